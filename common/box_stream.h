@@ -23,6 +23,7 @@ enum box_kind {
 	BOX_ERR = 0x02,	    /* standard error, where it is a pipe */
 	BOX_OUT_END = 0x03, /* no more BOX_OUT; no data */
 	BOX_ERR_END = 0x04, /* no more BOX_ERR; no data */
+	BOX_TURN_END = 0x05, /* that was the output of a turn: 32 bits */
 	/* termd to ic-bridge */
 	BOX_DATA = 0x11, /* typed, or standard input */
 	BOX_EOF = 0x12,  /* end of standard input; no data */
@@ -33,6 +34,7 @@ enum box_kind {
 
 #define BOX_SIZE_DATA 4U
 #define BOX_SHUT_DATA 1U
+#define BOX_TURN_DATA 4U
 
 static inline void
 box_header_put(uint8_t dst[BOX_HEADER], enum box_kind kind, uint32_t len)
@@ -70,6 +72,10 @@ box_header_get(
 		break;
 	case BOX_SIZE:
 		if (n != BOX_SIZE_DATA)
+			return -1;
+		break;
+	case BOX_TURN_END:
+		if (n != BOX_TURN_DATA)
 			return -1;
 		break;
 	case BOX_SHUT:

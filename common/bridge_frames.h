@@ -23,12 +23,29 @@ enum bridge_kind {
 	/* ic-bridge to icsupervisor */
 	BRIDGE_HELLO = 0x01,  /* version: 32 bits; the first frame */
 	BRIDGE_PROBED = 0x02, /* the break-out test's report: attempts.h */
+	BRIDGE_ENDED = 0x03,  /* turn, exit status, processes that it left */
 	/* icsupervisor to ic-bridge */
 	BRIDGE_PROBE = 0x11, /* struct attempt_ask: make the test, and report */
 	BRIDGE_GO = 0x12,    /* it has passed: start the agent; no data */
+	BRIDGE_TURN = 0x13,  /* run a command: struct bridge_turn, and more */
+	BRIDGE_SIGNAL = 0x14, /* turn, signal: for the turn's command */
 };
 
 #define BRIDGE_HELLO_DATA 4U
+#define BRIDGE_ENDED_DATA 12U
+#define BRIDGE_SIGNAL_DATA 8U
+#define BRIDGE_MAX_ARGV (512U << 10)
+#define BRIDGE_MAX_MESSAGE (1U << 20)
+#define BRIDGE_MAX_TURN (BRIDGE_TURN_DATA + BRIDGE_MAX_ARGV + BRIDGE_MAX_MESSAGE)
+
+/*
+ * Before the data of BRIDGE_TURN: the turn, its flags, the number of arguments
+ * and their length, each 32 bits.  The arguments follow, each with its NUL;
+ * then the message.
+ */
+#define BRIDGE_TURN_DATA 16U
+#define BRIDGE_TURN_INPUT 1U /* the message is the command's standard input */
+#define BRIDGE_TURN_KEEP 2U  /* its processes may outlive it */
 
 static inline void
 bridge_put32(uint8_t dst[4], uint32_t n)
@@ -76,6 +93,10 @@ bridge_header_get(
 	case BRIDGE_PROBED:
 		/* The judge compares its length. */
 		if (n > BRIDGE_MAX_REPORT)
+			return -1;
+		break;
+	case BRIDGE_ENDED:
+		if (n != BRIDGE_ENDED_DATA)
 			return -1;
 		break;
 	default:

@@ -328,6 +328,13 @@ budget_turn(void)
 	budget_push();
 }
 
+void
+budget_turn_over(void)
+{
+	budget_env.turning = false;
+	budget_arm();
+}
+
 static void
 budget_set(enum budget_key key, bool on, double max, const char *what)
 {

@@ -56,6 +56,8 @@ void budget_calls(uint64_t calls);
 
 /* The agent begins its only turn, which maxTurnSeconds limits. */
 void budget_turn(void);
+/* The turn has ended: its time is not counted until the next one. */
+void budget_turn_over(void);
 /* Returns true if the question with that id still waits for its answer. */
 bool budget_asks(uint64_t id);
 /* Handle the recorded answer to a question about a limit. */

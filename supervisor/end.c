@@ -25,6 +25,7 @@
 #include "control/control.h"
 #include "control/grants.h"
 #include "control/notify.h"
+#include "conversation/conversation.h"
 #include "relay/link.h"
 
 /* All of these together take well under a second. */
@@ -276,6 +277,7 @@ end_run(void)
 	if (sup.end_child != NULL && sup.ready)
 		sup_warn("%s. The session ends", sup.end_why);
 	ready_notify("STOPPING=1");
+	conversation_close(sup.end_why);
 	control_close(sup.end_why);
 	metrics_close();
 	if (sup.logging && sup.ready)

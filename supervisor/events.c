@@ -7,6 +7,7 @@
 #include "sup.h"
 
 #include <errno.h>
+#include <sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,27 @@ event_budget(const char *what, const char *key, const char *why)
 		put(o, "text", text(p, why));
 		put(o, "what", text(p, what));
 		event_send("budget", o);
+	}
+	value_pool_free(p);
+}
+
+/* The message itself is in events.jsonl, which the user may delete. */
+void
+event_turn(uint32_t turn, struct span message)
+{
+	struct value_pool *p = value_pool_new(EVENT_POOL);
+	struct value *o = p == NULL ? NULL : value_new(p, VALUE_OBJECT);
+	uint8_t hash[32];
+	SHA2_CTX ctx;
+
+	if (o != NULL) {
+		SHA256Init(&ctx);
+		SHA256Update(&ctx, message.p, message.len);
+		SHA256Final(hash, &ctx);
+		put(o, "bytes", value_new_number(p, (int64_t)message.len));
+		put(o, "sha256", hex(p, hash, 32));
+		put(o, "turn", value_new_number(p, turn));
+		event_send("turn", o);
 	}
 	value_pool_free(p);
 }

@@ -19,6 +19,7 @@
 #include "control/approvals.h"
 #include "control/control.h"
 #include "control/grants.h"
+#include "conversation/conversation.h"
 #include "domains.h"
 #include "topology.h"
 
@@ -404,6 +405,22 @@ on_grant_show(struct chan *ch, const struct msg_GRANT_SHOW *m)
 }
 
 static int
+on_turn_text(struct chan *ch, const struct msg_TURN_TEXT *m)
+{
+	return conversation_text(m) == -1
+		   ? chan_violation(ch, "TURN_TEXT of no conversation, or with "
+					"control characters")
+		   : 0;
+}
+
+static int
+on_turn_done(struct chan *ch, const struct msg_TURN_DONE *m)
+{
+	conversation_printed(m->turn);
+	return 0;
+}
+
+static int
 on_late_show(struct chan *ch, const struct msg_LATE_SHOW *m)
 {
 	approvals_late(m->id);
@@ -454,6 +471,8 @@ static const struct chan_handler sup_handlers[] = {
 	HANDLER(USAGE_SHOW,	on_usage_show),
 	HANDLER(KEY_TELL,	on_key_tell),
 	HANDLER(TUNNEL_SHOW,	on_tunnel_show),
+	HANDLER(TURN_TEXT,	on_turn_text),
+	HANDLER(TURN_DONE,	on_turn_done),
 	HANDLER(SECRET_WANT,	on_secret_want),
 	HANDLER(SECRET_DONE,	on_secret_done),
 	HANDLER(AUDIT_FAIL,	on_audit_fail),

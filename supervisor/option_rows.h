@@ -32,6 +32,7 @@ START_OPTION("allow-unsandboxed", UNSANDBOXED, "SERVER...",
     "run this server without a sandbox")
 START_FLAG("allow-sockets", SOCKETS, "work where a program of the host listens")
 START_OPTION("require", REQUIRE, "all", "layers of confinement to insist on")
+FLAG("conversation", TALK, "wait for messages (icctl start --detach)")
 FLAG("print-ready", READY, "one JSON line when the session is up")
 START_FLAG("quiet", QUIET, "print nothing about the session")
 START_OPTION("libexecdir", LIBEXEC, "DIR", "take the workers from there")

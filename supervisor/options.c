@@ -39,7 +39,7 @@ static const char options_help[] =
     "    that the agent could connect to\n  --require all|NAME,...\n           "
     "             refuse to start without these layers of confinement, by\n    "
     "                    the names of --print-ready\n  --quiet               "
-    "print nothing about the session at its start and end\n  --print-ready     "
+    "print nothing about the session at its start and end\n  --conversation        wait for messages, each of which is a turn of the agent\n  --print-ready     "
     "    one JSON line on stdout when the session is up\n  --libexecdir DIR    "
     "  take the workers from there (containment tests)\n  --help, --version\n\n"
     "Try it:\n  icsupervisor --session-dir /tmp/s1 --runtime none "
@@ -179,6 +179,9 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 	case OPT_CHECK:
 		o->check = true;
 		return 0;
+	case OPT_TALK:
+		o->conversation = true;
+		return 0;
 	case OPT_QUIET:
 		o->quiet = true;
 		return 0;
@@ -193,9 +196,12 @@ options_check(const struct options *o, struct fault *fault)
 {
 	if (o->session_dir == NULL)
 		fault_set(fault, "--session-dir DIR is missing");
-	else if (o->task != NULL && o->command != NULL)
+	else if (o->task != NULL && o->command != NULL && !o->conversation)
 		fault_set(fault, "--task and a command after -- cannot be used "
 				 "together");
+	else if (o->runtime == RUNTIME_NONE && o->conversation)
+		fault_set(fault, "--runtime none starts no agent: no "
+				 "--conversation");
 	else if (o->runtime == RUNTIME_NONE &&
 		 (o->task != NULL || o->command != NULL))
 		fault_set(fault, "--runtime none starts no agent: no --task "

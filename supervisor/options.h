@@ -52,6 +52,7 @@ struct options {
 	enum options_runtime runtime;
 	const char *image; /* for a container; NULL: as configured */
 	bool ask;
+	bool conversation; /* a turn for each message */
 	bool print_ready;
 	bool check; /* start nothing; print what was found */
 	/* Offer this provider alone, for its trial; NULL: an ordinary session. */

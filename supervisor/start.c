@@ -21,6 +21,7 @@
 #include "control/approvals.h"
 #include "control/control.h"
 #include "config/here.h"
+#include "conversation/conversation.h"
 #include "domains.h"
 #include "others.h"
 #include "providers/destinations.h"
@@ -392,6 +393,10 @@ start_session(int *status, struct fault *fault)
 		return -1;
 	}
 	approvals_init(budget_waiting);
+	if (conversation_open(fault) == -1)
+		return -1;
+	sup.terminal.rules = conversation_rules;
+	sup.terminal.lost = conversation_unprinted;
 	if (start_workers(fault) == -1) {
 		/* Mistakes in rules and credentials are found late. */
 		if (sup.rules_refused || fault->kind == FAULT_CONFIG)

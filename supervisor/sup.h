@@ -403,6 +403,7 @@ void summary_end(void);
 /* events.c: icsupervisor's own audit records. */
 void event_start(void);
 /* `what` is "warning", "used up" or "set". */
+void event_turn(uint32_t turn, struct span message);
 void event_budget(const char *what, const char *key, const char *text);
 /* A host was added to the session, or removed. */
 void event_destination(bool added, unsigned provider, const char *host);

@@ -81,6 +81,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_TYPED		4096U		/* bytes per message */
 #define PROTO_TYPED_ROOM	65536U /* bytes that termd can buffer */
 #define PROTO_MAX_VIEWERS	8U
+#define PROTO_MAX_TEXT		16384U	/* text per message of a conversation */
+#define PROTO_MAX_MATCH		128U
+#define PROTO_MAX_TURN_RULES	24U
 
 /* clang-format off */
 /*
@@ -234,6 +237,10 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	/* the agent's terminal: its mode and its viewers */			\
 	M(TERM_MODE,	0x0b01,	R(SUP),		R(TERM),	SETUP,	0)	\
 	M(VIEWER,	0x0b03,	R(SUP),		R(TERM),	RUN,	1)	\
+	/* a conversation: what of its output becomes an event, and events */	\
+	M(TURN_RULE,	0x0b02,	R(SUP),		R(TERM),	SETUP,	0)	\
+	M(TURN_TEXT,	0x0b1a,	R(TERM),	R(SUP),		RUN,	0)	\
+	M(TURN_DONE,	0x0b1b,	R(TERM),	R(SUP),		RUN,	0)	\
 	/* its contents */							\
 	M(SCREEN,	0x0b04,	R(TERM),	R(VIEWER),	RUN,	0)	\
 	M(ROW,		0x0b05,	R(TERM),	R(VIEWER),	RUN,	0)	\
@@ -951,8 +958,28 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, wait, 1)			\
 				F(m, u8, raw_out, 1)			\
 				F(m, u8, raw_err, 1)			\
+				F(m, u8, turns, PROTO_TURNS_LAST)	\
 				F(m, u16, rows, PROTO_MAX_ROWS)		\
 				F(m, u16, cols, PROTO_MAX_COLS)
+/*
+ * Lines of JSON that match become text of this kind (enum proto_turn).  Of a
+ * line's value for which `when` holds, the value at `each` is taken, or every
+ * element if that is an array; of those for which `part` holds, the text at
+ * `text`.  whole: it is a whole text, not a piece.  Conditions are PATH=VALUE,
+ * joined by commas; a path has member names joined by dots, and "" is the value
+ * itself.
+ */
+#define F_TURN_RULE(F, m)	F(m, u8, kind, PROTO_TURN_LAST)		\
+				F(m, str, when, PROTO_MAX_MATCH)	\
+				F(m, str, each, PROTO_MAX_MATCH)	\
+				F(m, str, part, PROTO_MAX_MATCH)	\
+				F(m, str, text, PROTO_MAX_MATCH)	\
+				F(m, u8, whole, 1)
+/* UTF-8 without control characters but newline and tab. */
+#define F_TURN_TEXT(F, m)	F(m, u8, kind, PROTO_TURN_LAST)		\
+				F(m, str, text, PROTO_MAX_TEXT)
+/* Everything that was printed in this turn has been sent. */
+#define F_TURN_DONE(F, m)	F(m, u32, turn, UINT32_MAX)
 /*
  * A viewer's channel.  types: it gets the keyboard.  waits: lines and raw
  * output wait for it, as for a pipe; any other viewer that is slow misses some.
@@ -1147,6 +1174,21 @@ enum proto_proxy {
 	PROTO_PROXY_BROKEN,	/* its answer is malformed */
 };
 #define PROTO_PROXY_LAST PROTO_PROXY_BROKEN
+
+/* How the agent of a conversation prints. */
+enum proto_turns { PROTO_TURNS_NONE, PROTO_TURNS_LINES, PROTO_TURNS_JSON };
+#define PROTO_TURNS_LAST PROTO_TURNS_JSON
+
+/* Kinds of text of a turn. */
+enum proto_turn {
+	PROTO_TURN_TEXT,     /* said by the agent */
+	PROTO_TURN_THINKING, /* its reasoning */
+	PROTO_TURN_TOOL,     /* the name of a tool of its own that it uses */
+	PROTO_TURN_RESULT,   /* its answer, if nothing was said before */
+	PROTO_TURN_ERROR,
+	PROTO_TURN_LOG,      /* its standard error, beside JSON */
+};
+#define PROTO_TURN_LAST PROTO_TURN_LOG
 
 enum proto_cursor { PROTO_CURSOR_BLOCK, PROTO_CURSOR_LINE, PROTO_CURSOR_BAR };
 #define PROTO_CURSOR_LAST PROTO_CURSOR_BAR

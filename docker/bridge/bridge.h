@@ -84,12 +84,20 @@ struct terminal_how {
 	enum terminal_kind kind;
 	bool input; /* pipes: stdin is a pipe too, otherwise /dev/null */
 	bool merge; /* pipes: stdout and stderr are the same pipe */
+	bool turns; /* pipes: they are made for each turn */
 };
 
 #define TERMINAL_POLLS 4
 
 /* Connect, make the pseudo-terminal or pipes, and wait for the size. */
 int terminal_open(const struct terminal_how *, const char *socket);
+/*
+ * A turn begins: make its pipes. `input`, which is taken, becomes the command's
+ * standard input; -1 stands for /dev/null.
+ */
+int terminal_turn(int input);
+/* All output of the turn has been sent: tell termd. */
+void terminal_turn_end(uint32_t turn);
 /* In the command's process: make it the leader of a new session. */
 int terminal_child(void);
 /* The command runs: close its ends here. */
@@ -127,6 +135,26 @@ int session_open(const char *path, const struct bridge_limits *);
 void setup_environment(const char *path);
 void setup_filter(const char *path);
 
+/*
+ * turns.c: a conversation. icsupervisor sends a command for each turn, on the
+ * connection that session_open() returned; one runs at a time.
+ */
+struct turn {
+	uint32_t number; /* 0: none runs */
+	uint32_t flags;  /* BRIDGE_TURN_* */
+	char **argv;
+	int input;       /* its standard input; -1: none */
+};
+
+/*
+ * Read what icsupervisor sends. Returns false when the connection has ended. If
+ * a turn begins, it is in `*t`; a signal for the turn is in `*sig`, otherwise
+ * 0.
+ */
+bool turns_read(int fd, struct turn *t, int *sig);
+/* Report the end of the turn and forget it. Returns false as turns_read(). */
+bool turns_ended(int fd, struct turn *, int status, unsigned leftovers);
+
 /* run.c */
 struct run {
 	struct terminal_how terminal;
@@ -136,6 +164,7 @@ struct run {
 	const char *where; /* the session's sockets, or egressd's socket */
 	bool agent;        /* ends with its session */
 	bool supervised;   /* icsupervisor made the sandbox, and tests it */
+	bool turns;        /* it sends the commands, too: argv is NULL */
 	char **argv;
 };
 int run_command(const struct run *);

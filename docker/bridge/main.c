@@ -16,7 +16,8 @@
  * `run` starts the command, reaps all orphans (it is process 1 of the sandbox),
  * and ends with the command's status, or when the session ends: for that it
  * holds one connection to DIR/proxy.sock, or with --supervised to
- * DIR/bridge.sock, on which icsupervisor has the break-out test made first.
+ * DIR/bridge.sock, on which icsupervisor has the break-out test made first; with
+ * --turns it sends the commands there as well, one after the other.
  * With --pty the command gets a pseudo-terminal made here, with --pipes it gets
  * pipes; both lead to DIR/terminal.sock, so that no descriptor of the host is in
  * the sandbox.
@@ -96,6 +97,8 @@ run_options(struct run *r, int argc, char **argv)
 			r->filter = argv[++i];
 		else if (r->agent && strcmp(argv[i], "--supervised") == 0)
 			r->supervised = true;
+		else if (r->agent && strcmp(argv[i], "--turns") == 0)
+			r->turns = r->terminal.turns = true;
 		else if (r->agent && strcmp(argv[i], "--pty") == 0)
 			r->terminal.kind = TERMINAL_PTY;
 		else if (r->agent && strcmp(argv[i], "--pipes") == 0)
@@ -116,6 +119,17 @@ cmd_run(int argc, char **argv, bool agent)
 	struct run r = {.listen = "127.0.0.1:18080", .agent = agent};
 	int i = run_options(&r, argc, argv);
 
+	if (r.turns) {
+		if (argc - i != 1 || !r.supervised)
+			return misused("--turns needs --supervised and a "
+				       "directory");
+		r.terminal.kind = TERMINAL_PIPES;
+		r.where = argv[i];
+		i = run_command(&r);
+		return i == -1 ? misused("--listen takes ADDRESS:PORT, as "
+					 "127.0.0.1:18080")
+			       : i;
+	}
 	if (argc - i < 3 || argv[i][0] == '-' || strcmp(argv[i + 1], "--") != 0)
 		return misused(
 		    agent ? "run needs a directory, --, and a command"

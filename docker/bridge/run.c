@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/bridge_frames.h"
+
 #define POLL_SIGNALS 0
 #define POLL_LISTENER 1
 #define POLL_SESSION 2
@@ -24,8 +26,12 @@
 static struct {
 	struct pollfd polls[POLL_PAIRS + PAIRS_POLLS];
 	int listener, signals, session;
+	sigset_t old; /* the command's signal mask */
 	pid_t command;
 	int status; /* the command's; -1 while it runs */
+	struct turn turn;
+	bool swept;         /* leftovers of the turn were killed */
+	unsigned leftovers; /* the number of those processes */
 } run_env;
 
 /* Reap children.  A stopped command is continued, because nobody else would. */
@@ -36,8 +42,10 @@ reap(void)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (pid != run_env.command)
+		if (pid != run_env.command) {
+			run_env.leftovers += run_env.swept;
 			continue;
+		}
 		if (WIFSTOPPED(status))
 			(void)kill(-pid, SIGCONT);
 		else
@@ -48,7 +56,7 @@ reap(void)
 }
 
 static void
-command_start(const struct run *r, const sigset_t *old)
+command_start(const struct run *r, char **argv)
 {
 	pid_t pid = fork();
 
@@ -61,13 +69,13 @@ command_start(const struct run *r, const sigset_t *old)
 		signal(SIGPIPE, SIG_DFL);
 		signal(SIGINT, SIG_DFL);
 		signal(SIGQUIT, SIG_DFL);
-		sigprocmask(SIG_SETMASK, old, NULL);
+		sigprocmask(SIG_SETMASK, &run_env.old, NULL);
 		if (terminal_child() == -1)
 			bridge_die("terminal");
 		limits_apply(&r->limits);
-		execvp(r->argv[0], r->argv);
+		execvp(argv[0], argv);
 		fprintf(
-		    stderr, "ic-bridge: %s: %s\n", r->argv[0], strerror(errno));
+		    stderr, "ic-bridge: %s: %s\n", argv[0], strerror(errno));
 		_exit(errno == ENOENT ? 127 : 126);
 	}
 	run_env.command = pid;
@@ -115,13 +123,79 @@ session_over(void)
 	return n == 0 || (n == -1 && errno != EAGAIN && errno != EINTR);
 }
 
+/* Kill everything in the sandbox but this process, which is process 1. */
+static void
+sweep(void)
+{
+	(void)kill(getpid() == 1 ? -1 : -run_env.command, SIGKILL);
+	run_env.swept = true;
+}
+
+/* Go on with a turn whose command has ended. Returns false as turns_ended(). */
+static bool
+turn_go(void)
+{
+	struct turn *t = &run_env.turn;
+	bool keep = (t->flags & BRIDGE_TURN_KEEP) != 0;
+	siginfo_t si;
+
+	if (t->number == 0 || run_env.status == -1)
+		return true;
+	if (!keep && !run_env.swept) {
+		sweep();
+		reap();
+	}
+	/* Each that was killed becomes a child of process 1, and is reaped. */
+	if (!keep && waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) == 0)
+		return true;
+	if (terminal_pending())
+		return true;
+	terminal_turn_end(t->number);
+	return turns_ended(
+	    run_env.session, t, run_env.status, run_env.leftovers);
+}
+
+/* Read what icsupervisor says. Returns false when the session has ended. */
+static bool
+turn_read(const struct run *r)
+{
+	uint32_t before = run_env.turn.number;
+	int sig;
+
+	if (!turns_read(run_env.session, &run_env.turn, &sig))
+		return false;
+	if (run_env.turn.number != before) {
+		run_env.swept = false;
+		run_env.leftovers = 0;
+		if (terminal_turn(run_env.turn.input) == -1)
+			bridge_die("terminal");
+		command_start(r, run_env.turn.argv);
+	}
+	if (sig == SIGKILL && run_env.status == -1)
+		sweep();
+	else if (sig != 0 && run_env.status == -1)
+		(void)kill(-run_env.command, sig);
+	return true;
+}
+
+/* Returns false when the session has ended. */
+static bool
+session_read(const struct run *r, short revents)
+{
+	if (run_env.session == -1)
+		return true;
+	if (r->turns)
+		return (revents == 0 || turn_read(r)) && turn_go();
+	return revents == 0 || !session_over();
+}
+
 static int
-run_loop(void)
+run_loop(const struct run *r)
 {
 	struct pollfd *p = run_env.polls;
 	nfds_t n;
 
-	while (run_env.status == -1 || terminal_pending()) {
+	while (r->turns || run_env.status == -1 || terminal_pending()) {
 		p[POLL_SIGNALS] =
 		    (struct pollfd){.fd = run_env.signals, .events = POLLIN};
 		p[POLL_LISTENER] =
@@ -137,10 +211,11 @@ run_loop(void)
 		}
 		if (p[POLL_SIGNALS].revents != 0)
 			take_signals();
-		if (run_env.session != -1 && p[POLL_SESSION].revents != 0 &&
-		    session_over()) {
-			if (run_env.status != -1)
+		if (!session_read(r, p[POLL_SESSION].revents)) {
+			if (run_env.status != -1 && !r->turns)
 				return run_env.status;
+			if (run_env.turn.number == 0)
+				return BRIDGE_EXIT_SESSION;
 			(void)kill(run_env.command, SIGTERM);
 			return BRIDGE_EXIT_SESSION;
 		}
@@ -203,7 +278,7 @@ int
 run_command(const struct run *r)
 {
 	struct rlimit rl;
-	sigset_t set, old;
+	sigset_t set;
 
 	signal(SIGPIPE, SIG_IGN);
 	if (r->filter != NULL)
@@ -218,11 +293,12 @@ run_command(const struct run *r)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGQUIT);
-	if (sigprocmask(SIG_BLOCK, &set, &old) == -1 ||
+	if (sigprocmask(SIG_BLOCK, &set, &run_env.old) == -1 ||
 	    (run_env.signals =
 		    signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) == -1)
 		bridge_die("signalfd");
-	command_start(r, &old);
+	if (!r->turns)
+		command_start(r, r->argv);
 	/*
 	 * Each connection needs two descriptors.  The command keeps its own
 	 * limit.
@@ -231,5 +307,5 @@ run_command(const struct run *r)
 		rl.rlim_cur = rl.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &rl);
 	}
-	return run_loop();
+	return run_loop(r);
 }

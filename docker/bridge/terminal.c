@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "common/box_stream.h"
+#include "common/bridge_frames.h"
 
 #define OUT_CAP (2 * BRIDGE_BUF)
 #define OUT_READ 32768U
@@ -268,6 +269,7 @@ frame_take(enum box_kind kind, const uint8_t *data, uint32_t len)
 	case BOX_ERR:
 	case BOX_OUT_END:
 	case BOX_ERR_END:
+	case BOX_TURN_END:
 		break;
 	}
 	return -1;
@@ -344,10 +346,13 @@ open_pipe(int *ours, int *theirs, bool we_read)
 	return fcntl(*ours, F_SETFL, O_NONBLOCK);
 }
 
+/* `input` is the command's standard input; -1: as terminal_how says. */
 static int
-open_pipes(void)
+open_pipes(int input)
 {
-	if (term_env.how.input) {
+	if (input != -1) {
+		term_env.child[0] = input;
+	} else if (term_env.how.input) {
 		if (open_pipe(&term_env.in, &term_env.child[0], false) == -1)
 			return -1;
 	} else if ((term_env.child[0] =
@@ -372,8 +377,10 @@ terminal_open(const struct terminal_how *how, const char *socket)
 	snprintf(term_env.path, sizeof(term_env.path), "%s", socket);
 	if ((term_env.sock = unix_connect(socket, SOCK_NONBLOCK)) == -1)
 		return -1;
+	if (how->turns)
+		return 0;
 	if (how->kind == TERMINAL_PIPES)
-		return open_pipes();
+		return open_pipes(-1);
 	if (open_pty() == -1)
 		return -1;
 	while (!term_env.sized) {
@@ -386,6 +393,23 @@ terminal_open(const struct terminal_how *how, const char *socket)
 	}
 	term_env.again = false;
 	return 0;
+}
+
+int
+terminal_turn(int input)
+{
+	return open_pipes(input);
+}
+
+void
+terminal_turn_end(uint32_t turn)
+{
+	uint8_t *data = term_env.host + term_env.host_len + BOX_HEADER;
+
+	/* terminal_pending() has returned false: the buffer is empty. */
+	bridge_put32(data, turn);
+	host_frame(BOX_TURN_END, BOX_TURN_DATA);
+	host_send();
 }
 
 int

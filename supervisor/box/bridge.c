@@ -30,6 +30,7 @@ static struct {
 	size_t len;
 	bool hello;  /* it has come */
 	bool probed; /* the test's report is awaited */
+	bool turn;   /* the end of a turn is awaited */
 } bridge_env = {.listener = LOOP_IO_INIT, .io = LOOP_IO_INIT, .sockets = -1};
 
 static void
@@ -80,15 +81,18 @@ bridge_gone(const char *why)
 static int
 bridge_take(enum bridge_kind kind, const uint8_t *data, uint32_t len)
 {
+	bool *awaited;
+
 	if (kind == BRIDGE_HELLO) {
 		if (bridge_env.hello || bridge_get32(data) != BRIDGE_VERSION)
 			return -1;
 		bridge_env.hello = true;
 		return 0;
 	}
-	if (!bridge_env.hello || !bridge_env.probed)
+	awaited = kind == BRIDGE_PROBED ? &bridge_env.probed : &bridge_env.turn;
+	if (!bridge_env.hello || !*awaited)
 		return -1;
-	bridge_env.probed = false;
+	*awaited = false;
 	return bridge_env.calls->frame(kind, data, len);
 }
 
@@ -208,7 +212,7 @@ bridge_open(int sockets, const struct bridge_calls *calls, struct fault *fault)
 	buf_init(&bridge_env.out, BRIDGE_OUT_MAX);
 	bridge_env.sockets = sockets;
 	bridge_env.calls = calls;
-	bridge_env.hello = bridge_env.probed = false;
+	bridge_env.hello = bridge_env.probed = bridge_env.turn = false;
 	bridge_env.len = 0;
 	if (loop_add(&sup.loop, &bridge_env.listener, fd, EPOLLIN,
 		bridge_accept, NULL) == -1) {
@@ -234,6 +238,8 @@ bridge_send(enum bridge_kind kind, const void *data, size_t len)
 		return -1;
 	if (kind == BRIDGE_PROBE)
 		bridge_env.probed = true;
+	if (kind == BRIDGE_TURN)
+		bridge_env.turn = true;
 	if (bridge_env.io.fd != -1)
 		bridge_write();
 	return 0;

@@ -25,6 +25,7 @@
 #include "box/timeup.h"
 #include "budget.h"
 #include "config/jsonfile.h"
+#include "conversation/conversation.h"
 #include "relay/link.h"
 #include "sup.h"
 
@@ -36,6 +37,7 @@
 static struct {
 	const struct box_kind *kind;
 	char **argv; /* in the sandbox, bridge included */
+	char *inside; /* the agent's program there */
 	char *env[ORIENT_MAX_ENV + 1];
 	bool tested; /* --runtime none: the workers are being attacked */
 	struct loop_timer killed, unlinked;
@@ -70,12 +72,18 @@ runtime_argv(char *const *args, const char *inside, struct fault *fault)
 	     container && *o != NULL; o++)
 		before[k++] = *o;
 	before[k++] = "--supervised";
+	if (sup.opt.conversation)
+		before[k++] = "--turns";
 	before[k++] = "/run/ironcurtain";
-	before[k++] = "--";
-	before[k++] = inside;
+	if (!sup.opt.conversation) {
+		before[k++] = "--";
+		before[k++] = inside;
+	}
 	if (rv == 0)
 		runtime_env.argv = locate_argv(before,
-		    sup.opt.command != NULL ? sup.opt.command + 1 : filled);
+		    sup.opt.conversation	    ? filled + n
+			: sup.opt.command != NULL ? sup.opt.command + 1
+						  : filled);
 	for (size_t i = 0; i < n; i++)
 		free(filled[i]);
 	if (rv == 0 && runtime_env.argv == NULL)
@@ -102,6 +110,9 @@ runtime_prepare(struct fault *fault)
 		return fault_errno(fault, "ic-bridge");
 	if (access(sandbox.bridge, X_OK) == -1)
 		return fault_errno(fault, "%s", sandbox.bridge);
+	if (sup.opt.conversation)
+		args = sup.adapter.talk.turn != NULL ? sup.adapter.talk.turn
+						     : sup.adapter.task_args;
 	if (sup.opt.command == NULL && args == NULL)
 		return fault_set(fault, "--agent %s needs a %s",
 		    sup.adapter.name,
@@ -110,7 +121,7 @@ runtime_prepare(struct fault *fault)
 	rv = runtime_env.kind->find(&inside, fault);
 	if (rv == 0)
 		rv = runtime_argv(args, inside, fault);
-	free(inside);
+	runtime_env.inside = inside;
 	if (rv == -1)
 		return -1;
 	return runtime_env.kind->environment(runtime_env.env, fault);
@@ -235,6 +246,12 @@ runtime_passed(void)
 	event_breakout(test);
 	if (ready_session_json("running") == -1)
 		sup_warn("session.json: %s", strerror(errno));
+	if (sup.opt.conversation) {
+		sup_note("the sandbox of %s waits for messages (pid %d)",
+		    sup.adapter.name, (int)sup.agent.pid);
+		conversation_ready(runtime_env.inside);
+		return;
+	}
 	/* An agent without a task has turns that nobody counts yet. */
 	if (sup.opt.task != NULL || sup.opt.command != NULL)
 		budget_turn();
@@ -245,6 +262,8 @@ runtime_passed(void)
 static int
 runtime_frame(enum bridge_kind kind, const uint8_t *data, size_t len)
 {
+	if (kind == BRIDGE_ENDED)
+		return conversation_ended(data, len);
 	if (kind != BRIDGE_PROBED)
 		return -1;
 	sandbox.first = bridge_peer();

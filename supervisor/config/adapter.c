@@ -26,9 +26,10 @@ static int
 adapter_read(
     struct adapter *a, const char *path, const char *name, struct fault *fault)
 {
-	static const char *const keys[] = {"alternatives", "anyOf", "args", "caches",
-	    "env", "home", "logins", "name", "orientation", "program",
-	    "providers", "taskArgs", "title", NULL};
+	static const char *const keys[] = {"alternatives", "anyOf", "args",
+	    "background", "caches", "env", "home", "logins", "message", "name",
+	    "orientation", "output", "program", "providers", "resume",
+	    "taskArgs", "title", "turn", NULL};
 	const struct jsonfile j = {path, fault};
 	struct json_object *o = NULL;
 	const char *s = NULL;
@@ -47,6 +48,7 @@ adapter_read(
 		&a->caches) == -1 ||
 	    jsonfile_strings(&j, a->root, "", "anyOf", PROTO_MAX_PROVIDERS,
 		&a->any) == -1 ||
+	    adapter_talk_read(&a->talk, &j, a->root) == -1 ||
 	    jsonfile_object(&j, a->root, "", "env", &o) == -1 ||
 	    jsonfile_object(&j, a->root, "", "home", &o) == -1 ||
 	    jsonfile_object(&j, a->root, "", "orientation", &o) == -1)
@@ -126,6 +128,7 @@ adapter_free(struct adapter *a)
 	jsonfile_strings_free(a->args);
 	jsonfile_strings_free(a->caches);
 	jsonfile_strings_free(a->any);
+	adapter_talk_free(&a->talk);
 	json_object_put(a->root);
 	memset(a, 0, sizeof(*a));
 }
@@ -144,6 +147,10 @@ adapter_value(
 
 	if (task != NULL && strncmp(p, "{task}", 6) == 0) {
 		*len = 6;
+		return task;
+	}
+	if (task != NULL && strncmp(p, "{message}", 9) == 0) {
+		*len = 9;
 		return task;
 	}
 	if (strncmp(p, "{model}", 7) == 0) {

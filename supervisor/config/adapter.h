@@ -8,6 +8,7 @@
 
 #include <json-c/json.h>
 
+#include "config/adapter_talk.h"
 #include "config/paths.h"
 #include "providers/providers.h"
 
@@ -21,6 +22,7 @@ struct adapter {
 	char **args;      /* without a task */
 	char **any;       /* providers that it can use; `providers` is NULL
 			     then */
+	struct adapter_talk talk; /* conversations */
 	char **caches;    /* directories in its home, emptied after the
 			     session */
 	struct json_object *chosen; /* the entry of "alternatives" in use, or
@@ -37,7 +39,7 @@ int adapter_load(
     struct adapter *, const struct paths *, const char *name, struct fault *);
 void adapter_free(struct adapter *);
 /*
- * Replace {task}, {hosts}, {model}, {key:PROVIDER} and {tail:PROVIDER} (the
+ * Replace {task}, {message}, {hosts}, {model}, {key:PROVIDER} and {tail:PROVIDER} (the
  * last 20 characters of the key). The caller frees the result. Returns NULL if
  * memory ran out.
  */

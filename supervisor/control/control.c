@@ -91,7 +91,8 @@ control_reply(struct client *c, struct json_object *o)
 	}
 	text = json_object_to_json_string_ext(
 	    o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-	if (text != NULL && !(c->watch && c->out.len > CONTROL_MAX_UNREAD)) {
+	if (text != NULL && !((c->watch || c->follows) &&
+		c->out.len > CONTROL_MAX_UNREAD)) {
 		buf_adds(&c->out, text);
 		buf_addc(&c->out, '\n');
 		good = !c->out.failed;
@@ -316,6 +317,23 @@ control_event(const char *name, struct json_object *o)
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++)
 		if (control_clients[i].fd != -1 && control_clients[i].watch)
 			control_reply(&control_clients[i], json_object_get(o));
+	json_object_put(o);
+}
+
+void
+control_follow(uint32_t turn, bool last, struct json_object *o)
+{
+	struct client *c;
+
+	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
+		c = &control_clients[i];
+		if (c->fd == -1 || !c->follows ||
+		    (c->turn != 0 && turn != 0 && c->turn != turn))
+			continue;
+		if (last && c->turn == turn && turn != 0)
+			c->closing = true;
+		control_reply(c, json_object_get(o));
+	}
 	json_object_put(o);
 }
 

@@ -29,6 +29,8 @@ struct client {
 	struct buf in, out;
 	int handed; /* descriptor of the latest request; -1: none */
 	bool watch;
+	bool follows;     /* gets the events of a conversation */
+	uint32_t turn;    /* follows this turn alone, to its end; 0: all */
 	bool counting;    /* `status` waits for COUNTS */
 	uint64_t keys;    /* `keys` waits for these keyds */
 	unsigned reload;  /* `keys reload` waits for the provider with this
@@ -56,6 +58,11 @@ int control_open(int listener, control_request *take);
 void control_close(const char *why);
 /* Send an event to every watcher. Takes the object. */
 void control_event(const char *name, struct json_object *);
+/*
+ * Send an event of a conversation to those that follow it; `last`: it is the
+ * turn's last one. Takes the object.
+ */
+void control_follow(uint32_t turn, bool last, struct json_object *);
 /* Send a reply. Takes the object. */
 void control_reply(struct client *, struct json_object *);
 /* Send a reply with a descriptor. Takes both. */
@@ -74,6 +81,10 @@ extern struct client control_clients[CONTROL_MAX_CLIENTS];
 /* ops.c: Carry out the operation that a line asks for. */
 void control_op(struct client *, struct span line);
 /* Operations in other files. None keeps the request. */
+/* talk.c */
+void control_op_send(struct client *, struct json_object *);
+void control_op_interrupt(struct client *, struct json_object *);
+void control_op_events(struct client *);
 void control_op_attach(struct client *);		    /* attach.c */
 /* policy/reload.c */
 void control_op_reload(struct client *, struct json_object *);

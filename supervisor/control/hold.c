@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "control/hold.h"
+#include "conversation/talk_events.h"
 
 #include <stdio.h>
 
@@ -87,6 +88,7 @@ hold_tell(const struct hold *h)
 
 	json_object_object_add(o, "hold", hold_json(h, false));
 	control_event("hold", o);
+	talk_event_hold(h->sid, h->server, h->tool, NULL);
 }
 
 static void
@@ -119,6 +121,7 @@ hold_tell_end(const struct hold *h, enum proto_hold state, bool granted)
 	put_str(o, "id", h->sid);
 	put_str(o, "state", hold_state(state));
 	control_event("holdEnd", o);
+	talk_event_hold(h->sid, h->server, h->tool, hold_state(state));
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
 		c = &control_clients[i];
 		if (c->fd == -1 || c->verdict != h->id || c->reply == NULL)

@@ -342,9 +342,11 @@ static const struct command {
     {"attach", op_attach},
     {"budget-set", op_budget_set},
     {"deny", op_deny},
+    {"interrupt", control_op_interrupt},
     {"keys-reload", op_keys_reload},
     {"reload", control_op_reload},
     {"revoke", control_op_revoke},
+    {"send", control_op_send},
     {"stop", op_stop},
     {"trust", control_op_trust},
     {"unlock", op_unlock},
@@ -384,6 +386,8 @@ op_ask(struct client *c, const char *op, struct json_object *req)
 		control_reply(c, o);
 	} else if (strcmp(op, "metrics") == 0) {
 		op_metrics(c);
+	} else if (strcmp(op, "events") == 0) {
+		control_op_events(c);
 	} else if (strcmp(op, "tools") == 0) {
 		control_op_tools(c, req);
 	} else if (strcmp(op, "status") == 0) {
@@ -394,8 +398,9 @@ op_ask(struct client *c, const char *op, struct json_object *req)
 		control_fail(c, "bad-request",
 		    "unknown \"op\": known are "
 		    "ping, status, pending, show, approve, attach, deny, "
-		    "watch, budget, budget-set, keys, keys-reload, metrics, "
-		    "reload, revoke, tools, trust, unlock, stop");
+		    "watch, budget, budget-set, events, interrupt, keys, "
+		    "keys-reload, metrics, reload, revoke, send, tools, trust, "
+		    "unlock, stop");
 	}
 }
 
@@ -407,7 +412,7 @@ static struct json_object *
 request_read(struct client *c, struct span line, const char **op)
 {
 	static const char *const keys[] = {"op", "id", "digest", "because",
-	    "key", "value", "path", "session", "server", "tool", "policy",
+	    "key", "value", "path", "message", "session", "server", "tool", "policy",
 	    "annotations", "lists", "times", NULL};
 	struct fault fault = {""};
 	const struct jsonfile j = {"request", &fault};

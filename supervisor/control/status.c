@@ -13,6 +13,7 @@
 #include "budget.h"
 #include "control/grants.h"
 #include "box/sandbox.h"
+#include "conversation/conversation.h"
 #include "json_put.h"
 #include "domains.h"
 #include "sup.h"
@@ -163,6 +164,10 @@ control_status_json(void)
 	put_str(o, "policy", sup.rules[PROTO_RULES_POLICY].path);
 	put_str(o, "started", when);
 	put_int(o, "pid", getpid());
+	if (sup.opt.conversation) {
+		put_str(o, "state", conversation_state());
+		put_int(o, "turn", conversation_turn());
+	}
 	put_int(o, "pending", approvals_count());
 	ids = json_object_new_array();
 	for (unsigned i = 0; i < approvals_count(); i++)

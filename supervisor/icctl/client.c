@@ -93,8 +93,8 @@ icctl_connect(struct icctl *ctl)
 	return -1;
 }
 
-static int
-send_with(int fd, json_object *request, int given)
+int
+icctl_tell_with(int fd, json_object *request, int given)
 {
 	const char *text = json_object_to_json_string_ext(request, ICCTL_JSON);
 	char *line;
@@ -110,9 +110,9 @@ send_with(int fd, json_object *request, int given)
 }
 
 int
-icctl_send(int fd, json_object *request)
+icctl_tell(int fd, json_object *request)
 {
-	return send_with(fd, request, -1);
+	return icctl_tell_with(fd, request, -1);
 }
 
 json_object *
@@ -185,7 +185,7 @@ icctl_ask_with(struct icctl *ctl, json_object *request, int given)
 
 	if ((fd = icctl_connect(ctl)) != -1) {
 		/* The session may refuse before it has read the request. */
-		(void)send_with(fd, request, given);
+		(void)icctl_tell_with(fd, request, given);
 		if ((reply = icctl_receive(fd, &rest)) == NULL)
 			icctl_lost(ctl);
 	}

@@ -23,6 +23,23 @@
 /* `more` is printed by the command's own --help; NULL if it has none. */
 COMMAND(start, "[OPTIONS] [TASK | -- CMD...]",
     "run an agent in a session, in the foreground", NULL)
+COMMAND(send, "[--file FILE|-] MESSAGE",
+    "send a message and print the answer",
+    "MESSAGE is one word of the command line, in quotes; FILE or - has a\n"
+    "longer one. Ctrl-C interrupts the turn, and the conversation goes on.\n"
+    "Exits with 0 after the turn, 1 if it failed, 75 if another turn runs.\n"
+    "--json prints the turn's events, one a line.")
+COMMAND(interrupt, "",
+    "interrupt the turn of a conversation",
+    "The agent is told to stop, and ended after 5 s.")
+COMMAND(ls, "",
+    "list sessions, running and past", NULL)
+COMMAND(history, "[SESSION]",
+    "list the turns of a conversation",
+    "--json prints all its events, one a line.")
+COMMAND(logs, "[-f] [SESSION]",
+    "print a session's log",
+    "-f goes on printing what is added.")
 COMMAND(attach, "[SESSION]",
     "show the agent's terminal here, and type into it",
     "Ctrl-] d leaves again, and the session goes on; Ctrl-] shows what\n"

@@ -326,7 +326,7 @@ api_credential(struct trial *t)
 	if ((fd = icctl_dial(t->session)) == -1)
 		return;
 	req = icctl_request("keys", NULL);
-	if (icctl_send(fd, req) == 0)
+	if (icctl_tell(fd, req) == 0)
 		reply = icctl_receive(fd, &rest);
 	json_object_put(req);
 	free(rest.p);

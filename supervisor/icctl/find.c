@@ -166,7 +166,7 @@ put_pending(const char *dir)
 	int fd;
 
 	put_str(req, "op", "pending");
-	if ((fd = icctl_dial(dir)) != -1 && icctl_send(fd, req) == 0)
+	if ((fd = icctl_dial(dir)) != -1 && icctl_tell(fd, req) == 0)
 		reply = icctl_receive(fd, &rest);
 	if (fd != -1)
 		close(fd);

@@ -20,6 +20,7 @@ enum icctl_exit {
 	ICCTL_FAILED = 1,	/* asked and refused, or a check failed */
 	ICCTL_USAGE = 2,
 	ICCTL_NO_SESSION = 3,	/* none, or more than one is running */
+	ICCTL_BUSY = 75,	/* a turn is running already */
 };
 
 struct icctl {
@@ -48,7 +49,9 @@ int icctl_dial(const char *dir);
  */
 int icctl_connect(struct icctl *);
 /* Send one request. Returns 0, or -1. Does not take the request. */
-int icctl_send(int fd, json_object *request);
+int icctl_tell(int fd, json_object *request);
+/* Do the same with a descriptor, which stays open; -1: none. */
+int icctl_tell_with(int fd, json_object *request, int given);
 /*
  * Returns the next reply or event, or NULL with errno set at the end or on
  * failure. `rest` keeps further data: one per connection, zero at first.
@@ -137,6 +140,11 @@ int icctl_watch(struct icctl *, int argc, char **argv);
 int icctl_panel(struct icctl *, int argc, char **argv);
 int icctl_status(struct icctl *, int argc, char **argv);
 int icctl_stop(struct icctl *, int argc, char **argv);
+int icctl_send(struct icctl *, int argc, char **argv);
+int icctl_interrupt(struct icctl *, int argc, char **argv);
+int icctl_ls(struct icctl *, int argc, char **argv);
+int icctl_history(struct icctl *, int argc, char **argv);
+int icctl_logs(struct icctl *, int argc, char **argv);
 int icctl_unlock(struct icctl *, int argc, char **argv);
 int icctl_budget(struct icctl *, int argc, char **argv);
 int icctl_metrics(struct icctl *, int argc, char **argv);

@@ -22,6 +22,7 @@
 #include "icctl/policy/policy.h"
 #include "icctl/screen/launch.h"
 #include "icctl/start_entries.h"
+#include "icctl/talk/talk.h"
 
 #define START_ARGS 256
 #define START_APPROVED 32U
@@ -48,6 +49,7 @@ struct start {
 	char *approved[START_APPROVED];
 	char here[PATH_MAX];
 	bool no_input; /* the agent reads nothing */
+	bool detach;
 	struct names agents;
 };
 
@@ -157,6 +159,7 @@ unknown_option(const char *arg)
 		names[n++] = with_value[i];
 	for (size_t i = 0; without_value[i] != NULL; i++)
 		names[n++] = without_value[i];
+	names[n++] = "--detach";
 	names[n++] = "--help";
 	names[n] = NULL;
 	warnx("%s: no such option%s (icctl start --help); write a TASK that "
@@ -172,6 +175,11 @@ take_option(struct start *st, int argc, char **argv, int *i)
 {
 	const char *name = argv[*i], *value;
 
+	if (strcmp(name, "--detach") == 0) {
+		st->detach = true;
+		push(st, "--quiet");
+		return 0;
+	}
 	if (listed(name, without_value)) {
 		push(st, name);
 		return 0;
@@ -308,6 +316,10 @@ take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
 			usage();
 			return ICCTL_OK;
 		}
+		if (strcmp(argv[i], "--json") == 0) {
+			ctl->json = true;
+			continue;
+		}
 		if ((argv[i][0] == '-' ? take_option(st, argc, argv, &i)
 				       : take_word(st, argc, argv, i)) == -1)
 			return ICCTL_USAGE;
@@ -335,6 +347,8 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 	if (new_session(ctl) == -1 ||
 	    icctl_program("icsupervisor", program, sizeof(program)) == -1)
 		return ICCTL_FAILED;
+	if (st.detach)
+		return talk_start(ctl, program, st.args);
 	viewer_how_find(&how, st.no_input);
 	(void)launch_session(program, st.args, &how, ctl->dir);
 	warn("viewer");

@@ -438,7 +438,7 @@ watch_run(struct icctl *ctl)
 	if ((fd = icctl_connect(ctl)) == -1)
 		return ICCTL_NO_SESSION;
 	req = icctl_request("watch", NULL);
-	(void)icctl_send(fd, req);
+	(void)icctl_tell(fd, req);
 	json_object_put(req);
 	terminal_keys();
 	r = watch_loop(fd);

@@ -71,6 +71,15 @@ link_prepare(struct fault *fault)
 	if (sup.opt.viewer != NULL) {
 		if (link_given(sup.opt.viewer, fault) == -1)
 			return -1;
+	} else if (sup.opt.conversation) {
+		/* People talk to it through the control socket. */
+		sup.terminal.turns = sup.adapter.talk.format;
+		if (sup.opt.command != NULL ||
+		    sup.terminal.turns == PROTO_TURNS_NONE)
+			sup.terminal.turns = PROTO_TURNS_LINES;
+		/* One pipe keeps the order of what is printed. */
+		link_env.how.merge = sup.terminal.turns == PROTO_TURNS_LINES;
+		return 0;
 	} else if (sup.opt.runtime != RUNTIME_NONE) {
 		viewer_how_find(&link_env.how, sup.opt.task != NULL);
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,

@@ -3,7 +3,8 @@
  * Internals of termd. The sandbox's connection (termd_box.c) brings the agent's
  * output (termd_output.c), which becomes lines (termd_lines.c) or a grid of
  * cells (termd_screen.c); both go to the viewers (termd_viewer.c) in frames
- * (termd_frame.c), messages of fixed form. Input from a viewer (termd_input.c)
+ * (termd_frame.c), messages of fixed form; in a conversation it becomes texts
+ * for icsupervisor instead (termd_turns.c). Input from a viewer (termd_input.c)
  * takes the opposite way (termd_box_out.c).
  */
 #ifndef TERMD_H
@@ -16,6 +17,7 @@
 #include "common/ipc/worker.h"
 #include "relay/termd_lines.h"
 #include "relay/termd_screen.h"
+#include "relay/termd_turns.h"
 
 #define TERMD_READ 65536U        /* bytes read from the sandbox per turn */
 #define TERMD_AHEAD (256U << 10) /* bytes that a viewer may lag behind */
@@ -55,6 +57,7 @@ struct box {
 	size_t nhead;
 	enum box_kind kind;
 	uint32_t left;  /* data of this frame still to come */
+	uint8_t turn[BOX_TURN_DATA]; /* that of BOX_TURN_END */
 	struct buf out; /* frames to be sent */
 };
 
@@ -138,5 +141,7 @@ void viewer_add(const struct msg_VIEWER *, int fd);
 void output_start(void);
 void output_bytes(unsigned stream, struct span);
 void output_end(unsigned stream);
+/* All output of this turn has come. */
+void output_turn(uint32_t turn);
 
 #endif

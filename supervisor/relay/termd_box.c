@@ -9,8 +9,10 @@
 #include <sys/socket.h>
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "common/bridge_frames.h"
 #include "common/log.h"
 
 /* Read in pieces, to check the viewers' queues in between. */
@@ -103,6 +105,9 @@ box_reads(void)
 {
 	if (termd_env.mode.wait && !termd_env.watched && !termd_env.stopping)
 		return false;
+	if (termd_env.mode.turns != PROTO_TURNS_NONE &&
+	    chan_queued(termd_env.w.sup) > TERMD_AHEAD)
+		return false;
 	return !viewers_behind();
 }
 
@@ -141,8 +146,13 @@ box_data(struct span s)
 	struct box *b = &termd_env.box;
 	size_t n = s.len < b->left ? s.len : b->left;
 
-	output_bytes(b->kind == BOX_ERR, span_of(s.p, n));
+	if (b->kind == BOX_TURN_END)
+		memcpy(b->turn + (BOX_TURN_DATA - b->left), s.p, n);
+	else
+		output_bytes(b->kind == BOX_ERR, span_of(s.p, n));
 	b->left -= (uint32_t)n;
+	if (b->kind == BOX_TURN_END && b->left == 0)
+		output_turn(bridge_get32(b->turn));
 	return n;
 }
 
@@ -166,7 +176,9 @@ box_take(struct span s)
 			continue;
 		b->nhead = 0;
 		if (box_header_get(b->head, &b->kind, &b->left) == -1 ||
-		    b->kind > BOX_ERR_END)
+		    b->kind > BOX_TURN_END ||
+		    (b->kind == BOX_TURN_END &&
+			termd_env.mode.turns == PROTO_TURNS_NONE))
 			return -1;
 		if (b->kind == BOX_OUT_END || b->kind == BOX_ERR_END)
 			output_end(b->kind == BOX_ERR_END);

@@ -15,8 +15,20 @@ on_line(struct lines *l, bool more, bool joined)
 }
 
 static void
+on_text(enum proto_turn kind, struct span s)
+{
+	struct msg_TURN_TEXT m = {.kind = (uint8_t)kind, .text = s};
+
+	worker_send(&termd_env.w, ROLE_SUP, 0, MSG_TURN_TEXT, &m, -1);
+}
+
+static void
 output_partial(struct loop_timer *t)
 {
+	if (termd_env.mode.turns != PROTO_TURNS_NONE) {
+		turns_flush();
+		return;
+	}
 	for (unsigned i = 0; i < 2; i++)
 		lines_flush(&termd_env.lines[i]);
 }
@@ -67,6 +79,8 @@ output_start(void)
 
 	for (unsigned i = 0; i < 2; i++)
 		lines_init(&e->lines[i], on_line, NULL);
+	if (e->mode.turns != PROTO_TURNS_NONE)
+		turns_start((enum proto_turns)e->mode.turns, on_text);
 	if (!e->mode.screen)
 		return;
 	e->screen = screen_new(e->mode.rows, e->mode.cols, &screen_ops, NULL);
@@ -84,7 +98,13 @@ void
 output_bytes(unsigned stream, struct span s)
 {
 	struct lines *l = &termd_env.lines[stream];
+	bool partial;
 
+	if (termd_env.mode.turns != PROTO_TURNS_NONE) {
+		turns_bytes(stream, s);
+		partial = turns_partial();
+		goto later;
+	}
 	if (termd_env.gone[stream])
 		return;
 	if (stream == 0 && termd_env.screen != NULL) {
@@ -95,7 +115,9 @@ output_bytes(unsigned stream, struct span s)
 	if (output_is_raw(stream))
 		viewers_raw(stream, s);
 	lines_feed(l, s);
-	if (l->fresh && termd_env.partial.at == 0)
+	partial = l->fresh;
+later:
+	if (partial && termd_env.partial.at == 0)
 		loop_timer_set(&termd_env.w.loop, &termd_env.partial,
 		    TERMD_PARTIAL_MS, output_partial, NULL);
 }
@@ -103,5 +125,17 @@ output_bytes(unsigned stream, struct span s)
 void
 output_end(unsigned stream)
 {
-	lines_end(&termd_env.lines[stream]);
+	if (termd_env.mode.turns != PROTO_TURNS_NONE)
+		turns_end(stream);
+	else
+		lines_end(&termd_env.lines[stream]);
+}
+
+void
+output_turn(uint32_t turn)
+{
+	struct msg_TURN_DONE m = {.turn = turn};
+
+	turns_over();
+	worker_send(&termd_env.w, ROLE_SUP, 0, MSG_TURN_DONE, &m, -1);
 }

@@ -31,6 +31,14 @@ on_listen(struct chan *c, const struct msg_LISTEN *m, int fd)
 }
 
 static int
+on_turn_rule(struct chan *c, const struct msg_TURN_RULE *m)
+{
+	if (turns_rule(m) == -1)
+		return chan_violation(c, "a rule that cannot be used");
+	return 0;
+}
+
+static int
 on_viewer(struct chan *c, const struct msg_VIEWER *m, int fd)
 {
 	viewer_add(m, fd);
@@ -41,6 +49,7 @@ on_viewer(struct chan *c, const struct msg_VIEWER *m, int fd)
 static const struct chan_handler serve_handlers[] = {
 	HANDLER(TERM_MODE,	on_mode),
 	HANDLER(LISTEN,		on_listen),
+	HANDLER(TURN_RULE,	on_turn_rule),
 	HANDLER(VIEWER,		on_viewer),
 };
 /* clang-format on */

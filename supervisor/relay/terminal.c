@@ -49,10 +49,13 @@ terminal_tell(void)
 	    .wait = t->wait,
 	    .raw_out = t->raw_out,
 	    .raw_err = t->raw_err,
+	    .turns = (uint8_t)t->turns,
 	    .rows = t->rows,
 	    .cols = t->cols};
 
 	child_send(ROLE_TERM, 0, MSG_TERM_MODE, &m, -1);
+	if (t->rules != NULL)
+		t->rules();
 	child_send(ROLE_TERM, 0, MSG_LISTEN, &listen_msg,
 	    fcntl(t->listener, F_DUPFD_CLOEXEC, 0));
 }
@@ -107,6 +110,8 @@ terminal_exited(struct child *c)
 	}
 	child_forget(c);
 	t->child = NULL;
+	if (t->lost != NULL)
+		t->lost();
 	loop_timer_set(&sup.loop, &t->timer, pause, terminal_start, NULL);
 	return true;
 }

@@ -8,6 +8,7 @@
 #ifndef TERMINAL_H
 #define TERMINAL_H
 
+#include "common/ipc/proto.h"
 #include "common/loop.h"
 #include "config/fault.h"
 
@@ -20,9 +21,14 @@ struct child;
 struct terminal {
 	/* As in TERM_MODE; set before the workers are configured. */
 	bool screen, wait, raw_out, raw_err;
+	enum proto_turns turns;
 	uint16_t rows, cols;
 	/* Called when a new termd runs, without viewers yet; may be NULL. */
 	void (*again)(void);
+	/* Called before a termd gets its START; may be NULL. */
+	void (*rules)(void);
+	/* Called when a termd has ended; may be NULL. */
+	void (*lost)(void);
 	/* Called when termd ended after terminal_stop(); may be NULL. */
 	void (*left)(void);
 	/* Private to terminal.c. */

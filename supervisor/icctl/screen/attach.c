@@ -29,7 +29,7 @@ attach_ask(struct icctl *ctl, int *channel)
 	if ((sock = icctl_connect(ctl)) == -1)
 		return NULL;
 	req = icctl_request("attach", NULL);
-	if (icctl_send(sock, req) == -1)
+	if (icctl_tell(sock, req) == -1)
 		n = 0;
 	json_object_put(req);
 	while (n > 0 && len < sizeof(reply) - 1 &&

@@ -212,7 +212,7 @@ pending_connect(struct loop_timer *t)
 	int fd;
 
 	buf_init(&env.in, PENDING_BYTES);
-	if ((fd = icctl_dial(env.dir)) == -1 || icctl_send(fd, req) == -1 ||
+	if ((fd = icctl_dial(env.dir)) == -1 || icctl_tell(fd, req) == -1 ||
 	    loop_add(&viewer.loop, &env.io, fd, EPOLLIN, pending_ready, NULL) ==
 		-1) {
 		if (fd != -1)

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The operations of a conversation. A message comes in the request, or, if it
+ * is too long for that, as a sealed memfd beside it.
+ */
+#include "control/control.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/bridge_frames.h"
+#include "conversation/conversation.h"
+#include "json_put.h"
+#include "sup.h"
+
+#define TALK_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
+
+static bool
+talk_none(struct client *c)
+{
+	if (conversation_on())
+		return false;
+	control_fail(c, "not-found",
+	    "this session is no conversation: it does one task. Start one that "
+	    "takes messages: icctl start --detach");
+	return true;
+}
+
+/* Read the memfd. Returns NULL with the reason in `*why`. */
+static char *
+talk_read(int fd, size_t *len, const char **why)
+{
+	struct stat st;
+	char *text;
+	ssize_t n;
+
+	/* Only a memfd can be sealed, and reading it never blocks. */
+	*why = "the message must be a memfd that is sealed";
+	if (fcntl(fd, F_GET_SEALS) == -1 ||
+	    (fcntl(fd, F_GET_SEALS) & TALK_SEALS) != TALK_SEALS ||
+	    fstat(fd, &st) == -1)
+		return NULL;
+	*why = "the message has more than 1 MiB";
+	if (st.st_size > (off_t)BRIDGE_MAX_MESSAGE)
+		return NULL;
+	*why = "the message cannot be read";
+	if ((text = malloc((size_t)st.st_size + 1)) == NULL)
+		return NULL;
+	n = pread(fd, text, (size_t)st.st_size, 0);
+	if (n != st.st_size) {
+		free(text);
+		return NULL;
+	}
+	*len = (size_t)n;
+	return text;
+}
+
+void
+control_op_send(struct client *c, struct json_object *req)
+{
+	struct json_object *v = NULL, *o;
+	const char *why, *code = "bad-request";
+	char *text = NULL;
+	struct span s;
+	size_t len = 0;
+
+	if (talk_none(c))
+		return;
+	if (json_object_object_get_ex(req, "message", &v)) {
+		s = span_of(json_object_get_string(v),
+		    (size_t)json_object_get_string_len(v));
+	} else if (c->handed == -1) {
+		control_fail(c, code, "\"message\" is missing");
+		return;
+	} else {
+		text = talk_read(c->handed, &len, &why);
+		if (text == NULL) {
+			control_fail(c, code, why);
+			return;
+		}
+		s = span_of(text, len);
+	}
+	/* The first event comes before the reply; the client expects it. */
+	c->follows = true;
+	c->turn = conversation_turn() + 1;
+	o = control_ok();
+	put_int(o, "turn", c->turn);
+	if ((why = conversation_send(s, &code)) != NULL) {
+		c->follows = false;
+		json_object_put(o);
+		control_fail(c, code, why);
+	} else {
+		sup_note("turn %u begins, by pid %d", (unsigned)c->turn,
+		    (int)c->peer.pid);
+		control_reply(c, o);
+	}
+	if (text != NULL)
+		freezero(text, len);
+}
+
+void
+control_op_interrupt(struct client *c, struct json_object *req)
+{
+	(void)req;
+	if (talk_none(c))
+		return;
+	if (!conversation_interrupt()) {
+		control_fail(c, "not-found", "no turn is running");
+		return;
+	}
+	sup_note("the turn is interrupted by pid %d", (int)c->peer.pid);
+	control_reply(c, control_ok());
+}
+
+void
+control_op_events(struct client *c)
+{
+	struct json_object *o;
+
+	if (talk_none(c))
+		return;
+	o = control_ok();
+	put_str(o, "session", sup.session.id);
+	put_str(o, "state", conversation_state());
+	put_int(o, "turn", conversation_turn());
+	c->follows = true;
+	c->turn = 0;
+	control_reply(c, o);
+}

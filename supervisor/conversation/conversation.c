@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The state of a conversation. A turn ends when ic-bridge has reported the
+ * command's end and termd has passed on everything that it printed; it ends
+ * with exactly one usage, one result and one turn_end, however it went.
+ */
+#include "conversation/conversation.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "box/bridge.h"
+#include "budget.h"
+#include "common/json/value.h"
+#include "common/log.h"
+#include "control/approvals.h"
+#include "conversation/compose.h"
+#include "conversation/talk_events.h"
+#include "json_put.h"
+#include "sup.h"
+
+#define TALK_KILL_MS 5000U   /* after an interrupt */
+#define TALK_OUTPUT_MS 10000U /* for output, after the command's end */
+#define TALK_SAID 300U
+
+enum talk_state { TALK_INITIALIZING, TALK_READY, TALK_TURN, TALK_CLOSED };
+
+static struct {
+	enum talk_state state;
+	uint32_t turn; /* the latest turn's number */
+	char *inside;
+	char uuid[COMPOSE_UUID];
+	bool talked; /* the agent has a conversation of its own to continue */
+	/* The turn that runs. */
+	uint64_t began; /* clock_mono_us() */
+	bool ended, printed, interrupted, failed, said;
+	unsigned status, leftovers;
+	char last[TALK_SAID]; /* the last line of its standard error */
+	struct loop_timer timer;
+} talk_env;
+
+bool
+conversation_on(void)
+{
+	return sup.opt.conversation;
+}
+
+bool
+conversation_runs(void)
+{
+	return talk_env.state == TALK_TURN;
+}
+
+uint32_t
+conversation_turn(void)
+{
+	return talk_env.turn;
+}
+
+const char *
+conversation_state(void)
+{
+	switch (talk_env.state) {
+	case TALK_INITIALIZING:
+		return "initializing";
+	case TALK_READY:
+		return "ready";
+	case TALK_TURN:
+		return approvals_count() != 0 ? "waiting" : "processing";
+	case TALK_CLOSED:
+		break;
+	}
+	return sup.ending ? "stopping" : "closed";
+}
+
+static void
+talk_status(void)
+{
+	struct json_object *o = json_object_new_object();
+
+	put_str(o, "status", conversation_state());
+	talk_event("session", 0, o);
+}
+
+static void
+talk_text(const char *name, struct span s)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "text",
+	    json_object_new_string_len((const char *)s.p, (int)s.len));
+	talk_event(name, talk_env.turn, o);
+}
+
+int
+conversation_open(struct fault *fault)
+{
+	if (!sup.opt.conversation)
+		return 0;
+	compose_uuid(talk_env.uuid);
+	if (talk_events_open(fault) == -1)
+		return -1;
+	talk_status();
+	return 0;
+}
+
+void
+conversation_rules(void)
+{
+	const struct adapter_talk *t = &sup.adapter.talk;
+
+	for (unsigned i = 0; i < t->nrules && sup.opt.command == NULL; i++) {
+		const struct adapter_rule *r = &t->rules[i];
+		struct msg_TURN_RULE m = {.kind = (uint8_t)r->kind,
+		    .when = span_str(r->when),
+		    .each = span_str(r->each),
+		    .part = span_str(r->part),
+		    .text = span_str(r->text),
+		    .whole = r->whole};
+
+		child_send(ROLE_TERM, 0, MSG_TURN_RULE, &m, -1);
+	}
+}
+
+void
+conversation_ready(const char *inside)
+{
+	const char *code, *why;
+
+	if ((talk_env.inside = strdup(inside)) == NULL) {
+		end_request(SUP_EXIT_OS, NULL, "conversation: out of memory");
+		return;
+	}
+	talk_env.state = TALK_READY;
+	talk_status();
+	if (sup.opt.task == NULL)
+		return;
+	why = conversation_send(span_str(sup.opt.task), &code);
+	if (why != NULL)
+		sup_warn("the task: %s", why);
+}
+
+static void
+talk_began(struct span message)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "message",
+	    json_object_new_string_len(
+		(const char *)message.p, (int)message.len));
+	talk_event("turn_start", talk_env.turn, o);
+	talk_status();
+	event_turn(talk_env.turn, message);
+	budget_turn();
+}
+
+const char *
+conversation_send(struct span message, const char **code)
+{
+	static char why[256];
+	struct compose c = {.inside = talk_env.inside,
+	    .uuid = talk_env.uuid,
+	    .message = message,
+	    .turn = talk_env.turn + 1,
+	    .resume = talk_env.talked};
+	struct fault fault;
+	struct buf frame;
+	int rv;
+
+	*code = "SESSION_CLOSED";
+	if (talk_env.state == TALK_CLOSED || sup.ending)
+		return "this session is ending: start another one";
+	*code = "SESSION_NOT_READY";
+	if (talk_env.state == TALK_INITIALIZING)
+		return "the session cannot take a message yet. Send it again "
+		       "in a moment";
+	*code = "busy";
+	if (talk_env.state == TALK_TURN)
+		return "a turn is running: wait for its end, or interrupt it "
+		       "(icctl interrupt)";
+	/* A conversation that the agent never began has no name yet. */
+	if (!talk_env.talked)
+		compose_uuid(talk_env.uuid);
+	*code = "bad-request";
+	buf_init(&frame, BRIDGE_MAX_TURN);
+	rv = compose_turn(&c, &frame, &fault);
+	if (rv == 0 &&
+	    bridge_send(BRIDGE_TURN, buf_span(&frame).p, frame.len) == -1)
+		rv = fault_set(&fault, "the sandbox is gone");
+	buf_free(&frame);
+	if (rv == -1) {
+		snprintf(why, sizeof(why), "%.250s", fault.text);
+		return why;
+	}
+	talk_env.turn++;
+	talk_env.state = TALK_TURN;
+	talk_env.began = clock_mono_us();
+	talk_env.ended = talk_env.printed = talk_env.interrupted = false;
+	talk_env.failed = talk_env.said = false;
+	talk_env.status = talk_env.leftovers = 0;
+	talk_env.last[0] = '\0';
+	talk_events_turn(talk_env.turn);
+	talk_began(message);
+	return NULL;
+}
+
+static void
+talk_result(bool bad, const char *why)
+{
+	struct json_object *o;
+
+	o = json_object_new_object();
+	json_object_object_add(o, "budget", budget_json());
+	talk_event("usage", talk_env.turn, o);
+	o = json_object_new_object();
+	put_bool(o, "is_error", bad);
+	put_int(o, "exit", talk_env.status);
+	if (why != NULL)
+		put_str(o, "why", why);
+	talk_event("result", talk_env.turn, o);
+	o = json_object_new_object();
+	put_str(o, "status", talk_env.interrupted ? "interrupted"
+				 : bad		  ? "failed"
+						  : "completed");
+	put_int(o, "ms", (int64_t)((clock_mono_us() - talk_env.began) / 1000));
+	put_int(o, "leftovers", talk_env.leftovers);
+	talk_event("turn_end", talk_env.turn, o);
+}
+
+/* End the turn; `why` says what went wrong, or is NULL. */
+static void
+talk_over(const char *why)
+{
+	loop_timer_clear(&sup.loop, &talk_env.timer);
+	if (why != NULL)
+		talk_text("error", span_str(why));
+	talk_env.talked = talk_env.talked || talk_env.said;
+	talk_env.state = TALK_READY;
+	talk_events_turn(0);
+	budget_turn_over();
+	talk_result(why != NULL || talk_env.failed, why);
+}
+
+static void
+talk_check(void)
+{
+	char why[TALK_SAID + 128];
+
+	if (!talk_env.ended || !talk_env.printed)
+		return;
+	if (talk_env.interrupted) {
+		talk_over("the turn was interrupted");
+	} else if (talk_env.status != 0) {
+		snprintf(why, sizeof(why), "the agent ended with status %u%s%s",
+		    talk_env.status,
+		    talk_env.last[0] != '\0' ? "; it last said: " : "",
+		    talk_env.last);
+		talk_over(why);
+	} else if (!talk_env.said && !talk_env.failed) {
+		snprintf(why, sizeof(why),
+		    "the agent ended without a word%s%s",
+		    talk_env.last[0] != '\0' ? "; it last said: " : "",
+		    talk_env.last);
+		talk_over(why);
+	} else {
+		talk_over(NULL);
+	}
+	talk_status();
+}
+
+static void
+talk_late(struct loop_timer *t)
+{
+	static const char lost[] = "the end of the agent's output is lost";
+
+	(void)t;
+	talk_text("error", SPAN(lost));
+	conversation_unprinted();
+}
+
+int
+conversation_ended(const uint8_t *p, size_t len)
+{
+	if (len != BRIDGE_ENDED_DATA || talk_env.state != TALK_TURN ||
+	    bridge_get32(p) != talk_env.turn || bridge_get32(p + 4) > 255)
+		return -1;
+	talk_env.ended = true;
+	talk_env.status = bridge_get32(p + 4);
+	talk_env.leftovers = bridge_get32(p + 8);
+	loop_timer_set(
+	    &sup.loop, &talk_env.timer, TALK_OUTPUT_MS, talk_late, NULL);
+	talk_check();
+	return 0;
+}
+
+void
+conversation_printed(uint32_t turn)
+{
+	if (talk_env.state != TALK_TURN || turn != talk_env.turn)
+		return;
+	talk_env.printed = true;
+	talk_check();
+}
+
+void
+conversation_unprinted(void)
+{
+	if (talk_env.state != TALK_TURN || !talk_env.ended)
+		return;
+	talk_env.printed = true;
+	talk_check();
+}
+
+/* Returns true for text that termd has cleaned. */
+static bool
+talk_clean(struct span s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if ((s.p[i] < 0x20 && s.p[i] != '\n' && s.p[i] != '\t') ||
+		    s.p[i] == 0x7f)
+			return false;
+	return utf8_valid(s);
+}
+
+static void
+talk_logged(struct span s)
+{
+	const uint8_t *nl;
+	size_t n;
+
+	while (s.len != 0) {
+		nl = memchr(s.p, '\n', s.len);
+		n = nl == NULL ? s.len : (size_t)(nl - s.p);
+		if (n != 0) {
+			session_log(&sup.session, "agent", span_of(s.p, n));
+			log_vis(span_of(s.p, n), talk_env.last,
+			    sizeof(talk_env.last));
+		}
+		n += nl != NULL;
+		s.p += n;
+		s.len -= n;
+	}
+}
+
+int
+conversation_text(const struct msg_TURN_TEXT *m)
+{
+	struct json_object *o;
+
+	if (!conversation_on() || !talk_clean(m->text))
+		return -1;
+	/* Between turns there is nobody to tell. */
+	if (talk_env.state != TALK_TURN)
+		return 0;
+	switch ((enum proto_turn)m->kind) {
+	case PROTO_TURN_TEXT:
+		talk_env.said = true;
+		talk_text("agent_text", m->text);
+		return 0;
+	case PROTO_TURN_RESULT:
+		if (!talk_env.said)
+			talk_text("agent_text", m->text);
+		talk_env.said = true;
+		return 0;
+	case PROTO_TURN_THINKING:
+		talk_text("thinking", m->text);
+		return 0;
+	case PROTO_TURN_TOOL:
+		o = json_object_new_object();
+		put_str(o, "server", "");
+		json_object_object_add(o, "tool",
+		    json_object_new_string_len(
+			(const char *)m->text.p, (int)m->text.len));
+		put_str(o, "decision", "own");
+		talk_event("tool_call", talk_env.turn, o);
+		return 0;
+	case PROTO_TURN_ERROR:
+		talk_env.failed = true;
+		talk_text("error", m->text);
+		return 0;
+	case PROTO_TURN_LOG:
+		talk_logged(m->text);
+		return 0;
+	}
+	return -1;
+}
+
+static void
+talk_signal(unsigned sig)
+{
+	uint8_t data[BRIDGE_SIGNAL_DATA];
+
+	bridge_put32(data, talk_env.turn);
+	bridge_put32(data + 4, sig);
+	(void)bridge_send(BRIDGE_SIGNAL, data, sizeof(data));
+}
+
+static void
+talk_kill(struct loop_timer *t)
+{
+	(void)t;
+	talk_signal(SIGKILL);
+}
+
+bool
+conversation_interrupt(void)
+{
+	if (talk_env.state != TALK_TURN)
+		return false;
+	if (talk_env.ended)
+		return true;
+	/* A second request does not wait. */
+	talk_signal(talk_env.interrupted ? SIGKILL : SIGINT);
+	if (!talk_env.interrupted)
+		loop_timer_set(
+		    &sup.loop, &talk_env.timer, TALK_KILL_MS, talk_kill, NULL);
+	talk_env.interrupted = true;
+	return true;
+}
+
+void
+conversation_close(const char *why)
+{
+	struct json_object *o;
+
+	if (!conversation_on() || talk_env.state == TALK_CLOSED)
+		return;
+	if (talk_env.state == TALK_TURN)
+		talk_over("the session ended during the turn");
+	talk_env.state = TALK_CLOSED;
+	o = json_object_new_object();
+	put_str(o, "why", why);
+	put_int(o, "status", sup.end_status);
+	talk_event("end", 0, o);
+	talk_events_close();
+	free(talk_env.inside);
+	talk_env.inside = NULL;
+}

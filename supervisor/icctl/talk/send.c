@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl send` and `icctl interrupt`. A message travels as a sealed memfd, so
+ * that its length is no question of the socket's. What the agent says is
+ * printed as it comes, with everything made visible that would act on a
+ * terminal.
+ */
+#include "icctl/talk/talk.h"
+
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/bridge_frames.h"
+
+static volatile sig_atomic_t send_interrupted;
+
+static void
+send_signaled(int sig)
+{
+	(void)sig;
+	send_interrupted++;
+}
+
+/* Returns a memfd with the text of `fd`, or -1 after it said why. */
+static int
+message_copy(int fd, const char *name)
+{
+	size_t len = 0;
+	char *text;
+	ssize_t n;
+	int mfd;
+
+	if ((text = malloc(BRIDGE_MAX_MESSAGE + 1)) == NULL ||
+	    (mfd = memfd_create("message", MFD_CLOEXEC | MFD_ALLOW_SEALING)) ==
+		-1) {
+		warn("message");
+		free(text);
+		return -1;
+	}
+	while (len <= BRIDGE_MAX_MESSAGE &&
+	       (n = read(fd, text + len, BRIDGE_MAX_MESSAGE + 1 - len)) != 0) {
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1) {
+			warn("%s", name);
+			goto bad;
+		}
+		len += (size_t)n;
+	}
+	if (len > BRIDGE_MAX_MESSAGE) {
+		warnx("%s: a message may have at most 1 MiB. Put the text in a "
+		      "file of the workspace, and tell the agent its name",
+		    name);
+		goto bad;
+	}
+	if (write(mfd, text, len) != (ssize_t)len ||
+	    fcntl(mfd, F_ADD_SEALS,
+		F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == -1) {
+		warn("message");
+		goto bad;
+	}
+	free(text);
+	return mfd;
+bad:
+	free(text);
+	close(mfd);
+	return -1;
+}
+
+static int
+message_text(const char *text)
+{
+	size_t len = strlen(text);
+	int fd;
+
+	if ((fd = memfd_create("message", MFD_CLOEXEC | MFD_ALLOW_SEALING)) ==
+		-1 ||
+	    write(fd, text, len) != (ssize_t)len ||
+	    fcntl(fd, F_ADD_SEALS,
+		F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == -1) {
+		warn("message");
+		return -1;
+	}
+	return fd;
+}
+
+/* Returns the message as a memfd, or -1 with an exit status in `*status`. */
+static int
+message_find(int argc, char **argv, int *status)
+{
+	const char *file = NULL, *text = NULL;
+	int fd, mfd;
+
+	*status = ICCTL_USAGE;
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--file") == 0 && i + 1 < argc)
+			file = argv[++i];
+		else if (strcmp(argv[i], "--") == 0 && i + 2 == argc)
+			text = argv[++i];
+		else if (text == NULL && argv[i][0] != '-')
+			text = argv[i];
+		else {
+			warnx("%s: one MESSAGE only, in quotes; one that "
+			      "begins with - comes after -- (icctl send "
+			      "--help)",
+			    argv[i]);
+			return -1;
+		}
+	}
+	if ((file == NULL) == (text == NULL)) {
+		warnx("send needs a MESSAGE, or --file FILE (icctl send "
+		      "--help)");
+		return -1;
+	}
+	*status = ICCTL_FAILED;
+	if (text != NULL)
+		return message_text(text);
+	if (strcmp(file, "-") == 0)
+		return message_copy(STDIN_FILENO, "standard input");
+	if ((fd = open(file, O_RDONLY | O_CLOEXEC)) == -1) {
+		warn("%s", file);
+		return -1;
+	}
+	mfd = message_copy(fd, file);
+	close(fd);
+	return mfd;
+}
+
+/* Print a text: newlines stay, other control characters are escaped. */
+static void
+put_text(const char *s, bool *fresh)
+{
+	size_t n;
+
+	for (; *s != '\0'; s += n + (s[n] == '\n')) {
+		n = strcspn(s, "\n");
+		icctl_put(span_of(s, n), 1U << 20, false);
+		*fresh = s[n] == '\n';
+		if (*fresh)
+			putchar('\n');
+	}
+	fflush(stdout);
+}
+
+static void
+put_line(const char *before, const char *s, bool *fresh)
+{
+	if (!*fresh)
+		putchar('\n');
+	*fresh = true;
+	fputs(before, stdout);
+	icctl_put_str(s);
+	putchar('\n');
+	fflush(stdout);
+}
+
+static void
+put_held(json_object *o, bool *fresh)
+{
+	const char *id = icctl_text(o, "id");
+	char text[512];
+
+	snprintf(text, sizeof(text),
+	    "waiting for you: %.64s %.128s. See it: icctl show %.32s; answer "
+	    "it: icctl approve %.32s, or icctl deny %.32s",
+	    icctl_text(o, "server"), icctl_text(o, "tool"), id, id, id);
+	put_line("* ", text, fresh);
+}
+
+/* Print an event. Returns the exit status once it is known, else -1. */
+static int
+send_event(const struct icctl *ctl, json_object *o)
+{
+	static bool fresh = true;
+	static int status = ICCTL_OK;
+	const char *event = icctl_text(o, "event");
+	json_object *v;
+
+	if (strcmp(event, "result") == 0 &&
+	    json_object_object_get_ex(o, "is_error", &v) &&
+	    json_object_get_boolean(v))
+		status = ICCTL_FAILED;
+	if (ctl->json) {
+		icctl_put_json(o);
+		fflush(stdout);
+	} else if (strcmp(event, "agent_text") == 0) {
+		put_text(icctl_text(o, "text"), &fresh);
+	} else if (strcmp(event, "tool_call") == 0) {
+		put_line("* uses ", icctl_text(o, "tool"), &fresh);
+	} else if (strcmp(event, "error") == 0) {
+		put_line("! ", icctl_text(o, "text"), &fresh);
+	} else if (strcmp(event, "escalation") == 0) {
+		put_held(o, &fresh);
+	} else if (strcmp(event, "turn_end") == 0 && !fresh) {
+		putchar('\n');
+	}
+	return strcmp(event, "turn_end") == 0 ? status : -1;
+}
+
+static bool
+send_buffered(const struct icctl_rest *rest)
+{
+	return rest->len != 0 && memchr(rest->p, '\n', rest->len) != NULL;
+}
+
+/* Wait for an event, and pass on Ctrl-C meanwhile. Returns false to give up. */
+static bool
+send_wait(struct icctl *ctl, int fd)
+{
+	static sig_atomic_t told;
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	json_object *req, *reply;
+
+	for (;;) {
+		if (send_interrupted > 2)
+			return false;
+		if (told < send_interrupted) {
+			told++;
+			req = icctl_request("interrupt", NULL);
+			reply = icctl_ask(ctl, req);
+			json_object_put(req);
+			json_object_put(reply);
+			if (!ctl->json)
+				warnx("interrupting the turn; the "
+				      "conversation goes on");
+		}
+		if (poll(&p, 1, -1) != -1)
+			return true;
+		if (errno != EINTR)
+			return false;
+	}
+}
+
+/* Print the turn's events until its end. Returns the exit status. */
+static int
+send_follow(struct icctl *ctl, int fd, struct icctl_rest *rest)
+{
+	const struct timeval none = {0, 0};
+	json_object *o;
+	int status = -1;
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
+	while (status == -1) {
+		if (!send_buffered(rest) && !send_wait(ctl, fd))
+			return ICCTL_FAILED;
+		if ((o = icctl_receive(fd, rest)) == NULL) {
+			icctl_lost(ctl);
+			return ICCTL_FAILED;
+		}
+		status = send_event(ctl, o);
+		json_object_put(o);
+	}
+	return status;
+}
+
+static bool
+is_reply(json_object *o)
+{
+	return json_object_object_get_ex(o, "ok", NULL);
+}
+
+/*
+ * Send the message. The turn's first events may come before the reply: they
+ * are printed as well. Returns the exit status.
+ */
+static int
+send_message(struct icctl *ctl, int fd, int message)
+{
+	json_object *req = icctl_request("send", NULL), *o;
+	struct icctl_rest rest = {NULL, 0, 0};
+	bool begun = false;
+	int status = -1;
+
+	(void)icctl_tell_with(fd, req, message);
+	json_object_put(req);
+	while (status == -1 && !begun) {
+		if ((o = icctl_receive(fd, &rest)) == NULL) {
+			icctl_lost(ctl);
+			status = ICCTL_FAILED;
+			break;
+		}
+		if (!is_reply(o)) {
+			status = send_event(ctl, o);
+		} else if (!json_object_get_boolean(
+			       json_object_object_get(o, "ok"))) {
+			status = icctl_refused(ctl, o);
+			if (strcmp(icctl_text(o, "code"), "busy") == 0)
+				status = ICCTL_BUSY;
+		} else {
+			begun = true;
+		}
+		json_object_put(o);
+	}
+	if (status == -1)
+		status = send_follow(ctl, fd, &rest);
+	free(rest.p);
+	return status;
+}
+
+int
+icctl_send(struct icctl *ctl, int argc, char **argv)
+{
+	struct sigaction sa = {.sa_handler = send_signaled};
+	int status, message, fd;
+
+	if ((message = message_find(argc, argv, &status)) == -1)
+		return status;
+	if ((status = icctl_find(ctl)) != 0)
+		return status;
+	if ((fd = icctl_connect(ctl)) == -1)
+		return ICCTL_NO_SESSION;
+	(void)sigaction(SIGINT, &sa, NULL);
+	status = send_message(ctl, fd, message);
+	close(message);
+	close(fd);
+	return status;
+}
+
+int
+icctl_interrupt(struct icctl *ctl, int argc, char **argv)
+{
+	json_object *reply;
+	int status;
+
+	if ((status = icctl_no_arguments(argc, argv)) != 0)
+		return status;
+	reply = icctl_command(
+	    ctl, icctl_request("interrupt", NULL), &status);
+	if (reply == NULL)
+		return status;
+	if (ctl->json)
+		icctl_put_json(reply);
+	else
+		puts("the turn is being interrupted; the conversation goes "
+		     "on");
+	json_object_put(reply);
+	return ICCTL_OK;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl ls`, `history` and `logs`: what there is of sessions, running or not.
+ * A session's files are the user's own, but their texts may come from an agent.
+ */
+#include "icctl/talk/talk.h"
+
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LS_MAX_FILE (1U << 20)
+#define HISTORY_SHOWN 60U
+
+/* Read a small JSON file of a session. Returns NULL if there is none. */
+static json_object *
+session_read(const char *dir, const char *name)
+{
+	char path[4400], *text = NULL;
+	json_object *o = NULL;
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%.4096s/%s", dir, name);
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd == -1)
+		return NULL;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_size < (off_t)LS_MAX_FILE &&
+	    (text = malloc((size_t)st.st_size + 1)) != NULL &&
+	    (n = read(fd, text, (size_t)st.st_size)) >= 0) {
+		text[n] = '\0';
+		o = json_tokener_parse(text);
+	}
+	free(text);
+	close(fd);
+	return o;
+}
+
+static void
+copy(json_object *to, json_object *from, const char *key, const char *as)
+{
+	json_object *v;
+
+	if (from != NULL && json_object_object_get_ex(from, key, &v))
+		json_object_object_add(to, as, json_object_get(v));
+}
+
+/* Ask a running session. Returns NULL if none answers there. */
+static json_object *
+session_ask(const char *dir)
+{
+	json_object *req, *reply = NULL;
+	struct icctl_rest rest = {NULL, 0, 0};
+	int fd;
+
+	if ((fd = icctl_dial(dir)) == -1)
+		return NULL;
+	req = icctl_request("status", NULL);
+	if (icctl_tell(fd, req) == 0)
+		reply = icctl_receive(fd, &rest);
+	json_object_put(req);
+	free(rest.p);
+	close(fd);
+	return reply;
+}
+
+/* Returns a row about the session in `dir`, or NULL if it is none. */
+static json_object *
+session_row(const char *dir, const char *id)
+{
+	json_object *row, *live = session_ask(dir),
+			  *file = session_read(dir, "session.json");
+	const char *state = icctl_text(live, "state");
+
+	if (live == NULL && file == NULL)
+		return NULL;
+	if (live == NULL)
+		state = strcmp(icctl_text(file, "state"), "ended") == 0
+			    ? "closed"
+			    : "crashed";
+	else if (state[0] == '\0')
+		state = "running";
+	row = json_object_new_object();
+	json_object_object_add(row, "id", json_object_new_string(id));
+	json_object_object_add(row, "state", json_object_new_string(state));
+	copy(row, file, "agent", "agent");
+	copy(row, file, "workspace", "workspace");
+	copy(row, file, "started", "started");
+	if (live != NULL) {
+		copy(row, live, "pid", "pid");
+		copy(row, live, "pending", "pending");
+		copy(row, live, "turn", "turn");
+	}
+	json_object_object_add(row, "dir", json_object_new_string(dir));
+	json_object_put(live);
+	json_object_put(file);
+	return row;
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)b, *(char *const *)a);
+}
+
+/* Collect the names in a directory, the newest first. */
+static size_t
+names_in(const char *dir, char ***list)
+{
+	struct dirent *e;
+	char **names = NULL, **more;
+	size_t n = 0;
+	DIR *d;
+
+	if ((d = opendir(dir)) == NULL)
+		return 0;
+	while ((e = readdir(d)) != NULL) {
+		if (e->d_name[0] == '.')
+			continue;
+		more = realloc(names, (n + 1) * sizeof(*names));
+		if (more == NULL || (more[n] = strdup(e->d_name)) == NULL)
+			err(ICCTL_FAILED, "sessions");
+		names = more;
+		n++;
+	}
+	closedir(d);
+	if (n != 0)
+		qsort(names, n, sizeof(*names), by_name);
+	*list = names;
+	return n;
+}
+
+static void
+put_row(json_object *row)
+{
+	char turn[24];
+
+	snprintf(turn, sizeof(turn), "%lld",
+	    (long long)icctl_number(row, "turn"));
+	printf("%-21s %-12s %-14s ", icctl_text(row, "id"),
+	    icctl_text(row, "state"), icctl_text(row, "agent"));
+	printf("%7lld  ", (long long)icctl_number(row, "pending"));
+	icctl_put_str(icctl_text(row, "workspace"));
+	putchar('\n');
+}
+
+/* Returns true if the session is in sessions/, too, with that name. */
+static bool
+is_listed(const struct icctl *ctl, const char *name)
+{
+	char dir[4600];
+	struct stat st;
+
+	snprintf(dir, sizeof(dir), "%.4000s/sessions/%.256s", ctl->home, name);
+	return stat(dir, &st) == 0;
+}
+
+int
+icctl_ls(struct icctl *ctl, int argc, char **argv)
+{
+	static const char *const places[] = {"run", "sessions"};
+	json_object *row, *all = json_object_new_array();
+	char place[4200], dir[4200 + 256], **names = NULL;
+	struct stat st;
+	int r;
+
+	if ((r = icctl_no_arguments(argc, argv)) != 0)
+		return r;
+	for (size_t k = 0; k < 2; k++) {
+		snprintf(
+		    place, sizeof(place), "%.4000s/%s", ctl->home, places[k]);
+		for (size_t i = 0, n = names_in(place, &names); i < n; i++) {
+			snprintf(dir, sizeof(dir), "%s/%s", place, names[i]);
+			row = NULL;
+			/* A link in run/ to a session elsewhere. */
+			if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode) &&
+			    (k == 1 || !is_listed(ctl, names[i])))
+				row = session_row(dir, names[i]);
+			if (row != NULL)
+				json_object_array_add(all, row);
+			free(names[i]);
+		}
+		free(names);
+		names = NULL;
+	}
+	if (ctl->json) {
+		icctl_put_json(all);
+	} else if (json_object_array_length(all) == 0) {
+		puts("there are no sessions. Start one: icctl start");
+	} else {
+		printf("%-21s %-12s %-14s %7s  %s\n", "ID", "STATE", "AGENT",
+		    "PENDING", "WORKSPACE");
+		for (size_t i = 0; i < json_object_array_length(all); i++)
+			put_row(json_object_array_get_idx(all, i));
+	}
+	json_object_put(all);
+	return ICCTL_OK;
+}
+
+/* Open a file of the session that is named, or of the newest one. */
+static FILE *
+session_file(struct icctl *ctl, int argc, char **argv, const char *name)
+{
+	char path[4400];
+	FILE *f;
+	int fd;
+
+	if (argc > 1)
+		ctl->session = argv[1];
+	if (icctl_find(ctl) != 0)
+		return NULL;
+	snprintf(path, sizeof(path), "%.4096s/%s", ctl->dir, name);
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd == -1 || (f = fdopen(fd, "r")) == NULL) {
+		if (errno == ENOENT)
+			warnx("session %s has no %s: it is no conversation",
+			    ctl->dir, name);
+		else
+			warn("%s", path);
+		return NULL;
+	}
+	return f;
+}
+
+static void
+put_turn(json_object *begin, json_object *end)
+{
+	struct span s = span_str(icctl_text(begin, "message"));
+
+	for (size_t i = 0; i < s.len; i++)
+		if (s.p[i] == '\n')
+			s.len = i;
+	printf("%4lld  %.19s  %-11s ", (long long)icctl_number(begin, "turn"),
+	    icctl_text(begin, "ts"),
+	    end == NULL ? "processing" : icctl_text(end, "status"));
+	icctl_put(s, HISTORY_SHOWN, false);
+	putchar('\n');
+}
+
+int
+icctl_history(struct icctl *ctl, int argc, char **argv)
+{
+	json_object *o, *begin = NULL;
+	char *line = NULL;
+	size_t cap = 0;
+	FILE *f;
+
+	if (argc > 2) {
+		warnx("history takes one SESSION (icctl history --help)");
+		return ICCTL_USAGE;
+	}
+	if ((f = session_file(ctl, argc, argv, "events.jsonl")) == NULL)
+		return ICCTL_NO_SESSION;
+	while (getline(&line, &cap, f) != -1) {
+		if ((o = json_tokener_parse(line)) == NULL)
+			continue;
+		if (ctl->json) {
+			icctl_put_json(o);
+		} else if (strcmp(icctl_text(o, "event"), "turn_start") == 0) {
+			json_object_put(begin);
+			begin = json_object_get(o);
+		} else if (strcmp(icctl_text(o, "event"), "turn_end") == 0 &&
+			   begin != NULL) {
+			put_turn(begin, o);
+			json_object_put(begin);
+			begin = NULL;
+		}
+		json_object_put(o);
+	}
+	if (begin != NULL)
+		put_turn(begin, NULL);
+	json_object_put(begin);
+	free(line);
+	fclose(f);
+	return ICCTL_OK;
+}
+
+/* Print what the file has now; it is printable already. */
+static void
+logs_copy(FILE *f)
+{
+	char *line = NULL;
+	size_t cap = 0;
+	ssize_t n;
+
+	clearerr(f);
+	while ((n = getline(&line, &cap, f)) > 0) {
+		if (line[n - 1] == '\n')
+			n--;
+		icctl_put(span_of(line, (size_t)n), 65536, false);
+		putchar('\n');
+	}
+	free(line);
+	fflush(stdout);
+}
+
+int
+icctl_logs(struct icctl *ctl, int argc, char **argv)
+{
+	char event[4096], path[4400];
+	bool follow = false;
+	int fd = -1;
+	FILE *f;
+
+	if (argc > 1 && strcmp(argv[1], "-f") == 0) {
+		follow = true;
+		argc--;
+		argv++;
+	}
+	if (argc > 2) {
+		warnx("logs takes -f and one SESSION (icctl logs --help)");
+		return ICCTL_USAGE;
+	}
+	if ((f = session_file(ctl, argc, argv, "session.log")) == NULL)
+		return ICCTL_NO_SESSION;
+	snprintf(path, sizeof(path), "%.4096s/session.log", ctl->dir);
+	if (follow && ((fd = inotify_init1(IN_CLOEXEC)) == -1 ||
+			  inotify_add_watch(fd, path, IN_MODIFY) == -1)) {
+		warn("%s", path);
+		return ICCTL_FAILED;
+	}
+	logs_copy(f);
+	/* It ends with the reader, as tail -f does. */
+	while (follow && read(fd, event, sizeof(event)) > 0)
+		logs_copy(f);
+	fclose(f);
+	return ICCTL_OK;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl start --detach`: starts icsupervisor without a viewer, passes its
+ * messages on until the session takes messages, and leaves it alone.
+ */
+#include "icctl/talk/talk.h"
+
+#include <sys/wait.h>
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t start_signal;
+
+static void
+start_signaled(int sig)
+{
+	start_signal = sig;
+}
+
+static void __attribute__((noreturn))
+start_child(const char *program, const char **args, int out, int said)
+{
+	int null;
+
+	if (setsid() == -1 ||
+	    (null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1 ||
+	    dup2(null, STDIN_FILENO) == -1 || dup2(out, STDOUT_FILENO) == -1 ||
+	    dup2(said, STDERR_FILENO) == -1)
+		_exit(71);
+	execv(program, (char *const *)(uintptr_t)args);
+	warn("%s", program);
+	_exit(71);
+}
+
+/* Pass on what icsupervisor writes. Returns false at the end. */
+static bool
+start_pass(int said)
+{
+	char text[4096];
+	ssize_t n;
+
+	n = read(said, text, sizeof(text));
+	if (n > 0)
+		(void)!write(STDERR_FILENO, text, (size_t)n);
+	return n > 0 || (n == -1 && errno == EINTR);
+}
+
+/*
+ * Wait for READY, the line on `out`. Returns false if icsupervisor ended
+ * before.
+ */
+static bool
+start_wait(pid_t pid, int out, int said)
+{
+	struct pollfd p[2] = {{.fd = out, .events = POLLIN},
+	    {.fd = said, .events = POLLIN}};
+	char text[4096];
+	ssize_t n;
+
+	for (;;) {
+		if (start_signal != 0)
+			(void)kill(pid, SIGTERM);
+		start_signal = 0;
+		if (poll(p, 2, -1) == -1 && errno != EINTR)
+			return false;
+		if (p[1].revents != 0 && !start_pass(said))
+			p[1].fd = -1;
+		p[1].revents = 0;
+		if (p[0].revents == 0)
+			continue;
+		p[0].revents = 0;
+		n = read(out, text, sizeof(text));
+		if (n == 0)
+			return false;
+		if (n > 0 && memchr(text, '\n', (size_t)n) != NULL)
+			return true;
+	}
+}
+
+/*
+ * Follow the session's events until it takes messages, or has ended. Returns 0,
+ * or -1.
+ */
+static int
+start_ready(struct icctl *ctl, pid_t pid, int said)
+{
+	json_object *req = icctl_request("events", NULL), *o;
+	struct icctl_rest rest = {NULL, 0, 0};
+	const char *state = "";
+	int fd = icctl_connect(ctl), rv = -1;
+
+	if (fd != -1)
+		(void)icctl_tell(fd, req);
+	json_object_put(req);
+	while (fd != -1 && rv == -1) {
+		o = icctl_receive(fd, &rest);
+		if (o == NULL && errno == EAGAIN) {
+			if (start_signal != 0)
+				(void)kill(pid, SIGTERM);
+			continue;
+		}
+		if (o == NULL)
+			break;
+		state = icctl_text(o, "state");
+		if (state[0] == '\0')
+			state = icctl_text(o, "status");
+		if (strcmp(state, "ready") == 0 ||
+		    strcmp(state, "processing") == 0 ||
+		    strcmp(state, "waiting") == 0)
+			rv = 0;
+		json_object_put(o);
+	}
+	if (fd != -1)
+		close(fd);
+	free(rest.p);
+	while (rv == -1 && start_pass(said))
+		;
+	return rv;
+}
+
+static int
+start_told(const struct icctl *ctl, pid_t pid)
+{
+	const char *id = strrchr(ctl->dir, '/') + 1;
+	json_object *o;
+
+	if (!ctl->json) {
+		printf("%s\n", id);
+		return ICCTL_OK;
+	}
+	o = json_object_new_object();
+	json_object_object_add(o, "session", json_object_new_string(id));
+	json_object_object_add(o, "dir", json_object_new_string(ctl->dir));
+	json_object_object_add(o, "pid", json_object_new_int(pid));
+	icctl_put_json(o);
+	json_object_put(o);
+	return ICCTL_OK;
+}
+
+int
+talk_start(struct icctl *ctl, const char *program, const char **args)
+{
+	struct sigaction sa = {.sa_handler = start_signaled};
+	int out[2], said[2], status;
+	pid_t pid;
+
+	args[1] = "--conversation";
+	args[2] = "--print-ready";
+	if (pipe2(out, O_CLOEXEC) == -1 || pipe2(said, O_CLOEXEC) == -1 ||
+	    sigaction(SIGINT, &sa, NULL) == -1 ||
+	    sigaction(SIGTERM, &sa, NULL) == -1 || (pid = fork()) == -1) {
+		warn("start");
+		return ICCTL_FAILED;
+	}
+	if (pid == 0)
+		start_child(program, args, out[1], said[1]);
+	close(out[1]);
+	close(said[1]);
+	if (start_wait(pid, out[0], said[0]) &&
+	    start_ready(ctl, pid, said[0]) == 0)
+		return start_told(ctl, pid);
+	while (start_pass(said[0]))
+		;
+	while (waitpid(pid, &status, 0) == -1 && errno == EINTR)
+		;
+	return WIFEXITED(status) && WEXITSTATUS(status) != 0
+		   ? WEXITSTATUS(status)
+		   : ICCTL_FAILED;
+}

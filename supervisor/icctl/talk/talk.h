@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: ISC */
+/* Conversations: starting one, sending messages, and looking back. */
+#ifndef ICCTL_TALK_H
+#define ICCTL_TALK_H
+
+#include "icctl/icctl.h"
+
+/*
+ * start.c of this directory: start icsupervisor with these arguments, in which
+ * args[1] and args[2] are free, and wait until it takes messages. Returns the
+ * exit status.
+ */
+int talk_start(struct icctl *, const char *program, const char **args);
+
+#endif

@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""A conversation with a stand-in for an agent, which keeps what it was told in
+its home: turns, their events, interrupts, an agent that dies, processes that
+it leaves behind, and messages that are refused."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+
+t = h.Tap()
+# Says what it was told before; `m` is the message.
+AGENT = r"""#!/bin/sh
+m=$(cat)
+printf 'before: %s\n' "$(cat ~/told 2>/dev/null | tr '\n' ' ')"
+printf '%s\n' "$m" >>~/told
+case $m in
+die) kill -9 $$ ;;
+silent) exec >/dev/null ;;
+leave) sleep 1000 & echo "left $!" ;;
+look) ls /proc | grep -c '^[0-9]' ;;
+wait) echo waiting; sleep 1000 ;;
+deaf) trap '' INT TERM; echo waiting; while :; do sleep 1000; done ;;
+colour) printf '\033[31mred\033[0m \033]0;title\007end\r\nnext\n' ;;
+many) for i in 1 2 3 4 5 6 7 8; do head -c 4000000 /dev/zero | tr '\0' x; done ;;
+esac
+echo "told: $m" >&2
+"""
+JSON_AGENT = r"""#!/usr/bin/python3
+import json, sys
+m = sys.stdin.read()
+def out(o):
+    print(json.dumps(o), flush=True)
+out({"type": "say", "content": [{"type": "text", "text": "said " + m},
+                                {"type": "think", "text": "hm"}]})
+print('{"type": "say", "type": "twice"}')
+print("no JSON \x1b[31m")
+print("[" * 100000)
+out({"type": "say", "content": {"type": "text", "text": "a\x1b[2J\u202eb"}})
+out({"type": "other", "content": [{"type": "text", "text": "unseen"}]})
+print('{"type": "say", "content": "' + "x" * 1200000 + '"}')
+print("a warning", file=sys.stderr)
+"""
+ADAPTER = {
+    "name": "parrot", "program": ["parrot"], "providers": [],
+    "turn": ["--new", "{conversation}"],
+    "resume": ["--again", "{conversation}"],
+    "output": {"format": "json-lines", "events": [
+        {"when": "type=say", "each": "content", "part": "type=text",
+         "text": "text", "event": "agent_text", "whole": True},
+        {"when": "type=say", "each": "content", "part": "type=think",
+         "text": "text", "event": "thinking"}]}}
+
+
+class Talk:
+    """A session that icctl start --detach has started."""
+
+    def __init__(self, work, *start):
+        self.s = h.Session(work)
+        r = self.icctl("start", "--detach", "--json", "--workspace",
+                       self.s.workspace, *start)
+        self.started = r
+        if r.returncode == 0:
+            self.told = json.loads(r.stdout)
+            self.s.dir = self.told["dir"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.started.returncode == 0:
+            self.icctl("stop")
+            h.wait_for(lambda: not os.path.exists(
+                f"/proc/{self.told['pid']}/ns"), "the session does not end")
+
+    def popen(self, *args, **kw):
+        return subprocess.Popen([h.program("icctl"), *args], env=self.s.env,
+                                stdout=subprocess.PIPE, text=True, **kw)
+
+    def icctl(self, *args, **kw):
+        kw.setdefault("stdin", subprocess.DEVNULL)
+        return subprocess.run([h.program("icctl"), *args], env=self.s.env,
+                              capture_output=True, text=True, check=False,
+                              timeout=60 * h.PATIENCE, **kw)
+
+    def send(self, message):
+        r = self.icctl("send", "--json", "--", message)
+        return r.returncode, [json.loads(x) for x in r.stdout.splitlines()]
+
+    def kept(self):
+        return h.read_lines(os.path.join(self.s.dir, "events.jsonl"))
+
+
+def texts(events, name="agent_text"):
+    return "".join(e["text"] for e in events if e["event"] == name)
+
+
+def shell(work):
+    """Returns the command of the stand-in in the workspace."""
+    path = os.path.join(work, "workspace", "agent.sh")
+    h.put(path, AGENT, 0o755)
+    os.chmod(os.path.dirname(path), 0o700)
+    return ["--", "/workspace/agent.sh"]
+
+
+def ends_properly(events):
+    names = [e["event"] for e in events]
+    return ([names.count(n) for n in ("turn_start", "usage", "result",
+                                      "turn_end")] == [1, 1, 1, 1]
+            and names[0] == "turn_start" and names[-1] == "turn_end")
+
+
+def test_turns(work):
+    with Talk(work, *shell(work)) as k:
+        t.ok(k.started.returncode == 0 and k.told["session"],
+             "it starts in the background", k.started.stderr)
+        row = json.loads(k.icctl("ls", "--json").stdout)[0]
+        t.equal((row["id"], row["state"], row["pid"]),
+                (k.told["session"], "ready", k.told["pid"]),
+                "ls shows it, and it is ready")
+        status, first = k.send("one")
+        t.ok(status == 0 and ends_properly(first), "a turn", first)
+        t.ok("told: one" in texts(first), "all its output is text", first)
+        status, second = k.send("two")
+        t.ok(status == 0 and "before: one" in texts(second),
+             "the second remembers the first", second)
+        r = k.icctl("send", "colour")
+        t.ok("red end\nnext\n" in r.stdout and "\033" not in r.stdout,
+             "no sequence of a terminal comes through", r.stdout)
+        r = k.icctl("history")
+        t.ok([x.split()[0] for x in r.stdout.splitlines()] ==
+             ["1", "2", "3"] and "completed" in r.stdout, "history", r.stdout)
+        _, left = k.send("leave")
+        t.equal(left[-1]["leftovers"], 1, "what a turn leaves is ended")
+        _, look = k.send("look")
+        t.ok(int(texts(look).split("\n")[1]) <= 6, "and gone", texts(look))
+        _, many = k.send("many")
+        t.ok(ends_properly(many) and len(texts(many)) <= 16 << 20
+             and "16 MiB" in texts(many, "error"),
+             "the output of a turn is limited", len(texts(many)))
+        events = [e for e in h.read_lines(os.path.join(
+            k.s.dir, "audit.jsonl")) if e.get("event") == "turn"]
+        t.equal([e["detail"]["turn"] for e in events], [1, 2, 3, 4, 5, 6],
+                "each turn is in the log")
+
+
+def test_trouble(work):
+    with Talk(work, *shell(work)) as k:
+        status, died = k.send("die")
+        t.ok(status == 1 and ends_properly(died)
+             and died[-1]["status"] == "failed" and
+             "status 137" in texts(died, "error"),
+             "an agent that dies", died)
+        p = k.popen("send", "--json", "wait")
+        while "waiting" not in p.stdout.readline():
+            pass
+        r = k.icctl("send", "another")
+        t.ok(r.returncode == 75 and "a turn is running" in r.stderr,
+             "one turn at a time", r.stderr)
+        p.send_signal(signal.SIGINT)
+        events = [json.loads(x) for x in p.stdout]
+        t.ok(p.wait() == 1 and events[-1]["status"] == "interrupted",
+             "Ctrl-C interrupts the turn", events)
+        p.stdout.close()
+        p = k.popen("send", "--json", "deaf")
+        while "waiting" not in p.stdout.readline():
+            pass
+        for _ in range(2):
+            k.icctl("interrupt")
+        events = [json.loads(x) for x in p.stdout]
+        t.ok(p.wait() == 1 and events[-1]["status"] == "interrupted",
+             "an agent that ignores it is killed", events)
+        p.stdout.close()
+        status, after = k.send("after")
+        t.ok(status == 0 and "die wait deaf" in texts(after),
+             "the conversation goes on", after)
+        for name, text, why in (("nothing", "", "the message is empty"),
+                                ("NUL", "a\0b", "contains a NUL byte"),
+                                ("64 MiB", "x" * (64 << 20), "at most 1 MiB")):
+            path = h.put(os.path.join(work, "message"), text)
+            r = k.icctl("send", "--file", path)
+            t.ok(r.returncode == 1 and why in r.stderr, f"refused: {name}",
+                 (r.returncode, r.stderr))
+        path = h.put(os.path.join(work, "message"), "y" * (1 << 20))
+        r = k.icctl("send", "--file", path)
+        t.equal(r.returncode, 0, "1 MiB is not too much")
+        p = k.popen("send", "--json", "wait")
+        while "waiting" not in p.stdout.readline():
+            pass
+        k.icctl("stop")
+        events = [json.loads(x) for x in p.stdout]
+        t.ok(p.wait() == 1 and events[-1]["event"] == "turn_end"
+             and "the session ended" in texts(events, "error"),
+             "a turn ends with its session", events)
+        p.stdout.close()
+        h.wait_for(lambda: k.kept()[-1]["event"] == "end", "no end")
+        ends = [e["turn"] for e in k.kept() if e["event"] == "turn_end"]
+        t.equal(ends, list(range(1, len(ends) + 1)), "every turn has an end")
+    r = k.icctl("send", "--session", k.told["session"], "more")
+    t.ok(r.returncode == 3, "no message after the end", r.stderr)
+
+
+def test_parser(work):
+    h.put(os.path.join(work, "bin", "parrot"), JSON_AGENT, 0o755)
+    s = h.Session(work)
+    s.write("agents/parrot.json", ADAPTER)
+    s.write("config.json", {**s.config, "agent": {"parrot": {
+        "path": os.path.join(work, "bin", "parrot")}}})
+    k = Talk.__new__(Talk)
+    k.s = s
+    k.started = k.icctl("start", "--detach", "--json", "--agent", "parrot",
+                        "--workspace", s.workspace)
+    t.equal(k.started.returncode, 0, "an adapter of the user's starts")
+    if k.started.returncode != 0:
+        print("#", k.started.stderr)
+        return
+    k.told = json.loads(k.started.stdout)
+    s.dir = k.told["dir"]
+    with k:
+        _, events = k.send("hello")
+        t.ok("said hello\n" in texts(events) and "unseen" not in texts(events),
+             "what the rules say is text", events)
+        t.equal(texts(events, "thinking"), "hm", "and thinking")
+        t.ok("a\ufffd[2J\ufffdb" in texts(events),
+             "without characters that act", texts(events)[-200:])
+        errors = [e["text"] for e in events if e["event"] == "error"]
+        t.ok(len(errors) == 4 and "duplicate" in errors[0]
+             and "\\x1b" in errors[1] and "1 MiB" in errors[3]
+             and all(len(e) < 1000 for e in errors),
+             "what cannot be read is told, escaped and short", errors)
+        t.ok("a warning" in s.session_log(), "its warnings are in the log")
+
+
+def test_no_conversation(work):
+    s = h.Session(work, options=["--quiet"])
+    with s:
+        r = s.icctl("send", "hello")
+        t.ok(r.returncode == 1 and "icctl start --detach" in r.stderr,
+             "a session without an agent takes no message", r.stderr)
+
+
+def main():
+    if not shutil.which("bwrap"):
+        t.skip("conversations", "bubblewrap is not installed")
+        t.done()
+    for test in (test_turns, test_trouble, test_parser,
+                 test_no_conversation):
+        with h.workdir() as work, t.case(test.__name__):
+            test(work)
+    t.done()
+
+
+if __name__ == "__main__":
+    main()
