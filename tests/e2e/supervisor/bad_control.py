@@ -28,12 +28,12 @@ CONTROL = [
      "string, is a number"),
     ("op empty", b'{"op":""}\n', "bad-request",
      "unknown \"op\": known are ping, status, pending, show, approve, "
-     "attach, deny, watch, budget, budget-set, keys, keys-reload, metrics, "
-     "reload, revoke, tools, trust, unlock, stop"),
+     "attach, deny, watch, budget, budget-set, events, interrupt, keys, "
+     "keys-reload, metrics, reload, revoke, send, tools, trust, unlock, stop"),
     ("an unknown op", b'{"op":"approve-all"}\n', "bad-request",
      "unknown \"op\": known are ping, status, pending, show, approve, "
-     "attach, deny, watch, budget, budget-set, keys, keys-reload, metrics, "
-     "reload, revoke, tools, trust, unlock, stop"),
+     "attach, deny, watch, budget, budget-set, events, interrupt, keys, "
+     "keys-reload, metrics, reload, revoke, send, tools, trust, unlock, stop"),
     ("an op with a NUL", b'{"op":"stop\\u0000"}\n', "bad-request",
      "a request is one JSON object on one line: request: op: must not hold a "
      "NUL"),
@@ -42,7 +42,7 @@ CONTROL = [
      "member name"),
     ("an unknown member", b'{"op":"ping","force":true}\n', "bad-request",
      "a request is one JSON object on one line: request: force: unknown key. "
-     "Known here: op, id, digest, because, key, value, path, session, "
+     "Known here: op, id, digest, because, key, value, path, message, session, "
      "server, tool, policy, annotations, lists, times"),
     ("two objects", b'{"op":"ping"}{"op":"stop"}\n', "bad-request",
      "a request is one JSON object on one line: request:1:14: something "
