@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: ISC
 """Conversations with the real agents: three turns in one session, of which the
 later ones remember the earlier ones.  The scripted provider shows what each
-agent sends: the last request holds all three messages."""
+agent sends: the last request holds all three messages.  With "all", each of
+them; otherwise Claude Code alone."""
 import json
 import os
 import secrets
@@ -75,7 +76,9 @@ def run(agent, path):
 
 
 def main():
-    for agent, path in AGENTS.items():
+    chosen = AGENTS if sys.argv[1:] == ["all"] else {
+        "claude-code": agents.CLAUDE}
+    for agent, path in chosen.items():
         if not agents.installed(t, agent, path):
             continue
         with t.case(agent):
