@@ -51,7 +51,7 @@ struct call {
 	uint16_t from;     /* answered by this server or instance */
 	size_t bytes;      /* size of its arguments */
 	uint64_t deadline; /* loop ms */
-	uint64_t held;     /* time of HELD; 0: not pending */
+	uint64_t held;     /* time of CALL_HELD; 0: not pending */
 	uint64_t note;     /* time of the next note */
 	uint32_t held_ms;
 	unsigned notes;

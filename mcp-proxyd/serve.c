@@ -52,7 +52,7 @@ on_tools(struct chan *c, const struct msg_TOOLS *m)
 }
 
 static int
-on_held(struct chan *c, const struct msg_HELD *m)
+on_call_held(struct chan *c, const struct msg_CALL_HELD *m)
 {
 	struct proxy *p = chan_arg(c);
 	struct call *call = calls_find(p, m->id);
@@ -63,16 +63,16 @@ on_held(struct chan *c, const struct msg_HELD *m)
 	return 0;
 }
 
-/* Icsupervisor sends HELD_AS and policyd HELD: either may come first. */
+/* CALL_HELD, from policyd, and CALL_HELD_AS come in either order. */
 static int
-on_held_as(struct chan *c, const struct msg_HELD_AS *m)
+on_call_held_as(struct chan *c, const struct msg_CALL_HELD_AS *m)
 {
 	struct proxy *p = chan_arg(c);
 	struct call *call = calls_find(p, m->id);
 
 	for (size_t i = 0; i < m->name.len; i++)
 		if (!isalnum(m->name.p[i]))
-			return chan_violation(c, "malformed HELD_AS");
+			return chan_violation(c, "malformed CALL_HELD_AS");
 	if (m->name.len != 0 && call != NULL && call->agent != NULL &&
 	    call->kind == CALL_TOOL)
 		calls_held_as(p, call, m->name);
@@ -219,8 +219,8 @@ const struct chan_handler proxy_handlers[] = {
 	HANDLER(ANSWER,		on_answer),
 	HANDLER(CREDIT,		on_credit),
 	HANDLER(PROGRESS,	on_progress),
-	HANDLER(HELD,		on_held),
-	HANDLER(HELD_AS,	on_held_as),
+	HANDLER(CALL_HELD,		on_call_held),
+	HANDLER(CALL_HELD_AS,	on_call_held_as),
 	HANDLER(TOOLS,		on_tools),
 	HANDLER(INSTANCE_BACK,	on_instance_back),
 	HANDLER(SERVER,		on_server),

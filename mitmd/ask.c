@@ -45,7 +45,7 @@ bool
 ask_send(struct exchange *x, const struct msg_REQUEST *r)
 {
 	const struct provider *p = mitmd_env.providers[x->a->provider].p;
-	struct msg_ASK m = {F_REQUEST(PROTO_COPY, r)};
+	struct msg_REQUEST_ASK m = {F_REQUEST(PROTO_COPY, r)};
 
 	m.refs = buf_span(&x->push.refs);
 	m.name = p->name;
@@ -56,14 +56,14 @@ ask_send(struct exchange *x, const struct msg_REQUEST *r)
 	m.id = ++mitmd_env.last_ask;
 	mitmd_env.asks++;
 	x->ask = m.id;
-	worker_send(&mitmd_env.w, ROLE_POLICY, 0, MSG_ASK, &m, -1);
+	worker_send(&mitmd_env.w, ROLE_POLICY, 0, MSG_REQUEST_ASK, &m, -1);
 	return true;
 }
 
 void
 ask_over(struct exchange *x, bool cancel)
 {
-	struct msg_ASK_CANCEL m = {.id = x->ask};
+	struct msg_REQUEST_CANCEL m = {.id = x->ask};
 
 	if (x->ask == 0)
 		return;
@@ -71,5 +71,5 @@ ask_over(struct exchange *x, bool cancel)
 	mitmd_env.asks--;
 	if (cancel)
 		worker_send(
-		    &mitmd_env.w, ROLE_POLICY, 0, MSG_ASK_CANCEL, &m, -1);
+		    &mitmd_env.w, ROLE_POLICY, 0, MSG_REQUEST_CANCEL, &m, -1);
 }

@@ -452,7 +452,8 @@ ask_resources(struct buf *b, const struct approved *r, struct span url)
 }
 
 int
-details_ask(struct details *d, const struct msg_ASK *m, struct span args)
+details_ask(
+    struct details *d, const struct msg_REQUEST_ASK *m, struct span args)
 {
 	const struct approved r = ask_request(m);
 	char url[4800];

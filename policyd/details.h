@@ -34,7 +34,8 @@ struct details {
 int details_call(struct details *, struct policyd_env *, const struct work *,
     struct span args);
 /* The same for a request that ask_check() accepted. */
-int details_ask(struct details *, const struct msg_ASK *, struct span args);
+int details_ask(
+    struct details *, const struct msg_REQUEST_ASK *, struct span args);
 void details_free(struct details *);
 
 #endif

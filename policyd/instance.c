@@ -276,7 +276,7 @@ instance_go(struct policyd_env *env, const struct msg_INSTANCE_GO *m)
 }
 
 void
-instance_no(struct policyd_env *env, const struct msg_INSTANCE_NO *m)
+instance_no(struct policyd_env *env, const struct msg_INSTANCE_FAIL_GO *m)
 {
 	struct instance *i = find_call(env, m->call);
 	char text[600];
@@ -395,7 +395,7 @@ instance_ended(struct policyd_env *env, uint64_t call)
 void
 instance_lost(struct policyd_env *env, unsigned index, bool proxy)
 {
-	const struct msg_INSTANCE_LEFT m = {.server = (uint16_t)index};
+	const struct msg_INSTANCE_GONE m = {.server = (uint16_t)index};
 
 	if (index < PROTO_FIRST_INSTANCE || index >= PROTO_MAX_SERVERS)
 		return;
@@ -403,7 +403,7 @@ instance_lost(struct policyd_env *env, unsigned index, bool proxy)
 	if (!env->lost[index] || !env->lost_proxy[index])
 		return;
 	env->lost[index] = env->lost_proxy[index] = false;
-	env->send(env, ROLE_AUDIT, MSG_INSTANCE_LEFT, &m);
+	env->send(env, ROLE_AUDIT, MSG_INSTANCE_GONE, &m);
 }
 
 void

@@ -188,7 +188,7 @@ void instances_free(struct policyd_env *);
  */
 int instance_go(struct policyd_env *, const struct msg_INSTANCE_GO *);
 int instance_room(struct policyd_env *);
-void instance_no(struct policyd_env *, const struct msg_INSTANCE_NO *);
+void instance_no(struct policyd_env *, const struct msg_INSTANCE_FAIL_GO *);
 void instance_moved(struct policyd_env *, const struct msg_MOVED *);
 void instance_init_result(struct policyd_env *, uint16_t index,
     const struct msg_INIT_RESULT *);

@@ -207,22 +207,22 @@ on_revoke(struct chan *c, const struct msg_REVOKE_GO *m)
 }
 
 static int
-on_ask(struct chan *c, const struct msg_ASK *m)
+on_request_ask(struct chan *c, const struct msg_REQUEST_ASK *m)
 {
 	const char *why;
 
 	if (asks_take(&env, m, &why) == -1)
-		return chan_violation(c, "ASK %u: %s", m->id, why);
+		return chan_violation(c, "REQUEST_ASK %u: %s", m->id, why);
 	return 0;
 }
 
 static int
-on_ask_cancel(struct chan *c, const struct msg_ASK_CANCEL *m)
+on_request_cancel(struct chan *c, const struct msg_REQUEST_CANCEL *m)
 {
 	const char *why;
 
 	if (asks_cancel(&env, m->id, &why) == -1)
-		return chan_violation(c, "ASK_CANCEL %u: %s", m->id, why);
+		return chan_violation(c, "REQUEST_CANCEL %u: %s", m->id, why);
 	return 0;
 }
 
@@ -310,17 +310,17 @@ on_instance_go(struct chan *c, const struct msg_INSTANCE_GO *m)
 }
 
 static int
-on_instance_no(struct chan *c, const struct msg_INSTANCE_NO *m)
+on_instance_fail_go(struct chan *c, const struct msg_INSTANCE_FAIL_GO *m)
 {
 	instance_no(&env, m);
 	return 0;
 }
 
 static int
-on_instance_room(struct chan *c, const struct msg_INSTANCE_ROOM *m)
+on_instance_ended_go(struct chan *c, const struct msg_INSTANCE_ENDED_GO *m)
 {
 	if (instance_room(&env) == -1)
-		return chan_violation(c, "INSTANCE_ROOM for none");
+		return chan_violation(c, "INSTANCE_ENDED_GO for none");
 	return 0;
 }
 
@@ -403,8 +403,8 @@ policyd_serve(struct worker *w)
 		HANDLER(ENDED,		on_ended),
 		HANDLER(VERDICT_GO,	on_verdict),
 		HANDLER(REVOKE_GO,	on_revoke),
-		HANDLER(ASK,		on_ask),
-		HANDLER(ASK_CANCEL,	on_ask_cancel),
+		HANDLER(REQUEST_ASK,		on_request_ask),
+		HANDLER(REQUEST_CANCEL,	on_request_cancel),
 		HANDLER(INIT_RESULT,	on_init_result),
 		HANDLER(TOOLS_PAGE,	on_tools_page),
 		HANDLER(LIST_CHANGED,	on_list_changed),
@@ -413,8 +413,8 @@ policyd_serve(struct worker *w)
 		HANDLER(GONE,		on_gone),
 		HANDLER(AGAIN,		on_again),
 		HANDLER(INSTANCE_GO,	on_instance_go),
-		HANDLER(INSTANCE_NO,	on_instance_no),
-		HANDLER(INSTANCE_ROOM,	on_instance_room),
+		HANDLER(INSTANCE_FAIL_GO,	on_instance_fail_go),
+		HANDLER(INSTANCE_ENDED_GO,	on_instance_ended_go),
 		HANDLER(INSTANCE_LOST,	on_instance_lost),
 		HANDLER(MOVED,		on_moved),
 	};

@@ -373,10 +373,10 @@ on_instance_kill(struct chan *ch, const struct msg_INSTANCE_KILL *m)
 }
 
 static int
-on_instance_free(struct chan *ch, const struct msg_INSTANCE_FREE *m)
+on_instance_gone_go(struct chan *ch, const struct msg_INSTANCE_GONE_GO *m)
 {
 	if (instance_free_index(m->server) == -1)
-		return chan_violation(ch, "INSTANCE_FREE of none");
+		return chan_violation(ch, "INSTANCE_GONE_GO of none");
 	return 0;
 }
 
@@ -487,7 +487,7 @@ static const struct chan_handler sup_handlers[] = {
 	HANDLER(GRANT_SHOW,	on_grant_show),
 	HANDLER(INSTANCE_WANT,	on_instance_want),
 	HANDLER(INSTANCE_KILL,	on_instance_kill),
-	HANDLER(INSTANCE_FREE,	on_instance_free),
+	HANDLER(INSTANCE_GONE_GO,	on_instance_gone_go),
 	HANDLER(TOOL_SEEN_SHOW,	on_tool_seen),
 	HANDLER(VIRTUAL,	on_virtual),
 };

@@ -135,7 +135,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	/* a tool call */							\
 	M(CALL,		0x0401,	R(PROXY),	R(POLICY),	RUN,	0)	\
 	M(CANCEL,	0x0402,	R(PROXY),	R(POLICY),	RUN,	0)	\
-	M(HELD,		0x0403,	R(POLICY),	R(PROXY),	RUN,	0)	\
+	M(CALL_HELD,	0x0403,	R(POLICY),	R(PROXY),	RUN,	0)	\
 	M(RELEASE,	0x0404,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(ANSWER,	0x0405,	R(AUDIT),	R(PROXY),	RUN,	0)	\
 	M(ENDED,	0x0406,	R(AUDIT),	R(POLICY),	RUN,	0)	\
@@ -145,7 +145,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(CREDIT,	0x040a,	R(POLICY),	R(PROXY),	RUN,	0)	\
 	M(MOVED,	0x040b,	R(PROXY),	R(POLICY),	RUN,	0)	\
 	M(UNASKED,	0x040e,	R(AUDIT),	R(BACK),	RUN,	0)	\
-	M(HELD_AS,	0x040f,	R(SUP),		R(PROXY),	RUN,	0)	\
+	M(CALL_HELD_AS,	0x040f,	R(SUP),		R(PROXY),	RUN,	0)	\
 	/* a call to the virtual server, which icsupervisor answers */		\
 	M(VIRTUAL,	0x040c,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(VIRTUAL_DONE,	0x040d,	R(SUP),		R(AUDIT),	RUN,	0)	\
@@ -165,11 +165,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	VIA_AUDIT(M, INSTANCE,		0x050c,	R(POLICY),	R(SUP),		0, INSTANCE_WANT)	\
 	M(INSTANCE_BACK, 0x0510, R(SUP),	R(PROXY),	RUN,	0)	\
 	VIA_AUDIT(M, INSTANCE_UP,	0x0511,	R(SUP),		R(POLICY),	1, INSTANCE_GO)		\
-	VIA_AUDIT(M, INSTANCE_FAIL,	0x0513,	R(SUP),		R(POLICY),	0, INSTANCE_NO)		\
+	VIA_AUDIT(M, INSTANCE_FAIL,	0x0513,	R(SUP),		R(POLICY),	0, INSTANCE_FAIL_GO)		\
 	VIA_AUDIT(M, INSTANCE_DROP,	0x0515,	R(POLICY),	R(SUP),		0, INSTANCE_KILL)	\
 	M(INSTANCE_LOST, 0x0517, R(PROXY),	R(POLICY),	RUN,	0)	\
-	VIA_AUDIT(M, INSTANCE_LEFT,	0x0518,	R(POLICY),	R(SUP),		0, INSTANCE_FREE)	\
-	VIA_AUDIT(M, INSTANCE_OVER,	0x051a,	R(SUP),		R(POLICY),	0, INSTANCE_ROOM)	\
+	VIA_AUDIT(M, INSTANCE_GONE,	0x0518,	R(POLICY),	R(SUP),		0, INSTANCE_GONE_GO)	\
+	VIA_AUDIT(M, INSTANCE_ENDED,	0x051a,	R(SUP),		R(POLICY),	0, INSTANCE_ENDED_GO)	\
 	/* an approval */							\
 	VIA_AUDIT(M, HOLD,		0x0601,	R(POLICY)|R(KEY)|R(SUP), R(SUP), 0, HOLD_SHOW)		\
 	M(HOLD_END,	0x0603,	R(AUDIT),	R(SUP),		RUN,	0)	\
@@ -217,10 +217,10 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(DENIED,	0x080a,	R(MITM),	R(AUDIT),	RUN,	0)	\
 	VIA_AUDIT(M, USAGE,		0x080b,	R(MITM),	R(SUP),		0, USAGE_SHOW)		\
 	/* a request that a person must approve */					\
-	M(ASK,		0x080d,	R(MITM),	R(POLICY),	RUN,	0)	\
-	M(ASKED,	0x080e,	R(POLICY),	R(AUDIT),	RUN,	0)	\
-	M(ASK_NO,	0x080f,	R(POLICY),	R(AUDIT),	RUN,	0)	\
-	M(ASK_CANCEL,	0x0810,	R(MITM),	R(POLICY),	RUN,	0)	\
+	M(REQUEST_ASK,	0x080d,	R(MITM),	R(POLICY),	RUN,	0)	\
+	M(REQUEST_APPROVED, 0x080e,	R(POLICY),	R(AUDIT),	RUN,	0)	\
+	M(REQUEST_UNAPPROVED, 0x080f, R(POLICY), R(AUDIT), RUN, 0)	\
+	M(REQUEST_CANCEL,	0x0810,	R(MITM),	R(POLICY),	RUN,	0)	\
 	M(PACKAGE,	0x0811,	R(KEY),		R(AUDIT),	RUN,	0)	\
 	/* a connection of an MCP server */					\
 	M(DOOR,		0x0901,	R(SUP),	R(EGRESS)|R(DIAL)|R(TUNNEL), SETUP, 0)	\
@@ -251,7 +251,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(FRAME,	0x0b0a,	R(TERM),	R(VIEWER),	RUN,	0)	\
 	M(BOX_END,	0x0b0b,	R(TERM),	R(VIEWER),	RUN,	0)	\
 	M(TYPIST,	0x0b0c,	R(TERM),	R(VIEWER),	RUN,	0)	\
-	M(ROOM,		0x0b0d,	R(TERM),	R(VIEWER),	RUN,	0)	\
+	M(INPUT_ROOM,	0x0b0d,	R(TERM),	R(VIEWER),	RUN,	0)	\
 	/* the person's input */						\
 	M(KEYS,		0x0b10,	R(VIEWER),	R(TERM),	RUN,	0)	\
 	M(PASTE,	0x0b11,	R(VIEWER),	R(TERM),	RUN,	0)	\
@@ -421,10 +421,10 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, progress, 1)			\
 				F(m, big, args, PROTO_MAX_TREE)
 #define F_CANCEL(F, m)		F(m, u64, id, UINT64_MAX)
-#define F_HELD(F, m)		F(m, u64, id, UINT64_MAX)		\
+#define F_CALL_HELD(F, m)	F(m, u64, id, UINT64_MAX)		\
 				F(m, u32, ms, 3600000)
 /* The short id by which people answer it, for the agent's progress text. */
-#define F_HELD_AS(F, m)		F(m, u64, id, UINT64_MAX)		\
+#define F_CALL_HELD_AS(F, m)	F(m, u64, id, UINT64_MAX)		\
 				F(m, str, name, 8)
 /*
  * A decided call.  payload: the line for the server if the call is allowed
@@ -597,7 +597,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_INSTANCE_FAIL(F, m)	F(m, u64, call, UINT64_MAX)		\
 				F(m, u8, changed, 1)			\
 				F(m, str, text, 512)
-#define F_INSTANCE_NO(F, m)	F_INSTANCE_FAIL(F, m)
+#define F_INSTANCE_FAIL_GO(F, m)	F_INSTANCE_FAIL(F, m)
 /* Each INSTANCE ends with one of these, whatever happened in between. */
 #define F_INSTANCE_DROP(F, m)	F(m, u64, call, UINT64_MAX)
 #define F_INSTANCE_KILL(F, m)	F_INSTANCE_DROP(F, m)
@@ -606,14 +606,14 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * in turn.
  */
 #define F_INSTANCE_LOST(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)
-#define F_INSTANCE_LEFT(F, m)	F_INSTANCE_LOST(F, m)
-#define F_INSTANCE_FREE(F, m)	F_INSTANCE_LOST(F, m)
+#define F_INSTANCE_GONE(F, m)	F_INSTANCE_LOST(F, m)
+#define F_INSTANCE_GONE_GO(F, m)	F_INSTANCE_LOST(F, m)
 /*
  * After KILL: none of its processes is left, and there is room for another
  * instance.
  */
-#define F_INSTANCE_OVER(F, m)	F_INSTANCE_DROP(F, m)
-#define F_INSTANCE_ROOM(F, m)	F_INSTANCE_DROP(F, m)
+#define F_INSTANCE_ENDED(F, m)	F_INSTANCE_DROP(F, m)
+#define F_INSTANCE_ENDED_GO(F, m)	F_INSTANCE_DROP(F, m)
 
 /*
  * A call waits for approval; or, from keyd, a login that would replace one that
@@ -828,20 +828,20 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * increasing; the pending request has the id PROTO_ASK_ID | id.  name: of the
  * provider.
  */
-#define F_ASK(F, m)		F_REQUEST(F, m)				\
+#define F_REQUEST_ASK(F, m)	F_REQUEST(F, m)				\
 				F(m, u32, id, UINT32_MAX)		\
 				F(m, str, name, 64)			\
 				F(m, str, host_name, 253)		\
 				F(m, str, method, 32)
 /* The request was approved.  digest: as in HOLD.  preview: its arguments. */
-#define F_ASKED(F, m)		F_ASK(F, m)				\
+#define F_REQUEST_APPROVED(F, m) F_REQUEST_ASK(F, m)				\
 				F(m, blob, digest, 32)			\
 				F(m, big, preview, PROTO_MAX_TREE)
 /*
  * The request was not approved.  hold: how the wait ended; NONE: it did not
  * wait.
  */
-#define F_ASK_NO(F, m)		F(m, u32, id, UINT32_MAX)		\
+#define F_REQUEST_UNAPPROVED(F, m) F(m, u32, id, UINT32_MAX)		\
 				F(m, u16, provider, PROTO_MAX_PROVIDERS - 1) \
 				F(m, u32, stream, UINT32_MAX)		\
 				F(m, u32, exchange, UINT32_MAX)		\
@@ -852,7 +852,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, blob, digest, 32)			\
 				F(m, big, preview, PROTO_MAX_TREE)
 /* The agent gave the request up. */
-#define F_ASK_CANCEL(F, m)	F(m, u32, id, UINT32_MAX)
+#define F_REQUEST_CANCEL(F, m)	F(m, u32, id, UINT32_MAX)
 #define F_REFUSED(F, m)		F(m, u32, stream, UINT32_MAX)		\
 				F(m, u32, exchange, UINT32_MAX)		\
 				F(m, u8, reason, PROTO_REFUSED_LAST)
@@ -1032,7 +1032,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * termd can buffer this many more bytes of KEYS, PASTE and INPUT together.  A
  * viewer begins with PROTO_TYPED_ROOM and never sends more than fits.
  */
-#define F_ROOM(F, m)		F(m, u32, bytes, PROTO_TYPED_ROOM)
+#define F_INPUT_ROOM(F, m)	F(m, u32, bytes, PROTO_TYPED_ROOM)
 
 /* As the viewer's terminal sends it, in the modes given in SCREEN. */
 #define F_KEYS(F, m)		F(m, blob, bytes, PROTO_MAX_TYPED)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Requests that wait for a person: from ASK to ASKED or ASK_NO. The first event
- * ends a request (a verdict, its expiry, the agent's disconnect); any later
- * event is too late.
+ * Requests that wait for a person: from REQUEST_ASK to REQUEST_APPROVED or
+ * REQUEST_UNAPPROVED. The first event ends a request (a verdict, its expiry,
+ * the agent's disconnect); any later event is too late.
  */
 #include "approval/request_holds.h"
 
@@ -42,9 +42,9 @@ ask_find(struct policyd_env *env, uint64_t id)
 
 /* Copy the message into memory of the ask. */
 static int
-ask_copy(struct ask *k, const struct msg_ASK *m)
+ask_copy(struct ask *k, const struct msg_REQUEST_ASK *m)
 {
-	const struct proto_msg *row = proto_find(MSG_ASK);
+	const struct proto_msg *row = proto_find(MSG_REQUEST_ASK);
 	uint8_t *to, *at;
 	struct span s;
 
@@ -76,7 +76,8 @@ ask_copy(struct ask *k, const struct msg_ASK *m)
  * Initialise an ask: copy the message, compose the preview, compute the digest.
  */
 static int
-ask_make(struct policyd_env *env, struct ask *k, const struct msg_ASK *m)
+ask_make(
+    struct policyd_env *env, struct ask *k, const struct msg_REQUEST_ASK *m)
 {
 	struct approved asked;
 
@@ -96,7 +97,7 @@ static void
 ask_refuse(struct policyd_env *env, struct ask *k, enum proto_hold how,
     enum proto_refused reason)
 {
-	struct msg_ASK_NO no = {.id = k->msg.id,
+	struct msg_REQUEST_UNAPPROVED no = {.id = k->msg.id,
 	    .provider = k->msg.provider,
 	    .stream = k->msg.stream,
 	    .exchange = k->msg.exchange,
@@ -107,19 +108,19 @@ ask_refuse(struct policyd_env *env, struct ask *k, enum proto_hold how,
 	    .digest = span_of(k->digest, sizeof(k->digest)),
 	    .preview = buf_span(&k->preview)};
 
-	env->send(env, ROLE_AUDIT, MSG_ASK_NO, &no);
+	env->send(env, ROLE_AUDIT, MSG_REQUEST_UNAPPROVED, &no);
 	ask_free(k);
 }
 
 static void
 ask_release(struct policyd_env *env, struct ask *k)
 {
-	struct msg_ASKED go = {F_ASK(PROTO_COPY, &k->msg)};
+	struct msg_REQUEST_APPROVED go = {F_REQUEST_ASK(PROTO_COPY, &k->msg)};
 
 	go.asked = 1;
 	go.digest = span_of(k->digest, sizeof(k->digest));
 	go.preview = buf_span(&k->preview);
-	env->send(env, ROLE_AUDIT, MSG_ASKED, &go);
+	env->send(env, ROLE_AUDIT, MSG_REQUEST_APPROVED, &go);
 	ask_free(k);
 }
 
@@ -183,7 +184,8 @@ asks_arm(struct policyd_env *env)
 
 /* Admit a request. mitmd has the same limit, and one exchange per stream. */
 static struct ask *
-asks_admit(struct policyd_env *env, const struct msg_ASK *m, const char **why)
+asks_admit(
+    struct policyd_env *env, const struct msg_REQUEST_ASK *m, const char **why)
 {
 	struct asks *as = &env->asks;
 
@@ -200,7 +202,8 @@ asks_admit(struct policyd_env *env, const struct msg_ASK *m, const char **why)
 }
 
 int
-asks_take(struct policyd_env *env, const struct msg_ASK *m, const char **why)
+asks_take(
+    struct policyd_env *env, const struct msg_REQUEST_ASK *m, const char **why)
 {
 	struct ask *k;
 

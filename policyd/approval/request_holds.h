@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Requests of the model path that a person must approve. mitmd sends ASK in
- * place of REQUEST; the outcome goes to auditd alone. A request is held whole,
- * as it was received and checked, so that what is released is what was shown;
- * its body stays in mitmd, and its SHA-256 is part of both. The ids of held
- * requests have PROTO_ASK_ID set, those of held calls never have. Rules do not
- * apply to requests: a reload leaves them pending.
+ * Requests of the model path that a person must approve. mitmd sends
+ * REQUEST_ASK in place of REQUEST; the outcome goes to auditd alone. A request
+ * is held whole, as it was received and checked, so that what is released is
+ * what was shown; its body stays in mitmd, and its SHA-256 is part of both. The
+ * ids of held requests have PROTO_ASK_ID set, those of held calls never have.
+ * Rules do not apply to requests: a reload leaves them pending.
  */
 #ifndef REQUEST_HOLDS_H
 #define REQUEST_HOLDS_H
@@ -22,7 +22,7 @@ struct ask {
 	uint8_t digest[HOLD_DIGEST];
 	char tool[257];     /* "POST https://host/path", cut */
 	struct buf preview; /* the request in canonical JSON */
-	struct msg_ASK msg; /* texts are in `mem` */
+	struct msg_REQUEST_ASK msg; /* texts are in `mem` */
 	uint8_t *mem;
 	size_t size;
 };
@@ -35,7 +35,8 @@ struct asks {
 
 void asks_free(struct policyd_env *);
 /* Return -1 with *why if mitmd broke the protocol. */
-int asks_take(struct policyd_env *, const struct msg_ASK *, const char **why);
+int asks_take(
+    struct policyd_env *, const struct msg_REQUEST_ASK *, const char **why);
 int asks_cancel(struct policyd_env *, uint32_t id, const char **why);
 /* The id has PROTO_ASK_ID. */
 void asks_verdict(struct policyd_env *, const struct msg_VERDICT_GO *);
@@ -45,13 +46,13 @@ void asks_verdict(struct policyd_env *, const struct msg_VERDICT_GO *);
  * Returns the request in the form that is shown and approved. Borrows the
  * texts.
  */
-struct approved ask_request(const struct msg_ASK *);
+struct approved ask_request(const struct msg_REQUEST_ASK *);
 /* Returns NULL, or a text naming a field that no honest mitmd sends. */
-const char *ask_check(const struct msg_ASK *);
+const char *ask_check(const struct msg_REQUEST_ASK *);
 /*
  * Write the canonical JSON of a request that ask_check() accepted. Returns 0,
  * or -1 if the buffer is full.
  */
-int ask_preview(const struct msg_ASK *, struct buf *);
+int ask_preview(const struct msg_REQUEST_ASK *, struct buf *);
 
 #endif

@@ -6,7 +6,7 @@
 #include "approval/request_holds.h"
 
 struct approved
-ask_request(const struct msg_ASK *m)
+ask_request(const struct msg_REQUEST_ASK *m)
 {
 	return (struct approved){.name = m->name,
 	    .host = m->host_name,
@@ -20,7 +20,7 @@ ask_request(const struct msg_ASK *m)
 }
 
 const char *
-ask_check(const struct msg_ASK *m)
+ask_check(const struct msg_REQUEST_ASK *m)
 {
 	const struct approved r = ask_request(m);
 
@@ -32,7 +32,7 @@ ask_check(const struct msg_ASK *m)
 }
 
 int
-ask_preview(const struct msg_ASK *m, struct buf *b)
+ask_preview(const struct msg_REQUEST_ASK *m, struct buf *b)
 {
 	const struct approved r = ask_request(m);
 

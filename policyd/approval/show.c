@@ -62,7 +62,7 @@ work_hold(struct policyd_env *env, struct call *call, struct work *k,
     struct span args, const struct composed *c)
 {
 	struct span line = buf_span(&env->line), preview, session;
-	struct msg_HELD held = {.id = k->id, .ms = env->engine.hold_ms};
+	struct msg_CALL_HELD held = {.id = k->id, .ms = env->engine.hold_ms};
 	struct grant g;
 	struct hold *h;
 
@@ -88,7 +88,7 @@ work_hold(struct policyd_env *env, struct call *call, struct work *k,
 		return work_refuse(k, "hold-limit", SPAN("It cannot be held"));
 	}
 	call->state = CALL_HELD;
-	env->send(env, ROLE_PROXY, MSG_HELD, &held);
+	env->send(env, ROLE_PROXY, MSG_CALL_HELD, &held);
 	buf_reset(&env->line, WORK_LINE_KEEP);
 	return WORK_ASK;
 }

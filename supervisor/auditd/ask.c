@@ -17,14 +17,15 @@ ask_end(uint32_t id, uint8_t how)
 }
 
 int
-auditd_on_asked(struct chan *c, const struct msg_ASKED *m)
+auditd_on_request_approved(struct chan *c, const struct msg_REQUEST_APPROVED *m)
 {
 	const struct msg_REQUEST_GO go = {
 	    F_REQUEST(PROTO_COPY, m).digest = m->digest};
 
 	if (m->asked == 0 || m->digest.len != AUDITLOG_HASH ||
 	    m->preview.len < 2 || auditd_breaks(m->preview))
-		return chan_violation(c, "ASKED %u: not approved", m->id);
+		return chan_violation(
+		    c, "REQUEST_APPROVED %u: not approved", m->id);
 	auditd_request_line(&go, m);
 	ask_end(m->id, PROTO_HOLD_APPROVED);
 	auditd_request_go(&go);
@@ -42,7 +43,8 @@ refused_refuse(const struct auditd_effect *e)
 }
 
 int
-auditd_on_ask_no(struct chan *c, const struct msg_ASK_NO *m)
+auditd_on_request_unapproved(
+    struct chan *c, const struct msg_REQUEST_UNAPPROVED *m)
 {
 	const struct msg_REFUSED refused = {
 	    .stream = m->stream, .exchange = m->exchange, .reason = m->reason};
@@ -51,7 +53,8 @@ auditd_on_ask_no(struct chan *c, const struct msg_ASK_NO *m)
 	if (m->digest.len != AUDITLOG_HASH || m->preview.len < 2 ||
 	    m->hold == PROTO_HOLD_APPROVED ||
 	    m->reason < PROTO_REFUSED_DENIED || auditd_breaks(m->preview))
-		return chan_violation(c, "ASK_NO %u: malformed", m->id);
+		return chan_violation(
+		    c, "REQUEST_UNAPPROVED %u: malformed", m->id);
 	auditd_line(&l, "askRefused");
 	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
 	auditlog_str(&l, "escalationResult",

@@ -120,12 +120,14 @@ int auditd_on_exchange_end(struct chan *, const struct msg_EXCHANGE_END *);
  * person approved the request, or NULL.
  */
 void auditd_request_line(
-    const struct msg_REQUEST_GO *, const struct msg_ASKED *asked);
+    const struct msg_REQUEST_GO *, const struct msg_REQUEST_APPROVED *asked);
 void auditd_request_go(const struct msg_REQUEST_GO *);
 
 /* ask.c */
-int auditd_on_asked(struct chan *, const struct msg_ASKED *);
-int auditd_on_ask_no(struct chan *, const struct msg_ASK_NO *);
+int auditd_on_request_approved(
+    struct chan *, const struct msg_REQUEST_APPROVED *);
+int auditd_on_request_unapproved(
+    struct chan *, const struct msg_REQUEST_UNAPPROVED *);
 
 /* hold.c */
 /* Returns the end of a pending call as logged: "approved", ...; "" for none. */
@@ -155,8 +157,8 @@ int auditd_on_instance_up(
     struct chan *, const struct msg_INSTANCE_UP *, int fd);
 int auditd_on_instance_fail(struct chan *, const struct msg_INSTANCE_FAIL *);
 int auditd_on_instance_drop(struct chan *, const struct msg_INSTANCE_DROP *);
-int auditd_on_instance_over(struct chan *, const struct msg_INSTANCE_OVER *);
-int auditd_on_instance_left(struct chan *, const struct msg_INSTANCE_LEFT *);
+int auditd_on_instance_ended(struct chan *, const struct msg_INSTANCE_ENDED *);
+int auditd_on_instance_gone(struct chan *, const struct msg_INSTANCE_GONE *);
 void auditd_lost(enum role, unsigned index);
 
 /* virtual.c */

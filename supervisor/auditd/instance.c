@@ -47,10 +47,12 @@ add_server(struct auditlog_line *l, const struct auditd_instance *i)
 static void
 instance_refuse(const struct auditd_effect *e)
 {
-	const struct msg_INSTANCE_NO m = {.call = e->msg.INSTANCE_WANT.call,
+	const struct msg_INSTANCE_FAIL_GO m = {
+	    .call = e->msg.INSTANCE_WANT.call,
 	    .text = SPAN("the audit log cannot be written")};
 
-	worker_send(&auditd_env.w, ROLE_POLICY, 0, MSG_INSTANCE_NO, &m, -1);
+	worker_send(
+	    &auditd_env.w, ROLE_POLICY, 0, MSG_INSTANCE_FAIL_GO, &m, -1);
 }
 
 int
@@ -132,7 +134,7 @@ auditd_on_instance_fail(struct chan *c, const struct msg_INSTANCE_FAIL *m)
 	    &l, "state", m->changed != 0 ? SPAN("changed") : SPAN("failed"));
 	auditlog_str(&l, "text", m->text);
 	auditd_line_end(&l);
-	auditd_effect_msg(ROLE_POLICY, 0, MSG_INSTANCE_NO, m, 0);
+	auditd_effect_msg(ROLE_POLICY, 0, MSG_INSTANCE_FAIL_GO, m, 0);
 	return 0;
 }
 
@@ -161,7 +163,7 @@ auditd_on_instance_drop(struct chan *c, const struct msg_INSTANCE_DROP *m)
 }
 
 int
-auditd_on_instance_over(struct chan *c, const struct msg_INSTANCE_OVER *m)
+auditd_on_instance_ended(struct chan *c, const struct msg_INSTANCE_ENDED *m)
 {
 	struct auditlog_line l;
 
@@ -169,28 +171,28 @@ auditd_on_instance_over(struct chan *c, const struct msg_INSTANCE_OVER *m)
 	auditlog_u64(&l, "id", m->call);
 	auditlog_str(&l, "state", SPAN("ended"));
 	auditd_line_end(&l);
-	auditd_effect_end(ROLE_POLICY, 0, MSG_INSTANCE_ROOM, m);
+	auditd_effect_end(ROLE_POLICY, 0, MSG_INSTANCE_ENDED_GO, m);
 	return 0;
 }
 
 static void
 instance_free(unsigned server)
 {
-	const struct msg_INSTANCE_FREE m = {.server = (uint16_t)server};
+	const struct msg_INSTANCE_GONE_GO m = {.server = (uint16_t)server};
 
 	if (!auditd_env.lost[server] || !auditd_env.left[server])
 		return;
 	auditd_env.lost[server] = auditd_env.left[server] = false;
-	auditd_effect_end(ROLE_SUP, 0, MSG_INSTANCE_FREE, &m);
+	auditd_effect_end(ROLE_SUP, 0, MSG_INSTANCE_GONE_GO, &m);
 }
 
 int
-auditd_on_instance_left(struct chan *c, const struct msg_INSTANCE_LEFT *m)
+auditd_on_instance_gone(struct chan *c, const struct msg_INSTANCE_GONE *m)
 {
 	unsigned server = m->server;
 
 	if (server < PROTO_FIRST_INSTANCE || auditd_env.left[server])
-		return chan_violation(c, "INSTANCE_LEFT of none");
+		return chan_violation(c, "INSTANCE_GONE of none");
 	auditd_env.left[server] = true;
 	instance_free(server);
 	return 0;

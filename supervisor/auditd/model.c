@@ -29,7 +29,7 @@ auditd_on_alarm(struct chan *c, const struct msg_ALARM *m)
 
 void
 auditd_request_line(
-    const struct msg_REQUEST_GO *m, const struct msg_ASKED *asked)
+    const struct msg_REQUEST_GO *m, const struct msg_REQUEST_APPROVED *asked)
 {
 	struct auditlog_line l;
 

@@ -99,7 +99,7 @@ instance_fail(struct instance *i, bool changed, const char *text)
 static void
 instance_over(struct instance *i)
 {
-	struct msg_INSTANCE_OVER over = {.call = i->call};
+	struct msg_INSTANCE_ENDED over = {.call = i->call};
 	unsigned index = i->index;
 
 	if (!i->dropped || i->sp.pidfd != -1 || i->back != NULL ||
@@ -112,7 +112,7 @@ instance_over(struct instance *i)
 	i->sp = (struct spawned)SPAWNED_INIT;
 	i->exit_io.fd = -1;
 	i->ours[0] = i->ours[1] = i->ours[2] = -1;
-	child_send(ROLE_AUDIT, 0, MSG_INSTANCE_OVER, &over, -1);
+	child_send(ROLE_AUDIT, 0, MSG_INSTANCE_ENDED, &over, -1);
 }
 
 /* The sandbox has ended: stop its mcp-backd. */
@@ -367,14 +367,14 @@ instance_hello(const struct child *c)
 int
 instance_kill(uint64_t call)
 {
-	const struct msg_INSTANCE_OVER over = {.call = call};
+	const struct msg_INSTANCE_ENDED over = {.call = call};
 	struct instance *i = instance_find(call);
 
 	/*
 	 * The instance was never requested here: the log refused the request.
 	 */
 	if (i == NULL) {
-		child_send(ROLE_AUDIT, 0, MSG_INSTANCE_OVER, &over, -1);
+		child_send(ROLE_AUDIT, 0, MSG_INSTANCE_ENDED, &over, -1);
 		return 0;
 	}
 	if (i->dropped)

@@ -218,10 +218,11 @@ hold_read(struct hold *h, const struct msg_HOLD_SHOW *m)
 static void
 hold_named(const struct hold *h)
 {
-	const struct msg_HELD_AS m = {.id = h->id, .name = span_str(h->sid)};
+	const struct msg_CALL_HELD_AS m = {
+	    .id = h->id, .name = span_str(h->sid)};
 
 	if ((h->id & PROTO_ID_KINDS) == 0)
-		child_send(ROLE_PROXY, 0, MSG_HELD_AS, &m, -1);
+		child_send(ROLE_PROXY, 0, MSG_CALL_HELD_AS, &m, -1);
 }
 
 int

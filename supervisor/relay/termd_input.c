@@ -17,14 +17,14 @@ static int
 input_room(struct chan *c, struct span s)
 {
 	struct viewer *v = chan_arg(c);
-	struct msg_ROOM m = {.bytes = (uint32_t)s.len};
+	struct msg_INPUT_ROOM m = {.bytes = (uint32_t)s.len};
 
 	if (s.len > PROTO_TYPED_ROOM - v->owed)
 		return chan_violation(c, "%zu bytes without room", s.len);
 	if (!v->types) {
 		/* Typed before the viewer learnt that another one took over. */
 		if (s.len != 0)
-			viewer_send(v, MSG_ROOM, &m);
+			viewer_send(v, MSG_INPUT_ROOM, &m);
 		return 0;
 	}
 	v->owed += (uint32_t)s.len;

@@ -111,13 +111,13 @@ void
 viewers_taken(void)
 {
 	struct viewer *v, *next;
-	struct msg_ROOM m;
+	struct msg_INPUT_ROOM m;
 
 	for (v = TAILQ_FIRST(&termd_env.viewers); v != NULL; v = next) {
 		next = TAILQ_NEXT(v, entry);
 		m.bytes = v->owed;
 		v->owed = 0;
 		if (m.bytes != 0)
-			viewer_send(v, MSG_ROOM, &m);
+			viewer_send(v, MSG_INPUT_ROOM, &m);
 	}
 }

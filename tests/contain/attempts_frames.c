@@ -217,21 +217,24 @@ refs(void)
 static int
 asked(void)
 {
-	const union proto_any m = {
-	    .ASK = {.id = 1, .stream = 1, .exchange = 1, .path = SPAN("/\n"),
-		.name = SPAN("x"), .host_name = SPAN("x"),
-		.method = SPAN("GET")}};
+	const union proto_any m = {.REQUEST_ASK = {.id = 1,
+				       .stream = 1,
+				       .exchange = 1,
+				       .path = SPAN("/\n"),
+				       .name = SPAN("x"),
+				       .host_name = SPAN("x"),
+				       .method = SPAN("GET")}};
 
-	return send_filled(ROLE_POLICY, MSG_ASK, &m);
+	return send_filled(ROLE_POLICY, MSG_REQUEST_ASK, &m);
 }
 
 /* End an exchange that was never begun. */
 static int
 cancel(void)
 {
-	const union proto_any m = {.ASK_CANCEL = {.id = 7}};
+	const union proto_any m = {.REQUEST_CANCEL = {.id = 7}};
 
-	return send_filled(ROLE_POLICY, MSG_ASK_CANCEL, &m);
+	return send_filled(ROLE_POLICY, MSG_REQUEST_CANCEL, &m);
 }
 
 static const uint8_t some_digest[32];

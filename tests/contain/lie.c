@@ -14,10 +14,10 @@ void
 __wrap_worker_send(struct worker *w, enum role to, unsigned index,
     enum msg_type type, const void *msg, int fd)
 {
-	struct msg_ASK lie;
+	struct msg_REQUEST_ASK lie;
 
-	if (type == MSG_ASK) {
-		lie = *(const struct msg_ASK *)msg;
+	if (type == MSG_REQUEST_ASK) {
+		lie = *(const struct msg_REQUEST_ASK *)msg;
 		lie.name = SPAN("docs-reader");
 		lie.host_name = SPAN("docs.example");
 		lie.method = SPAN("GET");

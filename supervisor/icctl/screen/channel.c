@@ -92,10 +92,10 @@ on_typist(struct chan *c, const struct msg_TYPIST *m)
 }
 
 static int
-on_room(struct chan *c, const struct msg_ROOM *m)
+on_input_room(struct chan *c, const struct msg_INPUT_ROOM *m)
 {
 	if (m->bytes > PROTO_TYPED_ROOM - viewer.room)
-		return chan_violation(c, "more ROOM than there is");
+		return chan_violation(c, "more INPUT_ROOM than there is");
 	viewer.room += m->bytes;
 	input_update();
 	return 0;
@@ -112,7 +112,7 @@ static const struct chan_handler channel_handlers[] = {
 	HANDLER(FRAME,		on_frame),
 	HANDLER(BOX_END,	on_box_end),
 	HANDLER(TYPIST,		on_typist),
-	HANDLER(ROOM,		on_room),
+	HANDLER(INPUT_ROOM,		on_input_room),
 };
 /* clang-format on */
 

@@ -193,26 +193,26 @@ static void
 asked(struct span json)
 {
 	static const uint8_t digest[32];
-	struct msg_ASKED m = {.id = 1,
+	struct msg_REQUEST_APPROVED m = {.id = 1,
 	    .asked = 1,
 	    .digest = span_of(digest, sizeof(digest)),
 	    .preview = json};
 
-	chan_send(policy, MSG_ASKED, &m, -1);
+	chan_send(policy, MSG_REQUEST_APPROVED, &m, -1);
 }
 
 static void
 ask_no(struct span json)
 {
 	static const uint8_t digest[32];
-	struct msg_ASK_NO m = {.id = 1,
+	struct msg_REQUEST_UNAPPROVED m = {.id = 1,
 	    .hold = PROTO_HOLD_DENIED,
 	    .reason = PROTO_REFUSED_DENIED,
 	    .tool = SPAN("t"),
 	    .digest = span_of(digest, sizeof(digest)),
 	    .preview = json};
 
-	chan_send(policy, MSG_ASK_NO, &m, -1);
+	chan_send(policy, MSG_REQUEST_UNAPPROVED, &m, -1);
 }
 
 int
@@ -225,8 +225,8 @@ main(int argc, char **argv)
 	    {"RELEASE, the arguments", release_args},
 	    {"RELEASE, what is logged", release_log},
 	    {"HOLD, for the session", hold},
-	    {"ASKED, what was shown", asked},
-	    {"ASK_NO, what was shown", ask_no},
+	    {"REQUEST_APPROVED, what was shown", asked},
+	    {"REQUEST_UNAPPROVED, what was shown", ask_no},
 	};
 
 	if (argc != 2)

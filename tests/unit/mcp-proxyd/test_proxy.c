@@ -225,8 +225,8 @@ test_call(void)
 static void
 test_held(void)
 {
-	const struct msg_HELD *m;
-	struct msg_HELD_AS as = {.name = SPAN("k3f9")};
+	const struct msg_CALL_HELD *m;
+	struct msg_CALL_HELD_AS as = {.name = SPAN("k3f9")};
 	struct msg_PROGRESS pr = {.progress = SPAN("1"),
 	    .total = SPAN("2.5"),
 	    .message = SPAN("half")};
@@ -237,8 +237,8 @@ test_held(void)
 	put(fd, CALL("1", "\"name\":\"fs__w\",\"_meta\":{\"progressToken\":"
 			  "\"t\\\"\"}"));
 	is_str(peers_saw(), "CALL 0 w 1 {}\n", "a call with a token");
-	m = &(const struct msg_HELD){.id = last_call, .ms = 60000};
-	(void)chan_send(policy, MSG_HELD, m, -1);
+	m = &(const struct msg_CALL_HELD){.id = last_call, .ms = 60000};
+	(void)chan_send(policy, MSG_CALL_HELD, m, -1);
 #define NOTE(n, s, what)                                                       \
 	"{" V ",\"method\":\"notifications/progress\",\"params\":{"            \
 	"\"message\":\"waiting for approval: " what ", " s " s of 60 s\","     \
@@ -252,7 +252,7 @@ test_held(void)
 	as.id = last_call;
 	chan_phase(sup, PHASE_RUN);
 	chan_phase(p->w.sup, PHASE_RUN);
-	(void)chan_send(sup, MSG_HELD_AS, &as, -1);
+	(void)chan_send(sup, MSG_CALL_HELD_AS, &as, -1);
 	is_str(get(fd),
 	    NOTE("3", "0", "pending call k3f9 (icctl approve k3f9)"),
 	    "the id by which it is answered is told when it is known");
@@ -280,8 +280,8 @@ test_held(void)
 	is_str(get(fd), "", "and a late answer is dropped");
 
 	put(fd, CALL("2", "\"name\":\"fs__w\""));
-	m = &(const struct msg_HELD){.id = last_call, .ms = 60000};
-	(void)chan_send(policy, MSG_HELD, m, -1);
+	m = &(const struct msg_CALL_HELD){.id = last_call, .ms = 60000};
+	(void)chan_send(policy, MSG_CALL_HELD, m, -1);
 	is_str(get(fd), "", "without a token nothing is told");
 	put(fd, "{" V ",\"method\":\"notifications/cancelled\",\"params\":"
 		"{\"requestId\":\"2\"}}\n");

@@ -27,11 +27,11 @@ static const uint8_t headers[] = "\x0b\0:credential\1\0" "0"
 				 "\x0c\0content-type\x0a\0text/plain"
 				 "\6\0accept\3\0*/*";
 
-static struct msg_ASK
+static struct msg_REQUEST_ASK
 request(void)
 {
 	last++;
-	return (struct msg_ASK){.provider = 3,
+	return (struct msg_REQUEST_ASK){.provider = 3,
 	    .host = 1,
 	    .stream = last,
 	    .exchange = 7,
@@ -47,10 +47,10 @@ request(void)
 	    .method = SPAN("POST")};
 }
 
-static struct msg_ASK
+static struct msg_REQUEST_ASK
 push(void)
 {
-	struct msg_ASK m = request();
+	struct msg_REQUEST_ASK m = request();
 
 	m.path = SPAN("/owner/repo.git/git-receive-pack");
 	m.query = SPAN("");
@@ -59,16 +59,16 @@ push(void)
 }
 
 static const struct msg_HOLD *
-held(const struct msg_ASK *m)
+held(const struct msg_REQUEST_ASK *m)
 {
 	const union proto_any *hold;
 	const char *why = NULL;
 
 	ring_clear(&ring);
 	if (asks_take(&ring.env, m, &why) == -1)
-		errx(1, "ASK %u: %s", m->id, why);
+		errx(1, "REQUEST_ASK %u: %s", m->id, why);
 	if ((hold = ring_find(&ring, MSG_HOLD, 0)) == NULL)
-		errx(1, "ASK %u is not held", m->id);
+		errx(1, "REQUEST_ASK %u is not held", m->id);
 	return &hold->HOLD;
 }
 
@@ -81,20 +81,20 @@ verdict(uint64_t id, struct span digest, bool approve)
 	asks_verdict(&ring.env, &v);
 }
 
-static const struct msg_ASK_NO *
+static const struct msg_REQUEST_UNAPPROVED *
 no(void)
 {
-	const union proto_any *m = ring_find(&ring, MSG_ASK_NO, 0);
+	const union proto_any *m = ring_find(&ring, MSG_REQUEST_UNAPPROVED, 0);
 
-	return m == NULL ? NULL : &m->ASK_NO;
+	return m == NULL ? NULL : &m->REQUEST_UNAPPROVED;
 }
 
-static const struct msg_ASKED *
+static const struct msg_REQUEST_APPROVED *
 asked(void)
 {
-	const union proto_any *m = ring_find(&ring, MSG_ASKED, 0);
+	const union proto_any *m = ring_find(&ring, MSG_REQUEST_APPROVED, 0);
 
-	return m == NULL ? NULL : &m->ASKED;
+	return m == NULL ? NULL : &m->REQUEST_APPROVED;
 }
 
 static bool
@@ -106,7 +106,7 @@ late(void)
 static void
 test_shown(void)
 {
-	struct msg_ASK m = request();
+	struct msg_REQUEST_ASK m = request();
 	const struct msg_HOLD *h = held(&m);
 	uint8_t digest[32];
 
@@ -163,7 +163,7 @@ test_shown(void)
 static void
 test_verdicts(void)
 {
-	struct msg_ASK m = request(), other;
+	struct msg_REQUEST_ASK m = request(), other;
 	const struct msg_HOLD *h = held(&m);
 	struct msg_VERDICT_GO v = {.id = h->id,
 	    .digest = h->digest,
@@ -225,7 +225,7 @@ test_verdicts(void)
 static void
 test_ends(void)
 {
-	struct msg_ASK m = request();
+	struct msg_REQUEST_ASK m = request();
 	const char *why = NULL;
 	uint8_t digest[32];
 	uint64_t id;
@@ -273,7 +273,7 @@ test_ends(void)
 }
 
 static void
-bad(struct msg_ASK m, const char *what)
+bad(struct msg_REQUEST_ASK m, const char *what)
 {
 	const char *why = NULL;
 
@@ -284,7 +284,7 @@ bad(struct msg_ASK m, const char *what)
 
 #define BAD(field, value, what)                                                \
 	do {                                                                   \
-		struct msg_ASK m_ = push();                                    \
+		struct msg_REQUEST_ASK m_ = push();                            \
 		m_.field = value;                                              \
 		bad(m_, what);                                                 \
 	} while (0)
@@ -292,7 +292,7 @@ bad(struct msg_ASK m, const char *what)
 static void
 test_hostile(void)
 {
-	struct msg_ASK m;
+	struct msg_REQUEST_ASK m;
 	const char *why;
 
 	BAD(id, 0, "no id");

@@ -71,9 +71,9 @@ held(const char *args, struct span *digest)
 	ring_clear(&ring);
 	id = ring_call(&ring, 0, "read", args);
 	hold = ring_find(&ring, MSG_HOLD, 0);
-	to_proxy = ring_find(&ring, MSG_HELD, 0);
-	ok(hold != NULL && to_proxy != NULL && to_proxy->HELD.id == id &&
-		to_proxy->HELD.ms == 300000 &&
+	to_proxy = ring_find(&ring, MSG_CALL_HELD, 0);
+	ok(hold != NULL && to_proxy != NULL && to_proxy->CALL_HELD.id == id &&
+		to_proxy->CALL_HELD.ms == 300000 &&
 		ring_find(&ring, MSG_RELEASE, 0) == NULL,
 	    "held: %s", args);
 	if (hold == NULL)

@@ -114,7 +114,7 @@ greeted(unsigned index)
 static void
 no(uint64_t id, bool changed, const char *text)
 {
-	struct msg_INSTANCE_NO m = {
+	struct msg_INSTANCE_FAIL_GO m = {
 	    .call = id, .changed = changed, .text = span_str(text)};
 
 	instance_no(&ring.env, &m);
@@ -490,17 +490,17 @@ test_index(void)
 {
 	ring_clear(&ring);
 	instance_lost(&ring.env, FIRST + 2, false);
-	ok(count(MSG_INSTANCE_LEFT) == 0, "closed here alone");
+	ok(count(MSG_INSTANCE_GONE) == 0, "closed here alone");
 	instance_lost(&ring.env, FIRST + 3, true);
-	ok(count(MSG_INSTANCE_LEFT) == 0, "another there");
+	ok(count(MSG_INSTANCE_GONE) == 0, "another there");
 	instance_lost(&ring.env, FIRST + 2, true);
-	ok(count(MSG_INSTANCE_LEFT) == 1 &&
-		ring_find(&ring, MSG_INSTANCE_LEFT, 0)->INSTANCE_LEFT.server ==
+	ok(count(MSG_INSTANCE_GONE) == 1 &&
+		ring_find(&ring, MSG_INSTANCE_GONE, 0)->INSTANCE_GONE.server ==
 		    FIRST + 2,
 	    "closed in both: the index left");
 	instance_lost(&ring.env, 0, true);
 	instance_lost(&ring.env, 0, false);
-	ok(count(MSG_INSTANCE_LEFT) == 1, "a server is no instance");
+	ok(count(MSG_INSTANCE_GONE) == 1, "a server is no instance");
 	instance_lost(&ring.env, FIRST + 3, false);
 }
 

@@ -147,7 +147,7 @@ on_typist(struct chan *c, const struct msg_TYPIST *m)
 }
 
 static int
-on_room(struct chan *c, const struct msg_ROOM *m)
+on_input_room(struct chan *c, const struct msg_INPUT_ROOM *m)
 {
 	struct rig_viewer *v = chan_arg(c);
 
@@ -176,7 +176,7 @@ static const struct chan_handler viewer_handlers[] = {
 	HANDLER(TITLE,		on_title),
 	HANDLER(BOX_END,	on_end),
 	HANDLER(TYPIST,		on_typist),
-	HANDLER(ROOM,		on_room),
+	HANDLER(INPUT_ROOM,		on_input_room),
 };
 /* clang-format on */
 

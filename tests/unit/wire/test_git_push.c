@@ -252,7 +252,7 @@ static void
 test_shown(void)
 {
 	static uint8_t sum[32];
-	struct msg_ASK m = {.stream = 1,
+	struct msg_REQUEST_ASK m = {.stream = 1,
 	    .exchange = 1,
 	    .path = SPAN("/o/r/git-receive-pack"),
 	    .body = span_of(sum, 32),
