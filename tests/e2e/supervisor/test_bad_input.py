@@ -314,7 +314,7 @@ def test_workers():
           rb"\\xc2\\x9b"]),
         ("mitmd", "more than is kept",
          "for i in 1 2 3 4 5 6 7 8 9; do echo line $i >&2; done\n"
-         "head -c 100000 /dev/zero | tr '\\0' x >&2\nexit 1\n",
+         "head -c 50000 /dev/zero | tr '\\0' x >&2\nexit 1\n",
          [rb"mitmd \(pid \d+\) exited with status 1; it last said: "
           rb"x{200,255}\.\.\."] +
          [b"mitmd said before: line %d" % i for i in (7, 8, 9)]),
