@@ -195,32 +195,13 @@ static int (*const tries[ATTEMPT_COUNT])(void) = {
 };
 /* clang-format on */
 
-/* Read or write exactly `len` bytes.  Returns false if that cannot be done. */
-static bool
-all(int fd, void *bytes, size_t len, bool in)
-{
-	uint8_t *p = bytes;
-	ssize_t n;
-
-	while (len != 0) {
-		n = in ? read(fd, p, len) : write(fd, p, len);
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		p += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
 int
 probe_run(int in, int out)
 {
 	static struct attempt_record records[ATTEMPT_COUNT];
 	static struct attempt_ask ask;
 
-	if (!all(in, &ask, sizeof(ask), true) || ask.count != ATTEMPT_COUNT)
+	if (!unix_whole(in, &ask, sizeof(ask), true) || ask.count != ATTEMPT_COUNT)
 		return BRIDGE_EXIT_USAGE;
 	ask.session[sizeof(ask.session) - 1] = '\0';
 	ask.home[sizeof(ask.home) - 1] = '\0';
@@ -229,8 +210,8 @@ probe_run(int in, int out)
 	attempt_fds[1] = out;
 	for (uint32_t i = 0; i < ATTEMPT_COUNT; i++)
 		records[i] = (struct attempt_record){i, tries[i]()};
-	return all(out, ask.nonce, sizeof(ask.nonce), false) &&
-		       all(out, records, sizeof(records), false)
+	return unix_whole(out, ask.nonce, sizeof(ask.nonce), false) &&
+		       unix_whole(out, records, sizeof(records), false)
 		   ? 0
 		   : BRIDGE_EXIT_SESSION;
 }

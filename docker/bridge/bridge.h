@@ -50,6 +50,11 @@ int limits_run(const struct bridge_limits *, char **argv)
 void bridge_die(const char *what) __attribute__((noreturn));
 /* Connect to the Unix socket `path`.  Returns -1 with errno set on failure. */
 int unix_connect(const char *path, int flags);
+/*
+ * Read (`in`) or write exactly `len` bytes.  Returns false if that cannot be
+ * done.
+ */
+bool unix_whole(int fd, void *bytes, size_t len, bool in);
 
 /* flow.c */
 /* Move whatever can be moved now.  Returns false if the flow broke. */

@@ -20,33 +20,14 @@
 #include "attempts.h"
 #include "common/bridge_frames.h"
 
-/* Read or write exactly `len` bytes.  Returns false if that cannot be done. */
-static bool
-whole(int fd, void *bytes, size_t len, bool in)
-{
-	uint8_t *p = bytes;
-	ssize_t n;
-
-	while (len != 0) {
-		n = in ? read(fd, p, len) : write(fd, p, len);
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		p += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
 static void
 frame_send(int fd, enum bridge_kind kind, void *data, uint32_t len)
 {
 	uint8_t header[BRIDGE_HEADER];
 
 	bridge_header_put(header, kind, len);
-	if (!whole(fd, header, sizeof(header), false) ||
-	    !whole(fd, data, len, false))
+	if (!unix_whole(fd, header, sizeof(header), false) ||
+	    !unix_whole(fd, data, len, false))
 		_exit(BRIDGE_EXIT_SESSION);
 }
 
@@ -57,9 +38,9 @@ frame_await(int fd, enum bridge_kind kind, void *data, uint32_t len)
 	uint8_t header[BRIDGE_HEADER], want[BRIDGE_HEADER];
 
 	bridge_header_put(want, kind, len);
-	if (!whole(fd, header, sizeof(header), true) ||
+	if (!unix_whole(fd, header, sizeof(header), true) ||
 	    memcmp(header, want, sizeof(want)) != 0 ||
-	    !whole(fd, data, len, true))
+	    !unix_whole(fd, data, len, true))
 		_exit(BRIDGE_EXIT_SESSION);
 }
 
@@ -101,7 +82,7 @@ probe_make(int fd, const struct bridge_limits *limits)
 		bridge_die("probe");
 	pid = probe_start(asks[0], says[1], limits);
 	/* It has ended if it cannot be asked; icsupervisor sees no report. */
-	(void)whole(asks[1], &ask, sizeof(ask), false);
+	(void)unix_whole(asks[1], &ask, sizeof(ask), false);
 	close(asks[1]);
 	while (len < sizeof(report)) {
 		n = read(says[0], report + len, sizeof(report) - len);

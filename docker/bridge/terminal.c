@@ -27,6 +27,7 @@
 #define OUT_READ 32768U
 /* Room for a worthwhile read and for the frames that end both streams. */
 #define OUT_ROOM (BOX_HEADER + 4096U + 2 * BOX_HEADER)
+#define PENDING_ROUNDS 4U /* of a buffer each; a pipe holds half of one */
 #define AGAIN_MS 100 /* between attempts to reconnect */
 #define REDRAW_MS 100
 
@@ -506,11 +507,19 @@ terminal_pending(void)
 	/* Once this end is closed, the terminal ends like a pipe. */
 	if (term_env.child[0] != -1)
 		close_fd(&term_env.child[0]);
-	for (int i = 0; i < 2; i++) {
-		while (term_env.out[i] != -1 && host_room())
-			if (!out_read(i))
-				out_end(i);
+	/*
+	 * What the pipes hold may exceed the buffer. A process in the
+	 * background that goes on writing is not waited for.
+	 */
+	for (unsigned round = 0; round < PENDING_ROUNDS; round++) {
+		for (int i = 0; i < 2; i++) {
+			while (term_env.out[i] != -1 && host_room())
+				if (!out_read(i))
+					out_end(i);
+		}
+		host_send();
+		if (term_env.host_len != 0)
+			return true;
 	}
-	host_send();
-	return term_env.host_len != 0;
+	return false;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Connecting to the sockets of a session, and exiting on errors. */
+/* Connecting to the sockets of a session, moving bytes, and exiting on errors.
+ */
 #include "bridge.h"
 
 #include <sys/socket.h>
@@ -36,4 +37,22 @@ unix_connect(const char *path, int flags)
 		return -1;
 	}
 	return fd;
+}
+
+bool
+unix_whole(int fd, void *bytes, size_t len, bool in)
+{
+	uint8_t *p = bytes;
+	ssize_t n;
+
+	while (len != 0) {
+		n = in ? read(fd, p, len) : write(fd, p, len);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		len -= (size_t)n;
+	}
+	return true;
 }
