@@ -27,7 +27,7 @@
 #define OUT_READ 32768U
 /* Room for a worthwhile read and for the frames that end both streams. */
 #define OUT_ROOM (BOX_HEADER + 4096U + 2 * BOX_HEADER)
-#define PENDING_ROUNDS 4U /* of a buffer each; a pipe holds half of one */
+#define PENDING_ROUNDS 4U /* each fills the buffer; a pipe holds half as much */
 #define AGAIN_MS 100 /* between attempts to reconnect */
 #define REDRAW_MS 100
 
@@ -508,8 +508,8 @@ terminal_pending(void)
 	if (term_env.child[0] != -1)
 		close_fd(&term_env.child[0]);
 	/*
-	 * What the pipes hold may exceed the buffer. A process in the
-	 * background that goes on writing is not waited for.
+	 * The pipes may hold more than the buffer. A process in the background
+	 * that goes on writing is not waited for.
 	 */
 	for (unsigned round = 0; round < PENDING_ROUNDS; round++) {
 		for (int i = 0; i < 2; i++) {
