@@ -151,6 +151,8 @@ main(int argc, char **argv)
 		return SUP_EXIT_OK;
 	case OPTIONS_BAD:
 		log_warnx("%s (icsupervisor --help)", fault.text);
+		if (sup.opt.session_dir != NULL)
+			session_abandon(sup.opt.session_dir);
 		return SUP_EXIT_USAGE;
 	}
 	if (geteuid() == 0)
@@ -160,6 +162,8 @@ main(int argc, char **argv)
 		fatal("start");
 	if (start_session(&status, &fault) == -1) {
 		log_warnx("%s", fault.text);
+		if (sup.session.fd == -1)
+			session_abandon(sup.opt.session_dir);
 		/* No file is wrong: the system ran out of something. */
 		if (status == SUP_EXIT_CONFIG && fault.kind == FAULT_SCARCE)
 			status = SUP_EXIT_OS;

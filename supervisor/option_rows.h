@@ -4,6 +4,10 @@
  * programs include these rows, each time with a macro for those that they want,
  * and icctl/completions/generate.py makes the shells' completions of them, which
  * offer `value`: these words, or things of that kind.
+ *
+ * A START row is written to the session's start.json, from which `icctl resume`
+ * starts it again.  A START_ONCE row is not: a permission (what the person says
+ * yes to must be said again), a program, or what is done once.
  */
 /* clang-format off */
 #ifndef OPTION
@@ -18,6 +22,12 @@
 #ifndef START_FLAG
 #define START_FLAG(name, id, help)
 #endif
+#ifndef START_ONCE_OPTION
+#define START_ONCE_OPTION START_OPTION
+#endif
+#ifndef START_ONCE_FLAG
+#define START_ONCE_FLAG START_FLAG
+#endif
 
 OPTION("session-dir", SESSION, "DIR", "the session's directory")
 START_OPTION("config", CONFIG, "FILE", "instead of config.json")
@@ -28,17 +38,19 @@ START_OPTION("image", IMAGE, "NAME", "the image of a container")
 START_OPTION("workspace", WORKSPACE, "DIR", "what the agent works on")
 START_OPTION("escalations", ESCALATIONS, "ask|deny",
     "ask you, or deny calls that would wait")
-START_OPTION("allow-unsandboxed", UNSANDBOXED, "SERVER...",
+START_ONCE_OPTION("allow-unsandboxed", UNSANDBOXED, "SERVER...",
     "run this server without a sandbox")
-START_FLAG("allow-sockets", SOCKETS, "work where a program of the host listens")
+START_ONCE_FLAG("allow-sockets", SOCKETS,
+    "work where a program of the host listens")
 START_OPTION("require", REQUIRE, "all", "layers of confinement to insist on")
 FLAG("conversation", TALK, "wait for messages (icctl start --detach)")
 FLAG("print-ready", READY, "one JSON line when the session is up")
-START_FLAG("quiet", QUIET, "print nothing about the session")
-START_OPTION("libexecdir", LIBEXEC, "DIR", "take the workers from there")
+START_ONCE_FLAG("quiet", QUIET, "print nothing about the session")
+START_ONCE_OPTION("libexecdir", LIBEXEC, "DIR",
+    "take the workers from there")
 START_OPTION("policy", POLICY, "POLICY", "which policy decides")
 START_OPTION("profile", PROFILE, "NAME", "which profile chooses providers")
-START_OPTION("task", TASK, "TEXT", "what the agent is asked to do")
+START_ONCE_OPTION("task", TASK, "TEXT", "what the agent is asked to do")
 FLAG("help", HELP, "list the options")
 FLAG("version", VERSION, "which version this is")
 /* clang-format on */
@@ -47,3 +59,5 @@ FLAG("version", VERSION, "which version this is")
 #undef FLAG
 #undef START_OPTION
 #undef START_FLAG
+#undef START_ONCE_OPTION
+#undef START_ONCE_FLAG

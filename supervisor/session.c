@@ -101,6 +101,7 @@ session_lock(struct session *s, const char *dir, struct fault *fault)
 		return fault_errno(fault, "session directory %s", dir);
 	if (paths_private(&st, "session directory", dir, fault) == -1)
 		return -1;
+	s->made = s->made || session_untouched(s->fd);
 	/* By this name the directory is removed if the start fails. */
 	if ((s->dir = paths_of_fd(s->fd)) == NULL)
 		return fault_errno(fault, "session directory %s", dir);

@@ -25,7 +25,7 @@ struct session {
 	int run;         /* IRONCURTAIN_HOME/run */
 	bool linked;
 	bool locked;
-	bool made; /* this process created the directory */
+	bool made; /* the directory was new */
 	int log; /* session.log */
 	size_t logged;
 	int audit;    /* audit.jsonl, O_APPEND */
@@ -86,7 +86,14 @@ int session_seed(int dirfd, const char *path, unsigned mode, struct span);
  */
 void session_discard(int dirfd, const char *path);
 /*
- * Remove the session's directory if this process created it. Its descriptors
+ * Returns true if there is nothing in the directory but start.json, which icctl
+ * writes before the session starts.
+ */
+bool session_untouched(int dirfd);
+/* Remove the directory of a session that did not come so far as to open it. */
+void session_abandon(const char *path);
+/*
+ * Remove the session's directory if it was made for this process. Its descriptors
  * stay open.
  */
 void session_remove(struct session *);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/loop.h"
+#include "resume/start_file.h"
 
 /*
  * Each level needs a descriptor. Directories below this depth are moved to the
@@ -137,6 +138,42 @@ session_discard(int dirfd, const char *path)
 		rest = slash + 1;
 	}
 	close(cur);
+}
+
+bool
+session_untouched(int dirfd)
+{
+	struct dirent *e;
+	bool untouched = true;
+	int fd;
+	DIR *dir;
+
+	fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd == -1)
+		return false;
+	if ((dir = fdopendir(fd)) == NULL) {
+		close(fd);
+		return false;
+	}
+	while (untouched && (e = readdir(dir)) != NULL)
+		untouched = strcmp(e->d_name, ".") == 0 ||
+			    strcmp(e->d_name, "..") == 0 ||
+			    strcmp(e->d_name, START_FILE) == 0;
+	closedir(dir);
+	return untouched;
+}
+
+void
+session_abandon(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd == -1)
+		return;
+	/* Without start.json, icctl did not make it. */
+	if (session_untouched(fd) && unlinkat(fd, START_FILE, 0) == 0)
+		(void)rmdir(path);
+	close(fd);
 }
 
 void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl start`: names a new session directory, starts icsupervisor in a
+ * `icctl start`: makes a new session directory, starts icsupervisor in a
  * session of its own, and becomes the viewer of its agent.
  */
 #include "icctl/icctl.h"
@@ -9,6 +9,7 @@
 
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@
 #include "icctl/screen/launch.h"
 #include "icctl/start_entries.h"
 #include "icctl/talk/talk.h"
+#include "resume/start_file.h"
 
 #define START_ARGS 256
 #define START_APPROVED 32U
@@ -50,6 +52,7 @@ struct start {
 	char here[PATH_MAX];
 	bool no_input; /* the agent reads nothing */
 	bool detach;
+	struct start_file file; /* what start.json keeps of all this */
 	struct names agents;
 };
 
@@ -86,7 +89,7 @@ usage(void)
 	    "icctl watch.");
 }
 
-/* Name IRONCURTAIN_HOME/sessions/<time>-<random>; icsupervisor creates it. */
+/* Name IRONCURTAIN_HOME/sessions/<time>-<random>. */
 static int
 new_session(struct icctl *ctl)
 {
@@ -148,6 +151,22 @@ push(struct start *st, const char *arg)
 	st->args[st->n++] = arg;
 }
 
+/* Push an option, and remember it for start.json. `value` NULL: a flag. */
+static int
+push_option(struct start *st, const char *name, const char *value)
+{
+	struct fault fault;
+
+	if (start_file_add(&st->file, name, value, &fault) == -1) {
+		warnx("%s", fault.text);
+		return -1;
+	}
+	push(st, name);
+	if (value != NULL)
+		push(st, value);
+	return 0;
+}
+
 static int
 unknown_option(const char *arg)
 {
@@ -176,14 +195,12 @@ take_option(struct start *st, int argc, char **argv, int *i)
 	const char *name = argv[*i], *value;
 
 	if (strcmp(name, "--detach") == 0) {
-		st->detach = true;
+		st->detach = st->file.detach = true;
 		push(st, "--quiet");
 		return 0;
 	}
-	if (listed(name, without_value)) {
-		push(st, name);
-		return 0;
-	}
+	if (listed(name, without_value))
+		return push_option(st, name, NULL);
 	if (!listed(name, with_value))
 		return unknown_option(name);
 	if (*i + 1 == argc) {
@@ -204,9 +221,7 @@ take_option(struct start *st, int argc, char **argv, int *i)
 	if (strcmp(name, "--task") == 0 ||
 	    (strcmp(name, "--runtime") == 0 && strcmp(value, "none") == 0))
 		st->no_input = true;
-	push(st, name);
-	push(st, value);
-	return 0;
+	return push_option(st, name, value);
 }
 
 /*
@@ -222,9 +237,7 @@ take_word(struct start *st, int argc, char **argv, int i)
 
 	if (st->agent == NULL && names_have(&st->agents, word)) {
 		st->agent = word;
-		push(st, "--agent");
-		push(st, word);
-		return 0;
+		return push_option(st, "--agent", word);
 	}
 	log_vis(span_str(word), shown, sizeof(shown));
 	if (!last && st->agent != NULL) {
@@ -266,9 +279,7 @@ take_workspace(struct start *st)
 		warn("the current directory");
 		return -1;
 	}
-	push(st, "--workspace");
-	push(st, dir);
-	return 0;
+	return push_option(st, "--workspace", dir);
 }
 
 /* Ask about servers whose entries the user has changed. */
@@ -327,10 +338,32 @@ take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
 	if (take_workspace(st) == -1)
 		return ICCTL_FAILED;
 	take_approvals(ctl, st);
+	st->file.command = i < argc;
 	for (; i < argc; i++)
 		push(st, argv[i]);
 	push(st, NULL);
 	return -1;
+}
+
+/* Make the session's directory, with start.json in it. */
+static int
+write_start(const struct icctl *ctl, const struct start *st)
+{
+	struct fault fault;
+	int fd, rv;
+
+	if (mkdir(ctl->dir, 0700) == -1 ||
+	    (fd = open(ctl->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
+		warn("%s", ctl->dir);
+		return -1;
+	}
+	rv = start_file_write(&st->file, fd, ctl->dir, &fault);
+	close(fd);
+	if (rv == -1) {
+		warnx("%s", fault.text);
+		(void)rmdir(ctl->dir);
+	}
+	return rv;
 }
 
 int
@@ -345,8 +378,10 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 	if (status != -1)
 		return status;
 	if (new_session(ctl) == -1 ||
-	    icctl_program("icsupervisor", program, sizeof(program)) == -1)
+	    icctl_program("icsupervisor", program, sizeof(program)) == -1 ||
+	    write_start(ctl, &st) == -1)
 		return ICCTL_FAILED;
+	start_file_free(&st.file);
 	if (st.detach)
 		return talk_start(ctl, program, st.args);
 	viewer_how_find(&how, st.no_input);

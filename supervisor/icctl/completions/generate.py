@@ -102,7 +102,7 @@ def read(command_rows, option_rows):
             c.command = True
             for m, a in options:
                 if m.startswith("START_"):
-                    c.option("--" + a[0], a[2] if m == "START_OPTION" else None,
+                    c.option("--" + a[0], a[2] if m.endswith("OPTION") else None,
                              a[-1])
             c.option(*ENDS[0])
         elif c.name == "mcp":

@@ -77,8 +77,8 @@ rows() {	# FILE MACRO: the first argument of each row
 	grep -oE "^$2\(\"?[a-z-]+" "$root/supervisor/$1" | sed 's/.*[("]//'
 }
 commands=$(rows icctl/command_rows.h COMMAND)
-options=$(rows option_rows.h '(START_)?(OPTION|FLAG)')
-start=$(rows option_rows.h 'START_(OPTION|FLAG)' | sed 's/^/--/')
+options=$(rows option_rows.h '(START_(ONCE_)?)?(OPTION|FLAG)')
+start=$(rows option_rows.h 'START_(ONCE_)?(OPTION|FLAG)' | sed 's/^/--/')
 [ "$(wc -w <<<"$commands")" -ge 11 ] && [ "$(wc -w <<<"$options")" -ge 12 ] && [ "$(wc -w <<<"$start")" -ge 7 ]
 ok $? "the tables are found in the sources"
 is "$(try _icctl icctl '' | grep -v '^-')" "$(sort <<<"$commands")" "bash: every command of icctl, no other"

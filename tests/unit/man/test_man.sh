@@ -53,7 +53,7 @@ done <<<"$links"
 # shellcheck disable=SC2046
 {
 has icsupervisor.8 12 "options of icsupervisor" 'Fl Fl @' \
-    viewer approved-entry $(grep -oE '^(START_)?(OPTION|FLAG)\("[a-z-]+"' "$sup/option_rows.h" | cut -d '"' -f 2)
+    viewer approved-entry $(grep -oE '^(START_(ONCE_)?)?(OPTION|FLAG)\("[a-z-]+"' "$sup/option_rows.h" | cut -d '"' -f 2)
 has icsupervisor.8 6 "exit statuses of icsupervisor" '.It @' \
     $(grep -oE 'SUP_EXIT_[A-Z]+ = [0-9]+' "$sup/options.h" | grep -oE '[0-9]+$')
 for f in mcp-proxyd/main.c policyd/main.c supervisor/auditd/main.c \
