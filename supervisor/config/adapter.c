@@ -27,7 +27,7 @@ adapter_read(
     struct adapter *a, const char *path, const char *name, struct fault *fault)
 {
 	static const char *const keys[] = {"alternatives", "anyOf", "args",
-	    "background", "caches", "env", "home", "logins", "message", "name",
+	    "background", "caches", "env", "errors", "home", "logins", "message", "name",
 	    "orientation", "output", "program", "providers", "resume",
 	    "taskArgs", "title", "turn", NULL};
 	const struct jsonfile j = {path, fault};
@@ -49,6 +49,7 @@ adapter_read(
 	    jsonfile_strings(&j, a->root, "", "anyOf", PROTO_MAX_PROVIDERS,
 		&a->any) == -1 ||
 	    adapter_talk_read(&a->talk, &j, a->root) == -1 ||
+	    adapter_errors_read(&a->errors, &j, a->root) == -1 ||
 	    jsonfile_object(&j, a->root, "", "env", &o) == -1 ||
 	    jsonfile_object(&j, a->root, "", "home", &o) == -1 ||
 	    jsonfile_object(&j, a->root, "", "orientation", &o) == -1)
@@ -129,6 +130,7 @@ adapter_free(struct adapter *a)
 	jsonfile_strings_free(a->caches);
 	jsonfile_strings_free(a->any);
 	adapter_talk_free(&a->talk);
+	adapter_errors_free(&a->errors);
 	json_object_put(a->root);
 	memset(a, 0, sizeof(*a));
 }

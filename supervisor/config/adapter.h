@@ -8,6 +8,7 @@
 
 #include <json-c/json.h>
 
+#include "config/adapter_errors.h"
 #include "config/adapter_talk.h"
 #include "config/paths.h"
 #include "providers/providers.h"
@@ -23,6 +24,7 @@ struct adapter {
 	char **any;       /* providers that it can use; `providers` is NULL
 			     then */
 	struct adapter_talk talk; /* conversations */
+	struct adapter_errors errors; /* meaning of its error messages */
 	char **caches;    /* directories in its home, emptied after the
 			     session */
 	struct json_object *chosen; /* the entry of "alternatives" in use, or
