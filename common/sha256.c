@@ -6,6 +6,9 @@
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "common/sha256.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include <openssl/sha.h>
 
 _Static_assert(SHA256_SIZE == SHA256_DIGEST_LENGTH, "SHA-256");
@@ -31,4 +34,34 @@ char *
 sha256_hex(const uint8_t sum[SHA256_SIZE], char hex[SHA256_HEX])
 {
 	return hex_string(sum, SHA256_SIZE, hex);
+}
+
+static int
+digit_value(uint8_t c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+int
+sha256_unhex(struct span hex, uint8_t sum[SHA256_SIZE])
+{
+	uint8_t got[SHA256_SIZE];
+	int high, low;
+
+	if (hex.len != 2 * SHA256_SIZE)
+		goto bad;
+	for (size_t i = 0; i < SHA256_SIZE; i++) {
+		high = digit_value(hex.p[2 * i]);
+		low = digit_value(hex.p[2 * i + 1]);
+		if (high == -1 || low == -1)
+			goto bad;
+		got[i] = (uint8_t)(high << 4 | low);
+	}
+	memcpy(sum, got, sizeof(got));
+	return 0;
+bad:
+	errno = EINVAL;
+	return -1;
 }

@@ -20,5 +20,9 @@ void sha256_spans(const struct span *, size_t n, uint8_t sum[SHA256_SIZE]);
 void sha256_span(struct span, uint8_t sum[SHA256_SIZE]);
 /* Write the digits of `sum` in lower case and a NUL. Returns `hex`. */
 char *sha256_hex(const uint8_t sum[SHA256_SIZE], char hex[SHA256_HEX]);
+/*
+ * Read exactly 64 digits, in lower case. Returns 0, or -1 with errno EINVAL.
+ */
+int sha256_unhex(struct span hex, uint8_t sum[SHA256_SIZE]);
 
 #endif

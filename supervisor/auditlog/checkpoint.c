@@ -19,29 +19,6 @@
 #define CHECKPOINT_VERSION 1U
 #define CHECKPOINT_MAX (64 + AUDITLOG_HEX)
 
-static int
-hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool
-hash_read(const char *hex, uint8_t hash[AUDITLOG_HASH])
-{
-	int high, low;
-
-	for (size_t i = 0; i < AUDITLOG_HASH; i++) {
-		high = hex_value(hex[2 * i]);
-		low = high == -1 ? -1 : hex_value(hex[2 * i + 1]);
-		if (low == -1)
-			return false;
-		hash[i] = (uint8_t)(high << 4 | low);
-	}
-	return true;
-}
-
 /* Compose the file's text. Returns its length. */
 static size_t
 checkpoint_text(const struct checkpoint *c, char text[CHECKPOINT_MAX + 1])
@@ -78,7 +55,7 @@ checkpoint_read(int dirfd, struct checkpoint *c)
 		&c->log.seq, &at) != 3 ||
 	    version != CHECKPOINT_VERSION || c->offset == 0 ||
 	    (size_t)at + AUDITLOG_HEX >= (size_t)n ||
-	    !hash_read(text + at, c->log.prev))
+	    sha256_unhex(span_of(text + at, AUDITLOG_HEX), c->log.prev) == -1)
 		return false;
 	/* Only the text that we would write ourselves is accepted. */
 	return checkpoint_text(c, again) == (size_t)n &&

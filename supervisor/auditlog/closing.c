@@ -56,13 +56,8 @@ closing_tail(int fd, off_t whole, struct auditlog *log)
 		return -1;
 	buf[n] = '\0';
 	hash = buf + n - 1 - AUDITLOG_TAIL + 9;
-	for (size_t i = 0; i < AUDITLOG_HASH; i++) {
-		unsigned byte;
-
-		if (sscanf(hash + 2 * i, "%2x", &byte) != 1)
-			return -1;
-		log->prev[i] = (uint8_t)byte;
-	}
+	if (sha256_unhex(span_of(hash, AUDITLOG_HEX), log->prev) == -1)
+		return -1;
 	/*
 	 * `seq` follows all members whose values may be long: search backwards.
 	 */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/sha256.h"
 #include "policy/pins.h"
 #include "sup.h"
 
@@ -26,7 +27,7 @@ control_digest(struct json_object *req, const char *key, uint8_t digest[32])
 	if (!json_object_object_get_ex(req, key, &v) ||
 	    !json_object_is_type(v, json_type_string))
 		return -1;
-	return pins_unhex(json_object_get_string(v), digest);
+	return sha256_unhex(span_str(json_object_get_string(v)), digest);
 }
 
 void

@@ -26,22 +26,6 @@ take_number(const char *p, const char *end, uint64_t *n)
 			      n) == 0;
 }
 
-static bool
-take_hash(const char *p, size_t len, uint8_t hash[AUDITLOG_HASH])
-{
-	unsigned byte;
-
-	if (len != 2 * AUDITLOG_HASH ||
-	    strspn(p, "0123456789abcdef") < 2 * AUDITLOG_HASH)
-		return false;
-	for (size_t i = 0; i < AUDITLOG_HASH; i++) {
-		if (sscanf(p + 2 * i, "%2x", &byte) != 1)
-			return false;
-		hash[i] = (uint8_t)byte;
-	}
-	return true;
-}
-
 /* "TIME NUMBER HASH DIRECTORY" */
 static bool
 read_file_line(const char *line, const char *dir, struct audit_anchor *a)
@@ -53,7 +37,8 @@ read_file_line(const char *line, const char *dir, struct audit_anchor *a)
 	    (where = strchr(hash + 1, ' ')) == NULL ||
 	    strcmp(where + 1, dir) != 0 ||
 	    !take_number(number + 1, hash, &got.seq) ||
-	    !take_hash(hash + 1, (size_t)(where - hash - 1), got.hash))
+	    sha256_unhex(span_of(hash + 1, (size_t)(where - hash - 1)),
+		got.hash) == -1)
 		return false;
 	*a = got;
 	return true;
@@ -73,7 +58,7 @@ read_journal_line(const char *line, const char *dir, struct audit_anchor *a)
 	    !take_number(number, hash, &got.seq))
 		return false;
 	hash += sizeof(journal_hash) - 1;
-	if (!take_hash(hash, strlen(hash), got.hash))
+	if (sha256_unhex(span_str(hash), got.hash) == -1)
 		return false;
 	*a = got;
 	return true;

@@ -45,7 +45,8 @@ pins_send(void)
 		json_object_object_foreach(tools, name, pin)
 		{
 			json_object_object_get_ex(pin, "digest", &v);
-			if (pins_unhex(json_object_get_string(v), digest) == -1)
+			if (sha256_unhex(
+				span_str(json_object_get_string(v)), digest) == -1)
 				continue;
 			memset(&m, 0, sizeof(m));
 			m.server = (uint16_t)i;
@@ -201,7 +202,7 @@ seen_trust(const struct seen *s)
 	    .tool = span_str(s->tool),
 	    .digest = span_of(digest, sizeof(digest))};
 
-	if (pins_unhex(s->digest, digest) == 0)
+	if (sha256_unhex(span_str(s->digest), digest) == 0)
 		child_send(ROLE_AUDIT, 0, MSG_TRUST, &m, -1);
 }
 

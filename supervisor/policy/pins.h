@@ -59,7 +59,5 @@ void pins_add_tool(const struct msg_TOOL_SEEN_SHOW *, const char *tool);
 void pins_add_entry(uint16_t server, bool trusted);
 
 void pins_hex(struct span digest, char hex[65]);
-/* Convert 64 hex digits. Returns 0, or -1 if they are malformed. */
-int pins_unhex(const char *hex, uint8_t digest[32]);
 
 #endif

@@ -16,24 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/sha256.h"
 #include "config/jsonfile.h"
 #include "json_put.h"
 #include "session.h"
-
-int
-pins_unhex(const char *hex, uint8_t digest[32])
-{
-	unsigned b;
-
-	if (strlen(hex) != 64 || strspn(hex, "0123456789abcdef") != 64)
-		return -1;
-	for (size_t i = 0; i < 32; i++) {
-		if (sscanf(hex + 2 * i, "%2x", &b) != 1)
-			return -1;
-		digest[i] = (uint8_t)b;
-	}
-	return 0;
-}
 
 static int
 pins_check_tool(const struct jsonfile *j, struct json_object *pin,
@@ -58,7 +44,7 @@ pins_check_tool(const struct jsonfile *j, struct json_object *pin,
 	    jsonfile_str(j, pin, where, "pinned", &more) == -1 ||
 	    jsonfile_str(j, pin, where, "by", &more) == -1)
 		return -1;
-	if (s == NULL || pins_unhex(s, digest) == -1)
+	if (s == NULL || sha256_unhex(span_str(s), digest) == -1)
 		return jsonfile_bad(
 		    j, where, "digest", "must be 64 hex digits");
 	return 0;
