@@ -6,6 +6,7 @@
  */
 #include "sup.h"
 
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -21,17 +22,21 @@
 #include "auditlog/recheck.h"
 #include "box/runtime.h"
 #include "common/log.h"
+#include "common/loop.h"
 #include "control/approvals.h"
 #include "control/control.h"
 #include "control/grants.h"
 #include "control/notify.h"
 #include "conversation/conversation.h"
+#include "host/tree.h"
 #include "relay/link.h"
 
 /* All of these together take well under a second. */
 #define END_AUDIT_MS 400
 #define END_REAP_MS 300
 #define END_RENEW_MS 5000U
+/* For each directory that is removed; what is left stays there. */
+#define END_REMOVE_MS 3000U
 /* The viewer may be slow, and its user has asked for the end. */
 #define END_VIEWER_MS 2000
 
@@ -247,6 +252,38 @@ end_agent(void)
 			break;
 }
 
+/* An agent may have filled a tree of the file system of `fd`. */
+static struct tree
+end_tree(int fd)
+{
+	struct stat st = {.st_dev = 0};
+
+	(void)fstat(fd, &st);
+	return (struct tree){.dev = st.st_dev,
+	    .until = clock_mono_us() + (uint64_t)END_REMOVE_MS * 1000};
+}
+
+static void
+end_empty(const char *path)
+{
+	struct tree t = end_tree(sup.session.home);
+
+	tree_at(&t, sup.session.home, path);
+}
+
+/* Remove the session's directory if this process created it. */
+static void
+end_remove(void)
+{
+	struct tree t;
+
+	if (!sup.session.made || sup.session.fd == -1)
+		return;
+	t = end_tree(sup.session.fd);
+	tree_below(&t, sup.session.fd);
+	(void)rmdir(sup.session.dir);
+}
+
 /*
  * Remove caches in the agent's home: agents keep copies of packages there, and
  * even of themselves.
@@ -259,9 +296,9 @@ end_caches(void)
 	if (!sup.agent_started)
 		return;
 	for (size_t i = 0; i < nitems(usual); i++)
-		session_discard(sup.session.home, usual[i]);
+		end_empty(usual[i]);
 	for (char **c = sup.adapter.caches; c != NULL && *c != NULL; c++)
-		session_discard(sup.session.home, *c);
+		end_empty(*c);
 }
 
 int
@@ -325,7 +362,7 @@ end_run(void)
 	if (sup.ready)
 		(void)ready_session_json("ended");
 	if (never)
-		session_remove(&sup.session);
+		end_remove();
 	session_close(&sup.session);
 	return sup.end_status;
 }

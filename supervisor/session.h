@@ -81,22 +81,12 @@ int session_copy(
  */
 int session_seed(int dirfd, const char *path, unsigned mode, struct span);
 /*
- * session_discard.c: Remove everything in the directory `path`, below one that
- * an agent may have filled. Gives up after a few seconds and leaves the rest.
- */
-void session_discard(int dirfd, const char *path);
-/*
  * Returns true if there is nothing in the directory but start.json, which icctl
  * writes before the session starts.
  */
 bool session_untouched(int dirfd);
 /* Remove the directory of a session that did not come so far as to open it. */
 void session_abandon(const char *path);
-/*
- * Remove the session's directory if it was made for this process. Its descriptors
- * stay open.
- */
-void session_remove(struct session *);
 /* Add a line to session.log: "who: text", made printable, of limited length. */
 void session_log(struct session *, const char *who, struct span text);
 

@@ -28,17 +28,17 @@ static struct gc *ticking;
 static size_t ticking_row;
 
 static void
-tick(struct gc_tree *t)
+tick(struct tree *t)
 {
 	gc_progress(ticking, ticking_row, t->bytes);
 }
 
-static struct gc_tree
+static struct tree
 tree_of(struct gc *g, size_t row)
 {
 	ticking = g;
 	ticking_row = row;
-	return (struct gc_tree){
+	return (struct tree){
 	    .dry = g->dry, .dev = (dev_t)g->dev, .tick = tick, .top = -1};
 }
 
@@ -87,61 +87,29 @@ take_options(struct gc *g, int argc, char **argv)
 	return 0;
 }
 
-/* Empty a directory of several parts below the agent's home. */
-static void
-cache_empty(struct gc_tree *t, int home, const char *path)
-{
-	const char *slash;
-	int cur, next;
-	char part[256];
-	size_t n;
-
-	if ((cur = fcntl(home, F_DUPFD_CLOEXEC, 0)) == -1)
-		return;
-	for (;;) {
-		slash = strchrnul(path, '/');
-		n = (size_t)(slash - path);
-		if (n == 0 || n >= sizeof(part))
-			break;
-		memcpy(part, path, n);
-		part[n] = '\0';
-		if (strcmp(part, "..") == 0 ||
-		    (next = gc_tree_open(cur, part, false)) == -1)
-			break;
-		close(cur);
-		cur = next;
-		if (*slash == '\0') {
-			gc_tree_below(t, cur);
-			break;
-		}
-		path = slash + 1;
-	}
-	close(cur);
-}
-
 /* Empty the caches in an agent's home; the end of a session does the same. */
 static uint64_t
 caches(struct gc *g, size_t row, const struct gc_look *l)
 {
 	static const char *const usual[] = {".cache", ".npm/_cacache"};
 	struct paths paths = {.home = g->ctl->home};
-	struct gc_tree t = tree_of(g, row);
+	struct tree t = tree_of(g, row);
 	struct adapter a = {0};
 	struct fault fault;
 	char datadir[4096];
 	int home;
 
-	if ((home = gc_tree_open(l->fd, "home", false)) == -1)
+	if ((home = tree_open(l->fd, "home", false)) == -1)
 		return 0;
 	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		cache_empty(&t, home, usual[i]);
+		tree_at(&t, home, usual[i]);
 	if (policy_own_path("share/ironcurtain", datadir, sizeof(datadir)) == 0)
 		paths.datadir = datadir;
 	if (l->agent[0] != '\0' && strcmp(l->agent, "none") != 0 &&
 	    paths.datadir != NULL &&
 	    adapter_load(&a, &paths, l->agent, &fault) == 0) {
 		for (char **c = a.caches; c != NULL && *c != NULL; c++)
-			cache_empty(&t, home, *c);
+			tree_at(&t, home, *c);
 		adapter_free(&a);
 	}
 	close(home);
@@ -184,9 +152,9 @@ crashed(struct gc *g, const struct gc_row *r, const struct gc_look *l)
 static void
 remove_session(struct gc *g, size_t row, const char *why)
 {
-	struct gc_tree t = tree_of(g, row);
+	struct tree t = tree_of(g, row);
 
-	gc_tree_whole(&t, g->sessions, g->rows[row].name);
+	tree_whole(&t, g->sessions, g->rows[row].name);
 	g->bytes += t.bytes;
 	if (!t.failed || g->dry) {
 		g->removed++;

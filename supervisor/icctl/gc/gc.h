@@ -3,8 +3,8 @@
 #ifndef GC_H
 #define GC_H
 
+#include "host/tree.h"
 #include "icctl/gc/look.h"
-#include "icctl/gc/tree.h"
 #include "icctl/icctl.h"
 
 struct gc_row {

@@ -13,7 +13,7 @@
 
 #include <json-c/json.h>
 
-#include "icctl/gc/tree.h"
+#include "host/tree.h"
 
 /* A start takes seconds; before that, its directory may be empty. */
 #define LOOK_FRESH_S 600
@@ -149,7 +149,7 @@ look_filled(int dirfd, const char *name)
 	DIR *dir;
 	int fd;
 
-	if ((fd = gc_tree_open(dirfd, name, false)) == -1)
+	if ((fd = tree_open(dirfd, name, false)) == -1)
 		/* If it cannot be read, it may have files. */
 		return errno != ENOENT;
 	if ((dir = fdopendir(fd)) == NULL) {
@@ -181,7 +181,7 @@ gc_look(
 	struct stat st;
 
 	*l = (struct gc_look){.fd = -1, .lock = -1};
-	if ((l->fd = gc_tree_open(dirfd, name, false)) == -1)
+	if ((l->fd = tree_open(dirfd, name, false)) == -1)
 		return -1;
 	if (fstat(l->fd, &st) == -1 || st.st_uid != getuid() ||
 	    (uint64_t)st.st_dev != dev) {

@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/tree.h"
 #include "icctl/gc/look.h"
 #include "icctl/gc/state.h"
-#include "icctl/gc/tree.h"
 #include "tap.h"
 
 static const struct {
@@ -196,34 +196,34 @@ traps(int top)
 static void
 trees(int top)
 {
-	struct gc_tree t = {.dry = true, .top = -1}, u = {.top = -1};
+	struct tree t = {.dry = true, .top = -1}, u = {.top = -1};
 	struct stat st;
 
 	traps(top);
 	(void)fstat(top, &st);
 	t.dev = u.dev = st.st_dev;
-	gc_tree_whole(&t, top, "tree");
+	tree_whole(&t, top, "tree");
 	ok(t.bytes != 0 && fstatat(top, "tree/plain", &st, 0) == 0,
 	    "a dry run measures, and removes nothing");
 	ok(fstatat(top, "tree/closed", &st, 0) == 0 && (st.st_mode & 0777) == 0,
 	    "nor does it change rights");
-	gc_tree_whole(&u, top, "tree");
+	tree_whole(&u, top, "tree");
 	ok(!u.failed && fstatat(top, "tree", &st, 0) == -1 && errno == ENOENT,
 	    "a tree of traps is removed, to any depth");
 	ok(u.bytes >= t.bytes, "and its size is told");
 	ok(fstatat(top, "outside/precious", &st, 0) == 0,
 	    "no link is followed");
 	need(symlinkat("outside", top, "tree"));
-	u = (struct gc_tree){.dev = t.dev, .top = -1};
-	gc_tree_whole(&u, top, "tree");
+	u = (struct tree){.dev = t.dev, .top = -1};
+	tree_whole(&u, top, "tree");
 	ok(u.failed && fstatat(top, "outside/precious", &st, 0) == 0,
 	    "a link in the tree's place is refused");
 	need(unlinkat(top, "tree", 0));
 	close(make(top, "tree"));
-	u = (struct gc_tree){.dev = t.dev + 1, .top = -1};
+	u = (struct tree){.dev = t.dev + 1, .top = -1};
 	put(top, "tree/x", "x");
 	close(make(top, "tree/sub"));
-	gc_tree_whole(&u, top, "tree");
+	tree_whole(&u, top, "tree");
 	ok(u.failed && fstatat(top, "tree/sub", &st, 0) == 0,
 	    "another file system is not entered");
 }

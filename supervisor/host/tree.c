@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "icctl/gc/tree.h"
+#include "host/tree.h"
 
 #include <sys/stat.h>
 
@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/loop.h"
+
 /*
  * Each level needs a descriptor. Directories below this depth are moved to the
  * top; when only measuring, they are left out.
@@ -17,7 +19,7 @@
 #define TREE_DEPTH 64U
 
 int
-gc_tree_open(int dirfd, const char *name, bool force)
+tree_open(int dirfd, const char *name, bool force)
 {
 	char path[40];
 	int fd, way;
@@ -37,11 +39,17 @@ gc_tree_open(int dirfd, const char *name, bool force)
 	return fd;
 }
 
-static bool tree_one(struct gc_tree *, int dirfd, const char *, unsigned);
+static bool tree_one(struct tree *, int dirfd, const char *, unsigned);
+
+static bool
+tree_late(const struct tree *t)
+{
+	return t->until != 0 && clock_mono_us() > t->until;
+}
 
 /* Take the contents of `fd`, which is closed. Returns true if it is empty. */
 static bool
-tree_below(struct gc_tree *t, int fd, unsigned depth)
+tree_level(struct tree *t, int fd, unsigned depth)
 {
 	bool empty = true;
 	struct dirent *e;
@@ -54,6 +62,10 @@ tree_below(struct gc_tree *t, int fd, unsigned depth)
 	while ((e = readdir(dir)) != NULL) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
+		if (tree_late(t)) {
+			empty = false;
+			break;
+		}
 		empty &= tree_one(t, fd, e->d_name, depth);
 	}
 	closedir(dir);
@@ -62,27 +74,27 @@ tree_below(struct gc_tree *t, int fd, unsigned depth)
 
 /* Move a directory that is nested too deep to the top. */
 static bool
-tree_move(struct gc_tree *t, int dirfd, const char *name)
+tree_move(struct tree *t, int dirfd, const char *name)
 {
 	char to[32];
 
 	if (t->dry)
 		return false;
 	do {
-		snprintf(to, sizeof(to), ".gc-%u", t->moved++);
+		snprintf(to, sizeof(to), ".tree-%u", t->moved++);
 	} while (faccessat(t->top, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0);
 	return renameat(dirfd, name, t->top, to) == 0;
 }
 
 static bool
-tree_directory(struct gc_tree *t, int dirfd, const char *name, unsigned depth)
+tree_directory(struct tree *t, int dirfd, const char *name, unsigned depth)
 {
 	struct stat st;
 	int fd;
 
 	if (depth >= TREE_DEPTH)
 		return tree_move(t, dirfd, name);
-	if ((fd = gc_tree_open(dirfd, name, !t->dry)) == -1)
+	if ((fd = tree_open(dirfd, name, !t->dry)) == -1)
 		return false;
 	if (fstat(fd, &st) == -1 || st.st_dev != t->dev) {
 		close(fd);
@@ -90,14 +102,14 @@ tree_directory(struct gc_tree *t, int dirfd, const char *name, unsigned depth)
 	}
 	if (!t->dry && (st.st_mode & 0700) != 0700)
 		(void)fchmod(fd, 0700);
-	if (!tree_below(t, fd, depth + 1))
+	if (!tree_level(t, fd, depth + 1))
 		return false;
 	return t->dry || unlinkat(dirfd, name, AT_REMOVEDIR) == 0;
 }
 
 /* Take one file or directory. Returns true if nothing of it is left. */
 static bool
-tree_one(struct gc_tree *t, int dirfd, const char *name, unsigned depth)
+tree_one(struct tree *t, int dirfd, const char *name, unsigned depth)
 {
 	struct stat st;
 	uint64_t bytes;
@@ -120,7 +132,7 @@ tree_one(struct gc_tree *t, int dirfd, const char *name, unsigned depth)
 }
 
 void
-gc_tree_below(struct gc_tree *t, int fd)
+tree_below(struct tree *t, int fd)
 {
 	unsigned before;
 	bool empty;
@@ -134,19 +146,19 @@ gc_tree_below(struct gc_tree *t, int fd)
 			t->failed = true;
 			return;
 		}
-		empty = tree_below(t, copy, 0);
-	} while (!t->dry && t->moved != before);
+		empty = tree_level(t, copy, 0);
+	} while (!t->dry && t->moved != before && !tree_late(t));
 	if (!empty && !t->dry)
 		t->failed = true;
 }
 
 void
-gc_tree_whole(struct gc_tree *t, int dirfd, const char *name)
+tree_whole(struct tree *t, int dirfd, const char *name)
 {
 	struct stat st;
 	int fd;
 
-	if ((fd = gc_tree_open(dirfd, name, !t->dry)) == -1 ||
+	if ((fd = tree_open(dirfd, name, !t->dry)) == -1 ||
 	    fstat(fd, &st) == -1) {
 		t->failed = true;
 		if (fd != -1)
@@ -155,10 +167,41 @@ gc_tree_whole(struct gc_tree *t, int dirfd, const char *name)
 	}
 	if (!t->dry && (st.st_mode & 0700) != 0700)
 		(void)fchmod(fd, 0700);
-	gc_tree_below(t, fd);
+	tree_below(t, fd);
 	close(fd);
 	if (t->dry || unlinkat(dirfd, name, AT_REMOVEDIR) == 0)
 		t->bytes += (uint64_t)st.st_blocks * 512;
 	else
 		t->failed = true;
+}
+
+void
+tree_at(struct tree *t, int dirfd, const char *path)
+{
+	const char *slash;
+	char part[256];
+	int cur, next;
+	size_t n;
+
+	if ((cur = fcntl(dirfd, F_DUPFD_CLOEXEC, 0)) == -1)
+		return;
+	for (;;) {
+		slash = strchrnul(path, '/');
+		n = (size_t)(slash - path);
+		if (n == 0 || n >= sizeof(part))
+			break;
+		memcpy(part, path, n);
+		part[n] = '\0';
+		if (strcmp(part, ".") == 0 || strcmp(part, "..") == 0 ||
+		    (next = tree_open(cur, part, false)) == -1)
+			break;
+		close(cur);
+		cur = next;
+		if (*slash == '\0') {
+			tree_below(t, cur);
+			break;
+		}
+		path = slash + 1;
+	}
+	close(cur);
 }

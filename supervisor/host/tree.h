@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Measures and removes directory trees that an agent may have filled: no link
+ * is followed, no other file system is entered, and names may be nested to any
+ * depth.
+ */
+#ifndef HOST_TREE_H
+#define HOST_TREE_H
+
+#include <sys/types.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tree {
+	bool dry;       /* measure only */
+	dev_t dev;      /* the file system to stay on */
+	uint64_t until; /* give up at this clock_mono_us(); 0: never */
+	uint64_t bytes; /* removed, or found */
+	bool failed;    /* something could not be removed */
+	void (*tick)(struct tree *); /* called for every file, or NULL */
+	unsigned moved;
+	int top;
+};
+
+/* Remove everything below `fd`, which stays open. */
+void tree_below(struct tree *, int fd);
+/* Remove the directory dirfd/name and everything below it. */
+void tree_whole(struct tree *, int dirfd, const char *name);
+/*
+ * Remove everything below the directory `path`, of one part or more, below
+ * `dirfd`. Does nothing if there is no such directory.
+ */
+void tree_at(struct tree *, int dirfd, const char *path);
+/*
+ * Open a directory, which must not be a link; `name` has one part. If `force`,
+ * give back rights that its owner, this user, has taken away. Returns a
+ * descriptor, or -1 with errno set.
+ */
+int tree_open(int dirfd, const char *name, bool force);
+
+#endif
