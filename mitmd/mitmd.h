@@ -25,6 +25,7 @@
 #include "refuse.h"
 #include "wire/git_push.h"
 #include "wire/stream.h"
+#include "wire/tls_out.h"
 #include "wire/ws.h"
 
 #define MITMD_MAX_AGENTS 1280U
@@ -221,6 +222,7 @@ struct agent {
 	enum agent_state state;
 	unsigned provider, host; /* index of the provider, and of its host */
 	SSL *ssl;
+	struct tls_out tls_out;
 	bool want_write; /* TLS itself has to write */
 	bool drained;    /* TLS had no more data at the last read */
 	bool shut;       /* close_notify was sent */

@@ -113,7 +113,8 @@ mitmd_tls_begin(struct agent *a)
 {
 	SSL_CTX *ctx = mitmd_env.providers[a->provider].ctx[a->host];
 
-	if ((a->ssl = SSL_new(ctx)) == NULL || SSL_set_fd(a->ssl, a->fd) != 1)
+	if ((a->ssl = SSL_new(ctx)) == NULL ||
+	    tls_out_attach(a->ssl, &a->tls_out, a->fd) == -1)
 		return -1;
 	SSL_set_accept_state(a->ssl);
 	return 0;
@@ -195,9 +196,7 @@ tls_write(struct agent *a, struct span s, size_t *n)
 {
 	int r;
 
-	*n = 0;
-	ERR_clear_error();
-	if ((r = SSL_write_ex(a->ssl, s.p, s.len, n)) == 1) {
+	if ((r = tls_out_write(a->ssl, &a->tls_out, s.p, s.len, n)) == 1) {
 		tls_progress(a);
 		return 1;
 	}
@@ -311,7 +310,8 @@ mitmd_warm(void)
 				 OPENSSL_INIT_LOAD_SSL_STRINGS |
 				 OPENSSL_INIT_LOAD_CRYPTO_STRINGS,
 		NULL) != 1 ||
-	    RAND_bytes(&byte, 1) != 1 || RAND_priv_bytes(&byte, 1) != 1)
+	    RAND_bytes(&byte, 1) != 1 || RAND_priv_bytes(&byte, 1) != 1 ||
+	    tls_out_init() == -1)
 		fatalx("OpenSSL does not start: %s", mitmd_tls_error());
 	if (mitmd_ca_make(&host, 1, &leaf, &der, NULL) == -1 ||
 	    (ctx = mitmd_tls_ctx(&leaf, &host, false)) == NULL)

@@ -27,10 +27,12 @@
 #include "keyd/scrub.h"
 #include "provider/provider.h"
 #include "wire/stream.h"
+#include "wire/tls_out.h"
 
 #define KEYD_MAX_STREAMS	2560U	/* twice mitmd's: some are closing */
 #define KEYD_MAX_UPS		(KEYD_MAX_STREAMS + 8U)
 #define KEYD_MAX_HEAD		16384U	/* one TLS record */
+#define KEYD_READ		(64U << 10)	/* from a provider, at once */
 /* bytes for mitmd at which the provider must wait */
 #define KEYD_OUT_SOFT		(64U << 10)
 /* capacity kept: KEYD_OUT_SOFT plus one read */
@@ -77,7 +79,8 @@ struct up {
 	struct loop_timer timer;
 	SSL *ssl;		/* NULL: plain HTTP */
 	bool tls_writes;	/* the handshake has to write */
-	bool follows;		/* more is written directly after this record */
+	struct tls_out out;
+	bool drained;		/* the last read took all the socket had */
 	bool full;		/* a write waits for room */
 	bool more;		/* read again, even if the socket is empty */
 	uint64_t progress;	/* loop_now() of the latest progress */
@@ -304,6 +307,7 @@ int tls_attach(struct up *, const char *host, struct keyd_host *resume,
 /* Returns true if the descriptor from dialerd is a TCP connection. */
 bool up_is_tcp(int fd);
 enum tls_result tls_handshake(struct up *, const char **why);
+/* Read as many records as fit and have arrived. */
 enum tls_result tls_read(struct up *, uint8_t *, size_t cap, size_t *n);
 enum tls_result tls_write(struct up *, const uint8_t *, size_t len, size_t *n);
 /*

@@ -29,8 +29,6 @@
 
 #include "common/log.h"
 
-static BIO_METHOD *tls_out;
-
 /* Trust dialerd only so far that this is a connection. */
 bool
 up_is_tcp(int fd)
@@ -59,62 +57,6 @@ tls_new_session(SSL *ssl, SSL_SESSION *session)
 	return 1;
 }
 
-/*
- * Write to the socket; the kernel combines records that directly follow each
- * other into large segments.
- */
-static int
-bio_write(BIO *b, const char *p, int len)
-{
-	const struct up *up = BIO_get_data(b);
-	int flags = MSG_NOSIGNAL | (up->follows ? MSG_MORE : 0);
-	ssize_t n;
-
-	BIO_clear_retry_flags(b);
-	do {
-		n = send(up->fd, p, (size_t)len, flags);
-	} while (n == -1 && errno == EINTR);
-	if (n == -1 && errno == EAGAIN)
-		BIO_set_retry_write(b);
-	return (int)n;
-}
-
-static long
-bio_ctrl(BIO *b, int cmd, long num, void *arg)
-{
-	return cmd == BIO_CTRL_FLUSH;
-}
-
-static BIO_METHOD *
-bio_method(void)
-{
-	BIO_METHOD *m;
-
-	if ((m = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "socket")) == NULL ||
-	    BIO_meth_set_write(m, bio_write) != 1 ||
-	    BIO_meth_set_ctrl(m, bio_ctrl) != 1)
-		return NULL;
-	return m;
-}
-
-/* Set both directions of up->ssl. */
-static int
-tls_bios(struct up *up)
-{
-	BIO *in, *out;
-
-	if ((out = BIO_new(tls_out)) == NULL)
-		return -1;
-	if ((in = BIO_new_socket(up->fd, BIO_NOCLOSE)) == NULL) {
-		BIO_free(out);
-		return -1;
-	}
-	BIO_set_data(out, up);
-	BIO_set_init(out, 1);
-	SSL_set_bio(up->ssl, in, out);
-	return 0;
-}
-
 static SSL_CTX *
 tls_context(void)
 {
@@ -131,6 +73,7 @@ tls_context(void)
 				  SSL_MODE_ENABLE_PARTIAL_WRITE |
 				  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_read_ahead(ctx, 1);
+	SSL_CTX_set_default_read_buffer_len(ctx, KEYD_READ);
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
 	SSL_CTX_set_session_cache_mode(
 	    ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
@@ -165,7 +108,7 @@ tls_warm(void)
 	    RAND_bytes(seed, sizeof(seed)) != 1 ||
 	    RAND_priv_bytes(seed, sizeof(seed)) != 1 ||
 	    (keyd_env.ctx = tls_context()) == NULL ||
-	    (tls_out = bio_method()) == NULL)
+	    tls_out_init() == -1)
 		fatalx("OpenSSL does not start");
 	/* Certificate dates: libc reads its time zone file on first use. */
 	(void)gmtime_r(&now, &tm);
@@ -235,7 +178,7 @@ tls_attach(
 	if (resume == NULL)
 		SSL_set_options(ssl, SSL_OP_CLEANSE_PLAINTEXT);
 	SSL_set_connect_state(ssl);
-	if (tls_bios(up) == -1)
+	if (tls_out_attach(ssl, &up->out, up->fd) == -1)
 		return -1;
 	if (tls_is_literal(host)) {
 		if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) !=
@@ -332,13 +275,15 @@ plain_failed(ssize_t n)
 bool
 tls_pending(const struct up *up)
 {
-	return up->ssl != NULL && SSL_has_pending(up->ssl) == 1;
+	return up->ssl != NULL && !up->drained &&
+	       SSL_has_pending(up->ssl) == 1;
 }
 
 enum tls_result
 tls_read(struct up *up, uint8_t *dst, size_t cap, size_t *n)
 {
 	ssize_t got;
+	size_t more;
 	int r;
 
 	if (up->ssl == NULL) {
@@ -350,10 +295,16 @@ tls_read(struct up *up, uint8_t *dst, size_t cap, size_t *n)
 		*n = (size_t)got;
 		return TLS_OK;
 	}
-	ERR_clear_error();
-	if ((r = SSL_read_ex(up->ssl, dst, cap, n)) == 1)
-		return TLS_OK;
-	return tls_failed(up, r);
+	*n = 0;
+	do {
+		ERR_clear_error();
+		if ((r = SSL_read_ex(up->ssl, dst + *n, cap - *n, &more)) == 1)
+			*n += more;
+	} while (r == 1 && *n < cap && SSL_has_pending(up->ssl) == 1);
+	up->drained =
+	    r != 1 && SSL_get_error(up->ssl, r) == SSL_ERROR_WANT_READ;
+	/* If the connection has failed after these bytes, so will the next. */
+	return *n != 0 ? TLS_OK : tls_failed(up, r);
 }
 
 enum tls_result
@@ -371,11 +322,7 @@ tls_write(struct up *up, const uint8_t *p, size_t len, size_t *n)
 		*n = (size_t)put;
 		return TLS_OK;
 	}
-	ERR_clear_error();
-	up->follows = len > SSL3_RT_MAX_PLAIN_LENGTH;
-	r = SSL_write_ex(up->ssl, p, len, n);
-	up->follows = false;
-	if (r == 1)
+	if ((r = tls_out_write(up->ssl, &up->out, p, len, n)) == 1)
 		return TLS_OK;
 	return tls_failed(up, r);
 }

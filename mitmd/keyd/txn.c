@@ -115,7 +115,7 @@ txn_scrub(const struct txn *x)
 static enum reply_result
 txn_read(struct stream *s, struct buf *out, bool *idle)
 {
-	static uint8_t in[16384];
+	static uint8_t in[KEYD_READ];
 	struct txn *x = &s->x;
 	const struct scrub *scrub = txn_scrub(x);
 	enum tls_result r;
