@@ -276,7 +276,8 @@ draw_frame(void)
 {
 	struct paint *p = &draw_env.paint;
 
-	if (!draw_env.on || draw_env.term_rows < 2)
+	if (!draw_env.on || draw_env.term_rows < 2 ||
+	    viewer_put_off(VIEWER_LATER_DRAW))
 		return;
 	paint_text(p, "\033[?25l");
 	show_alternate();
@@ -308,6 +309,13 @@ draw_line(void)
 }
 
 void
+draw_line_later(void)
+{
+	draw_env.line_dirty = true;
+	viewer.later |= VIEWER_LATER_DRAW;
+}
+
+void
 draw_tell_size(void)
 {
 	unsigned rows = draw_env.term_rows, cols = draw_env.term_cols;
@@ -322,7 +330,8 @@ draw_tell_size(void)
 void
 draw_resize(void)
 {
-	if (!tty_size(&draw_env.term_rows, &draw_env.term_cols))
+	if (viewer_put_off(VIEWER_LATER_RESIZE) ||
+	    !tty_size(&draw_env.term_rows, &draw_env.term_cols))
 		return;
 	draw_env.clear = true;
 	draw_tell_size();

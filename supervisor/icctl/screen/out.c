@@ -14,23 +14,34 @@
 
 struct viewer viewer;
 
+bool
+viewer_put_off(enum viewer_later what)
+{
+	if (viewer.writing == 0)
+		return false;
+	viewer.later |= what;
+	return true;
+}
+
 int
 viewer_write(int fd, const void *src, size_t len)
 {
 	const uint8_t *p = src;
-	ssize_t n;
+	ssize_t n = 0;
 
+	viewer.writing++;
 	while (len != 0) {
 		viewer.wait(fd, POLLOUT);
 		n = write(fd, p, len < OUT_CHUNK ? len : OUT_CHUNK);
 		if (n == -1 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n == -1)
-			return -1;
+			break;
 		p += n;
 		len -= (size_t)n;
 	}
-	return 0;
+	viewer.writing--;
+	return n == -1 ? -1 : 0;
 }
 
 void

@@ -26,6 +26,7 @@ static struct {
 	int fd;
 	void (*news)(void);
 	bool wait;            /* lines are kept until later */
+	bool reading;
 	char line[SAYS_LINE]; /* an incomplete line */
 	size_t len;
 	char *kept[SAYS_KEPT];
@@ -114,8 +115,8 @@ says_lines(void)
 	}
 }
 
-void
-says_read(void)
+static void
+says_take(void)
 {
 	ssize_t n;
 
@@ -136,6 +137,22 @@ says_read(void)
 		says_env.len += (size_t)n;
 		says_lines();
 	}
+}
+
+void
+says_read(void)
+{
+	if (says_env.reading)
+		return;
+	says_env.reading = true;
+	says_take();
+	says_env.reading = false;
+}
+
+bool
+says_reading(void)
+{
+	return says_env.reading;
 }
 
 void

@@ -52,6 +52,8 @@ static void __attribute__((noreturn)) viewer_detach(void)
 static void
 viewer_suspend(void)
 {
+	if (viewer_put_off(VIEWER_LATER_SUSPEND))
+		return;
 	if (!viewer.how.screen) {
 		(void)raise(SIGSTOP);
 		return;
@@ -91,12 +93,16 @@ viewer_command(enum keys_command c)
 	}
 }
 
-/* Show a message of IronCurtain on its own line, or in the bottom line. */
+/*
+ * Show a message of IronCurtain on its own line, or in the bottom line, which
+ * is drawn later: drawing may wait for the terminal, and meanwhile messages
+ * must be read, or icsupervisor would wait, too.
+ */
 static void
 viewer_news(void)
 {
 	if (viewer.how.screen)
-		draw_line();
+		draw_line_later();
 	else
 		plain_break();
 }
@@ -105,6 +111,8 @@ viewer_news(void)
 static void
 viewer_continued(void)
 {
+	if (viewer_put_off(VIEWER_LATER_CONTINUE))
+		return;
 	/* In front again: calls that nobody was there to be asked about. */
 	if (!viewer.how.screen)
 		waiting_ask();
@@ -141,6 +149,25 @@ viewer_signals(void)
 	}
 }
 
+/* Do everything that was put off. */
+static void
+viewer_after(void *arg)
+{
+	unsigned later;
+
+	while ((later = viewer.later) != 0) {
+		viewer.later = 0;
+		if ((later & VIEWER_LATER_SUSPEND) != 0)
+			viewer_suspend();
+		if ((later & VIEWER_LATER_CONTINUE) != 0)
+			viewer_continued();
+		if ((later & VIEWER_LATER_RESIZE) != 0)
+			draw_resize();
+		if ((later & VIEWER_LATER_DRAW) != 0)
+			draw_frame();
+	}
+}
+
 static void
 viewer_signaled(struct loop_io *io, uint32_t events)
 {
@@ -156,9 +183,11 @@ viewer_wait(int fd, short events)
 	for (;;) {
 		p[0] = (struct pollfd){.fd = fd, .events = events};
 		p[1] = (struct pollfd){.fd = viewer.signals, .events = POLLIN};
-		p[2] =
-		    (struct pollfd){.fd = fd == STDERR_FILENO ? -1 : says_fd(),
-			.events = POLLIN};
+		p[2] = (struct pollfd){.fd = fd == STDERR_FILENO ||
+						 says_reading()
+					     ? -1
+					     : says_fd(),
+		    .events = POLLIN};
 		p[3] = (struct pollfd){.fd = panel_open() ? viewer.life : -1};
 		if (poll(p, 4, -1) == -1 && errno != EINTR)
 			return;
@@ -291,6 +320,7 @@ viewer_open(int life)
 		loop_add(&viewer.loop, &viewer.says_io, says_fd(), EPOLLIN,
 		    viewer_said, NULL) == -1))
 		fatal("viewer");
+	viewer.loop.after = viewer_after;
 }
 
 int
@@ -319,6 +349,7 @@ viewer_run(const struct viewer_how *how, struct viewer_state *state,
 		channel_open(VIEWER_FD_LINK, viewer_closed);
 		waiting_open();
 	}
+	viewer_after(NULL);
 	if (loop_run(&viewer.loop) == -1)
 		fatal("epoll_wait");
 	viewer_leave(VIEWER_EXIT_OK);

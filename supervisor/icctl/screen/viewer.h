@@ -55,6 +55,13 @@ bool tty_size(unsigned *rows, unsigned *cols);
 /* Undoes everything except the alternate screen. */
 extern const char tty_reset[];
 
+enum viewer_later {
+	VIEWER_LATER_DRAW = 1,
+	VIEWER_LATER_RESIZE = 2,
+	VIEWER_LATER_SUSPEND = 4,
+	VIEWER_LATER_CONTINUE = 8,
+};
+
 /* The state of the viewer process. */
 struct viewer {
 	struct loop loop;
@@ -70,6 +77,12 @@ struct viewer {
 	bool over;     /* the link is closed: there will be no other channel */
 	bool told;     /* the parent reports when icsupervisor has ended */
 	uint32_t room; /* bytes that termd accepts from this viewer */
+	/*
+	 * Calls of viewer_write() that are under way. Meanwhile nothing may be
+	 * drawn, because its output would end up within theirs.
+	 */
+	unsigned writing;
+	unsigned later; /* enum viewer_later: put off until then */
 	/*
 	 * Wait until `fd` has one of the events of poll(2), and meanwhile serve
 	 * signals and messages.
@@ -93,8 +106,12 @@ int viewer_run(const struct viewer_how *, struct viewer_state *,
 /* Send to termd, if there is a channel. */
 void viewer_send(enum msg_type, const void *msg);
 /*
- * Write everything; meanwhile signals and our messages are served. Returns 0,
- * or -1.
+ * Returns true if a write is under way; `what` is then done once it is over.
+ */
+bool viewer_put_off(enum viewer_later what);
+/*
+ * Write everything; meanwhile signals and our messages are read. Returns 0, or
+ * -1.
  */
 int viewer_write(int fd, const void *, size_t len);
 
@@ -105,8 +122,10 @@ int viewer_write(int fd, const void *, size_t len);
  * the bottom line.
  */
 void says_open(int fd, void (*news)(void));
-/* Read pending messages without blocking. */
+/* Read pending messages without blocking; does nothing within itself. */
 void says_read(void);
+/* Returns true while says_read() runs. */
+bool says_reading(void);
 /* Returns the descriptor to read from, or -1 if no more messages will come. */
 int says_fd(void);
 /* Show a message of this viewer. */
@@ -170,6 +189,8 @@ void draw_again(void);
 void draw_resize(void);
 /* The text of the bottom line has changed. */
 void draw_line(void);
+/* The same, once nothing else is being drawn. */
+void draw_line_later(void);
 /* Undo everything that was set on the terminal. */
 void draw_stop(void);
 /* Leave an empty screen to the panel, and take the screen back. */

@@ -78,6 +78,32 @@ class Rig:
         return self.screen.line(ROWS - 1).startswith(" ironcurtain session")
 
 
+def crowded(_):
+    """Messages come faster than the terminal takes them: none is lost, and
+    none is drawn into the middle of another."""
+    link, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    says, ours = os.pipe()
+    term = Terminal([h.program("icctl"), "viewer", "0",
+                     f"screen:{ROWS - 1}x{COLS}", "session-name"], ENV, ROWS,
+                    COLS, fds={3: theirs.fileno(), 4: says})
+    os.close(says)
+    theirs.close()
+    text = "".join(f"message {i} " + "x" * 150 + "\n" for i in range(2000))
+    # Nobody reads the terminal, so that the viewer waits for it.
+    with os.fdopen(ours, "w") as f:
+        f.write(text)
+    link.close()
+    screen = Screen(ROWS, COLS)
+    while term.read(30):
+        screen.feed(term.out)
+        term.out = b""
+    t.equal(term.end(), 0, "the viewer ends as usual")
+    shown = term.all.decode().split("\x1b[?1049l")[-1]
+    t.ok("1800 earlier messages" in shown and "message 1999 x" in shown and
+         "message 1800 x" in shown, "the last 200 messages are repeated",
+         shown[:2000])
+
+
 class Control:
     """A session's control socket, in a directory of its own."""
 
@@ -441,7 +467,8 @@ def restored(_):
 
 
 def main():
-    for part in (draws, told, typed, hostile, noise, resized, killed, restored):
+    for part in (draws, told, crowded, typed, hostile, noise, resized, killed,
+                 restored):
         with t.case(part.__name__):
             try:
                 part(None)
