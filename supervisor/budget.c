@@ -264,8 +264,10 @@ budget_usage(const struct msg_USAGE_SHOW *u)
 {
 	if (u != NULL)
 		budget_charge(u);
-	if (u != NULL && u->last != 0)
+	if (u != NULL && u->last != 0) {
 		budget_show_soon();
+		budget_changed();
+	}
 	if (budget_look())
 		budget_push();
 }
@@ -281,6 +283,8 @@ budget_spent(unsigned provider, const struct msg_SPENT *m)
 	(void)budget_rise(&k->sent, m->sent);
 	(void)budget_rise(&k->received, m->received);
 	(void)budget_look();
+	if (turns != 0)
+		budget_changed();
 	/* The others have less left now. */
 	if (turns != 0 && budget_env.limits.on[BUDGET_STEPS])
 		budget_push();
@@ -291,6 +295,7 @@ budget_calls(uint64_t calls)
 {
 	if (budget_rise(&budget_env.calls, calls) == 0)
 		return;
+	budget_changed();
 	(void)budget_look();
 	if (budget_env.limits.on[BUDGET_STEPS])
 		budget_push();
@@ -309,6 +314,7 @@ budget_waiting(bool waiting)
 		b->waited += loop_now(&sup.loop) - b->since;
 		b->since = 0;
 	}
+	budget_changed();
 	if (!b->limits.on[BUDGET_SECONDS] && !b->limits.on[BUDGET_TURN])
 		return;
 	budget_arm();
@@ -341,9 +347,10 @@ budget_set(enum budget_key key, bool on, double max, const char *what)
 	struct budget_env *b = &budget_env;
 	char text[160];
 
-	b->limits.on[key] = on;
+	b->limits.on[key] = b->person[key] = on;
 	if (on)
 		b->limits.max[key] = max;
+	budget_changed();
 	b->warned[key] = b->over[key] = false;
 	if (on)
 		snprintf(text, sizeof(text), "%.15g", max);

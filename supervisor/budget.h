@@ -69,6 +69,20 @@ void budget_verdict(const struct msg_VERDICT_GO *);
  */
 void budget_waiting(bool waiting);
 
+/* Returns how much of the limit is used. */
+double budget_used(enum budget_key);
+/* Returns the milliseconds of the session in which no call was pending. */
+uint64_t budget_elapsed(void);
+/* Returns true while no time is counted. */
+bool budget_paused(void);
+/* Returns true if a person set this limit in the session, and it is in force. */
+bool budget_person_set(enum budget_key, double *max);
+/* Call this function whenever more is spent, or a limit is changed. */
+void budget_watch(void (*changed)(void));
+/* Count what earlier runs of the session spent; called before budget_start(). */
+struct carry;
+void budget_carry(const struct carry *);
+
 /* Change a limit, or remove it if not `on`. */
 void budget_change(enum budget_key, bool on, double max);
 struct json_object *budget_json(void);

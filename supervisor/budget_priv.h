@@ -70,6 +70,13 @@ struct budget_env {
 	uint64_t since;  /* loop_now() when a call became pending, or 0 */
 	bool turning;    /* the agent's turn has begun */
 	uint64_t turn;   /* ms of the session when it did */
+	/* Spent by earlier runs of the session. */
+	struct {
+		double tokens, usd;
+		uint64_t steps, ms;
+	} base;
+	bool person[BUDGET_KEYS]; /* a person set this limit in the session */
+	void (*changed)(void);	  /* called when more is spent; or NULL */
 	struct loop_timer timer; /* next mark of a limit of time */
 	struct loop_timer show;
 };
@@ -77,18 +84,22 @@ struct budget_env {
 extern struct budget_env budget_env;
 
 /* budget_sum.c */
-/* Returns how much of the limit is used. */
-double budget_used(enum budget_key);
 /* Returns the same with at most two decimals, for people. */
 double budget_shown(enum budget_key);
 uint64_t budget_turns(void);
-/* Returns the milliseconds of the session in which no call was pending. */
-uint64_t budget_elapsed(void);
 /*
  * Returns the increase since the last report, and updates `*old`. The count
  * never falls.
  */
 uint64_t budget_rise(uint64_t *old, uint64_t now);
+/*
+ * Add what this has cost. Cached tokens are weighted by their price relative to
+ * other input, or count in full if the model has no price (NULL).
+ */
+void budget_weigh(const struct budget_sum *, const struct price *,
+    double *tokens, double *usd);
+/* Tell the one who watches that more is spent. */
+void budget_changed(void);
 /* Add what an answer has cost since its last report. */
 void budget_charge(const struct msg_USAGE_SHOW *);
 

@@ -30,9 +30,9 @@ budget_elapsed(void)
 	uint64_t now;
 
 	if (!b->started)
-		return 0;
+		return b->base.ms;
 	now = b->since != 0 ? b->since : loop_now(&sup.loop);
-	return now - b->began - b->waited;
+	return b->base.ms + now - b->began - b->waited;
 }
 
 double
@@ -43,7 +43,7 @@ budget_used(enum budget_key key)
 
 	switch (key) {
 	case BUDGET_STEPS:
-		return (double)(b->calls + budget_turns());
+		return (double)(b->base.steps + b->calls + budget_turns());
 	case BUDGET_SECONDS:
 		return (double)budget_elapsed() / 1000;
 	case BUDGET_TURN:
@@ -54,6 +54,7 @@ budget_used(enum budget_key key)
 	case BUDGET_KEYS:
 		break;
 	}
+	n = key == BUDGET_USD ? b->base.usd : b->base.tokens;
 	for (unsigned i = 0; i < b->nmodels; i++)
 		n += key == BUDGET_USD ? b->models[i].usd : b->models[i].tokens;
 	return n;
@@ -95,33 +96,42 @@ budget_rise(uint64_t *old, uint64_t now)
 	return rise;
 }
 
-/*
- * Add the cost of an answer since its last report. Cached tokens are weighted
- * by their price relative to other input, or count in full if the model has no
- * price.
- */
+void
+budget_weigh(const struct budget_sum *d, const struct price *p, double *tokens,
+    double *usd)
+{
+	double read = (double)d->cache_read, write = (double)d->cache_write;
+
+	if (p != NULL)
+		*usd += ((double)d->in * p->in + (double)d->out * p->out +
+			    read * p->cache_read + write * p->cache_write) /
+			1e6;
+	if (p != NULL && p->in > 0) {
+		read *= p->cache_read / p->in;
+		write *= p->cache_write / p->in;
+	}
+	*tokens += (double)d->in + (double)d->out + read + write;
+}
+
+void
+budget_changed(void)
+{
+	if (budget_env.changed != NULL)
+		budget_env.changed();
+}
+
+/* Add the cost of an answer since its last report. */
 static void
 budget_add(
     struct budget_model *m, const struct budget_sum *d, const struct price *p)
 {
-	double read = (double)d->cache_read, write = (double)d->cache_write;
-
 	m->sum.in += d->in;
 	m->sum.out += d->out;
 	m->sum.cache_read += d->cache_read;
 	m->sum.cache_write += d->cache_write;
 	m->sum.reasoning += d->reasoning;
-	if (p != NULL) {
-		m->priced = true;
-		m->usd += ((double)d->in * p->in + (double)d->out * p->out +
-			      read * p->cache_read + write * p->cache_write) /
-			  1e6;
-	}
-	if (p != NULL && p->in > 0) {
-		read *= p->cache_read / p->in;
-		write *= p->cache_write / p->in;
-	}
-	m->tokens += (double)d->in + (double)d->out + read + write;
+	m->priced = m->priced || p != NULL;
+	budget_weigh(d, p, &m->tokens, &m->usd);
 }
 
 static struct budget_ages *

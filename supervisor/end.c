@@ -30,6 +30,8 @@
 #include "conversation/conversation.h"
 #include "host/tree.h"
 #include "relay/link.h"
+#include "resume/resume.h"
+#include "resume/state.h"
 
 /* All of these together take well under a second. */
 #define END_AUDIT_MS 400
@@ -323,8 +325,11 @@ end_run(void)
 	 * Recorded before the others are killed, so that nothing comes after
 	 * it.
 	 */
-	if (sup.logging)
+	if (sup.logging) {
+		if (sup.ready)
+			state_all();
 		event_end(sup.end_child);
+	}
 	loop_turns(&sup.loop);
 	end_renewals();
 	end_agent();
@@ -364,5 +369,6 @@ end_run(void)
 	if (never)
 		end_remove();
 	session_close(&sup.session);
+	resume_end();
 	return sup.end_status;
 }

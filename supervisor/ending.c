@@ -18,6 +18,9 @@ end_request(int status, const struct child *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(sup.end_why, sizeof(sup.end_why), fmt, ap);
 	va_end(ap);
+	if (c != NULL)
+		snprintf(sup.end_evidence, sizeof(sup.end_evidence), "%.255s",
+		    sup.end_why);
 	sup_note("ending: %s", sup.end_why);
 	loop_stop(&sup.loop);
 }

@@ -17,6 +17,7 @@
 #include "auditlog/scan.h"
 #include "common/json/json.h"
 #include "common/log.h"
+#include "config/here.h"
 #include "box/sandbox.h"
 
 #define EVENT_POOL (1U << 20)
@@ -49,7 +50,7 @@ put(struct value *o, const char *key, struct value *v)
 	(void)value_set(o, span_str(key), v);
 }
 
-static void
+void
 event_send(const char *event, const struct value *detail)
 {
 	struct msg_EVENT m = {.event = span_str(event)};
@@ -221,6 +222,8 @@ event_start(void)
 	}
 	for (unsigned i = 0; i < sup.nservers; i++)
 		(void)value_append(servers, text(p, sup.servers[i].def->name));
+	put(o, "boot", text(p, here()->boot));
+	put(o, "host", text(p, here()->host));
 	put(o, "agent",
 	    text(p,
 		sup.opt.runtime == RUNTIME_NONE ? "none" : sup.adapter.name));
@@ -364,6 +367,8 @@ detail_stop(struct value_pool *p)
 
 	if (o == NULL)
 		return NULL;
+	if (sup.end_evidence[0] != '\0')
+		put(o, "evidence", text(p, sup.end_evidence));
 	put(o, "reason", text(p, sup.end_why));
 	put(o, "status", value_new_number(p, sup.end_status));
 	return o;

@@ -21,6 +21,7 @@
 #include "control/grants.h"
 #include "conversation/conversation.h"
 #include "domains.h"
+#include "resume/state.h"
 #include "topology.h"
 
 static int
@@ -139,6 +140,8 @@ on_key_state(struct chan *ch, const struct msg_KEY_STATE *m)
 	log_vis_again(m->text, k->text, sizeof(k->text));
 	if (!sup.ready)
 		return 0;
+	k->locked = k->locked || k->state == PROTO_KEY_LOCKED;
+	state_spent();
 	if (k->state == PROTO_KEY_LOCKED)
 		sup_warn("provider %s is locked, because its credential came "
 			 "back in a response. Find out why, then run: icctl "

@@ -54,6 +54,10 @@ enum {
 	OPT_APPROVED,
 	OPT_CHECK,
 	OPT_TRIAL,
+	OPT_RESUME,
+	OPT_AFTER_CRASH,
+	OPT_KEEP_GRANT,
+	OPT_KEEP_GRANTS,
 #define OPTION(name, id, value, help) OPT_##id,
 #define START_OPTION OPTION
 #define FLAG(name, id, help) OPT_##id,
@@ -67,6 +71,10 @@ static const struct option options_long[] = {
     {"check", no_argument, NULL, OPT_CHECK},
     {"trial", required_argument, NULL, OPT_TRIAL},
     {"approved-entry", required_argument, NULL, OPT_APPROVED},
+    {"resume", no_argument, NULL, OPT_RESUME},
+    {"after-crash", no_argument, NULL, OPT_AFTER_CRASH},
+    {"keep-grant", required_argument, NULL, OPT_KEEP_GRANT},
+    {"keep-grants", no_argument, NULL, OPT_KEEP_GRANTS},
 #define OPTION(name, id, value, help) {name, required_argument, NULL, OPT_##id},
 #define START_OPTION OPTION
 #define FLAG(name, id, help) {name, no_argument, NULL, OPT_##id},
@@ -171,6 +179,19 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 		if (o->napproved < PROTO_MAX_SERVERS)
 			o->approved[o->napproved++] = value;
 		return 0;
+	case OPT_KEEP_GRANT:
+		if (o->nkept < OPTIONS_KEPT)
+			o->kept[o->nkept++] = value;
+		return 0;
+	case OPT_RESUME:
+		o->resume = true;
+		return 0;
+	case OPT_AFTER_CRASH:
+		o->after_crash = true;
+		return 0;
+	case OPT_KEEP_GRANTS:
+		o->keep_grants = true;
+		return 0;
 	case OPT_REQUIRE:
 		return require_parse(&o->require, "--require", value, fault);
 	case OPT_SOCKETS:
@@ -225,8 +246,7 @@ options_unknown(const char *arg, struct fault *fault)
 	}
 	/* People do not type the options of icctl. */
 	for (const struct option *o = options_long; o->name != NULL; o++)
-		if (o->val != OPT_VIEWER && o->val != OPT_APPROVED &&
-		    o->val != OPT_CHECK && o->val != OPT_TRIAL)
+		if (o->val < OPT_VIEWER || o->val > OPT_KEEP_GRANTS)
 			names[n++] = o->name;
 	names[n] = NULL;
 	fault_set(fault, "unknown option %s%s", arg,

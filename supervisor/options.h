@@ -35,6 +35,8 @@ const char *options_runtime_name(enum options_runtime);
 /* Returns RUNTIME_COUNT if there is no runtime of this name. */
 enum options_runtime options_runtime_find(const char *name);
 
+#define OPTIONS_KEPT 64U
+
 struct options {
 	bool quiet;   /* print no lines about the session */
 	bool sockets; /* accept sockets of the host in the workspace */
@@ -53,6 +55,12 @@ struct options {
 	const char *image; /* for a container; NULL: as configured */
 	bool ask;
 	bool conversation; /* a turn for each message */
+	bool resume;       /* go on with an earlier run, as icctl resume asks */
+	bool after_crash;  /* ... although its death is evidence */
+	bool keep_grants;  /* ... with its recent approvals, unasked */
+	/* ID:HASH of its approvals that the person confirmed. */
+	const char *kept[OPTIONS_KEPT];
+	size_t nkept;
 	bool print_ready;
 	bool check; /* start nothing; print what was found */
 	/* Offer this provider alone, for its trial; NULL: an ordinary session. */

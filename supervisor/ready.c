@@ -3,6 +3,7 @@
 #include "sup.h"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include <errno.h>
@@ -17,6 +18,7 @@
 #include "box/sandbox.h"
 #include "config/here.h"
 #include "json_put.h"
+#include "resume/record.h"
 
 static struct json_object *
 ready_confinement(void)
@@ -70,11 +72,23 @@ ready_missing(void)
 		    confine_names(missing, text, sizeof(text)));
 }
 
+/* Add a number that may be too large for other readers, as text. */
+static void
+put_u64(struct json_object *o, const char *key, uint64_t n)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
+	put_str(o, key, text);
+}
+
+/* record.c reads this file; it refuses members that it does not know. */
 int
 ready_session_json(const char *state)
 {
 	struct json_object *o = json_object_new_object(), *policy;
 	static const char *const kinds[] = {"policy", "annotations", "lists"};
+	struct stat st;
 	char *text;
 	int rv;
 
@@ -84,6 +98,7 @@ ready_session_json(const char *state)
 			continue;
 		put_digest(policy, kinds[k], sup.rules[k].hash);
 	}
+	put_int(o, "format", RECORD_FORMAT);
 	put_str(o, "session", sup.session.id);
 	put_str(o, "state", state);
 	put_str(o, "version", IC_VERSION);
@@ -94,10 +109,20 @@ ready_session_json(const char *state)
 	put_str(o, "startedBy", here()->by);
 	put_str(o, "agent",
 	    sup.opt.runtime == RUNTIME_NONE ? "none" : sup.adapter.name);
+	if (sup.adapter.name != NULL)
+		put_str(o, "adapter", sup.adapter.name);
 	put_str(o, "runtime", options_runtime_name(sup.opt.runtime));
 	if (sandbox.image[0] != '\0')
 		put_str(o, "image", sandbox.image);
 	put_str(o, "workspace", sup.workspace_path);
+	if (fstat(sup.workspace, &st) == 0) {
+		put_u64(o, "workspaceDev", (uint64_t)st.st_dev);
+		put_u64(o, "workspaceIno", (uint64_t)st.st_ino);
+	}
+	if (sup.conversation.name[0] != '\0') {
+		put_str(o, "conversation", sup.conversation.name);
+		put_bool(o, "talked", sup.conversation.talked);
+	}
 	put_int(o, "started", (int64_t)(sup.began / 1000000));
 	json_object_object_add(o, "policy", policy);
 	json_object_object_add(o, "limits", limits_json(&sup.config.limits));

@@ -26,6 +26,8 @@
 #include "others.h"
 #include "providers/destinations.h"
 #include "relay/link.h"
+#include "resume/resume.h"
+#include "resume/state.h"
 
 static int
 start_no_workspace(const char *path, struct fault *fault)
@@ -37,6 +39,12 @@ start_no_workspace(const char *path, struct fault *fault)
 	if (errno != ENOENT)
 		return fault_errno(fault, "workspace %s", path);
 	snprintf(whole, sizeof(whole), "%.4096s", path);
+	if (sup.opt.resume)
+		return fault_set(fault,
+		    "the workspace %s is gone. Put it back where it was and "
+		    "resume again; the session's log and its agent's home are "
+		    "kept in %s",
+		    path, sup.session.dir);
 	if (path[0] != '/' && getcwd(here, sizeof(here)) != NULL)
 		snprintf(whole, sizeof(whole), "%s/%.4096s", here,
 		    strncmp(path, "./", 2) == 0 ? path + 2 : path);
@@ -312,6 +320,8 @@ start_workers(struct fault *fault)
 	ready_missing();
 	setup_config();
 	event_start();
+	state_all();
+	resume_tell();
 	if (servers_connect(fault) == -1 || setup_wait(fault) == -1 ||
 	    runtime_orient(fault) == -1)
 		return -1;
@@ -325,6 +335,7 @@ start_ready(struct fault *fault)
 	entries_start();
 	budget_start();
 	setup_start();
+	resume_locks();
 	sup.ready = true;
 	if (ready_session_json("running") == -1)
 		sup_warn("session.json: %s", strerror(errno));
@@ -362,16 +373,18 @@ start_session(int *status, struct fault *fault)
 		return -1;
 	}
 	/* The log of a trial is not kept. */
-	if (anchor_open(&sup.anchor, &sup.session,
+	if (resume_load(fault) == -1 || anchor_open(&sup.anchor, &sup.session,
 		sup.opt.trial != NULL ? NULL : sup.config.anchor, fault) == -1)
 		return -1;
 	if (sup.config.ignored[0] != '\0')
 		sup_note("%s: without effect here: %s", sup.config.file,
 		    sup.config.ignored);
 	/* An agent chooses the providers; `icctl doctor` checks each. */
-	if (start_workspace(fault) == -1 || rules_load(fault) == -1 ||
+	if (start_workspace(fault) == -1 || resume_workspace(fault) == -1 ||
+	    rules_load(fault) == -1 ||
 	    pins_load(fault) == -1 ||
-	    (!sup.opt.check && start_adapter(fault) == -1) ||
+	    (!sup.opt.check && (start_adapter(fault) == -1 ||
+				   resume_agent(fault) == -1)) ||
 	    (sup.opt.trial == NULL && start_servers(fault) == -1) ||
 	    (!sup.opt.check && sup.opt.trial == NULL &&
 		runtime_check(fault) == -1))

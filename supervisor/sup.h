@@ -130,6 +130,7 @@ struct key {
 	struct host_program command;
 	struct msg_KEY_TELL tell; /* all zero: not reported yet */
 	bool known;
+	bool locked; /* in an earlier run of the session */
 	enum proto_key state;
 	uint32_t length;
 	char text[256];
@@ -185,6 +186,12 @@ struct sup {
 	struct loop_io signal_io;
 	struct loop_timer reserve_timer, closed_timer;
 
+	/* The agent's own conversation, for session.json. */
+	struct {
+		char name[65]; /* or "" */
+		bool talked;   /* it has begun */
+	} conversation;
+
 	bool logging; /* auditd has the log */
 	bool logged;  /* auditd has written this run's first record */
 	bool started, ready, agent_started, agent_ended;
@@ -200,6 +207,8 @@ struct sup {
 	int end_status;
 	const struct child *end_child; /* the worker that caused it, or NULL */
 	char end_why[1024];
+	/* A death that a person should look at before a resume; or "". */
+	char end_evidence[256];
 };
 
 extern struct sup sup;
@@ -401,6 +410,9 @@ void summary_start(void);
 void summary_end(void);
 
 /* events.c: icsupervisor's own audit records. */
+struct value;
+/* Record an event with this detail, an object. */
+void event_send(const char *event, const struct value *detail);
 void event_start(void);
 /* `what` is "warning", "used up" or "set". */
 void event_turn(uint32_t turn, struct span message);

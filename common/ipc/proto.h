@@ -68,6 +68,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_LOGIN_ID		(1ULL << 62)
 /* set: a question about a limit of the budget; low byte: enum budget_key */
 #define PROTO_BUDGET_ID		(1ULL << 61)
+/* set: an approval of an earlier run; the rest: the number of its record */
+#define PROTO_KEPT_ID		(1ULL << 60)
 #define PROTO_ID_KINDS (PROTO_ASK_ID | PROTO_LOGIN_ID | PROTO_BUDGET_ID)
 #define PROTO_MAX_LIMITS	8U /* questions about limits at once */
 #define PROTO_MAX_TOKENS	4000000000000ULL	/* per answer */
@@ -204,6 +206,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(KEY_TELL,	0x0714,	R(KEY),		R(SUP),		RUN,	0)	\
 	M(PROVIDER_DROP, 0x0715, R(SUP),	R(MITM),	RUN,	0)	\
 	M(TROUBLE,	0x0716,	R(KEY),		R(SUP),		RUN,	0)	\
+	M(RELOCK,	0x0717,	R(SUP),		R(KEY),		RUN,	0)	\
 	/* a model request */							\
 	M(STREAM_OPEN,	0x0801,	R(MITM),	R(KEY),		RUN,	0)	\
 	M(STREAM,	0x0802,	R(KEY),		R(MITM),	RUN,	1)	\
@@ -728,6 +731,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u32, length, UINT32_MAX)		\
 				F(m, str, text, 256)
 #define F_UNLOCK(F, m)
+/* It was locked when an earlier run of the session ended, and stays so. */
+#define F_RELOCK(F, m)
 /* An added provider is removed; its connections are closed. */
 #define F_PROVIDER_DROP(F, m)	F(m, u16, index, PROTO_MAX_PROVIDERS - 1)
 /* A target that the keyd of that index may be connected to. */

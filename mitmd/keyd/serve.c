@@ -118,6 +118,7 @@ static const struct chan_handler serve_handlers[] = {
 	HANDLER(SECRET,		keyd_secret),
 	HANDLER(ROOTS,		on_roots),
 	HANDLER(UNLOCK,		keyd_unlock),
+	HANDLER(RELOCK,	keyd_lock_again),
 	HANDLER(BUDGET,		keyd_budget),
 	HANDLER(TOKEN,		keyd_token),
 	HANDLER(SECRET_OUT,	renew_out),

@@ -6,6 +6,7 @@
 #include "auditlog/line.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "common/json/json.h"
 #include "common/log.h"
@@ -285,6 +286,32 @@ auditlog_hash_is(struct span line, const uint8_t hash[AUDITLOG_HASH])
 		return false;
 	line_hash(head, found);
 	return memcmp(found, hash, sizeof(found)) == 0;
+}
+
+bool
+auditlog_before(struct span line, struct auditlog *log)
+{
+	struct span seq, prev, head, hex;
+	unsigned byte;
+	char pair[3] = "";
+	size_t digits = 0;
+
+	if (!line_split(line, &head, &hex))
+		return false;
+	prev = find_last(head, SPAN(",\"prev\":\""));
+	seq = find_last(head, SPAN(",\"seq\":"));
+	while (digits < seq.len && seq.p[digits] >= '0' && seq.p[digits] <= '9')
+		digits++;
+	if (prev.p == NULL || prev.len < AUDITLOG_HEX || seq.p == NULL ||
+	    span_u64(span_of(seq.p, digits), UINT64_MAX, &log->seq) == -1)
+		return false;
+	for (size_t i = 0; i < AUDITLOG_HASH; i++) {
+		memcpy(pair, prev.p + 2 * i, 2);
+		if (sscanf(pair, "%2x", &byte) != 1)
+			return false;
+		log->prev[i] = (uint8_t)byte;
+	}
+	return true;
 }
 
 enum auditlog_check

@@ -70,6 +70,11 @@ enum auditlog_check {
  * whether to accept it.
  */
 enum auditlog_check auditlog_verify(struct auditlog *, struct span line);
+/*
+ * Set `log` to the chain before this line, by what the line says. Returns false
+ * if it is none.
+ */
+bool auditlog_before(struct span line, struct auditlog *);
 /* Returns true if the line is intact and its hash is this one. */
 bool auditlog_hash_is(struct span line, const uint8_t hash[AUDITLOG_HASH]);
 

@@ -110,6 +110,8 @@ runtime_prepare(struct fault *fault)
 		return fault_errno(fault, "ic-bridge");
 	if (access(sandbox.bridge, X_OK) == -1)
 		return fault_errno(fault, "%s", sandbox.bridge);
+	if (sup.opt.resume)
+		args = sup.adapter.talk.on;
 	if (sup.opt.conversation)
 		args = sup.adapter.talk.turn != NULL ? sup.adapter.talk.turn
 						     : sup.adapter.task_args;
@@ -162,6 +164,27 @@ runtime_oom(void)
 	return runtime_env.status == 128 + SIGKILL && oom_killed() != 0;
 }
 
+/*
+ * The agent has ended by itself. A signal that nobody sends to end a program,
+ * such as that of a filter, is evidence.
+ */
+static void
+runtime_ended(void)
+{
+	const int sig = runtime_env.status - 128;
+
+	if (sup.ending)
+		return;
+	if (sig == SIGSYS || sig == SIGSEGV || sig == SIGBUS || sig == SIGILL ||
+	    sig == SIGABRT || sig == SIGTRAP || sig == SIGKILL)
+		snprintf(sup.end_evidence, sizeof(sup.end_evidence),
+		    "its agent was killed by SIG%s%s", sigabbrev_np(sig),
+		    sig == SIGSYS ? " (a system call that its filter forbids)"
+				  : "");
+	end_request(
+	    runtime_env.status, NULL, "the agent %s", runtime_env.how);
+}
+
 /* The agent has ended, and all its output has been passed on. */
 static void
 runtime_over(void)
@@ -177,8 +200,7 @@ runtime_over(void)
 		    "(dockerResources.memoryMb in config.json)",
 		    mib, mib);
 	else
-		end_request(
-		    runtime_env.status, NULL, "the agent %s", runtime_env.how);
+		runtime_ended();
 }
 
 /* Pass on the rest of the agent's output. */

@@ -27,7 +27,8 @@ adapter_read(
     struct adapter *a, const char *path, const char *name, struct fault *fault)
 {
 	static const char *const keys[] = {"alternatives", "anyOf", "args",
-	    "background", "caches", "env", "errors", "home", "logins", "message", "name",
+	    "background", "caches", "continue", "env", "errors", "home",
+	    "logins", "message", "name",
 	    "orientation", "output", "program", "providers", "resume",
 	    "taskArgs", "title", "turn", NULL};
 	const struct jsonfile j = {path, fault};

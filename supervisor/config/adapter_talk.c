@@ -111,6 +111,8 @@ adapter_talk_read(
 		-1 ||
 	    jsonfile_strings(j, root, "", "resume", TALK_MAX_ARGS,
 		&t->resume) == -1 ||
+	    jsonfile_strings(
+		j, root, "", "continue", TALK_MAX_ARGS, &t->on) == -1 ||
 	    jsonfile_str(j, root, "", "message", &message) == -1 ||
 	    jsonfile_bool(j, root, "", "background", &t->background) == -1 ||
 	    jsonfile_object(j, root, "", "output", &o) == -1)
@@ -129,4 +131,5 @@ adapter_talk_free(struct adapter_talk *t)
 {
 	jsonfile_strings_free(t->turn);
 	jsonfile_strings_free(t->resume);
+	jsonfile_strings_free(t->on);
 }

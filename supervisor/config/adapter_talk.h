@@ -21,6 +21,8 @@ struct adapter_rule {
 struct adapter_talk {
 	char **turn;   /* arguments of a conversation's first turn; NULL: none */
 	char **resume; /* those of later ones; NULL: as the first */
+	char **on;     /* with the full screen, to go on with the last one;
+			  NULL: it cannot */
 	bool argument; /* {message} is among them; else it is standard input */
 	bool background; /* processes may outlive their turn */
 	enum proto_turns format;
@@ -29,7 +31,7 @@ struct adapter_talk {
 };
 
 /*
- * Read the members "turn", "resume", "message", "output" and "background".
+ * Read the members "turn", "resume", "continue", "message", "output" and "background".
  * Returns 0, or -1 with the fault set.
  */
 int adapter_talk_read(

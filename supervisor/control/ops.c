@@ -215,8 +215,10 @@ op_unlock(struct client *c, struct json_object *req)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < sup.providers.n; i++) {
-		if (sup.keys[i].state != PROTO_KEY_LOCKED)
+		if (sup.keys[i].state != PROTO_KEY_LOCKED &&
+		    !sup.keys[i].locked)
 			continue;
+		sup.keys[i].locked = false;
 		child_send(ROLE_KEY, i, MSG_UNLOCK, &unlock, -1);
 		n++;
 	}

@@ -6,6 +6,7 @@
  */
 #include "conversation/conversation.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +18,11 @@
 #include "common/log.h"
 #include "control/approvals.h"
 #include "conversation/compose.h"
+#include "conversation/talk_cut.h"
 #include "conversation/talk_events.h"
+#include "conversation/talk_mend.h"
 #include "json_put.h"
+#include "resume/resume.h"
 #include "sup.h"
 
 #define TALK_KILL_MS 5000U   /* after an interrupt */
@@ -31,8 +35,6 @@ static struct {
 	enum talk_state state;
 	uint32_t turn; /* the latest turn's number */
 	char *inside;
-	char uuid[COMPOSE_UUID];
-	bool talked; /* the agent has a conversation of its own to continue */
 	/* The turn that runs. */
 	uint64_t began; /* clock_mono_us() */
 	bool ended, printed, interrupted, failed, said;
@@ -97,13 +99,31 @@ talk_text(const char *name, struct span s)
 int
 conversation_open(struct fault *fault)
 {
+	struct talk_cut cut;
+
 	if (!sup.opt.conversation)
 		return 0;
-	compose_uuid(talk_env.uuid);
-	if (talk_events_open(fault) == -1)
+	compose_uuid(sup.conversation.name);
+	if (talk_again(fault) == -1 || talk_events_open(&cut, fault) == -1)
 		return -1;
+	talk_env.turn = cut.last > resume_carry()->turn ? cut.last
+							: resume_carry()->turn;
+	talk_mend(&cut, talk_env.turn);
+	talk_cut_free(&cut);
 	talk_status();
 	return 0;
+}
+
+/* The agent has begun its own conversation, which a resume goes on with. */
+static void
+talk_begun(void)
+{
+	talk_env.said = true;
+	if (sup.conversation.talked)
+		return;
+	sup.conversation.talked = true;
+	if (ready_session_json("running") == -1)
+		sup_warn("session.json: %s", strerror(errno));
 }
 
 void
@@ -161,10 +181,10 @@ conversation_send(struct span message, const char **code)
 {
 	static char why[256];
 	struct compose c = {.inside = talk_env.inside,
-	    .uuid = talk_env.uuid,
+	    .uuid = sup.conversation.name,
 	    .message = message,
 	    .turn = talk_env.turn + 1,
-	    .resume = talk_env.talked};
+	    .resume = sup.conversation.talked};
 	struct fault fault;
 	struct buf frame;
 	int rv;
@@ -181,8 +201,11 @@ conversation_send(struct span message, const char **code)
 		return "a turn is running: wait for its end, or interrupt it "
 		       "(icctl interrupt)";
 	/* A conversation that the agent never began has no name yet. */
-	if (!talk_env.talked)
-		compose_uuid(talk_env.uuid);
+	if (!sup.conversation.talked) {
+		compose_uuid(sup.conversation.name);
+		if (ready_session_json("running") == -1)
+			sup_warn("session.json: %s", strerror(errno));
+	}
 	*code = "bad-request";
 	buf_init(&frame, BRIDGE_MAX_TURN);
 	rv = compose_turn(&c, &frame, &fault);
@@ -236,7 +259,6 @@ talk_over(const char *why)
 	loop_timer_clear(&sup.loop, &talk_env.timer);
 	if (why != NULL)
 		talk_text("error", span_str(why));
-	talk_env.talked = talk_env.talked || talk_env.said;
 	talk_env.state = TALK_READY;
 	talk_events_turn(0);
 	budget_turn_over();
@@ -356,13 +378,13 @@ conversation_text(const struct msg_TURN_TEXT *m)
 		return 0;
 	switch ((enum proto_turn)m->kind) {
 	case PROTO_TURN_TEXT:
-		talk_env.said = true;
+		talk_begun();
 		talk_text("agent_text", m->text);
 		return 0;
 	case PROTO_TURN_RESULT:
 		if (!talk_env.said)
 			talk_text("agent_text", m->text);
-		talk_env.said = true;
+		talk_begun();
 		return 0;
 	case PROTO_TURN_THINKING:
 		talk_text("thinking", m->text);

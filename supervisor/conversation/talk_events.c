@@ -5,6 +5,7 @@
  */
 #include "conversation/talk_events.h"
 
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "control/control.h"
+#include "conversation/talk_cut.h"
 #include "json_put.h"
 #include "sup.h"
 
@@ -28,14 +30,35 @@ static struct {
 	uint32_t turn; /* that runs */
 } talk_env = {.fd = -1};
 
+/* See how an earlier run ended. Returns -1 with errno set. */
+static int
+events_earlier(struct talk_cut *cut, off_t size)
+{
+	struct span text = {NULL, 0};
+	void *p;
+
+	if (size == 0) {
+		talk_cut_read(cut, text);
+		return 0;
+	}
+	p = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, talk_env.fd, 0);
+	if (p == MAP_FAILED)
+		return -1;
+	talk_cut_read(cut, span_of(p, (size_t)size));
+	(void)munmap(p, (size_t)size);
+	talk_env.size = (off_t)cut->whole;
+	return cut->whole == (uint64_t)size
+		   ? 0
+		   : ftruncate(talk_env.fd, talk_env.size);
+}
+
 int
-talk_events_open(struct fault *fault)
+talk_events_open(struct talk_cut *cut, struct fault *fault)
 {
 	struct stat st;
 
 	talk_env.fd = openat(sup.session.fd, "events.jsonl",
-	    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC |
-		O_NONBLOCK,
+	    O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK,
 	    0600);
 	if (talk_env.fd == -1 || fstat(talk_env.fd, &st) == -1)
 		return fault_errno(fault, "%s/events.jsonl", sup.session.dir);
@@ -44,6 +67,8 @@ talk_events_open(struct fault *fault)
 		    "%s/events.jsonl is not a file of this session",
 		    sup.session.dir);
 	talk_env.size = st.st_size;
+	if (events_earlier(cut, st.st_size) == -1)
+		return fault_errno(fault, "%s/events.jsonl", sup.session.dir);
 	return 0;
 }
 

@@ -11,8 +11,12 @@
 
 #include "config/fault.h"
 
-/* Open the file. Returns 0, or -1 with the fault set. */
-int talk_events_open(struct fault *);
+/*
+ * Open the file. `cut` tells how an earlier run left it, for talk_cut_free();
+ * a line that was cut is taken back. Returns 0, or -1 with the fault set.
+ */
+struct talk_cut;
+int talk_events_open(struct talk_cut *cut, struct fault *);
 void talk_events_close(void);
 /* The turn that runs, for events that do not know it; 0: none. */
 void talk_events_turn(uint32_t turn);

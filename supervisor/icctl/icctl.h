@@ -143,6 +143,7 @@ int icctl_stop(struct icctl *, int argc, char **argv);
 int icctl_send(struct icctl *, int argc, char **argv);
 int icctl_interrupt(struct icctl *, int argc, char **argv);
 int icctl_ls(struct icctl *, int argc, char **argv);
+int icctl_resume(struct icctl *, int argc, char **argv);
 int icctl_history(struct icctl *, int argc, char **argv);
 int icctl_logs(struct icctl *, int argc, char **argv);
 int icctl_unlock(struct icctl *, int argc, char **argv);

@@ -52,7 +52,7 @@ struct start {
 	char here[PATH_MAX];
 	bool no_input; /* the agent reads nothing */
 	bool detach;
-	struct start_file file; /* what start.json keeps of all this */
+	struct start_file file; /* the options that start.json keeps */
 	struct names agents;
 };
 

@@ -72,6 +72,13 @@ keyd_lock(void)
 }
 
 int
+keyd_lock_again(struct chan *c, const struct msg_RELOCK *m)
+{
+	keyd_lock();
+	return 0;
+}
+
+int
 keyd_unlock(struct chan *c, const struct msg_UNLOCK *m)
 {
 	if (keyd_env.locked) {

@@ -38,6 +38,7 @@ struct keyset {
 
 /* keyd/login/credential.c */
 int keyd_unlock(struct chan *, const struct msg_UNLOCK *);
+int keyd_lock_again(struct chan *, const struct msg_RELOCK *);
 int keyd_ask(struct chan *, const struct msg_KEY_ASK *);
 /* Returns the login in use, or NULL if a key is. */
 const struct provider_login *keyd_login(void);

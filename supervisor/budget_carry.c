@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The budget across the runs of a session: what earlier runs spent counts, and
+ * a limit that a person lowered in the session stays. One that was raised does
+ * not: that was a permission, and a person may give it again.
+ */
+#include "budget_priv.h"
+
+#include <string.h>
+
+#include "resume/carry.h"
+
+static void
+budget_carry_usage(const struct carry_usage *u)
+{
+	struct budget_env *b = &budget_env;
+	const struct budget_sum sum = {.in = u->in,
+	    .out = u->out,
+	    .cache_read = u->cache_read,
+	    .cache_write = u->cache_write};
+
+	budget_weigh(&sum, prices_find(&b->prices, u->model), &b->base.tokens,
+	    &b->base.usd);
+}
+
+void
+budget_carry(const struct carry *c)
+{
+	struct budget_env *b = &budget_env;
+
+	b->base.tokens = (double)c->tokens;
+	b->base.usd = (double)c->micro_usd / 1e6;
+	b->base.steps = c->steps + c->calls + c->requests;
+	b->base.ms = carry_ms(c);
+	for (unsigned i = 0; i < c->nusage; i++)
+		budget_carry_usage(&c->usage[i]);
+	for (unsigned k = 0; k < BUDGET_KEYS; k++) {
+		if (!c->limited[k] ||
+		    !budget_value_ok((enum budget_key)k, c->limits[k]) ||
+		    (b->limits.on[k] && b->limits.max[k] <= c->limits[k]))
+			continue;
+		b->limits.on[k] = b->person[k] = true;
+		b->limits.max[k] = c->limits[k];
+		b->step[k] = c->limits[k];
+	}
+}
+
+bool
+budget_person_set(enum budget_key key, double *max)
+{
+	*max = budget_env.limits.max[key];
+	return budget_env.person[key] && budget_env.limits.on[key];
+}
+
+bool
+budget_paused(void)
+{
+	return budget_env.since != 0;
+}
+
+void
+budget_watch(void (*changed)(void))
+{
+	budget_env.changed = changed;
+}

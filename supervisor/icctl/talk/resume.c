@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl resume`: starts icsupervisor again in the directory of a session that
+ * has ended, with the options of its start.json. icsupervisor checks that it is
+ * the same session; here the person is shown what happened, and is asked.
+ */
+#include "icctl/talk/talk.h"
+
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/near.h"
+#include "config/here.h"
+#include "icctl/screen/launch.h"
+#include "resume/carry.h"
+#include "resume/record.h"
+#include "resume/start_file.h"
+
+#define RESUME_ARGS 256U
+
+struct resume {
+	const char *args[RESUME_ARGS + 2 * START_FILE_OPTIONS + 16];
+	size_t n;
+	struct start_file file;
+	struct carry old;
+	char **more; /* options for icsupervisor, with their values */
+	int nmore;
+	char **command; /* after "--", or NULL */
+	bool detach, after_crash;
+	char names[START_FILE_OPTIONS][72]; /* "--agent" */
+};
+
+/* clang-format off */
+/* Options that start.json does not keep must be said again. */
+static const char *const resume_values[] = {
+#define START_ONCE_OPTION(name, id, value, help) "--" name,
+#define START_OPTION(name, id, value, help)
+#include "option_rows.h"
+	NULL,
+};
+
+static const char *const resume_flags[] = {
+#define START_ONCE_FLAG(name, id, help) "--" name,
+#define START_FLAG(name, id, help)
+#include "option_rows.h"
+	NULL,
+};
+/* clang-format on */
+
+static bool
+resume_listed(const char *arg, const char *const *list)
+{
+	for (; *list != NULL; list++)
+		if (strcmp(arg, *list) == 0)
+			return true;
+	return false;
+}
+
+static int
+resume_unknown(const char *arg)
+{
+	static const char *const own[] = {"--detach", "--after-crash",
+	    "--json", "--help", NULL};
+	char shown[256], hint[NEAR_HINT];
+
+	warnx("%s: no such option%s (icctl resume --help)",
+	    log_vis(span_str(arg), shown, sizeof(shown)),
+	    near_hint(arg, own, hint));
+	return -1;
+}
+
+/* Take the option at argv[*i]. Returns 0, or -1 if it was refused. */
+static int
+resume_option(struct resume *r, int argc, char **argv, int *i)
+{
+	const char *name = argv[*i];
+
+	if (strcmp(name, "--detach") == 0)
+		r->detach = true;
+	else if (strcmp(name, "--after-crash") == 0)
+		r->after_crash = true;
+	else if (strcmp(name, "--task") != 0 &&
+		 resume_listed(name, resume_values)) {
+		if (*i + 1 == argc) {
+			warnx("%s: needs a value (icctl resume --help)", name);
+			return -1;
+		}
+		r->more[r->nmore++] = argv[*i];
+		r->more[r->nmore++] = argv[++*i];
+	} else if (resume_listed(name, resume_flags)) {
+		r->more[r->nmore++] = argv[*i];
+	} else {
+		return resume_unknown(name);
+	}
+	return 0;
+}
+
+static int
+resume_arguments(struct icctl *ctl, struct resume *r, int argc, char **argv)
+{
+	if (argc > (int)RESUME_ARGS ||
+	    (r->more = calloc((size_t)argc, sizeof(char *))) == NULL) {
+		warnx("more than %u arguments", RESUME_ARGS);
+		return -1;
+	}
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--") == 0) {
+			r->command = i + 1 < argc ? argv + i : NULL;
+			break;
+		}
+		if (argv[i][0] == '-') {
+			if (resume_option(r, argc, argv, &i) == -1)
+				return -1;
+		} else if (ctl->session != NULL) {
+			warnx("resume takes one SESSION (icctl resume --help)");
+			return -1;
+		} else {
+			ctl->session = argv[i];
+		}
+	}
+	if (ctl->session == NULL) {
+		warnx("which session? Say its id, or a part of it: icctl ls");
+		return -1;
+	}
+	return 0;
+}
+
+/* Returns true if an icsupervisor holds the session's lock. */
+static bool
+resume_runs(int dirfd)
+{
+	int lock = openat(
+	    dirfd, "lock", O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	bool runs =
+	    flock(dirfd, LOCK_SH | LOCK_NB) == -1 && errno == EWOULDBLOCK;
+
+	(void)flock(dirfd, LOCK_UN);
+	if (lock == -1)
+		return runs;
+	runs = runs ||
+	       (flock(lock, LOCK_SH | LOCK_NB) == -1 && errno == EWOULDBLOCK);
+	close(lock);
+	return runs;
+}
+
+/* Read what there is. Returns 0, or -1 after it printed the reason. */
+static int
+resume_read(struct icctl *ctl, struct resume *r, int dirfd)
+{
+	const char *id = strrchr(ctl->dir, '/') + 1;
+	struct fault fault;
+
+	if (resume_runs(dirfd)) {
+		warnx("session %s is running: icctl attach %s, or icctl send "
+		      "--session %s",
+		    id, id, id);
+		return -1;
+	}
+	if (start_file_read(&r->file, dirfd, ctl->dir, &fault) == -1) {
+		if (errno == ENOENT)
+			warnx("session %s was made by an earlier version of "
+			      "IronCurtain, or not by icctl: it has no "
+			      "start.json and cannot be resumed. Its work and "
+			      "its log are kept",
+			    id);
+		else
+			warnx("%s", fault.text);
+		return -1;
+	}
+	if (carry_load(&r->old, dirfd, ctl->dir, NULL, 0, &fault) == -1) {
+		warnx("%s", fault.text);
+		return -1;
+	}
+	if (r->file.command && r->command == NULL) {
+		warnx("session %s ran a command of yours, which is not kept. "
+		      "Say it again: icctl resume %s -- COMMAND...",
+		    id, id);
+		return -1;
+	}
+	return 0;
+}
+
+/* Tell how the last run ended, if a person should know. */
+static int
+resume_evidence(const struct icctl *ctl, const struct resume *r)
+{
+	const char *id = strrchr(ctl->dir, '/') + 1;
+	char why[300];
+
+	if (carry_evidence(&r->old, here()->boot, why, sizeof(why)) == NULL)
+		return 0;
+	warnx("session %s did not end in order: %s", id, why);
+	if (r->after_crash)
+		return 0;
+	warnx("this may be an attack. Look at its log: icctl logs %s; icctl "
+	      "--session %s audit verify. To go on with it then: icctl resume "
+	      "%s --after-crash",
+	    id, id, id);
+	return -1;
+}
+
+static void
+resume_push(struct resume *r, const char *arg)
+{
+	r->args[r->n++] = arg;
+}
+
+static void
+resume_compose(const struct icctl *ctl, struct resume *r)
+{
+	resume_push(r, "icsupervisor");
+	r->n += 2; /* set by launch_session() or talk_start() */
+	resume_push(r, "--session-dir");
+	resume_push(r, ctl->dir);
+	resume_push(r, "--resume");
+	if (r->after_crash)
+		resume_push(r, "--after-crash");
+	if (r->detach)
+		resume_push(r, "--quiet");
+	for (size_t i = 0; i < r->file.n; i++) {
+		snprintf(r->names[i], sizeof(r->names[i]), "--%.64s",
+		    r->file.options[i].name);
+		resume_push(r, r->names[i]);
+		if (r->file.options[i].value != NULL)
+			resume_push(r, r->file.options[i].value);
+	}
+	for (int i = 0; i < r->nmore; i++)
+		resume_push(r, r->more[i]);
+	for (char **c = r->command; c != NULL && *c != NULL; c++)
+		resume_push(r, *c);
+	resume_push(r, NULL);
+}
+
+int
+icctl_resume(struct icctl *ctl, int argc, char **argv)
+{
+	static struct resume r;
+	char program[PATH_MAX], dir[PATH_MAX];
+	struct viewer_how how;
+	int status, fd;
+
+	if (resume_arguments(ctl, &r, argc, argv) == -1)
+		return ICCTL_USAGE;
+	if ((status = icctl_find(ctl)) != 0)
+		return status;
+	/* The way by run/ ends with the session. */
+	if (realpath(ctl->dir, dir) == NULL ||
+	    (fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
+		warn("%s", ctl->dir);
+		return ICCTL_NO_SESSION;
+	}
+	snprintf(ctl->dir, sizeof(ctl->dir), "%s", dir);
+	status = resume_read(ctl, &r, fd) == -1 ||
+			 resume_evidence(ctl, &r) == -1
+		     ? ICCTL_FAILED
+		     : ICCTL_OK;
+	close(fd);
+	if (status != ICCTL_OK)
+		return status;
+	r.detach = r.detach || r.file.detach;
+	resume_compose(ctl, &r);
+	carry_free(&r.old);
+	if (icctl_program("icsupervisor", program, sizeof(program)) == -1)
+		return ICCTL_FAILED;
+	if (r.detach)
+		return talk_start(ctl, program, r.args);
+	viewer_how_find(&how, r.command != NULL);
+	(void)launch_session(program, r.args, &how, ctl->dir);
+	warn("viewer");
+	return ICCTL_FAILED;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The state that a session carries on from its earlier runs, read from the log,
+ * whose chain was verified: how the last run ended, what was spent, providers
+ * that are locked, approvals of more than one call, and calls that nobody
+ * waits for any more. Each run records its state ("state") at its start, while
+ * it spends, and at its end, so that only what follows the last one of these
+ * has to be added up.
+ */
+#ifndef CARRY_H
+#define CARRY_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "auditlog/checkpoint.h"
+#include "budget.h"
+#include "config/fault.h"
+
+#define CARRY_HOLDS 72U
+#define CARRY_GRANTS 64U
+#define CARRY_MODELS 64U
+#define CARRY_LOCKED 48U
+
+struct carry_usage {
+	char model[132];
+	uint64_t in, out, cache_read, cache_write;
+};
+
+struct carry_hold {
+	uint64_t id;
+	char server[65], tool[257];
+};
+
+struct carry_grant {
+	uint64_t key;  /* PROTO_KEPT_ID and the number of its record */
+	uint64_t call; /* its id in the run that made it; 0: an earlier run */
+	int64_t made;  /* seconds since 1970 */
+	struct json_object *text;  /* as people are shown it */
+	struct json_object *bound; /* the rule, the tool and the objects */
+};
+
+struct carry {
+	bool any;    /* there was an earlier run */
+	bool closed; /* its last record is a closing record */
+	bool orphan; /* and auditd wrote it, because icsupervisor was gone */
+	char why[1025];
+	int64_t status;
+	char worker[97], how[129]; /* a worker whose end was recorded */
+	char boot[40], host[65];   /* the last run's machine */
+	char policy[65];           /* its policy's hash, in hexadecimal */
+	/* Spent up to the last state ... */
+	uint64_t tokens, micro_usd, steps, ms;
+	bool paused; /* no time was spent then */
+	/* ... and since. */
+	uint64_t calls, requests;
+	uint64_t mono_state, mono_last; /* microseconds */
+	struct carry_usage usage[CARRY_MODELS];
+	unsigned nusage;
+	bool limited[BUDGET_KEYS]; /* a person set this limit in the session */
+	double limits[BUDGET_KEYS];
+	char locked[CARRY_LOCKED][65];
+	unsigned nlocked;
+	struct carry_hold holds[CARRY_HOLDS];
+	unsigned nholds;
+	struct carry_grant grants[CARRY_GRANTS];
+	unsigned ngrants;
+	uint32_t turn; /* the last one that began */
+};
+
+/*
+ * Read the log in the directory. `from` is not NULL if the caller has verified
+ * what follows this checkpoint (offset 0: everything), up to `upto` bytes; else
+ * the log is verified here. Returns 0, or -1 with the fault set.
+ */
+int carry_load(struct carry *, int dirfd, const char *dir,
+    const struct checkpoint *from, uint64_t upto, struct fault *);
+void carry_free(struct carry *);
+/* Returns the milliseconds that were spent. */
+uint64_t carry_ms(const struct carry *);
+/*
+ * Returns the evidence of a death that a person should look at before the
+ * session is resumed, in `dst`; or NULL if the last run ended in order, or with
+ * the machine. `boot` is this machine's.
+ */
+const char *carry_evidence(
+    const struct carry *, const char *boot, char *dst, size_t cap);
+
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Adds up the records of a log. A record's members are read with a JSON parser;
+ * its text is searched only to tell which records need not be parsed, because
+ * an agent's arguments may contain anything.
+ */
+#include "resume/carry_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CARRY_LINE (8U << 20)
+
+/* The events that matter. The text of such a record contains one of these. */
+static const char *const carry_events[] = {"askRefused", "budget", "call",
+    "grant", "grantDropped", "hold", "modelRequest", "policy", "revoke",
+    "start", "state", "stop", "turn", "usage", "workerEnd"};
+
+static bool
+carry_has(struct span line, const char *text)
+{
+	return memmem(line.p, line.len, text, strlen(text)) != NULL;
+}
+
+/* Returns false if the record cannot be one of those that matter. */
+static bool
+carry_wanted(struct span line)
+{
+	static const char key[] = "\"event\":\"";
+	const uint8_t *at;
+	struct span rest = line;
+	size_t n;
+
+	while ((at = memmem(rest.p, rest.len, key, sizeof(key) - 1)) != NULL) {
+		at += sizeof(key) - 1;
+		rest = span_of(at, (size_t)(line.p + line.len - at));
+		for (size_t i = 0; i < nitems(carry_events); i++) {
+			n = strlen(carry_events[i]);
+			if (rest.len > n &&
+			    memcmp(rest.p, carry_events[i], n) == 0 &&
+			    rest.p[n] == '"')
+				return true;
+		}
+	}
+	return false;
+}
+
+static struct json_object *
+carry_parse(struct span line)
+{
+	struct json_tokener *tok;
+	struct json_object *o;
+
+	if (line.len > CARRY_LINE || (tok = json_tokener_new_ex(96)) == NULL)
+		return NULL;
+	o = json_tokener_parse_ex(tok, (const char *)line.p, (int)line.len);
+	json_tokener_free(tok);
+	if (json_object_is_type(o, json_type_object))
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+static void
+carry_start(struct carry *c, struct json_object *o, struct json_object *detail)
+{
+	struct json_object *policy;
+
+	/* The clock of another boot is another clock. */
+	c->ms = carry_ms(c);
+	c->paused = false;
+	c->mono_state = c->mono_last = carry_number(o, "mono");
+	c->any = true;
+	c->closed = c->orphan = false;
+	c->why[0] = c->worker[0] = c->how[0] = '\0';
+	c->status = 0;
+	c->nholds = 0;
+	(void)strlcpy(c->boot, carry_text(detail, "boot"), sizeof(c->boot));
+	(void)strlcpy(c->host, carry_text(detail, "host"), sizeof(c->host));
+	policy = carry_member(detail, "policy", json_type_object);
+	(void)strlcpy(
+	    c->policy, carry_text(policy, "policy"), sizeof(c->policy));
+	carry_grants_run(c);
+}
+
+static void
+carry_stop(struct carry *c, struct json_object *detail)
+{
+	c->closed = true;
+	(void)strlcpy(c->why, carry_text(detail, "reason"), sizeof(c->why));
+	c->status = (int64_t)carry_number(detail, "status");
+	/* auditd knows no status. */
+	c->orphan = carry_member(detail, "status", json_type_int) == NULL;
+	(void)strlcpy(c->how, carry_text(detail, "evidence"), sizeof(c->how));
+}
+
+static void
+carry_limits(struct carry *c, struct json_object *limits)
+{
+	int k;
+
+	if (limits == NULL)
+		return;
+	memset(c->limited, 0, sizeof(c->limited));
+	json_object_object_foreach(limits, key, v)
+	{
+		if ((k = budget_find(key)) == -1)
+			continue;
+		c->limited[k] = true;
+		c->limits[k] = json_object_get_double(v);
+	}
+}
+
+static void
+carry_locks(struct carry *c, struct json_object *list)
+{
+	c->nlocked = 0;
+	for (size_t i = 0; list != NULL && i < json_object_array_length(list) &&
+			   c->nlocked < CARRY_LOCKED;
+	    i++)
+		(void)strlcpy(c->locked[c->nlocked++],
+		    json_object_get_string(json_object_array_get_idx(list, i)),
+		    sizeof(c->locked[0]));
+}
+
+/* Only a state that names all approvals says where it was. */
+static void
+carry_where(struct carry *c, struct json_object *detail)
+{
+	const char *boot = carry_text(detail, "boot");
+
+	if (boot[0] == '\0')
+		return;
+	(void)strlcpy(c->boot, boot, sizeof(c->boot));
+	(void)strlcpy(c->host, carry_text(detail, "host"), sizeof(c->host));
+	(void)strlcpy(
+	    c->policy, carry_text(detail, "policy"), sizeof(c->policy));
+	if (carry_member(detail, "turn", json_type_int) != NULL)
+		c->turn = (uint32_t)carry_number(detail, "turn");
+}
+
+static void
+carry_state(struct carry *c, struct json_object *o)
+{
+	struct json_object *detail =
+	    carry_member(o, "detail", json_type_object);
+
+	c->tokens = carry_number(detail, "tokens");
+	c->micro_usd = carry_number(detail, "microUsd");
+	c->steps = carry_number(detail, "steps");
+	c->ms = carry_number(detail, "ms");
+	c->paused = carry_member(detail, "paused", json_type_boolean) != NULL;
+	c->calls = c->requests = 0;
+	c->nusage = 0;
+	c->mono_state = carry_number(o, "mono");
+	carry_where(c, detail);
+	carry_limits(c, carry_member(detail, "limits", json_type_object));
+	carry_locks(c, carry_member(detail, "locked", json_type_array));
+	carry_grants_state(c, carry_member(detail, "grants", json_type_array));
+}
+
+static void
+carry_usage(struct carry *c, struct json_object *o)
+{
+	const char *model = carry_text(o, "model");
+	struct carry_usage *u = NULL;
+
+	for (unsigned i = 0; i < c->nusage && u == NULL; i++)
+		if (strcmp(c->usage[i].model, model) == 0)
+			u = &c->usage[i];
+	if (u == NULL && c->nusage < CARRY_MODELS) {
+		u = &c->usage[c->nusage++];
+		memset(u, 0, sizeof(*u));
+		(void)strlcpy(u->model, model, sizeof(u->model));
+	}
+	/* The last row counts all further models. */
+	if (u == NULL)
+		u = &c->usage[CARRY_MODELS - 1];
+	u->in += carry_number(o, "in");
+	u->out += carry_number(o, "out");
+	u->cache_read += carry_number(o, "cacheRead");
+	u->cache_write += carry_number(o, "cacheWrite");
+}
+
+/* A person has set a limit, or approved that it is raised. */
+static void
+carry_budget(struct carry *c, struct json_object *detail)
+{
+	const char *what = carry_text(detail, "what"),
+		   *text = carry_text(detail, "text");
+	int k = budget_find(carry_text(detail, "key"));
+
+	if (k == -1 || (strcmp(what, "set") != 0 && strcmp(what, "raised") != 0))
+		return;
+	c->limited[k] = strcmp(text, "null") != 0;
+	c->limits[k] = strtod(text, NULL);
+}
+
+static void
+carry_hold(struct carry *c, struct json_object *o)
+{
+	uint64_t id = carry_number(o, "id");
+	struct carry_hold *h;
+
+	if ((id & (PROTO_LOGIN_ID | PROTO_BUDGET_ID)) != 0 ||
+	    c->nholds == CARRY_HOLDS)
+		return;
+	for (unsigned i = 0; i < c->nholds; i++)
+		if (c->holds[i].id == id)
+			return;
+	h = &c->holds[c->nholds++];
+	h->id = id;
+	(void)strlcpy(
+	    h->server, carry_text(o, "serverName"), sizeof(h->server));
+	(void)strlcpy(h->tool, carry_text(o, "toolName"), sizeof(h->tool));
+}
+
+static void
+carry_held(struct carry *c, uint64_t id)
+{
+	for (unsigned i = 0; i < c->nholds; i++)
+		if (c->holds[i].id == id)
+			c->holds[i] = c->holds[--c->nholds];
+}
+
+/* Returns true if the line ends a pending call, or is counted elsewhere. */
+static bool
+carry_ends(struct carry *c, struct span line)
+{
+	if (carry_has(line, "\"event\":\"call\""))
+		c->calls++;
+	if (carry_has(line, "\"event\":\"modelRequest\""))
+		c->requests++;
+	return c->nholds != 0;
+}
+
+static void
+carry_record(struct carry *c, struct json_object *o)
+{
+	struct json_object *detail =
+	    carry_member(o, "detail", json_type_object);
+	const char *event = carry_text(o, "event");
+
+	if (strcmp(event, "start") == 0)
+		carry_start(c, o, detail);
+	else if (strcmp(event, "stop") == 0)
+		carry_stop(c, detail);
+	else if (strcmp(event, "state") == 0)
+		carry_state(c, o);
+	else if (strcmp(event, "usage") == 0)
+		carry_usage(c, o);
+	else if (strcmp(event, "budget") == 0)
+		carry_budget(c, detail);
+	else if (strcmp(event, "turn") == 0)
+		c->turn = (uint32_t)carry_number(detail, "turn");
+	else if (strcmp(event, "hold") == 0)
+		carry_hold(c, o);
+	else if (strcmp(event, "call") == 0 ||
+		 strcmp(event, "askRefused") == 0)
+		carry_held(c, carry_number(o, "id"));
+	else if (strcmp(event, "modelRequest") == 0)
+		carry_held(c, carry_number(o, "approved"));
+	else if (strcmp(event, "grant") == 0)
+		carry_grant_made(c, o);
+	else if (strcmp(event, "revoke") == 0)
+		carry_grant_ended(c, carry_number(o, "id"));
+	else if (strcmp(event, "grantDropped") == 0)
+		carry_grant_ended(c, carry_number(detail, "id"));
+	else if (strcmp(event, "workerEnd") == 0)
+		(void)strlcpy(c->worker, carry_text(detail, "worker"),
+		    sizeof(c->worker));
+}
+
+void
+carry_line(struct carry *c, struct span line)
+{
+	struct json_object *o;
+
+	if (!carry_wanted(line))
+		return;
+	/* Most records are calls that never waited. */
+	if ((carry_has(line, "\"event\":\"call\"") ||
+		carry_has(line, "\"event\":\"modelRequest\"")) &&
+	    !carry_ends(c, line))
+		return;
+	if ((o = carry_parse(line)) == NULL)
+		return;
+	/* At a start, what came before is counted first. */
+	if (strcmp(carry_text(o, "event"), "start") != 0)
+		c->mono_last = carry_number(o, "mono");
+	carry_record(c, o);
+	json_object_put(o);
+}
+
+bool
+carry_is_base(struct span line)
+{
+	struct json_object *o, *detail;
+	bool is = false;
+
+	if (!carry_has(line, "\"event\":\"state\"") ||
+	    (o = carry_parse(line)) == NULL)
+		return false;
+	detail = carry_member(o, "detail", json_type_object);
+	is = strcmp(carry_text(o, "event"), "state") == 0 &&
+	     carry_member(detail, "grants", json_type_array) != NULL;
+	json_object_put(o);
+	return is;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: ISC */
+/* Private to carry*.c. */
+#ifndef CARRY_PRIV_H
+#define CARRY_PRIV_H
+
+#include "common/span.h"
+#include "resume/carry.h"
+
+/* carry_line.c: Take a record of the log, which is intact, into account. */
+void carry_line(struct carry *, struct span line);
+/* Returns true if the record is a state that names all approvals. */
+bool carry_is_base(struct span line);
+
+/* carry_grants.c */
+void carry_grants_state(struct carry *, struct json_object *list);
+/* A record "grant" or "revoke". */
+void carry_grant_made(struct carry *, struct json_object *record);
+void carry_grant_ended(struct carry *, uint64_t id);
+/* Another run begins: the ids of calls are used again. */
+void carry_grants_run(struct carry *);
+void carry_grants_free(struct carry *);
+
+/* carry_member.c: Read members of an object; those of another type count as absent. */
+const char *carry_text(struct json_object *, const char *key);
+uint64_t carry_number(struct json_object *, const char *key);
+struct json_object *carry_member(
+    struct json_object *, const char *key, enum json_type);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: ISC */
+#include "resume/state.h"
+
+#include "budget.h"
+#include "common/json/value.h"
+#include "config/here.h"
+#include "conversation/conversation.h"
+#include "resume/resume.h"
+#include "sup.h"
+
+/* Spending is recorded at most so often. */
+#define STATE_MS 1000U
+#define STATE_POOL (4U << 20)
+
+static struct {
+	bool begun;
+	struct loop_timer timer;
+} state_env;
+
+static void
+put(struct value *o, const char *key, struct value *v)
+{
+	(void)value_set(o, span_str(key), v);
+}
+
+/* Counts are rounded up: what was spent must never become less. */
+static struct value *
+number(struct value_pool *p, double n)
+{
+	int64_t whole = n < 9e18 ? (int64_t)n : INT64_MAX - 1;
+
+	return value_new_number(p, whole + ((double)whole < n));
+}
+
+static struct value *
+state_limits(struct value_pool *p)
+{
+	struct value *o = value_new(p, VALUE_OBJECT);
+	double max;
+
+	for (unsigned k = 0; o != NULL && k < BUDGET_KEYS; k++)
+		if (budget_person_set((enum budget_key)k, &max))
+			put(o, budget_name((enum budget_key)k),
+			    number(p, max));
+	return o;
+}
+
+static struct value *
+state_locked(struct value_pool *p)
+{
+	struct value *list = value_new(p, VALUE_ARRAY);
+
+	for (unsigned i = 0; list != NULL && i < sup.providers.n; i++)
+		if (sup.keys[i].state == PROTO_KEY_LOCKED ||
+		    sup.keys[i].locked)
+			(void)value_append(list,
+			    value_new_string(
+				p, span_str(sup.providers.list[i].name)));
+	for (unsigned i = 0; list != NULL && i < resume_carry()->nlocked; i++)
+		if (!resume_has_provider(resume_carry()->locked[i]))
+			(void)value_append(list,
+			    value_new_string(
+				p, span_str(resume_carry()->locked[i])));
+	return list;
+}
+
+/* Add what only a whole state has. */
+static void
+state_whole(struct value_pool *p, struct value *o)
+{
+	put(o, "boot", value_new_string(p, span_str(here()->boot)));
+	put(o, "grants", value_new(p, VALUE_ARRAY));
+	put(o, "host", value_new_string(p, span_str(here()->host)));
+	if (conversation_on())
+		put(o, "turn", value_new_number(p, conversation_turn()));
+}
+
+static void
+state_write(bool whole)
+{
+	struct value_pool *p = value_pool_new(STATE_POOL);
+	struct value *o = p == NULL ? NULL : value_new(p, VALUE_OBJECT);
+
+	if (o != NULL) {
+		if (whole)
+			state_whole(p, o);
+		put(o, "limits", state_limits(p));
+		put(o, "locked", state_locked(p));
+		put(o, "microUsd", number(p, budget_used(BUDGET_USD) * 1e6));
+		put(o, "ms", value_new_number(p, (int64_t)budget_elapsed()));
+		if (budget_paused())
+			put(o, "paused", value_new(p, VALUE_TRUE));
+		put(o, "steps", number(p, budget_used(BUDGET_STEPS)));
+		put(o, "tokens", number(p, budget_used(BUDGET_TOKENS)));
+		event_send("state", o);
+	}
+	value_pool_free(p);
+}
+
+static void
+state_late(struct loop_timer *t)
+{
+	(void)t;
+	state_write(false);
+}
+
+static void
+state_changed(void)
+{
+	if (state_env.begun && state_env.timer.at == 0)
+		loop_timer_set(
+		    &sup.loop, &state_env.timer, STATE_MS, state_late, NULL);
+}
+
+void
+state_all(void)
+{
+	loop_timer_clear(&sup.loop, &state_env.timer);
+	state_write(true);
+	state_env.begun = true;
+	budget_watch(state_changed);
+}
+
+void
+state_spent(void)
+{
+	if (!state_env.begun)
+		return;
+	loop_timer_clear(&sup.loop, &state_env.timer);
+	state_write(false);
+}
