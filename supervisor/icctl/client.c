@@ -25,17 +25,16 @@
 #define ICCTL_WAIT_S 10
 
 int
-icctl_dial(const char *dir)
+icctl_dial_at(int dfd, int flags)
 {
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
 	const struct timeval limit = {.tv_sec = ICCTL_WAIT_S};
-	int dfd, fd = -1, save;
+	int fd, save;
 
-	if ((dfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
-		return -1;
 	snprintf(sun.sun_path, sizeof(sun.sun_path),
 	    "/proc/self/fd/%d/control.sock", dfd);
-	if ((fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) != -1 &&
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+	if (fd != -1 &&
 	    (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) ==
 		    -1 ||
 		/* This is also the time limit of connect(2). */
@@ -47,6 +46,17 @@ icctl_dial(const char *dir)
 		errno = save;
 		fd = -1;
 	}
+	return fd;
+}
+
+int
+icctl_dial(const char *dir)
+{
+	int dfd, fd, save;
+
+	if ((dfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return -1;
+	fd = icctl_dial_at(dfd, 0);
 	save = errno;
 	close(dfd);
 	errno = save;

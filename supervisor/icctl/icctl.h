@@ -43,6 +43,8 @@ int icctl_find(struct icctl *);
 /* client.c */
 /* Returns a connection to the control socket in `dir`, or -1 with errno set. */
 int icctl_dial(const char *dir);
+/* Do the same in an open directory; `flags` may be SOCK_NONBLOCK. */
+int icctl_dial_at(int dir, int flags);
 /*
  * Returns a connection to the session's control socket, or -1 after it printed
  * the reason.

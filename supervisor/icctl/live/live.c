@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: ISC */
+/* Begins and ends the live set. */
+#include "icctl/live/live.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "icctl/live/priv.h"
+
+#define LIVE_POOL (4U << 20)
+
+struct live *
+live_new(struct loop *loop, const char *home, const char *dir, unsigned flags,
+    const struct live_ops *ops, void *arg)
+{
+	struct live *l = calloc(1, sizeof(*l));
+	int save;
+
+	if (l == NULL)
+		return NULL;
+	l->loop = loop;
+	l->flags = flags;
+	l->ops = ops;
+	l->arg = arg;
+	l->message = take_message;
+	l->over = live_over;
+	l->run = l->notify = l->io.fd = -1;
+	l->watch_run = l->watch_home = -1;
+	if ((l->pool = value_pool_new(LIVE_POOL)) == NULL ||
+	    (home != NULL && (l->home = strdup(home)) == NULL) ||
+	    (dir != NULL && (l->dir = strdup(dir)) == NULL) ||
+	    scan_open(l) == -1) {
+		save = errno;
+		live_free(l);
+		errno = save;
+		return NULL;
+	}
+	return l;
+}
+
+void
+live_free(struct live *l)
+{
+	if (l == NULL)
+		return;
+	for (unsigned i = 0; i < l->n; i++)
+		live_session_free(l->all[i]);
+	scan_close(l);
+	value_pool_free(l->pool);
+	free(l->home);
+	free(l->dir);
+	free(l);
+}
