@@ -84,6 +84,7 @@ struct proxy_server {
 	bool used;
 	struct span name;
 	char name_text[64 + 1];
+	char view[PROTO_MAX_SEEN + 1]; /* "": it has no sandbox */
 	unsigned calls;
 	size_t bytes;
 };
@@ -193,6 +194,11 @@ int tools_set(struct proxy *, struct span text, bool complete);
 void answer_text(struct call *, struct span text, bool error);
 void answer_result(struct call *, const struct value *);
 void answer_error(struct call *, const struct value *);
+/*
+ * blocked.c: the same for an error that came of the server's sandbox. It is
+ * marked, and a hint says what the sandbox has.
+ */
+void answer_blocked(struct call *, const struct value *, bool error);
 /* Answers outside calls. */
 void answer_fail(struct agent *, const struct jsonrpc_id *, enum jsonrpc_code,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));

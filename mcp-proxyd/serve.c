@@ -31,6 +31,19 @@ on_server(struct chan *c, const struct msg_SERVER *m)
 }
 
 static int
+on_server_view(struct chan *c, const struct msg_SERVER_VIEW *m)
+{
+	struct proxy *p = chan_arg(c);
+	struct proxy_server *s = &p->servers[m->server];
+
+	if (s->view[0] != '\0' || m->text.len == 0 || !utf8_valid(m->text) ||
+	    span_copy(m->text, s->view, sizeof(s->view)) == -1)
+		return chan_violation(
+		    c, "SERVER_VIEW %u twice or malformed", m->server);
+	return 0;
+}
+
+static int
 on_listen(struct chan *c, const struct msg_LISTEN *m, int fd)
 {
 	struct proxy *p = chan_arg(c);
@@ -122,7 +135,9 @@ on_result(struct chan *c, const struct msg_RESULT *m)
 	if ((tree = value_decode(p->pool, m->tree)) == NULL ||
 	    tree->type != VALUE_OBJECT)
 		return chan_violation(c, "RESULT is no object");
-	if (call->agent != NULL && m->error != 0)
+	if (call->agent != NULL && m->blocked != 0)
+		answer_blocked(call, tree, m->error != 0);
+	else if (call->agent != NULL && m->error != 0)
 		answer_error(call, tree);
 	else if (call->agent != NULL)
 		answer_result(call, tree);
@@ -224,6 +239,7 @@ const struct chan_handler proxy_handlers[] = {
 	HANDLER(TOOLS,		on_tools),
 	HANDLER(INSTANCE_BACK,	on_instance_back),
 	HANDLER(SERVER,		on_server),
+	HANDLER(SERVER_VIEW,	on_server_view),
 	HANDLER(LISTEN,		on_listen),
 };
 /* clang-format on */

@@ -64,6 +64,19 @@ setup_reach(const struct server_def *d)
 	return (uint8_t)reach;
 }
 
+/* The agent is told what a sandboxed server sees when that stops a call. */
+static void
+setup_server_view(unsigned i)
+{
+	char text[PROTO_MAX_SEEN];
+	struct msg_SERVER_VIEW m = {.server = (uint16_t)i};
+
+	view_tell(
+	    &sup.servers[i].view, sup.servers[i].def, text, sizeof(text));
+	m.text = span_str(text);
+	child_send(ROLE_PROXY, 0, MSG_SERVER_VIEW, &m, -1);
+}
+
 static void
 setup_server_rows(void)
 {
@@ -95,6 +108,8 @@ setup_server_rows(void)
 		/* The agent cannot name an internal server. */
 		if (!d->internal)
 			child_send(ROLE_PROXY, 0, MSG_SERVER, &m, -1);
+		if (!d->internal && d->sandboxed)
+			setup_server_view(i);
 	}
 	domains_setup();
 }

@@ -85,6 +85,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_VIEWERS	8U
 #define PROTO_MAX_TEXT		16384U	/* text per message of a conversation */
 #define PROTO_MAX_MATCH		128U
+#define PROTO_MAX_SEEN		512U	/* SERVER_VIEW.text */
 #define PROTO_MAX_TURN_RULES	24U
 
 /* clang-format off */
@@ -121,6 +122,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(SERVER,	0x0304,	R(SUP),	R(PROXY)|R(POLICY)|R(AUDIT), SETUP, 0)	\
 	M(VIEW,		0x0305,	R(SUP),		R(POLICY),	SETUP,	1)	\
 	M(SERVER_STDIN,	0x0306,	R(SUP),		R(AUDIT),	BOTH,	1)	\
+	M(SERVER_VIEW,	0x0320,	R(SUP),		R(PROXY),	SETUP,	0)	\
 	M(SERVER_OUT,	0x0307,	R(SUP),		R(BACK),	BOTH,	1)	\
 	M(SERVER_FAIL,	0x0308,	R(SUP),		R(POLICY),	BOTH,	0)	\
 	M(RULES_BAD,	0x0309,	R(POLICY),	R(SUP),		BOTH,	0)	\
@@ -354,7 +356,15 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, host, 4096)			\
 				F(m, u8, kind, PROTO_VIEW_LAST)
 #define F_SERVER_STDIN(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)
-#define F_SERVER_OUT(F, m)	F(m, u8, which, 1)	/* stdout, stderr */
+/*
+ * sandboxed: an error of this server that reads like a refusal by the kernel is
+ * reported as one by its sandbox.
+ */
+#define F_SERVER_OUT(F, m)	F(m, u8, which, 1)	/* stdout, stderr */	\
+				F(m, u8, sandboxed, 1)
+/* The view of a sandboxed server, as the agent is told when it is refused. */
+#define F_SERVER_VIEW(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
+				F(m, str, text, PROTO_MAX_SEEN)
 #define F_SERVER_FAIL(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, text, 512)
 #define F_RULES_BAD(F, m)	F(m, u8, kind, PROTO_RULES_LAST)	\
@@ -480,6 +490,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /* error 0: tree is the result; 1: it is the JSON-RPC error object. */
 #define F_RESULT(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u8, error, 1)			\
+				F(m, u8, blocked, 1)	/* by its sandbox */	\
 				F(m, big, tree, PROTO_MAX_TREE)
 /*
  * ago: microseconds since the answer arrived, as several DONE are sent
@@ -487,6 +498,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  */
 #define F_DONE(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u8, status, 1)	/* success, error */	\
+				F(m, u8, blocked, 1)			\
 				F(m, u32, bytes, UINT32_MAX)		\
 				F(m, u32, ago, UINT32_MAX)
 /*

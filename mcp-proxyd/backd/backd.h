@@ -40,6 +40,7 @@ struct backd {
 	size_t err_len;
 	bool gone;
 	bool died; /* the server closed its output */
+	bool sandboxed;
 	loop_io_fn *readable;     /* reads from stdout */
 	struct loop_timer pause;  /* while armed, stdout is not read */
 	struct loop_timer relist; /* a list_changed that has to wait */
@@ -92,6 +93,12 @@ void server_line(struct backd *, struct span);
 void server_long(struct backd *);
 /* Report calls to auditd that have ended and were not reported yet. */
 void server_done(struct backd *);
+
+/* backd/blocked.c */
+/* Returns true if the text reads like a refusal by the kernel. */
+bool blocked_text(struct span);
+/* The same for the result of a tool: only for one that is an error. */
+bool blocked_result(const struct value *);
 
 /* backd/session.c: messages about the session, for policyd. */
 void session_answer(struct backd *, const struct jsonrpc *);

@@ -188,6 +188,7 @@ on_server_out(struct chan *c, const struct msg_SERVER_OUT *m, int fd)
 		return chan_violation(c, "SERVER_OUT %u twice", which);
 	}
 	b->seen[which] = true;
+	b->sandboxed = m->sandboxed != 0;
 	b->fd[which] = fd;
 	if (b->w.started)
 		backd_start(b, which);

@@ -59,6 +59,10 @@ send_tree(struct backd *b, uint64_t id, bool error, const struct value *v)
 	if (value_encode(v, &b->tree) == -1)
 		fatal("value_encode");
 	m.tree = buf_span(&b->tree);
+	if (b->sandboxed)
+		m.blocked = done.blocked =
+		    error ? blocked_text(value_str(v, "message"))
+			  : blocked_result(v);
 	worker_send(&b->w, ROLE_PROXY, 0, MSG_RESULT, &m, -1);
 	done.status = error || value_bool(v, "isError", false);
 	done.bytes = (uint32_t)m.tree.len;

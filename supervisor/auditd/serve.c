@@ -297,6 +297,8 @@ on_done(struct chan *c, const struct msg_DONE *m)
 	}
 	took = clock_mono_us() - call->since;
 	auditd_line(&l, "result");
+	if (m->blocked != 0)
+		auditlog_bool(&l, "blocked", true);
 	auditlog_u64(&l, "bytes", m->bytes);
 	auditlog_ms(&l, "durationMs", took > m->ago ? took - m->ago : 0);
 	auditlog_u64(&l, "id", m->id);

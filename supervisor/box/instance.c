@@ -342,7 +342,7 @@ instance_hello(const struct child *c)
 	struct instance *i = instance_of(c);
 	struct msg_INSTANCE_BACK back = {.call = 0};
 	struct msg_INSTANCE_UP up = {.call = 0};
-	struct msg_SERVER_OUT out = {.which = 0};
+	struct msg_SERVER_OUT out = {.sandboxed = 1};
 	struct fault fault;
 
 	if (i == NULL || i->dropped)

@@ -363,6 +363,8 @@ mounts_one(const struct mounts *ms, unsigned i, struct view *v,
 		if (rv == 0)
 			rv = view_put(v, m->within, m->within, fd,
 			    writes ? PROTO_VIEW_WRITE : PROTO_VIEW_READ);
+		if (rv == 0)
+			view_ruled(v, m->within);
 	} else {
 		rv = rv == -1 ? -1 : 0;
 	}

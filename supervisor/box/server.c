@@ -255,7 +255,7 @@ server_pipes(unsigned i, struct fault *fault)
 {
 	struct server *s = &sup.servers[i];
 	struct msg_SERVER_STDIN in = {.server = (uint16_t)i};
-	struct msg_SERVER_OUT out = {.which = 0};
+	struct msg_SERVER_OUT out = {.sandboxed = s->def->sandboxed};
 	int ours[3] = {-1, -1, -1};
 
 	for (size_t k = 0; k < 3; k++) {

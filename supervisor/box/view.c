@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "box/locate_priv.h"
+#include "common/log.h"
 #include "config/jsonfile.h"
 
 char *
@@ -114,8 +115,17 @@ view_put(struct view *v, const char *path, const char *host, int fd,
 	r->host = strdup(host);
 	r->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	r->kind = kind;
+	r->ruled = false;
 	v->nrows++;
 	return r->path == NULL || r->host == NULL || r->fd == -1 ? -1 : 0;
+}
+
+void
+view_ruled(struct view *v, const char *path)
+{
+	for (unsigned i = 0; i < v->nrows; i++)
+		if (strcmp(v->rows[i].path, path) == 0)
+			v->rows[i].ruled = true;
 }
 
 /* Add an entry of allowRead or allowWrite. */
@@ -278,6 +288,52 @@ view_open(struct view *v, const struct view_how *how,
 bad:
 	view_close(v);
 	return -1;
+}
+
+/* Append one part of the description, if there is room for it. */
+static bool
+view_say(char *dst, size_t cap, const char *what, const char *how)
+{
+	size_t len = strlen(dst);
+	char vis[256];
+
+	(void)log_vis(span_str(what), vis, sizeof(vis));
+	if (strlen(what) >= sizeof(vis) ||
+	    len + strlen(vis) + strlen(how) + 4 > cap)
+		return false;
+	snprintf(dst + len, cap - len, "%s%s%s", len == 0 ? "" : ", ", vis,
+	    how);
+	return true;
+}
+
+void
+view_tell(
+    const struct view *v, const struct server_def *d, char *dst, size_t cap)
+{
+	char more[40], system[96];
+	unsigned rest = 0;
+
+	dst[0] = '\0';
+	snprintf(system, sizeof(system),
+	    "the system's files (read-only), and %s",
+	    d->egress == NULL ? "no network" : "the network to certain hosts");
+	for (unsigned i = 0; i < v->nrows; i++) {
+		const struct view_row *r = &v->rows[i];
+		bool named = r->ruled || strcmp(r->path, "/workspace") == 0;
+
+		if (r->kind == PROTO_VIEW_HIDDEN)
+			continue;
+		/* The end of the text always has room. */
+		if (!named ||
+		    !view_say(dst, cap - sizeof(system) - sizeof(more), r->path,
+			r->kind == PROTO_VIEW_WRITE ? "" : " (read-only)"))
+			rest++;
+	}
+	snprintf(more, sizeof(more), "%u other place%s", rest,
+	    rest == 1 ? "" : "s");
+	if (rest != 0)
+		(void)view_say(dst, cap, more, "");
+	(void)view_say(dst, cap, system, "");
 }
 
 void

@@ -19,6 +19,7 @@ struct view_row {
 	char *host; /* the object's path on the host */
 	int fd;     /* O_PATH */
 	enum proto_view kind;
+	bool ruled; /* a rule puts it there: the agent may know its path */
 };
 
 struct view {
@@ -60,6 +61,14 @@ void view_bind(const struct view *, const struct server_def *,
  */
 int view_put(struct view *, const char *path, const char *host, int fd,
     enum proto_view);
+/* Mark the row of this path, if there is one, as made by a rule. */
+void view_ruled(struct view *, const char *path);
+/*
+ * Describe the view for the agent: what a rule has put there by name, the rest
+ * by number. The text has at most PROTO_MAX_SEEN bytes.
+ */
+void view_tell(
+    const struct view *, const struct server_def *, char *dst, size_t cap);
 /* Returns true if `path` is `dir` or below it. Neither has . or .. */
 bool view_below(const char *path, const char *dir);
 /* Returns true if the sandbox has something of its own at this path. */

@@ -4,13 +4,13 @@
  * text is the agent's: every number has a limit, and a time that is not within
  * a year after now counts as none.
  */
+#include "config/adapter_errors.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
-
-#include "config/adapter_errors.h"
 
 #define DAY 86400
 #define YEAR ((int64_t)366 * DAY)

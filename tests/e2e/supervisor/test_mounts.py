@@ -37,6 +37,27 @@ def seen(pid, path):
         return None
 
 
+def blocked(s, m, work):
+    """An error that reads like the kernel's is marked, with what the server's
+    view has, and with no path of its own configuration."""
+    bad, text = h.outcome(m.call("probe__fail", {"text": "EACCES: /x"}))
+    t.ok(bad and text.startswith("[SANDBOX BLOCKED] "), "it is marked", text)
+    hint = m.call("probe__fail", {"text": "EPERM"})["content"][1]["text"]
+    for part in ("server probe runs in a sandbox", "/workspace",
+                 os.path.join(work, "user", "docs", "kept") + " (read-only)",
+                 "2 other places", "no network", "A retry"):
+        t.contains(hint, part, f"the hint says {part}")
+    t.ok("standins" not in hint and "echo.log" not in hint,
+         "and no path that only the server knows", hint)
+    bad, text = h.outcome(m.call("probe__fail", {"text": "no luck"}))
+    t.ok(bad and "SANDBOX" not in text, "another error stays as it is", text)
+    marks = h.wait_for(
+        lambda: (lambda found: found if len(found) == 3 else None)(
+            [r.get("blocked") for r in s.events("result")
+             if r["serverName"] == "probe"]), "three results in the log")
+    t.equal(marks, [True, True, None], "the log has the mark")
+
+
 def main(work):
     user = os.path.join(work, "user")
     docs, out = os.path.join(user, "docs"), os.path.join(user, "out")
@@ -55,9 +76,14 @@ def main(work):
         within("linked", "allow", "~/linked", "read-path"),
         within("home", "allow", "~/", "read-path"),
         h.rule("names", "allow", server=["filesystem"],
-               tool=["list_allowed_directories"])]
+               tool=["list_allowed_directories"]),
+        h.rule("probe-docs", "allow", roles=["read-path"], server=["probe"],
+               paths={"roles": ["read-path"], "within": "~/docs/kept"}),
+        h.rule("probe", "allow", server=["probe"], tool=["fail"])]
     h.put(f"{out}/fixed/e", "fixed")
-    with h.Session(work, FS, rules, TOOLS) as s:
+    servers = {**FS, "probe": h.echo_server(f"{work}/probe/echo.log")}
+    tools = {**TOOLS, "probe": h.ECHO_TOOLS}
+    with h.Session(work, servers, rules, tools) as s:
         m = s.client()
         t.equal(call(m, "read_text_file", path=f"{docs}/a"),
                 (False, "letter"), "a directory of an allow rule is served")
@@ -100,6 +126,7 @@ def main(work):
             t.ok(any(f"rule {name}:" in line and why in line
                      for line in log.splitlines()),
                  f"rule {name} has no mount and says why", log)
+        blocked(s, m, work)
         m.close()
 
 

@@ -16,6 +16,28 @@ static const struct {
 	    "RESULT 5 0 {\"a\":[],\"b\":1}\nDONE 5 0\n"},
 	{"{" V ",\"id\":5,\"result\":{\"isError\":true}}\r\n",
 	    "RESULT 5 0 {\"isError\":true}\nDONE 5 1\n"},
+	{"{" V ",\"id\":5,\"result\":{\"content\":[{\"text\":\"EACCES: x\","
+	    "\"type\":\"text\"}],\"isError\":true}}\n",
+	    "RESULT 5 0 blocked {\"content\":[{\"text\":\"EACCES: x\","
+	    "\"type\":\"text\"}],\"isError\":true}\nDONE 5 1 blocked\n"},
+	{"{" V ",\"id\":5,\"result\":{\"content\":[{\"text\":\"a\","
+	    "\"type\":\"text\"},{\"text\":\"b Read-Only file system\","
+	    "\"type\":\"text\"}],\"isError\":true}}\n",
+	    "RESULT 5 0 blocked {\"content\":[{\"text\":\"a\",\"type\":"
+	    "\"text\"},{\"text\":\"b Read-Only file system\",\"type\":"
+	    "\"text\"}],\"isError\":true}\nDONE 5 1 blocked\n"},
+	{"{" V ",\"id\":5,\"result\":{\"content\":[{\"text\":\"EACCES\","
+	    "\"type\":\"text\"}]}}\n",
+	    "RESULT 5 0 {\"content\":[{\"text\":\"EACCES\",\"type\":\"text\"}]}"
+	    "\nDONE 5 0\n"},
+	{"{" V ",\"id\":5,\"result\":{\"content\":[{\"text\":\"SUPERMEN "
+	    "EPERMS\",\"type\":\"text\"}],\"isError\":true}}\n",
+	    "RESULT 5 0 {\"content\":[{\"text\":\"SUPERMEN EPERMS\",\"type\":"
+	    "\"text\"}],\"isError\":true}\nDONE 5 1\n"},
+	{"{" V ",\"id\":5,\"error\":{\"code\":-3,\"message\":"
+	    "\"Operation not permitted\"}}\n",
+	    "RESULT 5 1 blocked {\"code\":-3,\"message\":\"Operation not "
+	    "permitted\"}\nDONE 5 1 blocked\n"},
 	{"{" V ",\"id\":5,\"error\":{\"code\":-3,\"message\":\"m\","
 	    "\"data\":1}}\n",
 	    "RESULT 5 1 {\"code\":-3,\"message\":\"m\"}\nDONE 5 1\n"},

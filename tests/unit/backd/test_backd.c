@@ -55,7 +55,8 @@ see_tree(struct span wire)
 static int
 on_result(struct chan *c, const struct msg_RESULT *m)
 {
-	see("RESULT %d %d ", (int)m->id, m->error);
+	see("RESULT %d %d %s", (int)m->id, m->error,
+	    m->blocked ? "blocked " : "");
 	see_tree(m->tree);
 	return 0;
 }
@@ -63,7 +64,8 @@ on_result(struct chan *c, const struct msg_RESULT *m)
 static int
 on_done(struct chan *c, const struct msg_DONE *m)
 {
-	see("DONE %d %d\n", (int)m->id, m->status);
+	see("DONE %d %d%s\n", (int)m->id, m->status,
+	    m->blocked ? " blocked" : "");
 	return 0;
 }
 
@@ -183,6 +185,7 @@ set_up(void)
 		err(1, "loop_init");
 	b->w.role = ROLE_BACK;
 	backd_init(b);
+	b->sandboxed = true;
 	for (size_t i = 0; i < backd_nhandlers; i++)
 		if (backd_handlers[i].type == MSG_UNASKED)
 			backd_takes[0] = backd_handlers[i];

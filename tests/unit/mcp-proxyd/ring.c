@@ -24,6 +24,7 @@ static char seen[65536];
 char closed_why[256];
 uint64_t last_call;
 bool cancels_last;
+static bool blocked; /* send_result() says so */
 
 static void __attribute__((format(printf, 1, 2))) see(const char *fmt, ...)
 {
@@ -220,7 +221,7 @@ peers_saw(void)
 void
 send_result(struct chan *from, uint64_t id, bool error, const char *json)
 {
-	struct msg_RESULT m = {.id = id, .error = error};
+	struct msg_RESULT m = {.id = id, .error = error, .blocked = blocked};
 	struct buf b;
 
 	buf_init(&b, 8U << 20);
@@ -232,6 +233,14 @@ send_result(struct chan *from, uint64_t id, bool error, const char *json)
 	credit(id);
 	buf_free(&b);
 	turns();
+}
+
+void
+send_blocked(struct chan *from, uint64_t id, bool error, const char *json)
+{
+	blocked = true;
+	send_result(from, id, error, json);
+	blocked = false;
 }
 
 void
@@ -284,6 +293,10 @@ set_up(void)
 		(void)chan_send(sup, MSG_SERVER, &s, -1);
 		back[i] = peer(ROLE_BACK, i, PHASE_RUN);
 	}
+	(void)chan_send(sup, MSG_SERVER_VIEW,
+	    &(const struct msg_SERVER_VIEW){
+		.server = 0, .text = SPAN("/workspace and no network")},
+	    -1);
 	(void)chan_send(sup, MSG_LISTEN, &m, fd);
 	turns();
 	p->w.started = true;

@@ -297,6 +297,47 @@ test_held(void)
 	turns();
 }
 
+#define HINT                                                                   \
+	"The server fs runs in a sandbox, which has /workspace and no "        \
+	"network. A retry of the same call fails in the same way."
+
+/* An error that came of a server's sandbox is marked, and explained. */
+static void
+test_blocked(void)
+{
+	int fd = connect_agent();
+
+	put(fd, INIT);
+	get(fd);
+	put(fd, CALL("1", "\"name\":\"fs__read\""));
+	send_blocked(back[0], last_call, false,
+	    "{\"content\":[{\"type\":\"image\",\"data\":\"\"},{\"type\":"
+	    "\"text\",\"text\":\"EACCES: x\"}],\"isError\":true}");
+	is_str(get(fd),
+	    "{\"id\":1," V ",\"result\":{\"content\":[{\"data\":\"\","
+	    "\"type\":\"image\"},{\"text\":\"[SANDBOX BLOCKED] EACCES: x\","
+	    "\"type\":\"text\"},{\"text\":\"" HINT "\",\"type\":\"text\"}],"
+	    "\"isError\":true}}\n",
+	    "the first text is marked, and a hint follows");
+	put(fd, CALL("2", "\"name\":\"fs__read\""));
+	send_blocked(back[0], last_call, true,
+	    "{\"code\":-32001,\"message\":\"EPERM\"}");
+	is_str(get(fd),
+	    "{\"error\":{\"code\":-32001,\"message\":\"[SANDBOX BLOCKED] "
+	    "EPERM. " HINT "\"},\"id\":2," V "}\n",
+	    "and so is an error of the protocol");
+	put(fd, CALL("3", "\"name\":\"fs__read\""));
+	send_blocked(back[0], last_call, false,
+	    "{\"content\":[{\"type\":\"text\",\"text\":1}],\"isError\":true}");
+	is_str(get(fd),
+	    "{\"id\":3," V ",\"result\":{\"content\":[{\"text\":1,\"type\":"
+	    "\"text\"}],\"isError\":true}}\n",
+	    "content without text stays as it is");
+	close(fd);
+	turns();
+	(void)peers_saw();
+}
+
 int
 main(void)
 {
@@ -306,6 +347,7 @@ main(void)
 	test_params();
 	test_call();
 	test_held();
+	test_blocked();
 	is_str(closed_why, "", "no channel was broken");
 	tear_down();
 	return tap_done();
