@@ -26,6 +26,7 @@ static const char *const groups[] = {
     [9] = "A connection of an MCP server",
     [10] = "A corporate proxy",
     [11] = "The agent's terminal",
+    [12] = "Published ports",
 };
 
 static const char *const kinds[] = {
@@ -197,6 +198,8 @@ count_text(enum topology_count count)
 		return "one, if there is one of these and a corporate proxy";
 	case TOPOLOGY_IF_AGENT:
 		return "one, if icsupervisor runs the agent";
+	case TOPOLOGY_IF_PORTS:
+		return "one, if ports of the sandbox are published";
 	}
 	return "?";
 }

@@ -24,7 +24,8 @@ sup_size(void)
 	    .providers = sup.providers.n,
 	    .open = sup.config.proxy_tools,
 	    .proxy = sup.proxy.set,
-	    .agent = sup.opt.runtime != RUNTIME_NONE};
+	    .agent = sup.opt.runtime != RUNTIME_NONE,
+	    .ports = sup.opt.npublish != 0};
 
 	for (unsigned i = 0; i < sup.nservers; i++)
 		if (sup.servers[i].def->egress != NULL)

@@ -19,6 +19,7 @@
 #include "common/log.h"
 #include "config/here.h"
 #include "box/sandbox.h"
+#include "relay/publish.h"
 
 #define EVENT_POOL (1U << 20)
 
@@ -194,6 +195,22 @@ event_limits(struct value_pool *p)
 	return o;
 }
 
+static struct value *
+event_published(struct value_pool *p)
+{
+	struct value *list = value_new(p, VALUE_ARRAY), *o;
+
+	for (unsigned i = 0; list != NULL && i < sup.opt.npublish; i++) {
+		if ((o = value_new(p, VALUE_OBJECT)) == NULL)
+			break;
+		put(o, "port",
+		    value_new_number(p, sup.opt.publish[i].port));
+		put(o, "url", text(p, publish_url(i)));
+		(void)value_append(list, o);
+	}
+	return list;
+}
+
 void
 event_start(void)
 {
@@ -237,6 +254,8 @@ event_start(void)
 	put(o, "policy", event_policy(p, sup.rules));
 	if (sup.proxy.set)
 		put(o, "proxy", event_proxy(p));
+	if (sup.opt.npublish != 0)
+		put(o, "published", event_published(p));
 	put(o, "runtime", text(p, options_runtime_name(sup.opt.runtime)));
 	put(o, "servers", servers);
 	if (sup.session.torn != 0)

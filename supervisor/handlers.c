@@ -21,6 +21,7 @@
 #include "control/grants.h"
 #include "conversation/conversation.h"
 #include "domains.h"
+#include "relay/publish.h"
 #include "resume/state.h"
 #include "topology.h"
 
@@ -408,6 +409,14 @@ on_grant_show(struct chan *ch, const struct msg_GRANT_SHOW *m)
 }
 
 static int
+on_port_use_show(struct chan *ch, const struct msg_PORT_USE_SHOW *m)
+{
+	return publish_used(m) == -1
+		   ? chan_violation(ch, "PORT_USE of no published port")
+		   : 0;
+}
+
+static int
 on_turn_text(struct chan *ch, const struct msg_TURN_TEXT *m)
 {
 	return conversation_text(m) == -1
@@ -474,6 +483,7 @@ static const struct chan_handler sup_handlers[] = {
 	HANDLER(USAGE_SHOW,	on_usage_show),
 	HANDLER(KEY_TELL,	on_key_tell),
 	HANDLER(TUNNEL_SHOW,	on_tunnel_show),
+	HANDLER(PORT_USE_SHOW,	on_port_use_show),
 	HANDLER(TURN_TEXT,	on_turn_text),
 	HANDLER(TURN_DONE,	on_turn_done),
 	HANDLER(SECRET_WANT,	on_secret_want),

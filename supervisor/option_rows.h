@@ -50,6 +50,8 @@ START_ONCE_OPTION("libexecdir", LIBEXEC, "DIR",
     "take the workers from there")
 START_OPTION("policy", POLICY, "POLICY", "which policy decides")
 START_OPTION("profile", PROFILE, "NAME", "which profile chooses providers")
+START_ONCE_OPTION("publish", PUBLISH, "PORT...",
+    "let your browser reach this port of the sandbox")
 START_ONCE_OPTION("task", TASK, "TEXT", "what the agent is asked to do")
 FLAG("help", HELP, "list the options")
 FLAG("version", VERSION, "which version this is")

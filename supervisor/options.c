@@ -34,7 +34,9 @@ static const char options_help[] =
     "            deny: no "
     "one is available to answer, so calls that\n                        would "
     "wait are denied\n  --allow-unsandboxed SERVER\n                        "
-    "confirms \"sandbox\": false of mcp-servers.json\n  --allow-sockets       "
+    "confirms \"sandbox\": false of mcp-servers.json\n  --publish "
+    "[HOSTPORT:]PORT\n                        let the user's browser reach "
+    "this port of the sandbox\n  --allow-sockets       "
     "work where a program of the host listens on a socket\n                    "
     "    that the agent could connect to\n  --require all|NAME,...\n           "
     "             refuse to start without these layers of confinement, by\n    "
@@ -192,6 +194,8 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 	case OPT_KEEP_GRANTS:
 		o->keep_grants = true;
 		return 0;
+	case OPT_PUBLISH:
+		return publish_option(o->publish, &o->npublish, value, fault);
 	case OPT_REQUIRE:
 		return require_parse(&o->require, "--require", value, fault);
 	case OPT_SOCKETS:
@@ -220,6 +224,9 @@ options_check(const struct options *o, struct fault *fault)
 	else if (o->task != NULL && o->command != NULL && !o->conversation)
 		fault_set(fault, "--task and a command after -- cannot be used "
 				 "together");
+	else if (o->runtime == RUNTIME_NONE && o->npublish != 0)
+		fault_set(fault, "--runtime none starts no agent: no "
+				 "--publish");
 	else if (o->runtime == RUNTIME_NONE && o->conversation)
 		fault_set(fault, "--runtime none starts no agent: no "
 				 "--conversation");

@@ -9,6 +9,7 @@
 #include "common/ipc/proto.h"
 #include "config/fault.h"
 #include "config/require.h"
+#include "relay/publish_option.h"
 
 /* Exit statuses of icsupervisor(8), apart from the agent's own. */
 enum sup_exit {
@@ -70,6 +71,8 @@ struct options {
 	/* SERVER:HASH of entries that the user approved in icctl start. */
 	const char *approved[PROTO_MAX_SERVERS];
 	size_t napproved;
+	struct publish_option publish[PROTO_MAX_PORTS];
+	unsigned npublish;
 };
 
 enum options_result {

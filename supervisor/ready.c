@@ -18,6 +18,7 @@
 #include "box/sandbox.h"
 #include "config/here.h"
 #include "json_put.h"
+#include "relay/publish.h"
 #include "resume/record.h"
 
 static struct json_object *
@@ -125,6 +126,8 @@ ready_session_json(const char *state)
 	}
 	put_int(o, "started", (int64_t)(sup.began / 1000000));
 	json_object_object_add(o, "policy", policy);
+	if (sup.opt.npublish != 0)
+		json_object_object_add(o, "published", publish_json());
 	json_object_object_add(o, "limits", limits_json(&sup.config.limits));
 	json_object_object_add(o, "breakoutTest", breakout_json());
 	json_object_object_add(o, "confinement", ready_confinement());
@@ -165,6 +168,8 @@ ready_print(void)
 	put_path(sockets, "mitm", "sockets/mitm-proxy.sock");
 	json_object_object_add(o, "sockets", sockets);
 	put_path(o, "control", "control.sock");
+	if (sup.opt.npublish != 0)
+		json_object_object_add(o, "published", publish_json());
 	put_int(o, "pid", getpid());
 	json_object_object_add(o, "confinement", ready_confinement());
 	json_object_object_add(o, "missing", ready_lacking());

@@ -312,6 +312,7 @@ session_close(struct session *s)
 		(void)unlinkat(s->sockets, "proxy.sock", 0);
 		(void)unlinkat(s->sockets, "mitm-proxy.sock", 0);
 		(void)unlinkat(s->sockets, "terminal.sock", 0);
+		(void)unlinkat(s->sockets, "publish.sock", 0);
 		(void)unlinkat(s->sockets, "bridge.sock", 0);
 	}
 	/* auditd has the other description of the log. */

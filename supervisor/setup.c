@@ -11,6 +11,7 @@
 
 #include "config/jsonfile.h"
 #include "domains.h"
+#include "relay/publish.h"
 
 static void
 setup_log(void)
@@ -203,6 +204,7 @@ setup_config(void)
 	child_send(ROLE_MITM, 0, MSG_LISTEN, &listen_msg, sup.listen_mitm);
 	sup.listen_mcp = sup.listen_mitm = -1;
 	terminal_setup();
+	publish_setup();
 }
 
 static void
@@ -226,7 +228,7 @@ setup_start(void)
 	/* In this order, no worker sends before its receiver has started. */
 	static const enum role order[] = {ROLE_AUDIT, ROLE_KEY, ROLE_TUNNEL,
 	    ROLE_DIAL, ROLE_EGRESS, ROLE_POLICY, ROLE_BACK, ROLE_MITM,
-	    ROLE_PROXY, ROLE_TERM};
+	    ROLE_PROXY, ROLE_TERM, ROLE_PORT};
 
 	for (size_t i = 0; i < nitems(order); i++)
 		setup_start_role(order[i]);

@@ -26,6 +26,7 @@
 #include "others.h"
 #include "providers/destinations.h"
 #include "relay/link.h"
+#include "relay/publish.h"
 #include "resume/resume.h"
 #include "resume/state.h"
 
@@ -287,7 +288,7 @@ start_listen(struct fault *fault)
 	    session_listen(sup.session.sockets, "mitm-proxy.sock", 0666);
 	if (sup.listen_mcp == -1 || sup.listen_mitm == -1)
 		return fault_errno(fault, "%s/sockets", sup.session.dir);
-	if (terminal_open(fault) == -1)
+	if (terminal_open(fault) == -1 || publish_listen(fault) == -1)
 		return -1;
 	for (unsigned i = 0; i < sup.nservers; i++)
 		if (server_door_open(i, fault) == -1)
@@ -341,6 +342,7 @@ start_ready(struct fault *fault)
 		sup_warn("session.json: %s", strerror(errno));
 	if (sup.opt.print_ready)
 		ready_print();
+	publish_say();
 	summary_start();
 	recheck_begin();
 	if (link_start(fault) == -1)
@@ -403,6 +405,11 @@ start_session(int *status, struct fault *fault)
 		return -1;
 	if (sup.opt.trial == NULL && others_check(fault) == -1) {
 		*status = SUP_EXIT_BUSY;
+		return -1;
+	}
+	if (publish_open(fault) == -1) {
+		if (fault->kind == FAULT_CONFIG)
+			*status = SUP_EXIT_CONFIG;
 		return -1;
 	}
 	approvals_init(budget_waiting);

@@ -27,7 +27,7 @@
 #include "spawn.h"
 #include "topology.h"
 
-#define SUP_MAX_CHILDREN (7U + 2 * PROTO_MAX_SERVERS + PROTO_MAX_PROVIDERS)
+#define SUP_MAX_CHILDREN (8U + 2 * PROTO_MAX_SERVERS + PROTO_MAX_PROVIDERS)
 #define SUP_MAX_ALARMS 16U
 #define SUP_SAID 3U
 #define SUP_HELLO_MS 10000U

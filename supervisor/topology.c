@@ -34,6 +34,7 @@ const struct topology_worker topology_workers[] = {
 	{ ROLE_BACK,	"mcp-backd",	TOPOLOGY_PER_SERVER,	MUST, SHOULD },
 	{ ROLE_EGRESS,	"egressd",	TOPOLOGY_PER_DOOR,	MUST, SHOULD },
 	{ ROLE_TERM,	"termd",	TOPOLOGY_IF_AGENT,	MUST, SHOULD },
+	{ ROLE_PORT,	"portd",	TOPOLOGY_IF_PORTS,	MUST, SHOULD },
 };
 
 /*
@@ -65,6 +66,8 @@ const struct topology_pair topology_pairs[] = {
 	{ ROLE_DIAL,	ROLE_EGRESS },
 	/* both kinds of connections, through a corporate proxy */
 	{ ROLE_DIAL,	ROLE_TUNNEL },
+	/* how much published ports are used */
+	{ ROLE_PORT,	ROLE_AUDIT },
 };
 /* clang-format on */
 
@@ -109,6 +112,8 @@ topology_instances(enum role role, const struct topology_size *size)
 			   : 0;
 	case TOPOLOGY_IF_AGENT:
 		return size->agent ? 1 : 0;
+	case TOPOLOGY_IF_PORTS:
+		return size->ports ? 1 : 0;
 	case TOPOLOGY_IF_PROXY:
 		return size->proxy && (size->providers != 0 ||
 					  size->doors != 0 || size->open)

@@ -19,6 +19,7 @@ enum topology_count {
 	TOPOLOGY_IF_PROXY,   /* one, if there is network behind a corporate
 				proxy */
 	TOPOLOGY_IF_AGENT,   /* one, if this session runs the agent */
+	TOPOLOGY_IF_PORTS,   /* one, if ports of the sandbox are published */
 };
 
 struct topology_worker {
@@ -47,6 +48,7 @@ struct topology_size {
 	bool proxy;     /* there is a corporate proxy */
 	bool open;      /* providers may be added in the session */
 	bool agent;     /* this session runs the agent */
+	bool ports;     /* ports of the sandbox are published */
 };
 
 /* Returns the number of the role's indices. */

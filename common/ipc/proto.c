@@ -89,7 +89,8 @@ role_name(enum role r)
 {
 	static const char *const names[ROLE_COUNT] = {"icsupervisor",
 	    "mcp-proxyd", "policyd", "auditd", "mcp-backd", "mitmd", "keyd",
-	    "dialerd", "egressd", "tunneld", "termd", "viewer"};
+	    "dialerd", "egressd", "tunneld", "termd", "portd",
+	    "viewer"};
 
 	return r < ROLE_COUNT ? names[r] : "nobody";
 }

@@ -29,6 +29,7 @@ enum role {
 	ROLE_EGRESS,	/* egressd, one per MCP server with network */
 	ROLE_TUNNEL,	/* tunneld, only with a corporate proxy */
 	ROLE_TERM,	/* termd, only if icsupervisor runs the agent */
+	ROLE_PORT,	/* portd, only if ports of the sandbox are published */
 	ROLE_VIEWER,	/* icctl, as the viewer of what termd sends */
 	ROLE_COUNT,
 };
@@ -36,7 +37,7 @@ enum role {
 #define R(role) (1U << ROLE_##role)
 #define R_WORKER							\
 	(R(PROXY) | R(POLICY) | R(AUDIT) | R(BACK) | R(MITM) | R(KEY) |	\
-	    R(DIAL) | R(EGRESS) | R(TUNNEL) | R(TERM))
+	    R(DIAL) | R(EGRESS) | R(TUNNEL) | R(TERM) | R(PORT))
 
 /* SETUP: before START.  RUN: after it.  BOTH: at any time. */
 enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
@@ -87,6 +88,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_MATCH		128U
 #define PROTO_MAX_SEEN		512U	/* SERVER_VIEW.text */
 #define PROTO_MAX_TURN_RULES	24U
+#define PROTO_MAX_PORTS		8U	/* published */
 
 /* clang-format off */
 /*
@@ -105,7 +107,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(PEER,		0x0102,	R(SUP),		R_WORKER,	BOTH,	1)	\
 	M(START,	0x0103,	R(SUP),		R_WORKER,	SETUP,	0)	\
 	M(STOP,		0x0104,	R(SUP),		R_WORKER,	BOTH,	0)	\
-	M(LISTEN,	0x0105,	R(SUP),	R(PROXY)|R(MITM)|R(EGRESS)|R(TERM), SETUP, 1) \
+	M(LISTEN,	0x0105,	R(SUP),	R(PROXY)|R(MITM)|R(EGRESS)|R(TERM)|R(PORT), SETUP, 1) \
 	/* audit log */								\
 	M(LOG,		0x0201,	R(SUP),		R(AUDIT),	SETUP,	1)	\
 	M(EVENT,	0x0202,	R(SUP),		R(AUDIT),	BOTH,	0)	\
@@ -267,7 +269,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(INPUT_END,	0x0b16,	R(VIEWER),	R(TERM),	RUN,	0)	\
 	M(FRAME_ACK,	0x0b17,	R(VIEWER),	R(TERM),	RUN,	0)	\
 	M(TAKE,		0x0b18,	R(VIEWER),	R(TERM),	RUN,	0)	\
-	M(OUT_GONE,	0x0b19,	R(VIEWER),	R(TERM),	RUN,	0)
+	M(OUT_GONE,	0x0b19,	R(VIEWER),	R(TERM),	RUN,	0)	\
+	/* published ports of the sandbox */					\
+	M(PUBLISH,	0x0c01,	R(SUP),		R(PORT),	SETUP,	1)	\
+	M(PEER_UID,	0x0c02,	R(SUP),		R(PORT),	SETUP,	1)	\
+	VIA_AUDIT(M, PORT_USE,		0x0c03,	R(PORT),	R(SUP),		0, PORT_USE_SHOW)
 
 /* The sender's role, and the confinement in force (confine.h). */
 #define F_HELLO(F, m)		F(m, u64, proto, UINT64_MAX)		\
@@ -1004,6 +1010,31 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_VIEWER(F, m)		F(m, u32, id, UINT32_MAX)		\
 				F(m, u8, types, 1)			\
 				F(m, u8, waits, 1)
+/*
+ * A listener for browsers, at that address and port of the host (in host byte
+ * order), which leads to a port of the sandbox.
+ */
+#define F_PUBLISH(F, m)		F(m, u8, index, PROTO_MAX_PORTS - 1)	\
+				F(m, u16, port, UINT16_MAX)		\
+				F(m, u32, address, UINT32_MAX)		\
+				F(m, u16, host_port, UINT16_MAX)
+/* The socket that asks who connected, and the only user who may. */
+#define F_PEER_UID(F, m)	F(m, u32, uid, UINT32_MAX)
+/*
+ * Connections to a published port so far: those that were copied, and of these
+ * the ones still open; those of other users, those over the limit, and those
+ * for which nothing listened in the sandbox.  Bytes from and to the browser.
+ */
+#define F_PORT_USE(F, m)	F(m, u8, index, PROTO_MAX_PORTS - 1)	\
+				F(m, u16, port, UINT16_MAX)		\
+				F(m, u32, open, UINT32_MAX)		\
+				F(m, u64, connections, UINT64_MAX)	\
+				F(m, u64, strangers, UINT64_MAX)	\
+				F(m, u64, over, UINT64_MAX)		\
+				F(m, u64, silent, UINT64_MAX)		\
+				F(m, u64, received, UINT64_MAX)		\
+				F(m, u64, sent, UINT64_MAX)
+#define F_PORT_USE_SHOW(F, m)	F_PORT_USE(F, m)
 /*
  * The size of the grid and the cursor.  shape: enum proto_cursor; modes: enum
  * proto_term bits.  A size other than the last one clears the viewer's copy.

@@ -59,6 +59,10 @@ bool unix_whole(int fd, void *bytes, size_t len, bool in);
 /* flow.c */
 /* Move whatever can be moved now.  Returns false if the flow broke. */
 bool flow_move(struct flow *);
+/* Returns the events of `fd`, one of its two ends, that it waits for. */
+short flow_wants(const struct flow *, int fd);
+/* Returns true if poll() saw something that lets the flow continue. */
+bool flow_ready(short from, short to);
 /* `ic-bridge stdio`: connect stdin and stdout to the socket `path`. */
 int stdio_run(const char *path);
 
@@ -73,6 +77,24 @@ nfds_t pairs_poll(struct pollfd *p, nfds_t first);
 void pairs_move(const struct pollfd *p);
 /* The most entries that pairs_poll() adds. */
 #define PAIRS_POLLS (2 * BRIDGE_PAIRS_MAX)
+
+/*
+ * publish.c: connections that the user's browser makes to ports of this
+ * sandbox. A few connections to the session's publish.sock wait for one; portd
+ * writes the number of a port on it, and bytes are copied from then on.
+ */
+/* Parse "3000,5173". Returns false if that is no list of ports. */
+bool publish_ports(const char *text);
+/* Connect to `socket` as soon as publish_poll() is called. */
+int publish_target(const char *socket);
+nfds_t publish_poll(struct pollfd *p, nfds_t first);
+/* Returns how long poll() may wait, in ms, or -1 for no limit. */
+int publish_timeout(void);
+void publish_move(const struct pollfd *p);
+#define PUBLISH_IDLE 8U
+#define PUBLISH_STREAMS (64U + PUBLISH_IDLE)
+/* The most entries that publish_poll() adds. */
+#define PUBLISH_POLLS (2 * PUBLISH_STREAMS)
 
 /*
  * terminal.c: the command's standard input and output, a pseudo-terminal or
@@ -170,6 +192,7 @@ struct run {
 	bool agent;        /* ends with its session */
 	bool supervised;   /* icsupervisor made the sandbox, and tests it */
 	bool turns;        /* it sends the commands, too: argv is NULL */
+	bool publish;      /* publish_ports() has been called */
 	char **argv;
 };
 int run_command(const struct run *);

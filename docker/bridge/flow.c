@@ -43,6 +43,24 @@ flow_move(struct flow *f)
 	return true;
 }
 
+short
+flow_wants(const struct flow *f, int fd)
+{
+	short events = 0;
+
+	if (fd == f->from && f->len == 0 && !f->eof)
+		events |= POLLIN;
+	if (fd == f->to && f->len != 0)
+		events |= POLLOUT;
+	return events;
+}
+
+bool
+flow_ready(short from, short to)
+{
+	return (from & ~POLLOUT) != 0 || (to & ~POLLIN) != 0;
+}
+
 int
 stdio_run(const char *path)
 {

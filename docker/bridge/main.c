@@ -5,7 +5,7 @@
  * MCP server's stdio, a terminal) and the sockets of the session.
  *
  *   ic-bridge run [--pty | --pipes [--input] [--merge]] [--supervised]
- *       [--env FILE] [--filter FILE] [--limits LIMITS]
+ *       [--env FILE] [--filter FILE] [--limits LIMITS] [--publish PORT,...]
  *       [--listen ADDRESS:PORT] DIR -- COMMAND...
  *   ic-bridge egress [--limits LIMITS] [--listen ADDRESS:PORT] SOCKET --
  *       COMMAND...
@@ -21,6 +21,8 @@
  * With --pty the command gets a pseudo-terminal made here, with --pipes it gets
  * pipes; both lead to DIR/terminal.sock, so that no descriptor of the host is in
  * the sandbox.
+ * With --publish it keeps connections to DIR/publish.sock, by which portd reaches
+ * these ports of the sandbox.
  * --env adds the variables in FILE, and --filter a system-call filter: an
  * engine's container has neither.
  * `egress` does the same for an MCP server that may connect to named hosts:
@@ -95,7 +97,11 @@ run_options(struct run *r, int argc, char **argv)
 		else if (r->agent && strcmp(argv[i], "--filter") == 0 &&
 			 i + 1 < argc)
 			r->filter = argv[++i];
-		else if (r->agent && strcmp(argv[i], "--supervised") == 0)
+		else if (r->agent && strcmp(argv[i], "--publish") == 0 &&
+			 i + 1 < argc && publish_ports(argv[i + 1])) {
+			r->publish = true;
+			i++;
+		} else if (r->agent && strcmp(argv[i], "--supervised") == 0)
 			r->supervised = true;
 		else if (r->agent && strcmp(argv[i], "--turns") == 0)
 			r->turns = r->terminal.turns = true;

@@ -109,18 +109,6 @@ pairs_accept(int listener)
 	pairs_env.pairs[i] = p;
 }
 
-static short
-flow_wants(const struct flow *f, int fd)
-{
-	short events = 0;
-
-	if (fd == f->from && f->len == 0 && !f->eof)
-		events |= POLLIN;
-	if (fd == f->to && f->len != 0)
-		events |= POLLOUT;
-	return events;
-}
-
 nfds_t
 pairs_poll(struct pollfd *p, nfds_t first)
 {
@@ -145,13 +133,6 @@ pairs_poll(struct pollfd *p, nfds_t first)
 		}
 	}
 	return n - first;
-}
-
-/* Returns true if poll() saw something that lets the flow continue. */
-static bool
-flow_ready(short from, short to)
-{
-	return (from & ~POLLOUT) != 0 || (to & ~POLLIN) != 0;
 }
 
 void

@@ -24,7 +24,7 @@
 #define POLL_PAIRS (POLL_TERMINAL + TERMINAL_POLLS)
 
 static struct {
-	struct pollfd polls[POLL_PAIRS + PAIRS_POLLS];
+	struct pollfd polls[POLL_PAIRS + PAIRS_POLLS + PUBLISH_POLLS];
 	int listener, signals, session;
 	sigset_t old; /* the command's signal mask */
 	pid_t command;
@@ -189,6 +189,15 @@ session_read(const struct run *r, short revents)
 	return revents == 0 || !session_over();
 }
 
+/* Returns how long poll() may wait, in ms, or -1 for no limit. */
+static int
+run_timeout(void)
+{
+	int a = terminal_timeout(), b = publish_timeout();
+
+	return a == -1 || (b != -1 && b < a) ? b : a;
+}
+
 static int
 run_loop(const struct run *r)
 {
@@ -204,7 +213,8 @@ run_loop(const struct run *r)
 		    (struct pollfd){.fd = run_env.session, .events = POLLIN};
 		n = POLL_TERMINAL + terminal_poll(p + POLL_TERMINAL);
 		n += pairs_poll(p, n);
-		if (poll(p, n, terminal_timeout()) == -1) {
+		n += publish_poll(p, n);
+		if (poll(p, n, run_timeout()) == -1) {
 			if (errno != EINTR)
 				bridge_die("poll");
 			continue;
@@ -221,6 +231,7 @@ run_loop(const struct run *r)
 		}
 		terminal_move(p + POLL_TERMINAL);
 		pairs_move(p);
+		publish_move(p);
 		if (p[POLL_LISTENER].revents != 0)
 			pairs_accept(run_env.listener);
 	}
@@ -267,6 +278,9 @@ run_open(const struct run *r)
 	if (r->agent && !r->supervised &&
 	    (run_env.session = unix_connect(
 		 socket_path(r, "proxy.sock", path), SOCK_NONBLOCK)) == -1)
+		bridge_die(path);
+	if (r->publish &&
+	    publish_target(socket_path(r, "publish.sock", path)) == -1)
 		bridge_die(path);
 	if (r->agent && terminal_open(&r->terminal,
 			    socket_path(r, "terminal.sock", path)) == -1)

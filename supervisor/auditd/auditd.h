@@ -142,6 +142,7 @@ int auditd_on_revoke(struct chan *, const struct msg_REVOKE *);
 /* egress.c */
 int auditd_on_connect(struct chan *, const struct msg_CONNECT *);
 int auditd_on_connect_end(struct chan *, const struct msg_CONNECT_END *);
+int auditd_on_port_use(struct chan *, const struct msg_PORT_USE *);
 
 /* refusals.c */
 int auditd_on_denied(struct chan *, const struct msg_DENIED *);

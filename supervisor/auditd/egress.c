@@ -2,6 +2,7 @@
 /*
  * Connections of MCP servers: a connection that egressd found on the server's
  * list goes on to dialerd once it is recorded, and its end is recorded too.
+ * The same for the use of published ports, which portd counts.
  */
 #include "auditd/auditd.h"
 
@@ -56,5 +57,24 @@ auditd_on_connect_end(struct chan *c, const struct msg_CONNECT_END *m)
 	auditlog_u64(&l, "sent", m->sent);
 	auditlog_str(&l, "serverName", egress_server(c));
 	auditd_line_end(&l);
+	return 0;
+}
+
+int
+auditd_on_port_use(struct chan *c, const struct msg_PORT_USE *m)
+{
+	struct auditlog_line l;
+
+	auditd_line(&l, "portUse");
+	auditlog_u64(&l, "connections", m->connections);
+	auditlog_u64(&l, "open", m->open);
+	auditlog_u64(&l, "over", m->over);
+	auditlog_u64(&l, "port", m->port);
+	auditlog_u64(&l, "received", m->received);
+	auditlog_u64(&l, "sent", m->sent);
+	auditlog_u64(&l, "silent", m->silent);
+	auditlog_u64(&l, "strangers", m->strangers);
+	auditd_line_end(&l);
+	auditd_effect_msg(ROLE_SUP, 0, MSG_PORT_USE_SHOW, m, 0);
 	return 0;
 }

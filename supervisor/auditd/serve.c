@@ -395,6 +395,7 @@ static const struct chan_handler auditd_handlers[] = {
 	HANDLER(RULES_NOW,	auditd_on_rules_now),
 	HANDLER(VIRTUAL_DONE,	auditd_on_virtual_done),
 	HANDLER(ALARM,		auditd_on_alarm),
+	HANDLER(PORT_USE,	auditd_on_port_use),
 	HANDLER(COUNTS_GET,	on_counts_get),
 	HANDLER(LOG,		on_log),
 	HANDLER(EVENT,		on_event),

@@ -27,6 +27,7 @@
 #include "config/jsonfile.h"
 #include "conversation/conversation.h"
 #include "relay/link.h"
+#include "relay/publish.h"
 #include "sup.h"
 
 /* By then a signal that ended the agent has also arrived here. */
@@ -48,9 +49,9 @@ static struct {
 static int
 runtime_argv(char *const *args, const char *inside, struct fault *fault)
 {
-	const char *before[16] = {SANDBOX_BRIDGE, "run"}, *options[4];
+	const char *before[20] = {SANDBOX_BRIDGE, "run"}, *options[4];
 	const bool container = runtime_env.kind == &box_engine_kind;
-	char limits[96];
+	char limits[96], ports[PUBLISH_PORTS_TEXT];
 	char *filled[ADAPTER_MAX_ARGS + 1] = {NULL};
 	size_t n = 0, k = 2;
 	int rv = 0;
@@ -71,6 +72,10 @@ runtime_argv(char *const *args, const char *inside, struct fault *fault)
 	for (const char *const *o = engine_bridge_options;
 	     container && *o != NULL; o++)
 		before[k++] = *o;
+	if (sup.opt.npublish != 0) {
+		before[k++] = "--publish";
+		before[k++] = publish_ports(ports);
+	}
 	before[k++] = "--supervised";
 	if (sup.opt.conversation)
 		before[k++] = "--turns";

@@ -16,6 +16,7 @@
 #include "conversation/conversation.h"
 #include "json_put.h"
 #include "domains.h"
+#include "relay/publish.h"
 #include "sup.h"
 
 struct json_object *
@@ -188,6 +189,8 @@ control_status_json(void)
 	json_object_object_add(o, "budget", budget_json());
 	json_object_object_add(o, "limits", limits_json(&sup.config.limits));
 	json_object_object_add(o, "breakoutTest", breakout_json());
+	if (sup.opt.npublish != 0)
+		json_object_object_add(o, "published", publish_json());
 	if (sup.proxy.set)
 		json_object_object_add(o, "proxy", status_proxy());
 	list = json_object_new_array();

@@ -165,6 +165,25 @@ put_proxy(json_object *reply)
 }
 
 static void
+put_published(json_object *reply)
+{
+	json_object *list = NULL, *o;
+
+	if (!json_object_object_get_ex(reply, "published", &list))
+		return;
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		o = json_object_array_get_idx(list, i);
+		printf("%-12sport %lld of the sandbox is open to your browser, "
+		       "which can send anything anywhere: ",
+		    "published", (long long)icctl_number(o, "port"));
+		icctl_put_str(icctl_text(o, "url"));
+		printf(" (%lld open, %lld in all)\n",
+		    (long long)icctl_number(o, "open"),
+		    (long long)icctl_number(o, "connections"));
+	}
+}
+
+static void
 put_limits(json_object *reply)
 {
 	static const struct {
@@ -254,6 +273,7 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 		return ICCTL_OK;
 	}
 	put_session(reply);
+	put_published(reply);
 	put_proxy(reply);
 	if (json_object_object_get_ex(reply, "budget", &v)) {
 		puts("budget");

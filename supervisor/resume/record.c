@@ -12,9 +12,9 @@
 /* Every member that ready_session_json() and icctl write. */
 static const char *const record_keys[] = {"adapter", "agent", "boot",
     "breakoutTest", "confinement", "conversation", "format", "host", "image",
-    "limits", "missing", "pid", "pidStart", "policy", "runtime", "session",
-    "started", "startedBy", "state", "status", "talked", "version", "why",
-    "workspace", "workspaceDev", "workspaceIno", NULL};
+    "limits", "missing", "pid", "pidStart", "policy", "published", "runtime",
+    "session", "started", "startedBy", "state", "status", "talked", "version",
+    "why", "workspace", "workspaceDev", "workspaceIno", NULL};
 
 bool
 record_name_ok(const char *s)

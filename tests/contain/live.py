@@ -228,6 +228,8 @@ OWN_FDS = {
     "tunneld": lambda s, k: (1 + 1, 0, []),
     "egressd": lambda s, k: (1 + 2 + 1, 0, []),              # listener
     "termd": lambda s, k: (1 + 1, 0, []),                    # listener
+    # Listeners of the sandbox and of a port; the one that asks for users.
+    "portd": lambda s, k: (1 + 1 + 3, 0, []),
 }
 
 
@@ -285,8 +287,8 @@ def test_inside(tap, live, who, servers, providers):
         sockets, pipes, files, wrong = classify(role, fds)
         want = OWN_FDS[role](servers, providers)
         # At most both resolvers' socket pairs, connections that keyd keeps,
-        # the sandbox's connection and a viewer.
-        more = {"dialerd": 2, "keyd": 3, "termd": 2}.get(role, 0)
+        # the sandbox's connection and a viewer, and its idle ones to portd.
+        more = {"dialerd": 2, "keyd": 3, "termd": 2, "portd": 8}.get(role, 0)
         tap.ok(not wrong and want[0] <= sockets <= want[0] + more and
                pipes == want[1] and (files == want[2] or
                                      role == "policyd" and not files),

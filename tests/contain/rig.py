@@ -155,10 +155,11 @@ class Targets:
 
 # Workers that exist only with a server, and a server that needs all of them.
 PER_SERVER = {"mcp-backd", "egressd"}
-# A worker that exists only with an agent, and an idle agent.
-PER_AGENT = {"termd"}
+# Workers that exist only with an agent, and an idle agent.
+PER_AGENT = {"termd", "portd"}
 AGENT = {"runtime": "bwrap",
-         "options": ("--agent", "command", "--", "/bin/sleep", "600")}
+         "options": ("--publish", "28083", "--agent", "command", "--",
+                     "/bin/sleep", "600")}
 QUIET_SERVER = {"quiet": {"command": "/bin/sleep", "args": ["600"],
                    "sandbox": {"network": {"allowedDomains": ["localhost:9"],
                                            "allowPrivate": True}}}}
@@ -234,7 +235,7 @@ class Confined:
                     self.tell_pids(p, s.home, role)
                 if role == "resolver":
                     return self.judge_resolver(attempt, s, p)
-                if role in PER_AGENT:
+                if role == "termd":
                     return self.judge_restarted(role, attempt, s, p, err)
                 status = wait(p, DEADLINE)
                 err.seek(0)

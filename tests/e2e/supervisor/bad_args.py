@@ -37,6 +37,26 @@ ARGS = [
     ("a command without an agent", [*NONE, "--", "true"], 64,
      "icsupervisor: --runtime none starts no agent: no --task and no command "
      "(icsupervisor --help)"),
+    ("a published port without an agent", [*NONE, "--publish", "3000"], 64,
+     "icsupervisor: --runtime none starts no agent: no --publish "
+     "(icsupervisor --help)"),
+    ("a port that is none", [*S, "--publish", "99999"], 64,
+     "icsupervisor: --publish 99999: this must be PORT, HOSTPORT:PORT or "
+     "127.0.0.1:HOSTPORT:PORT, with numbers from 1 to 65535 (icsupervisor "
+     "--help)"),
+    ("another address", [*S, "--publish", "0.0.0.0:80:80"], 64,
+     "icsupervisor: --publish 0.0.0.0:80:80: this must be PORT, HOSTPORT:PORT "
+     "or 127.0.0.1:HOSTPORT:PORT, with numbers from 1 to 65535 (icsupervisor "
+     "--help)"),
+    ("the sandbox's own port", [*S, "--publish", "8080:18080"], 64,
+     "icsupervisor: --publish 8080:18080: the sandbox itself uses this port, "
+     "for the model (icsupervisor --help)"),
+    ("a port twice", [*S, "--publish", "3000", "--publish", "81:3000"], 64,
+     "icsupervisor: --publish 81:3000: it is published already (icsupervisor "
+     "--help)"),
+    ("a ninth port", [*S, *(w for n in range(9) for w in
+                            ("--publish", str(4000 + n)))], 64,
+     "icsupervisor: --publish: at most 8 times (icsupervisor --help)"),
     ("task and command", [*S, "--task", "x", "--", "true"], 64,
      "icsupervisor: --task and a command after -- cannot be used together "
      "(icsupervisor --help)"),

@@ -65,6 +65,8 @@ count_text(enum topology_count count)
 		return "if-proxy";
 	case TOPOLOGY_IF_AGENT:
 		return "if-agent";
+	case TOPOLOGY_IF_PORTS:
+		return "if-ports";
 	}
 	return "?";
 }
