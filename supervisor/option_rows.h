@@ -36,6 +36,10 @@ START_OPTION("runtime", RUNTIME, "bwrap|docker|podman|none",
     "where the agent runs")
 START_OPTION("image", IMAGE, "NAME", "the image of a container")
 START_OPTION("workspace", WORKSPACE, "DIR", "what the agent works on")
+START_ONCE_OPTION("clone", CLONE, "DIR",
+    "work on a clone of this repository")
+START_ONCE_FLAG("with-changes", CHANGES, "clone what is in no commit, too")
+START_ONCE_OPTION("with", WITH, "FILE...", "clone this file, too")
 START_OPTION("escalations", ESCALATIONS, "ask|deny",
     "ask you, or deny calls that would wait")
 START_ONCE_OPTION("allow-unsandboxed", UNSANDBOXED, "SERVER...",

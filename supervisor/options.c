@@ -19,6 +19,10 @@ static const char options_help[] =
     "--config FILE         instead of IRONCURTAIN_HOME/config.json\n  "
     "--profile NAME        which \"profiles\" of it chooses providers\n  "
     "--workspace DIR       what the agent works on; default: DIR/sandbox\n  "
+    "--clone DIR[#REF]|URL a clone of this repository, in DIR/sandbox, is the\n"
+    "                        workspace\n"
+    "  --with-changes        clone what is in no commit, too\n"
+    "  --with FILE           clone this file, too\n  "
     "--agent NAME          claude-code (default), codex, gemini-cli, "
     "opencode,\n                        or command (default when a COMMAND is "
     "given); each is\n                        a file agents/NAME.json\n  "
@@ -144,6 +148,17 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 		return options_path("agent", value, &o->agent, fault);
 	case OPT_WORKSPACE:
 		return options_path("workspace", value, &o->workspace, fault);
+	case OPT_CLONE:
+		return options_path("clone", value, &o->clone, fault);
+	case OPT_CHANGES:
+		o->changes = true;
+		return 0;
+	case OPT_WITH:
+		if (o->nwith == OPTIONS_MAX_WITH)
+			return fault_set(
+			    fault, "--with: at most %u times", OPTIONS_MAX_WITH);
+		return options_path(
+		    "with", value, &o->with[o->nwith++], fault);
 	case OPT_LIBEXEC:
 		return options_path("libexecdir", value, &o->libexecdir, fault);
 	case OPT_POLICY:
@@ -221,6 +236,11 @@ options_check(const struct options *o, struct fault *fault)
 {
 	if (o->session_dir == NULL)
 		fault_set(fault, "--session-dir DIR is missing");
+	else if (o->clone != NULL && o->workspace != NULL)
+		fault_set(fault, "--clone and --workspace cannot be used "
+				 "together: a clone has its own directory");
+	else if (o->clone == NULL && (o->changes || o->nwith != 0))
+		fault_set(fault, "--with and --with-changes are for --clone");
 	else if (o->task != NULL && o->command != NULL && !o->conversation)
 		fault_set(fault, "--task and a command after -- cannot be used "
 				 "together");

@@ -37,6 +37,7 @@ const char *options_runtime_name(enum options_runtime);
 enum options_runtime options_runtime_find(const char *name);
 
 #define OPTIONS_KEPT 64U
+#define OPTIONS_MAX_WITH 64U
 
 struct options {
 	bool quiet;   /* print no lines about the session */
@@ -46,6 +47,10 @@ struct options {
 	const char *config;
 	const char *agent;
 	const char *workspace;
+	const char *clone; /* DIR[#REF] or a URL; NULL: no clone */
+	bool changes;      /* with what is in no commit of DIR */
+	const char *with[OPTIONS_MAX_WITH];
+	size_t nwith;
 	const char *libexecdir;
 	const char *policy;
 	const char *profile; /* a name or directory; NULL: as configured */

@@ -18,6 +18,7 @@
 #include "box/runtime.h"
 #include "box/watcher.h"
 #include "budget.h"
+#include "clone.h"
 #include "control/approvals.h"
 #include "control/control.h"
 #include "config/here.h"
@@ -366,6 +367,7 @@ start_session(int *status, struct fault *fault)
 	if (sup.opt.viewer != NULL)
 		(void)strlcpy(here()->by, "icctl", sizeof(here()->by));
 	if (paths_init(&sup.paths, sup.opt.libexecdir, fault) == -1 ||
+	    clone_check(fault) == -1 ||
 	    start_check(fault) == -1)
 		return -1;
 	if (session_open(
@@ -396,7 +398,7 @@ start_session(int *status, struct fault *fault)
 		end_request(SUP_EXIT_OK, NULL, "checked");
 		return 0;
 	}
-	if (start_credentials(fault) == -1)
+	if (clone_begin(fault) == -1 || start_credentials(fault) == -1)
 		return -1;
 	*status = SUP_EXIT_OS;
 	/* Nobody but the one who started a trial has to find it. */

@@ -17,6 +17,7 @@
 #include "box/sandbox.h"
 #include "box/uncommitted.h"
 #include "budget_priv.h"
+#include "clone.h"
 #include "common/plural.h"
 #include "others.h"
 
@@ -119,7 +120,7 @@ summary_start(void)
 	sup_warn("session %s: %s in %s%s, policy %s", sup.session.id,
 	    summary_agent(agent, sizeof(agent)),
 	    sup.opt.workspace == NULL
-		? "an empty directory"
+		? clone_summary(where, sizeof(where))
 		: paths_tilde(sup.paths.user_home, sup.workspace_path, where,
 		      sizeof(where)),
 	    sup.opt.workspace != NULL && summary_is_here()

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Puts icgit into views. Every git in a view is covered by icgit; the real one
- * is bound at a path that only icgit uses.
+ * Puts icgit into the views of servers, and finds out the user's name for
+ * commits.
  */
 #include "box/gitbox.h"
 
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <fcntl.h>
@@ -17,11 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "box/gitbind.h"
 #include "box/locate_priv.h"
-#include "mcp-proxyd/icgit/icgit.h"
 #include "sup.h"
 
-#define GITBOX_PROGRAM ICGIT_DIR "/icgit"
 #define GITBOX_MS 2000
 
 static char identity[500]; /* git configuration; "": unknown */
@@ -36,33 +34,7 @@ gitbox_wants(const struct server_def *d)
 void
 gitbox_bind(struct box *b, const char *libexecdir)
 {
-	/* The first existing one is the one that PATH would find. */
-	static const char *const places[] = {"/usr/local/bin/git",
-	    "/usr/bin/git", "/usr/lib/git-core/git",
-	    "/usr/libexec/git-core/git", "/usr/local/libexec/git-core/git"};
-	bool found = false;
-	struct stat st;
-	char *ours;
-
-	if ((ours = paths_join(libexecdir, "icgit")) == NULL) {
-		b->failed = true;
-		return;
-	}
-	box_bind_path(b, ours, GITBOX_PROGRAM, false);
-	for (size_t i = 0; i < nitems(places); i++) {
-		/*
-		 * A link leads to another of these places or out of the view.
-		 */
-		if (lstat(places[i], &st) == -1 || !S_ISREG(st.st_mode))
-			continue;
-		if (!found)
-			box_bind_path(b, places[i], ICGIT_REAL, false);
-		found = true;
-		box_bind_path(b, ours, places[i], false);
-	}
-	if (identity[0] != '\0')
-		box_data(b, ICGIT_CONFIG, span_str(identity));
-	free(ours);
+	gitbind(b, libexecdir, identity);
 }
 
 /*
@@ -173,7 +145,7 @@ gitbox_add(const struct server *git, struct fault *fault)
 	s->theirs[0] = s->theirs[1] = s->theirs[2] = -1;
 	s->door = -1;
 	s->program.ours = true;
-	s->program.path = strdup(GITBOX_PROGRAM);
+	s->program.path = strdup(GITBIND_PROGRAM);
 	s->program.argv =
 	    locate_argv((const char *const[]){"icgit", NULL}, none);
 	if (s->program.path == NULL || s->program.argv == NULL ||

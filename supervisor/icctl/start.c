@@ -52,6 +52,7 @@ struct start {
 	char here[PATH_MAX];
 	bool no_input; /* the agent reads nothing */
 	bool detach;
+	bool clone;
 	struct start_file file; /* the options that start.json keeps */
 	struct names agents;
 };
@@ -68,6 +69,10 @@ usage(void)
 	    "COMMAND runs instead of an agent.\n\n  --workspace DIR        "
 	    "what the agent works on (default: the current\n                   "
 	    "      directory); none: an empty directory of the session\n  "
+	    "--clone DIR[#REF]      work on a clone of this repository, which "
+	    "icctl pull\n                         brings back as branches\n"
+	    "  --with-changes         clone what is in no commit, too\n"
+	    "  --with FILE            clone this file, too\n  "
 	    "--policy NAME|DIR      default, read-only, coding or your own "
 	    "(see\n                         ironcurtain-policy(5))\n  "
 	    "--profile NAME         which \"profiles\" of config.json chooses "
@@ -213,6 +218,8 @@ take_option(struct start *st, int argc, char **argv, int *i)
 		st->workspace = value;
 		return 0;
 	}
+	if (strcmp(name, "--clone") == 0)
+		st->clone = true;
 	if (strcmp(name, "--agent") == 0)
 		st->agent = value;
 	if (strcmp(name, "--config") == 0)
@@ -275,6 +282,8 @@ take_workspace(struct start *st)
 	const char *dir = st->workspace;
 
 	if (dir != NULL && strcmp(dir, "none") == 0)
+		return 0;
+	if (dir == NULL && st->clone)
 		return 0;
 	if (dir == NULL && (dir = getcwd(st->here, sizeof(st->here))) == NULL) {
 		warn("the current directory");

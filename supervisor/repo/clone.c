@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: ISC */
+#include "repo/clone.h"
+
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "host/tree.h"
+#include "repo/clone_priv.h"
+
+#define CLONE_NEW "clone.new"
+#define CLONE_DIR "/workspace"
+#define NONE span_of("", 0)
+
+/* git's word without its newline, if it is one line. */
+static struct span
+clone_line(const struct buf *b)
+{
+	struct span s = buf_span(b);
+
+	if (s.len != 0 && s.p[s.len - 1] == '\n')
+		s.len--;
+	return s;
+}
+
+/* Split DIR#REF. A directory whose name has a # is taken as it is. */
+static int
+clone_source(struct cloning *c, struct fault *fault)
+{
+	const char *source = c->how->source, *hash = strrchr(source, '#');
+	struct stat st;
+
+	c->ref[0] = '\0';
+	if (strlcpy(c->dir, source, sizeof(c->dir)) >= sizeof(c->dir))
+		return fault_set(fault, "--clone: the name is too long");
+	if (hash == NULL || stat(source, &st) == 0)
+		return 0;
+	c->dir[hash - source] = '\0';
+	if (hash[1] == '\0' || hash[1] == '-' ||
+	    strlcpy(c->ref, hash + 1, sizeof(c->ref)) >= sizeof(c->ref))
+		return fault_set(fault,
+		    "--clone %s: no branch, tag or commit has this name after "
+		    "the #",
+		    source);
+	if (c->how->changes)
+		return fault_set(fault,
+		    "--with-changes takes what is in no commit of the branch "
+		    "that is checked out: it cannot be used with #%s",
+		    c->ref);
+	return 0;
+}
+
+/* Find the commit that `name` leads to. Returns 0, 1 if none, or -1. */
+static int
+clone_commit(struct cloning *c, const char *prefix, const char *name,
+    struct fault *fault)
+{
+	char word[4200];
+	struct buf out;
+	int r;
+
+	snprintf(word, sizeof(word), "%s%.4000s^{commit}", prefix, name);
+	buf_init(&out, 4096);
+	r = REPO_GIT(c->how->env, &c->from.view, NONE, &out, fault, "rev-parse",
+	    "--verify", "-q", "--end-of-options", word);
+	if (r == 0 &&
+	    (!repo_oid_ok(clone_line(&out)) ||
+		span_copy(clone_line(&out), c->record.base, REPO_OID) == -1))
+		r = -1;
+	buf_free(&out);
+	return r <= 0 ? r : 1;
+}
+
+/* Find the branch that is checked out; the record's stays "" if there is none.
+ */
+static int
+clone_head(struct cloning *c, struct fault *fault)
+{
+	struct buf out;
+	struct span s;
+	int r;
+
+	buf_init(&out, 8192);
+	r = REPO_GIT(c->how->env, &c->from.view, NONE, &out, fault,
+	    "symbolic-ref", "-q", "HEAD");
+	s = clone_line(&out);
+	if (r == 0 && span_starts(s, SPAN("refs/heads/"))) {
+		s = span_of(s.p + 11, s.len - 11);
+		if (repo_name_wrong(s) == NULL)
+			(void)span_copy(s, c->record.branch, REPO_NAME);
+	}
+	buf_free(&out);
+	return r == -1 ? -1 : 0;
+}
+
+/* Find what is to be cloned: a commit, and the name of its branch. */
+static int
+clone_what(struct cloning *c, struct fault *fault)
+{
+	char shown[512];
+	int r;
+
+	if (c->ref[0] != '\0') {
+		r = clone_commit(c, "refs/heads/", c->ref, fault);
+		if (r == 0 && repo_name_wrong(span_str(c->ref)) == NULL)
+			(void)strlcpy(c->record.branch, c->ref, REPO_NAME);
+		if (r == 1)
+			r = clone_commit(c, "", c->ref, fault);
+		if (r == 1)
+			return fault_set(fault,
+			    "%s has no branch, tag or commit %s", c->dir,
+			    log_vis(span_str(c->ref), shown, sizeof(shown)));
+	} else {
+		if (clone_head(c, fault) == -1)
+			return -1;
+		r = clone_commit(c, "", "HEAD", fault);
+		if (r == 1)
+			return fault_set(fault,
+			    "%s has no commit yet: make one first (git add, "
+			    "git commit)",
+			    c->dir);
+	}
+	if (c->record.branch[0] == '\0')
+		(void)strlcpy(c->record.branch, "work", REPO_NAME);
+	return r;
+}
+
+/* Read what the clone must know of the user's repository. */
+static int
+clone_look(struct cloning *c, struct fault *fault)
+{
+	struct buf out;
+	int r;
+
+	if (c->from.shallow)
+		return fault_set(fault,
+		    "%s is a shallow clone, whose history is cut. Get the rest "
+		    "first: git fetch --unshallow",
+		    c->dir);
+	buf_init(&out, 8192);
+	r = REPO_GIT(c->how->env, &c->from.view, NONE, &out, fault, "rev-parse",
+	    "--show-object-format");
+	if (r == 0 && (span_copy(clone_line(&out), c->record.format,
+			   sizeof(c->record.format)) == -1 ||
+			  (strcmp(c->record.format, "sha1") != 0 &&
+			      strcmp(c->record.format, "sha256") != 0)))
+		r = fault_set(fault, "its format of objects is not known");
+	buf_reset(&out, 8192);
+	if (r == 0 && REPO_GIT(c->how->env, &c->from.view, NONE, &out, fault,
+			  "config", "--get", "remote.origin.url") == 0)
+		c->origin_set =
+		    repo_origin(clone_line(&out), c->origin, sizeof(c->origin));
+	buf_free(&out);
+	return r == 0 ? clone_what(c, fault) : -1;
+}
+
+/* Run git in the new clone. Returns 0, or -1 with the fault set. */
+#define CLONE_GIT(c, fault, ...)                                               \
+	(REPO_GIT(                                                             \
+	     (c)->how->env, &(c)->to, NONE, NULL, (fault), __VA_ARGS__) == 0   \
+		? 0                                                            \
+		: -1)
+
+/* Make an empty repository, and take the history. */
+static int
+clone_fetch(struct cloning *c, struct fault *fault)
+{
+	char format[32], branch[32 + REPO_NAME], in[REPO_OID + 2];
+	const struct repo_flow flow = {.from = &c->from.view,
+	    .to = &c->to,
+	    .from_words = (const char *const[]){"pack-objects", "--revs",
+		"--stdout", "--delta-base-offset", "-q", NULL},
+	    .to_words = (const char *const[]){"index-pack", "--stdin",
+		REPO_STRICT, NULL},
+	    .in = span_of(
+		in, (size_t)snprintf(in, sizeof(in), "%s\n", c->record.base))};
+
+	snprintf(
+	    format, sizeof(format), "--object-format=%s", c->record.format);
+	snprintf(branch, sizeof(branch), "refs/heads/%s", c->record.branch);
+	if (CLONE_GIT(c, fault, "init", "-q", "--template=", format, "-b",
+		c->record.branch) == -1 ||
+	    repo_pump(c->how->env, &flow, fault) == -1 ||
+	    CLONE_GIT(c, fault, "update-ref", branch, c->record.base) == -1)
+		return -1;
+	if (c->origin_set &&
+	    (CLONE_GIT(c, fault, "config", "remote.origin.url", c->origin) ==
+		    -1 ||
+		CLONE_GIT(c, fault, "config", "remote.origin.fetch",
+		    "+refs/heads/*:refs/remotes/origin/*") == -1))
+		return -1;
+	return CLONE_GIT(c, fault, "reset", "-q", "--hard");
+}
+
+/* Take uncommitted changes of files that are in the repository. */
+static int
+clone_changes(struct cloning *c, struct fault *fault)
+{
+	/* Whatever the user's configuration says, git apply must read it. */
+	static const char *const diff[] = {"-c", "core.quotePath=true", "diff",
+	    "--binary", "--full-index", "--no-color", "--no-renames",
+	    "--no-relative", "--src-prefix=a/", "--dst-prefix=b/",
+	    "--submodule=short", "--ignore-submodules=all", "HEAD", NULL};
+	static const char *const apply[] = {"apply", "--index", "--allow-empty",
+	    "--whitespace=nowarn", "-", NULL};
+	const struct repo_flow flow = {.from = &c->from.view,
+	    .to = &c->to,
+	    .from_words = diff,
+	    .to_words = apply,
+	    .in = NONE};
+
+	return repo_pump(c->how->env, &flow, fault);
+}
+
+/* Commit what the agent finds, beside every branch: diff compares with it. */
+static int
+clone_snapshot(struct cloning *c, struct fault *fault)
+{
+	char tree[REPO_OID];
+	struct buf out;
+	int r;
+
+	if (CLONE_GIT(c, fault, "add", "-A") == -1)
+		return -1;
+	buf_init(&out, 4096);
+	r = REPO_GIT(c->how->env, &c->to, NONE, &out, fault, "write-tree");
+	if (r == 0 && span_copy(clone_line(&out), tree, sizeof(tree)) == -1)
+		r = -1;
+	buf_reset(&out, 4096);
+	if (r == 0)
+		r = REPO_GIT(c->how->env, &c->to, NONE, &out, fault, "-c",
+		    "user.name=IronCurtain", "-c",
+		    "user.email=ironcurtain@localhost", "commit-tree", tree,
+		    "-p", c->record.base, "-m", "what was in no commit");
+	if (r == 0 &&
+	    (!repo_oid_ok(clone_line(&out)) ||
+		span_copy(clone_line(&out), c->record.start, REPO_OID) == -1))
+		r = -1;
+	buf_free(&out);
+	return r == 0 ? 0 : -1;
+}
+
+static int
+clone_fill(struct cloning *c, struct fault *fault)
+{
+	const struct repo_clone *how = c->how;
+
+	if (clone_look(c, fault) == -1 || clone_fetch(c, fault) == -1)
+		return -1;
+	memcpy(c->record.start, c->record.base, REPO_OID);
+	if (how->changes &&
+	    (clone_changes(c, fault) == -1 || clone_untracked(c, fault) == -1))
+		return -1;
+	if (how->nwith != 0 && clone_with(c, fault) == -1)
+		return -1;
+	if (how->changes || how->nwith != 0)
+		return clone_snapshot(c, fault);
+	return 0;
+}
+
+/* Move everything in one directory to another. Returns 0, or -1 with errno. */
+static int
+clone_move(int from, int to)
+{
+	struct dirent *e;
+	int rv = 0, fd;
+	DIR *d;
+
+	fd = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd == -1 || (d = fdopendir(fd)) == NULL)
+		return -1;
+	while (rv == 0 && (e = readdir(d)) != NULL)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			rv = renameat(from, e->d_name, to, e->d_name);
+	closedir(d);
+	return rv;
+}
+
+static void
+clone_name(struct cloning *c)
+{
+	const char *base = strrchr(c->how->session_path, '/');
+
+	base = base == NULL ? c->how->session_path : base + 1;
+	if (strlen(base) >= sizeof(c->record.session) ||
+	    repo_name_wrong(span_str(base)) != NULL)
+		base = "session";
+	(void)strlcpy(c->record.session, base, sizeof(c->record.session));
+	(void)strlcpy(c->record.dir, c->from.top_path, sizeof(c->record.dir));
+}
+
+/* Remove everything in a directory of the session. */
+static void
+clone_remove(int session, const char *name)
+{
+	struct tree t = {.top = -1};
+	struct stat st;
+
+	if (fstat(session, &st) == -1)
+		return;
+	t.dev = st.st_dev;
+	tree_at(&t, session, name);
+}
+
+static bool
+clone_empty(int dir)
+{
+	struct dirent *e;
+	bool empty = true;
+	int fd;
+	DIR *d;
+
+	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd == -1 || (d = fdopendir(fd)) == NULL)
+		return false;
+	while (empty && (e = readdir(d)) != NULL)
+		empty =
+		    strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+	closedir(d);
+	return empty;
+}
+
+/* Remove what a start that was killed has left. */
+static int
+clone_again(const struct repo_clone *how, struct fault *fault)
+{
+	struct stat st;
+
+	if (fstatat(how->session, CLONE_NEW, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		clone_remove(how->session, CLONE_NEW);
+		clone_remove(how->session, "sandbox");
+	}
+	if (!clone_empty(how->sandbox))
+		return fault_set(fault,
+		    "%s/sandbox has files already: --clone needs a new session",
+		    how->session_path);
+	return 0;
+}
+
+static int
+clone_in(struct cloning *c, struct fault *fault)
+{
+	const struct repo_clone *how = c->how;
+
+	if (repo_place_open(&c->from, c->dir,
+		how->changes ? REPO_PLACE_TREE : REPO_PLACE_GIT, fault) == -1)
+		return -1;
+	if (how->changes && c->from.bare)
+		return fault_set(fault,
+		    "%s has no working tree: --with-changes has no effect",
+		    c->dir);
+	clone_name(c);
+	if (clone_again(how, fault) == -1)
+		return -1;
+	if ((mkdirat(how->session, CLONE_NEW, 0700) == -1 && errno != EEXIST) ||
+	    (c->new = openat(how->session, CLONE_NEW,
+		 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) == -1 ||
+	    repo_view_add(&c->to, c->new, CLONE_DIR, true) == -1)
+		return fault_errno(fault, "%s", how->session_path);
+	c->to.dir = CLONE_DIR;
+	if (clone_fill(c, fault) == -1)
+		return -1;
+	/* A record without a clone is no clone: see repo_cloned(). */
+	if (repo_record_write(&c->record, how->session) == -1 ||
+	    clone_move(c->new, how->sandbox) == -1) {
+		fault_errno(fault, "%s", how->session_path);
+		(void)unlinkat(how->session, REPO_RECORD, 0);
+		clone_remove(how->session, "sandbox");
+		return -1;
+	}
+	return 0;
+}
+
+int
+repo_clone(const struct repo_clone *how, struct fault *fault)
+{
+	static struct cloning c;
+	int rv;
+
+	memset(&c, 0, sizeof(c));
+	c.how = how;
+	c.new = -1;
+	c.room = REPO_MAX_BYTES;
+	if (clone_source(&c, fault) == -1)
+		return -1;
+	rv = clone_in(&c, fault);
+	repo_place_close(&c.from);
+	repo_view_free(&c.to);
+	if (c.new != -1)
+		close(c.new);
+	clone_remove(how->session, CLONE_NEW);
+	/* As long as it is there, the clone counts as half done. */
+	if (unlinkat(how->session, CLONE_NEW, AT_REMOVEDIR) == -1 && rv == 0)
+		rv = fault_errno(fault, "%s/" CLONE_NEW, how->session_path);
+	return rv;
+}
+
+bool
+repo_cloned(int session, int sandbox)
+{
+	struct stat st;
+
+	/* .git need not be the last that is moved: see clone_move(). */
+	return fstatat(session, REPO_RECORD, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       fstatat(session, CLONE_NEW, &st, AT_SYMLINK_NOFOLLOW) == -1 &&
+	       errno == ENOENT &&
+	       fstatat(sandbox, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Makes the clone that an agent works on. One sandbox reads the user's
+ * repository and writes a pack of one branch; a second one, which sees nothing
+ * but the new directory, checks every object and makes the clone. They share
+ * nothing but bytes: no object, no link, no configuration.
+ */
+#ifndef REPO_CLONE_H
+#define REPO_CLONE_H
+
+#include "repo/git.h"
+#include "repo/record.h"
+
+struct repo_clone {
+	const struct repo_env *env;
+	const char *source;      /* DIR[#REF] */
+	bool changes;            /* take uncommitted work, too */
+	const char *const *with; /* further files */
+	size_t nwith;
+	const char *identity; /* for the clone's commits, or "" */
+	int session;          /* the session's directory */
+	const char *session_path;
+	int sandbox; /* the clone's place in it, which is empty */
+	void (*say)(const char *line); /* tells the user */
+};
+
+/* Returns true if the text is a URL, and no directory has this name. */
+bool repo_is_url(const char *source);
+/*
+ * Make the clone and its record. Returns 0, or -1 with the fault set: the
+ * sandbox is then empty.
+ */
+int repo_clone(const struct repo_clone *, struct fault *);
+/*
+ * Returns true if the session has a clone already, which a start uses again.
+ */
+bool repo_cloned(int session, int sandbox);
+
+/*
+ * origin.c: Write the URL of a repository without user name and password.
+ * Returns false if it leads nowhere from a sandbox: a path, or a form that is
+ * not known.
+ */
+bool repo_origin(struct span url, char *dst, size_t cap);
+
+#endif

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Two shapes of a run: one git whose output is collected, and two gits of which
+ * the first writes into the second. Both are one loop over at most two
+ * sandboxes.
+ */
+#include "repo/git.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "box/gitbind.h"
+#include "common/log.h"
+#include "common/loop.h"
+
+#define GIT_CHUNK 65536U
+#define GIT_TICK_MS 100
+#define GIT_SAID 400U
+#define GIT_DATA ((uint64_t)3 << 30)
+#define GIT_FILE ((uint64_t)4 << 30)
+
+/* One git that runs. */
+struct run {
+	struct spawned sp;
+	int in, out, err; /* our ends; -1: closed */
+	char said[GIT_SAID];
+	size_t nsaid;
+	int status; /* exit status; -1: it runs */
+};
+
+/* Bytes on their way from one git to the other, or to a buffer. */
+struct flow {
+	uint8_t data[GIT_CHUNK];
+	size_t len, done;
+	uint8_t head[12]; /* the beginning of the pack */
+	size_t nhead;
+	uint64_t total;
+	uint32_t objects;
+	struct buf *out; /* NULL: to `to` */
+};
+
+int
+repo_view_add(struct repo_view *v, int fd, const char *dest, bool writable)
+{
+	if (v->n == REPO_MAX_BINDS) {
+		errno = E2BIG;
+		return -1;
+	}
+	if ((v->binds[v->n].dest = strdup(dest)) == NULL)
+		return -1;
+	v->binds[v->n].fd = fd;
+	v->binds[v->n++].writable = writable;
+	return 0;
+}
+
+void
+repo_view_free(struct repo_view *v)
+{
+	for (unsigned i = 0; i < v->n; i++)
+		free(v->binds[i].dest);
+	v->n = 0;
+}
+
+/* Set the soft limits that the next program inherits, or restore ours. */
+static void
+git_limits(bool set)
+{
+	static const int which[] = {
+	    RLIMIT_FSIZE,
+	    RLIMIT_CPU,
+#ifndef __SANITIZE_ADDRESS__ /* its shadow memory would count */
+	    RLIMIT_DATA,
+#endif
+	};
+	static const rlim_t to[] = {GIT_FILE, REPO_MAX_SECONDS, GIT_DATA};
+	static struct rlimit ours[nitems(which)];
+	struct rlimit rl;
+
+	for (size_t i = 0; i < nitems(which); i++) {
+		if (set && getrlimit(which[i], &ours[i]) == -1)
+			continue;
+		rl = ours[i];
+		if (set && rl.rlim_cur > to[i])
+			rl.rlim_cur = to[i];
+		(void)setrlimit(which[i], &rl);
+	}
+}
+
+static int
+git_spawn(const struct repo_env *env, const struct repo_view *v,
+    const char *const *words, const int stdio[3], struct spawned *sp,
+    struct fault *fault)
+{
+	const char *argv[200] = {
+	    "/usr/bin/git", "--no-optional-locks", "-C", v->dir};
+	struct limits limits;
+	struct box b;
+	size_t n = 4;
+	int rv;
+
+	for (; *words != NULL && n < nitems(argv) - 1; words++)
+		argv[n++] = *words;
+	limits_default(&limits);
+	box_init(&b, FILTER_SERVER, &limits);
+	gitbind(&b, env->libexecdir, v->identity != NULL ? v->identity : "");
+	for (unsigned i = 0; i < v->n; i++)
+		box_bind(
+		    &b, v->binds[i].fd, v->binds[i].dest, v->binds[i].writable);
+	box_setenv(&b, "PATH", "/usr/bin:/bin");
+	box_setenv(&b, "HOME", "/tmp");
+	box_setenv(&b, "LC_ALL", "C.UTF-8");
+	if (v->objects != NULL)
+		box_setenv(&b, "GIT_ALTERNATE_OBJECT_DIRECTORIES", v->objects);
+	git_limits(true);
+	rv = box_spawn(&b, stdio, (char *const *)(uintptr_t)argv, sp, fault);
+	git_limits(false);
+	box_free(&b);
+	if (rv == 0 && spawn_check(sp) == -1)
+		rv = fault_errno(fault, "bubblewrap%s", spawn_step());
+	return rv;
+}
+
+static void
+git_close(int *fd)
+{
+	if (*fd != -1)
+		close(*fd);
+	*fd = -1;
+}
+
+/*
+ * Start a git. `in`, which is taken, is its input; -1: a pipe from us. Returns
+ * 0, or -1 with the fault set.
+ */
+static int
+run_start(struct run *r, const struct repo_env *env, const struct repo_view *v,
+    const char *const *words, int in, struct fault *fault)
+{
+	int i[2] = {in, -1}, o[2] = {-1, -1}, e[2] = {-1, -1}, rv;
+
+	*r = (struct run){
+	    .sp = SPAWNED_INIT, .in = -1, .out = -1, .err = -1, .status = -1};
+	if ((in == -1 && pipe2(i, O_CLOEXEC) == -1) ||
+	    pipe2(o, O_CLOEXEC) == -1 || pipe2(e, O_CLOEXEC) == -1)
+		rv = fault_errno(fault, "pipe");
+	else
+		rv = git_spawn(
+		    env, v, words, (int[3]){i[0], o[1], e[1]}, &r->sp, fault);
+	git_close(&i[0]);
+	git_close(&o[1]);
+	git_close(&e[1]);
+	r->in = i[1];
+	r->out = o[0];
+	r->err = e[0];
+	for (size_t k = 0; k < 3; k++) {
+		int fd = (int[3]){r->in, r->out, r->err}[k];
+
+		if (fd != -1)
+			(void)fcntl(fd, F_SETFL, O_NONBLOCK);
+	}
+	return rv;
+}
+
+static void
+run_end(struct run *r)
+{
+	int code, status;
+
+	git_close(&r->in);
+	git_close(&r->out);
+	git_close(&r->err);
+	if (r->sp.pidfd == -1)
+		return;
+	if (r->status == -1) {
+		(void)syscall(
+		    SYS_pidfd_send_signal, r->sp.pidfd, SIGKILL, NULL, 0);
+		(void)spawn_reap(r->sp.pidfd, true, &code, &status);
+	}
+	git_close(&r->sp.pidfd);
+}
+
+/* Keep the beginning of what git writes to stderr, and drop the rest. */
+static void
+run_said(struct run *r)
+{
+	char rest[1024];
+	ssize_t n;
+
+	if (r->err == -1)
+		return;
+	while ((n = read(r->err, rest, sizeof(rest))) > 0)
+		for (ssize_t i = 0; i < n && r->nsaid < GIT_SAID - 1; i++)
+			r->said[r->nsaid++] = rest[i];
+	r->said[r->nsaid] = '\0';
+	if (n == 0)
+		git_close(&r->err);
+}
+
+/* Notice the exit of a git. */
+static void
+run_look(struct run *r)
+{
+	int code, status;
+
+	if (r->sp.pidfd != -1 && r->status == -1 &&
+	    spawn_reap(r->sp.pidfd, false, &code, &status) == 1) {
+		r->status = spawn_status(code, status);
+		run_said(r);
+	}
+}
+
+/* Write the first line that git said which is no mere warning. */
+static void
+run_reason(const struct run *r, struct fault *fault)
+{
+	struct span s = span_of(r->said, r->nsaid), line, best = {NULL, 0};
+	char shown[GIT_SAID * 4];
+
+	while (s.len != 0) {
+		const uint8_t *nl = memchr(s.p, '\n', s.len);
+
+		line = span_of(s.p, nl == NULL ? s.len : (size_t)(nl - s.p));
+		s = span_of(
+		    line.p + line.len, s.len - line.len - (nl == NULL ? 0 : 1));
+		if (nl != NULL)
+			s.p++;
+		if (best.len == 0 || span_starts(line, SPAN("fatal: ")) ||
+		    span_starts(line, SPAN("error: ")))
+			best = line;
+		if (span_starts(line, SPAN("fatal: ")) ||
+		    span_starts(line, SPAN("error: ")))
+			break;
+	}
+	if (best.len == 0)
+		fault_set(fault, "git ended with status %d", r->status);
+	else
+		fault_set(
+		    fault, "git: %s", log_vis(best, shown, sizeof(shown)));
+}
+
+/* Check the head of a pack. Returns 0, or -1 with the fault set. */
+static int
+flow_head(struct flow *f, struct fault *fault)
+{
+	uint32_t n;
+
+	for (size_t i = 0; i < f->len && f->nhead < sizeof(f->head); i++)
+		f->head[f->nhead++] = f->data[i];
+	if (f->objects == 0 || f->nhead < sizeof(f->head))
+		return 0;
+	n = (uint32_t)f->head[8] << 24 | (uint32_t)f->head[9] << 16 |
+	    (uint32_t)f->head[10] << 8 | f->head[11];
+	if (n > f->objects)
+		return fault_set(fault,
+		    "%u objects are more than the %u that are taken at once", n,
+		    f->objects);
+	return 0;
+}
+
+/* Read more. Returns 1 at the end, 0, or -1 with the fault set. */
+static int
+flow_read(struct flow *f, struct run *from, struct fault *fault)
+{
+	ssize_t n = read(from->out, f->data, sizeof(f->data));
+
+	if (n == -1)
+		return errno == EAGAIN || errno == EINTR
+			   ? 0
+			   : fault_errno(fault, "git");
+	if (n == 0)
+		return 1;
+	f->len = (size_t)n;
+	f->done = 0;
+	f->total += (size_t)n;
+	if (f->total > REPO_MAX_BYTES)
+		return fault_set(fault, "more than 2 GiB");
+	if (f->out != NULL) {
+		buf_add(f->out, f->data, f->len);
+		f->len = 0;
+		return f->out->failed ? fault_set(fault, "git prints too much")
+				      : 0;
+	}
+	return flow_head(f, fault);
+}
+
+/* Pass bytes on. Returns 0, or -1 if the receiver is gone. */
+static int
+flow_write(struct flow *f, struct run *to)
+{
+	ssize_t n = write(to->in, f->data + f->done, f->len - f->done);
+
+	if (n == -1)
+		return errno == EAGAIN || errno == EINTR ? 0 : -1;
+	f->done += (size_t)n;
+	if (f->done == f->len)
+		f->len = f->done = 0;
+	return 0;
+}
+
+static int
+flow_allowed(const struct repo_env *env, struct fault *fault)
+{
+	if (env->stopped != NULL && env->stopped())
+		return fault_set(fault, "interrupted");
+	if (clock_mono_us() > env->until)
+		return fault_set(fault, "git took too long");
+	return 0;
+}
+
+/*
+ * Turn once: wait until anything is possible, and do it. Returns 1 when all has
+ * been read and all have ended, 0, or -1 with the fault set.
+ */
+static int
+flow_turn(struct flow *f, struct run *from, struct run *to, struct fault *fault)
+{
+	struct pollfd p[6] = {
+	    {.fd = f->len == 0 ? from->out : -1, .events = POLLIN},
+	    {.fd = f->len != 0 ? to->in : -1, .events = POLLOUT},
+	    {.fd = from->err, .events = POLLIN},
+	    {.fd = to->err, .events = POLLIN},
+	    {.fd = from->status == -1 ? from->sp.pidfd : -1, .events = POLLIN},
+	    {.fd = to->status == -1 ? to->sp.pidfd : -1, .events = POLLIN}};
+	int r;
+
+	if (poll(p, nitems(p), GIT_TICK_MS) == -1 && errno != EINTR)
+		return fault_errno(fault, "poll");
+	run_said(from);
+	run_said(to);
+	if (p[1].revents != 0 && flow_write(f, to) == -1) {
+		/* Its exit status and its last words tell the reason. */
+		f->len = 0;
+		git_close(&from->out);
+		git_close(&to->in);
+	}
+	if (from->out != -1 && p[0].revents != 0) {
+		if ((r = flow_read(f, from, fault)) == -1)
+			return -1;
+		if (r == 1)
+			git_close(&from->out);
+	}
+	if (from->out == -1 && f->len == 0)
+		git_close(&to->in);
+	run_look(from);
+	run_look(to);
+	return from->out == -1 && f->len == 0 && from->status != -1 &&
+	       (to->sp.pidfd == -1 || to->status != -1);
+}
+
+static int
+flow_run(const struct repo_env *env, struct flow *f, struct run *from,
+    struct run *to, struct fault *fault)
+{
+	int r = 0;
+
+	while (r == 0) {
+		if (flow_allowed(env, fault) == -1)
+			return -1;
+		r = flow_turn(f, from, to, fault);
+		if (env->progress != NULL && f->out == NULL)
+			env->progress(f->total);
+	}
+	return r == 1 ? 0 : -1;
+}
+
+/* Returns a memfd with the text, or -1 with the fault set. */
+static int
+git_input(struct span in, struct fault *fault)
+{
+	ssize_t n;
+	int fd;
+
+	if ((fd = memfd_create("input", MFD_CLOEXEC)) == -1)
+		return fault_errno(fault, "memory");
+	while (in.len != 0) {
+		if ((n = write(fd, in.p, in.len)) == -1) {
+			close(fd);
+			return fault_errno(fault, "memory");
+		}
+		in.p += n;
+		in.len -= (size_t)n;
+	}
+	(void)lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+int
+repo_git(const struct repo_env *env, const struct repo_view *v,
+    const char *const *words, struct span in, struct buf *out,
+    struct fault *fault)
+{
+	static struct flow f;
+	struct run none = {.sp = SPAWNED_INIT, .in = -1, .out = -1, .err = -1};
+	struct buf ignored;
+	struct run r;
+	int fd, rv = -1;
+
+	f.len = f.done = f.nhead = 0;
+	f.total = 0;
+	f.objects = 0;
+	buf_init(&ignored, 1U << 20);
+	f.out = out != NULL ? out : &ignored;
+	if ((fd = git_input(in, fault)) == -1)
+		return -1;
+	if (run_start(&r, env, v, words, fd, fault) == 0 &&
+	    flow_run(env, &f, &r, &none, fault) == 0) {
+		rv = r.status;
+		if (rv != 0)
+			run_reason(&r, fault);
+	}
+	run_end(&r);
+	buf_free(&ignored);
+	return rv;
+}
+
+int
+repo_pump(const struct repo_env *env, const struct repo_flow *how,
+    struct fault *fault)
+{
+	static struct flow f;
+	struct run from = {.sp = SPAWNED_INIT, .in = -1, .out = -1, .err = -1};
+	struct run to = from;
+	int fd, rv = -1;
+
+	f.len = f.done = f.nhead = 0;
+	f.total = 0;
+	f.objects = how->objects;
+	f.out = NULL;
+	if ((fd = git_input(how->in, fault)) == -1)
+		return -1;
+	if (run_start(&from, env, how->from, how->from_words, fd, fault) == 0 &&
+	    run_start(&to, env, how->to, how->to_words, -1, fault) == 0 &&
+	    flow_run(env, &f, &from, &to, fault) == 0) {
+		/* The first one dies of SIGPIPE if the second one fails. */
+		if (to.status != 0)
+			run_reason(&to, fault);
+		else if (from.status != 0)
+			run_reason(&from, fault);
+		else
+			rv = 0;
+	}
+	run_end(&from);
+	run_end(&to);
+	return rv;
+}
