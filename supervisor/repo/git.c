@@ -73,7 +73,7 @@ repo_view_free(struct repo_view *v)
 static void
 git_limits(bool set)
 {
-	static const int which[] = {
+	static const __rlimit_resource_t which[] = {
 	    RLIMIT_FSIZE,
 	    RLIMIT_CPU,
 #ifndef __SANITIZE_ADDRESS__ /* its shadow memory would count */
