@@ -20,6 +20,7 @@
 #include "control/control.h"
 #include "control/grants.h"
 #include "conversation/conversation.h"
+#include "conversation/talk_calls.h"
 #include "domains.h"
 #include "relay/publish.h"
 #include "resume/state.h"
@@ -332,6 +333,22 @@ on_state_show(struct chan *ch, const struct msg_STATE_SHOW *m)
 }
 
 static int
+on_call_show(struct chan *ch, const struct msg_CALL_SHOW *m)
+{
+	return talk_call(m) == -1
+		   ? chan_violation(ch, "CALL_SHOW outside a conversation")
+		   : 0;
+}
+
+static int
+on_result_show(struct chan *ch, const struct msg_RESULT_SHOW *m)
+{
+	return talk_call_end(m) == -1
+		   ? chan_violation(ch, "RESULT_SHOW outside a conversation")
+		   : 0;
+}
+
+static int
 on_hold_show(struct chan *ch, const struct msg_HOLD_SHOW *m)
 {
 	if ((m->id & PROTO_BUDGET_ID) != 0 && !budget_asks(m->id))
@@ -493,6 +510,8 @@ static const struct chan_handler sup_handlers[] = {
 	HANDLER(COUNTS,		on_counts),
 	HANDLER(ALARM_SHOW,	on_alarm_show),
 	HANDLER(STATE_SHOW,	on_state_show),
+	HANDLER(CALL_SHOW,	on_call_show),
+	HANDLER(RESULT_SHOW,	on_result_show),
 	HANDLER(HOLD_SHOW,	on_hold_show),
 	HANDLER(HOLD_END,	on_hold_end),
 	HANDLER(VERDICT_GO,	on_verdict_go),

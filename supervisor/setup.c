@@ -18,7 +18,8 @@ setup_log(void)
 {
 	struct msg_LOG log = {.seq = sup.session.seq,
 	    .prev = span_of(sup.session.prev, sizeof(sup.session.prev)),
-	    .sync = sup.config.sync};
+	    .sync = sup.config.sync,
+	    .calls = sup.opt.conversation};
 
 	child_send(ROLE_AUDIT, 0, MSG_LOG, &log, sup.session.audit);
 	sup.session.audit = -1;

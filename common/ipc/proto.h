@@ -117,6 +117,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(COUNTS,	0x0205,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(ALARM,	0x0206,	R(KEY)|R(MITM)|R(SUP), R(AUDIT), RUN,	0)	\
 	M(ALARM_SHOW,	0x0207,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	M(CALL_SHOW,	0x0209,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	M(RESULT_SHOW,	0x020a,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	/* policy and MCP servers: configuration */				\
 	M(RULES,	0x0301,	R(SUP),		R(POLICY),	BOTH,	0)	\
 	M(SETTINGS,	0x0302,	R(SUP),		R(POLICY),	SETUP,	0)	\
@@ -289,11 +291,13 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 
 /*
  * The log, opened with O_APPEND; `seq` of the next line and hash of the last
- * one.
+ * one.  calls: report each tool call and its end with CALL_SHOW and
+ * RESULT_SHOW.
  */
 #define F_LOG(F, m)		F(m, u64, seq, UINT64_MAX)		\
 				F(m, blob, prev, 32)			\
-				F(m, u8, sync, 1)
+				F(m, u8, sync, 1)			\
+				F(m, u8, calls, 1)
 /* icsupervisor's own record.  detail: a canonical JSON object. */
 #define F_EVENT(F, m)		F(m, str, event, 32)			\
 				F(m, big, detail, 1U << 20)
@@ -311,6 +315,23 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, text, 512)
 #define F_ALARM_SHOW(F, m)	F(m, str, who, 32)			\
 				F_ALARM(F, m)
+/*
+ * A decided call, for people.  hold: how it stopped waiting for one.  preview:
+ * its arguments as in the log, or their beginning.  missed: calls before it
+ * that are not reported, because there were too many at once.
+ */
+#define F_CALL_SHOW(F, m)	F(m, u64, id, UINT64_MAX)		\
+				F(m, str, server_name, 64)		\
+				F(m, str, tool, 256)			\
+				F(m, u8, forward, 1)			\
+				F(m, u8, hold, PROTO_HOLD_LAST)		\
+				F(m, str, reason, 2048)			\
+				F(m, str, preview, 1024)		\
+				F(m, u32, missed, UINT32_MAX)
+/* The end of a call that was reported.  status: enum proto_result. */
+#define F_RESULT_SHOW(F, m)	F(m, u64, id, UINT64_MAX)		\
+				F(m, u8, status, PROTO_RESULT_LAST)	\
+				F(m, u64, us, UINT64_MAX)
 
 /*
  * The text of a policy file.  kind: enum proto_rules; a file that is not used
@@ -1153,6 +1174,16 @@ enum proto_hold {
 	PROTO_HOLD_RELOADED,	/* new rules decide it without a person */
 };
 #define PROTO_HOLD_LAST PROTO_HOLD_RELOADED
+
+/* How a call ended that went to its server. */
+enum proto_result {
+	PROTO_RESULT_SUCCESS,
+	PROTO_RESULT_ERROR,
+	PROTO_RESULT_LOST,        /* with its server; it may have happened */
+	PROTO_RESULT_UNDELIVERED, /* the server did not read it */
+	PROTO_RESULT_CANCELLED,
+};
+#define PROTO_RESULT_LAST PROTO_RESULT_CANCELLED
 
 enum proto_grant { PROTO_GRANT_MADE, PROTO_GRANT_USED, PROTO_GRANT_ENDED };
 #define PROTO_GRANT_LAST PROTO_GRANT_ENDED

@@ -67,6 +67,16 @@ struct auditd_call {
 	uint64_t since;		/* clock_mono_us() when it was released */
 	unsigned server;
 	bool error;		/* it failed, or was lost */
+	bool shown;		/* icsupervisor is told of its end */
+};
+
+/* The end of a call that went to a server. */
+struct auditd_result {
+	enum proto_result status;
+	bool blocked;		/* by the server's sandbox */
+	uint32_t bytes;		/* length of the answer, if there is one */
+	uint32_t ago;		/* microseconds since it ended */
+	const char *why;	/* the reason for having no answer, or NULL */
 };
 
 /* An instance of a server, from policyd's request until it is dropped. */
@@ -200,6 +210,17 @@ struct auditd_effect *auditd_effect_line(
     unsigned server, uint64_t call, struct span);
 /* Write the lines of this turn and carry out its effects. */
 void auditd_commit(void);
+
+/* result.c */
+/* People follow this session: tell icsupervisor of its calls. */
+void auditd_show_calls(void);
+/*
+ * Tell icsupervisor of a decided call with these arguments, once it is
+ * recorded. Returns false if it is not told.
+ */
+bool auditd_show(const struct msg_RELEASE *, struct span args);
+/* Record the end of a call. The caller ends it. */
+void auditd_result(const struct auditd_call *, const struct auditd_result *);
 
 /* server.c */
 /* The session ends: record the end of every call that still runs. */

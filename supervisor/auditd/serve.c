@@ -23,6 +23,8 @@ on_log(struct chan *c, const struct msg_LOG *m, int fd)
 	}
 	auditd_env.fd = fd;
 	auditd_env.sync = m->sync != 0;
+	if (m->calls != 0)
+		auditd_show_calls();
 	auditd_env.log.seq = m->seq;
 	memcpy(auditd_env.log.prev, m->prev.p, AUDITLOG_HASH);
 	return 0;
@@ -141,19 +143,25 @@ add_decision(struct auditlog_line *l, const struct msg_RELEASE *m)
 	auditlog_json(l, "policyDecision", buf_span(&b));
 }
 
+/* Returns the arguments as people may see them. */
+static struct span
+call_shown(const struct msg_RELEASE *m)
+{
+	return m->log_len != 0
+		   ? span_of(m->payload.p + m->log_off, m->log_len)
+		   : span_of(m->payload.p + m->args_off, m->args_len);
+}
+
 static void
 add_call_line(const struct msg_RELEASE *m)
 {
 	struct span args = span_of(m->payload.p + m->args_off, m->args_len);
-	struct span shown = args;
 	uint8_t digest[AUDITLOG_HASH];
 	struct auditlog_line l;
 
-	if (m->log_len != 0)
-		shown = span_of(m->payload.p + m->log_off, m->log_len);
 	auditlog_digest(m->server_name, m->tool, args, digest);
 	auditd_line(&l, "call");
-	auditlog_json(&l, "arguments", shown);
+	auditlog_json(&l, "arguments", call_shown(m));
 	auditlog_hex(&l, "digest", digest, sizeof(digest));
 	if (m->hold != PROTO_HOLD_NONE)
 		auditlog_str(&l, "escalationResult",
@@ -230,6 +238,8 @@ on_release(struct chan *c, const struct msg_RELEASE *m)
 	    .id = m->id, .error = 1, .text = m->answer};
 	const struct msg_ENDED ended = {.id = m->id};
 	struct span line = span_of(m->payload.p, m->line_len);
+	struct auditd_call *call;
+	bool shown;
 
 	if (!inside(0, m->line_len, m->payload.len) || m->id == 0 ||
 	    !inside(m->args_off, m->args_len, m->payload.len) ||
@@ -247,9 +257,11 @@ on_release(struct chan *c, const struct msg_RELEASE *m)
 	count_call(m);
 	if (m->hold != PROTO_HOLD_NONE && m->over == 0)
 		auditd_effect_end(ROLE_SUP, 0, MSG_HOLD_END, &end);
+	shown = auditd_show(m, call_shown(m));
 	if (m->forward != 0) {
-		if (auditd_call_new(m->id, m->server) == NULL)
+		if ((call = auditd_call_new(m->id, m->server)) == NULL)
 			return chan_violation(c, "more calls than allowed");
+		call->shown = shown;
 		if (!auditd_env.servers[m->server].virtual)
 			auditd_server_line(m->server, m->id, line);
 		else if (auditd_virtual(m) == -1)
@@ -287,26 +299,18 @@ on_session(struct chan *c, const struct msg_SESSION *m)
 static int
 on_done(struct chan *c, const struct msg_DONE *m)
 {
+	const struct auditd_result r = {
+	    .status = m->status == 0 ? PROTO_RESULT_SUCCESS : PROTO_RESULT_ERROR,
+	    .blocked = m->blocked != 0,
+	    .bytes = m->bytes,
+	    .ago = m->ago};
 	struct auditd_call *call = auditd_call_find(m->id);
-	struct auditlog_line l;
-	uint64_t took;
 
 	if (call == NULL || call->server != chan_index(c)) {
 		auditd_unasked(chan_index(c));
 		return 0;
 	}
-	took = clock_mono_us() - call->since;
-	auditd_line(&l, "result");
-	if (m->blocked != 0)
-		auditlog_bool(&l, "blocked", true);
-	auditlog_u64(&l, "bytes", m->bytes);
-	auditlog_ms(&l, "durationMs", took > m->ago ? took - m->ago : 0);
-	auditlog_u64(&l, "id", m->id);
-	auditlog_str(
-	    &l, "serverName", span_str(auditd_env.servers[call->server].name));
-	auditlog_str(
-	    &l, "status", m->status == 0 ? SPAN("success") : SPAN("error"));
-	auditd_line_end(&l);
+	auditd_result(call, &r);
 	call->error = m->status != 0;
 	auditd_call_end(call);
 	return 0;

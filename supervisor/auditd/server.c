@@ -46,7 +46,7 @@ auditd_call_new(uint64_t id, unsigned server)
 			continue;
 		c->id = id;
 		c->server = server;
-		c->error = false;
+		c->error = c->shown = false;
 		c->since = clock_mono_us();
 		return c;
 	}
@@ -148,8 +148,10 @@ auditd_answer_later(const struct msg_ANSWER *m, uint64_t call)
 static void
 call_lost(struct auditd_call *c, const char *why, bool begun)
 {
+	const struct auditd_result r = {
+	    .status = begun ? PROTO_RESULT_LOST : PROTO_RESULT_UNDELIVERED,
+	    .why = why};
 	const char *name = auditd_env.servers[c->server].name;
-	struct auditlog_line l;
 	struct msg_ANSWER m = {.id = c->id, .error = 1};
 	bool stays = c->server < PROTO_FIRST_INSTANCE;
 	char text[1024];
@@ -166,13 +168,7 @@ call_lost(struct auditd_call *c, const char *why, bool begun)
 	if (n < 0)
 		n = 0;
 	m.text = span_of(text, strnlen(text, sizeof(text)));
-	auditd_line(&l, "result");
-	auditlog_ms(&l, "durationMs", clock_mono_us() - c->since);
-	auditlog_str(&l, "error", span_str(why));
-	auditlog_u64(&l, "id", c->id);
-	auditlog_str(&l, "serverName", span_str(name));
-	auditlog_str(&l, "status", begun ? SPAN("lost") : SPAN("undelivered"));
-	auditd_line_end(&l);
+	auditd_result(c, &r);
 	auditd_answer_later(&m, c->id);
 	c->error = true;
 	auditd_call_end(c);
@@ -181,17 +177,12 @@ call_lost(struct auditd_call *c, const char *why, bool begun)
 void
 auditd_call_cancelled(struct auditd_call *c)
 {
+	static const struct auditd_result r = {
+	    .status = PROTO_RESULT_CANCELLED};
 	const struct msg_ANSWER m = {
 	    .id = c->id, .error = 1, .text = SPAN("Error: cancelled")};
-	struct auditlog_line l;
 
-	auditd_line(&l, "result");
-	auditlog_ms(&l, "durationMs", clock_mono_us() - c->since);
-	auditlog_u64(&l, "id", c->id);
-	auditlog_str(
-	    &l, "serverName", span_str(auditd_env.servers[c->server].name));
-	auditlog_str(&l, "status", SPAN("cancelled"));
-	auditd_line_end(&l);
+	auditd_result(c, &r);
 	auditd_env.servers[c->server].late++;
 	/* mcp-proxyd forgot the caller already; this answer ends the id. */
 	auditd_answer_later(&m, c->id);
@@ -245,24 +236,17 @@ auditd_server_lost(unsigned server, const char *why)
 void
 auditd_calls_over(void)
 {
-	struct auditlog_line l;
+	struct auditd_result r = {.why = "the session ended"};
 
 	for (size_t i = 0; i < AUDITD_MAX_CALLS; i++) {
 		struct auditd_call *c = &auditd_env.calls[i];
 
 		if (c->id == 0)
 			continue;
-		auditd_line(&l, "result");
-		auditlog_ms(&l, "durationMs", clock_mono_us() - c->since);
-		auditlog_str(&l, "error", SPAN("the session ended"));
-		auditlog_u64(&l, "id", c->id);
-		auditlog_str(&l, "serverName",
-		    span_str(auditd_env.servers[c->server].name));
-		auditlog_str(&l, "status",
-		    call_begun(&auditd_env.servers[c->server], c->id)
-			? SPAN("lost")
-			: SPAN("undelivered"));
-		auditd_line_end(&l);
+		r.status = call_begun(&auditd_env.servers[c->server], c->id)
+			       ? PROTO_RESULT_LOST
+			       : PROTO_RESULT_UNDELIVERED;
+		auditd_result(c, &r);
 		c->id = 0;
 	}
 }

@@ -26,22 +26,16 @@ auditd_on_virtual_done(struct chan *c, const struct msg_VIRTUAL_DONE *m)
 	const struct msg_ANSWER answer = {
 	    .id = m->id, .error = m->error, .text = m->text};
 	struct auditd_call *call = auditd_call_find(m->id);
-	struct auditlog_line l;
+	const struct auditd_result r = {
+	    .status = m->error == 0 ? PROTO_RESULT_SUCCESS : PROTO_RESULT_ERROR,
+	    .bytes = (uint32_t)m->text.len};
 
 	/* The call was cancelled meanwhile and has ended already. */
 	if (call == NULL || !auditd_env.servers[call->server].virtual) {
 		auditd_env.dropped++;
 		return 0;
 	}
-	auditd_line(&l, "result");
-	auditlog_u64(&l, "bytes", m->text.len);
-	auditlog_ms(&l, "durationMs", clock_mono_us() - call->since);
-	auditlog_u64(&l, "id", m->id);
-	auditlog_str(
-	    &l, "serverName", span_str(auditd_env.servers[call->server].name));
-	auditlog_str(
-	    &l, "status", m->error == 0 ? SPAN("success") : SPAN("error"));
-	auditd_line_end(&l);
+	auditd_result(call, &r);
 	auditd_answer_later(&answer, m->id);
 	auditd_call_end(call);
 	return 0;

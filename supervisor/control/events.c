@@ -9,8 +9,17 @@
 #include <string.h>
 
 #include "budget.h"
+#include "conversation/talk_events.h"
 #include "json_put.h"
 #include "sup.h"
+
+/* Send an event to watchers, and tell the conversation of it by `name`. */
+static void
+event_both(const char *watched, const char *name, struct json_object *o)
+{
+	talk_event_now(name, json_object_get(o));
+	control_event(watched, o);
+}
 
 void
 control_key(unsigned provider)
@@ -29,7 +38,7 @@ control_destination(const char *host, bool added)
 
 	put_str(o, "host", host);
 	put_bool(o, "added", added);
-	control_event("destination", o);
+	event_both("destination", "destination", o);
 }
 
 void
@@ -40,7 +49,7 @@ control_alarm(const char *who, const char *kind, const char *text)
 	put_str(o, "who", who);
 	put_str(o, "kind", kind);
 	put_str(o, "text", text);
-	control_event("alarm", o);
+	event_both("alarm", "alarm", o);
 }
 
 void
@@ -61,7 +70,8 @@ control_budget(const char *key, bool over, const char *text)
 	put_bool(o, "usedUp", over);
 	put_str(o, "text", text);
 	json_object_object_add(o, "budget", budget_json());
-	control_event("budget", o);
+	event_both(
+	    "budget", over ? "budget_exhausted" : "budget_warning", o);
 }
 
 void
@@ -88,7 +98,7 @@ control_reloaded(const char *why, struct json_object *reply)
 	put_bool(o, "inForce", why == NULL);
 	if (why != NULL)
 		put_str(o, "why", why);
-	control_event("policy", o);
+	event_both("policy", "policy", o);
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
 		c = &control_clients[i];
 		if (c->fd == -1 || !c->rules || c->reply == NULL)

@@ -18,6 +18,7 @@
 #include "common/log.h"
 #include "control/approvals.h"
 #include "conversation/compose.h"
+#include "conversation/talk_calls.h"
 #include "conversation/talk_cut.h"
 #include "conversation/talk_events.h"
 #include "conversation/talk_mend.h"
@@ -369,8 +370,6 @@ talk_logged(struct span s)
 int
 conversation_text(const struct msg_TURN_TEXT *m)
 {
-	struct json_object *o;
-
 	if (!conversation_on() || !talk_clean(m->text))
 		return -1;
 	/* Between turns there is nobody to tell. */
@@ -390,13 +389,7 @@ conversation_text(const struct msg_TURN_TEXT *m)
 		talk_text("thinking", m->text);
 		return 0;
 	case PROTO_TURN_TOOL:
-		o = json_object_new_object();
-		put_str(o, "server", "");
-		json_object_object_add(o, "tool",
-		    json_object_new_string_len(
-			(const char *)m->text.p, (int)m->text.len));
-		put_str(o, "decision", "own");
-		talk_event("tool_call", talk_env.turn, o);
+		talk_call_own(m->text);
 		return 0;
 	case PROTO_TURN_ERROR:
 		talk_env.failed = true;

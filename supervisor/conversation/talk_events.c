@@ -90,18 +90,14 @@ void
 talk_event_hold(const char *id, const char *server, const char *tool,
     const char *state)
 {
-	struct json_object *o;
+	struct json_object *o = json_object_new_object();
 
-	if (!sup.opt.conversation)
-		return;
-	o = json_object_new_object();
 	put_str(o, "id", id);
 	put_str(o, "server", server);
 	put_str(o, "tool", tool);
 	if (state != NULL)
 		put_str(o, "state", state);
-	talk_event(state == NULL ? "escalation" : "escalation_end",
-	    talk_env.turn, o);
+	talk_event_now(state == NULL ? "escalation" : "escalation_end", o);
 }
 
 static void
@@ -161,4 +157,13 @@ talk_event(const char *name, uint32_t turn, struct json_object *o)
 	event_write(json_object_to_json_string_ext(
 	    line, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
 	control_follow(turn, strcmp(name, "turn_end") == 0, line);
+}
+
+void
+talk_event_now(const char *name, struct json_object *o)
+{
+	if (sup.opt.conversation)
+		talk_event(name, talk_env.turn, o);
+	else
+		json_object_put(o);
 }

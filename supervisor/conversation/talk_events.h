@@ -28,5 +28,10 @@ void talk_event_hold(const char *id, const char *server, const char *tool,
     const char *state);
 /* Tell of an event; `turn` 0: of none. Takes the object. */
 void talk_event(const char *name, uint32_t turn, struct json_object *);
+/*
+ * Tell of an event of the turn that runs, if one does. Does nothing if the
+ * session is no conversation. Takes the object.
+ */
+void talk_event_now(const char *name, struct json_object *);
 
 #endif

@@ -48,6 +48,36 @@ out({"type": "other", "content": [{"type": "text", "text": "unseen"}]})
 print('{"type": "say", "content": "' + "x" * 1200000 + '"}')
 print("a warning", file=sys.stderr)
 """
+# Calls the tools that the message names, and says what it uses.
+CALL_AGENT = r"""#!/usr/bin/python3
+import json, subprocess, sys
+bridge = subprocess.Popen(
+    ["/opt/ironcurtain/bin/ic-bridge", "stdio", "/run/ironcurtain/proxy.sock"],
+    stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def ask(n, method, params):
+    print(json.dumps({"jsonrpc": "2.0", "id": n, "method": method,
+                      "params": params}), file=bridge.stdin, flush=True)
+    while True:
+        answer = json.loads(bridge.stdout.readline())
+        if answer.get("id") == n:
+            return answer["result"]
+def out(**o):
+    print(json.dumps(o), flush=True)
+ask(0, "initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
+                      "clientInfo": {"name": "test", "version": "1"}})
+ask(1, "tools/list", {})
+out(type="use", tool="shell")
+for n, tool in enumerate(sys.stdin.read().split(), 2):
+    out(type="use", tool="mcp__ironcurtain__" + tool)
+    out(type="say", text=ask(n, "tools/call", {
+        "name": tool,
+        "arguments": {"text": "hello"}})["content"][0]["text"])
+"""
+CALLER = {
+    "name": "caller", "program": ["caller"], "providers": [],
+    "turn": [], "output": {"format": "json-lines", "events": [
+        {"when": "type=say", "text": "text", "event": "agent_text"},
+        {"when": "type=use", "text": "tool", "event": "tool_call"}]}}
 ADAPTER = {
     "name": "parrot", "program": ["parrot"], "providers": [],
     "turn": ["--new", "{conversation}"],
@@ -62,8 +92,8 @@ ADAPTER = {
 class Talk:
     """A session that icctl start --detach has started."""
 
-    def __init__(self, work, *start):
-        self.s = h.Session(work)
+    def __init__(self, work, *start, session=None):
+        self.s = session or h.Session(work)
         r = self.icctl("start", "--detach", "--json", "--workspace",
                        self.s.workspace, *start)
         self.started = r
@@ -207,23 +237,19 @@ def test_trouble(work):
     t.ok(r.returncode == 3, "no message after the end", r.stderr)
 
 
+def adapted(work, adapter, program, **session):
+    """A conversation with an agent that has an adapter of the user's."""
+    name = adapter["name"]
+    path = h.put(os.path.join(work, "bin", name), program, 0o755)
+    s = h.Session(work, **session)
+    s.write(f"agents/{name}.json", adapter)
+    s.write("config.json", {**s.config, "agent": {name: {"path": path}}})
+    return Talk(work, "--agent", name, session=s)
+
+
 def test_parser(work):
-    h.put(os.path.join(work, "bin", "parrot"), JSON_AGENT, 0o755)
-    s = h.Session(work)
-    s.write("agents/parrot.json", ADAPTER)
-    s.write("config.json", {**s.config, "agent": {"parrot": {
-        "path": os.path.join(work, "bin", "parrot")}}})
-    k = Talk.__new__(Talk)
-    k.s = s
-    k.started = k.icctl("start", "--detach", "--json", "--agent", "parrot",
-                        "--workspace", s.workspace)
-    t.equal(k.started.returncode, 0, "an adapter of the user's starts")
-    if k.started.returncode != 0:
-        print("#", k.started.stderr)
-        return
-    k.told = json.loads(k.started.stdout)
-    s.dir = k.told["dir"]
-    with k:
+    with adapted(work, ADAPTER, JSON_AGENT) as k:
+        t.equal(k.started.returncode, 0, "an adapter of the user's starts")
         _, events = k.send("hello")
         t.ok("said hello\n" in texts(events) and "unseen" not in texts(events),
              "what the rules say is text", events)
@@ -235,7 +261,53 @@ def test_parser(work):
              and "\\x1b" in errors[1] and "1 MiB" in errors[3]
              and all(len(e) < 1000 for e in errors),
              "what cannot be read is told, escaped and short", errors)
-        t.ok("a warning" in s.session_log(), "its warnings are in the log")
+        t.ok("a warning" in k.s.session_log(), "its warnings are in the log")
+
+
+def test_calls(work):
+    """Calls, results, waits and used-up limits are events of the turn."""
+    rules = [h.rule("echo", "allow", server=["echo"], tool=["echo", "fail"]),
+             h.rule("ask", "escalate", server=["asked"])]
+    log = os.path.join(work, "log", "echo")
+    with adapted(work, CALLER, CALL_AGENT,
+                 servers={"echo": h.echo_server(log),
+                          "asked": h.echo_server(log)},
+                 rules=rules, annotations={"echo": h.ECHO_TOOLS,
+                                           "asked": h.ECHO_TOOLS},
+                 config={"resourceBudget": {**h.NO_BUDGET, "maxSteps": 6}}) as k:
+        if k.started.returncode != 0:
+            raise RuntimeError(k.started.stderr)
+        _, events = k.send("echo__echo echo__fail echo__lookup")
+        calls = [e for e in events if e["event"] == "tool_call"]
+        t.equal([(e["server"], e["tool"], e["decision"]) for e in calls],
+                [("", "shell", "own"), ("echo", "echo", "allow"),
+                 ("echo", "fail", "allow"), ("echo", "lookup", "deny")],
+                "every call is told once, with its decision")
+        t.ok(calls[1]["preview"] == '{"text":"hello"}' and
+             "reason" not in calls[1] and calls[3]["reason"],
+             "with its arguments, and the reason of a denial", calls)
+        t.ok(all(e["turn"] == 1 for e in calls), "they are of this turn", calls)
+        h.wait_for(lambda: sum(e["event"] == "tool_result"
+                               for e in k.kept()) == 2, "no results")
+        results = [e for e in k.kept() if e["event"] == "tool_result"]
+        t.equal([(e["call"], e["status"]) for e in results],
+                [(calls[1]["call"], "success"), (calls[2]["call"], "error")],
+                "and so is the end of each that went to its server")
+        p = k.popen("send", "--json", "asked__echo")
+        k.s.icctl("approve", str(k.s.held()["id"]), check=True)
+        events = [json.loads(x) for x in p.communicate()[0].splitlines()]
+        names = [e["event"] for e in events]
+        call = [e for e in events
+                if e["event"] == "tool_call" and e["server"] != ""][0]
+        t.ok(names.index("escalation") < names.index("escalation_end")
+             < events.index(call) and call["decision"] == "approved",
+             "a call that waited is told once it is decided", events)
+        _, events = k.send("echo__echo echo__echo echo__echo")
+        names = [e["event"] for e in k.kept()]
+        t.ok("budget_warning" in names and "budget_exhausted" in names,
+             "limits are told", names)
+
+
 
 
 def test_no_conversation(work):
@@ -250,7 +322,7 @@ def main():
     if not shutil.which("bwrap"):
         t.skip("conversations", "bubblewrap is not installed")
         t.done()
-    for test in (test_turns, test_trouble, test_parser,
+    for test in (test_turns, test_trouble, test_parser, test_calls,
                  test_no_conversation):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
