@@ -153,7 +153,8 @@ void
 summary_end(void)
 {
 	const struct msg_COUNTS *c = &sup.counts;
-	char where[4200], asked[64] = "", model[96] = "";
+	char where[4200], asked[64] = "", model[96] = "", work[8192];
+	const char *waits = sup.ready ? clone_end(work, sizeof(work)) : NULL;
 
 	if (sup.opt.viewer == NULL || sup.opt.quiet || !sup.ready)
 		return;
@@ -171,4 +172,6 @@ summary_end(void)
 	    (unsigned long long)c->denied, asked, model,
 	    paths_tilde(
 		sup.paths.user_home, sup.session.dir, where, sizeof(where)));
+	if (waits != NULL)
+		sup_warn("%s", waits);
 }

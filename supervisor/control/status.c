@@ -14,6 +14,7 @@
 #include "control/grants.h"
 #include "box/sandbox.h"
 #include "conversation/conversation.h"
+#include "clone.h"
 #include "json_put.h"
 #include "domains.h"
 #include "relay/publish.h"
@@ -146,7 +147,8 @@ status_proxy(void)
 struct json_object *
 control_status_json(void)
 {
-	struct json_object *o = control_ok(), *list, *counts, *ids;
+	struct json_object *o = control_ok(), *list, *counts, *ids,
+			   *clone = clone_json();
 	char when[32];
 	time_t began = (time_t)(sup.began / 1000000);
 	struct tm tm;
@@ -162,6 +164,8 @@ control_status_json(void)
 	if (sandbox.image[0] != '\0')
 		put_str(o, "image", sandbox.image);
 	put_str(o, "workspace", sup.workspace_path);
+	if (clone != NULL)
+		json_object_object_add(o, "clone", clone);
 	put_str(o, "policy", sup.rules[PROTO_RULES_POLICY].path);
 	put_str(o, "started", when);
 	put_int(o, "pid", getpid());

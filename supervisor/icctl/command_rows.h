@@ -48,6 +48,16 @@ COMMAND(history, "[SESSION]",
 COMMAND(logs, "[-f] [SESSION]",
     "print a session's log",
     "-f goes on printing what is added.")
+COMMAND(diff, "[SESSION] [--stat]",
+    "show what a session changed in its clone",
+    "Files as they are now, compared with those that the agent found.\n"
+    "--stat counts lines only. The session may run or have ended.")
+COMMAND(pull, "[SESSION] [--branch B] [--into DIR]",
+    "get the work of a session's clone, as branches",
+    "Makes branches ironcurtain/SESSION/... in the repository that was\n"
+    "cloned, or in DIR: one for each branch with new commits, or for B\n"
+    "only, and one named unsaved for files that are in no commit. Every\n"
+    "object is checked; nothing is checked out, merged or run.")
 COMMAND(attach, "[SESSION]",
     "show the agent's terminal here, and type into it",
     "Ctrl-] d leaves again, and the session goes on; Ctrl-] shows what\n"

@@ -106,8 +106,9 @@ static int
 by_part(struct icctl *ctl)
 {
 	struct matches m = {.n = 0};
-	char home[ICCTL_PATH];
+	char home[ICCTL_PATH], shown[300];
 
+	log_vis(span_str(ctl->session), shown, sizeof(shown));
 	if (strlen(ctl->session) >= 2) {
 		match_in(&m, ctl->home, "run", ctl->session);
 		match_in(&m, ctl->home, "sessions", ctl->session);
@@ -117,11 +118,11 @@ by_part(struct icctl *ctl)
 	if (m.n == 0) {
 		warnx("no session has \"%s\" in its id, and there is no "
 		      "directory of that name. Their ids: ls %s/sessions",
-		    ctl->session, icctl_path(ctl->home, home));
+		    shown, icctl_path(ctl->home, home));
 		return ICCTL_NO_SESSION;
 	}
-	warnx("\"%s\" is in the ids of %u sessions; say more of it:",
-	    ctl->session, m.n);
+	warnx("\"%s\" is in the ids of %u sessions; say more of it:", shown,
+	    m.n);
 	for (unsigned i = 0; i < m.n && i < 20; i++)
 		fprintf(stderr, "  %s\n", m.ids[i]);
 	return ICCTL_NO_SESSION;
@@ -130,7 +131,7 @@ by_part(struct icctl *ctl)
 static int
 by_name(struct icctl *ctl)
 {
-	char host[65], run[4096];
+	char host[65], run[4096], shown[600];
 	struct stat st;
 
 	if (strchr(ctl->session, '/') == NULL) {
@@ -151,7 +152,8 @@ by_name(struct icctl *ctl)
 		return 0;
 	if (strchr(ctl->session, '/') == NULL)
 		return by_part(ctl);
-	warnx("there is no directory %s", ctl->session);
+	log_vis(span_str(ctl->session), shown, sizeof(shown));
+	warnx("there is no directory %s", shown);
 	return ICCTL_NO_SESSION;
 }
 

@@ -148,6 +148,8 @@ int icctl_ls(struct icctl *, int argc, char **argv);
 int icctl_resume(struct icctl *, int argc, char **argv);
 int icctl_history(struct icctl *, int argc, char **argv);
 int icctl_logs(struct icctl *, int argc, char **argv);
+int icctl_diff(struct icctl *, int argc, char **argv);
+int icctl_pull(struct icctl *, int argc, char **argv);
 int icctl_unlock(struct icctl *, int argc, char **argv);
 int icctl_budget(struct icctl *, int argc, char **argv);
 int icctl_metrics(struct icctl *, int argc, char **argv);

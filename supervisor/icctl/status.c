@@ -216,6 +216,23 @@ put_breakout(json_object *reply)
 }
 
 static void
+put_clone(json_object *reply)
+{
+	char path[ICCTL_PATH];
+	const char *from;
+	json_object *o;
+
+	if (!json_object_object_get_ex(reply, "clone", &o))
+		return;
+	from = icctl_text(o, icctl_text(o, "dir")[0] != '\0' ? "dir" : "url");
+	printf("%-12s", "clone of");
+	icctl_put_str(icctl_path(from, path));
+	fputs(", branch ", stdout);
+	icctl_put_str(icctl_text(o, "branch"));
+	puts(" (icctl diff shows what is new, icctl pull gets it)");
+}
+
+static void
 put_session(json_object *reply)
 {
 	static const char *const rows[] = {"session", "dir", "agent", "runtime",
@@ -231,6 +248,7 @@ put_session(json_object *reply)
 		icctl_put_str(icctl_path(json_object_get_string(v), path));
 		putchar('\n');
 	}
+	put_clone(reply);
 	printf("%-12s%lld", "pending", (long long)pending);
 	if (pending != 0)
 		fputs(" for you to answer (icctl watch):", stdout);

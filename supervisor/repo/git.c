@@ -117,8 +117,15 @@ git_spawn(const struct repo_env *env, const struct repo_view *v,
 	box_setenv(&b, "PATH", "/usr/bin:/bin");
 	box_setenv(&b, "HOME", "/tmp");
 	box_setenv(&b, "LC_ALL", "C.UTF-8");
+	/* History is as the objects say, whatever a repository adds to it. */
+	box_setenv(&b, "GIT_NO_REPLACE_OBJECTS", "1");
+	box_setenv(&b, "GIT_GRAFT_FILE", "/dev/null");
+	if (v->store != NULL)
+		box_setenv(&b, "GIT_OBJECT_DIRECTORY", v->store);
 	if (v->objects != NULL)
 		box_setenv(&b, "GIT_ALTERNATE_OBJECT_DIRECTORIES", v->objects);
+	if (v->index != NULL)
+		box_setenv(&b, "GIT_INDEX_FILE", v->index);
 	git_limits(true);
 	rv = box_spawn(&b, stdio, (char *const *)(uintptr_t)argv, sp, fault);
 	git_limits(false);

@@ -32,7 +32,10 @@ struct repo_view {
 	unsigned n;
 	const char *dir;      /* its working directory, in the sandbox */
 	const char *identity; /* configuration for commits; NULL: none */
-	const char *objects;  /* further objects, in the sandbox; or NULL */
+	/* Paths in the sandbox; NULL: those of the repository. */
+	const char *store;   /* where new objects go */
+	const char *objects; /* further objects */
+	const char *index;
 };
 
 /* Bind a directory. Returns 0, or -1 with errno set. */

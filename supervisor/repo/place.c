@@ -195,8 +195,9 @@ place_rest(struct repo_place *p, int git, bool writable)
 	if (place_bind(p, git, p->git, writable) == -1)
 		return -1;
 	p->shallow = fstatat(common, "shallow", &st, 0) == 0 && st.st_size > 0;
+	p->objects_at = p->view.n;
 	if ((objects = place_dir(p, common, "objects", p->objects)) == -1 ||
-	    place_bind(p, objects, p->objects, writable) == -1)
+	    place_bind(p, objects, p->objects, false) == -1)
 		return -1;
 	return place_alternates(p, objects, 0);
 }

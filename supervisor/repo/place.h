@@ -16,6 +16,8 @@ struct repo_place {
 	char top_path[PATH_MAX];
 	char git[PATH_MAX];     /* the git directory */
 	char objects[PATH_MAX]; /* the directory of its objects */
+	/* In the view: that directory, and behind it those that it borrows. */
+	unsigned objects_at;
 	int fds[REPO_MAX_BINDS];
 	unsigned nfds;
 	bool bare, shallow;
@@ -25,8 +27,7 @@ struct repo_place {
 enum repo_place_how {
 	REPO_PLACE_GIT,   /* git directories, read-only */
 	REPO_PLACE_TREE,  /* and the working tree, read-only */
-	REPO_PLACE_WRITE, /* git directories; that of this repository writable
-			   */
+	REPO_PLACE_WRITE, /* git directories, writable but for the objects */
 };
 
 /* Returns 0, or -1 with the fault set. */

@@ -22,6 +22,25 @@ text_of(struct json_object *o, const char *key, char *dst, size_t cap)
 		   dst, cap) == 0;
 }
 
+/* Read the members that records of the first version do not have. */
+static bool
+waiting_of(struct json_object *o, struct repo_record *r)
+{
+	struct json_object *v;
+
+	if (json_object_object_get_ex(o, "unsaved", &v) &&
+	    !text_of(o, "unsaved", r->unsaved, sizeof(r->unsaved)))
+		return false;
+	if (json_object_object_get_ex(o, "waitingCommits", &v)) {
+		r->looked = true;
+		r->commits = json_object_get_int64(v);
+		r->files = json_object_object_get_ex(o, "waitingFiles", &v)
+			       ? json_object_get_int64(v)
+			       : 0;
+	}
+	return r->unsaved[0] == '\0' || repo_oid_ok(span_str(r->unsaved));
+}
+
 static bool
 pulled_of(struct json_object *o, struct repo_record *r)
 {
@@ -63,7 +82,8 @@ repo_record_read(
 	     (r->base[0] == '\0' || repo_oid_ok(span_str(r->base))) &&
 	     (r->start[0] == '\0' || repo_oid_ok(span_str(r->start))) &&
 	     (r->dir[0] == '\0' || r->dir[0] == '/') &&
-	     repo_name_wrong(span_str(r->session)) == NULL && pulled_of(o, r);
+	     repo_name_wrong(span_str(r->session)) == NULL &&
+	     pulled_of(o, r) && waiting_of(o, r);
 	json_object_put(o);
 	if (ok)
 		return 0;
@@ -90,6 +110,11 @@ repo_record_write(const struct repo_record *r, int dirfd)
 	put_str(o, "start", r->start);
 	put_str(o, "format", r->format);
 	put_str(o, "session", r->session);
+	put_str(o, "unsaved", r->unsaved);
+	if (r->looked) {
+		put_int(o, "waitingCommits", r->commits);
+		put_int(o, "waitingFiles", r->files);
+	}
 	for (unsigned i = 0; i < r->npulled; i++)
 		json_object_array_add(
 		    list, json_object_new_string(r->pulled[i]));

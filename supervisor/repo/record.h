@@ -26,6 +26,11 @@ struct repo_record {
 	char session[64]; /* names the branches in the user's repository */
 	char pulled[REPO_MAX_PULLED][REPO_OID];
 	unsigned npulled;
+	/* The last commit that was made of work in no commit; or "". */
+	char unsaved[REPO_OID];
+	/* What was not pulled when the session ended, or after a pull. */
+	bool looked;
+	int64_t commits, files;
 };
 
 /*

@@ -21,6 +21,7 @@
 #include "common/near.h"
 #include "config/adapter.h"
 #include "icctl/policy/policy.h"
+#include "repo/record.h"
 
 #define GC_MAX 100000U
 
@@ -166,12 +167,33 @@ remove_session(struct gc *g, size_t row, const char *why)
 	    "some of its files could not be removed");
 }
 
+/* Tell why a session with files of its own stays, and how it could go. */
+static void
+why_work(const struct gc *g, const struct gc_row *r, const struct gc_look *l,
+    char *why, size_t cap)
+{
+	struct stat st;
+	bool clone = fstatat(l->fd, REPO_RECORD, &st, AT_SYMLINK_NOFOLLOW) == 0;
+
+	if (clone)
+		snprintf(why, cap,
+		    "its work is in its clone: get it with icctl pull %s, and "
+		    "remove %.4000s/sessions/%s/sandbox",
+		    r->name, g->ctl->home, r->name);
+	else
+		snprintf(why, cap,
+		    "it has files in its own workspace, "
+		    "%.4000s/sessions/%s/sandbox: take what you need, and "
+		    "remove the rest",
+		    g->ctl->home, r->name);
+}
+
 /* Treat a session that has ended, whose locks are held. */
 static void
 ended(struct gc *g, size_t row, const struct gc_look *l)
 {
 	const struct gc_row *r = &g->rows[row];
-	char why[4400], age[32];
+	char why[4800], age[32];
 	uint64_t bytes;
 
 	if (l->state == GC_REFUSED && !l->work) {
@@ -186,11 +208,7 @@ ended(struct gc *g, size_t row, const struct gc_look *l)
 			remove_session(g, row, why);
 			return;
 		}
-		snprintf(why, sizeof(why),
-		    "it has files in its own workspace, "
-		    "%.4000s/sessions/%s/sandbox: take what you need, and "
-		    "remove the rest",
-		    g->ctl->home, r->name);
+		why_work(g, r, l, why, sizeof(why));
 		gc_say(g, "kept", r->name, 0, why);
 	} else {
 		g->left++;

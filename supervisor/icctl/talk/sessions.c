@@ -18,6 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/plural.h"
+
 #define LS_MAX_FILE (1U << 20)
 #define HISTORY_SHOWN 60U
 
@@ -75,6 +77,29 @@ session_ask(const char *dir)
 	return reply;
 }
 
+/* Add what is known of the session's clone. */
+static void
+session_clone(json_object *row, const char *dir, bool live)
+{
+	json_object *file = session_read(dir, "clone.json"), *o, *n = NULL;
+
+	if (!json_object_is_type(file, json_type_object)) {
+		json_object_put(file);
+		return;
+	}
+	o = json_object_new_object();
+	copy(o, file, "dir", "dir");
+	copy(o, file, "url", "url");
+	copy(o, file, "branch", "branch");
+	/* While the agent works, nobody has counted. */
+	if (!live && json_object_object_get_ex(file, "waitingCommits", &n)) {
+		copy(o, file, "waitingCommits", "commits");
+		copy(o, file, "waitingFiles", "files");
+	}
+	json_object_object_add(row, "clone", o);
+	json_object_put(file);
+}
+
 /* Returns a row about the session in `dir`, or NULL if it is none. */
 static json_object *
 session_row(const char *dir, const char *id)
@@ -102,6 +127,7 @@ session_row(const char *dir, const char *id)
 		copy(row, live, "pending", "pending");
 		copy(row, live, "turn", "turn");
 	}
+	session_clone(row, dir, live != NULL);
 	json_object_object_add(row, "dir", json_object_new_string(dir));
 	json_object_put(live);
 	json_object_put(file);
@@ -141,6 +167,34 @@ names_in(const char *dir, char ***list)
 	return n;
 }
 
+/* Print where the agent works, and what waits there to be pulled. */
+static void
+put_place(json_object *row)
+{
+	json_object *c;
+	int64_t commits, files;
+
+	if (!json_object_object_get_ex(row, "clone", &c)) {
+		icctl_put_str(icctl_text(row, "workspace"));
+		return;
+	}
+	fputs("clone of ", stdout);
+	icctl_put_str(icctl_text(c, icctl_text(c, "dir")[0] != '\0' ? "dir"
+								   : "url"));
+	if (!json_object_object_get_ex(c, "commits", NULL)) {
+		fputs(" (icctl diff, icctl pull)", stdout);
+		return;
+	}
+	commits = icctl_number(c, "commits");
+	files = icctl_number(c, "files");
+	if (commits == 0 && files == 0)
+		fputs(", nothing to pull", stdout);
+	else
+		printf(", to pull: %lld commit%s, %lld file%s",
+		    (long long)commits, plural((uint64_t)commits),
+		    (long long)files, plural((uint64_t)files));
+}
+
 static void
 put_row(json_object *row)
 {
@@ -151,7 +205,7 @@ put_row(json_object *row)
 	printf("%-21s %-12s %-14s ", icctl_text(row, "id"),
 	    icctl_text(row, "state"), icctl_text(row, "agent"));
 	printf("%7lld  ", (long long)icctl_number(row, "pending"));
-	icctl_put_str(icctl_text(row, "workspace"));
+	put_place(row);
 	putchar('\n');
 }
 

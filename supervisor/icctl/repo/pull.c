@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: ISC */
+/* `icctl pull`: gets the work of a session's clone, as branches. */
+#include "repo/pull.h"
+
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/near.h"
+#include "common/plural.h"
+#include "icctl/repo/repo.h"
+#include "json_put.h"
+
+static int
+pull_arguments(struct repo_pull *p, const char **session, int argc,
+    char **argv)
+{
+	static const char *const names[] = {"--branch", "--into", NULL};
+	char hint[NEAR_HINT];
+
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--branch") == 0 && i + 1 < argc) {
+			p->branch = argv[++i];
+		} else if (strcmp(argv[i], "--into") == 0 && i + 1 < argc) {
+			p->into = argv[++i];
+		} else if (argv[i][0] != '-' && *session == NULL) {
+			*session = argv[i];
+		} else {
+			if (argv[i][0] == '-')
+				warnx("pull %s: no such option, or it needs a "
+				      "value%s",
+				    argv[i], near_hint(argv[i], names, hint));
+			warnx("usage: icctl pull [SESSION] [--branch B] "
+			      "[--into DIR]");
+			return ICCTL_USAGE;
+		}
+	}
+	return 0;
+}
+
+static void
+pull_json(const struct icctl *ctl, const struct repo_pull *p)
+{
+	json_object *o = json_object_new_object(),
+		    *list = json_object_new_array(), *b;
+
+	put_bool(o, "ok", true);
+	put_str(o, "session", repo_id(ctl));
+	put_str(o, "into", p->into);
+	for (unsigned i = 0; i < p->n; i++) {
+		b = json_object_new_object();
+		put_str(b, "branch", p->list[i].ref);
+		put_str(b, "of", p->list[i].from->name);
+		put_str(b, "commit", p->list[i].oid);
+		put_str(b, "was", p->list[i].was);
+		put_int(b, "commits", p->list[i].commits);
+		json_object_array_add(list, b);
+	}
+	json_object_object_add(o, "branches", list);
+	icctl_put_json(o);
+	json_object_put(o);
+}
+
+/* Returns the branch that has the most of what is checked out. */
+static const struct repo_pulled *
+pull_best(const struct repo_pull *p)
+{
+	const struct repo_pulled *best = &p->list[0];
+
+	for (unsigned i = 0; i < p->n; i++)
+		if (strcmp(p->list[i].from->name, p->work->branch) == 0)
+			best = &p->list[i];
+	/* It is on top of what is checked out. */
+	if (strcmp(p->list[p->n - 1].from->name, REPO_UNSAVED) == 0)
+		best = &p->list[p->n - 1];
+	return best;
+}
+
+static void
+pull_show(const struct icctl *ctl, const struct repo_pull *p)
+{
+	const struct repo_pulled *best;
+	char shown[ICCTL_PATH];
+
+	if (p->n == 0) {
+		printf("nothing new to pull%s%s\n",
+		    p->branch != NULL ? " of branch " : "",
+		    p->branch != NULL ? p->branch : "");
+		return;
+	}
+	printf("in %s:\n", icctl_path(p->into, shown));
+	for (unsigned i = 0; i < p->n; i++) {
+		const struct repo_pulled *l = &p->list[i];
+
+		if (l->same)
+			printf("  %s  was there already\n", l->ref);
+		else if (l->commits == 0)
+			printf("  %s  pulled again\n", l->ref);
+		else if (strcmp(l->from->name, REPO_UNSAVED) == 0 &&
+			 p->work->unsaved)
+			printf("  %s  what was in no commit (%lld file%s)\n",
+			    l->ref, (long long)p->work->files,
+			    plural((uint64_t)p->work->files));
+		else
+			printf("  %s  %lld new commit%s\n", l->ref,
+			    (long long)l->commits,
+			    plural((uint64_t)l->commits));
+	}
+	best = pull_best(p);
+	printf("look:  git log -p HEAD..%s\ntake:  git merge %s\n", best->ref,
+	    best->ref);
+	if (p->left)
+		printf("other branches have new commits, too: icctl pull %s\n",
+		    repo_id(ctl));
+}
+
+static int
+pull_session(struct icctl *ctl, struct repo_pull *p)
+{
+	struct repo_work *w = p->work;
+	struct fault fault;
+
+	if (p->into == NULL)
+		p->into = w->record.dir;
+	if (p->into[0] == '\0') {
+		warnx("the clone was made from a URL: say which repository of "
+		      "yours gets the work: icctl pull %s --into DIR",
+		    repo_id(ctl));
+		return ICCTL_USAGE;
+	}
+	if (w->unsaved && repo_work_commit(w, &fault) == -1)
+		return repo_failed(&fault);
+	if (repo_pull(p, &fault) == -1) {
+		(void)repo_failed(&fault);
+		if (p->into == w->record.dir && access(p->into, F_OK) == -1)
+			warnx("to get the work into another repository: icctl "
+			      "pull %s --into DIR",
+			    repo_id(ctl));
+		return ICCTL_FAILED;
+	}
+	if (ctl->json)
+		pull_json(ctl, p);
+	else
+		pull_show(ctl, p);
+	return ICCTL_OK;
+}
+
+int
+icctl_pull(struct icctl *ctl, int argc, char **argv)
+{
+	static struct repo_work w;
+	static struct repo_pull p = {.work = &w};
+	const char *session = NULL;
+	int status;
+
+	if ((status = pull_arguments(&p, &session, argc, argv)) != 0)
+		return status;
+	if ((status = repo_enter(ctl, session, &w)) == 0)
+		status = pull_session(ctl, &p);
+	repo_leave(&w);
+	return status;
+}

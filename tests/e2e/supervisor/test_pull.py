@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""`icctl diff` and `icctl pull`: the work of a session's clone is shown and
+becomes branches in the user's repository, and nothing else happens there."""
+import json
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+import trap_repo as trap  # noqa: E402
+from started import Place  # noqa: E402
+
+t = h.Tap()
+AGENT = ("git config user.name A; git config user.email a@example; ")
+
+
+def start(p, source, script, *options):
+    """Run a session on a clone; returns its id and its messages."""
+    r = subprocess.run(
+        [h.program("icctl"), "start", "--clone", source, *options, "--", "sh",
+         "-c", AGENT + script], env=p.env, cwd=p.work,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
+        check=False)
+    if r.returncode != 0:
+        raise RuntimeError(r.stderr)
+    return os.path.basename(p.session()), r.stderr
+
+
+def refs(repo):
+    out = trap.git(repo, "for-each-ref", "--format=%(refname) %(objectname)")
+    return dict(x.split(" ") for x in out.splitlines())
+
+
+def made(repo, s):
+    """The branches of a session, without their common prefix."""
+    top = f"refs/heads/ironcurtain/{s}/"
+    return {n[len(top):]: o for n, o in refs(repo).items()
+            if n.startswith(top)}
+
+
+def files(top):
+    return [os.path.join(d, n) for d, _, names in os.walk(top) for n in names]
+
+
+def whole(p):
+    """Commits, branches and what is in no commit."""
+    repo = os.path.join(p.work, "r")
+    trap.make(repo, {"f": "one\n", "gone": "x\n", ".gitignore": "*.log\n"})
+    before = refs(repo)
+    s, said = start(p, repo, "echo two >> f; git commit -qam two; "
+                    "git checkout -qb side; echo s > side; git add side; "
+                    "git commit -qm side; git checkout -q main; "
+                    "echo three >> f; rm gone; echo n > new; echo l > a.log")
+    r = p.icctl("diff", s)
+    t.equal(r.returncode, 0, "icctl diff")
+    t.ok("+two\n+three\n" in r.stdout and "+n\n" in r.stdout and
+         "deleted file" in r.stdout and "a.log" not in r.stdout,
+         "it shows commits, changes, new and removed files",
+         r.stdout + r.stderr)
+    t.ok("branch side has 1 commit" not in r.stdout and
+         "branch side has" in r.stderr and f"icctl pull {s}" in r.stderr,
+         "and what else there is", r.stderr)
+    r = p.icctl("diff", s, "--stat")
+    t.contains(r.stdout, "3 files changed", "--stat")
+    o = json.loads(p.icctl("--json", "diff", s).stdout)
+    t.equal({f["file"]: (f["added"], f["deleted"]) for f in o["files"]},
+            {"f": (2, 0), "gone": (0, 1), "new": (1, 0)}, "--json")
+    t.equal(refs(repo), before, "icctl diff changes no branch")
+    r = p.icctl("pull", s)
+    t.ok(r.returncode == 0 and f"git merge ironcurtain/{s}/unsaved" in
+         r.stdout, "icctl pull", r.stdout + r.stderr)
+    b = made(repo, s)
+    t.equal(sorted(b), ["main", "side", "unsaved"], "its branches")
+    show = trap.git(repo, "show", "--stat=200", b["unsaved"])
+    t.ok("IronCurtain <ironcurtain@localhost>" in show and
+         "3 files changed" in show, "what was in no commit", show)
+    t.equal(trap.git(repo, "show", b["unsaved"] + ":f"), "one\ntwo\nthree\n",
+            "its content")
+    t.equal(trap.git(repo, "status", "--porcelain"), "",
+            "the user's files are as they were")
+    t.equal({n: o for n, o in refs(repo).items() if "ironcurtain" not in n},
+            before, "and so are the user's branches")
+    trap.git(repo, "fsck", "--strict")
+    left = [n for n in os.listdir(p.session()) if n.startswith("pull.new")]
+    tmp = [n for n in os.listdir(os.path.join(repo, ".git", "objects", "pack"))
+           if n.startswith("tmp")]
+    t.equal(left + tmp, [], "nothing is left behind")
+    r = p.icctl("pull", s)
+    t.contains(r.stdout, "nothing new", "a second pull has nothing to do")
+    trap.git(repo, "merge", "-q", f"ironcurtain/{s}/unsaved")
+    t.equal(open(os.path.join(repo, "f"), encoding="utf-8").read(),
+            "one\ntwo\nthree\n", "merged")
+
+
+def again(p):
+    """Work that goes on: branches only move forward, and nothing is lost."""
+    repo = os.path.join(p.work, "r")
+    trap.make(repo, {"f": "one\n"})
+    argv = [h.program("icctl"), "start", "--clone", repo, "--", "sh", "-c",
+            AGENT + "mkfifo .git/in; echo > .git/at; while read l < .git/in; "
+            "do eval \"$l\"; echo > .git/at; done"]
+    with subprocess.Popen(argv, env=p.env, stdin=subprocess.DEVNULL, text=True,
+                          stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE) as q:
+        h.wait_for(lambda: os.path.isdir(p.home + "/sessions") and os.path.exists(os.path.join(
+            p.session(), "sandbox", ".git", "at")), "the agent")
+        s = os.path.basename(p.session())
+        box = os.path.join(p.session(), "sandbox")
+        os.unlink(os.path.join(box, ".git", "at"))
+
+        def do(line):
+            with open(os.path.join(box, ".git", "in"), "w",
+                      encoding="utf-8") as f:
+                f.write(line + "\n")
+            h.wait_for(lambda: os.path.exists(os.path.join(box, ".git", "at")),
+                       line)
+            os.unlink(os.path.join(box, ".git", "at"))
+
+        def pull(*options):
+            r = p.icctl("pull", s, *options)
+            if r.returncode != 0:
+                raise RuntimeError(r.stdout + r.stderr)
+            return made(repo, s)
+        do("echo a >> f")
+        t.ok("clone of" in p.icctl("status").stdout and
+             "icctl pull" in p.icctl("ls").stdout, "status and ls name it")
+        first = pull()
+        t.equal(sorted(first), ["unsaved"], "pulled while the session runs")
+        t.contains(p.icctl("pull", s).stdout, "nothing new", "only once")
+        do("echo b >> f")
+        second = pull()
+        t.ok(sorted(second) == ["unsaved"] and trap.git(
+            repo, "rev-parse", second["unsaved"] + "^").strip() ==
+            first["unsaved"], "the next one follows it", second)
+        do("git commit -qam c; echo c >> f")
+        third = pull()
+        trap.git(repo, "merge-base", "--is-ancestor", second["unsaved"],
+                 third["unsaved"])
+        t.equal(trap.git(repo, "show", third["unsaved"] + ":f"),
+                "one\na\nb\nc\n", "and one after a commit, too")
+        do("git commit -qam d; git branch x")
+        trap.git(repo, "checkout", "-q", f"ironcurtain/{s}/main")
+        fourth = pull("--branch", "main")
+        t.ok(fourth["main"] == third["main"] and "main-2" in fourth and
+             "x" not in fourth, "a branch that is checked out stays, and "
+             "--branch takes no other one", fourth)
+        trap.git(repo, "checkout", "-q", "main")
+        do("git reset -q --hard HEAD~2; echo other > f; git commit -qam e")
+        fifth = pull()
+        t.ok(fifth["main"] == fourth["main"] and "main-3" in fifth,
+             "and a rewound one comes under a further name", fifth)
+        t.ok("x" not in fifth and "x" in pull("--branch", "x"),
+             "a branch of which the user has all, on request")
+        do("git branch -D x; git branch x/y; git checkout -q x/y; "
+           "echo y > f; git commit -qam y")
+        t.ok("x-y-2" in pull(), "a directory in the place of a branch")
+        do("git checkout -q --detach; echo z > f; git commit -qam z")
+        t.ok("detached" in pull(), "commits on no branch")
+        do("echo last > f")
+        with open(os.path.join(box, ".git", "in"), "w",
+                  encoding="utf-8") as f:
+            f.write("exit\n")
+        said = q.stderr.read()
+        q.wait()
+    t.ok("the clone has 1 file in no commit" in said and
+         f"icctl pull {s}" in said, "the end of the session says what waits",
+         said)
+    row = json.loads(p.icctl("--json", "ls").stdout)[0]
+    t.equal((row["clone"]["commits"], row["clone"]["files"]), (0, 1),
+            "icctl ls knows it")
+    t.contains(p.icctl("ls").stdout, "to pull: 0 commits, 1 file", "and shows")
+    r = p.icctl("gc", "--older-than", "0")
+    t.ok(os.path.exists(os.path.join(box, "f")) and f"icctl pull {s}" in
+         r.stdout, "icctl gc keeps it, and says so", r.stdout + r.stderr)
+    pull()
+    t.contains(p.icctl("ls").stdout, "nothing to pull", "until it is pulled")
+
+
+def further(p):
+    """Uncommitted work of the user, other repositories, no clone at all."""
+    repo = os.path.join(p.work, "r")
+    trap.make(repo, {"f": "one\n", "g": "one\n"})
+    h.put(os.path.join(repo, "f"), "mine\n")
+    s, said = start(p, repo, "true", "--with-changes")
+    t.contains(said, "nothing new is in the clone", "the user's own changes")
+    t.equal(p.icctl("diff", s).stdout, "", "are no work of the agent")
+    s, said = start(p, repo, "echo theirs > g", "--with-changes")
+    out = p.icctl("diff", s).stdout
+    t.ok("+theirs" in out and "mine" not in out, "its own are", out)
+    bare, tree = os.path.join(p.work, "bare"), os.path.join(p.work, "tree")
+    trap.git(p.work, "clone", "-q", "--bare", repo, bare)
+    trap.git(repo, "worktree", "add", "-q", tree, "-b", "topic")
+    for into in (bare, tree):
+        r = p.icctl("pull", s, "--into", into)
+        t.ok(r.returncode == 0 and list(made(into, s)) == ["unsaved"],
+             f"--into {os.path.basename(into)}", r.stdout + r.stderr)
+    other = os.path.join(p.work, "other")
+    trap.make(other, {"x": "y\n"})
+    r = p.icctl("pull", s, "--into", other)
+    t.ok(r.returncode == 0 and trap.git(
+        other, "show", made(other, s)["unsaved"] + ":g") == "theirs\n",
+        "--into a repository without any of it", r.stdout + r.stderr)
+    trap.git(other, "fsck", "--strict")
+    full = os.path.join(p.work, "full")
+    trap.make(full, {"x": "y\n"})
+    trap.git(full, "branch", "ironcurtain")
+    before = sorted(files(full))
+    r = p.icctl("pull", s, "--into", full)
+    t.ok(r.returncode == 1 and "'refs/heads/ironcurtain' exists" in r.stderr,
+         "a branch in the way of all", r.stderr)
+    t.equal(sorted(files(full)), before, "nothing is left of what failed")
+    r = p.icctl("pull", "none-such-session")
+    t.ok(r.returncode == 3 and "no session" in r.stderr, "no such session",
+         r.stderr)
+    for name in ("../../etc", "/etc", "/", ".", "..", "-x", "a" * 5000,
+                 "x\x1b]0;y\x07", p.work + "/none"):
+        for command in ("diff", "pull"):
+            r = p.icctl(command, name)
+            t.ok(r.returncode in (1, 2, 3) and r.stderr and "\x1b" not in
+                 r.stderr, f"{command} {name[:20]!r} is refused", r.stderr)
+    os.rename(repo, repo + ".moved")
+    r = p.icctl("pull", s)
+    t.ok(r.returncode == 1 and "No such file" in r.stderr and "--into" in
+         r.stderr, "a repository that is gone", r.stderr)
+    subprocess.run(p.argv("true"), env=p.env, stdin=subprocess.DEVNULL,
+                   capture_output=True, timeout=60, check=True)
+    r = p.icctl("pull", os.path.basename(p.session()))
+    t.ok(r.returncode == 1 and "has no clone" in r.stderr,
+         "a session on a directory", r.stderr)
+
+
+def main():
+    for part in (whole, again, further):
+        with h.workdir() as work, t.case(part.__name__):
+            part(Place(work))
+    t.done()
+
+
+main()
