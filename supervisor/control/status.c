@@ -14,6 +14,7 @@
 #include "control/grants.h"
 #include "box/sandbox.h"
 #include "conversation/conversation.h"
+#include "conversation/talk_trouble.h"
 #include "clone.h"
 #include "json_put.h"
 #include "domains.h"
@@ -149,7 +150,7 @@ control_status_json(void)
 {
 	struct json_object *o = control_ok(), *list, *counts, *ids,
 			   *clone = clone_json();
-	char when[32];
+	char when[32], until[TALK_UNTIL];
 	time_t began = (time_t)(sup.began / 1000000);
 	struct tm tm;
 
@@ -171,6 +172,8 @@ control_status_json(void)
 	put_int(o, "pid", getpid());
 	if (sup.opt.conversation) {
 		put_str(o, "state", conversation_state());
+		if (talk_trouble_quota(until) && until[0] != '\0')
+			put_str(o, "quotaUntil", until);
 		put_int(o, "turn", conversation_turn());
 	}
 	put_int(o, "pending", approvals_count());

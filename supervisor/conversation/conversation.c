@@ -22,6 +22,7 @@
 #include "conversation/talk_cut.h"
 #include "conversation/talk_events.h"
 #include "conversation/talk_mend.h"
+#include "conversation/talk_trouble.h"
 #include "json_put.h"
 #include "resume/resume.h"
 #include "sup.h"
@@ -69,7 +70,7 @@ conversation_state(void)
 	case TALK_INITIALIZING:
 		return "initializing";
 	case TALK_READY:
-		return "ready";
+		return talk_trouble_quota(NULL) ? "quota" : "ready";
 	case TALK_TURN:
 		return approvals_count() != 0 ? "waiting" : "processing";
 	case TALK_CLOSED:
@@ -82,8 +83,12 @@ static void
 talk_status(void)
 {
 	struct json_object *o = json_object_new_object();
+	char until[TALK_UNTIL];
 
 	put_str(o, "status", conversation_state());
+	if (talk_env.state == TALK_READY && talk_trouble_quota(until) &&
+	    until[0] != '\0')
+		put_str(o, "until", until);
 	talk_event("session", 0, o);
 }
 
@@ -226,12 +231,13 @@ conversation_send(struct span message, const char **code)
 	talk_env.status = talk_env.leftovers = 0;
 	talk_env.last[0] = '\0';
 	talk_events_turn(talk_env.turn);
+	talk_trouble_begin();
 	talk_began(message);
 	return NULL;
 }
 
 static void
-talk_result(bool bad, const char *why)
+talk_result(bool bad, const char *why, const char *trouble)
 {
 	struct json_object *o;
 
@@ -243,6 +249,8 @@ talk_result(bool bad, const char *why)
 	put_int(o, "exit", talk_env.status);
 	if (why != NULL)
 		put_str(o, "why", why);
+	if (trouble != NULL)
+		put_str(o, "trouble", trouble);
 	talk_event("result", talk_env.turn, o);
 	o = json_object_new_object();
 	put_str(o, "status", talk_env.interrupted ? "interrupted"
@@ -257,13 +265,17 @@ talk_result(bool bad, const char *why)
 static void
 talk_over(const char *why)
 {
+	bool bad = why != NULL || talk_env.failed;
+	const char *trouble;
+
 	loop_timer_clear(&sup.loop, &talk_env.timer);
 	if (why != NULL)
 		talk_text("error", span_str(why));
+	trouble = talk_trouble_end(bad && !talk_env.interrupted);
 	talk_env.state = TALK_READY;
 	talk_events_turn(0);
 	budget_turn_over();
-	talk_result(why != NULL || talk_env.failed, why);
+	talk_result(bad, why, trouble);
 }
 
 static void
@@ -358,6 +370,7 @@ talk_logged(struct span s)
 		n = nl == NULL ? s.len : (size_t)(nl - s.p);
 		if (n != 0) {
 			session_log(&sup.session, "agent", span_of(s.p, n));
+			talk_trouble_see(span_of(s.p, n), true);
 			log_vis(span_of(s.p, n), talk_env.last,
 			    sizeof(talk_env.last));
 		}
@@ -378,9 +391,11 @@ conversation_text(const struct msg_TURN_TEXT *m)
 	switch ((enum proto_turn)m->kind) {
 	case PROTO_TURN_TEXT:
 		talk_begun();
+		talk_trouble_see(m->text, false);
 		talk_text("agent_text", m->text);
 		return 0;
 	case PROTO_TURN_RESULT:
+		talk_trouble_see(m->text, false);
 		if (!talk_env.said)
 			talk_text("agent_text", m->text);
 		talk_begun();
@@ -393,6 +408,7 @@ conversation_text(const struct msg_TURN_TEXT *m)
 		return 0;
 	case PROTO_TURN_ERROR:
 		talk_env.failed = true;
+		talk_trouble_see(m->text, true);
 		talk_text("error", m->text);
 		return 0;
 	case PROTO_TURN_LOG:

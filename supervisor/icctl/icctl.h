@@ -20,7 +20,7 @@ enum icctl_exit {
 	ICCTL_FAILED = 1,	/* asked and refused, or a check failed */
 	ICCTL_USAGE = 2,
 	ICCTL_NO_SESSION = 3,	/* none, or more than one is running */
-	ICCTL_BUSY = 75,	/* a turn is running already */
+	ICCTL_BUSY = 75,	/* sending the message later may help */
 };
 
 struct icctl {

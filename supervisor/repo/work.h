@@ -24,7 +24,7 @@ struct repo_work {
 	struct repo_view clone;
 	char head[REPO_OID];         /* "": there is no commit */
 	char branch[REPO_NAME];      /* checked out; "": none */
-	char tree[REPO_OID];         /* of the files as they are now */
+	char tree[REPO_OID];         /* for the files as they are now */
 	/* The branches that have commits of the session. */
 	struct repo_refs refs;
 	int64_t commits[REPO_MAX_REFS]; /* those that were never pulled */

@@ -179,6 +179,23 @@ put_held(json_object *o, bool *fresh)
 	put_line("* ", text, fresh);
 }
 
+static void
+put_call(json_object *o, bool *fresh)
+{
+	const char *decision = icctl_text(o, "decision");
+	char text[1024];
+
+	snprintf(text, sizeof(text), "%.64s%s%.256s%s%s%s%.512s",
+	    icctl_text(o, "server"),
+	    icctl_text(o, "server")[0] != '\0' ? " " : "",
+	    icctl_text(o, "tool"),
+	    strcmp(decision, "own") != 0 ? ": " : "",
+	    strcmp(decision, "own") != 0 ? decision : "",
+	    icctl_text(o, "reason")[0] != '\0' ? ", " : "",
+	    icctl_text(o, "reason"));
+	put_line("* uses ", text, fresh);
+}
+
 /* Print an event. Returns the exit status once it is known, else -1. */
 static int
 send_event(const struct icctl *ctl, json_object *o)
@@ -191,14 +208,18 @@ send_event(const struct icctl *ctl, json_object *o)
 	if (strcmp(event, "result") == 0 &&
 	    json_object_object_get_ex(o, "is_error", &v) &&
 	    json_object_get_boolean(v))
-		status = ICCTL_FAILED;
+		status = strcmp(icctl_text(o, "trouble"), "quota") == 0 ||
+				 strcmp(icctl_text(o, "trouble"),
+				     "transient") == 0
+			     ? ICCTL_BUSY
+			     : ICCTL_FAILED;
 	if (ctl->json) {
 		icctl_put_json(o);
 		fflush(stdout);
 	} else if (strcmp(event, "agent_text") == 0) {
 		put_text(icctl_text(o, "text"), &fresh);
 	} else if (strcmp(event, "tool_call") == 0) {
-		put_line("* uses ", icctl_text(o, "tool"), &fresh);
+		put_call(o, &fresh);
 	} else if (strcmp(event, "error") == 0) {
 		put_line("! ", icctl_text(o, "text"), &fresh);
 	} else if (strcmp(event, "escalation") == 0) {

@@ -114,6 +114,7 @@ start_ready(struct icctl *ctl, pid_t pid, int said)
 			state = icctl_text(o, "status");
 		if (strcmp(state, "ready") == 0 ||
 		    strcmp(state, "processing") == 0 ||
+		    strcmp(state, "quota") == 0 ||
 		    strcmp(state, "waiting") == 0)
 			rv = 0;
 		json_object_put(o);

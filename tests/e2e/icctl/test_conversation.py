@@ -73,6 +73,27 @@ for n, tool in enumerate(sys.stdin.read().split(), 2):
         "name": tool,
         "arguments": {"text": "hello"}})["content"][0]["text"])
 """
+# Fails as the message says, in words that the adapter's rules know.
+TROUBLED_AGENT = r"""#!/usr/bin/python3
+import json, sys, time
+m = sys.stdin.read()
+say = {"quota": "Limit reached, back at %d" % (time.time() + 3600),
+       "spent": "Limit reached",
+       "busy": "Overloaded", "key": "401 Unauthorized",
+       "end": "context is full"}.get(m, "the word Overloaded means nothing")
+print(json.dumps({"type": "say", "text": say}))
+sys.exit(m != "fine")
+"""
+TROUBLED = {
+    "name": "troubled", "program": ["troubled"], "providers": [],
+    "turn": [], "output": {"format": "json-lines", "events": [
+        {"when": "type=say", "text": "text", "event": "agent_text"}]},
+    "errors": [
+        {"kind": "quota", "contains": ["limit reached"],
+         "reset": ["back at "]},
+        {"kind": "transient", "contains": ["overloaded"]},
+        {"kind": "authentication", "contains": ["401"]},
+        {"kind": "hard", "contains": ["context is full"]}]}
 CALLER = {
     "name": "caller", "program": ["caller"], "providers": [],
     "turn": [], "output": {"format": "json-lines", "events": [
@@ -310,6 +331,37 @@ def test_calls(work):
 
 
 
+def test_provider(work):
+    """Troubles of the provider: what they are, and what helps."""
+    with adapted(work, TROUBLED, TROUBLED_AGENT) as k:
+        def told(message):
+            status, events = k.send(message)
+            errors = [e for e in events if e["event"] == "error"
+                      and "kind" in e]
+            result = [e for e in events if e["event"] == "result"][0]
+            return status, result.get("trouble"), [e["kind"] for e in errors]
+
+        def state():
+            return json.loads(k.icctl("ls", "--json").stdout)[0]["state"]
+
+        t.equal(told("quota"), (75, "quota", ["quota"]),
+                "a quota that is used up")
+        until = [e["until"] for e in k.kept() if "until" in e
+                 and e["event"] == "error"]
+        t.ok(len(until) == 1 and until[0].endswith("Z"),
+             "with the time at which it returns", until)
+        t.equal(state(), "quota", "the session waits for it")
+        t.equal(told("fine"), (0, None, []), "an answer that only names it")
+        t.equal(state(), "ready", "is no trouble, and ends one")
+        t.equal(told("spent"), (75, "quota", ["quota"]), "without a time")
+        t.equal(told("busy"), (75, "transient", ["transient"]), "overload")
+        t.equal(state(), "ready", "which a next try may not meet")
+        t.equal(told("key"), (1, "authentication", ["authentication"]),
+                "a refused credential")
+        t.ok("icctl login" in texts(k.kept(), "error"), "what helps is said")
+        t.equal(told("end"), (1, "hard", ["hard"]), "an agent that is stuck")
+
+
 def test_no_conversation(work):
     s = h.Session(work, options=["--quiet"])
     with s:
@@ -323,7 +375,7 @@ def main():
         t.skip("conversations", "bubblewrap is not installed")
         t.done()
     for test in (test_turns, test_trouble, test_parser, test_calls,
-                 test_no_conversation):
+                 test_provider, test_no_conversation):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()
