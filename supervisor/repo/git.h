@@ -33,7 +33,7 @@ struct repo_view {
 	const char *dir;      /* its working directory, in the sandbox */
 	const char *identity; /* configuration for commits; NULL: none */
 	/* Paths in the sandbox; NULL: those of the repository. */
-	const char *store;   /* where new objects go */
+	const char *store;   /* for new objects */
 	const char *objects; /* further objects */
 	const char *index;
 };

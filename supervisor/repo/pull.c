@@ -65,7 +65,7 @@ pull_asked(const struct repo_pull *how, const struct repo_ref *ref)
 {
 	if (how->branch == NULL || strcmp(how->branch, ref->name) == 0)
 		return true;
-	/* What is in no commit belongs to the branch that is checked out. */
+	/* Work in no commit belongs to the branch that is checked out. */
 	return strcmp(ref->name, REPO_UNSAVED) == 0 &&
 	       strcmp(how->branch, how->work->branch) == 0;
 }

@@ -3,6 +3,8 @@
  * The quarantine: an empty repository of ours, which borrows the user's
  * objects. Everything that comes from the clone is checked there first.
  */
+#include "repo/pull_priv.h"
+
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -12,7 +14,6 @@
 #include <unistd.h>
 
 #include "repo/clone_priv.h"
-#include "repo/pull_priv.h"
 #include "session.h"
 
 #define CHECK_DIR "/quarantine"
@@ -69,7 +70,7 @@ check_revs(const struct pulling *p, struct buf *in)
 	buf_init(in, 1U << 20);
 	for (unsigned i = 0; i < how->n; i++)
 		buf_printf(in, "%s\n", how->list[i].oid);
-	/* What both have, the user's repository need not get. */
+	/* The user's repository need not get the objects that it has. */
 	for (unsigned i = 0; i < how->work->nknown; i++)
 		for (unsigned k = 0; k < p->nhave; k++)
 			if (strcmp(p->have[k], how->work->known[i]) == 0)

@@ -4,6 +4,8 @@
  * repositories share nothing but bytes. git takes a pack for one when its index
  * is there, which comes last.
  */
+#include "repo/pull_priv.h"
+
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 
@@ -15,7 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "repo/pull_priv.h"
 
 /* Find the one pack of the quarantine. Returns 0, or -1 with errno set. */
 static int

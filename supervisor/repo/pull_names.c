@@ -4,12 +4,13 @@
  * forward, and never while it is checked out; otherwise the work comes under a
  * further name.
  */
+#include "repo/pull_priv.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "repo/pull_priv.h"
 
 #define NAMES_MAX 1024U
 #define NAMES_TRIES 200U

@@ -12,7 +12,7 @@ struct pulling {
 	char have[REPO_MAX_PULLED + 1 + REPO_MAX_REFS][REPO_OID];
 	unsigned nhave; /* commits that the user's repository has */
 	int quarantine;
-	struct repo_view view; /* of it */
+	struct repo_view view; /* the quarantine's */
 	char pack[REPO_OID];   /* the name of what was copied; "": nothing */
 };
 

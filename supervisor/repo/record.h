@@ -28,7 +28,7 @@ struct repo_record {
 	unsigned npulled;
 	/* The last commit that was made of work in no commit; or "". */
 	char unsaved[REPO_OID];
-	/* What was not pulled when the session ended, or after a pull. */
+	/* The work that was not pulled at the end of the session. */
 	bool looked;
 	int64_t commits, files;
 };

@@ -3,13 +3,14 @@
  * The files of a clone as a tree. An index of our own is used, because that of
  * the clone may hide files, and the clone is not written.
  */
+#include "repo/work.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/log.h"
-#include "repo/work.h"
 
 #define FILES_TRIES 5U
 #define FILES_TEXT ((size_t)64 << 20)

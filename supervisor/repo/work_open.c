@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Opens a clone for git, and runs it there. */
+#include "repo/work.h"
+
 #include <sys/file.h>
 #include <sys/stat.h>
 
@@ -9,7 +11,6 @@
 #include <unistd.h>
 
 #include "host/tree.h"
-#include "repo/work.h"
 
 #define WORK_SCRATCH "pull.new"
 /* Objects of commits of unsaved work, which later ones follow. */

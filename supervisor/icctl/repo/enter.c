@@ -3,6 +3,8 @@
  * Opens the clone of a session for `icctl diff` and `icctl pull`. An interrupt
  * ends git, and what is in the user's repository stays as it is.
  */
+#include "icctl/repo/repo.h"
+
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +17,6 @@
 
 #include "common/loop.h"
 #include "config/paths.h"
-#include "icctl/repo/repo.h"
 #include "resume/record.h"
 
 #define ENTER_EVERY_US 3000000U
