@@ -253,6 +253,14 @@ run_reason(const struct run *r, struct fault *fault)
 		    fault, "git: %s", log_vis(best, shown, sizeof(shown)));
 }
 
+/* Returns true if git gave a reason other than that its reader is gone. */
+static bool
+run_told(const struct run *r)
+{
+	return r->nsaid != 0 && strstr(r->said, "roken pipe") == NULL &&
+	       strstr(r->said, "rite error") == NULL;
+}
+
 /* Check the head of a pack. Returns 0, or -1 with the fault set. */
 static int
 flow_head(struct flow *f, struct fault *fault)
@@ -446,8 +454,10 @@ repo_pump(const struct repo_env *env, const struct repo_flow *how,
 	if (run_start(&from, env, how->from, how->from_words, fd, fault) == 0 &&
 	    run_start(&to, env, how->to, how->to_words, -1, fault) == 0 &&
 	    flow_run(env, &f, &from, &to, fault) == 0) {
-		/* The first one dies of SIGPIPE if the second one fails. */
-		if (to.status != 0)
+		/* Each fails if the other one does: find the reason. */
+		if (from.status != 0 && run_told(&from))
+			run_reason(&from, fault);
+		else if (to.status != 0)
 			run_reason(&to, fault);
 		else if (from.status != 0)
 			run_reason(&from, fault);

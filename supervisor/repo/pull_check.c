@@ -80,11 +80,12 @@ check_revs(const struct pulling *p, struct buf *in)
 int
 pull_quarantine(struct pulling *p, struct fault *fault)
 {
+	static const char *const pack[] = {"pack-objects", "--revs", "--stdout",
+	    "--delta-base-offset", "-q", NULL};
+	const char *words[REPO_WORK_WORDS + 1];
 	struct repo_flow flow = {.from = &p->how->work->clone,
 	    .to = &p->view,
-	    .from_words = (const char *const[]){"--git-dir=/workspace/.git",
-		"pack-objects", "--revs", "--stdout", "--delta-base-offset",
-		"-q", NULL},
+	    .from_words = words,
 	    .to_words = (const char *const[]){"index-pack", "--stdin",
 		REPO_STRICT, NULL},
 	    .objects = CHECK_OBJECTS};
@@ -93,6 +94,7 @@ pull_quarantine(struct pulling *p, struct fault *fault)
 
 	if (check_init(p, fault) == -1)
 		return -1;
+	repo_work_words(pack, words);
 	check_revs(p, &in);
 	flow.in = buf_span(&in);
 	/* Whole objects are not enough: nothing may be missing behind them. */

@@ -53,6 +53,10 @@ int repo_work_commit(struct repo_work *, struct fault *);
 /* Returns the number of commits to pull, without that of unsaved work. */
 int64_t repo_work_commits(const struct repo_work *);
 
+/* Put options in front of words of git that keep the clone in its place. */
+#define REPO_WORK_WORDS 64U
+void repo_work_words(
+    const char *const *words, const char *all[REPO_WORK_WORDS + 1]);
 /* Run git on the clone. Returns its exit status, or -1 with the fault set. */
 int repo_work_git(const struct repo_work *, struct span in, struct buf *out,
     struct fault *, const char *const *words);
@@ -68,5 +72,10 @@ int repo_work_snapshot(struct repo_work *, struct fault *);
 /* Count the files that differ in two trees. Returns 0, or -1. */
 int repo_work_differ(const struct repo_work *, const char *a, const char *b,
     int64_t *n, struct fault *);
+/*
+ * work_pipes.c: Returns 0 if the git directory has no named pipe, or -1 with
+ * the fault set.
+ */
+int repo_work_pipes(const struct repo_work *, struct fault *);
 
 #endif

@@ -127,7 +127,11 @@ repo_work_snapshot(struct repo_work *w, struct fault *fault)
 
 	r = w->head[0] != '\0'
 		? REPO_WORK_GIT(w, NONE, NULL, fault, "read-tree", w->head)
-		: REPO_WORK_GIT(w, NONE, NULL, fault, "read-tree", "--empty");
+		: 1;
+	/* It has no files, or names that git refuses. */
+	if (r > 0)
+		r = REPO_WORK_GIT(
+		    w, NONE, NULL, fault, "read-tree", "--empty");
 	if (r != 0 || files_take(w, true, fault) == -1)
 		return -1;
 	/* Twice the same: it is what was there at one moment. */

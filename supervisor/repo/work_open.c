@@ -16,7 +16,6 @@
 /* Objects of commits of unsaved work, which later ones follow. */
 #define WORK_OBJECTS "pull.objects"
 #define WORK_LOCK "pull.lock"
-#define WORK_WORDS 64U
 
 /* Whatever the clone's configuration says about its place and its files. */
 static const char *const work_prefix[] = {"--git-dir=/workspace/.git",
@@ -27,18 +26,25 @@ static const char *const work_prefix[] = {"--git-dir=/workspace/.git",
     "core.symlinks=true", "-c", "core.excludesFile=/dev/null", "-c",
     "core.attributesFile=/dev/null", "-c", "core.quotePath=true"};
 
-int
-repo_work_git(const struct repo_work *w, struct span in, struct buf *out,
-    struct fault *fault, const char *const *words)
+void
+repo_work_words(const char *const *words, const char *all[REPO_WORK_WORDS + 1])
 {
-	const char *all[WORK_WORDS + 1];
 	size_t n = 0;
 
 	for (; n < nitems(work_prefix); n++)
 		all[n] = work_prefix[n];
-	for (; *words != NULL && n < WORK_WORDS; words++)
+	for (; *words != NULL && n < REPO_WORK_WORDS; words++)
 		all[n++] = *words;
 	all[n] = NULL;
+}
+
+int
+repo_work_git(const struct repo_work *w, struct span in, struct buf *out,
+    struct fault *fault, const char *const *words)
+{
+	const char *all[REPO_WORK_WORDS + 1];
+
+	repo_work_words(words, all);
 	return repo_git(w->env, &w->clone, all, in, out, fault);
 }
 
@@ -118,9 +124,10 @@ repo_work_open(struct repo_work *w, const struct repo_env *env, int session,
 		errno = EIO;
 		return -1;
 	}
-	errno = EIO;
-	if (work_lock(w, fault) == -1)
+	if (work_lock(w, fault) == -1 || repo_work_pipes(w, fault) == -1) {
+		errno = EIO;
 		return -1;
+	}
 	if (work_scratch(w) == -1 ||
 	    repo_view_add(&w->clone, w->sandbox, "/workspace", false) == -1 ||
 	    repo_view_add(&w->clone, w->out, "/out", true) == -1 ||

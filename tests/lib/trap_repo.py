@@ -74,7 +74,8 @@ def arm(repo, marks, names=None):
         path = os.path.join(repo, ".git", "trap-" + name)
         with open(path, "w", encoding="utf-8") as f:
             f.write(f"#!/bin/sh\n: > {marks}/{name}\n"
-                    f": > /workspace/SPRUNG-{name}\ncat\nexit 0\n")
+                    f": > /workspace/SPRUNG-{name}\n"
+                    f": > /objects/SPRUNG-{name}\ncat\nexit 0\n")
         os.chmod(path, 0o755)
         return path
     names = names or NAMES

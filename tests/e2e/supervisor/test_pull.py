@@ -101,7 +101,7 @@ def again(p):
     repo = os.path.join(p.work, "r")
     trap.make(repo, {"f": "one\n"})
     argv = [h.program("icctl"), "start", "--clone", repo, "--", "sh", "-c",
-            AGENT + "mkfifo .git/in; echo > .git/at; while read l < .git/in; "
+            AGENT + "mkfifo ~/in; echo > .git/at; while read l < ~/in; "
             "do eval \"$l\"; echo > .git/at; done"]
     with subprocess.Popen(argv, env=p.env, stdin=subprocess.DEVNULL, text=True,
                           stdout=subprocess.DEVNULL,
@@ -113,7 +113,7 @@ def again(p):
         os.unlink(os.path.join(box, ".git", "at"))
 
         def do(line):
-            with open(os.path.join(box, ".git", "in"), "w",
+            with open(os.path.join(p.session(), "home", "in"), "w",
                       encoding="utf-8") as f:
                 f.write(line + "\n")
             h.wait_for(lambda: os.path.exists(os.path.join(box, ".git", "at")),
@@ -161,7 +161,7 @@ def again(p):
         do("git checkout -q --detach; echo z > f; git commit -qam z")
         t.ok("detached" in pull(), "commits on no branch")
         do("echo last > f")
-        with open(os.path.join(box, ".git", "in"), "w",
+        with open(os.path.join(p.session(), "home", "in"), "w",
                   encoding="utf-8") as f:
             f.write("exit\n")
         said = q.stderr.read()
