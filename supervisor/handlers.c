@@ -21,6 +21,7 @@
 #include "control/grants.h"
 #include "conversation/conversation.h"
 #include "conversation/talk_calls.h"
+#include "conversation/talk_trouble.h"
 #include "domains.h"
 #include "relay/publish.h"
 #include "resume/state.h"
@@ -191,6 +192,7 @@ on_trouble(struct chan *ch, const struct msg_TROUBLE *m)
 	const struct child *c = chan_arg(ch);
 
 	trouble_take(c->index, m->text, m->count);
+	talk_trouble_answer(c->index, m->status, m->retry);
 	return 0;
 }
 
@@ -216,8 +218,10 @@ on_usage_show(struct chan *ch, const struct msg_USAGE_SHOW *m)
 	/*
 	 * The number comes from mitmd: ignore a provider that does not exist.
 	 */
-	if (m->provider < sup.providers.n)
+	if (m->provider < sup.providers.n) {
 		budget_usage(m);
+		talk_trouble_answer(m->provider, 200, 0);
+	}
 	return 0;
 }
 

@@ -17,6 +17,7 @@
 
 #include "box/sandbox.h"
 #include "config/here.h"
+#include "conversation/talk_trouble.h"
 #include "json_put.h"
 #include "relay/publish.h"
 #include "resume/record.h"
@@ -89,8 +90,8 @@ ready_session_json(const char *state)
 {
 	struct json_object *o = json_object_new_object(), *policy;
 	static const char *const kinds[] = {"policy", "annotations", "lists"};
+	char *text, when[TALK_UNTIL];
 	struct stat st;
-	char *text;
 	int rv;
 
 	policy = json_object_new_object();
@@ -123,6 +124,8 @@ ready_session_json(const char *state)
 	if (sup.conversation.name[0] != '\0') {
 		put_str(o, "conversation", sup.conversation.name);
 		put_bool(o, "talked", sup.conversation.talked);
+		if (talk_trouble_quota(when) && when[0] != '\0')
+			put_str(o, "quotaUntil", when);
 	}
 	put_int(o, "started", (int64_t)(sup.began / 1000000));
 	json_object_object_add(o, "policy", policy);

@@ -86,6 +86,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_VIEWERS	8U
 #define PROTO_MAX_TEXT		16384U	/* text per message of a conversation */
 #define PROTO_MAX_MATCH		128U
+#define PROTO_MAX_RETRY		(366U * 86400U) /* seconds */
 #define PROTO_MAX_SEEN		512U	/* SERVER_VIEW.text */
 #define PROTO_MAX_TURN_RULES	24U
 #define PROTO_MAX_PORTS		8U	/* published */
@@ -820,10 +821,13 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, spent_text, 512)
 /*
  * The reason why the provider fails, and how often it has since the last
- * report.
+ * report.  status: that of its answer to a model request, and retry: the seconds
+ * that its Retry-After names; 0: none.
  */
 #define F_TROUBLE(F, m)		F(m, str, text, 256)			\
-				F(m, u32, count, UINT32_MAX)
+				F(m, u32, count, UINT32_MAX)		\
+				F(m, u16, status, 999)			\
+				F(m, u32, retry, PROTO_MAX_RETRY)
 /* This keyd's totals, by its own count. */
 #define F_SPENT(F, m)		F(m, u64, turns, UINT64_MAX)		\
 				F(m, u64, requests, UINT64_MAX)		\

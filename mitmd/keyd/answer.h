@@ -119,6 +119,7 @@ struct reply {
 	size_t seen;
 	unsigned interim;
 	unsigned status;
+	uint32_t retry; /* seconds that Retry-After names; 0: none */
 	bool http10, close; /* the provider will close the connection */
 	bool trailing;      /* bytes followed the end */
 	enum keyd_fail unauthorized; /* the failure for a 401 (with AWS, a 403);

@@ -267,10 +267,11 @@ extern struct keyd_env keyd_env;
 /* keyd/trouble.c: reports to icsupervisor why the provider fails */
 void trouble_failed(enum keyd_fail, const char *detail);
 /*
- * Note the status of an answer that is passed on: the credential may be
- * refused.
+ * Note an answer that is passed on: the credential may be refused. `model`: it
+ * answers a model request, and may say that the provider is overloaded, or when
+ * to try again.
  */
-void trouble_status(unsigned status);
+void trouble_status(const struct reply *, bool model);
 
 /* keyd/report.c: reports to auditd */
 void keyd_alarm(const char *kind, const char *text);

@@ -62,7 +62,7 @@ is_theirs(enum keyd_fail fail)
 }
 
 static void
-tell(const char *text)
+tell(const char *text, unsigned status, uint32_t retry)
 {
 	uint64_t now = loop_now(&keyd_env.w.loop);
 	bool other = strcmp(text, trouble.text) != 0;
@@ -74,10 +74,13 @@ tell(const char *text)
 	}
 	if (trouble.count != UINT32_MAX)
 		trouble.count++;
-	if (!other && now - trouble.told < TROUBLE_MS)
+	/* A status may explain a turn that fails at once. */
+	if (!other && status == 0 && now - trouble.told < TROUBLE_MS)
 		return;
-	m = (struct msg_TROUBLE){
-	    .text = span_str(trouble.text), .count = trouble.count};
+	m = (struct msg_TROUBLE){.text = span_str(trouble.text),
+	    .count = trouble.count,
+	    .status = (uint16_t)status,
+	    .retry = retry};
 	worker_send(&keyd_env.w, ROLE_SUP, 0, MSG_TROUBLE, &m, -1);
 	trouble.count = 0;
 	trouble.told = now;
@@ -93,13 +96,31 @@ trouble_failed(enum keyd_fail fail, const char *detail)
 	/* Skip the status and the space. */
 	snprintf(text, sizeof(text), "%s%s%s", keyd_fail_text(fail) + 4,
 	    detail == NULL ? "" : ": ", detail == NULL ? "" : detail);
-	tell(text);
+	tell(text, 0, 0);
 }
 
 void
-trouble_status(unsigned status)
+trouble_status(const struct reply *r, bool model)
 {
-	if (status == 401)
+	unsigned status = model ? r->status : 0;
+	char text[128];
+
+	if (r->status == 401)
 		tell("REFUSED (401): the provider does not accept the "
-		     "credential");
+		     "credential",
+		    status, 0);
+	else if (status == 403)
+		tell("REFUSED (403): the provider does not allow this with the "
+		     "credential",
+		    status, 0);
+	else if (status == 429)
+		tell("LIMITED (429): the provider takes no more requests for "
+		     "now",
+		    status, r->retry);
+	else if (status >= 500) {
+		snprintf(text, sizeof(text),
+		    "FAILING (%u): the provider is overloaded or out of order",
+		    status);
+		tell(text, status, 0);
+	}
 }

@@ -92,6 +92,14 @@ talk_status(void)
 	talk_event("session", 0, o);
 }
 
+/* Bring session.json up to date. */
+static void
+talk_record(void)
+{
+	if (ready_session_json("running") == -1)
+		sup_warn("session.json: %s", strerror(errno));
+}
+
 static void
 talk_text(const char *name, struct span s)
 {
@@ -120,6 +128,27 @@ conversation_open(struct fault *fault)
 	return 0;
 }
 
+static void
+talk_quota_over(struct loop_timer *t)
+{
+	(void)t;
+	talk_status();
+	talk_record();
+}
+
+/* Say that messages can be taken, and whether a quota is used up. */
+static void
+talk_ready(void)
+{
+	uint64_t ms = talk_trouble_quota_ms();
+
+	talk_env.state = TALK_READY;
+	if (ms != 0)
+		loop_timer_set(&sup.loop, &talk_env.timer, ms + 1000,
+		    talk_quota_over, NULL);
+	talk_status();
+}
+
 /* The agent has begun its own conversation, which a resume goes on with. */
 static void
 talk_begun(void)
@@ -128,8 +157,7 @@ talk_begun(void)
 	if (sup.conversation.talked)
 		return;
 	sup.conversation.talked = true;
-	if (ready_session_json("running") == -1)
-		sup_warn("session.json: %s", strerror(errno));
+	talk_record();
 }
 
 void
@@ -159,8 +187,7 @@ conversation_ready(const char *inside)
 		end_request(SUP_EXIT_OS, NULL, "conversation: out of memory");
 		return;
 	}
-	talk_env.state = TALK_READY;
-	talk_status();
+	talk_ready();
 	if (sup.opt.task == NULL)
 		return;
 	why = conversation_send(span_str(sup.opt.task), &code);
@@ -209,8 +236,7 @@ conversation_send(struct span message, const char **code)
 	/* A conversation that the agent never began has no name yet. */
 	if (!sup.conversation.talked) {
 		compose_uuid(sup.conversation.name);
-		if (ready_session_json("running") == -1)
-			sup_warn("session.json: %s", strerror(errno));
+		talk_record();
 	}
 	*code = "bad-request";
 	buf_init(&frame, BRIDGE_MAX_TURN);
@@ -223,6 +249,7 @@ conversation_send(struct span message, const char **code)
 		snprintf(why, sizeof(why), "%.250s", fault.text);
 		return why;
 	}
+	loop_timer_clear(&sup.loop, &talk_env.timer);
 	talk_env.turn++;
 	talk_env.state = TALK_TURN;
 	talk_env.began = clock_mono_us();
@@ -266,12 +293,15 @@ static void
 talk_over(const char *why)
 {
 	bool bad = why != NULL || talk_env.failed;
+	bool limited = talk_trouble_quota(NULL);
 	const char *trouble;
 
 	loop_timer_clear(&sup.loop, &talk_env.timer);
 	if (why != NULL)
 		talk_text("error", span_str(why));
 	trouble = talk_trouble_end(bad && !talk_env.interrupted);
+	if (trouble != NULL || limited)
+		talk_record();
 	talk_env.state = TALK_READY;
 	talk_events_turn(0);
 	budget_turn_over();
@@ -302,7 +332,7 @@ talk_check(void)
 	} else {
 		talk_over(NULL);
 	}
-	talk_status();
+	talk_ready();
 }
 
 static void

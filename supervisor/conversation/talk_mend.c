@@ -5,6 +5,7 @@
 
 #include "budget.h"
 #include "conversation/talk_events.h"
+#include "conversation/talk_trouble.h"
 #include "json_put.h"
 #include "resume/resume.h"
 #include "sup.h"
@@ -63,6 +64,7 @@ talk_again(struct fault *fault)
 		(void)strlcpy(sup.conversation.name, was->conversation,
 		    sizeof(sup.conversation.name));
 		sup.conversation.talked = was->talked;
+		talk_trouble_carry(was->quota);
 		return 0;
 	}
 	/* It had the terminal; its last conversation has no name of ours. */

@@ -3,12 +3,14 @@
  * Troubles of a conversation: a turn failed because a quota is used up, the
  * provider is overloaded, the credential was refused, or the agent cannot go
  * on. The adapter's rules recognize them in the agent's messages (see
- * config/adapter_errors.h), and only if the turn failed.
+ * config/adapter_errors.h), and only if the turn failed; where they say nothing,
+ * the status of the provider's answers does, which keyd reports.
  */
 #ifndef TALK_TROUBLE_H
 #define TALK_TROUBLE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "common/span.h"
 
@@ -22,8 +24,14 @@ void talk_trouble_begin(void);
  */
 void talk_trouble_see(struct span text, bool error);
 /*
+ * A provider answered a model request with this status; 0: it failed in another
+ * way. `retry`: after as many seconds it may be tried again, or 0.
+ */
+void talk_trouble_answer(unsigned provider, unsigned status, uint32_t retry);
+/*
  * The turn has ended. If it failed, tell the user what helps, in an event.
- * Returns the trouble's name, or NULL.
+ * Returns the trouble's name, or NULL. Where the agent cannot go on with its
+ * conversation, its next turn begins another.
  */
 const char *talk_trouble_end(bool failed);
 /*
@@ -31,5 +39,9 @@ const char *talk_trouble_end(bool failed);
  * of its return as text, "" if that is not known.
  */
 bool talk_trouble_quota(char until[TALK_UNTIL]);
+/* Returns the milliseconds until then, or 0. */
+uint64_t talk_trouble_quota_ms(void);
+/* An earlier run of the session left a quota: `until` is as in session.json. */
+void talk_trouble_carry(const char *until);
 
 #endif

@@ -236,7 +236,8 @@ static void
 put_session(json_object *reply)
 {
 	static const char *const rows[] = {"session", "dir", "agent", "runtime",
-	    "image", "workspace", "policy", "started", "pid", "auditFailed"};
+	    "image", "workspace", "policy", "started", "pid", "state",
+	    "quotaUntil", "auditFailed"};
 	int64_t pending = icctl_number(reply, "pending");
 	char path[ICCTL_PATH];
 	json_object *v, *counts = NULL;

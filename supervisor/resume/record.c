@@ -12,7 +12,7 @@
 /* Every member that ready_session_json() and icctl write. */
 static const char *const record_keys[] = {"adapter", "agent", "boot",
     "breakoutTest", "confinement", "conversation", "format", "host", "image",
-    "limits", "missing", "pid", "pidStart", "policy", "published", "runtime",
+    "limits", "missing", "pid", "pidStart", "policy", "published", "quotaUntil", "runtime",
     "session", "started", "startedBy", "state", "status", "talked", "version",
     "why", "workspace", "workspaceDev", "workspaceIno", NULL};
 
@@ -86,6 +86,7 @@ record_fill(
 		sizeof(r->workspace)) == -1 ||
 	    record_text(j, o, "conversation", r->conversation,
 		sizeof(r->conversation)) == -1 ||
+	    record_text(j, o, "quotaUntil", r->quota, sizeof(r->quota)) == -1 ||
 	    record_u64(j, o, "workspaceDev", &r->dev) == -1 ||
 	    record_u64(j, o, "workspaceIno", &r->ino) == -1 ||
 	    jsonfile_bool(j, o, "", "talked", &r->talked) == -1 ||

@@ -21,6 +21,7 @@ struct record {
 	char workspace[4097];
 	uint64_t dev, ino; /* the workspace's */
 	char conversation[65]; /* the name of the agent's own, or "" */
+	char quota[32]; /* when it returns, as in RFC 3339, or "" */
 	bool talked; /* the agent has begun that conversation */
 	int64_t status;
 	char why[1025];

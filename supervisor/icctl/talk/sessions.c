@@ -127,6 +127,7 @@ session_row(const char *dir, const char *id)
 		copy(row, live, "pending", "pending");
 		copy(row, live, "turn", "turn");
 	}
+	copy(row, live != NULL ? live : file, "quotaUntil", "quotaUntil");
 	session_clone(row, dir, live != NULL);
 	json_object_object_add(row, "dir", json_object_new_string(dir));
 	json_object_put(live);
@@ -206,6 +207,10 @@ put_row(json_object *row)
 	    icctl_text(row, "state"), icctl_text(row, "agent"));
 	printf("%7lld  ", (long long)icctl_number(row, "pending"));
 	put_place(row);
+	if (icctl_text(row, "quotaUntil")[0] != '\0') {
+		fputs(", quota used up until ", stdout);
+		icctl_put_str(icctl_text(row, "quotaUntil"));
+	}
 	putchar('\n');
 }
 

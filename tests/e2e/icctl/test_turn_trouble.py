@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""Turns that fail because of the provider: by the status of its answers, and by
+what the agent says, as its adapter classifies that."""
+import base64
+import json
+import os
+import shutil
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+from test_conversation import Talk, ends_properly, texts  # noqa: E402
+
+t = h.Tap()
+# "ask N...": ask for these replies, one after the other, and fail if the last
+# one is an error.  "say TEXT": fail with that as the last words.
+AGENT = r"""#!/usr/bin/python3
+import json, os, sys, urllib.error, urllib.request
+word, _, rest = sys.stdin.read().strip().partition(" ")
+print(json.dumps({"type": "args", "text": " ".join(sys.argv[1:])}))
+status = 0
+for n in rest.split() if word == "ask" else []:
+    request = urllib.request.Request(
+        "https://api.anthropic.com/v1/messages",
+        b'{"model": "test", "max_tokens": 1, "messages": []}',
+        {"x-api-key": os.environ["ANTHROPIC_API_KEY"],
+         "content-type": "application/json", "x-stainless-reply": n})
+    try:
+        urllib.request.urlopen(request).read()
+        status = 0
+    except urllib.error.HTTPError as e:
+        e.read()
+        status = 1
+if word == "say":
+    print(json.dumps({"type": "bad", "text": rest}))
+if word == "cry":
+    print(rest, file=sys.stderr)
+    status = 1
+sys.exit(status)
+"""
+ADAPTER = {
+    "name": "poll", "program": ["poll"], "providers": ["anthropic"],
+    "turn": ["new", "{conversation}"], "resume": ["old", "{conversation}"],
+    "output": {"format": "json-lines", "events": [
+        {"when": "type=args", "text": "text", "event": "agent_text"},
+        {"when": "type=bad", "text": "text", "event": "error"}]},
+    "errors": [
+        {"kind": "quota", "contains": ["limit reached"],
+         "reset": ["resets in "]},
+        {"kind": "authentication", "contains": ["not logged in"]},
+        {"kind": "transient", "contains": ["too busy"]},
+        {"kind": "hard", "contains": ["too long"]}]}
+REPLIES = [(200, ""), (429, "Retry-After: 3600\r\n"), (429, ""), (529, ""),
+           (403, ""), (429, "Retry-After: tomorrow\r\n")]
+
+
+def replies(work):
+    rows = []
+    for status, more in REPLIES:
+        body = (b'{"type": "message", "content": [], "usage": '
+                b'{"input_tokens": 1, "output_tokens": 1}}'
+                if status == 200 else b'{"type": "error"}')
+        head = (f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n"
+                f"{more}Content-Length: {len(body)}\r\n\r\n").encode()
+        rows.append({"parts": [base64.b64encode(head + body).decode()]})
+    return h.put(os.path.join(work, "replies.json"), json.dumps(rows))
+
+
+def expect(k, message, kind, text, name):
+    """One turn that ends with that trouble; returns its time and its events."""
+    status, events = k.send(message)
+    said = [e for e in events if e["event"] == "error" and "kind" in e]
+    result = [e for e in events if e["event"] == "result"][0]
+    want = {"": 0, "quota": 75, "transient": 75}.get(kind, 1)
+    t.ok(status == want and ends_properly(events) and
+         [e["kind"] for e in said] == ([kind] if kind else []) and
+         result.get("trouble", "") == kind and
+         (not kind or text in said[0]["text"]), name, (status, events))
+    return said[0].get("until") if said else None, events
+
+
+def state(k):
+    """Returns the state in ls, status and session.json."""
+    row = json.loads(k.icctl("ls", "--json").stdout)[0]
+    now = json.loads(k.icctl("status", "--json").stdout)
+    with open(os.path.join(k.s.dir, "session.json"), encoding="utf-8") as f:
+        kept = json.load(f)
+    return [(row["state"], row.get("quotaUntil")),
+            (now["state"], now.get("quotaUntil")),
+            (row["state"], kept.get("quotaUntil"))]
+
+
+def test_all(work):
+    path = h.put(os.path.join(work, "bin", "poll"), AGENT, 0o755)
+    p = h.Provider(work, "--replies", replies(work))
+    s = h.Session(work, provider=p)
+    s.write("agents/poll.json", ADAPTER)
+    s.write("config.json", {**s.config, "agent": {"poll": {"path": path}}})
+    with Talk(work, "--agent", "poll", session=s) as k:
+        if k.started.returncode != 0:
+            raise RuntimeError(k.started.stderr)
+        by_status(k)
+        by_words(k)
+        kept(k)
+    p.end()
+
+
+def by_status(k):
+    expect(k, "ask 0", "", "", "a turn without trouble")
+    until, _ = expect(k, "ask 1", "quota", "icctl resume",
+                      "429 with a time: the quota is used up")
+    t.ok(until is not None and until.endswith("Z"), "until that time", until)
+    t.equal(state(k), [("quota", until)] * 3, "it is the session's status")
+    r = k.icctl("ls")
+    t.ok(f"quota used up until {until}" in r.stdout, "ls says it", r.stdout)
+    expect(k, "ask 0", "", "", "a message may be sent before that")
+    t.equal(state(k), [("ready", None)] * 3, "and the status is gone")
+    until, _ = expect(k, "ask 5", "transient", "again in a minute",
+                      "a time that cannot be read is none")
+    t.equal(until, None, "and is not told")
+    expect(k, "ask 2", "transient", "(429)", "429 without a time is transient")
+    expect(k, "ask 3", "transient", "(529)", "and so is 529")
+    expect(k, "ask 4", "authentication", "icctl login anthropic",
+           "403 is about the credential")
+    expect(k, "ask 3 0", "", "", "a later answer clears the provider")
+    expect(k, "ask 1 0", "", "", "also of a quota")
+    r = k.icctl("status")
+    t.ok("FAILING (529)" in r.stdout or "LIMITED (429)" in r.stdout or
+         "REFUSED (403)" in r.stdout, "status names the provider", r.stdout)
+
+
+def by_words(k):
+    until, _ = expect(k, "say limit reached, resets in 2 hours", "quota",
+                      "used up until", "an agent that says when")
+    t.ok(until is not None, "its time is understood", until)
+    until, _ = expect(k, "say limit reached", "quota", "again later",
+                      "and one that does not")
+    t.equal((until, state(k)[0]), (None, ("quota", None)),
+            "the status is quota without a time")
+    expect(k, "say I am not logged in", "authentication", "icctl login",
+           "a refused credential")
+    expect(k, "cry it is too busy", "transient", "again", "a last word")
+    _, events = expect(k, "say far too long", "hard", "begins a new one",
+                       "a conversation that is at its end")
+    old = texts(events).split()
+    _, events = k.send("go")
+    new = texts(events).split()
+    t.ok(old[0] == "old" and new[0] == "new" and old[1] != new[1],
+         "the next message begins another", (old, new))
+
+
+def kept(k):
+    until, _ = expect(k, "ask 1", "quota", "", "a quota again")
+    k.icctl("stop")
+    h.wait_for(lambda: not os.path.exists(f"/proc/{k.told['pid']}/ns"),
+               "the session does not end")
+    row = json.loads(k.icctl("ls", "--json").stdout)[0]
+    t.equal((row["state"], row.get("quotaUntil")), ("closed", until),
+            "an ended session keeps the time")
+    r = k.icctl("resume", "--json", k.told["session"])
+    t.equal(r.returncode, 0, "it is resumed")
+    k.told = json.loads(r.stdout)
+    t.equal(state(k)[:2], [("quota", until)] * 2, "and knows it")
+    expect(k, "ask 0", "", "", "a message goes through")
+
+
+def main():
+    if not shutil.which("bwrap"):
+        t.skip("troubles", "bubblewrap is not installed")
+        t.done()
+    with h.workdir() as work, t.case("troubles"):
+        test_all(work)
+    t.done()
+
+
+if __name__ == "__main__":
+    main()
