@@ -93,12 +93,13 @@ COMMAND(deny, "ID... [--because TEXT]",
     "deny that call, and tell the agent why",
     "ID is as `icctl pending` shows it, in full. The agent is told TEXT,\nof "
     "at most 500 characters.")
-COMMAND(watch, "",
-    "watch the session live; approve or deny with keys",
-    "On a terminal: a and then the first letter of its id approve the\n"
-    "call that is shown, s and that letter allow those like it until the\n"
-    "session ends, d denies it, n shows the next one, space the rest of\n"
-    "a long one, q leaves. Elsewhere, and with --json, what happens is\n"
+COMMAND(watch, "[--plain]",
+    "watch all sessions on one screen, and answer",
+    "On a terminal: every session, what waits in it and what happens;\n"
+    "? lists the keys. --session shows one only. a and then the first\n"
+    "letter of its id approve a call, d denies it with a reason.\n"
+    "--plain prints lines instead, for one session, and asks about one\n"
+    "call after the other. Elsewhere, and with --json, what happens is\n"
     "only printed.")
 COMMAND(trust, "[SERVER [TOOL]] [--yes]",
     "inspect tools in quarantine, and allow them",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl watch`: prints events of a session as they come, and answers calls by
- * single keys on a terminal. With --json, or without a terminal, it only
- * prints. As a viewer's panel it asks about pending calls, and ends when there
- * is none.
+ * `icctl watch` without its screen (overview/): prints events of a session as
+ * they come, and answers calls by single keys on a terminal. With --json, or
+ * without a terminal, it only prints. As a viewer's panel it asks about pending
+ * calls, and ends when there is none.
  */
 #include "icctl/icctl.h"
 
@@ -20,6 +20,7 @@
 
 #include "icctl/hold_view.h"
 #include "common/plural.h"
+#include "icctl/overview/overview.h"
 #include "icctl/watch_news.h"
 #include "icctl/watch_panel.h"
 #include "json_put.h"
@@ -449,15 +450,18 @@ watch_run(struct icctl *ctl)
 int
 icctl_watch(struct icctl *ctl, int argc, char **argv)
 {
+	bool plain = argc == 2 && strcmp(argv[1], "--plain") == 0;
 	int r;
 
-	if (argc != 1) {
-		warnx("usage: icctl %s", argv[0]);
+	if (argc != 1 && !plain) {
+		warnx("usage: icctl %s [--plain]", argv[0]);
 		return ICCTL_USAGE;
 	}
-	if ((r = icctl_find(ctl)) != 0)
+	plain = plain || ctl->json || !overview_can();
+	/* The screen shows every session, unless one is named. */
+	if ((plain || ctl->session != NULL) && (r = icctl_find(ctl)) != 0)
 		return r;
-	return watch_run(ctl);
+	return plain ? watch_run(ctl) : overview_run(ctl);
 }
 
 /* The calls that were left alone, and how they are answered later. */

@@ -458,7 +458,7 @@ def test_shown(s):
 
 def test_keys(s):
     m = s.client()
-    w = Terminal(icctl_argv(s, "watch"), s.env)
+    w = Terminal(icctl_argv(s, "watch", "--plain"), s.env)
     w.until(rb"no pending calls")
     calls = [m.start_call("echo__echo", {"text": data.EVIL}),
              m.start_call("echo__echo", {"text": "second"})]

@@ -65,8 +65,8 @@ class Bench(h.Session):
         return os.path.join(self.out, name)
 
     def watch(self):
-        w = Terminal([h.program("icctl"), "--session", self.dir, "watch"],
-                     {**self.env, "TERM": "xterm"})
+        w = Terminal([h.program("icctl"), "--session", self.dir, "watch",
+                      "--plain"], {**self.env, "TERM": "xterm"})
         return w
 
 

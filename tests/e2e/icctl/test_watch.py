@@ -21,7 +21,7 @@ def main():
                        [h.rule("ask", "escalate", "A person decides.",
                                tool=["echo"])],
                        {"echo": h.ECHO_TOOLS}) as s:
-            argv = [h.program("icctl"), "--session", s.dir, "watch"]
+            argv = [h.program("icctl"), "--session", s.dir, "watch", "--plain"]
             env = {**s.env, "TERM": "xterm"}
             term = Terminal(argv, env)
             term.until(rb"no pending calls")

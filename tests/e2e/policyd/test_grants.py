@@ -213,7 +213,8 @@ def domain(work):
 
 def watch(work):
     with Bench(work) as b:
-        term = Terminal([h.program("icctl"), "--session", b.s.dir, "watch"],
+        term = Terminal([h.program("icctl"), "--session", b.s.dir, "watch",
+                         "--plain"],
                         {**b.s.env, "TERM": "xterm"})
         term.until(rb"no pending calls")
         call = b.m.start_call("echo__lookup", {"path": b.path("a", "one")})

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Answers. What is approved is what stood on the screen, whole, for a second;
+ * it takes two keys, and carries the digest of what was shown.
+ */
+#include "icctl/overview/priv.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/visible.h"
+
+void
+answer_say(struct overview *o, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(o->say, sizeof(o->say), fmt, ap);
+	va_end(ap);
+	o->dirty = true;
+}
+
+/* Returns the call that may be answered now, or NULL after it said why not. */
+static struct live_hold *
+answer_may(struct overview *o, bool approve)
+{
+	struct overview_row row = rows_chosen(o);
+	uint64_t now = loop_now(&o->loop);
+
+	if (o->view != VIEW_CHOSEN || row.session == NULL || row.hold == NULL)
+		answer_say(o, "choose a call that waits first (n)");
+	else if (strcmp(o->of, row.hold->id) != 0 ||
+		 strcmp(o->digest, row.hold->digest) != 0 ||
+		 o->since != row.hold->since)
+		answer_say(o, "the call has just changed: look at it again");
+	else if (approve && !o->whole)
+		answer_say(o, "it cannot be approved here: not everything that "
+			      "it touches could be shown");
+	else if (approve && o->seen < o->nlines)
+		answer_say(o, "there is more of it: press space");
+	else if (now - o->shown < OVERVIEW_LOOK_MS)
+		answer_say(o, "this call has just appeared: look at it, then "
+			      "press the key again");
+	else
+		return row.hold;
+	return NULL;
+}
+
+/* Returns the chosen grant, or NULL. */
+static json_object *
+answer_grant(const struct overview *o)
+{
+	struct overview_row row = rows_chosen(o);
+	json_object *list = NULL;
+
+	if (o->view != VIEW_GRANTS || row.session == NULL ||
+	    row.session->status == NULL ||
+	    !json_object_object_get_ex(row.session->status, "granted", &list) ||
+	    !json_object_is_type(list, json_type_array))
+		return NULL;
+	return json_object_array_get_idx(list, o->grant);
+}
+
+static void
+answer_arm_grant(struct overview *o)
+{
+	json_object *grant = answer_grant(o);
+
+	if (grant == NULL) {
+		answer_say(o, "x takes back what g shows");
+		return;
+	}
+	o->armed = 'x';
+	o->armed_at = loop_now(&o->loop);
+	answer_say(o, "press y to take back %.15s, any other key not to",
+	    icctl_text(grant, "id"));
+}
+
+void
+answer_arm(struct overview *o, char how)
+{
+	struct live_hold *h;
+
+	if (how == 'x') {
+		answer_arm_grant(o);
+		return;
+	}
+	if ((h = answer_may(o, how != 'd')) == NULL)
+		return;
+	if (how == 's' && icctl_text(h->hold, "sessionDigest")[0] == '\0') {
+		answer_say(o, "this call cannot be allowed for the session");
+		return;
+	}
+	if (how == 'd') {
+		o->input = INPUT_REASON;
+		o->typed[0] = '\0';
+		answer_say(o, "%s", "");
+		return;
+	}
+	o->armed = how;
+	o->armed_at = loop_now(&o->loop);
+	answer_say(o, "press %c to approve %s%s, any other key not to",
+	    h->id[0], h->id, how == 's' ? " for the session" : "");
+}
+
+static void
+answer_send(struct overview *o, const struct live_verdict *v)
+{
+	struct overview_row row = rows_chosen(o);
+
+	if (live_answer(row.session, v, 0) == -1)
+		answer_say(o, "%s was not answered: %s", v->id,
+		    errno == ENOTCONN ? "the session does not answer"
+				      : strerror(errno));
+	else
+		answer_say(o, "%s is being %s", v->id,
+		    v->approve ? "approved" : "denied");
+}
+
+static void
+answer_approve(struct overview *o, bool session)
+{
+	struct live_hold *h = answer_may(o, true);
+	struct live_verdict v = {.approve = true};
+
+	if (h == NULL)
+		return;
+	v.id = h->id;
+	v.digest = o->digest;
+	if (session)
+		v.session = icctl_text(h->hold, "sessionDigest");
+	answer_send(o, &v);
+}
+
+static void
+answer_revoke(struct overview *o)
+{
+	struct overview_row row = rows_chosen(o);
+	json_object *grant = answer_grant(o);
+
+	if (grant == NULL)
+		return;
+	if (live_revoke(row.session, icctl_text(grant, "id"), 0) == -1)
+		answer_say(o, "it was not taken back: %s", strerror(errno));
+}
+
+void
+answer_second(struct overview *o, int key)
+{
+	struct overview_row row = rows_chosen(o);
+	uint64_t after = loop_now(&o->loop) - o->armed_at;
+	char how = o->armed;
+
+	o->armed = '\0';
+	if (after < OVERVIEW_TWICE_MS) {
+		answer_say(o, "the second key came too soon: nothing was done");
+	} else if (how == 'x') {
+		if (key == 'y')
+			answer_revoke(o);
+		else
+			answer_say(o, "it stays");
+	} else if (row.hold == NULL || key != row.hold->id[0]) {
+		answer_say(o, "not approved");
+	} else {
+		answer_approve(o, how == 's');
+	}
+}
+
+void
+answer_typed(struct overview *o)
+{
+	struct live_verdict v = {.approve = false};
+	enum overview_input input = o->input;
+	struct live_hold *h;
+
+	o->input = INPUT_NONE;
+	if (input == INPUT_FILTER) {
+		(void)strlcpy(o->filter, o->typed, sizeof(o->filter));
+		rows_make(o);
+		answer_say(o, "%s", "");
+		return;
+	}
+	if ((h = answer_may(o, false)) == NULL)
+		return;
+	v.id = h->id;
+	v.digest = o->digest;
+	v.because = o->typed;
+	answer_send(o, &v);
+}
+
+void
+answer_replied(void *arg, struct live_session *s, const struct live_reply *r)
+{
+	struct overview *o = arg;
+	uint8_t bytes[4 * OVERVIEW_SAY];
+	struct buf b = {.p = bytes, .cap = sizeof(bytes), .max = sizeof(bytes)};
+
+	if (r->ok) {
+		answer_say(o, "%s: %s", r->id,
+		    strcmp(r->op, "approve") == 0 ? "approved"
+		    : strcmp(r->op, "deny") == 0  ? "denied"
+						  : "taken back");
+		live_status(s);
+		return;
+	}
+	(void)visible_add(&b,
+	    span_str(r->reply == NULL ? "the session is gone" : r->error),
+	    icctl_visible());
+	answer_say(o, "%s: %.*s", r->id, (int)b.len, (const char *)bytes);
+}

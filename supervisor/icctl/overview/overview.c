@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: ISC */
+/* The overview's loop: sessions, keys, a signal, and once a second the time. */
+#include "icctl/overview/overview.h"
+
+#include <err.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "icctl/overview/priv.h"
+
+static volatile sig_atomic_t overview_signal;
+
+static void
+on_signal(int sig)
+{
+	overview_signal = sig;
+}
+
+static void
+on_changed(void *arg, struct live_session *s, enum live_change change)
+{
+	struct overview *o = arg;
+
+	(void)s;
+	if (change == LIVE_LIST || change == LIVE_HOLD || change == LIVE_ROW)
+		rows_make(o);
+	o->dirty = true;
+}
+
+static const struct live_ops overview_ops = {on_changed, answer_replied, NULL};
+
+static void
+on_input(struct loop_io *io, uint32_t events)
+{
+	struct overview *o = io->arg;
+
+	/* The terminal is gone. */
+	if ((events & EPOLLIN) == 0)
+		o->quit = true;
+}
+
+static void
+on_second(struct loop_timer *t)
+{
+	struct overview *o = t->arg;
+
+	/* Only the time that a call has left changes by itself. */
+	o->dirty = o->dirty || o->waiting != 0;
+	loop_timer_set(&o->loop, t, 1000, on_second, o);
+}
+
+bool
+overview_can(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term != NULL &&
+	       term[0] != '\0' && strcmp(term, "dumb") != 0;
+}
+
+static void
+overview_loop(struct overview *o)
+{
+	struct loop_io input = LOOP_IO_INIT;
+	struct loop_timer second = {.at = 0};
+
+	if (loop_add(&o->loop, &input, STDIN_FILENO, EPOLLIN, on_input, o) ==
+	    -1) {
+		o->quit = true;
+		return;
+	}
+	loop_timer_set(&o->loop, &second, 1000, on_second, o);
+	rows_make(o);
+	o->dirty = true;
+	while (!o->quit && overview_signal == 0) {
+		if (o->dirty)
+			draw(o);
+		if (loop_once(&o->loop, -1) == -1)
+			break;
+		/* A new size of the terminal comes as a key. */
+		keys_read(o);
+	}
+	loop_timer_clear(&o->loop, &second);
+	loop_del(&o->loop, &input);
+}
+
+int
+overview_run(struct icctl *ctl)
+{
+	struct overview *o = calloc(1, sizeof(*o));
+	const struct sigaction sa = {.sa_handler = on_signal};
+
+	if (o == NULL || loop_init(&o->loop, LIVE_TIMERS + 1) == -1)
+		err(ICCTL_FAILED, "watch");
+	o->ctl = ctl;
+	/* Sets the locale, which curses reads. */
+	o->live = live_new(&o->loop, ctl->home,
+	    ctl->dir[0] != '\0' ? ctl->dir : NULL, icctl_visible(),
+	    &overview_ops, o);
+	if (o->live == NULL) {
+		warn("%s", ctl->dir[0] != '\0' ? ctl->dir : ctl->home);
+		loop_free(&o->loop);
+		free(o);
+		return ICCTL_FAILED;
+	}
+	(void)sigaction(SIGINT, &sa, NULL);
+	(void)sigaction(SIGTERM, &sa, NULL);
+	(void)sigaction(SIGHUP, &sa, NULL);
+	if (draw_begin() == -1)
+		errx(ICCTL_FAILED, "this terminal cannot show the screen: use "
+				   "icctl watch --plain");
+	overview_loop(o);
+	draw_end();
+	live_free(o->live);
+	text_free(o);
+	free(o->rows);
+	loop_free(&o->loop);
+	free(o);
+	return ICCTL_OK;
+}

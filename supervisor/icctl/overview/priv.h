@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Internals of the overview. rows.c: the list; text.c: what the right side
+ * says; answer.c: answers; keys.c: keys; draw.c: the screen; overview.c: the
+ * loop. Only draw.c and keys.c know curses.
+ */
+#ifndef ICCTL_OVERVIEW_PRIV_H
+#define ICCTL_OVERVIEW_PRIV_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "icctl/icctl.h"
+#include "icctl/live/live.h"
+
+#define OVERVIEW_LOOK_MS 1000U /* a call must have been shown for so long */
+#define OVERVIEW_TWICE_MS 150U /* between the two keys of an approval */
+#define OVERVIEW_INPUT 500U    /* bytes of a filter or a reason */
+#define OVERVIEW_SAY 400U
+
+enum overview_view {
+	VIEW_CHOSEN,  /* the session or call that is chosen */
+	VIEW_HISTORY, /* decisions and activity of its session */
+	VIEW_GRANTS,  /* what is allowed for its session */
+	VIEW_HELP,
+};
+
+/* A line that is being typed at the bottom. */
+enum overview_input { INPUT_NONE, INPUT_FILTER, INPUT_REASON };
+
+struct overview_row {
+	struct live_session *session;
+	struct live_hold *hold; /* NULL: the session's own row */
+};
+
+/* One line of the right side, as many columns as fit. */
+struct overview_line {
+	const char *p;
+	size_t len;
+};
+
+struct overview {
+	struct icctl *ctl;
+	struct loop loop;
+	struct live *live;
+	bool quit;
+	bool dirty; /* must be drawn again */
+
+	/* rows.c: valid until the live set changes. */
+	struct overview_row *rows;
+	unsigned nrows, caprows;
+	unsigned waiting;            /* calls in all sessions */
+	unsigned at;                 /* the chosen row */
+	unsigned top;                /* the first row on the screen */
+	bool moved;                  /* the user chose the row */
+	char session[65], hold[LIVE_ID]; /* the chosen row, by its names */
+	char filter[OVERVIEW_INPUT + 1];
+
+	/* text.c */
+	enum overview_view view;
+	bool full;   /* long texts are not cut */
+	bool whole;  /* everything that the call would do is in the text */
+	char *text;  /* lines that end with a newline */
+	size_t len;
+	struct overview_line *lines;
+	size_t nlines, scroll;
+	size_t seen;  /* so many lines of this text were on the screen */
+	uint64_t shown; /* loop_now() since this text stands */
+	/* The text is of this call, in this form. */
+	char of[LIVE_ID], digest[65];
+	uint64_t since;
+	bool of_full;
+	unsigned of_cols;
+	unsigned grant; /* the chosen one of VIEW_GRANTS */
+
+	/* answer.c */
+	char armed; /* 'a', 's' or 'x' was pressed; '\0': nothing */
+	uint64_t armed_at;
+	enum overview_input input;
+	char typed[OVERVIEW_INPUT + 1];
+	bool pasting; /* between the marks of a paste */
+	char say[OVERVIEW_SAY]; /* the message line */
+
+	/* draw.c: the size and the parts of the screen. */
+	unsigned height, width;
+	unsigned list_rows, list_cols;
+	unsigned text_top, text_left, text_rows, text_cols;
+};
+
+/* rows.c */
+/* Make the list again, and keep the choice if it is still there. */
+void rows_make(struct overview *);
+void rows_move(struct overview *, int by);
+/* Choose the next call that waits. */
+void rows_next(struct overview *);
+/* Returns the chosen row; its session is NULL if there is none. */
+struct overview_row rows_chosen(const struct overview *);
+/* Write the text of a row in at most `cap` bytes. */
+void rows_text(const struct overview *, const struct overview_row *, char *dst,
+    size_t cap);
+
+/* text.c */
+/* Make the text of the right side for `cols` columns. */
+void text_make(struct overview *, unsigned cols);
+void text_free(struct overview *);
+/* Scroll by lines. */
+void text_scroll(struct overview *, long by);
+
+/* answer.c */
+/* Print to the message line. */
+void answer_say(struct overview *, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Handle the first key of an answer: a, s or x; d begins a reason. */
+void answer_arm(struct overview *, char how);
+/* Handle the second key. */
+void answer_second(struct overview *, int key);
+/* The line that was typed is complete. */
+void answer_typed(struct overview *);
+void answer_replied(void *, struct live_session *, const struct live_reply *);
+
+/* keys.c: Handle all keys that have arrived. */
+void keys_read(struct overview *);
+
+/* draw.c */
+/* Returns 0, or -1 if the terminal cannot show it. */
+int draw_begin(void);
+void draw_end(void);
+void draw(struct overview *);
+/* Divide the screen; for tests, without a screen. */
+void draw_layout(struct overview *, unsigned height, unsigned width);
+
+#endif
