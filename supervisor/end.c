@@ -29,6 +29,7 @@
 #include "control/notify.h"
 #include "conversation/conversation.h"
 #include "host/tree.h"
+#include "later.h"
 #include "relay/link.h"
 #include "resume/resume.h"
 #include "resume/state.h"
@@ -355,6 +356,7 @@ end_run(void)
 	 * anchor.
 	 */
 	never = !sup.ready && sup.session.made && sup.config.anchor == NULL;
+	later_end();
 	summary_end();
 	if (sup.logging && !never)
 		end_log();

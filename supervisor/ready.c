@@ -19,6 +19,7 @@
 #include "config/here.h"
 #include "conversation/talk_trouble.h"
 #include "json_put.h"
+#include "later.h"
 #include "relay/publish.h"
 #include "resume/record.h"
 
@@ -88,7 +89,7 @@ put_u64(struct json_object *o, const char *key, uint64_t n)
 int
 ready_session_json(const char *state)
 {
-	struct json_object *o = json_object_new_object(), *policy;
+	struct json_object *o = json_object_new_object(), *policy, *later;
 	static const char *const kinds[] = {"policy", "annotations", "lists"};
 	char *text, when[TALK_UNTIL];
 	struct stat st;
@@ -135,6 +136,8 @@ ready_session_json(const char *state)
 	json_object_object_add(o, "breakoutTest", breakout_json());
 	json_object_object_add(o, "confinement", ready_confinement());
 	json_object_object_add(o, "missing", ready_lacking());
+	if ((later = later_json()) != NULL)
+		json_object_object_add(o, "runsLater", later);
 	if (sup.ending) {
 		put_int(o, "status", sup.end_status);
 		put_str(o, "why", sup.end_why);

@@ -19,6 +19,7 @@
 #include "box/watcher.h"
 #include "budget.h"
 #include "clone.h"
+#include "later.h"
 #include "control/approvals.h"
 #include "control/control.h"
 #include "config/here.h"
@@ -400,6 +401,7 @@ start_session(int *status, struct fault *fault)
 	}
 	if (clone_begin(fault) == -1 || start_credentials(fault) == -1)
 		return -1;
+	later_begin();
 	*status = SUP_EXIT_OS;
 	/* Nobody but the one who started a trial has to find it. */
 	if (sup.opt.trial == NULL &&

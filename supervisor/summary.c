@@ -19,6 +19,7 @@
 #include "budget_priv.h"
 #include "clone.h"
 #include "common/plural.h"
+#include "later.h"
 #include "others.h"
 
 static const char *
@@ -174,4 +175,5 @@ summary_end(void)
 		sup.paths.user_home, sup.session.dir, where, sizeof(where)));
 	if (waits != NULL)
 		sup_warn("%s", waits);
+	later_say();
 }

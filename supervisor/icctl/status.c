@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/plural.h"
+#include "icctl/talk/talk.h"
 
 #define STATUS_COLUMNS 8U
 #define STATUS_WIDEST 32U
@@ -282,6 +283,14 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 	if (argc != 1) {
 		warnx("usage: icctl %s", argv[0]);
 		return ICCTL_USAGE;
+	}
+	/* A session that is named may have ended. */
+	if (ctl->session != NULL) {
+		if ((r = icctl_find(ctl)) != 0)
+			return r;
+		/* Scripts ask by the exit status whether it runs. */
+		if (talk_ended(ctl))
+			return ICCTL_NO_SESSION;
 	}
 	reply = icctl_command(ctl, icctl_request("status", NULL), &r);
 	if (reply == NULL)

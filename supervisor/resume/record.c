@@ -12,9 +12,10 @@
 /* Every member that ready_session_json() and icctl write. */
 static const char *const record_keys[] = {"adapter", "agent", "boot",
     "breakoutTest", "confinement", "conversation", "format", "host", "image",
-    "limits", "missing", "pid", "pidStart", "policy", "published", "quotaUntil", "runtime",
-    "session", "started", "startedBy", "state", "status", "talked", "version",
-    "why", "workspace", "workspaceDev", "workspaceIno", NULL};
+    "limits", "missing", "pid", "pidStart", "policy", "published", "quotaUntil",
+    "runsLater", "runtime", "session", "started", "startedBy", "state",
+    "status", "talked", "version", "why",
+    "workspace", "workspaceDev", "workspaceIno", NULL};
 
 bool
 record_name_ok(const char *s)

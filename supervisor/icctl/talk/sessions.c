@@ -100,9 +100,8 @@ session_clone(json_object *row, const char *dir, bool live)
 	json_object_put(file);
 }
 
-/* Returns a row about the session in `dir`, or NULL if it is none. */
-static json_object *
-session_row(const char *dir, const char *id)
+json_object *
+talk_row(const char *dir, const char *id)
 {
 	json_object *row, *live = session_ask(dir),
 			  *file = session_read(dir, "session.json");
@@ -122,6 +121,10 @@ session_row(const char *dir, const char *id)
 	copy(row, file, "agent", "agent");
 	copy(row, file, "workspace", "workspace");
 	copy(row, file, "started", "started");
+	if (live == NULL) {
+		copy(row, file, "why", "why");
+		copy(row, file, "runsLater", "runsLater");
+	}
 	if (live != NULL) {
 		copy(row, live, "pid", "pid");
 		copy(row, live, "pending", "pending");
@@ -245,7 +248,7 @@ icctl_ls(struct icctl *ctl, int argc, char **argv)
 			/* A link in run/ to a session elsewhere. */
 			if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode) &&
 			    (k == 1 || !is_listed(ctl, names[i])))
-				row = session_row(dir, names[i]);
+				row = talk_row(dir, names[i]);
 			if (row != NULL)
 				json_object_array_add(all, row);
 			free(names[i]);

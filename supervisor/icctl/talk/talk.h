@@ -11,5 +11,11 @@
  * exit status.
  */
 int talk_start(struct icctl *, const char *program, const char **args);
+/* sessions.c: Returns what is known of the session in `dir`, or NULL. */
+json_object *talk_row(const char *dir, const char *id);
+/*
+ * ended.c: Show the session in ctl->dir and return true if it does not run.
+ */
+bool talk_ended(struct icctl *);
 
 #endif
