@@ -69,6 +69,20 @@ budget_text(enum budget_key key, char *dst, size_t cap)
 	return span_str(dst);
 }
 
+bool
+budget_refusal(char *why, size_t cap)
+{
+	static const enum budget_key keys[] = {
+	    BUDGET_TOKENS, BUDGET_STEPS, BUDGET_USD};
+
+	for (size_t i = 0; i < nitems(keys); i++)
+		if (budget_exceeded(keys[i])) {
+			(void)budget_text(keys[i], why, cap);
+			return true;
+		}
+	return false;
+}
+
 static uint64_t
 budget_steps_left(void)
 {

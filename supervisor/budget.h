@@ -54,6 +54,11 @@ void budget_usage(const struct msg_USAGE_SHOW *);
 void budget_spent(unsigned provider, const struct msg_SPENT *);
 void budget_calls(uint64_t calls);
 
+/*
+ * Returns true if no turn can begin, because tokens, steps or money are used
+ * up; the reason is in `why`.
+ */
+bool budget_refusal(char *why, size_t cap);
 /* The agent begins its only turn, which maxTurnSeconds limits. */
 void budget_turn(void);
 /* The turn has ended: its time is not counted until the next one. */

@@ -145,6 +145,17 @@ status_proxy(void)
 	return o;
 }
 
+/* Returns the state of a session with one task, or none, in the same words. */
+static const char *
+status_state(void)
+{
+	if (sup.ending)
+		return "stopping";
+	if (approvals_count() != 0)
+		return "waiting";
+	return sup.opt.runtime == RUNTIME_NONE ? "ready" : "processing";
+}
+
 struct json_object *
 control_status_json(void)
 {
@@ -176,6 +187,8 @@ control_status_json(void)
 			put_str(o, "quotaUntil", until);
 		put_int(o, "turn", conversation_turn());
 	}
+	if (!sup.opt.conversation)
+		put_str(o, "state", status_state());
 	put_int(o, "pending", approvals_count());
 	ids = json_object_new_array();
 	for (unsigned i = 0; i < approvals_count(); i++)

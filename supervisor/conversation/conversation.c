@@ -66,6 +66,8 @@ conversation_turn(void)
 const char *
 conversation_state(void)
 {
+	if (sup.ending && talk_env.state != TALK_CLOSED)
+		return "stopping";
 	switch (talk_env.state) {
 	case TALK_INITIALIZING:
 		return "initializing";
@@ -76,7 +78,7 @@ conversation_state(void)
 	case TALK_CLOSED:
 		break;
 	}
-	return sup.ending ? "stopping" : "closed";
+	return "closed";
 }
 
 static void
@@ -212,7 +214,7 @@ talk_began(struct span message)
 const char *
 conversation_send(struct span message, const char **code)
 {
-	static char why[256];
+	static char why[512];
 	struct compose c = {.inside = talk_env.inside,
 	    .uuid = sup.conversation.name,
 	    .message = message,
@@ -233,6 +235,9 @@ conversation_send(struct span message, const char **code)
 	if (talk_env.state == TALK_TURN)
 		return "a turn is running: wait for its end, or interrupt it "
 		       "(icctl interrupt)";
+	*code = "BUDGET_EXHAUSTED";
+	if (budget_refusal(why, sizeof(why)))
+		return why;
 	/* A conversation that the agent never began has no name yet. */
 	if (!sup.conversation.talked) {
 		compose_uuid(sup.conversation.name);
@@ -488,6 +493,7 @@ conversation_close(const char *why)
 
 	if (!conversation_on() || talk_env.state == TALK_CLOSED)
 		return;
+	talk_status();
 	if (talk_env.state == TALK_TURN)
 		talk_over("the session ended during the turn");
 	talk_env.state = TALK_CLOSED;

@@ -264,6 +264,36 @@ send_wait(struct icctl *ctl, int fd)
 	}
 }
 
+int
+talk_failed(
+    const struct icctl *ctl, int status, const char *code, const char *error)
+{
+	json_object *o;
+
+	if (!ctl->json)
+		return status;
+	o = json_object_new_object();
+	json_object_object_add(o, "ok", json_object_new_boolean(false));
+	json_object_object_add(o, "code", json_object_new_string(code));
+	json_object_object_add(o, "error", json_object_new_string(error));
+	icctl_put_json(o);
+	json_object_put(o);
+	return status;
+}
+
+/* The connection broke before the turn's end. Returns the exit status. */
+static int
+send_lost(const struct icctl *ctl)
+{
+	bool busy = errno == EAGAIN;
+
+	icctl_lost(ctl);
+	return talk_failed(ctl, ICCTL_NO_SESSION,
+	    busy ? "SESSION_NOT_READY" : "SESSION_CLOSED",
+	    busy ? "the session does not answer"
+		 : "the session closed the connection");
+}
+
 /* Print the turn's events until its end. Returns the exit status. */
 static int
 send_follow(struct icctl *ctl, int fd, struct icctl_rest *rest)
@@ -276,10 +306,8 @@ send_follow(struct icctl *ctl, int fd, struct icctl_rest *rest)
 	while (status == -1) {
 		if (!send_buffered(rest) && !send_wait(ctl, fd))
 			return ICCTL_FAILED;
-		if ((o = icctl_receive(fd, rest)) == NULL) {
-			icctl_lost(ctl);
-			return ICCTL_FAILED;
-		}
+		if ((o = icctl_receive(fd, rest)) == NULL)
+			return send_lost(ctl);
 		status = send_event(ctl, o);
 		json_object_put(o);
 	}
@@ -290,6 +318,25 @@ static bool
 is_reply(json_object *o)
 {
 	return json_object_object_get_ex(o, "ok", NULL);
+}
+
+/* The message was refused. Returns the exit status. */
+static int
+send_refused(const struct icctl *ctl, json_object *o)
+{
+	const char *code = icctl_text(o, "code");
+	bool starting = strcmp(code, "starting") == 0 ||
+			strcmp(code, "SESSION_NOT_READY") == 0;
+	bool busy = strcmp(code, "busy") == 0;
+	bool closed = strcmp(code, "SESSION_CLOSED") == 0;
+
+	if (starting)
+		json_object_object_add(
+		    o, "code", json_object_new_string("SESSION_NOT_READY"));
+	(void)icctl_refused(ctl, o);
+	return busy ? ICCTL_BUSY
+	       : starting || closed ? ICCTL_NO_SESSION
+				    : ICCTL_FAILED;
 }
 
 /*
@@ -308,17 +355,14 @@ send_message(struct icctl *ctl, int fd, int message)
 	json_object_put(req);
 	while (status == -1 && !begun) {
 		if ((o = icctl_receive(fd, &rest)) == NULL) {
-			icctl_lost(ctl);
-			status = ICCTL_FAILED;
+			status = send_lost(ctl);
 			break;
 		}
 		if (!is_reply(o)) {
 			status = send_event(ctl, o);
 		} else if (!json_object_get_boolean(
 			       json_object_object_get(o, "ok"))) {
-			status = icctl_refused(ctl, o);
-			if (strcmp(icctl_text(o, "code"), "busy") == 0)
-				status = ICCTL_BUSY;
+			status = send_refused(ctl, o);
 		} else {
 			begun = true;
 		}
@@ -339,9 +383,11 @@ icctl_send(struct icctl *ctl, int argc, char **argv)
 	if ((message = message_find(argc, argv, &status)) == -1)
 		return status;
 	if ((status = icctl_find(ctl)) != 0)
-		return status;
+		return talk_failed(
+		    ctl, status, "not-found", "no such session is running");
 	if ((fd = icctl_connect(ctl)) == -1)
-		return ICCTL_NO_SESSION;
+		return talk_failed(ctl, ICCTL_NO_SESSION, "SESSION_CLOSED",
+		    "the session has ended");
 	(void)sigaction(SIGINT, &sa, NULL);
 	status = send_message(ctl, fd, message);
 	close(message);

@@ -113,6 +113,8 @@ talk_row(const char *dir, const char *id)
 		state = strcmp(icctl_text(file, "state"), "ended") == 0
 			    ? "closed"
 			    : "crashed";
+	else if (strcmp(icctl_text(live, "code"), "starting") == 0)
+		state = "initializing";
 	else if (state[0] == '\0')
 		state = "running";
 	row = json_object_new_object();

@@ -17,7 +17,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#define START_SAID 400U
+
 static volatile sig_atomic_t start_signal;
+/* The last line that icsupervisor wrote, and where the next byte goes. */
+static char start_said[START_SAID];
+static size_t start_at;
 
 static void
 start_signaled(int sig)
@@ -40,6 +45,26 @@ start_child(const char *program, const char **args, int out, int said)
 	_exit(71);
 }
 
+/* Remember the last line that is not empty. */
+static void
+start_remember(const char *text, size_t len)
+{
+	static bool ended;
+
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '\n') {
+			ended = true;
+			continue;
+		}
+		if (ended)
+			start_at = 0;
+		ended = false;
+		if (start_at < sizeof(start_said) - 1)
+			start_said[start_at++] = text[i];
+		start_said[start_at] = '\0';
+	}
+}
+
 /* Pass on what icsupervisor writes. Returns false at the end. */
 static bool
 start_pass(int said)
@@ -48,8 +73,10 @@ start_pass(int said)
 	ssize_t n;
 
 	n = read(said, text, sizeof(text));
-	if (n > 0)
+	if (n > 0) {
 		(void)!write(STDERR_FILENO, text, (size_t)n);
+		start_remember(text, (size_t)n);
+	}
 	return n > 0 || (n == -1 && errno == EINTR);
 }
 
@@ -172,7 +199,10 @@ talk_start(struct icctl *ctl, const char *program, const char **args)
 		;
 	while (waitpid(pid, &status, 0) == -1 && errno == EINTR)
 		;
-	return WIFEXITED(status) && WEXITSTATUS(status) != 0
-		   ? WEXITSTATUS(status)
-		   : ICCTL_FAILED;
+	status = WIFEXITED(status) && WEXITSTATUS(status) != 0
+		     ? WEXITSTATUS(status)
+		     : ICCTL_FAILED;
+	return talk_failed(ctl, status, "SESSION_INIT_FAILED",
+	    start_said[0] != '\0' ? start_said
+				  : "the session ended before it was ready");
 }

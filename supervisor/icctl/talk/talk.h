@@ -17,5 +17,11 @@ json_object *talk_row(const char *dir, const char *id);
  * ended.c: Show the session in ctl->dir and return true if it does not run.
  */
 bool talk_ended(struct icctl *);
+/*
+ * send.c: With --json, print an error as the session does; a person has been
+ * told. Returns `status`.
+ */
+int talk_failed(
+    const struct icctl *, int status, const char *code, const char *error);
 
 #endif
