@@ -180,8 +180,10 @@ draw_text(struct overview *o)
 
 	for (unsigned y = 0; y < o->text_rows; y++) {
 		l = o->scroll + y < o->nlines ? &o->lines[o->scroll + y] : NULL;
-		put(o->text_top + y, o->text_left, o->text_cols,
-		    l == NULL ? "" : l->p, l == NULL ? 0 : l->len);
+		put(o->text_top + y, o->text_left, o->text_cols, "", 0);
+		if (l != NULL)
+			put(o->text_top + y, o->text_left + l->indent,
+			    o->text_cols - l->indent, l->p, l->len);
 	}
 }
 

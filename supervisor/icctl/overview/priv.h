@@ -21,7 +21,7 @@
 enum overview_view {
 	VIEW_CHOSEN,  /* the session or call that is chosen */
 	VIEW_HISTORY, /* decisions and activity of its session */
-	VIEW_GRANTS,  /* what is allowed for its session */
+	VIEW_GRANTS,  /* the grants of its session */
 	VIEW_HELP,
 };
 
@@ -37,6 +37,7 @@ struct overview_row {
 struct overview_line {
 	const char *p;
 	size_t len;
+	unsigned indent; /* columns before it: it continues a long one */
 };
 
 struct overview {

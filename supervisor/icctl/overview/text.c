@@ -216,10 +216,22 @@ text_fit(const char *p, size_t len, unsigned cols)
 	return at;
 }
 
+/* Returns the columns before what continues a long line. */
+static unsigned
+text_indent(const char *p, size_t len, unsigned cols)
+{
+	unsigned n = 0;
+
+	while (n < len && p[n] == ' ')
+		n++;
+	return n + 2 < cols / 2 ? n + 2 : 0;
+}
+
 /* Divide the text into lines of the screen. */
 static void
 text_wrap(struct overview *o, unsigned cols)
 {
+	unsigned indent = 0, deep = 0;
 	size_t cap = 0, n, used;
 	char *nl;
 
@@ -229,7 +241,9 @@ text_wrap(struct overview *o, unsigned cols)
 	for (size_t at = 0; at < o->len;) {
 		nl = memchr(o->text + at, '\n', o->len - at);
 		n = nl == NULL ? o->len - at : (size_t)(nl - o->text) - at;
-		used = text_fit(o->text + at, n, cols);
+		if (indent == 0)
+			deep = text_indent(o->text + at, n, cols);
+		used = text_fit(o->text + at, n, cols - indent);
 		if (o->nlines == cap) {
 			cap = cap == 0 ? 128 : 2 * cap;
 			o->lines = reallocarray(
@@ -238,7 +252,8 @@ text_wrap(struct overview *o, unsigned cols)
 				err(ICCTL_FAILED, "text");
 		}
 		o->lines[o->nlines++] =
-		    (struct overview_line){o->text + at, used};
+		    (struct overview_line){o->text + at, used, indent};
+		indent = used == n ? 0 : deep;
 		at += used + (used == n);
 	}
 }
