@@ -218,7 +218,8 @@ OWN_FDS = {
     "mcp-proxyd": lambda s, k: (1 + 2 + s + 1, 0, []),       # listener
     "policyd": lambda s, k: (1 + 3 + s, 0, ["views"]),
     # Each server has a door for its egressd, and dialerd one for all of them.
-    "auditd": lambda s, k: (1 + 3 + s + k + s + (s > 0), s,
+    # Also egressd, as servers have network, and portd.
+    "auditd": lambda s, k: (1 + 3 + s + k + s + (s > 0) + 1, s,
                             ["audit.jsonl"]),               # ends of stdin
     "mcp-backd": lambda s, k: (1 + 3, 2, []),                # stdout, stderr
     "mitmd": lambda s, k: (1 + 2 + k + 1, 0, []),            # listener
