@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "common/bridge_frames.h"
+#include "icctl/talk/held.h"
 
 static volatile sig_atomic_t send_interrupted;
 
@@ -223,11 +224,42 @@ send_event(const struct icctl *ctl, json_object *o)
 	} else if (strcmp(event, "error") == 0) {
 		put_line("! ", icctl_text(o, "text"), &fresh);
 	} else if (strcmp(event, "escalation") == 0) {
-		put_held(o, &fresh);
+		if (!held_may(ctl))
+			put_held(o, &fresh);
+		else if (!fresh)
+			putchar('\n');
+		fflush(stdout);
+		fresh = true;
 	} else if (strcmp(event, "turn_end") == 0 && !fresh) {
 		putchar('\n');
 	}
 	return strcmp(event, "turn_end") == 0 ? status : -1;
+}
+
+/*
+ * Returns the next event, from those that came while a question was open, or
+ * else NULL.
+ */
+static json_object *
+send_later(json_object *later)
+{
+	json_object *o;
+
+	if (json_object_array_length(later) == 0)
+		return NULL;
+	o = json_object_get(json_object_array_get_idx(later, 0));
+	(void)json_object_array_del_idx(later, 0, 1);
+	return o;
+}
+
+/* Ask about a call that waits, unless it has ended meanwhile. */
+static void
+send_held(struct icctl *ctl, int fd, struct icctl_rest *rest, json_object *o,
+    json_object *later)
+{
+	if (strcmp(icctl_text(o, "event"), "escalation") == 0 &&
+	    held_may(ctl) && !held_ended(later, icctl_text(o, "id")))
+		held_run(ctl, fd, rest, later);
 }
 
 static bool
@@ -299,18 +331,23 @@ static int
 send_follow(struct icctl *ctl, int fd, struct icctl_rest *rest)
 {
 	const struct timeval none = {0, 0};
-	json_object *o;
+	json_object *o, *later = json_object_new_array();
 	int status = -1;
 
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
 	while (status == -1) {
-		if (!send_buffered(rest) && !send_wait(ctl, fd))
-			return ICCTL_FAILED;
-		if ((o = icctl_receive(fd, rest)) == NULL)
-			return send_lost(ctl);
-		status = send_event(ctl, o);
+		o = send_later(later);
+		if (o == NULL && !send_buffered(rest) && !send_wait(ctl, fd))
+			status = ICCTL_FAILED;
+		else if (o == NULL && (o = icctl_receive(fd, rest)) == NULL)
+			status = send_lost(ctl);
+		else {
+			status = send_event(ctl, o);
+			send_held(ctl, fd, rest, o, later);
+		}
 		json_object_put(o);
 	}
+	json_object_put(later);
 	return status;
 }
 
