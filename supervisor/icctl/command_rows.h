@@ -159,6 +159,8 @@ COMMAND(mcp, "COMMAND ...",
     "import your own MCP servers, and annotate their tools", NULL)
 COMMAND(policy, "TOOL ...",
     "ask, check, test and compare policies", NULL)
+COMMAND(agents, "",
+    "list the agents, and what each still needs", NULL)
 COMMAND(doctor, "[--check-api]",
     "check this machine and your configuration",
     "Tests what sessions need, then reads config.json, mcp-\n"

@@ -17,54 +17,12 @@
 #include "config/adapter.h"
 #include "config/config.h"
 #include "config/names.h"
+#include "icctl/agent_find.h"
 
 /* The log's reserve, and room for an agent's home. */
 #define AGENTS_DISK_MB 200U
 
 static char agents_named[512]; /* those that are installed */
-
-/* The first program in PATH of that name. Returns -1 if there is none. */
-static int
-agents_in_path(const char *name, char found[PATH_MAX])
-{
-	const char *path = getenv("PATH"), *end;
-	char full[PATH_MAX];
-
-	for (; path != NULL; path = *end == '\0' ? NULL : end + 1) {
-		end = strchrnul(path, ':');
-		snprintf(full, sizeof(full), "%.*s/%s", (int)(end - path), path,
-		    name);
-		if (full[0] == '/' && access(full, X_OK) == 0 &&
-		    realpath(full, found) != NULL)
-			return 0;
-	}
-	return -1;
-}
-
-/* The version in the package.json above a program, or "". */
-static void
-agents_version(const char *program, char *dst, size_t cap)
-{
-	json_object *root, *v;
-	char dir[PATH_MAX], file[PATH_MAX + 16], *slash;
-
-	dst[0] = '\0';
-	snprintf(dir, sizeof(dir), "%s", program);
-	for (unsigned up = 0; up < 5; up++) {
-		if ((slash = strrchr(dir, '/')) == NULL || slash == dir)
-			return;
-		*slash = '\0';
-		snprintf(file, sizeof(file), "%s/package.json", dir);
-		if (access(file, R_OK) == -1 ||
-		    (root = json_object_from_file(file)) == NULL)
-			continue;
-		if (json_object_object_get_ex(root, "version", &v) &&
-		    json_object_is_type(v, json_type_string))
-			snprintf(dst, cap, " %.40s", json_object_get_string(v));
-		json_object_put(root);
-		return;
-	}
-}
 
 const char *
 doctor_agents_named(void)
@@ -78,7 +36,7 @@ agents_one(const struct paths *paths, const struct config *cfg,
     const char *name, doctor_check *check)
 {
 	const struct config_agent *own = config_agent(cfg, name);
-	char program[PATH_MAX], version[64], text[PATH_MAX + 500];
+	char program[PATH_MAX], version[AGENT_VERSION], text[PATH_MAX + 500];
 	char shown[ICCTL_PATH];
 	struct fault ignored;
 	struct adapter a;
@@ -87,11 +45,7 @@ agents_one(const struct paths *paths, const struct config *cfg,
 	/* Whatever is wrong with its file was said before. */
 	if (adapter_load(&a, paths, name, &ignored) == -1)
 		return false;
-	if (own != NULL && own->path != NULL)
-		found = realpath(own->path, program) != NULL;
-	for (size_t i = 0; !found && a.program != NULL && a.program[i] != NULL;
-	     i++)
-		found = agents_in_path(a.program[i], program) == 0;
+	found = agent_find(&a, cfg, program, version);
 	adapter_free(&a);
 	if (!found && own != NULL && own->path != NULL) {
 		snprintf(
@@ -102,8 +56,8 @@ agents_one(const struct paths *paths, const struct config *cfg,
 	}
 	if (!found)
 		return false;
-	agents_version(program, version, sizeof(version));
-	snprintf(text, sizeof(text), "%s%s: %s", name, version,
+	snprintf(text, sizeof(text), "%s%s%s: %s", name,
+	    version[0] != '\0' ? " " : "", version,
 	    icctl_path(program, shown));
 	check(GOOD, "agent", text, "");
 	if (agents_named[0] != '\0')

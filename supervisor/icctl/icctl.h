@@ -159,6 +159,7 @@ int icctl_gc(struct icctl *, int argc, char **argv);
 int icctl_start(struct icctl *, int argc, char **argv);
 int icctl_attach(struct icctl *, int argc, char **argv);
 int icctl_doctor(struct icctl *, int argc, char **argv);
+int icctl_agents(struct icctl *, int argc, char **argv);
 int icctl_keys(struct icctl *, int argc, char **argv);
 int icctl_login(struct icctl *, int argc, char **argv);
 int icctl_policy(struct icctl *, int argc, char **argv);

@@ -107,6 +107,32 @@ def policies(work):
          got)
 
 
+def agents(work):
+    """icctl agents: what each agent still needs."""
+    path = os.path.join(work, "bin")
+    h.put(os.path.join(path, "codex"), "#!/bin/sh\n", 0o755)
+
+    def listed(*options, **env):
+        return subprocess.run(
+            [h.program("icctl"), *options, "agents"], check=False,
+            env={"PATH": f"{path}:/usr/bin:/bin", "HOME": work, **env},
+            capture_output=True, text=True, timeout=60)
+
+    r = listed("--json", OPENAI_API_KEY="x")
+    found = {a["name"]: a for a in json.loads(r.stdout)["agents"]}
+    t.ok(found["codex"]["ready"] and
+         found["codex"]["program"] == os.path.join(path, "codex"),
+         "an agent with its program and a key is ready", found["codex"])
+    t.ok(not found["claude-code"]["ready"] and
+         "its program, claude" in found["claude-code"]["needs"] and
+         "ANTHROPIC_API_KEY" in found["claude-code"]["needs"],
+         "one without says what it needs", found["claude-code"])
+    t.ok(found["command"]["ready"], "a command needs nothing")
+    r = listed()
+    t.ok(r.returncode == 0 and "codex  Codex CLI" in r.stdout and
+         "a credential: OPENAI_API_KEY" in r.stdout, "and so for people", r)
+
+
 def main():
     with h.workdir() as work:
         os.makedirs(os.path.join(work, "user"))
@@ -114,7 +140,8 @@ def main():
         trace = os.path.join(work, "trace", "started")
         os.makedirs(os.path.dirname(trace))
         for part in (lambda: good(work, trace), lambda: wrong_server(work),
-                     lambda: wrong_view(work), lambda: policies(work)):
+                     lambda: wrong_view(work), lambda: policies(work),
+                     lambda: agents(os.path.join(work, "agents"))):
             part()
     t.done()
 
