@@ -21,7 +21,7 @@ struct agents_row {
 	const char *title;
 	char program[PATH_MAX], version[AGENT_VERSION];
 	char providers[AGENTS_TEXT]; /* that it would use, "a, b" */
-	char needs[AGENTS_TEXT];     /* what it lacks, or "" */
+	char needs[AGENTS_TEXT];     /* a list of what it lacks, or "" */
 };
 
 static void

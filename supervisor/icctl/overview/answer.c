@@ -6,22 +6,10 @@
 #include "icctl/overview/priv.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/visible.h"
-
-void
-answer_say(struct overview *o, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(o->say, sizeof(o->say), fmt, ap);
-	va_end(ap);
-	o->dirty = true;
-}
 
 /* Returns the call that may be answered now, or NULL after it said why not. */
 static struct live_hold *
@@ -31,18 +19,18 @@ answer_may(struct overview *o, bool approve)
 	uint64_t now = loop_now(&o->loop);
 
 	if (o->view != VIEW_CHOSEN || row.session == NULL || row.hold == NULL)
-		answer_say(o, "choose a call that waits first (n)");
+		overview_say(o, "choose a call that waits first (n)");
 	else if (strcmp(o->of, row.hold->id) != 0 ||
 		 strcmp(o->digest, row.hold->digest) != 0 ||
 		 o->since != row.hold->since)
-		answer_say(o, "the call has just changed: look at it again");
+		overview_say(o, "the call has just changed: look at it again");
 	else if (approve && !o->whole)
-		answer_say(o, "it cannot be approved here: not everything that "
+		overview_say(o, "it cannot be approved here: not everything that "
 			      "it touches could be shown");
 	else if (approve && o->seen < o->nlines)
-		answer_say(o, "there is more of it: press space");
+		overview_say(o, "there is more of it: press space");
 	else if (now - o->shown < OVERVIEW_LOOK_MS)
-		answer_say(o, "this call has just appeared: look at it, then "
+		overview_say(o, "this call has just appeared: look at it, then "
 			      "press the key again");
 	else
 		return row.hold;
@@ -70,12 +58,12 @@ answer_arm_grant(struct overview *o)
 	json_object *grant = answer_grant(o);
 
 	if (grant == NULL) {
-		answer_say(o, "x takes back what g shows");
+		overview_say(o, "x takes back what g shows");
 		return;
 	}
 	o->armed = 'x';
 	o->armed_at = loop_now(&o->loop);
-	answer_say(o, "press y to take back %.15s, any other key not to",
+	overview_say(o, "press y to take back %.15s, any other key not to",
 	    icctl_text(grant, "id"));
 }
 
@@ -91,18 +79,18 @@ answer_arm(struct overview *o, char how)
 	if ((h = answer_may(o, how != 'd')) == NULL)
 		return;
 	if (how == 's' && icctl_text(h->hold, "sessionDigest")[0] == '\0') {
-		answer_say(o, "this call cannot be allowed for the session");
+		overview_say(o, "this call cannot be allowed for the session");
 		return;
 	}
 	if (how == 'd') {
 		o->input = INPUT_REASON;
 		o->typed[0] = '\0';
-		answer_say(o, "%s", "");
+		overview_say(o, "%s", "");
 		return;
 	}
 	o->armed = how;
 	o->armed_at = loop_now(&o->loop);
-	answer_say(o, "press %c to approve %s%s, any other key not to",
+	overview_say(o, "press %c to approve %s%s, any other key not to",
 	    h->id[0], h->id, how == 's' ? " for the session" : "");
 }
 
@@ -112,11 +100,11 @@ answer_send(struct overview *o, const struct live_verdict *v)
 	struct overview_row row = rows_chosen(o);
 
 	if (live_answer(row.session, v, 0) == -1)
-		answer_say(o, "%s was not answered: %s", v->id,
+		overview_say(o, "%s was not answered: %s", v->id,
 		    errno == ENOTCONN ? "the session does not answer"
 				      : strerror(errno));
 	else
-		answer_say(o, "%s is being %s", v->id,
+		overview_say(o, "%s is being %s", v->id,
 		    v->approve ? "approved" : "denied");
 }
 
@@ -144,7 +132,7 @@ answer_revoke(struct overview *o)
 	if (grant == NULL)
 		return;
 	if (live_revoke(row.session, icctl_text(grant, "id"), 0) == -1)
-		answer_say(o, "it was not taken back: %s", strerror(errno));
+		overview_say(o, "it was not taken back: %s", strerror(errno));
 }
 
 void
@@ -156,14 +144,14 @@ answer_second(struct overview *o, int key)
 
 	o->armed = '\0';
 	if (after < OVERVIEW_TWICE_MS) {
-		answer_say(o, "the second key came too soon: nothing was done");
+		overview_say(o, "the second key came too soon: nothing was done");
 	} else if (how == 'x') {
 		if (key == 'y')
 			answer_revoke(o);
 		else
-			answer_say(o, "it stays");
+			overview_say(o, "it stays");
 	} else if (row.hold == NULL || key != row.hold->id[0]) {
-		answer_say(o, "not approved");
+		overview_say(o, "not approved");
 	} else {
 		answer_approve(o, how == 's');
 	}
@@ -180,7 +168,7 @@ answer_typed(struct overview *o)
 	if (input == INPUT_FILTER) {
 		(void)strlcpy(o->filter, o->typed, sizeof(o->filter));
 		rows_make(o);
-		answer_say(o, "%s", "");
+		overview_say(o, "%s", "");
 		return;
 	}
 	if ((h = answer_may(o, false)) == NULL)
@@ -199,7 +187,7 @@ answer_replied(void *arg, struct live_session *s, const struct live_reply *r)
 	struct buf b = {.p = bytes, .cap = sizeof(bytes), .max = sizeof(bytes)};
 
 	if (r->ok) {
-		answer_say(o, "%s: %s", r->id,
+		overview_say(o, "%s: %s", r->id,
 		    strcmp(r->op, "approve") == 0 ? "approved"
 		    : strcmp(r->op, "deny") == 0  ? "denied"
 						  : "taken back");
@@ -209,5 +197,5 @@ answer_replied(void *arg, struct live_session *s, const struct live_reply *r)
 	(void)visible_add(&b,
 	    span_str(r->reply == NULL ? "the session is gone" : r->error),
 	    icctl_visible());
-	answer_say(o, "%s: %.*s", r->id, (int)b.len, (const char *)bytes);
+	overview_say(o, "%s: %.*s", r->id, (int)b.len, (const char *)bytes);
 }

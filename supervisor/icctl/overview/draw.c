@@ -3,6 +3,8 @@
  * The screen: a line of numbers, the list, the chosen call beside it (below it,
  * where there is little room), a message, and the keys.
  */
+#include "icctl/overview/priv.h"
+
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
 
@@ -12,7 +14,6 @@
 #include <unistd.h>
 
 #include "common/plural.h"
-#include "icctl/overview/priv.h"
 
 /* Marks around a paste (see ctlseqs of xterm). */
 #define PASTE_ON "\033[?2004h"

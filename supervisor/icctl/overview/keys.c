@@ -4,13 +4,13 @@
  * terminal that marks none is why an approval also takes two keys that do not
  * come together.
  */
+#include "icctl/overview/priv.h"
+
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
 
 #include <string.h>
 #include <wctype.h>
-
-#include "icctl/overview/priv.h"
 
 #define KEY_PASTE (KEY_MAX + 1)
 #define KEY_PASTED (KEY_MAX + 2)
@@ -56,7 +56,7 @@ key_typed(struct overview *o, wint_t c, bool special)
 			answer_typed(o);
 	} else if (!special && c == KEY_ESC) {
 		o->input = INPUT_NONE;
-		answer_say(o, "%s", "");
+		overview_say(o, "%s", "");
 	} else if (!special && c == 21) { /* Ctrl-U */
 		o->typed[0] = '\0';
 	} else if (!special) {
@@ -183,7 +183,7 @@ key_command(struct overview *o, wint_t c)
 		o->quit = true;
 		break;
 	default:
-		answer_say(o, "? shows the keys");
+		overview_say(o, "? shows the keys");
 		break;
 	}
 }
@@ -205,7 +205,7 @@ keys_read(struct overview *o)
 		} else if (o->input != INPUT_NONE) {
 			key_typed(o, c, kind == KEY_CODE_YES);
 		} else if (o->pasting) {
-			answer_say(o, "what is pasted is no command");
+			overview_say(o, "what is pasted is no command");
 		} else if (o->armed != '\0') {
 			answer_second(o, kind == KEY_CODE_YES ? 0 : (int)c);
 		} else {

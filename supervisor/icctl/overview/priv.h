@@ -107,10 +107,11 @@ void text_free(struct overview *);
 /* Scroll by lines. */
 void text_scroll(struct overview *, long by);
 
-/* answer.c */
-/* Print to the message line. */
-void answer_say(struct overview *, const char *fmt, ...)
+/* say.c: Print to the message line. */
+void overview_say(struct overview *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* answer.c */
 /* Handle the first key of an answer: a, s or x; d begins a reason. */
 void answer_arm(struct overview *, char how);
 /* Handle the second key. */

@@ -118,7 +118,7 @@ rows_make(struct overview *o)
 	o->armed = '\0';
 	if (o->input == INPUT_REASON) {
 		o->input = INPUT_NONE;
-		answer_say(o, "the call no longer waits: nothing was denied");
+		overview_say(o, "the call no longer waits: nothing was denied");
 	}
 }
 
@@ -156,7 +156,7 @@ rows_next(struct overview *o)
 	if (i < o->nrows)
 		rows_move(o, (int)i - (int)o->at);
 	else
-		answer_say(o, "nothing waits");
+		overview_say(o, "nothing waits");
 }
 
 /* Returns the last part of a path. */
