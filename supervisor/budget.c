@@ -35,6 +35,8 @@ budget_exceeded(enum budget_key key)
 {
 	const struct budget_limits *l = &budget_env.limits;
 
+	if (budget_is_turn(key) && !budget_env.turning)
+		return false;
 	return l->on[key] && budget_used(key) >= l->max[key];
 }
 
@@ -44,28 +46,37 @@ budget_is_time(enum budget_key key)
 	return key == BUDGET_SECONDS || key == BUDGET_TURN;
 }
 
+/* Returns true if the limit ends the turn, and the session goes on. */
+static bool
+budget_ends_turn(enum budget_key key)
+{
+	return budget_is_turn(key) && budget_env.turn_ends != NULL;
+}
+
 /* The text for a request that is refused because this limit is reached. */
 static struct span
 budget_text(enum budget_key key, char *dst, size_t cap)
 {
 	const struct budget_limits *l = &budget_env.limits;
+	const char *of = budget_is_turn(key) ? "turn" : "session";
+	bool turn = budget_ends_turn(key);
+	double more = l->max[key] > 0 ? 2 * l->max[key] : 1;
 
 	if (budget_is_time(key))
 		snprintf(dst, cap,
 		    "The %s's time of %.15g seconds (resourceBudget.%s) is "
-		    "used up, and the session ends. Work in /workspace is "
+		    "used up, and the %s ends. Work in /workspace is "
 		    "kept. The user can raise that limit in config.json, or "
 		    "before it is reached with: icctl budget set %s %.15g",
-		    key == BUDGET_TURN ? "turn" : "session", l->max[key],
-		    budget_name(key), budget_name(key),
-		    l->max[key] > 0 ? 2 * l->max[key] : 1);
+		    of, l->max[key], budget_name(key),
+		    turn ? "turn" : "session", budget_name(key), more);
 	else
 		snprintf(dst, cap,
-		    "The session's budget of %.15g %s (resourceBudget.%s) is "
-		    "used "
-		    "up. The user can raise it: icctl budget set %s %.15g",
-		    l->max[key], budget_unit(key), budget_name(key),
-		    budget_name(key), l->max[key] > 0 ? 2 * l->max[key] : 1);
+		    "The %s's budget of %.15g %s (resourceBudget.%s) is "
+		    "used up%s. The user can raise it: icctl budget set %s "
+		    "%.15g",
+		    of, l->max[key], budget_unit(key), budget_name(key),
+		    turn ? ", and the turn ends" : "", budget_name(key), more);
 	return span_str(dst);
 }
 
@@ -84,14 +95,34 @@ budget_refusal(char *why, size_t cap)
 }
 
 static uint64_t
-budget_steps_left(void)
+budget_left(enum budget_key key)
 {
 	double left;
 
-	if (!budget_env.limits.on[BUDGET_STEPS])
+	if (!budget_env.limits.on[key] ||
+	    (budget_is_turn(key) && !budget_env.turning))
 		return UINT64_MAX;
-	left = budget_env.limits.max[BUDGET_STEPS] - budget_used(BUDGET_STEPS);
+	left = budget_env.limits.max[key] - budget_used(key);
 	return left > 0 ? (uint64_t)left : 0;
+}
+
+/* Returns how many steps are left, and the limit that is reached next. */
+static uint64_t
+budget_steps_left(enum budget_key *key)
+{
+	uint64_t turn = budget_left(BUDGET_TURN_STEPS);
+	uint64_t session = budget_left(BUDGET_STEPS);
+
+	*key = turn < session ? BUDGET_TURN_STEPS : BUDGET_STEPS;
+	return turn < session ? turn : session;
+}
+
+/* Returns true if the workers count down steps. */
+static bool
+budget_counts_steps(void)
+{
+	return budget_env.limits.on[BUDGET_STEPS] ||
+	       budget_env.limits.on[BUDGET_TURN_STEPS];
 }
 
 /* Returns the limit of time that is reached next. */
@@ -122,26 +153,28 @@ budget_ms_left(void)
 	return left > 0 ? (uint64_t)(left * 1000) : 0;
 }
 
-/* Tell each worker its new limit: its own count plus what is left. */
-static void
+/* A worker's new limit is its own count plus what is left. */
+void
 budget_push(void)
 {
+	static const enum budget_key spendable[] = {BUDGET_TOKENS, BUDGET_USD,
+	    BUDGET_TURN_TOKENS, BUDGET_TURN_USD};
 	struct budget_env *b = &budget_env;
 	char steps[512], ms[512], spent[512] = "";
-	uint64_t left = budget_steps_left();
+	enum budget_key key;
+	uint64_t left = budget_steps_left(&key);
 	struct msg_BUDGET_CALLS calls = {
 	    .calls = left == UINT64_MAX ? left : b->calls + left,
 	    .ms = budget_ms_left(),
-	    .calls_text = budget_text(BUDGET_STEPS, steps, sizeof(steps)),
+	    .calls_text = budget_text(key, steps, sizeof(steps)),
 	    .ms_text = budget_text(budget_clock(), ms, sizeof(ms))};
 	struct msg_BUDGET m = {.ms = calls.ms,
 	    .turns_text = calls.calls_text,
 	    .ms_text = calls.ms_text};
 
-	if (budget_exceeded(BUDGET_TOKENS))
-		budget_text(BUDGET_TOKENS, spent, sizeof(spent));
-	else if (budget_exceeded(BUDGET_USD))
-		budget_text(BUDGET_USD, spent, sizeof(spent));
+	for (size_t i = 0; i < nitems(spendable) && spent[0] == '\0'; i++)
+		if (budget_exceeded(spendable[i]))
+			budget_text(spendable[i], spent, sizeof(spent));
 	m.spent_text = span_str(spent);
 	for (unsigned i = 0; i < sup.providers.n; i++) {
 		m.turns = left == UINT64_MAX ? left : b->keys[i].turns + left;
@@ -155,7 +188,8 @@ static void
 budget_tell(enum budget_key key, bool over)
 {
 	const struct budget_limits *l = &budget_env.limits;
-	bool asked = !(over && budget_is_time(key)) && budget_ask(key);
+	bool ends = budget_is_time(key) || budget_ends_turn(key);
+	bool asked = !(over && ends) && budget_ask(key);
 	char text[512];
 
 	if (over)
@@ -172,7 +206,9 @@ budget_tell(enum budget_key key, bool over)
 		sup_warn("%s", text);
 	control_budget(budget_name(key), over, text);
 	event_budget(over ? "used up" : "warning", budget_name(key), text);
-	if (over && budget_is_time(key))
+	if (over && budget_ends_turn(key))
+		budget_env.turn_ends(text);
+	else if (over && budget_is_time(key))
 		timeup_begin(text);
 }
 
@@ -198,11 +234,8 @@ budget_next(enum budget_key key)
 	return at > used ? (uint64_t)((at - used) * 1000) + 1 : 1;
 }
 
-/*
- * Set the timer for the next mark of a limit of time, which no message
- * announces.
- */
-static void
+/* No message announces that a time is over. */
+void
 budget_arm(void)
 {
 	struct budget_env *b = &budget_env;
@@ -237,7 +270,8 @@ budget_look(void)
 		if (!b->over[i] && budget_exceeded(key)) {
 			b->over[i] = b->warned[i] = true;
 			budget_tell(key, true);
-			spent |= key == BUDGET_TOKENS || key == BUDGET_USD;
+			spent |= budget_of_session(key) == BUDGET_TOKENS ||
+				 budget_of_session(key) == BUDGET_USD;
 		} else if (!b->warned[i] && b->limits.max[i] > 0 &&
 			   budget_used(key) * 100 >=
 			       b->limits.max[i] * b->limits.warn) {
@@ -300,7 +334,7 @@ budget_spent(unsigned provider, const struct msg_SPENT *m)
 	if (turns != 0)
 		budget_changed();
 	/* The others have less left now. */
-	if (turns != 0 && budget_env.limits.on[BUDGET_STEPS])
+	if (turns != 0 && budget_counts_steps())
 		budget_push();
 }
 
@@ -311,7 +345,7 @@ budget_calls(uint64_t calls)
 		return;
 	budget_changed();
 	(void)budget_look();
-	if (budget_env.limits.on[BUDGET_STEPS])
+	if (budget_counts_steps())
 		budget_push();
 }
 
@@ -333,26 +367,6 @@ budget_waiting(bool waiting)
 		return;
 	budget_arm();
 	budget_push();
-}
-
-void
-budget_turn(void)
-{
-	struct budget_env *b = &budget_env;
-
-	b->turn = budget_elapsed();
-	b->turning = true;
-	if (!b->limits.on[BUDGET_TURN])
-		return;
-	budget_arm();
-	budget_push();
-}
-
-void
-budget_turn_over(void)
-{
-	budget_env.turning = false;
-	budget_arm();
 }
 
 static void

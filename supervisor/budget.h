@@ -21,6 +21,10 @@ enum budget_key {
 	BUDGET_SECONDS,
 	BUDGET_TURN, /* seconds of the agent's turn */
 	BUDGET_USD,
+	/* Of one turn: */
+	BUDGET_TURN_TOKENS,
+	BUDGET_TURN_STEPS,
+	BUDGET_TURN_USD,
 	BUDGET_KEYS,
 };
 
@@ -59,10 +63,13 @@ void budget_calls(uint64_t calls);
  * up; the reason is in `why`.
  */
 bool budget_refusal(char *why, size_t cap);
-/* The agent begins its only turn, which maxTurnSeconds limits. */
+/* conversation/turn_budget.c */
+/* The agent begins a turn, or its only one, which has limits of its own. */
 void budget_turn(void);
-/* The turn has ended: its time is not counted until the next one. */
+/* The turn has ended: nothing counts for one until the next. */
 void budget_turn_over(void);
+/* Call this function instead of ending the session when a turn's limit is reached. */
+void budget_turn_ends(void (*over)(const char *why));
 /* Returns true if the question with that id still waits for its answer. */
 bool budget_asks(uint64_t id);
 /* Handle the recorded answer to a question about a limit. */

@@ -65,6 +65,7 @@ ask_compose(struct buf *args, enum budget_key key, struct budget_ask *q)
 static int
 ask_send(enum budget_key key, struct budget_ask *q)
 {
+	const char *of = budget_is_turn(key) ? "turn" : "session";
 	const struct budget_env *b = &budget_env;
 	char effect[300], reason[200], rule[64];
 	struct buf args;
@@ -79,12 +80,12 @@ ask_send(enum budget_key key, struct budget_ask *q)
 	buf_init(&args, ASK_TEXT);
 	if ((rv = ask_compose(&args, key, q)) == 0) {
 		snprintf(effect, sizeof(effect),
-		    "Raises the session's limit from %.15g to %.15g %s; %.15g "
+		    "Raises the %s's limit from %.15g to %.15g %s; %.15g "
 		    "are used",
-		    b->limits.max[key], q->to, budget_unit(key),
+		    of, b->limits.max[key], q->to, budget_unit(key),
 		    budget_shown(key));
 		snprintf(reason, sizeof(reason),
-		    "The session has used %.0f %% of %s",
+		    "The %s has used %.0f %% of %s", of,
 		    100 * budget_used(key) / b->limits.max[key],
 		    budget_name(key));
 		snprintf(

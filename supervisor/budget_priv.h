@@ -70,6 +70,8 @@ struct budget_env {
 	uint64_t since;  /* loop_now() when a call became pending, or 0 */
 	bool turning;    /* the agent's turn has begun */
 	uint64_t turn;   /* ms of the session when it did */
+	double turn_base[BUDGET_KEYS]; /* used by the session when it did */
+	void (*turn_ends)(const char *why); /* a turn's limit ends the turn */
 	/* Spent by earlier runs of the session. */
 	struct {
 		double tokens, usd;
@@ -82,6 +84,16 @@ struct budget_env {
 };
 
 extern struct budget_env budget_env;
+
+/* conversation/turn_budget.c */
+/* Returns true if the limit is one of a turn. */
+bool budget_is_turn(enum budget_key);
+/* Returns the session's limit that counts the same. */
+enum budget_key budget_of_session(enum budget_key);
+/* budget.c: Tell each worker its new limit. */
+void budget_push(void);
+/* budget.c: Set the timer for the next mark of a limit of time. */
+void budget_arm(void);
 
 /* budget_sum.c */
 /* Returns the same with at most two decimals, for people. */

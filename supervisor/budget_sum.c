@@ -49,6 +49,12 @@ budget_used(enum budget_key key)
 	case BUDGET_TURN:
 		return b->turning ? (double)(budget_elapsed() - b->turn) / 1000
 				  : 0;
+	case BUDGET_TURN_TOKENS:
+	case BUDGET_TURN_STEPS:
+	case BUDGET_TURN_USD:
+		return b->turning ? budget_used(budget_of_session(key)) -
+					b->turn_base[key]
+				  : 0;
 	case BUDGET_TOKENS:
 	case BUDGET_USD:
 	case BUDGET_KEYS:

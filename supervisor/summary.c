@@ -102,8 +102,11 @@ summary_limits(void)
 	for (unsigned i = 0; i < BUDGET_KEYS && n < sizeof(text); i++)
 		if (b->on[i])
 			n += (size_t)snprintf(text + n, sizeof(text) - n,
-			    "%s%.15g %s", n == 0 ? "" : ", ", b->max[i],
-			    budget_unit((enum budget_key)i));
+			    "%s%.15g %s%s", n == 0 ? "" : ", ", b->max[i],
+			    budget_unit((enum budget_key)i),
+			    i >= BUDGET_TURN_TOKENS || i == BUDGET_TURN
+				? " a turn"
+				: "");
 	if (n != 0)
 		sup_warn("limits of a session: %s. `icctl budget` shows and "
 			 "changes them; your own belong in config.json, under "

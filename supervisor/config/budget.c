@@ -27,7 +27,7 @@ config_limit(struct config *cfg, const struct jsonfile *j,
 	if (!budget_value_ok(key, d))
 		return jsonfile_bad(j, "resourceBudget", name,
 		    "%.15g is out of range%s", d,
-		    key == BUDGET_USD ? "" : ", or no whole number");
+		    key == BUDGET_USD || key == BUDGET_TURN_USD ? "" : ", or no whole number");
 	cfg->budget.on[key] = true;
 	cfg->budget.max[key] = d;
 	return 0;
@@ -38,8 +38,9 @@ config_budget(
     struct config *cfg, const struct jsonfile *j, struct json_object *root)
 {
 	static const char *const keys[] = {"maxTotalTokens", "maxSteps",
-	    "maxSessionSeconds", "maxTurnSeconds", "maxEstimatedCostUsd", "warnThresholdPercent",
-	    NULL};
+	    "maxSessionSeconds", "maxTurnSeconds", "maxEstimatedCostUsd",
+	    "maxTurnTokens", "maxTurnSteps", "maxTurnEstimatedCostUsd",
+	    "warnThresholdPercent", NULL};
 	static const char *const body_keys[] = {"maxHeldMb", NULL};
 	struct json_object *o = NULL;
 	int64_t warn = budget_dflt.warn, mb = CONFIG_HELD_MB;

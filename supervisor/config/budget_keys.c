@@ -27,6 +27,10 @@ static const struct {
 	[BUDGET_SECONDS] = {"maxSessionSeconds", "seconds", 1e8, true},
 	[BUDGET_TURN] = {"maxTurnSeconds", "seconds", 1e8, true},
 	[BUDGET_USD] = {"maxEstimatedCostUsd", "USD", 1e6, false},
+	[BUDGET_TURN_TOKENS] = {"maxTurnTokens", "tokens", 1e12, true},
+	[BUDGET_TURN_STEPS] = {"maxTurnSteps",
+	    "steps (tool calls and model requests)", 1e9, true},
+	[BUDGET_TURN_USD] = {"maxTurnEstimatedCostUsd", "USD", 1e6, false},
 };
 /* clang-format on */
 

@@ -246,8 +246,9 @@ op_budget_set(struct client *c, struct json_object *req)
 	if ((k = budget_find(json_object_get_string(key))) == -1) {
 		control_fail(c, "bad-request",
 		    "there is no such limit. Known: maxTotalTokens, maxSteps, "
-		    "maxSessionSeconds, maxTurnSeconds and "
-		    "maxEstimatedCostUsd");
+		    "maxSessionSeconds, maxEstimatedCostUsd, maxTurnTokens, "
+		    "maxTurnSteps, maxTurnSeconds and "
+		    "maxTurnEstimatedCostUsd");
 		return;
 	}
 	s = json_object_get_string(value);

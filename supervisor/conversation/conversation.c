@@ -42,6 +42,7 @@ static struct {
 	bool ended, printed, interrupted, failed, said;
 	unsigned status, leftovers;
 	char last[TALK_SAID]; /* the last line of its standard error */
+	char spent[512]; /* the limit that ends it, or "" */
 	struct loop_timer timer;
 } talk_env;
 
@@ -112,6 +113,36 @@ talk_text(const char *name, struct span s)
 	talk_event(name, talk_env.turn, o);
 }
 
+static void
+talk_signal(unsigned sig)
+{
+	uint8_t data[BRIDGE_SIGNAL_DATA];
+
+	bridge_put32(data, talk_env.turn);
+	bridge_put32(data + 4, sig);
+	(void)bridge_send(BRIDGE_SIGNAL, data, sizeof(data));
+}
+
+static void
+talk_kill(struct loop_timer *t)
+{
+	(void)t;
+	talk_signal(SIGKILL);
+}
+
+/* A limit of the turn is reached: end it, and only it. */
+static void
+talk_exhausted(const char *why)
+{
+	if (talk_env.state != TALK_TURN || talk_env.ended ||
+	    talk_env.spent[0] != '\0')
+		return;
+	(void)strlcpy(talk_env.spent, why, sizeof(talk_env.spent));
+	talk_signal(SIGTERM);
+	loop_timer_set(
+	    &sup.loop, &talk_env.timer, TALK_KILL_MS, talk_kill, NULL);
+}
+
 int
 conversation_open(struct fault *fault)
 {
@@ -119,6 +150,7 @@ conversation_open(struct fault *fault)
 
 	if (!sup.opt.conversation)
 		return 0;
+	budget_turn_ends(talk_exhausted);
 	compose_uuid(sup.conversation.name);
 	if (talk_again(fault) == -1 || talk_events_open(&cut, fault) == -1)
 		return -1;
@@ -261,7 +293,7 @@ conversation_send(struct span message, const char **code)
 	talk_env.ended = talk_env.printed = talk_env.interrupted = false;
 	talk_env.failed = talk_env.said = false;
 	talk_env.status = talk_env.leftovers = 0;
-	talk_env.last[0] = '\0';
+	talk_env.last[0] = talk_env.spent[0] = '\0';
 	talk_events_turn(talk_env.turn);
 	talk_trouble_begin();
 	talk_began(message);
@@ -283,6 +315,8 @@ talk_result(bool bad, const char *why, const char *trouble)
 		put_str(o, "why", why);
 	if (trouble != NULL)
 		put_str(o, "trouble", trouble);
+	if (talk_env.spent[0] != '\0')
+		put_str(o, "code", "BUDGET_EXHAUSTED");
 	talk_event("result", talk_env.turn, o);
 	o = json_object_new_object();
 	put_str(o, "status", talk_env.interrupted ? "interrupted"
@@ -304,7 +338,8 @@ talk_over(const char *why)
 	loop_timer_clear(&sup.loop, &talk_env.timer);
 	if (why != NULL)
 		talk_text("error", span_str(why));
-	trouble = talk_trouble_end(bad && !talk_env.interrupted);
+	trouble = talk_trouble_end(
+	    bad && !talk_env.interrupted && talk_env.spent[0] == '\0');
 	if (trouble != NULL || limited)
 		talk_record();
 	talk_env.state = TALK_READY;
@@ -320,7 +355,9 @@ talk_check(void)
 
 	if (!talk_env.ended || !talk_env.printed)
 		return;
-	if (talk_env.interrupted) {
+	if (talk_env.spent[0] != '\0') {
+		talk_over(talk_env.spent);
+	} else if (talk_env.interrupted) {
 		talk_over("the turn was interrupted");
 	} else if (talk_env.status != 0) {
 		snprintf(why, sizeof(why), "the agent ended with status %u%s%s",
@@ -451,23 +488,6 @@ conversation_text(const struct msg_TURN_TEXT *m)
 		return 0;
 	}
 	return -1;
-}
-
-static void
-talk_signal(unsigned sig)
-{
-	uint8_t data[BRIDGE_SIGNAL_DATA];
-
-	bridge_put32(data, talk_env.turn);
-	bridge_put32(data + 4, sig);
-	(void)bridge_send(BRIDGE_SIGNAL, data, sizeof(data));
-}
-
-static void
-talk_kill(struct loop_timer *t)
-{
-	(void)t;
-	talk_signal(SIGKILL);
 }
 
 bool

@@ -13,7 +13,8 @@
 #include "json_put.h"
 
 static const char *const budget_keys[] = {"maxTotalTokens", "maxSteps",
-    "maxSessionSeconds", "maxTurnSeconds", "maxEstimatedCostUsd"};
+    "maxSessionSeconds", "maxEstimatedCostUsd", "maxTurnTokens",
+    "maxTurnSteps", "maxTurnSeconds", "maxTurnEstimatedCostUsd"};
 
 static double
 number(json_object *o, const char *key)
@@ -37,7 +38,11 @@ show_limits(json_object *budget)
 		    !json_object_object_get_ex(row, "max", &max))
 			continue;
 		used = number(row, "used");
-		printf("  %-20s %14.*f", budget_keys[i], i == 4 ? 4 : 0, used);
+		/* Limits of a turn are shown where there are any. */
+		if (max == NULL && strncmp(budget_keys[i], "maxTurn", 7) == 0)
+			continue;
+		printf("  %-23s %14.*f", budget_keys[i],
+		    strstr(budget_keys[i], "Usd") != NULL ? 4 : 0, used);
 		if (max == NULL)
 			fputs("  no limit", stdout);
 		else

@@ -112,8 +112,9 @@ COMMAND(stop, "",
     "The agent is stopped; workspace and log are kept.")
 COMMAND(budget, "[set KEY VALUE|null]",
     "show what the session costs; change its limits",
-    "KEY: maxTotalTokens, maxSteps, maxSessionSeconds, maxTurnSeconds or\n"
-    "maxEstimatedCostUsd; null removes its limit. A change applies to this\n"
+    "KEY: maxTotalTokens, maxSteps, maxSessionSeconds,\n"
+    "maxEstimatedCostUsd, maxTurnTokens, maxTurnSteps, maxTurnSeconds or\n"
+    "maxTurnEstimatedCostUsd; null removes its limit. A change applies to this\n"
     "session only; resourceBudget in config.json sets the limits of\n"
     "later ones.")
 COMMAND(metrics, "",

@@ -445,7 +445,8 @@ def test_bad():
             for key, value, want in (
                     ("maxStep", "5", "there is no such limit. Known: "
                      "maxTotalTokens, maxSteps, maxSessionSeconds, "
-                     "maxTurnSeconds and maxEstimatedCostUsd"),
+                     "maxEstimatedCostUsd, maxTurnTokens, maxTurnSteps, "
+                     "maxTurnSeconds and maxTurnEstimatedCostUsd"),
                     ("maxSteps", "1.5", "maxSteps must be a whole number "
                      "from 0 to 1000000000, or null for no limit")):
                 t.equal(s.icctl("budget", "set", key, value).stderr,

@@ -105,6 +105,7 @@ CONFIG = [
      "{config}: resourceBudget.maxTurns: unknown key (did you mean "
      "maxTurnSeconds?). Known here: maxTotalTokens, maxSteps, "
      "maxSessionSeconds, maxTurnSeconds, maxEstimatedCostUsd, "
+     "maxTurnTokens, maxTurnSteps, maxTurnEstimatedCostUsd, "
      "warnThresholdPercent"),
     ("a limit that is a string",
      config(resourceBudget={"maxSteps": "5"}), 78,
