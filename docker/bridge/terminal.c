@@ -405,9 +405,15 @@ terminal_turn(int input)
 void
 terminal_turn_end(uint32_t turn)
 {
-	uint8_t *data = term_env.host + term_env.host_len + BOX_HEADER;
+	uint8_t *data;
 
-	/* terminal_pending() has returned false: the buffer is empty. */
+	/*
+	 * terminal_pending() has returned false: the buffer is empty. A pipe
+	 * is still open if a process in the background never stops writing.
+	 */
+	out_end(0);
+	out_end(1);
+	data = term_env.host + term_env.host_len + BOX_HEADER;
 	bridge_put32(data, turn);
 	host_frame(BOX_TURN_END, BOX_TURN_DATA);
 	host_send();
