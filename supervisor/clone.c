@@ -12,6 +12,7 @@
 #include "box/gitbox.h"
 #include "common/plural.h"
 #include "json_put.h"
+#include "providers/destinations.h"
 #include "repo/clone.h"
 #include "repo/work.h"
 #include "sup.h"
@@ -21,6 +22,7 @@
 #define CLONE_LOOK_US 20000000U
 
 static uint64_t clone_told;
+static struct repo_record clone_url; /* "" unless --clone URL */
 
 static bool
 clone_stopped(void)
@@ -66,9 +68,13 @@ clone_summary(char *dst, size_t cap)
 	if (repo_record_read(&r, sup.session.fd, sup.session.dir, &ignored) ==
 	    -1)
 		return "an empty directory";
-	snprintf(dst, cap, "a clone of %s (branch %s)",
-	    paths_tilde(sup.paths.user_home, r.dir, where, sizeof(where)),
-	    r.branch);
+	if (r.url[0] != '\0')
+		snprintf(dst, cap, "a clone of %s", r.url);
+	else
+		snprintf(dst, cap, "a clone of %s (branch %s)",
+		    paths_tilde(
+			sup.paths.user_home, r.dir, where, sizeof(where)),
+		    r.branch);
 	return dst;
 }
 
@@ -89,18 +95,62 @@ clone_json(void)
 	return o;
 }
 
+/* Returns true if config.json has a git destination with this host. */
+static bool
+clone_listed(struct span host)
+{
+	const struct config_destination *d;
+
+	for (size_t i = 0; i < sup.config.ndestinations; i++) {
+		d = &sup.config.destinations[i];
+		if (d->kind == &destination_git && d->hosts != NULL &&
+		    d->hosts[0] != NULL &&
+		    span_ieq(host, span_str(d->hosts[0])))
+			return true;
+	}
+	return false;
+}
+
+static int
+clone_no_url(const char *url, const char *why, struct fault *fault)
+{
+	/* It may contain a password. */
+	return fault_set(fault,
+	    "--clone %s: %s. Clone it yourself and give the directory: git "
+	    "clone URL DIR; icctl start --clone DIR",
+	    strchr(url, '@') != NULL ? "URL" : url, why);
+}
+
 /* Refuse what can be refused before anything is done. */
 int
 clone_check(struct fault *fault)
 {
-	const char *source = sup.opt.clone;
+	const char *source = sup.opt.clone, *hash;
+	struct repo_record *r = &clone_url;
+	size_t n;
 
 	if (source == NULL || !repo_is_url(source))
 		return 0;
-	return fault_set(fault,
-	    "--clone %s: a URL is not cloned here. Clone it yourself and give "
-	    "the directory: git clone URL DIR; icctl start --clone DIR",
-	    strchr(source, '@') != NULL ? "URL" : source);
+	n = strlen(source);
+	if ((hash = strrchr(source, '#')) != NULL) {
+		n = (size_t)(hash - source);
+		if (repo_name_wrong(span_str(hash + 1)) != NULL)
+			return clone_no_url(source,
+			    "no branch or tag has such a name", fault);
+		(void)strlcpy(r->branch, hash + 1, sizeof(r->branch));
+	}
+	if (strncmp(source, "https://", 8) != 0 ||
+	    span_copy(span_of(source, n), r->url, sizeof(r->url)) == -1 ||
+	    strpbrk(r->url, "@?\\ ") != NULL || r->url[8] == '-' ||
+	    r->url[8] == '/')
+		return clone_no_url(source,
+		    "only https://HOST/PATH of a listed git destination is "
+		    "cloned in a session, and without a user name or password",
+		    fault);
+	if (sup.opt.changes || sup.opt.nwith != 0)
+		return fault_set(fault,
+		    "--with and --with-changes are for --clone DIR");
+	return 0;
 }
 
 /* Forget what an earlier run of the session has left: it will change. */
@@ -116,6 +166,32 @@ clone_unlook(void)
 		return;
 	r.looked = false;
 	(void)repo_record_write(&r, sup.session.fd);
+}
+
+/* Note the URL; git gets it when mitmd is there: see clone_fetched(). */
+static int
+clone_later(struct fault *fault)
+{
+	struct repo_record *r = &clone_url;
+	const char *name = strrchr(sup.session.dir, '/');
+	size_t n = strcspn(r->url + 8, "/");
+	char why[400];
+
+	if (!clone_listed(span_of(r->url + 8, n))) {
+		snprintf(why, sizeof(why),
+		    "%.*s is no git destination in config.json, which a "
+		    "session could reach (ironcurtain-config(5), destinations)",
+		    (int)(n > 200 ? 200 : n), r->url + 8);
+		return clone_no_url(sup.opt.clone, why, fault);
+	}
+	name = name == NULL ? sup.session.dir : name + 1;
+	if (strlen(name) >= sizeof(r->session) ||
+	    repo_name_wrong(span_str(name)) != NULL)
+		name = "session";
+	(void)strlcpy(r->session, name, sizeof(r->session));
+	if (repo_record_write(r, sup.session.fd) == -1)
+		return fault_errno(fault, "%s/" REPO_RECORD, sup.session.dir);
+	return 0;
 }
 
 int
@@ -139,6 +215,8 @@ clone_begin(struct fault *fault)
 	if (sup.opt.clone == NULL ||
 	    repo_cloned(sup.session.fd, sup.session.sandbox))
 		return 0;
+	if (clone_url.url[0] != '\0')
+		return clone_later(fault);
 	env.until = clock_mono_us() + (uint64_t)REPO_MAX_SECONDS * 1000000;
 	if (repo_clone(&how, &why) == -1)
 		return fault_set(
@@ -177,6 +255,11 @@ clone_end(char *dst, size_t cap)
 	if (repo_work_open(
 		&w, &env, sup.session.fd, sup.session.dir, &fault) == -1 &&
 	    w.record.session[0] == '\0') {
+		repo_work_close(&w);
+		return NULL;
+	}
+	/* Nothing came from the URL, and no agent ran. */
+	if (r->base[0] == '\0') {
 		repo_work_close(&w);
 		return NULL;
 	}

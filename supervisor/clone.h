@@ -3,6 +3,9 @@
 #ifndef SUP_CLONE_H
 #define SUP_CLONE_H
 
+#include <sys/types.h>
+
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "config/fault.h"
@@ -14,6 +17,15 @@ int clone_check(struct fault *);
  * -1 with the fault set.
  */
 int clone_begin(struct fault *);
+/*
+ * clone_fetch.c: Returns true if there is a clone, or none is wanted. If it is
+ * to come from a URL, begin to get it, and call `then` when it is there; without
+ * it, the session ends.
+ */
+bool clone_fetched(void (*then)(void));
+void clone_fetch_kill(void);
+/* Returns the process that fetches, or -1. */
+pid_t clone_fetch_pid(void);
 /* Write "a clone of DIR (branch B)", or "an empty directory". Returns `dst`. */
 const char *clone_summary(char *dst, size_t cap);
 /* Returns where the clone comes from, for `icctl status`; NULL: no clone. */

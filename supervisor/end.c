@@ -21,6 +21,7 @@
 #include "auditlog/closing.h"
 #include "auditlog/recheck.h"
 #include "box/runtime.h"
+#include "clone.h"
 #include "common/log.h"
 #include "common/loop.h"
 #include "control/approvals.h"
@@ -58,6 +59,7 @@ end_kill_all(void)
 	servers_kill();
 	instances_kill();
 	notify_kill();
+	clone_fetch_kill();
 	for (unsigned i = 0; i < sup.nchildren; i++)
 		if (sup.children[i].role != ROLE_AUDIT)
 			end_kill(&sup.children[i]);
@@ -247,7 +249,7 @@ end_agent(void)
 	uint64_t until = clock_mono_us() / 1000 + END_VIEWER_MS;
 
 	runtime_kill();
-	if (!sup.ready || sup.opt.runtime == RUNTIME_NONE)
+	if (!sup.agent_started || sup.opt.runtime == RUNTIME_NONE)
 		return;
 	terminal_stop();
 	while (!terminal_left() && clock_mono_us() / 1000 < until)

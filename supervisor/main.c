@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "box/runtime.h"
+#include "clone.h"
 #include "common/log.h"
 #include "control/notify.h"
 #include "relay/link.h"
@@ -54,7 +55,8 @@ reap_orphans(void)
 		if (sup.agent.pid == si.si_pid || notify_pid() == si.si_pid ||
 		    link_has_pid(si.si_pid) ||
 		    sup.proxy.cred.command.pid == si.si_pid ||
-		    instance_has_pid(si.si_pid))
+		    instance_has_pid(si.si_pid) ||
+		    clone_fetch_pid() == si.si_pid)
 			return;
 		(void)waitpid(si.si_pid, NULL, WNOHANG);
 	}

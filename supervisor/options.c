@@ -19,7 +19,7 @@ static const char options_help[] =
     "--config FILE         instead of IRONCURTAIN_HOME/config.json\n  "
     "--profile NAME        which \"profiles\" of it chooses providers\n  "
     "--workspace DIR       what the agent works on; default: DIR/sandbox\n  "
-    "--clone DIR[#REF]|URL a clone of this repository, in DIR/sandbox, is the\n"
+    "--clone DIR|URL[#REF] a clone of this repository, in DIR/sandbox, is the\n"
     "                        workspace\n"
     "  --with-changes        clone what is in no commit, too\n"
     "  --with FILE           clone this file, too\n  "

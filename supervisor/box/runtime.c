@@ -23,6 +23,7 @@
 #include "box/sandbox.h"
 #include "box/sandbox_log.h"
 #include "box/timeup.h"
+#include "clone.h"
 #include "budget.h"
 #include "config/jsonfile.h"
 #include "conversation/conversation.h"
@@ -407,7 +408,8 @@ runtime_none(void)
 void
 runtime_poll(void)
 {
-	if (!sup.ready || sup.agent_started || sup.ending)
+	if (!sup.ready || sup.agent_started || sup.ending ||
+	    !clone_fetched(runtime_poll))
 		return;
 	if (sup.opt.runtime == RUNTIME_NONE)
 		runtime_none();

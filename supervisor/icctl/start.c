@@ -69,7 +69,7 @@ usage(void)
 	    "COMMAND runs instead of an agent.\n\n  --workspace DIR        "
 	    "what the agent works on (default: the current\n                   "
 	    "      directory); none: an empty directory of the session\n  "
-	    "--clone DIR[#REF]      work on a clone of this repository, which "
+	    "--clone DIR|URL[#REF]  work on a clone of this repository, which "
 	    "icctl pull\n                         brings back as branches\n"
 	    "  --with-changes         clone what is in no commit, too\n"
 	    "  --with FILE            clone this file, too\n  "

@@ -99,13 +99,18 @@ git_spawn(const struct repo_env *env, const struct repo_view *v,
     const char *const *words, const int stdio[3], struct spawned *sp,
     struct fault *fault)
 {
-	const char *argv[200] = {
+	const char *const first[] = {
 	    "/usr/bin/git", "--no-optional-locks", "-C", v->dir};
+	const char *argv[200] = {NULL};
 	struct limits limits;
 	struct box b;
-	size_t n = 4;
+	size_t n = 0;
 	int rv;
 
+	for (const char *const *w = v->before; w != NULL && *w != NULL; w++)
+		argv[n++] = *w;
+	for (size_t i = 0; i < nitems(first); i++)
+		argv[n++] = first[i];
 	for (; *words != NULL && n < nitems(argv) - 1; words++)
 		argv[n++] = *words;
 	limits_default(&limits);
@@ -126,6 +131,8 @@ git_spawn(const struct repo_env *env, const struct repo_view *v,
 		box_setenv(&b, "GIT_ALTERNATE_OBJECT_DIRECTORIES", v->objects);
 	if (v->index != NULL)
 		box_setenv(&b, "GIT_INDEX_FILE", v->index);
+	for (const char *const *e = v->env; e != NULL && *e != NULL; e += 2)
+		box_setenv(&b, e[0], e[1]);
 	git_limits(true);
 	rv = box_spawn(&b, stdio, (char *const *)(uintptr_t)argv, sp, fault);
 	git_limits(false);
@@ -133,6 +140,13 @@ git_spawn(const struct repo_env *env, const struct repo_view *v,
 	if (rv == 0 && spawn_check(sp) == -1)
 		rv = fault_errno(fault, "bubblewrap%s", spawn_step());
 	return rv;
+}
+
+int
+repo_git_start(const struct repo_env *env, const struct repo_view *v,
+    const char *const *words, int err, struct spawned *sp, struct fault *fault)
+{
+	return git_spawn(env, v, words, (int[3]){-1, -1, err}, sp, fault);
 }
 
 static void

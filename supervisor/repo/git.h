@@ -36,6 +36,8 @@ struct repo_view {
 	const char *store;   /* for new objects */
 	const char *objects; /* further objects */
 	const char *index;
+	/* Words before git's own, and "NAME", "VALUE", ..., NULL; or NULL. */
+	const char *const *before, *const *env;
 };
 
 /* Bind a directory. Returns 0, or -1 with errno set. */
@@ -52,6 +54,13 @@ int repo_git(const struct repo_env *, const struct repo_view *,
 #define REPO_GIT(env, view, in, out, fault, ...)                               \
 	repo_git((env), (view), (const char *const[]){__VA_ARGS__, NULL},      \
 	    (in), (out), (fault))
+
+/*
+ * Start a git that the caller waits for, without input. Its messages go to
+ * `err`, which is borrowed. Returns 0, or -1 with the fault set.
+ */
+int repo_git_start(const struct repo_env *, const struct repo_view *,
+    const char *const *words, int err, struct spawned *, struct fault *);
 
 /*
  * Run two gits, the first of which gets `in` and writes into the second one.

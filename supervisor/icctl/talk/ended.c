@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* `icctl status` of a session that has ended: what its files say. */
+#include "icctl/talk/talk.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/plural.h"
-#include "icctl/talk/talk.h"
 #include "json_put.h"
 
 static void
