@@ -48,6 +48,8 @@ START_ONCE_FLAG("allow-sockets", SOCKETS,
     "work where a program of the host listens")
 START_OPTION("require", REQUIRE, "all", "layers of confinement to insist on")
 FLAG("conversation", TALK, "wait for messages (icctl start --detach)")
+FLAG("attack-only", ATTACK,
+    "make the break-out test, write down all of it, and end")
 FLAG("print-ready", READY, "one JSON line when the session is up")
 START_ONCE_FLAG("quiet", QUIET, "print nothing about the session")
 START_ONCE_OPTION("libexecdir", LIBEXEC, "DIR",

@@ -225,6 +225,9 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 	case OPT_QUIET:
 		o->quiet = true;
 		return 0;
+	case OPT_ATTACK:
+		o->attack_only = true;
+		return 0;
 	default:
 		o->print_ready = true;
 		return 0;

@@ -68,6 +68,7 @@ struct options {
 	const char *kept[OPTIONS_KEPT];
 	size_t nkept;
 	bool print_ready;
+	bool attack_only; /* the break-out test, as breakout.json, and the end */
 	bool check; /* start nothing; print what was found */
 	/* Offer this provider alone, for its trial; NULL: an ordinary session. */
 	const char *trial;

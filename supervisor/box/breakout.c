@@ -231,6 +231,64 @@ breakout_judge(char *why, size_t cap)
 		sup_warn("break-out test: %u attempts succeeded in all", bad);
 }
 
+/* The answer to an attempt, as a name: "EPERM", "succeeded", or a number. */
+static void
+breakout_put_found(struct json_object *o, bool counted, int found)
+{
+	const char *name = strerrorname_np(found);
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", found);
+	put_str(o, "found",
+	    counted ? text : found == 0 ? "succeeded" : name != NULL ? name : text);
+}
+
+static struct json_object *
+breakout_inside_json(void)
+{
+	struct json_object *list = json_object_new_array(), *o;
+	const struct attempt_record *r;
+
+	for (uint32_t i = 0; i < ATTEMPT_COUNT; i++) {
+		r = &breakout_env.records[i];
+		o = json_object_new_object();
+		put_str(o, "what", rows[i].what);
+		put_str(o, "guard", rows[i].guard);
+		breakout_put_found(o, rows[i].counted, r->found);
+		put_bool(o, "held",
+		    r->number == i && (breakout_holds(&rows[i], r->found) ||
+					  breakout_holds_engine(i, r->found)));
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
+/* Write down every attempt, for --attack-only. */
+static void
+breakout_write(void)
+{
+	struct json_object *o;
+	char *text;
+	int n;
+
+	if (!sup.opt.attack_only)
+		return;
+	o = json_object_new_object();
+	put_str(o, "runtime", options_runtime_name(sup.opt.runtime));
+	if (breakout_env.result.attempts != 0)
+		json_object_object_add(o, "inside", breakout_inside_json());
+	json_object_object_add(o, "outside", outside_json());
+	n = asprintf(&text, "%s\n",
+	    json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
+	json_object_put(o);
+	if (n == -1 || session_write(sup.session.fd, "breakout.json", 0600,
+			   span_str(text)) == -1)
+		sup_warn("%s/breakout.json: %s", sup.session.dir,
+		    strerror(errno));
+	if (n != -1)
+		free(text);
+}
+
 /* A half has ended: let the agent start after both. */
 static void
 breakout_next(void)
@@ -241,6 +299,7 @@ breakout_next(void)
 	breakout_env.result.micros =
 	    (unsigned)(clock_mono_us() - breakout_env.began);
 	breakout_hash(breakout_env.result.table);
+	breakout_write();
 	breakout_free();
 	breakout_env.passed();
 }
@@ -248,6 +307,7 @@ breakout_next(void)
 static void
 breakout_failed(const char *why)
 {
+	breakout_write();
 	breakout_refuse(why);
 	breakout_free();
 }

@@ -55,5 +55,7 @@ struct json_object *breakout_json(void);
 typedef void outside_fn(unsigned attempts, const char *why);
 int outside_begin(outside_fn *over, struct fault *);
 void outside_free(void);
+/* Returns every attempt of the last test and its answer. */
+struct json_object *outside_json(void);
 
 #endif

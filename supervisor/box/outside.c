@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "box/breakout.h"
+#include "json_put.h"
 #include "sup.h"
 
 /* How long the exit of a process may take, once it has begun. */
@@ -70,6 +71,15 @@ outside_gone(const struct child *c)
 	       poll(&p, 1, OUTSIDE_GONE_MS) == 1;
 }
 
+/* An older kernel does not know each call. */
+static bool
+outside_holds(unsigned k, int found)
+{
+	return found == ENOSYS ||
+	       (found != 0 && (found == rows[k].want[0] ||
+				  found == rows[k].want[1]));
+}
+
 /* Names the first attempt that did not fail as it must. */
 static void
 outside_judge(char *why, size_t cap)
@@ -78,11 +88,7 @@ outside_judge(char *why, size_t cap)
 		for (unsigned k = 0; k < OUTSIDE_COUNT; k++) {
 			int found = outside_env.report[i].found[k];
 
-			if (found != 0 && (found == rows[k].want[0] ||
-					      found == rows[k].want[1]))
-				continue;
-			/* An older kernel does not know each call. */
-			if (found == ENOSYS ||
+			if (outside_holds(k, found) ||
 			    outside_gone(&sup.children[outside_env.of[i]]))
 				continue;
 			snprintf(why, cap,
@@ -184,4 +190,29 @@ outside_begin(outside_fn *over, struct fault *fault)
 		outside_free();
 	}
 	return rv;
+}
+
+struct json_object *
+outside_json(void)
+{
+	struct json_object *list = json_object_new_array(), *o;
+	const char *name;
+	int found;
+
+	for (unsigned i = 0; i < outside_env.n; i++)
+		for (unsigned k = 0; k < OUTSIDE_COUNT; k++) {
+			found = outside_env.report[i].found[k];
+			name = strerrorname_np(found);
+			o = json_object_new_object();
+			put_str(o, "worker",
+			    sup.children[outside_env.of[i]].name);
+			put_str(o, "what", rows[k].what);
+			put_str(o, "found",
+			    found == 0	   ? "succeeded"
+			    : name != NULL ? name
+					   : "?");
+			put_bool(o, "held", outside_holds(k, found));
+			json_object_array_add(list, o);
+		}
+	return list;
 }

@@ -162,7 +162,7 @@ COMMAND(policy, "TOOL ...",
     "ask, check, test and compare policies", NULL)
 COMMAND(agents, "",
     "list the agents, and what each still needs", NULL)
-COMMAND(doctor, "[--check-api]",
+COMMAND(doctor, "[--check-api | --attack [IMAGE]]",
     "check this machine and your configuration",
     "Tests what sessions need, then reads config.json, mcp-\n"
     "servers.json, providers/, agents/ and prices.json as a session\n"
@@ -170,7 +170,9 @@ COMMAND(doctor, "[--check-api]",
     "what to do. --check-api also sends each provider that has a key or\n"
     "a login one request that costs nothing, through a session, and\n"
     "says whether it is accepted. Exits with status 1 if something is\n"
-    "missing, wrong or refused.")
+    "missing, wrong or refused. --attack instead tries to break out of a\n"
+    "sandbox of each kind that this machine has, containers of IMAGE\n"
+    "included, and prints each attempt; 1 if one succeeds.")
 
 /* `icctl mcp`; `args` is for the list of commands, `usage` for their own. */
 MCP_COMMAND(annotate, "SERVER [OPTIONS]", "SERVER [--into DIR] [--yes]",

@@ -27,6 +27,7 @@
 static struct {
 	struct icctl *ctl;
 	json_object *checks;
+	json_object *attacks; /* with --attack, else NULL */
 	unsigned bad, wrong, failed;
 	bool keyed; /* a key or a login was found */
 } doctor_env;
@@ -267,12 +268,17 @@ doctor_end(json_object *api)
 		json_object_object_add(o, "checks", doctor_env.checks);
 		if (api != NULL)
 			json_object_object_add(o, "api", api);
+		if (doctor_env.attacks != NULL)
+			json_object_object_add(
+			    o, "attacks", doctor_env.attacks);
 		puts(json_object_to_json_string_ext(o, ICCTL_JSON));
 		json_object_put(o);
 	} else {
 		json_object_put(doctor_env.checks);
 		json_object_put(api);
-		doctor_sum(well);
+		if (doctor_env.attacks == NULL)
+			doctor_sum(well);
+		json_object_put(doctor_env.attacks);
 	}
 	return well ? ICCTL_OK : ICCTL_FAILED;
 }
@@ -281,14 +287,23 @@ int
 icctl_doctor(struct icctl *ctl, int argc, char **argv)
 {
 	bool ask = argc == 2 && strcmp(argv[1], "--check-api") == 0;
+	bool attack = (argc == 2 || (argc == 3 && argv[2][0] != '-')) &&
+		      strcmp(argv[1], "--attack") == 0;
 	json_object *api = NULL;
 
-	if (argc != 1 && !ask) {
-		warnx("usage: icctl %s [--check-api]", argv[0]);
+	if (argc != 1 && !ask && !attack) {
+		warnx("usage: icctl %s [--check-api | --attack [IMAGE]]",
+		    argv[0]);
 		return ICCTL_USAGE;
 	}
 	doctor_env.ctl = ctl;
 	doctor_env.checks = json_object_new_array();
+	if (attack) {
+		doctor_env.attacks = json_object_new_array();
+		doctor_attack(check, argc == 3 ? argv[2] : NULL, ctl->json,
+		    doctor_env.attacks);
+		return doctor_end(NULL);
+	}
 	if (ask)
 		api = json_object_new_array();
 	check_user();

@@ -30,8 +30,33 @@ unsigned doctor_agents(
 const char *doctor_agents_named(void);
 /* Disk and terminal. */
 void doctor_place(const struct icctl *, doctor_check *);
-/* Run a session with an empty workspace, and report the result. */
+/* trial.c: Run a session with an empty workspace, and report the result. */
 void doctor_trial(doctor_check *);
+#define TRIAL_WORDS 8U
+#define TRIAL_SAYS 4096U
+struct box_trial {
+	/* icsupervisor's further arguments. NULL: no more. */
+	const char *words[TRIAL_WORDS];
+	bool engine; /* it runs in a container of the user's engine */
+	/* Called when it has ended, before its directory is removed, or NULL. */
+	void (*look)(struct box_trial *, const char *dir);
+	void *arg;
+	int status; /* as waitpid() gives it, or -1 */
+	char text[TRIAL_SAYS];
+};
+/* Run it. Returns -1 after a check said that this is impossible here. */
+int trial_run(struct box_trial *, doctor_check *);
+/* Returns true if it ended with 0. */
+bool trial_good(const struct box_trial *);
+/* Get the last words of it, and what to do. */
+void trial_why(struct box_trial *, const char **found, const char **remedy);
+/*
+ * doctor_attack.c: Make the break-out test in every runtime that this machine
+ * has, print every attempt, and add them to `list`. Containers are of `image`,
+ * or NULL.
+ */
+void doctor_attack(
+    doctor_check *, const char *image, bool json, json_object *list);
 /* Remove a directory below /tmp that a session was tried in. */
 void doctor_remove(const char *dir);
 /*

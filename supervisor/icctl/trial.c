@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #define TRIAL_MS 60000
-#define TRIAL_SAYS 4096U
 
 static int
 remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -35,18 +34,33 @@ doctor_remove(const char *dir)
 	(void)nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+/* Variables by which a container engine is found. */
+static const char *const trial_engine_env[] = {"DOCKER_HOST", "CONTAINER_HOST",
+    "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "XDG_RUNTIME_DIR"};
+
 /* In the child: run icsupervisor without any of the user's credentials. */
 static void __attribute__((noreturn))
-trial_exec(const char *program, const char *dir, int words)
+trial_exec(const struct box_trial *t, const char *program, const char *dir,
+    int words)
 {
 	char home[PATH_MAX], user[PATH_MAX], session[PATH_MAX], work[PATH_MAX];
-	const char *path = getenv("PATH");
-	char search[PATH_MAX];
-	char *const envp[] = {home, user, search, NULL};
-	const char *const argv[] = {"icsupervisor", "--session-dir", session,
-	    "--workspace", work, "--", "true", NULL};
+	const char *path = getenv("PATH"), *own = getenv("HOME"), *v;
+	char search[PATH_MAX], more[nitems(trial_engine_env)][PATH_MAX];
+	char *envp[4 + nitems(trial_engine_env)] = {home, user, search};
+	const char *argv[8 + TRIAL_WORDS] = {"icsupervisor", "--session-dir",
+	    session, "--workspace", work};
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	size_t n = 3;
 
+	for (size_t i = 0; i < TRIAL_WORDS && t->words[i] != NULL; i++)
+		argv[5 + i] = t->words[i];
+	for (size_t i = 0; t->engine && i < nitems(trial_engine_env); i++) {
+		if ((v = getenv(trial_engine_env[i])) == NULL)
+			continue;
+		snprintf(more[i], sizeof(more[i]), "%s=%s", trial_engine_env[i],
+		    v);
+		envp[n++] = more[i];
+	}
 	snprintf(home, sizeof(home), "IRONCURTAIN_HOME=%s/home", dir);
 	snprintf(user, sizeof(user), "HOME=%s/user", dir);
 	snprintf(search, sizeof(search), "PATH=%s",
@@ -59,6 +73,9 @@ trial_exec(const char *program, const char *dir, int words)
 	    dup2(null, STDIN_FILENO) == -1 || dup2(null, STDOUT_FILENO) == -1 ||
 	    dup2(words, STDERR_FILENO) == -1)
 		_exit(126);
+	/* An engine keeps a user's images in their home. */
+	if (t->engine && own != NULL)
+		snprintf(user, sizeof(user), "HOME=%s", own);
 	execve(program, (char *const *)(uintptr_t)argv, envp);
 	_exit(127);
 }
@@ -121,41 +138,68 @@ doctor_last_said(char *text)
 	return last != NULL ? last : "icsupervisor did not start";
 }
 
-void
-doctor_trial(doctor_check *check)
+int
+trial_run(struct box_trial *t, doctor_check *check)
 {
 	char dir[] = "/tmp/ic-doctor-XXXXXX";
-	char program[PATH_MAX], text[TRIAL_SAYS] = "";
-	const char *found, *remedy;
-	int words[2], status = -1;
+	char program[PATH_MAX];
+	int words[2];
 	pid_t pid;
 
+	t->status = -1;
+	t->text[0] = '\0';
 	if (icctl_program("icsupervisor", program, sizeof(program)) == -1 ||
 	    mkdtemp(dir) == NULL) {
 		check(BAD, "sandbox", strerror(errno),
 		    "icctl needs a directory below /tmp to try a session in");
-		return;
+		return -1;
 	}
 	if (pipe2(words, O_CLOEXEC) == 0) {
 		if ((pid = fork()) == 0)
-			trial_exec(program, dir, words[1]);
+			trial_exec(t, program, dir, words[1]);
 		close(words[1]);
 		if (pid != -1) {
-			trial_read(words[0], text, sizeof(text));
+			trial_read(words[0], t->text, sizeof(t->text));
 			(void)kill(pid, SIGTERM);
-			(void)waitpid(pid, &status, 0);
+			(void)waitpid(pid, &t->status, 0);
 		}
 		close(words[0]);
 	}
-	trial_lines(text, &found, &remedy);
-	if (found == NULL) {
-		found = remedy != NULL ? remedy : "no session can run";
-		remedy = "icctl start -- true shows all of it";
-	}
-	if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+	if (t->look != NULL)
+		t->look(t, dir);
+	doctor_remove(dir);
+	return 0;
+}
+
+bool
+trial_good(const struct box_trial *t)
+{
+	return t->status != -1 && WIFEXITED(t->status) &&
+	       WEXITSTATUS(t->status) == 0;
+}
+
+void
+trial_why(struct box_trial *t, const char **found, const char **remedy)
+{
+	trial_lines(t->text, found, remedy);
+	if (*found != NULL)
+		return;
+	*found = *remedy != NULL ? *remedy : "no session can run";
+	*remedy = "icctl start -- true shows all of it";
+}
+
+void
+doctor_trial(doctor_check *check)
+{
+	struct box_trial t = {.words = {"--", "true"}};
+	const char *found, *remedy;
+
+	if (trial_run(&t, check) == -1)
+		return;
+	trial_why(&t, &found, &remedy);
+	if (trial_good(&t))
 		check(
 		    GOOD, "sandbox", "a session ran in an empty workspace", "");
 	else
 		check(BAD, "sandbox", found, remedy);
-	doctor_remove(dir);
 }

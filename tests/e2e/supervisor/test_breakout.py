@@ -150,10 +150,9 @@ def test_passes(work):
          "the workers were attacked from outside", str(told))
 
 
-def with_wrapper(work, edit):
-    """Returns the session and the result of a start with that bubblewrap, or
-    None if this machine allows no namespace to put it in place."""
-    s = h.Session(work, runtime="bwrap")
+def other_bwrap(work, s, edit):
+    """Returns the beginning of a command line under which that bubblewrap is
+    in its place."""
     wrapper, real, probe = (os.path.join(work, n)
                             for n in ("wrapper", "real", "probe"))
     for path, text in ((real, ""), (probe, ""), (wrapper, WRAPPER % (
@@ -161,8 +160,15 @@ def with_wrapper(work, edit):
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
         os.chmod(path, 0o755)
-    s.argv[:0] = [h.PYTHON, os.path.join(h.STANDINS, "other_bwrap.py"),
-                  wrapper, real]
+    return [h.PYTHON, os.path.join(h.STANDINS, "other_bwrap.py"), wrapper,
+            real]
+
+
+def with_wrapper(work, edit):
+    """Returns the session and the result of a start with that bubblewrap, or
+    None if this machine allows no namespace to put it in place."""
+    s = h.Session(work, runtime="bwrap")
+    s.argv[:0] = other_bwrap(work, s, edit)
     r = start(s, "/bin/sh", "-c", "echo began >/workspace/began")
     refused = r.returncode == 77 and not os.path.exists(s.dir)
     return s, None if refused else r
@@ -188,11 +194,48 @@ def test_layers(work):
              f"refused: {name}", f"{r.returncode} {began} {r.stderr}")
 
 
+def doctor(s, before=()):
+    """Returns icctl doctor --attack and what it prints as JSON."""
+    r = subprocess.run([*before, h.program("icctl"), "--json", "doctor",
+                        "--attack"], env=s.env, capture_output=True,
+                       text=True, timeout=120 * h.PATIENCE, check=False)
+    return r, json.loads(r.stdout) if r.stdout else {}
+
+
+def test_doctor(work):
+    """The same test for a person: every attempt, and what stopped it."""
+    s = h.Session(work, runtime="bwrap")
+    r, told = doctor(s)
+    runs = {a["runtime"]: a for a in told["attacks"]}
+    t.ok(r.returncode == 0 and set(runs) >= {"bwrap", "none"},
+         "icctl doctor --attack tries each runtime", r.stdout[:500])
+    every = runs["bwrap"]["inside"] + runs["bwrap"]["outside"]
+    t.ok(len(runs["bwrap"]["inside"]) >= 100 and
+         all(a["held"] and a["found"] for a in every),
+         "at least a hundred attempts, all of which are stopped",
+         [a for a in every if not a["held"]])
+    t.ok(os.geteuid() == 0 or
+         {a["worker"] for a in runs["none"]["outside"]} >= {
+             "policyd", "auditd", "mcp-proxyd"},
+         "and every worker is attacked")
+    r, told = doctor(s, other_bwrap(
+        work, s, f'drop(("--unshare-all", 1)); '
+        f'a[:0] = {SHARED + ["--unshare-pid"]}'))
+    if r.returncode == 77:
+        t.skip("what is not stopped is named", "no user namespaces")
+        return
+    broken = [a for a in told["attacks"] if a["runtime"] == "bwrap"][0]
+    escaped = [a for a in broken["inside"] if not a["held"]]
+    t.ok(r.returncode == 1 and escaped and
+         {a["guard"] for a in escaped} == {"the network namespace"},
+         "what is not stopped is named", escaped)
+
+
 def main():
     if not shutil.which("bwrap"):
         t.skip("break-out test", "bubblewrap is not installed")
         t.done()
-    for test in (test_passes, test_unchanged, test_layers):
+    for test in (test_passes, test_unchanged, test_layers, test_doctor):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()

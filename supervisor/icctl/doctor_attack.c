@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl doctor --attack`: the break-out test that each session makes before
+ * its agent starts, in every runtime that this machine has, attempt by attempt.
+ */
+#include "icctl/doctor.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/plural.h"
+#include "json_put.h"
+
+static struct {
+	doctor_check *check;
+	bool json;
+	json_object *list;
+} attack_env;
+
+static bool
+attack_held(json_object *attempt)
+{
+	json_object *v = NULL;
+
+	return json_object_object_get_ex(attempt, "held", &v) &&
+	       json_object_get_boolean(v);
+}
+
+/* Print the attempts of a list. Returns the number of those that succeeded. */
+static size_t
+attack_put(json_object *list, const char *last)
+{
+	size_t n = list == NULL ? 0 : json_object_array_length(list), bad = 0;
+	json_object *o;
+
+	for (size_t i = 0; i < n; i++) {
+		o = json_object_array_get_idx(list, i);
+		bad += !attack_held(o);
+		if (!attack_env.json)
+			printf("  %-9s %-42s %-14s %s\n",
+			    attack_held(o) ? "held" : "NOT HELD",
+			    icctl_text(o, "what"), icctl_text(o, "found"),
+			    icctl_text(o, last));
+	}
+	return bad;
+}
+
+static size_t
+attack_count(json_object *list)
+{
+	return list == NULL ? 0 : json_object_array_length(list);
+}
+
+static void
+attack_look(struct box_trial *t, const char *dir)
+{
+	const char *runtime = t->arg;
+	json_object *o, *inside = NULL, *outside = NULL;
+	char path[PATH_MAX], text[160];
+	size_t bad;
+
+	snprintf(path, sizeof(path), "%s/session/breakout.json", dir);
+	if ((o = json_object_from_file(path)) == NULL)
+		return;
+	(void)json_object_object_get_ex(o, "inside", &inside);
+	(void)json_object_object_get_ex(o, "outside", &outside);
+	if (!attack_env.json)
+		printf("\n%s: from inside the sandbox, and what stops it\n",
+		    runtime);
+	bad = attack_put(inside, "guard");
+	if (!attack_env.json)
+		printf("\n%s: from another program of yours, on each worker\n",
+		    runtime);
+	bad += attack_put(outside, "worker");
+	if (!attack_env.json)
+		putchar('\n');
+	json_object_array_add(attack_env.list, json_object_get(o));
+	snprintf(text, sizeof(text),
+	    "%zu attempts from inside, %zu on workers, %zu succeeded",
+	    attack_count(inside), attack_count(outside), bad);
+	attack_env.check(bad == 0 && trial_good(t) ? GOOD : BAD, runtime, text,
+	    "see NOT HELD above: agents are not started here until it is "
+	    "mended");
+	json_object_put(o);
+	t->arg = NULL;
+}
+
+static void
+attack_runtime(const char *runtime, const char *image)
+{
+	struct box_trial t = {.words = {"--attack-only", "--runtime", runtime},
+	    .engine = image != NULL,
+	    .look = attack_look,
+	    .arg = (void *)(uintptr_t)runtime};
+	const char *found, *remedy;
+	size_t n = 3;
+
+	if (image != NULL) {
+		t.words[n++] = "--image";
+		t.words[n++] = image;
+	}
+	if (strcmp(runtime, "none") != 0) {
+		t.words[n++] = "--";
+		t.words[n++] = "true";
+	}
+	if (trial_run(&t, attack_env.check) == -1 || t.arg == NULL)
+		return;
+	trial_why(&t, &found, &remedy);
+	attack_env.check(BAD, runtime, found, remedy);
+}
+
+static bool
+attack_has(const char *program)
+{
+	const char *path = getenv("PATH"), *end;
+	char full[PATH_MAX];
+
+	for (; path != NULL; path = *end == '\0' ? NULL : end + 1) {
+		end = strchrnul(path, ':');
+		snprintf(full, sizeof(full), "%.*s/%s", (int)(end - path), path,
+		    program);
+		if (full[0] == '/' && access(full, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+void
+doctor_attack(
+    doctor_check *check, const char *image, bool json, json_object *list)
+{
+	static const char *const engines[] = {"docker", "podman"};
+
+	attack_env.check = check;
+	attack_env.json = json;
+	attack_env.list = list;
+	attack_runtime("bwrap", NULL);
+	for (size_t i = 0; i < nitems(engines); i++) {
+		if (!attack_has(engines[i]))
+			continue;
+		if (image != NULL)
+			attack_runtime(engines[i], image);
+		else
+			check(NOTE, engines[i], "not tried",
+			    "name an image: icctl doctor --attack NAME");
+	}
+	attack_runtime("none", NULL);
+	if (geteuid() == 0)
+		check(NOTE, "user", "root",
+		    "root may reach into every process, so that was not tried");
+}
