@@ -461,7 +461,22 @@ simple(struct icctl *ctl, int argc, char **argv, const char *done)
 int
 icctl_stop(struct icctl *ctl, int argc, char **argv)
 {
-	return simple(ctl, argc, argv, "The session is ending.");
+	char path[4400];
+	bool clone;
+	int r;
+
+	if ((r = icctl_no_arguments(argc, argv)) != 0 ||
+	    (r = icctl_find(ctl)) != 0)
+		return r;
+	snprintf(path, sizeof(path), "%.4096s/clone.json", ctl->dir);
+	clone = access(path, F_OK) == 0;
+	snprintf(path, sizeof(path), "%s", strrchr(ctl->dir, '/') + 1);
+	r = simple(ctl, argc, argv, "The session is ending.");
+	if (r == ICCTL_OK && clone && !ctl->json)
+		printf("Its work stays in its clone: icctl diff %s shows it, "
+		       "icctl pull %s gets it.\n",
+		    path, path);
+	return r;
 }
 
 int

@@ -255,6 +255,9 @@ clone_fill(struct cloning *c, struct fault *fault)
 	if (clone_look(c, fault) == -1 || clone_fetch(c, fault) == -1)
 		return -1;
 	memcpy(c->record.start, c->record.base, REPO_OID);
+	if (!how->changes && c->ref[0] == '\0' && !c->from.bare &&
+	    clone_dirty(c, fault) == -1)
+		return -1;
 	if (how->changes &&
 	    (clone_changes(c, fault) == -1 || clone_untracked(c, fault) == -1))
 		return -1;
@@ -350,7 +353,8 @@ clone_in(struct cloning *c, struct fault *fault)
 	const struct repo_clone *how = c->how;
 
 	if (repo_place_open(&c->from, c->dir,
-		how->changes ? REPO_PLACE_TREE : REPO_PLACE_GIT, fault) == -1)
+		c->ref[0] == '\0' ? REPO_PLACE_TREE : REPO_PLACE_GIT,
+		fault) == -1)
 		return -1;
 	if (how->changes && c->from.bare)
 		return fault_set(fault,

@@ -27,7 +27,12 @@ struct cloning {
 	uint64_t room;
 };
 
-/* clone_files.c: Take files that are in no commit. */
+/*
+ * clone_files.c: Tell the user what is in no commit and is not taken. Returns
+ * 0, or -1 with the fault set if the user interrupts it.
+ */
+int clone_dirty(const struct cloning *, struct fault *);
+/* Take files that are in no commit. */
 int clone_untracked(struct cloning *, struct fault *);
 int clone_with(struct cloning *, struct fault *);
 

@@ -61,6 +61,8 @@ def clean(p):
     t.contains(r.stdout, "one\nf\nsub\n", "the files of HEAD, unchanged")
     t.contains(r.stdout, "https://example.com/o/r.git", "origin")
     t.contains(r.stderr, "a clone of ", "the summary says so")
+    t.ok("2 changes in" in r.stderr and "--with-changes" in r.stderr,
+         "so is what is not in the clone", r.stderr)
     t.equal({f: os.lstat(f).st_mtime_ns for f in files(repo)}, before,
             "the user's repository was not written")
     box = os.path.join(p.session(), "sandbox")
@@ -142,6 +144,9 @@ def trapped(p):
     t.ok("SPRUNG" not in r.stdout and os.listdir(marks) == [],
          "no trap springs in the clone", r.stdout)
     t.equal(r.stdout.count("more\n"), 4, "the changes are there")
+    r = start(p, repo, command=("true",))
+    t.ok("5 changes in" in r.stderr and os.listdir(marks) == [],
+         "none when changes are only counted", r.stderr)
     box = os.path.join(p.session(), "sandbox", ".git")
     text = open(os.path.join(box, "config"), encoding="utf-8").read()
     t.ok("trap" not in text and not os.path.exists(os.path.join(box, "hooks")),

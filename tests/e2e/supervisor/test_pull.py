@@ -222,6 +222,21 @@ def further(p):
             r = p.icctl(command, name)
             t.ok(r.returncode in (1, 2, 3) and r.stderr and "\x1b" not in
                  r.stderr, f"{command} {name[:20]!r} is refused", r.stderr)
+    with subprocess.Popen(
+            [h.program("icctl"), "start", "--clone", repo, "--", "sh", "-c",
+             "echo x > x; exec sleep 1000"], env=p.env,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, text=True,
+            stderr=subprocess.PIPE) as q:
+        h.wait_for(lambda: any(os.path.exists(os.path.join(
+            p.home, "run", n, "sandbox", "x")) for n in os.listdir(
+                os.path.join(p.home, "run"))), "the agent")
+        r = p.icctl("stop")
+        now = os.path.basename(p.session())
+        t.contains(r.stdout, f"icctl pull {now} gets it", "icctl stop")
+        said = q.communicate(timeout=60)[1]
+    t.ok("1 file in no commit" in said and p.icctl(
+        "--json", "diff", now).stdout.count('"file":"x"') == 1,
+        "nothing is lost by a stop", said)
     os.rename(repo, repo + ".moved")
     r = p.icctl("pull", s)
     t.ok(r.returncode == 1 and "No such file" in r.stderr and "--into" in
