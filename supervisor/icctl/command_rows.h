@@ -23,12 +23,14 @@
 /* `more` is printed by the command's own --help; NULL if it has none. */
 COMMAND(start, "[OPTIONS] [TASK | -- CMD...]",
     "run an agent in a session, in the foreground", NULL)
-COMMAND(send, "[--file FILE|-] MESSAGE",
+COMMAND(send, "[--file FILE|-] [--schema FILE] MESSAGE",
     "send a message and print the answer",
     "MESSAGE is one word of the command line, in quotes; FILE or - has a\n"
     "longer one. Ctrl-C interrupts the turn, and the conversation goes on.\n"
     "Exits with 0 after the turn, 1 if it failed, 75 if another turn runs.\n"
-    "--json prints the turn's events, one a line.")
+    "--json prints the turn's events, one a line. --schema wants an answer\n"
+    "that fits the JSON Schema in FILE, and prints it if it does; the agent\n"
+    "is asked once to repair one that does not.")
 COMMAND(interrupt, "",
     "interrupt the turn of a conversation",
     "The agent is told to stop, and ended after 5 s.")

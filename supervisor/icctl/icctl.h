@@ -106,6 +106,8 @@ void icctl_put_entry(json_object *server);
 const char *icctl_path(const char *path, char dst[ICCTL_PATH]);
 /* Print a line of JSON in printable ASCII, with \uXXXX for the rest. */
 void icctl_put_json(json_object *);
+/* Do the same with the text of well-formed JSON, without a newline. */
+void icctl_put_ascii(struct span);
 
 /*
  * answer.c: Returns the call of that id in full, as `show` gives it, which the

@@ -85,9 +85,8 @@ code_point(struct span s, size_t i, uint32_t *cp)
 
 /* json-c has escaped characters below 0x20; others occur only in strings. */
 void
-icctl_put_json(json_object *o)
+icctl_put_ascii(struct span s)
 {
-	struct span s = span_str(json_object_to_json_string_ext(o, ICCTL_JSON));
 	uint32_t cp;
 	size_t n;
 
@@ -102,5 +101,12 @@ icctl_put_json(json_object *o)
 		else
 			putchar((int)cp);
 	}
+}
+
+void
+icctl_put_json(json_object *o)
+{
+	icctl_put_ascii(
+	    span_str(json_object_to_json_string_ext(o, ICCTL_JSON)));
 	putchar('\n');
 }

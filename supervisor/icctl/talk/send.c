@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl send` and `icctl interrupt`. A message travels as a sealed memfd, so
- * that its length is no question of the socket's. What the agent says is
- * printed as it comes, with everything made visible that would act on a
- * terminal.
+ * `icctl send` and `icctl interrupt`. What the agent says is printed as it
+ * comes, with everything made visible that would act on a terminal. With
+ * --schema it is collected instead, and the answer is printed if it fits.
  */
 #include "icctl/talk/talk.h"
 
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 
 #include <err.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,121 +18,23 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/bridge_frames.h"
+#include "common/buf.h"
+#include "common/log.h"
 #include "icctl/talk/held.h"
+#include "icctl/talk/message.h"
+#include "icctl/talk/wanted.h"
+
+#define SEND_ANSWER (4U << 20)
 
 static volatile sig_atomic_t send_interrupted;
+/* With --schema: what the agent said in this turn. */
+static struct buf *send_said;
 
 static void
 send_signaled(int sig)
 {
 	(void)sig;
 	send_interrupted++;
-}
-
-/* Returns a memfd with the text of `fd`, or -1 after it said why. */
-static int
-message_copy(int fd, const char *name)
-{
-	size_t len = 0;
-	char *text;
-	ssize_t n;
-	int mfd;
-
-	if ((text = malloc(BRIDGE_MAX_MESSAGE + 1)) == NULL ||
-	    (mfd = memfd_create("message", MFD_CLOEXEC | MFD_ALLOW_SEALING)) ==
-		-1) {
-		warn("message");
-		free(text);
-		return -1;
-	}
-	while (len <= BRIDGE_MAX_MESSAGE &&
-	       (n = read(fd, text + len, BRIDGE_MAX_MESSAGE + 1 - len)) != 0) {
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n == -1) {
-			warn("%s", name);
-			goto bad;
-		}
-		len += (size_t)n;
-	}
-	if (len > BRIDGE_MAX_MESSAGE) {
-		warnx("%s: a message may have at most 1 MiB. Put the text in a "
-		      "file of the workspace, and tell the agent its name",
-		    name);
-		goto bad;
-	}
-	if (write(mfd, text, len) != (ssize_t)len ||
-	    fcntl(mfd, F_ADD_SEALS,
-		F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == -1) {
-		warn("message");
-		goto bad;
-	}
-	free(text);
-	return mfd;
-bad:
-	free(text);
-	close(mfd);
-	return -1;
-}
-
-static int
-message_text(const char *text)
-{
-	size_t len = strlen(text);
-	int fd;
-
-	if ((fd = memfd_create("message", MFD_CLOEXEC | MFD_ALLOW_SEALING)) ==
-		-1 ||
-	    write(fd, text, len) != (ssize_t)len ||
-	    fcntl(fd, F_ADD_SEALS,
-		F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == -1) {
-		warn("message");
-		return -1;
-	}
-	return fd;
-}
-
-/* Returns the message as a memfd, or -1 with an exit status in `*status`. */
-static int
-message_find(int argc, char **argv, int *status)
-{
-	const char *file = NULL, *text = NULL;
-	int fd, mfd;
-
-	*status = ICCTL_USAGE;
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--file") == 0 && i + 1 < argc)
-			file = argv[++i];
-		else if (strcmp(argv[i], "--") == 0 && i + 2 == argc)
-			text = argv[++i];
-		else if (text == NULL && argv[i][0] != '-')
-			text = argv[i];
-		else {
-			warnx("%s: one MESSAGE only, in quotes; one that "
-			      "begins with - comes after -- (icctl send "
-			      "--help)",
-			    argv[i]);
-			return -1;
-		}
-	}
-	if ((file == NULL) == (text == NULL)) {
-		warnx("send needs a MESSAGE, or --file FILE (icctl send "
-		      "--help)");
-		return -1;
-	}
-	*status = ICCTL_FAILED;
-	if (text != NULL)
-		return message_text(text);
-	if (strcmp(file, "-") == 0)
-		return message_copy(STDIN_FILENO, "standard input");
-	if ((fd = open(file, O_RDONLY | O_CLOEXEC)) == -1) {
-		warn("%s", file);
-		return -1;
-	}
-	mfd = message_copy(fd, file);
-	close(fd);
-	return mfd;
 }
 
 /* Print a text: newlines stay, other control characters are escaped. */
@@ -158,6 +56,14 @@ put_text(const char *s, bool *fresh)
 static void
 put_line(const char *before, const char *s, bool *fresh)
 {
+	char vis[2048];
+
+	/* Standard output is for the answer alone. */
+	if (send_said != NULL) {
+		fprintf(stderr, "%s%s\n", before,
+		    log_vis(span_str(s), vis, sizeof(vis)));
+		return;
+	}
 	if (!*fresh)
 		putchar('\n');
 	*fresh = true;
@@ -214,11 +120,14 @@ send_event(const struct icctl *ctl, json_object *o)
 				     "transient") == 0
 			     ? ICCTL_BUSY
 			     : ICCTL_FAILED;
+	if (send_said != NULL && strcmp(event, "agent_text") == 0)
+		buf_adds(send_said, icctl_text(o, "text"));
 	if (ctl->json) {
 		icctl_put_json(o);
 		fflush(stdout);
 	} else if (strcmp(event, "agent_text") == 0) {
-		put_text(icctl_text(o, "text"), &fresh);
+		if (send_said == NULL)
+			put_text(icctl_text(o, "text"), &fresh);
 	} else if (strcmp(event, "tool_call") == 0) {
 		put_call(o, &fresh);
 	} else if (strcmp(event, "error") == 0) {
@@ -411,24 +320,75 @@ send_message(struct icctl *ctl, int fd, int message)
 	return status;
 }
 
+/* Connect, and run one turn. Returns the exit status. */
+static int
+send_turn(struct icctl *ctl, int message)
+{
+	int status, fd;
+
+	if ((fd = icctl_connect(ctl)) == -1)
+		return talk_failed(ctl, ICCTL_NO_SESSION, "SESSION_CLOSED",
+		    "the session has ended");
+	status = send_message(ctl, fd, message);
+	close(fd);
+	return status;
+}
+
+/* Ask for an answer that fits the schema; once more, if it does not. */
+static int
+send_wanted(struct icctl *ctl, int message, struct wanted *w)
+{
+	struct buf said;
+	bool fits = false;
+	int status = ICCTL_OK, with;
+
+	buf_init(&said, SEND_ANSWER);
+	send_said = &said;
+	for (unsigned i = 0; i < 2 && !fits && status == ICCTL_OK; i++) {
+		with = i == 0 ? message_with(message, wanted_ask(w))
+			      : message_text(wanted_again(w));
+		if (with == -1) {
+			status = ICCTL_FAILED;
+			break;
+		}
+		buf_reset(&said, 0);
+		if (i != 0 && !ctl->json)
+			warnx("the answer does not fit: %s. The agent is asked "
+			      "to repair it",
+			    wanted_why(w));
+		if ((status = send_turn(ctl, with)) == ICCTL_OK)
+			fits = wanted_take(w, &said);
+		close(with);
+	}
+	send_said = NULL;
+	/* The answer points into what was said. */
+	if (status == ICCTL_OK)
+		status = fits ? wanted_put(ctl, w) : wanted_failed(ctl, w);
+	buf_free(&said);
+	return status;
+}
+
 int
 icctl_send(struct icctl *ctl, int argc, char **argv)
 {
 	struct sigaction sa = {.sa_handler = send_signaled};
-	int status, message, fd;
+	const char *schema = NULL;
+	struct wanted *w = NULL;
+	int status, message;
 
-	if ((message = message_find(argc, argv, &status)) == -1)
+	if ((message = message_find(argc, argv, &schema, &status)) == -1)
 		return status;
+	if (schema != NULL && (w = wanted_read(schema)) == NULL)
+		return talk_failed(ctl, ICCTL_FAILED, "bad-request",
+		    "the schema cannot be used");
 	if ((status = icctl_find(ctl)) != 0)
 		return talk_failed(
 		    ctl, status, "not-found", "no such session is running");
-	if ((fd = icctl_connect(ctl)) == -1)
-		return talk_failed(ctl, ICCTL_NO_SESSION, "SESSION_CLOSED",
-		    "the session has ended");
 	(void)sigaction(SIGINT, &sa, NULL);
-	status = send_message(ctl, fd, message);
+	status = w != NULL ? send_wanted(ctl, message, w)
+			   : send_turn(ctl, message);
 	close(message);
-	close(fd);
+	wanted_free(w);
 	return status;
 }
 
