@@ -216,7 +216,7 @@ draw_foot(struct overview *o)
 		    "space: %zu more line%s  ", left, plural(left));
 	if (o->hold[0] != '\0' && o->view == VIEW_CHOSEN)
 		(void)strlcat(text, "? help  q quit  a approve  s session  "
-				    "d deny  n next  f full", sizeof(text));
+				    "A always  d deny  n next  f full", sizeof(text));
 	else
 		(void)strlcat(text, "? help  q quit  n next  h history  "
 				    "g allowed  / filter", sizeof(text));

@@ -153,6 +153,9 @@ key_command(struct overview *o, wint_t c)
 	case 'x':
 		answer_arm(o, (char)c);
 		break;
+	case 'A':
+		draw_away(o);
+		break;
 	case 'f':
 		o->full = !o->full;
 		break;

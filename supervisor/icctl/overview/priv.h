@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Internals of the overview. rows.c: the list; text.c: what the right side
- * says; answer.c: answers; keys.c: keys; draw.c: the screen; overview.c: the
- * loop. Only draw.c and keys.c know curses.
+ * Internals of the overview. rows.c: the list; text.c: the right side's text;
+ * answer.c: answers; keys.c: keys; draw.c: the screen; away.c: leaving it;
+ * overview.c: the loop. Only draw.c, away.c and keys.c know curses.
  */
 #ifndef ICCTL_OVERVIEW_PRIV_H
 #define ICCTL_OVERVIEW_PRIV_H
@@ -128,6 +128,11 @@ void keys_read(struct overview *);
 int draw_begin(void);
 void draw_end(void);
 void draw(struct overview *);
+/*
+ * away.c: Leave the screen for `icctl always` about the chosen call, and come back once
+ * the user has read what it said.
+ */
+void draw_away(struct overview *);
 /* Divide the screen; for tests, without a screen. */
 void draw_layout(struct overview *, unsigned height, unsigned width);
 

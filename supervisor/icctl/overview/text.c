@@ -25,6 +25,7 @@ static const char text_keys[] =
     "  PgUp, PgDn        the same; the mouse wheel scrolls too\n"
     "  a                 approve the call; then the first letter of its id\n"
     "  s                 approve it for the session, in the same way\n"
+    "  A                 make a rule of the call, after a look at it\n"
     "  d                 deny the call, with a reason that the agent reads\n"
     "  f                 show long texts in full, or cut them again\n"
     "  h                 the history of the session: decisions and activity\n"

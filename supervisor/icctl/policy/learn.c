@@ -21,8 +21,8 @@
 
 static struct learn learn_env;
 
-static int
-on_call(void *arg, const struct policy_call *c)
+int
+learn_call(void *arg, const struct policy_call *c)
 {
 	struct learn *l = arg;
 	struct learn_call *k;
@@ -139,8 +139,8 @@ judge(struct learn *l, struct policyd *pd)
 	return again;
 }
 
-static int
-refine(struct learn *l, const struct icctl *ctl, const struct policy_opts *o,
+int
+learn_refine(struct learn *l, const struct icctl *ctl, const struct policy_opts *o,
     struct policy_set *set, struct buf *text)
 {
 	struct policy_set trial;
@@ -167,9 +167,8 @@ refine(struct learn *l, const struct icctl *ctl, const struct policy_opts *o,
 	return r;
 }
 
-/* Write the file in readable form, all or nothing. */
-static int
-write_into(const char *path, const struct buf *text)
+int
+learn_write(const char *path, const struct buf *text)
 {
 	struct buf visible;
 	json_object *o;
@@ -276,9 +275,8 @@ report(struct learn *l, bool json)
 	return r;
 }
 
-/* Propose rules for all approved calls, each with an unused name. */
-static void
-propose(struct learn *l, const struct policy_file *base)
+void
+learn_rules(struct learn *l, const struct policy_file *base)
 {
 	unsigned number = 0;
 
@@ -294,13 +292,10 @@ propose(struct learn *l, const struct policy_file *base)
 	}
 }
 
-static int
-learn_all(struct learn *l, const struct icctl *ctl, struct policy_opts *o,
-    struct policy_set *set)
+int
+learn_annots(struct learn *l, const struct policy_file *as)
 {
-	const struct policy_file *as = &set->files[PROTO_RULES_ANNOTATIONS];
 	struct load load;
-	struct buf text;
 	int r = 0;
 
 	load_init(&load, as->path);
@@ -309,12 +304,24 @@ learn_all(struct learn *l, const struct icctl *ctl, struct policy_opts *o,
 		r = -1;
 	}
 	load_free(&load);
+	return r;
+}
+
+static int
+learn_all(struct learn *l, const struct icctl *ctl, struct policy_opts *o,
+    struct policy_set *set)
+{
+	const struct policy_file *as = &set->files[PROTO_RULES_ANNOTATIONS];
+	struct buf text;
+	int r;
+
+	r = learn_annots(l, as);
 	for (unsigned i = 0; r == 0 && i < o->nargs; i++)
-		r = policy_calls(o->args[i], on_call, l);
+		r = policy_calls(o->args[i], learn_call, l);
 	buf_init(&text, (size_t)8 << 20);
 	if (r == 0) {
-		propose(l, &set->files[PROTO_RULES_POLICY]);
-		r = refine(l, ctl, o, set, &text);
+		learn_rules(l, &set->files[PROTO_RULES_POLICY]);
+		r = learn_refine(l, ctl, o, set, &text);
 	}
 	if (r == 0 && l->failed) {
 		warnx("too much to learn from");
@@ -323,10 +330,26 @@ learn_all(struct learn *l, const struct icctl *ctl, struct policy_opts *o,
 	if (r == 0)
 		r = report(l, ctl->json);
 	if (r == 0 && o->into != NULL)
-		r = write_into(o->into, &text);
+		r = learn_write(o->into, &text);
 	buf_free(&text);
 	annots_free(&l->annots);
 	return r;
+}
+
+void
+learn_init(struct learn *l)
+{
+	l->pool = value_pool_new(POOL_MAX);
+	l->calls = calloc(LEARN_MAX_CALLS, sizeof(*l->calls));
+	if (l->pool == NULL || l->calls == NULL)
+		err(ICCTL_FAILED, "memory");
+}
+
+void
+learn_end(struct learn *l)
+{
+	free(l->calls);
+	value_pool_free(l->pool);
 }
 
 int
@@ -344,14 +367,10 @@ icctl_policy_learn(struct icctl *ctl, struct policy_opts *o)
 	}
 	if (o->sandbox == NULL)
 		o->sandbox = workspace = policy_calls_workspace(o->args[0]);
-	l->pool = value_pool_new(POOL_MAX);
-	l->calls = calloc(LEARN_MAX_CALLS, sizeof(*l->calls));
-	if (l->pool == NULL || l->calls == NULL)
-		err(ICCTL_FAILED, "memory");
+	learn_init(l);
 	r = learn_all(l, ctl, o, &set);
-	free(l->calls);
+	learn_end(l);
 	free(workspace);
-	value_pool_free(l->pool);
 	policy_set_free(&set);
 	return r == 0 ? ICCTL_OK : ICCTL_FAILED;
 }

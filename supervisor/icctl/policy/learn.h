@@ -39,6 +39,26 @@ struct learn {
 	bool failed;
 };
 
+/* learn.c: memory for calls and texts; without it, icctl ends. */
+void learn_init(struct learn *);
+void learn_end(struct learn *);
+/* Read the annotations. Returns 0, or -1 after an error was reported. */
+int learn_annots(struct learn *, const struct policy_file *);
+/* A policy_call_fn: take a call of a log, if it was held. */
+int learn_call(void *learn, const struct policy_call *);
+/* Propose rules for all approved calls, each with a name that `base` lacks. */
+void learn_rules(struct learn *, const struct policy_file *base);
+/*
+ * Compose the policy with these rules in `text`, and drop each that would allow
+ * a call that was not approved. Returns 0, or -1 after an error was reported.
+ */
+int learn_refine(struct learn *, const struct icctl *,
+    const struct policy_opts *, struct policy_set *, struct buf *text);
+/*
+ * Write the policy in readable form, all or nothing. Returns 0, or -1 after an
+ * error was reported.
+ */
+int learn_write(const char *path, const struct buf *text);
 /* propose.c: Propose rules for an approved call, or set `why_not`. */
 void learn_propose(struct learn *, struct learn_call *);
 /* Add the rule as JSON. */

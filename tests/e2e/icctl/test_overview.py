@@ -116,6 +116,19 @@ def test_grant(term, one, a):
     term.keys("Escape")
 
 
+def test_always(term, b):
+    call = b.start_call("echo__echo", {"text": "for ever"})
+    term.until("1 waiting")
+    term.text("A")
+    term.until("[y/N]")
+    term.text("y")
+    term.keys("Enter")
+    term.until("In force now")
+    term.keys("Enter")
+    term.until("0 waiting")
+    t.ok(not call.wait().get("isError"), "A makes a rule of a call")
+
+
 def test_sizes(term, a):
     held = a.start_call("echo__echo", {"text": "x" * 3000})
     term.until("1 waiting")
@@ -147,8 +160,9 @@ def main():
             with two:
                 term.until("2 sessions")
                 t.ok(True, "and one that starts later")
-                a, _ = test_answers(work, term, one, two)
+                a, b = test_answers(work, term, one, two)
                 test_grant(term, one, a)
+                test_always(term, b)
                 test_sizes(term, a)
             term.until("ended")
             t.ok("2 sessions" in joined(term.screen()),
