@@ -21,7 +21,7 @@ enum budget_key {
 	BUDGET_SECONDS,
 	BUDGET_TURN, /* seconds of the agent's turn */
 	BUDGET_USD,
-	/* Of one turn: */
+	/* the same, in one turn */
 	BUDGET_TURN_TOKENS,
 	BUDGET_TURN_STEPS,
 	BUDGET_TURN_USD,
@@ -37,6 +37,10 @@ struct budget_limits {
 extern const struct budget_limits budget_dflt;
 /* config/budget_keys.c */
 const char *budget_name(enum budget_key);
+/* Returns true if the limit is one of a turn. */
+bool budget_is_turn(enum budget_key);
+/* Returns the session's limit that counts the same. */
+enum budget_key budget_of_session(enum budget_key);
 const char *budget_unit(enum budget_key);
 /* Returns the limit of that name, or -1. */
 int budget_find(const char *name);

@@ -85,11 +85,6 @@ struct budget_env {
 
 extern struct budget_env budget_env;
 
-/* conversation/turn_budget.c */
-/* Returns true if the limit is one of a turn. */
-bool budget_is_turn(enum budget_key);
-/* Returns the session's limit that counts the same. */
-enum budget_key budget_of_session(enum budget_key);
 /* budget.c: Tell each worker its new limit. */
 void budget_push(void);
 /* budget.c: Set the timer for the next mark of a limit of time. */

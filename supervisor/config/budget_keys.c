@@ -46,6 +46,35 @@ budget_unit(enum budget_key key)
 	return budget_rows[key].unit;
 }
 
+bool
+budget_is_turn(enum budget_key key)
+{
+	return key == BUDGET_TURN || key == BUDGET_TURN_TOKENS ||
+	       key == BUDGET_TURN_STEPS || key == BUDGET_TURN_USD;
+}
+
+enum budget_key
+budget_of_session(enum budget_key key)
+{
+	switch (key) {
+	case BUDGET_TURN_TOKENS:
+		return BUDGET_TOKENS;
+	case BUDGET_TURN_STEPS:
+		return BUDGET_STEPS;
+	case BUDGET_TURN_USD:
+		return BUDGET_USD;
+	case BUDGET_TURN:
+		return BUDGET_SECONDS;
+	case BUDGET_TOKENS:
+	case BUDGET_STEPS:
+	case BUDGET_SECONDS:
+	case BUDGET_USD:
+	case BUDGET_KEYS:
+		break;
+	}
+	return key;
+}
+
 int
 budget_find(const char *name)
 {

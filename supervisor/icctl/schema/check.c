@@ -13,8 +13,8 @@
 enum kind {
 	KIND_ANY,     /* an annotation */
 	KIND_TYPE,    /* a type, or several */
-	KIND_LIST,    /* of any values, at least one */
-	KIND_NAMES,   /* of strings */
+	KIND_LIST,    /* any values, at least one */
+	KIND_NAMES,   /* strings */
 	KIND_COUNT,   /* a number that is not negative and whole */
 	KIND_NUMBER,
 	KIND_BOOL,
