@@ -126,7 +126,7 @@ def test_provider(work):
 
 
 def test_background(work):
-    """What goes on after its turn, and never stops writing."""
+    """An agent that goes on after its turn, and never stops writing."""
     adapter = {"name": "noisy", "program": ["noisy"], "providers": [],
                "turn": [], "background": True}
     with adapted(work, adapter, NOISY) as k:
