@@ -251,6 +251,10 @@ event_start(void)
 	put(o, "format", value_new_number(p, AUDITSCAN_FORMAT));
 	if (sandbox.image[0] != '\0')
 		put(o, "image", text(p, sandbox.image));
+	if (sup.opt.persona != NULL)
+		put(o, "persona", text(p, sup.opt.persona));
+	if (sup.constitution[0] != '\0')
+		put(o, "constitution", text(p, sup.constitution));
 	put(o, "policy", event_policy(p, sup.rules));
 	if (sup.proxy.set)
 		put(o, "proxy", event_proxy(p));

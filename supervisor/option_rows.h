@@ -55,6 +55,7 @@ START_ONCE_FLAG("quiet", QUIET, "print nothing about the session")
 START_ONCE_OPTION("libexecdir", LIBEXEC, "DIR",
     "take the workers from there")
 START_OPTION("policy", POLICY, "POLICY", "which policy decides")
+START_OPTION("persona", PERSONA, "NAME", "which persona's budget applies")
 START_OPTION("profile", PROFILE, "NAME", "which profile chooses providers")
 START_ONCE_OPTION("publish", PUBLISH, "PORT...",
     "let your browser reach this port of the sandbox")

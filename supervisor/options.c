@@ -17,6 +17,7 @@ static const char options_help[] =
     "(mode 0700); contains\n                        audit.jsonl, session.log, "
     "control.sock and the sockets\n                        of the sandbox\n  "
     "--config FILE         instead of IRONCURTAIN_HOME/config.json\n  "
+    "--persona NAME        whose budget applies (see icctl persona)\n  "
     "--profile NAME        which \"profiles\" of it chooses providers\n  "
     "--workspace DIR       what the agent works on; default: DIR/sandbox\n  "
     "--clone DIR|URL[#REF] a clone of this repository, in DIR/sandbox, is the\n"
@@ -163,6 +164,8 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 		return options_path("libexecdir", value, &o->libexecdir, fault);
 	case OPT_POLICY:
 		return options_path("policy", value, &o->policy, fault);
+	case OPT_PERSONA:
+		return options_path("persona", value, &o->persona, fault);
 	case OPT_PROFILE:
 		return options_path("profile", value, &o->profile, fault);
 	case OPT_TRIAL:

@@ -53,6 +53,7 @@ struct options {
 	size_t nwith;
 	const char *libexecdir;
 	const char *policy;
+	const char *persona; /* a name, or NULL */
 	const char *profile; /* a name or directory; NULL: as configured */
 	const char *task;
 	const char *viewer; /* binary of icctl start; NULL: our own */

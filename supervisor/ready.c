@@ -114,6 +114,10 @@ ready_session_json(const char *state)
 	    sup.opt.runtime == RUNTIME_NONE ? "none" : sup.adapter.name);
 	if (sup.adapter.name != NULL)
 		put_str(o, "adapter", sup.adapter.name);
+	if (sup.opt.persona != NULL)
+		put_str(o, "persona", sup.opt.persona);
+	if (sup.constitution[0] != '\0')
+		put_str(o, "constitution", sup.constitution);
 	put_str(o, "runtime", options_runtime_name(sup.opt.runtime));
 	if (sandbox.image[0] != '\0')
 		put_str(o, "image", sandbox.image);

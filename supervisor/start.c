@@ -23,6 +23,7 @@
 #include "control/approvals.h"
 #include "control/control.h"
 #include "config/here.h"
+#include "config/persona.h"
 #include "conversation/conversation.h"
 #include "domains.h"
 #include "others.h"
@@ -258,6 +259,25 @@ start_runtime(void)
 		sup.opt.runtime = options_runtime_find(sup.config.runtime);
 }
 
+/* Take what the persona says of the session; icctl has taken the rest. */
+static int
+start_persona(struct fault *fault)
+{
+	struct persona p;
+	int rv;
+
+	if (sup.opt.persona == NULL)
+		return 0;
+	rv = persona_load(&p, sup.paths.home, sup.opt.persona, fault);
+	if (rv == 0) {
+		persona_budget(&p, &sup.config.budget);
+		(void)strlcpy(sup.constitution, p.constitution,
+		    sizeof(sup.constitution));
+	}
+	persona_free(&p);
+	return rv;
+}
+
 /* Do everything that only reads and checks. */
 static int
 start_check(struct fault *fault)
@@ -266,6 +286,7 @@ start_check(struct fault *fault)
 		return fault_errno(fault, "--config %s", sup.opt.config);
 	if (config_load(&sup.config, sup.opt.config, sup.paths.home,
 		sup.paths.user_home, sup.opt.profile, fault) == -1 ||
+	    start_persona(fault) == -1 ||
 	    proxy_load(&sup.proxy, &sup.config, fault) == -1 ||
 	    budget_open(&sup.config.budget, &sup.paths, fault) == -1 ||
 	    guards_init(&sup.guards, &sup.paths, fault) == -1)

@@ -172,6 +172,8 @@ control_status_json(void)
 	put_str(o, "dir", sup.session.dir);
 	put_str(o, "agent",
 	    sup.opt.runtime == RUNTIME_NONE ? "none" : sup.adapter.name);
+	if (sup.opt.persona != NULL)
+		put_str(o, "persona", sup.opt.persona);
 	put_str(o, "runtime", options_runtime_name(sup.opt.runtime));
 	if (sandbox.image[0] != '\0')
 		put_str(o, "image", sandbox.image);

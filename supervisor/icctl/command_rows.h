@@ -162,6 +162,13 @@ COMMAND(gc, "[--dry-run] [--older-than D] [--keep N]",
     "and closes the logs of killed ones. A session that runs, one of\n"
     "another machine, and one with files in its own workspace are left\n"
     "alone. --dry-run only says what would be done.")
+COMMAND(persona, "ls | show NAME | new NAME [OPTIONS] | rm NAME",
+    "name a policy, agent, budget ... for icctl start",
+    "OPTIONS: --policy P, --profile NAME, --agent NAME, --workspace DIR and\n"
+    "--budget KEY=VALUE, which may be repeated. icctl start --persona NAME\n"
+    "takes what its own options do not say. ~/.ironcurtain/personas/NAME/ has\n"
+    "persona.json and, if you like, constitution.md, which is shown and\n"
+    "recorded by its hash, and has no effect yet.")
 COMMAND(mcp, "COMMAND ...",
     "import your own MCP servers, and annotate their tools", NULL)
 COMMAND(policy, "TOOL ...",

@@ -20,6 +20,7 @@
 #include "common/log.h"
 #include "common/near.h"
 #include "config/names.h"
+#include "config/persona.h"
 #include "icctl/policy/policy.h"
 #include "icctl/screen/launch.h"
 #include "icctl/start_entries.h"
@@ -48,6 +49,7 @@ struct start {
 	const char *args[START_ARGS + 16 + 2 * START_APPROVED];
 	size_t n;
 	const char *agent, *workspace, *config, *profile;
+	struct persona persona; /* its texts are among the options */
 	char *approved[START_APPROVED];
 	char here[PATH_MAX];
 	bool no_input; /* the agent reads nothing */
@@ -75,6 +77,8 @@ usage(void)
 	    "  --with FILE            clone this file, too\n  "
 	    "--policy NAME|DIR      default, read-only, coding or your own "
 	    "(see\n                         ironcurtain-policy(5))\n  "
+	    "--persona NAME         policy, profile, agent, workspace and "
+	    "budget of that\n                         name (icctl persona)\n  "
 	    "--profile NAME         which \"profiles\" of config.json chooses "
 	    "providers\n  --escalations deny     no one is available to "
 	    "answer: calls that would wait\n                         are "
@@ -273,6 +277,37 @@ take_word(struct start *st, int argc, char **argv, int i)
 }
 
 /*
+ * Take what the persona names and the command line does not; the budget is
+ * icsupervisor's. Returns 0, or -1 after it said why.
+ */
+static int
+take_persona(const struct icctl *ctl, struct start *st, bool command)
+{
+	const char *name = start_file_get(&st->file, "persona");
+	struct persona *p = &st->persona;
+	struct fault fault;
+
+	if (name == NULL)
+		return 0;
+	if (persona_load(p, ctl->home, name, &fault) == -1) {
+		warnx("%s", fault.text);
+		return -1;
+	}
+	if (st->workspace == NULL && !st->clone)
+		st->workspace = p->workspace;
+	if (st->profile == NULL && p->profile != NULL &&
+	    push_option(st, "--profile", st->profile = p->profile) == -1)
+		return -1;
+	if (p->policy != NULL && start_file_get(&st->file, "policy") == NULL &&
+	    push_option(st, "--policy", p->policy) == -1)
+		return -1;
+	if (st->agent == NULL && p->agent != NULL && !command &&
+	    push_option(st, "--agent", p->agent) == -1)
+		return -1;
+	return 0;
+}
+
+/*
  * Use the current directory as the workspace, unless another one or none was
  * named.
  */
@@ -345,7 +380,7 @@ take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
 				       : take_word(st, argc, argv, i)) == -1)
 			return ICCTL_USAGE;
 	}
-	if (take_workspace(st) == -1)
+	if (take_persona(ctl, st, i < argc) == -1 || take_workspace(st) == -1)
 		return ICCTL_FAILED;
 	take_approvals(ctl, st);
 	st->file.command = i < argc;

@@ -11,8 +11,8 @@
 
 /* Every member that ready_session_json() and icctl write. */
 static const char *const record_keys[] = {"adapter", "agent", "boot",
-    "breakoutTest", "confinement", "conversation", "format", "host", "image",
-    "limits", "missing", "pid", "pidStart", "policy", "published", "quotaUntil",
+    "breakoutTest", "confinement", "constitution", "conversation", "format", "host", "image",
+    "limits", "missing", "persona", "pid", "pidStart", "policy", "published", "quotaUntil",
     "runsLater", "runtime", "session", "started", "startedBy", "state",
     "status", "talked", "version", "why",
     "workspace", "workspaceDev", "workspaceIno", NULL};

@@ -311,7 +311,12 @@ def test_twice(work):
         t.ok(any("is running" in x[1] for x in said), "the other says why",
              said)
         k.take(subprocess.CompletedProcess(
-            [], 0, "".join(x[0] for x in said), ""))
+            [], 0, next(x[0] for p, x in zip(both, said)
+                        if p.returncode == 0), ""))
+        other = json.loads(next(x[0] for p, x in zip(both, said)
+                                if p.returncode != 0) or "null")
+        t.ok(other is None or other["code"] == "SESSION_INIT_FAILED",
+             "and with --json by a code, if it was started at all", other)
 
 
 def main():

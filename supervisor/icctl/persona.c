@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl persona`: lists, shows, makes and removes personas. Their files are
+ * plain and may be edited; each use checks them again.
+ */
+#include "config/persona.h"
+
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <err.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "config/jsonfile.h"
+#include "icctl/icctl.h"
+#include "json_put.h"
+
+#define PERSONA_MAX 256U
+
+static const char *const persona_texts[] = {
+    "policy", "profile", "agent", "workspace", NULL};
+static const char *const persona_files[] = {"persona.json", "constitution.md"};
+
+static int
+persona_read(const struct icctl *ctl, const char *name, struct persona *p)
+{
+	struct fault fault;
+
+	if (persona_load(p, ctl->home, name, &fault) == 0)
+		return 0;
+	persona_free(p);
+	warnx("%s", fault.text);
+	return -1;
+}
+
+static json_object *
+persona_json(const char *name, const struct persona *p, bool whole)
+{
+	json_object *o = json_object_new_object();
+
+	put_str(o, "name", name);
+	json_object_object_foreach(p->root, key, v)
+	    json_object_object_add(o, key, json_object_get(v));
+	if (p->constitution[0] != '\0') {
+		put_str(o, "constitution", p->constitution);
+		if (whole)
+			put_str(o, "text", p->text);
+	}
+	return o;
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void
+persona_row(const struct icctl *ctl, const char *name, json_object *all)
+{
+	struct persona p;
+
+	if (persona_read(ctl, name, &p) == -1)
+		return;
+	if (ctl->json) {
+		json_object_array_add(all, persona_json(name, &p, false));
+	} else {
+		printf("%-20s", name);
+		for (size_t i = 0; persona_texts[i] != NULL; i++)
+			if (*icctl_text(p.root, persona_texts[i]) != '\0') {
+				printf("  %s ", persona_texts[i]);
+				icctl_put_str(
+				    icctl_text(p.root, persona_texts[i]));
+			}
+		putchar('\n');
+	}
+	persona_free(&p);
+}
+
+static int
+persona_ls(const struct icctl *ctl)
+{
+	json_object *all = json_object_new_array();
+	char dir[4200], *names[PERSONA_MAX];
+	struct dirent *e;
+	size_t n = 0;
+	DIR *d;
+
+	snprintf(dir, sizeof(dir), "%.4000s/personas", ctl->home);
+	if ((d = opendir(dir)) == NULL && errno != ENOENT)
+		warn("%s", dir);
+	while (d != NULL && n < PERSONA_MAX && (e = readdir(d)) != NULL)
+		if (persona_name_ok(e->d_name) &&
+		    (names[n] = strdup(e->d_name)) != NULL)
+			n++;
+	if (d != NULL)
+		closedir(d);
+	qsort(names, n, sizeof(*names), by_name);
+	for (size_t i = 0; i < n; i++) {
+		persona_row(ctl, names[i], all);
+		free(names[i]);
+	}
+	if (ctl->json)
+		icctl_put_json(all);
+	else if (n == 0)
+		puts("there are no personas. Make one: icctl persona new NAME");
+	json_object_put(all);
+	return ICCTL_OK;
+}
+
+static int
+persona_show(const struct icctl *ctl, const char *name)
+{
+	json_object *o, *budget;
+	struct persona p;
+
+	if (persona_read(ctl, name, &p) == -1)
+		return ICCTL_FAILED;
+	if (ctl->json) {
+		o = persona_json(name, &p, true);
+		icctl_put_json(o);
+		json_object_put(o);
+		persona_free(&p);
+		return ICCTL_OK;
+	}
+	for (size_t i = 0; persona_texts[i] != NULL; i++)
+		if (*icctl_text(p.root, persona_texts[i]) != '\0') {
+			printf("%-13s", persona_texts[i]);
+			icctl_put_str(icctl_text(p.root, persona_texts[i]));
+			putchar('\n');
+		}
+	if (json_object_object_get_ex(p.root, "budget", &budget)) {
+		json_object_object_foreach(budget, key, v)
+		    printf("%-13s%s %s\n", "budget", key,
+			v == NULL ? "no limit" : json_object_get_string(v));
+	}
+	if (p.text != NULL) {
+		printf("%-13ssha256 %s; it is shown and recorded, and has no "
+		       "effect yet:\n",
+		    "constitution", p.constitution);
+		for (char *line = p.text, *nl; *line != '\0'; line = nl) {
+			nl = strchrnul(line, '\n');
+			icctl_put(span_of(line, (size_t)(nl - line)), 65536,
+			    false);
+			putchar('\n');
+			nl += *nl == '\n';
+		}
+	}
+	persona_free(&p);
+	return ICCTL_OK;
+}
+
+/* Take "KEY=VALUE" of --budget. Returns 0, or -1 after it said why. */
+static int
+persona_limit(json_object *budget, char *arg)
+{
+	char *eq = strchr(arg, '='), *end = NULL, text[160];
+	double d;
+	int key;
+
+	if (eq != NULL)
+		*eq = '\0';
+	if (eq == NULL || (key = budget_find(arg)) == -1) {
+		warnx("--budget wants KEY=VALUE, with a KEY as in icctl budget "
+		      "--help");
+		return -1;
+	}
+	if (strcmp(eq + 1, "null") == 0) {
+		json_object_object_add(budget, arg, NULL);
+		return 0;
+	}
+	d = strtod(eq + 1, &end);
+	if (end == eq + 1 || *end != '\0' ||
+	    !budget_value_ok((enum budget_key)key, d)) {
+		warnx("%s",
+		    budget_wants((enum budget_key)key, text, sizeof(text)));
+		return -1;
+	}
+	json_object_object_add(
+	    budget, arg, json_object_new_double_s(d, eq + 1));
+	return 0;
+}
+
+/* Read the options of `new`. Returns the persona, or NULL after it said why. */
+static json_object *
+persona_options(int argc, char **argv)
+{
+	json_object *o = json_object_new_object(), *budget = NULL;
+	char *whole;
+	size_t k;
+
+	for (int i = 0; i < argc; i += 2) {
+		for (k = 0; persona_texts[k] != NULL; k++)
+			if (strncmp(argv[i], "--", 2) == 0 &&
+			    strcmp(argv[i] + 2, persona_texts[k]) == 0)
+				break;
+		if (i + 1 == argc ||
+		    (persona_texts[k] == NULL &&
+			strcmp(argv[i], "--budget") != 0)) {
+			warnx("%s: no such option, or it has no value (icctl "
+			      "persona --help)",
+			    argv[i]);
+			goto bad;
+		}
+		if (persona_texts[k] == NULL) {
+			if (budget == NULL) {
+				budget = json_object_new_object();
+				json_object_object_add(o, "budget", budget);
+			}
+			if (persona_limit(budget, argv[i + 1]) == -1)
+				goto bad;
+			continue;
+		}
+		/* The directory in which it is made means nothing later. */
+		if (strcmp(persona_texts[k], "workspace") != 0) {
+			put_str(o, persona_texts[k], argv[i + 1]);
+		} else if ((whole = realpath(argv[i + 1], NULL)) == NULL) {
+			warn("--workspace %s", argv[i + 1]);
+			goto bad;
+		} else {
+			put_str(o, "workspace", whole);
+			free(whole);
+		}
+	}
+	return o;
+bad:
+	json_object_put(o);
+	return NULL;
+}
+
+static int
+persona_new(const struct icctl *ctl, const char *name, int argc, char **argv)
+{
+	char dir[4400], path[4450];
+	json_object *o;
+	struct persona p;
+	int rv = ICCTL_FAILED;
+
+	if (!persona_name_ok(name)) {
+		warnx("the name of a persona has letters, digits, - and _, at "
+		      "most 64");
+		return ICCTL_USAGE;
+	}
+	if ((o = persona_options(argc, argv)) == NULL)
+		return ICCTL_USAGE;
+	snprintf(dir, sizeof(dir), "%.4000s/personas", ctl->home);
+	if ((mkdir(ctl->home, 0700) == -1 && errno != EEXIST) ||
+	    (mkdir(dir, 0700) == -1 && errno != EEXIST)) {
+		warn("%s", dir);
+		goto out;
+	}
+	snprintf(dir, sizeof(dir), "%.4000s/personas/%.64s", ctl->home, name);
+	snprintf(path, sizeof(path), "%s/persona.json", dir);
+	if (mkdir(dir, 0700) == -1) {
+		if (errno == EEXIST)
+			warnx("there is a persona %s already: edit %s, or "
+			      "remove it: icctl persona rm %s",
+			    name, path, name);
+		else
+			warn("%s", dir);
+		goto out;
+	}
+	if (jsonfile_replace(path,
+		span_str(json_object_to_json_string_ext(o,
+		    JSON_C_TO_STRING_PRETTY |
+			JSON_C_TO_STRING_NOSLASHESCAPE))) == -1) {
+		warn("%s", path);
+		(void)rmdir(dir);
+		goto out;
+	}
+	if (persona_read(ctl, name, &p) == -1)
+		goto out;
+	persona_free(&p);
+	rv = ICCTL_OK;
+	if (!ctl->json)
+		printf("made %s. A constitution.md may stand beside it. Start "
+		       "a session: icctl start --persona %s\n",
+		    path, name);
+out:
+	json_object_put(o);
+	return rv;
+}
+
+static int
+persona_rm(const struct icctl *ctl, const char *name)
+{
+	char dir[4400], path[4450];
+
+	if (!persona_name_ok(name)) {
+		warnx("that is no name of a persona: icctl persona ls");
+		return ICCTL_USAGE;
+	}
+	snprintf(dir, sizeof(dir), "%.4000s/personas/%.64s", ctl->home, name);
+	for (size_t i = 0; i < nitems(persona_files); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, persona_files[i]);
+		if (unlink(path) == -1 && errno != ENOENT) {
+			warn("%s", path);
+			return ICCTL_FAILED;
+		}
+	}
+	if (rmdir(dir) == -1) {
+		if (errno == ENOENT)
+			warnx("there is no persona %s: icctl persona ls", name);
+		else
+			warn("%s (what else is in it is kept)", dir);
+		return ICCTL_FAILED;
+	}
+	return ICCTL_OK;
+}
+
+int
+icctl_persona(struct icctl *ctl, int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	if (strcmp(what, "ls") == 0 && argc == 2)
+		return persona_ls(ctl);
+	if (strcmp(what, "show") == 0 && argc == 3)
+		return persona_show(ctl, argv[2]);
+	if (strcmp(what, "rm") == 0 && argc == 3)
+		return persona_rm(ctl, argv[2]);
+	if (strcmp(what, "new") == 0 && argc >= 3)
+		return persona_new(ctl, argv[2], argc - 3, argv + 3);
+	warnx("usage: icctl persona ls | show NAME | new NAME [OPTION]... | rm "
+	      "NAME (icctl persona --help)");
+	return ICCTL_USAGE;
+}
