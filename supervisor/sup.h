@@ -186,7 +186,7 @@ struct sup {
 	struct loop_io signal_io;
 	struct loop_timer reserve_timer, closed_timer;
 
-	char constitution[65]; /* of the persona: SHA-256, or "" */
+	char constitution[65]; /* the persona's, its SHA-256, or "" */
 	/* The agent's own conversation, for session.json. */
 	struct {
 		char name[65]; /* or "" */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Personas: IRONCURTAIN_HOME/personas/NAME/ has persona.json, which names the
- * policy, profile, agent, workspace and budget of a session, and may have
- * constitution.md. A persona permits nothing: it refers to what config.json and
- * the policies define.
+ * Personas: the file persona.json in IRONCURTAIN_HOME/personas/NAME/ names the
+ * policy, profile, agent, workspace and budget of a session, and a constitution
+ * may stand beside it. A persona permits nothing: it refers to what config.json
+ * and the policies define.
  */
 #ifndef PERSONA_H
 #define PERSONA_H

@@ -3,7 +3,7 @@
  * `icctl persona`: lists, shows, makes and removes personas. Their files are
  * plain and may be edited; each use checks them again.
  */
-#include "config/persona.h"
+#include "icctl/icctl.h"
 
 #include <sys/stat.h>
 
@@ -17,7 +17,7 @@
 
 #include "common/log.h"
 #include "config/jsonfile.h"
-#include "icctl/icctl.h"
+#include "config/persona.h"
 #include "json_put.h"
 
 #define PERSONA_MAX 256U
