@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * `icsupervisor --check`: prints what the start of a session has found before
- * it starts anything. `icctl doctor` reads it.
+ * it starts anything, for `icctl doctor`. --sweep: the same, and containers that
+ * were left behind, for `icctl gc`.
  */
 #include "sup.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "box/sandbox.h"
 #include "json_put.h"
 
 static struct json_object *
@@ -22,6 +25,33 @@ check_server(const struct server *s)
 	return o;
 }
 
+/* Print an object as one line. Takes it. */
+static void
+check_line(struct json_object *o)
+{
+	printf("%s\n",
+	    json_object_to_json_string_ext(
+		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	fflush(stdout);
+	json_object_put(o);
+}
+
+int
+check_sweep(struct fault *fault)
+{
+	struct json_object *o = json_object_new_object(),
+			   *ids = json_object_new_array();
+
+	json_object_object_add(o, "containers", ids);
+	if (sandbox_sweep(
+		strcmp(sup.opt.sweep, "remove") == 0, ids, fault) == -1) {
+		json_object_put(o);
+		return -1;
+	}
+	check_line(o);
+	return 0;
+}
+
 void
 check_print(void)
 {
@@ -35,9 +65,5 @@ check_print(void)
 			    servers, check_server(&sup.servers[i]));
 	json_object_object_add(o, "servers", servers);
 	put_str(o, "policy", sup.rules[PROTO_RULES_POLICY].path);
-	printf("%s\n",
-	    json_object_to_json_string_ext(
-		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-	fflush(stdout);
-	json_object_put(o);
+	check_line(o);
 }

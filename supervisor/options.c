@@ -60,6 +60,7 @@ enum {
 	OPT_VIEWER = 256,
 	OPT_APPROVED,
 	OPT_CHECK,
+	OPT_SWEEP,
 	OPT_TRIAL,
 	OPT_RESUME,
 	OPT_AFTER_CRASH,
@@ -76,6 +77,7 @@ static const struct option options_long[] = {
     /* Those that icctl gives, and people do not type. */
     {"viewer", required_argument, NULL, OPT_VIEWER},
     {"check", no_argument, NULL, OPT_CHECK},
+    {"sweep", required_argument, NULL, OPT_SWEEP},
     {"trial", required_argument, NULL, OPT_TRIAL},
     {"approved-entry", required_argument, NULL, OPT_APPROVED},
     {"resume", no_argument, NULL, OPT_RESUME},
@@ -221,6 +223,10 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 		return 0;
 	case OPT_CHECK:
 		o->check = true;
+		return 0;
+	case OPT_SWEEP:
+		o->check = true;
+		o->sweep = value;
 		return 0;
 	case OPT_TALK:
 		o->conversation = true;

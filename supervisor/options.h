@@ -71,6 +71,8 @@ struct options {
 	bool print_ready;
 	bool attack_only; /* the break-out test, as breakout.json, and the end */
 	bool check; /* start nothing; print what was found */
+	/* Find containers that were left behind: "list" or "remove" them. */
+	const char *sweep;
 	/* Offer this provider alone, for its trial; NULL: an ordinary session. */
 	const char *trial;
 	const char *unsandboxed[PROTO_MAX_SERVERS];

@@ -293,6 +293,11 @@ int drift_check(
 
 /* check.c: Print what a start found, for --check. */
 void check_print(void);
+/*
+ * Find containers that were left behind, for --sweep, and print their ids.
+ * Returns 0, or -1 with the fault set.
+ */
+int check_sweep(struct fault *);
 
 /* policy/reload.c */
 /* Handle policyd's verdict on new rules. */

@@ -192,7 +192,16 @@ engine_check(struct fault *fault)
 	    engine_client(fault) == -1 || check_image(fault) == -1)
 		return -1;
 	l->memory_forced = l->processes_forced = l->cpus_forced = engine.limits;
-	return engine_sweep(fault) == -1 ? -1 : 0;
+	return engine_sweep(true, NULL, fault);
+}
+
+int
+sandbox_sweep(bool remove, struct json_object *ids, struct fault *fault)
+{
+	engine.kind = &kinds[sup.opt.runtime == RUNTIME_PODMAN];
+	return engine_files(fault) == -1 || engine_client(fault) == -1
+		   ? -1
+		   : engine_sweep(remove, ids, fault);
 }
 
 static int

@@ -92,10 +92,12 @@ int engine_path_ok(const char *path, struct fault *);
  */
 void engine_owner(char pid[24], char start[32], char boot[64]);
 /*
- * Remove containers of this user whose icsupervisor is gone. Returns their number, or -1
- * with the fault set.
+ * Find containers of this user whose icsupervisor is gone, add their ids to
+ * `ids` unless that is NULL, and remove them if `remove`. Returns 0, or -1 with
+ * the fault set.
  */
-int engine_sweep(struct fault *);
+struct json_object;
+int engine_sweep(bool remove, struct json_object *ids, struct fault *);
 void engine_stop(void);
 void engine_remove(void);
 

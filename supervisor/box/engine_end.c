@@ -120,7 +120,7 @@ end_is_orphan(char *line, char **id)
 }
 
 int
-engine_sweep(struct fault *fault)
+engine_sweep(bool remove, struct json_object *ids, struct fault *fault)
 {
 	char own[64];
 	const char *const args[] = {"ps", "--all", "--no-trunc", "--filter",
@@ -131,7 +131,7 @@ engine_sweep(struct fault *fault)
 	    NULL};
 	static struct engine_said said;
 	char *rest = said.out, *line, *id;
-	int n = 0, rv;
+	int rv;
 
 	/* Processes of other users may be hidden. */
 	snprintf(own, sizeof(own), "label=ironcurtain.owner-uid=%u",
@@ -144,14 +144,16 @@ engine_sweep(struct fault *fault)
 	while ((line = strsep(&rest, "\n")) != NULL) {
 		if (!end_is_orphan(line, &id))
 			continue;
-		if (end_remove(id, fault) == -1)
+		if (remove && end_remove(id, fault) == -1)
 			return -1;
-		sup_note("removed container %.12s of a session that ended "
-			 "without its supervisor",
-		    id);
-		n++;
+		if (ids != NULL)
+			json_object_array_add(ids, json_object_new_string(id));
+		if (remove)
+			sup_note("removed container %.12s of a session that "
+				 "ended without its supervisor",
+			    id);
 	}
-	return n;
+	return 0;
 }
 
 /*

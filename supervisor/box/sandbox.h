@@ -8,6 +8,10 @@
 
 #include <sys/types.h>
 
+#include <stdbool.h>
+
+#include "config/fault.h"
+
 /* ic-bridge's place in every sandbox. */
 #define SANDBOX_BRIDGE "/opt/ironcurtain/bin/ic-bridge"
 
@@ -24,5 +28,13 @@ extern struct sandbox sandbox;
  * 0 if there is none.
  */
 pid_t sandbox_root(void);
+
+/*
+ * engine.c: Find containers of the runtime's engine whose icsupervisor is gone,
+ * add their ids to `ids`, and remove them if `remove`. Returns 0, or -1 with the
+ * fault set.
+ */
+struct json_object;
+int sandbox_sweep(bool remove, struct json_object *ids, struct fault *);
 
 #endif

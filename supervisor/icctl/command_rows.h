@@ -159,9 +159,10 @@ COMMAND(gc, "[--dry-run] [--older-than D] [--keep N]",
     "12h, 30d, 4w), except for the newest N; without both, of those that\n"
     "ended 30 days ago, except for the newest 10. Of all ended sessions\n"
     "it removes sockets, links, reserved disk space and agents' caches,\n"
-    "and closes the logs of killed ones. A session that runs, one of\n"
-    "another machine, and one with files in its own workspace are left\n"
-    "alone. --dry-run only says what would be done.")
+    "closes the logs of killed ones, and removes containers that were\n"
+    "left behind. A session that runs, one of another machine, and one\n"
+    "with files in its own workspace are left alone. --dry-run only says\n"
+    "what would be done.")
 COMMAND(persona, "ls | show NAME | new NAME [OPTIONS] | rm NAME",
     "name a policy, agent, budget ... for icctl start",
     "OPTIONS: --policy P, --profile NAME, --agent NAME, --workspace DIR and\n"

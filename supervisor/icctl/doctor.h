@@ -33,11 +33,12 @@ void doctor_place(const struct icctl *, doctor_check *);
 /* trial.c: Run a session with an empty workspace, and report the result. */
 void doctor_trial(doctor_check *);
 #define TRIAL_WORDS 8U
-#define TRIAL_SAYS 4096U
+#define TRIAL_SAYS 16384U
 struct box_trial {
 	/* icsupervisor's further arguments. NULL: no more. */
 	const char *words[TRIAL_WORDS];
 	bool engine; /* it runs in a container of the user's engine */
+	bool prints; /* `text` has its standard output as well */
 	/* Called when it has ended, before its directory is removed, or NULL. */
 	void (*look)(struct box_trial *, const char *dir);
 	void *arg;
@@ -57,6 +58,8 @@ void trial_why(struct box_trial *, const char **found, const char **remedy);
  */
 void doctor_attack(
     doctor_check *, const char *image, bool json, json_object *list);
+/* Returns true if a program of that name is in PATH. */
+bool doctor_has(const char *program);
 /* Remove a directory below /tmp that a session was tried in. */
 void doctor_remove(const char *dir);
 /*

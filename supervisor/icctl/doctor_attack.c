@@ -112,8 +112,8 @@ attack_runtime(const char *runtime, const char *image)
 	attack_env.check(BAD, runtime, found, remedy);
 }
 
-static bool
-attack_has(const char *program)
+bool
+doctor_has(const char *program)
 {
 	const char *path = getenv("PATH"), *end;
 	char full[PATH_MAX];
@@ -139,7 +139,7 @@ doctor_attack(
 	attack_env.list = list;
 	attack_runtime("bwrap", NULL);
 	for (size_t i = 0; i < nitems(engines); i++) {
-		if (!attack_has(engines[i]))
+		if (!doctor_has(engines[i]))
 			continue;
 		if (image != NULL)
 			attack_runtime(engines[i], image);

@@ -70,7 +70,7 @@ trial_exec(const struct box_trial *t, const char *program, const char *dir,
 	if (mkdir(user + sizeof("HOME=") - 1, 0700) == -1 ||
 	    mkdir(home + sizeof("IRONCURTAIN_HOME=") - 1, 0700) == -1 ||
 	    mkdir(work, 0700) == -1 || null == -1 ||
-	    dup2(null, STDIN_FILENO) == -1 || dup2(null, STDOUT_FILENO) == -1 ||
+	    dup2(null, STDIN_FILENO) == -1 || dup2(t->prints ? words : null, STDOUT_FILENO) == -1 ||
 	    dup2(words, STDERR_FILENO) == -1)
 		_exit(126);
 	/* An engine keeps a user's images in their home. */

@@ -225,10 +225,13 @@ treat(struct gc *g, size_t row)
 	struct gc_row *r = &g->rows[row];
 	char why[200];
 	struct gc_look l;
+	struct stat st;
 
 	gc_progress(g, row, 0);
 	if (gc_look(&l, g->sessions, r->name, g->dev, g->now) == -1)
 		return;
+	g->contained = g->contained ||
+		       fstatat(l.fd, "engine", &st, AT_SYMLINK_NOFOLLOW) == 0;
 	switch (l.state) {
 	case GC_LIVING:
 	case GC_STARTING:
@@ -363,6 +366,8 @@ icctl_gc(struct icctl *ctl, int argc, char **argv)
 	for (size_t i = 0; i < g.n; i++)
 		treat(&g, i);
 	gc_links(&g);
+	if (g.contained)
+		gc_containers(&g);
 	gc_summary(&g);
 	json_object_put(g.json);
 	free(g.rows);

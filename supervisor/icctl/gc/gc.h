@@ -26,12 +26,16 @@ struct gc {
 	/* The report. */
 	uint64_t bytes;
 	unsigned removed, crashed, links, left; /* left: by the rule */
-	unsigned living, failed;
+	unsigned living, failed, containers;
+	bool contained; /* some session ran in a container */
 	json_object *json; /* with --json */
 };
 
 /* links.c: Remove links in run/ that lead to no living session. */
 void gc_links(struct gc *);
+
+/* containers.c: Remove containers that sessions left behind. */
+void gc_containers(struct gc *);
 
 /* report.c */
 /* Name one session: `what` was done with it, and why. */

@@ -100,6 +100,7 @@ gc_summary(struct gc *g)
 		put_int(g->json, "living", g->living);
 		put_int(g->json, "left", g->left);
 		put_int(g->json, "links", g->links);
+		put_int(g->json, "containers", g->containers);
 		put_int(g->json, "bytes", (int64_t)g->bytes);
 		icctl_put_json(g->json);
 		return;
@@ -110,6 +111,9 @@ gc_summary(struct gc *g)
 	if (g->links != 0)
 		printf(
 		    ", %u link%s%s removed", g->links, plural(g->links), would);
+	if (g->containers != 0)
+		printf(", %u container%s%s removed", g->containers,
+		    plural(g->containers), would);
 	printf("; %s%s freed\n", gc_size(g->bytes, size), would);
 	if (g->left != 0 || g->living != 0)
 		printf(

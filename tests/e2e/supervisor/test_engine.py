@@ -233,6 +233,31 @@ def test_swept(work):
             "only what belongs to nobody, and our own, is removed")
 
 
+def test_gc(work):
+    """icctl gc removes them too, where a session ran in a container."""
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as f:
+        boot = f.read().strip()
+    here = f"{boot}:{os.stat('/proc/self/ns/pid').st_ino}"
+    e = Engine(work, "docker", ps=[f"{STALE} {os.getpid()} 1 {here}"])
+
+    def gc(*options):
+        r = subprocess.run([h.program("icctl"), "--json", "gc", *options],
+                           env=e.s.env, capture_output=True, text=True,
+                           timeout=60 * h.PATIENCE, check=False)
+        return json.loads(r.stdout) if r.stdout else r
+
+    t.equal(gc().get("containers"), 0,
+            "without such a session no engine is asked")
+    os.makedirs(os.path.join(e.s.home, "sessions", "one", "engine"))
+    told = gc("--dry-run")
+    t.ok(told["containers"] == 1 and not e.of("rm"),
+         "--dry-run only tells", told)
+    told = gc()
+    t.ok(told["containers"] == 1 and STALE[:12] in json.dumps(told)
+         and [c["args"][-1] for c in e.of("rm")] == [STALE],
+         "a container that a session left behind is removed", told)
+
+
 def test_config(work):
     e = Engine(work, "docker", options=(), config={
         "runtime": "docker", "containerRuntime": "podman",
@@ -281,7 +306,7 @@ def main():
         t.skip("containers", "bubblewrap is not installed")
         t.done()
     for test in (test_docker, test_podman, test_inside, test_refused,
-                 test_paths, test_not_made, test_swept, test_config,
+                 test_paths, test_not_made, test_swept, test_gc, test_config,
                  test_client_killed):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
