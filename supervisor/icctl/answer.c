@@ -462,6 +462,7 @@ int
 icctl_stop(struct icctl *ctl, int argc, char **argv)
 {
 	char path[4400];
+	const char *id;
 	bool clone;
 	int r;
 
@@ -470,7 +471,8 @@ icctl_stop(struct icctl *ctl, int argc, char **argv)
 		return r;
 	snprintf(path, sizeof(path), "%.4096s/clone.json", ctl->dir);
 	clone = access(path, F_OK) == 0;
-	snprintf(path, sizeof(path), "%s", strrchr(ctl->dir, '/') + 1);
+	id = strrchr(ctl->dir, '/');
+	snprintf(path, sizeof(path), "%s", id == NULL ? ctl->dir : id + 1);
 	r = simple(ctl, argc, argv, "The session is ending.");
 	if (r == ICCTL_OK && clone && !ctl->json)
 		printf("Its work stays in its clone: icctl diff %s shows it, "
