@@ -152,6 +152,22 @@ work_head(struct repo_work *w, struct fault *fault)
 	return 0;
 }
 
+/* Changes that the agent has put aside with git stash, the newest of them. */
+static int
+work_stash(struct repo_work *w, struct fault *fault)
+{
+	struct repo_refs *refs = &w->refs;
+	char oid[REPO_OID];
+	int r;
+
+	r = work_object(w, "refs/stash^{commit}", oid, fault);
+	if (r != 0 || refs->n == REPO_MAX_REFS)
+		return r == -1 ? -1 : 0;
+	(void)strlcpy(refs->list[refs->n].oid, oid, REPO_OID);
+	(void)strlcpy(refs->list[refs->n++].name, REPO_STASH, REPO_NAME);
+	return 0;
+}
+
 static bool
 work_pulled(const struct repo_work *w, const char *oid)
 {
@@ -180,7 +196,8 @@ work_refs(struct repo_work *w, struct fault *fault)
 		    "them as it should. Its files are in %s/sandbox",
 		    REPO_MAX_REFS, w->dir);
 	buf_free(&out);
-	if (r != 0 || work_known(w, fault) == -1 || work_head(w, fault) == -1)
+	if (r != 0 || work_known(w, fault) == -1 || work_head(w, fault) == -1 ||
+	    work_stash(w, fault) == -1)
 		return -1;
 	for (unsigned i = 0; i < refs->n; i++) {
 		if ((w->commits[n] = work_count(

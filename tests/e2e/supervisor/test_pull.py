@@ -101,71 +101,79 @@ def again(p):
     repo = os.path.join(p.work, "r")
     trap.make(repo, {"f": "one\n"})
     argv = [h.program("icctl"), "start", "--clone", repo, "--", "sh", "-c",
-            AGENT + "mkfifo ~/in; echo > .git/at; while read l < ~/in; "
-            "do eval \"$l\"; echo > .git/at; done"]
+            AGENT + "mkfifo ~/in; echo > .git/at; while :; do "
+            "read l < ~/in || continue; eval \"$l\"; echo > .git/at; done"]
     with subprocess.Popen(argv, env=p.env, stdin=subprocess.DEVNULL, text=True,
                           stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE) as q:
-        h.wait_for(lambda: os.path.isdir(p.home + "/sessions") and os.path.exists(os.path.join(
-            p.session(), "sandbox", ".git", "at")), "the agent")
-        s = os.path.basename(p.session())
-        box = os.path.join(p.session(), "sandbox")
-        os.unlink(os.path.join(box, ".git", "at"))
-
-        def do(line):
-            with open(os.path.join(p.session(), "home", "in"), "w",
-                      encoding="utf-8") as f:
-                f.write(line + "\n")
-            h.wait_for(lambda: os.path.exists(os.path.join(box, ".git", "at")),
-                       line)
+        try:
+            h.wait_for(lambda: os.path.isdir(p.home + "/sessions") and
+                       os.path.exists(os.path.join(
+                           p.session(), "sandbox", ".git", "at")), "the agent")
+            s = os.path.basename(p.session())
+            box = os.path.join(p.session(), "sandbox")
             os.unlink(os.path.join(box, ".git", "at"))
 
-        def pull(*options):
-            r = p.icctl("pull", s, *options)
-            if r.returncode != 0:
-                raise RuntimeError(r.stdout + r.stderr)
-            return made(repo, s)
-        do("echo a >> f")
-        t.ok("clone of" in p.icctl("status").stdout and
-             "icctl pull" in p.icctl("ls").stdout, "status and ls name it")
-        first = pull()
-        t.equal(sorted(first), ["unsaved"], "pulled while the session runs")
-        t.contains(p.icctl("pull", s).stdout, "nothing new", "only once")
-        do("echo b >> f")
-        second = pull()
-        t.ok(sorted(second) == ["unsaved"] and trap.git(
-            repo, "rev-parse", second["unsaved"] + "^").strip() ==
-            first["unsaved"], "the next one follows it", second)
-        do("git commit -qam c; echo c >> f")
-        third = pull()
-        trap.git(repo, "merge-base", "--is-ancestor", second["unsaved"],
-                 third["unsaved"])
-        t.equal(trap.git(repo, "show", third["unsaved"] + ":f"),
-                "one\na\nb\nc\n", "and one after a commit, too")
-        do("git commit -qam d; git branch x")
-        trap.git(repo, "checkout", "-q", f"ironcurtain/{s}/main")
-        fourth = pull("--branch", "main")
-        t.ok(fourth["main"] == third["main"] and "main-2" in fourth and
-             "x" not in fourth, "a branch that is checked out stays, and "
-             "--branch takes no other one", fourth)
-        trap.git(repo, "checkout", "-q", "main")
-        do("git reset -q --hard HEAD~2; echo other > f; git commit -qam e")
-        fifth = pull()
-        t.ok(fifth["main"] == fourth["main"] and "main-3" in fifth,
-             "and a rewound one comes under a further name", fifth)
-        t.ok("x" not in fifth and "x" in pull("--branch", "x"),
-             "a branch of which the user has all, on request")
-        do("git branch -D x; git branch x/y; git checkout -q x/y; "
-           "echo y > f; git commit -qam y")
-        t.ok("x-y-2" in pull(), "a directory in the place of a branch")
-        do("git checkout -q --detach; echo z > f; git commit -qam z")
-        t.ok("detached" in pull(), "commits on no branch")
-        do("echo last > f")
-        with open(os.path.join(p.session(), "home", "in"), "w",
-                  encoding="utf-8") as f:
-            f.write("exit\n")
-        said = q.stderr.read()
-        q.wait()
+            def do(line):
+                with open(os.path.join(p.session(), "home", "in"), "w",
+                          encoding="utf-8") as f:
+                    f.write(line + "\n")
+                h.wait_for(lambda: os.path.exists(
+                    os.path.join(box, ".git", "at")), line)
+                os.unlink(os.path.join(box, ".git", "at"))
+
+            def pull(*options):
+                r = p.icctl("pull", s, *options)
+                if r.returncode != 0:
+                    raise RuntimeError(r.stdout + r.stderr)
+                return made(repo, s)
+            do("echo a >> f")
+            t.ok("clone of" in p.icctl("status").stdout and
+                 "icctl pull" in p.icctl("ls").stdout, "status and ls name it")
+            first = pull()
+            t.equal(sorted(first), ["unsaved"], "pulled while the session runs")
+            t.contains(p.icctl("pull", s).stdout, "nothing new", "only once")
+            do("echo b >> f")
+            second = pull()
+            t.ok(sorted(second) == ["unsaved"] and trap.git(
+                repo, "rev-parse", second["unsaved"] + "^").strip() ==
+                first["unsaved"], "the next one follows it", second)
+            do("git commit -qam c; echo c >> f")
+            third = pull()
+            trap.git(repo, "merge-base", "--is-ancestor", second["unsaved"],
+                     third["unsaved"])
+            t.equal(trap.git(repo, "show", third["unsaved"] + ":f"),
+                    "one\na\nb\nc\n", "and one after a commit, too")
+            do("git commit -qam d; git branch x")
+            trap.git(repo, "checkout", "-q", f"ironcurtain/{s}/main")
+            fourth = pull("--branch", "main")
+            t.ok(fourth["main"] == third["main"] and "main-2" in fourth and
+                 "x" not in fourth, "a branch that is checked out stays, and "
+                 "--branch takes no other one", fourth)
+            trap.git(repo, "checkout", "-q", "main")
+            do("git reset -q --hard HEAD~2; echo other > f; git commit -qam e")
+            fifth = pull()
+            t.ok(fifth["main"] == fourth["main"] and "main-3" in fifth,
+                 "and a rewound one comes under a further name", fifth)
+            t.ok("x" not in fifth and "x" in pull("--branch", "x"),
+                 "a branch of which the user has all, on request")
+            do("git branch -D x; git branch x/y; git checkout -q x/y; "
+               "echo y > f; git commit -qam y")
+            t.ok("x-y-2" in pull(), "a directory in the place of a branch")
+            do("echo put aside > f; git stash -q")
+            aside = pull()["stash"]
+            t.equal(trap.git(repo, "stash", "show", "-p", aside).count(
+                "+put aside"), 1, "what git stash has put aside")
+            do("git checkout -q --detach; echo z > f; git commit -qam z")
+            t.ok("detached" in pull(), "commits on no branch")
+            do("echo last > f")
+            with open(os.path.join(p.session(), "home", "in"), "w",
+                      encoding="utf-8") as f:
+                f.write("exit\n")
+            said = q.stderr.read()
+            q.wait()
+        finally:
+            q.kill()
     t.ok("the clone has 1 file in no commit" in said and
          f"icctl pull {s}" in said, "the end of the session says what waits",
          said)
