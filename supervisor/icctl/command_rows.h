@@ -50,6 +50,11 @@ COMMAND(history, "[SESSION]",
 COMMAND(logs, "[-f] [SESSION]",
     "print a session's log",
     "-f goes on printing what is added.")
+COMMAND(diagnostics, "[--log] [SESSION]",
+    "print what a report of a problem needs",
+    "The machine, what `icctl doctor` finds and, of SESSION, its state and\n"
+    "last records: names, paths and times, but no keys, messages, arguments\n"
+    "or results. --log adds the end of session.log, which may have them.")
 COMMAND(diff, "[SESSION] [--stat]",
     "show what a session changed in its clone",
     "Files as they are now, compared with those that the agent found.\n"

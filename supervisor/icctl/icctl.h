@@ -151,6 +151,7 @@ int icctl_ls(struct icctl *, int argc, char **argv);
 int icctl_resume(struct icctl *, int argc, char **argv);
 int icctl_history(struct icctl *, int argc, char **argv);
 int icctl_persona(struct icctl *, int argc, char **argv);
+int icctl_diagnostics(struct icctl *, int argc, char **argv);
 int icctl_logs(struct icctl *, int argc, char **argv);
 int icctl_diff(struct icctl *, int argc, char **argv);
 int icctl_pull(struct icctl *, int argc, char **argv);
