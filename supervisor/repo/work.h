@@ -13,7 +13,7 @@
 /* The branch of what is in no commit, and of commits on no branch. */
 #define REPO_UNSAVED "unsaved"
 #define REPO_DETACHED "detached"
-/* What git stash has put aside: git stash apply takes this branch. */
+/* The newest stash: git stash apply takes this branch. */
 #define REPO_STASH "stash"
 
 struct repo_work {
