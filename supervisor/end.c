@@ -29,6 +29,7 @@
 #include "control/grants.h"
 #include "control/notify.h"
 #include "conversation/conversation.h"
+#include "home/project.h"
 #include "host/tree.h"
 #include "later.h"
 #include "relay/link.h"
@@ -298,7 +299,7 @@ end_caches(void)
 {
 	static const char *const usual[] = {".cache", ".npm/_cacache"};
 
-	if (!sup.agent_started)
+	if (!sup.agent_started || home_stays())
 		return;
 	for (size_t i = 0; i < nitems(usual); i++)
 		end_empty(usual[i]);
@@ -353,6 +354,7 @@ end_run(void)
 	link_end(sup.agent_ended ? -1 : END_VIEWER_MS);
 	end_orphans();
 	end_caches();
+	home_close();
 	/*
 	 * A session that never began leaves nothing, unless its log has an
 	 * anchor.

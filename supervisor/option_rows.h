@@ -35,6 +35,8 @@ START_OPTION("agent", AGENT, "AGENT", "which agent")
 START_OPTION("runtime", RUNTIME, "bwrap|docker|podman|none",
     "where the agent runs")
 START_OPTION("image", IMAGE, "NAME", "the image of a container")
+START_OPTION("home", HOME, "session|project",
+    "keep the agent's home for this workspace, or not")
 START_OPTION("workspace", WORKSPACE, "DIR", "what the agent works on")
 START_ONCE_OPTION("clone", CLONE, "DIR",
     "work on a clone of this repository")

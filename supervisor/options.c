@@ -34,7 +34,8 @@ static const char options_help[] =
     "directory\n  --runtime bwrap|docker|podman|none\n                        "
     "where the agent runs; none: no agent is started,\n"
     "                        only the two sockets of a sandbox are offered,\n"
-    "                        in DIR/sockets\n  --image NAME          of which "
+    "                        in DIR/sockets\n  --home project        keep the agent's home for its next session on this\n"
+    "                        workspace\n  --image NAME          of which "
     "Docker or Podman makes the sandbox\n  --escalations ask|deny\n            "
     "            deny: no "
     "one is available to answer, so calls that\n                        would "
@@ -189,6 +190,9 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 	case OPT_ESCALATIONS:
 		return options_choice(
 		    "escalations", value, "ask", "deny", &o->ask, fault);
+	case OPT_HOME:
+		return options_choice("home", value, "project", "session",
+		    &o->project_home, fault);
 	case OPT_UNSANDBOXED:
 		if (o->nunsandboxed == PROTO_MAX_SERVERS)
 			return fault_set(fault,

@@ -61,6 +61,7 @@ struct options {
 	enum options_runtime runtime;
 	const char *image; /* for a container; NULL: as configured */
 	bool ask;
+	bool project_home; /* keep the agent's home for this workspace */
 	bool conversation; /* a turn for each message */
 	bool resume;       /* go on with an earlier run, as icctl resume asks */
 	bool after_crash;  /* ... although its death is evidence */

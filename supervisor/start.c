@@ -26,6 +26,7 @@
 #include "config/persona.h"
 #include "conversation/conversation.h"
 #include "domains.h"
+#include "home/project.h"
 #include "others.h"
 #include "providers/destinations.h"
 #include "relay/link.h"
@@ -81,7 +82,7 @@ start_workspace(struct fault *fault)
 		return fault_errno(fault, "workspace %s", path);
 	if (guards_check(&sup.guards, sup.workspace, "workspace",
 		sup.workspace_path, fault) == 0)
-		return host_begin(fault);
+		return home_open(fault) == -1 ? -1 : host_begin(fault);
 	if (sup.opt.viewer == NULL)
 		return -1;
 	/* `icctl start` uses the current directory by default. */

@@ -188,6 +188,7 @@ engine_check(struct fault *fault)
 	if (engine_files(fault) == -1 ||
 	    engine_path_ok(sup.session.dir, fault) == -1 ||
 	    engine_path_ok(sup.workspace_path, fault) == -1 ||
+	    engine_path_ok(sup.paths.home, fault) == -1 ||
 	    engine_path_ok(sandbox.bridge, fault) == -1 ||
 	    engine_client(fault) == -1 || check_image(fault) == -1)
 		return -1;

@@ -143,15 +143,18 @@ set_limits(struct values *v)
 static void
 set_paths(struct values *v)
 {
-	static const char *const ours[][2] = {{"home", "home"},
-	    {"sockets", "sockets"}, {"orientation", "orientation"},
+	static const char *const ours[][2] = {{"sockets", "sockets"}, {"orientation", "orientation"},
 	    {"bundle", "orientation/ca-bundle.pem"}, {"id", "engine/id"},
 	    {"seccomp", "engine/seccomp.json"}, {"filter", "engine/filter"},
 	    {"passwd", "engine/passwd"}, {"group", "engine/group"},
 	    {"hosts", "engine/hosts"}, {"resolv", "engine/resolv.conf"}};
+	char *home;
 
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
 		set(v, ours[i][0], "%s/%s", sup.session.dir, ours[i][1]);
+	home = paths_of_fd(sup.session.home);
+	set(v, "home", "%s", home != NULL ? home : "");
+	free(home);
 	set(v, "workspace", "%s", sup.workspace_path);
 	set(v, "bridge", "%s", sandbox.bridge);
 }

@@ -15,6 +15,7 @@
 
 #include "box/gitbox.h"
 #include "common/http/base64.h"
+#include "home/project.h"
 #include "sup.h"
 
 #define ORIENT_PROXY "http://127.0.0.1:18080"
@@ -238,12 +239,15 @@ orient_write(char *const *env, struct fault *fault)
 		    fault, "%s/orientation/agent.env", sup.session.dir);
 	if (sup.adapter.root == NULL)
 		return 0;
-	if (orient_git() == -1)
-		return fault_errno(
-		    fault, "%s/home/.gitconfig", sup.session.dir);
+	if (orient_git() == -1) {
+		fault_errno(fault, "%s/home/.gitconfig", sup.session.dir);
+		return home_blocked(fault);
+	}
 	if (adapter_files(&sup.adapter, &sup.providers, "orientation",
 		sup.session.orientation, 0644, fault) == -1)
 		return -1;
-	return adapter_files(&sup.adapter, &sup.providers, "home",
-	    sup.session.home, 0600, fault);
+	if (adapter_files(&sup.adapter, &sup.providers, "home",
+		sup.session.home, 0600, fault) == -1)
+		return home_blocked(fault);
+	return 0;
 }

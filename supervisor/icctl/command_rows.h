@@ -168,6 +168,11 @@ COMMAND(gc, "[--dry-run] [--older-than D] [--keep N]",
     "left behind. A session that runs, one of another machine, and one\n"
     "with files in its own workspace are left alone. --dry-run only says\n"
     "what would be done.")
+COMMAND(home, "[rm ID...]",
+    "list or remove homes of agents that stay",
+    "Those of `icctl start --home project`, by workspace and agent. rm\n"
+    "removes them with all that agents left there; one that a session\n"
+    "uses is refused.")
 COMMAND(persona, "ls | show NAME | new NAME [OPTIONS] | rm NAME",
     "name a policy, agent, budget ... for icctl start",
     "OPTIONS: --policy P, --profile NAME, --agent NAME, --workspace DIR and\n"
