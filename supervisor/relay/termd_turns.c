@@ -48,9 +48,12 @@ turns_start(enum proto_turns mode, turns_fn *fn)
 {
 	turns_env.mode = mode;
 	turns_env.fn = fn;
+	/* termd starts once, a test several times. */
+	buf_free(&turns_env.line);
 	buf_init(&turns_env.line, TURNS_LINE_MAX);
 	for (unsigned i = 0; i < 2; i++) {
 		token_init(&turns_env.z[i]);
+		buf_free(&turns_env.text[i]);
 		buf_init(&turns_env.text[i], TURNS_FLUSH + 8);
 	}
 	if (turns_env.pool == NULL &&
@@ -135,11 +138,12 @@ turns_text(enum proto_turn kind, struct span s, bool whole)
 {
 	static const uint8_t instead[] = {0xef, 0xbf, 0xbd};
 	static uint8_t piece[PROTO_MAX_TEXT];
-	const uint8_t *end = s.p + s.len;
+	const uint8_t *end;
 	size_t n = 0, len;
 
 	if (s.len == 0)
 		return;
+	end = s.p + s.len;
 	for (const uint8_t *p = s.p; p < end; p += len) {
 		len = char_len(*p);
 		if (n + 5 > sizeof(piece)) {
