@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""Several sessions at once, three or as many as the argument says: calls wait
+in all of them and are answered from one `icctl watch`. Each agent gets its own
+answer, and neither memory nor descriptors grow."""
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+import tmux  # noqa: E402
+
+t = h.Tap()
+COUNT = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+ROUNDS = 2 if COUNT < 10 else 4
+GROWTH = 4 * 1024 * 1024
+RULES = [h.rule("ask", "escalate", "A person decides.", tool=["echo"])]
+
+
+def build(work, i):
+    """A session of the user's whose home is shared with the others."""
+    name = f"session-{i}"
+    log = os.path.join(work, name, "log", "log.jsonl")
+    s = h.Session(work, {"echo": h.echo_server(log)}, RULES,
+                  {"echo": h.ECHO_TOOLS},
+                  session_dir=os.path.join(work, "home", "sessions", name))
+    s.log = log
+    s.workspace = os.path.join(work, name)
+    s.argv[s.argv.index("--workspace") + 1] = s.workspace
+    os.chmod(s.workspace, 0o700)
+    return s
+
+
+def usage(pids):
+    """Returns pid -> (descriptors, resident bytes)."""
+    found = {}
+    for pid in pids:
+        with open(f"/proc/{pid}/status", encoding="utf-8") as f:
+            rss = next(int(x.split()[1]) * 1024 for x in f
+                       if x.startswith("VmRSS"))
+        found[pid] = (os.stat(f"/proc/{pid}/fd").st_size, rss)  # Linux 6.2
+    return found
+
+
+def chosen(term):
+    """Returns the id of the call on the right side."""
+    found = re.search(r"(?:call|request) (\w+) ", "\n".join(term.screen()))
+    return found.group(1) if found else None
+
+
+def press(term, key, text):
+    """Presses a key until the text is there: a call that has just appeared
+    cannot be answered yet."""
+    def pressed():
+        if any(text in x for x in term.screen()):
+            return True
+        term.text(key)
+        return False
+    h.wait_for(pressed, f"{key}: {text}", 30, 0.4)
+
+
+def next_call(term, ids):
+    """Returns the id of a call that is shown and not answered yet."""
+    def shown():
+        if chosen(term) in ids:
+            return chosen(term)
+        term.text("n")
+        return None
+    return h.wait_for(shown, "a call that waits", 30, 0.4)
+
+
+def answer(term, ident, i):
+    """Approves the calls of even sessions and denies the others."""
+    if i % 2:
+        press(term, "d", "reason (Enter")
+        term.text(f"reason-{i}.")
+        term.keys("Enter")
+        return
+    press(term, "a", f"press {ident[0]} to approve")
+    h.wait_for(iter((False, True)).__next__, "", poll=0.3)
+    term.text(ident[0])
+
+
+def check(i, text, r):
+    got = h.text_of(r)
+    if i % 2:
+        return r.get("isError") and f"reason-{i}." in got
+    return not r.get("isError") and text in got
+
+
+def test_round(term, sessions, clients, n):
+    """One call in each session. Returns the texts of those that went right."""
+    texts = [f"text-{n}-{i}." for i in range(COUNT)]
+    calls = [m.start_call("echo__echo", {"text": x})
+             for m, x in zip(clients, texts)]
+    term.until(f" {COUNT} waiting")
+    ids = {s.held()["id"]: i for i, s in enumerate(sessions)}
+    good = []
+    while ids:
+        ident = next_call(term, ids)
+        i = ids.pop(ident)
+        answer(term, ident, i)
+        if check(i, texts[i], calls[i].wait()):
+            good.append(texts[i])
+        term.until(f" {len(ids)} waiting")
+    return sorted(good) == sorted(texts)
+
+
+def forwarded(s):
+    return [line["text"] for line in h.read_lines(s.log)
+            if '"tools/call"' in line.get("text", "")]
+
+
+def test_sessions(work, sessions):
+    term = tmux.Tmux(work, {**sessions[0].env, "PATH": os.environ["PATH"]})
+    term.run(h.program("icctl") + " watch")
+    term.until(f"{COUNT} sessions")
+    clients = [s.client() for s in sessions]
+    with open(f"/proc/{term.pid()}/task/{term.pid()}/children",
+              encoding="utf-8") as f:
+        pids = [int(f.read().split()[0]), *(s.pid for s in sessions)]
+    before = None
+    for n in range(ROUNDS):
+        t.ok(test_round(term, sessions, clients, n),
+             f"round {n}: every agent gets the answer to its own call")
+        before = before or usage(pids)
+    for i, s in enumerate(sessions):
+        sent = forwarded(s)
+        want = 0 if i % 2 else ROUNDS
+        t.ok(len(sent) == want and all(f"-{i}." in x for x in sent),
+             f"session {i}: its server got what was approved, only", sent)
+    if all(fds == 0 for fds, _ in before.values()):
+        t.skip("descriptors", "this kernel does not count them")
+    else:
+        h.wait_for(lambda: all(usage([p])[p][0] <= before[p][0]
+                               for p in pids),
+                   f"descriptors: {before}, {usage(pids)}")
+        t.ok(True, "descriptors do not grow")
+    after = usage(pids)
+    t.ok(h.sanitized() or all(after[p][1] - before[p][1] < GROWTH
+                              for p in pids),
+         "memory does not grow", (before, after))
+    term.text("q")
+    term.until(tmux.PROMPT)
+    for m in clients:
+        m.close()
+
+
+def main():
+    if not tmux.PROGRAM:
+        t.skip("many sessions", "tmux is not installed")
+        t.done()
+    with h.workdir() as work, t.case("many sessions"):
+        sessions = []
+        try:
+            # Each start reads the servers that build() has just written.
+            for i in range(COUNT):
+                sessions.append(build(work, i))
+                sessions[i].start()
+            test_sessions(work, sessions)
+        finally:
+            for s in sessions:
+                s.stop()
+    t.done()
+
+
+if __name__ == "__main__":
+    main()
