@@ -364,9 +364,10 @@ start_ready(struct fault *fault)
 	sup.ready = true;
 	if (ready_session_json("running") == -1)
 		sup_warn("session.json: %s", strerror(errno));
+	/* A program that reads READY finds everything that was said before. */
+	publish_say();
 	if (sup.opt.print_ready)
 		ready_print();
-	publish_say();
 	summary_start();
 	recheck_begin();
 	if (link_start(fault) == -1)
