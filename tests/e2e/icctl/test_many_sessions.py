@@ -21,16 +21,17 @@ RULES = [h.rule("ask", "escalate", "A person decides.", tool=["echo"])]
 
 
 def build(work, i):
-    """A session of the user's whose home is shared with the others."""
+    """A session of the user's whose home is shared with the others, and so is
+    the entry of its server: a tool of a changed entry is in quarantine."""
     name = f"session-{i}"
-    log = os.path.join(work, name, "log", "log.jsonl")
+    log = os.path.join(work, "log", "log.jsonl")
     s = h.Session(work, {"echo": h.echo_server(log)}, RULES,
                   {"echo": h.ECHO_TOOLS},
                   session_dir=os.path.join(work, "home", "sessions", name))
     s.log = log
     s.workspace = os.path.join(work, name)
     s.argv[s.argv.index("--workspace") + 1] = s.workspace
-    os.chmod(s.workspace, 0o700)
+    os.mkdir(s.workspace, 0o700)
     return s
 
 
@@ -127,11 +128,10 @@ def test_sessions(work, sessions):
         t.ok(test_round(term, sessions, clients, n),
              f"round {n}: every agent gets the answer to its own call")
         before = before or usage(pids)
-    for i, s in enumerate(sessions):
-        sent = forwarded(s)
-        want = 0 if i % 2 else ROUNDS
-        t.ok(len(sent) == want and all(f"-{i}." in x for x in sent),
-             f"session {i}: its server got what was approved, only", sent)
+    sent = re.findall(r"text-\d+-\d+\.", "".join(forwarded(sessions[0])))
+    t.equal(sorted(sent), sorted(f"text-{n}-{i}." for n in range(ROUNDS)
+                                 for i in range(0, COUNT, 2)),
+            "servers got what was approved, once, and nothing else")
     if all(fds == 0 for fds, _ in before.values()):
         t.skip("descriptors", "this kernel does not count them")
     else:
@@ -154,12 +154,10 @@ def main():
         t.skip("many sessions", "tmux is not installed")
         t.done()
     with h.workdir() as work, t.case("many sessions"):
-        sessions = []
+        sessions = [build(work, i) for i in range(COUNT)]
         try:
-            # Each start reads the servers that build() has just written.
-            for i in range(COUNT):
-                sessions.append(build(work, i))
-                sessions[i].start()
+            for s in sessions:
+                s.start()
             test_sessions(work, sessions)
         finally:
             for s in sessions:
