@@ -66,14 +66,15 @@ gitbox_ask(const char *key, char *dst, size_t cap)
 	s.fds[1] = ends[1];
 	p.fd = ends[0];
 	if (host_program_start(&sup.host.git, &sup.host.places, &s, &sp) == 0) {
+		/* Without our end of it, the pipe ends with git. */
+		close(ends[1]);
+		ends[1] = -1;
 		/* git prints its line at once, unless something is wrong. */
 		if (spawn_check(&sp) == 0 && poll(&p, 1, GITBOX_MS) == 1)
 			n = read(ends[0], dst, cap - 1);
 		if (n == -1)
 			(void)syscall(
 			    SYS_pidfd_send_signal, sp.pidfd, SIGKILL, NULL, 0);
-		close(ends[1]);
-		ends[1] = -1;
 		(void)spawn_reap(sp.pidfd, true, &code, &status);
 		close(sp.pidfd);
 	}

@@ -172,7 +172,7 @@ def test_works(work):
             "without --check-api nobody is asked")
     r = home.doctor("doctor", "--check")
     t.equal((r.returncode, r.stderr),
-            (2, "icctl: usage: icctl doctor [--check-api]\n"), "usage")
+            (2, "icctl: usage: icctl doctor [--check-api | --attack [IMAGE]]\n"), "usage")
     good.end()
 
 
