@@ -145,6 +145,7 @@ def test_sessions(work, sessions):
          "memory does not grow", (before, after))
     term.text("q")
     term.until(tmux.PROMPT)
+    term.end()
     for m in clients:
         m.close()
 
