@@ -37,7 +37,10 @@ ask(struct icctl *ctl, json_object *req, json_object **reply)
 	int r;
 
 	*reply = NULL;
-	if ((r = icctl_find(ctl)) != 0)
+	ctl->waits = icctl_text(req, "id");
+	r = icctl_find(ctl);
+	ctl->waits = NULL;
+	if (r != 0)
 		goto out;
 	r = ICCTL_NO_SESSION;
 	if ((*reply = icctl_ask(ctl, req)) == NULL)

@@ -157,23 +157,65 @@ by_name(struct icctl *ctl)
 	return ICCTL_NO_SESSION;
 }
 
-/* Print the ids of a session's pending calls. */
-static void
-put_pending(const char *dir)
+/* Returns the session's reply to a request without arguments, or NULL. */
+static json_object *
+find_ask(const char *dir, const char *op)
 {
-	json_object *req = json_object_new_object(), *reply = NULL, *list;
+	json_object *req = json_object_new_object(), *reply = NULL;
 	struct icctl_rest rest = {0};
-	char id[64];
-	size_t n;
 	int fd;
 
-	put_str(req, "op", "pending");
+	put_str(req, "op", op);
 	if ((fd = icctl_dial(dir)) != -1 && icctl_tell(fd, req) == 0)
 		reply = icctl_receive(fd, &rest);
 	if (fd != -1)
 		close(fd);
 	free(rest.p);
 	json_object_put(req);
+	return reply;
+}
+
+/* Returns true if an object of the list has an id that begins so. */
+static bool
+find_in(json_object *reply, const char *key, const char *id)
+{
+	json_object *list = NULL;
+
+	if (reply == NULL || !json_object_object_get_ex(reply, key, &list) ||
+	    !json_object_is_type(list, json_type_array))
+		return false;
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		if (strncmp(icctl_text(json_object_array_get_idx(list, i),
+				"id"),
+			id, strlen(id)) == 0)
+			return true;
+	return false;
+}
+
+/* Returns true if the session has this call or this grant. */
+static bool
+find_has(const char *dir, const char *id)
+{
+	json_object *reply = find_ask(dir, "pending");
+	bool has = find_in(reply, "holds", id);
+
+	json_object_put(reply);
+	if (has)
+		return true;
+	reply = find_ask(dir, "status");
+	has = find_in(reply, "granted", id);
+	json_object_put(reply);
+	return has;
+}
+
+/* Print the ids of a session's pending calls. */
+static void
+put_pending(const char *dir)
+{
+	json_object *reply = find_ask(dir, "pending"), *list;
+	char id[64];
+	size_t n;
+
 	if (reply != NULL && json_object_object_get_ex(reply, "holds", &list) &&
 	    (n = json_object_array_length(list)) != 0) {
 		fprintf(stderr, "  %zu pending:", n);
@@ -245,6 +287,33 @@ none_runs(const struct icctl *ctl, const char *run)
 	    icctl_path(log, shown));
 }
 
+/*
+ * Find the only session that has the call or the grant `ctl->waits`. Returns
+ * false if none has it, or several.
+ */
+static bool
+by_waiting(struct icctl *ctl, const char *run)
+{
+	char path[4096 + 256];
+	struct dirent *e;
+	unsigned n = 0;
+	DIR *d;
+
+	if (ctl->waits == NULL || ctl->waits[0] == '\0' ||
+	    (d = opendir(run)) == NULL)
+		return false;
+	while ((e = readdir(d)) != NULL) {
+		snprintf(path, sizeof(path), "%s/%s", run, e->d_name);
+		if (e->d_name[0] == '.' || !runs(path) ||
+		    !find_has(path, ctl->waits))
+			continue;
+		n++;
+		snprintf(ctl->dir, sizeof(ctl->dir), "%.4095s", path);
+	}
+	closedir(d);
+	return n == 1;
+}
+
 int
 icctl_find(struct icctl *ctl)
 {
@@ -257,6 +326,8 @@ icctl_find(struct icctl *ctl)
 	if (ctl->session != NULL)
 		return by_name(ctl);
 	snprintf(run, sizeof(run), "%.4000s/run", ctl->home);
+	if (by_waiting(ctl, run))
+		return 0;
 	if ((d = opendir(run)) != NULL) {
 		while ((e = readdir(d)) != NULL) {
 			if (e->d_name[0] == '.')

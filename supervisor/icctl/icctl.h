@@ -26,6 +26,7 @@ enum icctl_exit {
 struct icctl {
 	bool json;
 	const char *session;	/* --session, or NULL */
+	const char *waits;	/* id of a call or a grant: its session; or NULL */
 	char home[4096];	/* IRONCURTAIN_HOME */
 	char dir[4096];		/* the session's directory, once found */
 };
@@ -36,8 +37,9 @@ struct icctl {
  */
 int icctl_program(const char *name, char *dst, size_t cap);
 /*
- * find.c: Find the session and set `dir`. Returns 0, or an exit status after it
- * printed the reason.
+ * find.c: Find the session and set `dir`: the only one, the one that is named,
+ * or the one that has `waits`. Returns 0, or an exit status after it printed
+ * the reason.
  */
 int icctl_find(struct icctl *);
 /* client.c */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "icctl/hold_view.h"
+#include "common/visible.h"
 
 /* Returns true if `text` contains the filter, in any case. */
 static bool
@@ -188,9 +188,8 @@ rows_text(const struct overview *o, const struct overview_row *r, char *dst,
 	const char *state = s->is == LIVE_SILENT ? "silent"
 			    : s->is == LIVE_LOST ? "lost"
 						 : s->state;
-	char *line = NULL, left[32];
-	size_t len = 0;
-	FILE *f;
+	struct buf b;
+	char left[32];
 
 	if (r->hold == NULL) {
 		(void)snprintf(dst, cap, "%s %s %s, %s",
@@ -201,12 +200,11 @@ rows_text(const struct overview *o, const struct overview_row *r, char *dst,
 		return;
 	}
 	rows_left(r->hold->expires, loop_now(&o->loop), left, sizeof(left));
-	if ((f = open_memstream(&line, &len)) == NULL)
-		err(ICCTL_FAILED, "output");
-	hold_view_line(f, r->hold->hold, icctl_visible());
-	if (fclose(f) != 0)
-		err(ICCTL_FAILED, "output");
-	line[strcspn(line, "\n")] = '\0';
-	(void)snprintf(dst, cap, "    %s%s", left, line);
-	free(line);
+	buf_init(&b, 65536);
+	(void)visible_add(&b, span_str(icctl_text(r->hold->hold, "effect")),
+	    icctl_visible() | VISIBLE_AGAIN);
+	/* The effect says more in little room than the tool's name. */
+	(void)snprintf(dst, cap, "  %s%s %.*s", left, r->hold->id, (int)b.len,
+	    b.p == NULL ? "" : (const char *)b.p);
+	buf_free(&b);
 }

@@ -27,6 +27,7 @@ static struct {
 	struct icctl *ctl;
 	char policy[PATH_MAX];	/* its file, which the rule is added to */
 	char log[PATH_MAX];
+	char dir[PATH_MAX];
 	char workspace[PATH_MAX];
 	char beside[PROTO_RULES_LAST + 1][PATH_MAX]; /* the other files */
 	struct policy_opts opts;
@@ -256,8 +257,13 @@ icctl_always(struct icctl *ctl, int argc, char **argv)
 		return ICCTL_USAGE;
 	}
 	always_env.ctl = ctl;
-	if ((status = icctl_find(ctl)) != 0 ||
-	    (status = always_session()) != 0)
+	ctl->waits = argv[1];
+	if ((status = icctl_find(ctl)) != 0)
+		return status;
+	/* From here on this session is meant. */
+	snprintf(always_env.dir, sizeof(always_env.dir), "%s", ctl->dir);
+	ctl->session = always_env.dir;
+	if ((status = always_session()) != 0)
 		return status;
 	if ((hold = icctl_hold_fetch(ctl, argv[1], true)) == NULL)
 		return ICCTL_FAILED;

@@ -53,9 +53,15 @@ def test_parts(first, work):
 
 
 def test_several(first, hold, work):
-    r = subprocess.run([h.program("icctl"), "approve", hold], env=first.env,
-                       capture_output=True, text=True, timeout=60,
-                       check=False)
+    def icctl(*args):
+        return subprocess.run([h.program("icctl"), *args], env=first.env,
+                              capture_output=True, text=True, timeout=60,
+                              check=False)
+
+    r = icctl("show", hold)
+    t.ok(r.returncode == 0 and hold in r.stdout,
+         "the id of a pending call says which session is meant", r)
+    r = icctl("approve", "zzzz")
     lines = r.stderr.splitlines()
     t.equal((r.returncode, lines[0]),
             (3, "icctl: several sessions run; say which with --session, by "
@@ -85,8 +91,11 @@ def main():
             out = first.icctl("status").stdout
             t.contains(out, f"pending     1 for you to answer (icctl watch): "
                        f"{hold}\n", "icctl status names the pending calls")
-            first.icctl("deny", hold, check=True)
-            call.wait()
+            r = subprocess.run([h.program("icctl"), "deny", hold],
+                               env=first.env, capture_output=True, text=True,
+                               timeout=60, check=False)
+            t.ok(r.returncode == 0 and call.wait().get("isError"),
+                 "and it is answered without --session", r)
             m.close()
     t.done()
 
