@@ -307,12 +307,15 @@ def test_two_sessions():
         t.equal((r.returncode, r.stderr.startswith(
             "icctl: no pending call has this id")), (1, True),
             "another session does not know the call")
-        r = run([h.program("icctl"), "approve", hold["id"]], a)
+        r = run([h.program("icctl"), "approve", "zzzz"], a)
         ids = sorted([os.path.basename(x.dir) for x in (a, b)])
         t.equal((r.returncode, sorted(r.stderr.split("\n  ")[1:])[0][:3],
                  len(r.stderr.strip().splitlines())), (3, ids[0][:3], 3),
                 "without --session two are listed")
         t.ok(not call.done.is_set(), "and the call waits")
+        r = run([h.program("icctl"), "approve", hold["id"]], a)
+        t.ok(r.returncode == 0 and not call.wait().get("isError"),
+             "its id says which session is meant", r)
         m.close()
 
 
