@@ -405,7 +405,7 @@ start_session(int *status, struct fault *fault)
 		sup.opt.trial != NULL ? NULL : sup.config.anchor, fault) == -1)
 		return -1;
 	if (sup.config.ignored[0] != '\0')
-		sup_note("%s: without effect here: %s", sup.config.file,
+		sup_warn("%s: without effect here: %s", sup.config.file,
 		    sup.config.ignored);
 	/* An agent chooses the providers; `icctl doctor` checks each. */
 	if (start_workspace(fault) == -1 || resume_workspace(fault) == -1 ||

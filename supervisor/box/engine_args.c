@@ -15,6 +15,7 @@
 
 #include "box/sandbox.h"
 #include "config/jsonfile.h"
+#include "config/here.h"
 #include "sup.h"
 
 /* clang-format off */
@@ -31,6 +32,7 @@ static const struct row {
 	{ON_BOTH,   "--hostname", "ironcurtain"},
 	{ON_BOTH,   "--cidfile", "{id}"},
 	{ON_BOTH,   "--label", "ironcurtain.session={session}"},
+	{ON_BOTH,   "--label", "ironcurtain.owner-host={machine}"},
 	{ON_BOTH,   "--label", "ironcurtain.owner-uid={uid}"},
 	{ON_BOTH,   "--label", "ironcurtain.owner-pid={pid}"},
 	{ON_BOTH,   "--label", "ironcurtain.owner-start={start}"},
@@ -167,6 +169,7 @@ set_all(struct values *v)
 	engine_owner(pid, start, boot);
 	set(v, "name", "ironcurtain-%s", sup.session.id);
 	set(v, "session", "%s", sup.session.id);
+	set(v, "machine", "%s", here()->host);
 	set(v, "uid", "%u", (unsigned)geteuid());
 	set(v, "pid", "%s", pid);
 	set(v, "start", "%s", start);

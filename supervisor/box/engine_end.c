@@ -3,7 +3,7 @@
  * Ends and removes containers: this session's own by the id that the engine
  * wrote, and those of sessions whose icsupervisor is gone by their labels. A
  * number of a process alone would not do, because numbers are used again: the
- * labels have its start time and the machine's boot as well.
+ * labels have its start time, the machine and the machine's boot as well.
  */
 #include "box/engine.h"
 
@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/here.h"
 #include "sup.h"
 
 #define END_MS 20000U
@@ -122,9 +123,9 @@ end_is_orphan(char *line, char **id)
 int
 engine_sweep(bool remove, struct json_object *ids, struct fault *fault)
 {
-	char own[64];
+	char own[64], machine[128];
 	const char *const args[] = {"ps", "--all", "--no-trunc", "--filter",
-	    own, "--format",
+	    own, "--filter", machine, "--format",
 	    "{{.ID}} {{.Label \"ironcurtain.owner-pid\"}} {{.Label "
 	    "\"ironcurtain.owner-start\"}} {{.Label "
 	    "\"ironcurtain.boot-id\"}}",
@@ -136,6 +137,9 @@ engine_sweep(bool remove, struct json_object *ids, struct fault *fault)
 	/* Processes of other users may be hidden. */
 	snprintf(own, sizeof(own), "label=ironcurtain.owner-uid=%u",
 	    (unsigned)geteuid());
+	/* The engine's socket may be shared with another machine. */
+	snprintf(machine, sizeof(machine), "label=ironcurtain.owner-host=%s",
+	    here()->host);
 	if ((rv = engine_ask(args, END_MS, &said, fault)) == -1)
 		return -1;
 	if (rv != 0)

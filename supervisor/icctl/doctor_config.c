@@ -114,6 +114,10 @@ files_config(void)
 		return 0;
 	files_env.check(
 	    GOOD, what, icctl_path(files_env.config.file, path), "");
+	if (files_env.config.ignored[0] != '\0')
+		files_env.check(NOTE, what, files_env.config.ignored,
+		    "these keys of the original system have no effect here: "
+		    "remove them from config.json, or keep them for it");
 	return 0;
 }
 

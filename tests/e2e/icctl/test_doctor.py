@@ -107,6 +107,26 @@ def policies(work):
          got)
 
 
+def ignored(work):
+    """Keys of the original system that have no effect are named."""
+    home = os.path.join(work, "home")
+    os.makedirs(home, mode=0o700)
+    h.put(os.path.join(home, "config.json"),
+          '{"webSearch": {"provider": "x"}}', 0o600)
+    env = {"PATH": "/usr/bin:/bin", "HOME": work, "IRONCURTAIN_HOME": home}
+    r = subprocess.run([h.program("icctl"), "doctor"], env=env, check=False,
+                       capture_output=True, text=True, timeout=120)
+    t.ok("webSearch" in r.stdout and "have no effect here" in r.stdout,
+         "doctor names keys without effect", r.stdout)
+    project = os.path.join(work, "project")
+    os.mkdir(project, 0o700)
+    r = subprocess.run([h.program("icctl"), "start", "--", "true"], env=env,
+                       cwd=project, capture_output=True, text=True,
+                       check=False, timeout=60, stdin=subprocess.DEVNULL)
+    t.ok(r.returncode == 0 and "without effect here: webSearch" in r.stderr,
+         "and so does a start", r.stderr)
+
+
 def agents(work):
     """icctl agents: what each agent still needs."""
     path = os.path.join(work, "bin")
@@ -141,6 +161,7 @@ def main():
         os.makedirs(os.path.dirname(trace))
         for part in (lambda: good(work, trace), lambda: wrong_server(work),
                      lambda: wrong_view(work), lambda: policies(work),
+                     lambda: ignored(os.path.join(work, "ignored")),
                      lambda: agents(os.path.join(work, "agents"))):
             part()
     t.done()

@@ -84,6 +84,8 @@ def shown(e, args):
                        (e.socket, "SOCKET"), (h.PREFIX, "PREFIX")):
         text = text.replace(os.path.realpath(path), name).replace(path, name)
     text = re.sub(r"(owner-uid|owner-pid|owner-start)=\d+", r"\1=N", text)
+    text = text.replace(f"owner-host={socket.gethostname()}\n",
+                        "owner-host=HOST\n")
     text = re.sub(r"boot-id=[0-9a-f-]{36}:\d+\n", "boot-id=BOOT\n", text)
     text = re.sub(r"^\d+:\d+$", "UID:GID", text, flags=re.M)
     text = re.sub(r"(processes=\d+,file=\d+),cpus=\d+", r"\1,cpus=N", text)
@@ -231,6 +233,9 @@ def test_swept(work):
     e.start("true")
     t.equal([c["args"][-1] for c in e.of("rm")], [STALE, "d" * 64, ID],
             "only what belongs to nobody, and our own, is removed")
+    t.ok(f"label=ironcurtain.owner-host={socket.gethostname()}" in
+         e.of("ps")[0]["args"],
+         "and only this machine's containers are looked at")
 
 
 def test_gc(work):
