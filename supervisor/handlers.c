@@ -14,7 +14,7 @@
 
 #include "box/orient.h"
 #include "box/runtime.h"
-#include "budget.h"
+#include "budget/budget.h"
 #include "common/log.h"
 #include "control/approvals.h"
 #include "control/control.h"

@@ -17,7 +17,7 @@
 #include "auditlog/recheck.h"
 #include "box/runtime.h"
 #include "box/watcher.h"
-#include "budget.h"
+#include "budget/budget.h"
 #include "clone.h"
 #include "later.h"
 #include "control/approvals.h"

@@ -16,7 +16,7 @@
 
 #include "box/sandbox.h"
 #include "box/uncommitted.h"
-#include "budget_priv.h"
+#include "budget/priv.h"
 #include "clone.h"
 #include "common/plural.h"
 #include "later.h"

@@ -24,7 +24,7 @@
 #include "box/sandbox_log.h"
 #include "box/timeup.h"
 #include "clone.h"
-#include "budget.h"
+#include "budget/budget.h"
 #include "config/jsonfile.h"
 #include "conversation/conversation.h"
 #include "relay/link.h"

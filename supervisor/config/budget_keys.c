@@ -3,7 +3,7 @@
  * The limits of a budget: their names in config.json, their ranges and their
  * defaults.
  */
-#include "budget.h"
+#include "budget/budget.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 
 #include <json-c/json.h>
 
-#include "budget.h"
+#include "budget/budget.h"
 #include "common/ipc/proto.h"
 #include "config/fault.h"
 #include "config/limits.h"

@@ -10,7 +10,7 @@
 
 #include <json-c/json.h>
 
-#include "budget.h"
+#include "budget/budget.h"
 #include "config/fault.h"
 
 #define PERSONA_NAME 64U

@@ -5,7 +5,7 @@
  */
 #include "control/control.h"
 
-#include "budget.h"
+#include "budget/budget.h"
 
 #include <sys/socket.h>
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "budget.h"
+#include "budget/budget.h"
 #include "conversation/talk_events.h"
 #include "json_put.h"
 #include "sup.h"

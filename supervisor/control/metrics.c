@@ -11,7 +11,7 @@
 
 #include <unistd.h>
 
-#include "budget.h"
+#include "budget/budget.h"
 #include "sup.h"
 
 #define METRICS_MAX (256U << 10)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "budget.h"
+#include "budget/budget.h"
 #include "config/jsonfile.h"
 #include "control/grants.h"
 #include "json_put.h"

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "budget.h"
+#include "budget/budget.h"
 #include "control/grants.h"
 #include "box/sandbox.h"
 #include "conversation/conversation.h"

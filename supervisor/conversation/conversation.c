@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "box/bridge.h"
-#include "budget.h"
+#include "budget/budget.h"
 #include "common/json/value.h"
 #include "common/log.h"
 #include "control/approvals.h"

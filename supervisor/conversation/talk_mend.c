@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "budget.h"
+#include "budget/budget.h"
 #include "conversation/talk_events.h"
 #include "conversation/talk_trouble.h"
 #include "json_put.h"

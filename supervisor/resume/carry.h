@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "auditlog/checkpoint.h"
-#include "budget.h"
+#include "budget/budget.h"
 #include "config/fault.h"
 
 #define CARRY_HOLDS 72U

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "budget.h"
+#include "budget/budget.h"
 #include "common/json/value.h"
 #include "config/here.h"
 #include "sup.h"

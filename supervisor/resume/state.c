@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "resume/state.h"
 
-#include "budget.h"
+#include "budget/budget.h"
 #include "common/json/value.h"
 #include "config/here.h"
 #include "conversation/conversation.h"

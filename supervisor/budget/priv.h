@@ -5,7 +5,7 @@
 
 #include <sys/queue.h>
 
-#include "budget.h"
+#include "budget/budget.h"
 #include "common/loop.h"
 #include "config/prices.h"
 
@@ -90,7 +90,7 @@ void budget_push(void);
 /* budget.c: Set the timer for the next mark of a limit of time. */
 void budget_arm(void);
 
-/* budget_sum.c */
+/* sum.c */
 /* Returns the same with at most two decimals, for people. */
 double budget_shown(enum budget_key);
 uint64_t budget_turns(void);
@@ -110,7 +110,7 @@ void budget_changed(void);
 /* Add what an answer has cost since its last report. */
 void budget_charge(const struct msg_USAGE_SHOW *);
 
-/* budget_ask.c */
+/* ask.c */
 /*
  * Ask whether the limit is to be raised, unless that was done since it was
  * last changed. Returns true if a question waits.

@@ -3,7 +3,7 @@
  * The limits of one turn, which begin anew with each. In a conversation a turn
  * that reaches one ends, and the session goes on.
  */
-#include "budget_priv.h"
+#include "budget/priv.h"
 
 #include "sup.h"
 

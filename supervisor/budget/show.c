@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "budget_priv.h"
+#include "budget/priv.h"
 #include "control/approvals.h"
 #include "json_put.h"
 #include "json_put.h"

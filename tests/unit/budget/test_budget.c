@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "supervisor/budget_priv.h"
+#include "supervisor/budget/priv.h"
 #include "supervisor/sup.h"
 #include "tap.h"
 

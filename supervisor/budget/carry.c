@@ -4,7 +4,7 @@
  * a limit that a person lowered in the session stays. One that was raised does
  * not: that was a permission, and a person may give it again.
  */
-#include "budget_priv.h"
+#include "budget/priv.h"
 
 #include <string.h>
 

@@ -4,9 +4,9 @@
  * left, and ends the session when its time is up. Workers' counts can only
  * rise, and no worker can lower another's.
  */
-#include "budget.h"
+#include "budget/budget.h"
 
-#include "budget_priv.h"
+#include "budget/priv.h"
 
 #include <stdio.h>
 #include <string.h>

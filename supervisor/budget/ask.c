@@ -4,7 +4,7 @@
  * pending entry like that of a call. auditd records the question before it is
  * shown, and the answer before it counts.
  */
-#include "budget_priv.h"
+#include "budget/priv.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -67,7 +67,7 @@ void budget_calls(uint64_t calls);
  * up; the reason is in `why`.
  */
 bool budget_refusal(char *why, size_t cap);
-/* conversation/turn_budget.c */
+/* turn.c */
 /* The agent begins a turn, or its only one, which has limits of its own. */
 void budget_turn(void);
 /* The turn has ended: nothing counts for one until the next. */

@@ -3,7 +3,7 @@
  * Adds up what a session has used of its budget, from the reports of workers
  * and the clock. Counts only rise.
  */
-#include "budget_priv.h"
+#include "budget/priv.h"
 
 #include <stdio.h>
 #include <string.h>
