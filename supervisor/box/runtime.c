@@ -15,7 +15,7 @@
 
 #include "box/breakout.h"
 #include "box/bridge.h"
-#include "box/engine.h"
+#include "box/engine/engine.h"
 #include "box/kind.h"
 #include "box/locate_priv.h"
 #include "box/oom.h"

@@ -30,7 +30,7 @@ extern struct sandbox sandbox;
 pid_t sandbox_root(void);
 
 /*
- * engine.c: Find containers of the runtime's engine whose icsupervisor is gone,
+ * engine/engine.c: Find containers of the runtime's engine whose icsupervisor is gone,
  * add their ids to `ids`, and remove them if `remove`. Returns 0, or -1 with the
  * fault set.
  */

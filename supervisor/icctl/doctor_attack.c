@@ -67,7 +67,7 @@ attack_look(struct box_trial *t, const char *dir)
 		return;
 	(void)json_object_object_get_ex(o, "inside", &inside);
 	(void)json_object_object_get_ex(o, "outside", &outside);
-	if (!attack_env.json)
+	if (!attack_env.json && inside != NULL)
 		printf("\n%s: from inside the sandbox, and what stops it\n",
 		    runtime);
 	bad = attack_put(inside, "guard");

@@ -5,7 +5,7 @@
  * number of a process alone would not do, because numbers are used again: the
  * labels have its start time, the machine and the machine's boot as well.
  */
-#include "box/engine.h"
+#include "box/engine/engine.h"
 
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -5,7 +5,7 @@
  * this machine: the user's own configuration could put credentials into
  * containers, run plugins, or lead to another machine.
  */
-#include "box/engine.h"
+#include "box/engine/engine.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>

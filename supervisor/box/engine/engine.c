@@ -5,7 +5,7 @@
  * mounted and static, is the entry point in every image. After the agent has
  * run, the engine is only told to end the container: it never enters it again.
  */
-#include "box/engine.h"
+#include "box/engine/engine.h"
 
 #include <sys/syscall.h>
 

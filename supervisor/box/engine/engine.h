@@ -62,7 +62,7 @@ struct engine_said {
 };
 
 /*
- * engine_client.c: Run the client with these arguments (ends with NULL) to its
+ * client.c: Run the client with these arguments (ends with NULL) to its
  * end. Returns its exit status, or -1 with the fault set if it cannot be
  * started, or does not end.
  */
@@ -71,13 +71,13 @@ int engine_ask(
 /* Find the client, and where its engine is. */
 int engine_client(struct fault *);
 
-/* engine_files.c: Make DIR/engine. */
+/* files.c: Make DIR/engine. */
 int engine_files(struct fault *);
 /* Returns the path of a file in it, allocated. */
 char *engine_path(const char *name);
 
 /*
- * engine_args.c: Returns the arguments that make the container, allocated,
+ * args.c: Returns the arguments that make the container, allocated,
  * without those before every command; `argv` is the whole command in it.
  * Returns NULL with the fault set.
  */
@@ -85,7 +85,7 @@ char **engine_args(char *const *argv, struct fault *);
 /* Refuse a path that --mount cannot express. */
 int engine_path_ok(const char *path, struct fault *);
 
-/* engine_end.c */
+/* end.c */
 /*
  * Write the labels that tell whose container it is: a process, and the boot and
  * the process namespace in which it has that number.

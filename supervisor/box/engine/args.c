@@ -5,7 +5,7 @@
  * engine sets up no console and relays nothing. Every place of the host is
  * named by --mount, which makes no directory that is missing.
  */
-#include "box/engine.h"
+#include "box/engine/engine.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * forms of the system-call filter, and the files of /etc that name the agent's
  * user and nothing of the host's network.
  */
-#include "box/engine.h"
+#include "box/engine/engine.h"
 
 #include <sys/stat.h>
 
