@@ -107,7 +107,7 @@ class Bare:
         if role == "auditd":
             with open(self.log, "ab") as f:
                 socket.send_fds(ours, [self.msg("LOG", struct.pack(
-                    "<QI32sB", 1, 32, b"\0" * 32, 0))], [f.fileno()])
+                    "<QI32sBB", 1, 32, b"\0" * 32, 0, 0))], [f.fileno()])
         ours.send(self.msg("START", b""))
         return peers
 
