@@ -212,6 +212,8 @@ echo error >&2
 
 
 def main():
+    # Whoever runs this may ignore it (nohup), and programs inherit that.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     for part in (redirected, files, typed, signals, stopped, killed, lines):
         with h.workdir() as work, t.case(part.__name__):
             part(Place(work))
