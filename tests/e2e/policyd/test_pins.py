@@ -294,7 +294,7 @@ def own_edit(b):
     with b.session(changed) as s:
         m, tools = agent(s)
         h.wait_for(lambda: len(m.list_tools()) == 7, "seven tools")
-        # What is quarantined is recorded before it is told.
+        # The quarantine is recorded before it is told.
         h.wait_for(lambda: quarantined(s), "the tool in quarantine")
         t.equal(list(quarantined(s)), [("echo", "lookup")],
                 "a yes at the start holds for later sessions")
