@@ -106,10 +106,17 @@ answer_ping(struct agent *a, const struct jsonrpc_id *id)
 void
 answer_hello(struct agent *a, const struct jsonrpc_id *id, struct span version)
 {
+	const struct span instructions = buf_span(&a->p->instructions);
+
 	(void)jsonrpc_add_head(&a->out, id);
 	buf_adds(&a->out,
-	    "{\"capabilities\":{\"tools\":{\"listChanged\":true}},"
-	    "\"protocolVersion\":\"");
+	    "{\"capabilities\":{\"tools\":{\"listChanged\":true}},");
+	if (instructions.len != 0) {
+		buf_adds(&a->out, "\"instructions\":");
+		buf_addspan(&a->out, instructions);
+		buf_addc(&a->out, ',');
+	}
+	buf_adds(&a->out, "\"protocolVersion\":\"");
 	buf_adds(&a->out, jsonrpc_version(version));
 	buf_adds(&a->out,
 	    "\",\"serverInfo\":{\"name\":\"ironcurtain\",\"version\":"

@@ -2,7 +2,8 @@
 /*
  * Shared by the modules of mcp-proxyd: the agent's connections (agent.c), its
  * requests (request.c), calls in flight (calls.c), the tool list (tools.c),
- * answers (answer.c), and messages from peers (serve.c).
+ * what agents are told about the session (instructions.c), answers (answer.c),
+ * and messages from peers (serve.c).
  *
  * Admission happens here: a call over a limit is not refused; instead its
  * connection is not read until another call has ended.
@@ -25,6 +26,8 @@
  * The largest answer: a tool list, or a result that a server wrote in one line.
  */
 #define PROXY_MAX_ANSWER (12U << 20)
+/* The instructions for the agent, as a JSON string. */
+#define PROXY_MAX_INSTRUCTIONS (64U << 10)
 #define PROXY_MAX_BLANKS 100U
 #define PROXY_MAX_SKIP ((size_t)256 << 20) /* bytes of an over-long line */
 #define PROXY_CALL_MS 300000U
@@ -109,6 +112,9 @@ struct proxy {
 	struct buf tree;  /* the arguments being sent */
 	struct buf tools; /* text of the last TOOLS */
 	bool tools_known, tools_complete;
+	bool oriented;           /* ORIENTATION came */
+	struct buf orientation;  /* its text */
+	struct buf instructions; /* that, and the tools: a JSON string */
 	uint64_t list_until; /* time until which tools/list waits */
 	uint64_t stray;      /* results that belong to no call here */
 	uint64_t ignored;    /* notifications and answers of agents */
@@ -189,6 +195,14 @@ int tools_ask(struct agent *, const struct jsonrpc_id *);
  * Store the list from TOOLS.  Returns -1 if it is not a JSON array in one line.
  */
 int tools_set(struct proxy *, struct span text, bool complete);
+
+/*
+ * instructions.c: Store the text from ORIENTATION. Returns -1 if it came before
+ * or is not UTF-8.
+ */
+int instructions_set(struct proxy *, struct span text);
+/* Compose the instructions anew, because the tools have changed. */
+void instructions_compose(struct proxy *);
 
 /* answer.c: answers to a call. */
 void answer_text(struct call *, struct span text, bool error);

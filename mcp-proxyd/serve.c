@@ -44,6 +44,14 @@ on_server_view(struct chan *c, const struct msg_SERVER_VIEW *m)
 }
 
 static int
+on_orientation(struct chan *c, const struct msg_ORIENTATION *m)
+{
+	if (instructions_set(chan_arg(c), m->text) == -1)
+		return chan_violation(c, "ORIENTATION twice or malformed");
+	return 0;
+}
+
+static int
 on_listen(struct chan *c, const struct msg_LISTEN *m, int fd)
 {
 	struct proxy *p = chan_arg(c);
@@ -240,6 +248,7 @@ const struct chan_handler proxy_handlers[] = {
 	HANDLER(INSTANCE_BACK,	on_instance_back),
 	HANDLER(SERVER,		on_server),
 	HANDLER(SERVER_VIEW,	on_server_view),
+	HANDLER(ORIENTATION,	on_orientation),
 	HANDLER(LISTEN,		on_listen),
 };
 /* clang-format on */
@@ -252,6 +261,8 @@ proxy_init(struct proxy *p)
 	calls_init(p);
 	buf_init(&p->tree, PROTO_MAX_TREE);
 	buf_init(&p->tools, 8U << 20);
+	buf_init(&p->orientation, PROTO_MAX_ORIENT);
+	buf_init(&p->instructions, PROXY_MAX_INSTRUCTIONS);
 	p->call_ms = PROXY_CALL_MS;
 	p->list_ms = PROXY_LIST_MS;
 	p->note_ms = PROXY_NOTE_MS;

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "box/orient.h"
 #include "config/jsonfile.h"
 #include "domains.h"
 #include "relay/publish.h"
@@ -201,6 +202,7 @@ setup_config(void)
 			setup_door(i);
 	setup_policy();
 	setup_log();
+	orient_setup();
 	child_send(ROLE_PROXY, 0, MSG_LISTEN, &listen_msg, sup.listen_mcp);
 	child_send(ROLE_MITM, 0, MSG_LISTEN, &listen_msg, sup.listen_mitm);
 	sup.listen_mcp = sup.listen_mitm = -1;

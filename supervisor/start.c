@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "auditlog/recheck.h"
+#include "box/orient.h"
 #include "box/runtime.h"
 #include "box/watcher.h"
 #include "budget/budget.h"
@@ -168,7 +169,7 @@ start_adapter(struct fault *fault)
 	if (start_providers(providers, fault) == -1)
 		return -1;
 	snprintf(sup.providers.model, sizeof(sup.providers.model), "%s", model);
-	if (link_prepare(fault) == -1)
+	if (orient_compose(fault) == -1 || link_prepare(fault) == -1)
 		return -1;
 	return runtime_prepare(fault);
 }

@@ -88,6 +88,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_MATCH		128U
 #define PROTO_MAX_RETRY		(366U * 86400U) /* seconds */
 #define PROTO_MAX_SEEN		512U	/* SERVER_VIEW.text */
+#define PROTO_MAX_ORIENT	8192U	/* ORIENTATION.text */
 #define PROTO_MAX_TURN_RULES	24U
 #define PROTO_MAX_PORTS		8U	/* published */
 
@@ -128,6 +129,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(VIEW,		0x0305,	R(SUP),		R(POLICY),	SETUP,	1)	\
 	M(SERVER_STDIN,	0x0306,	R(SUP),		R(AUDIT),	BOTH,	1)	\
 	M(SERVER_VIEW,	0x0320,	R(SUP),		R(PROXY),	SETUP,	0)	\
+	M(ORIENTATION,	0x0321,	R(SUP),		R(PROXY),	SETUP,	0)	\
 	M(SERVER_OUT,	0x0307,	R(SUP),		R(BACK),	BOTH,	1)	\
 	M(SERVER_FAIL,	0x0308,	R(SUP),		R(POLICY),	BOTH,	0)	\
 	M(RULES_BAD,	0x0309,	R(POLICY),	R(SUP),		BOTH,	0)	\
@@ -393,6 +395,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /* The view of a sandboxed server, as the agent is told when it is refused. */
 #define F_SERVER_VIEW(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, text, PROTO_MAX_SEEN)
+/*
+ * The beginning of the instructions in the result of `initialize`: empty if the
+ * agent is told by other means.
+ */
+#define F_ORIENTATION(F, m)	F(m, str, text, PROTO_MAX_ORIENT)
 #define F_SERVER_FAIL(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, text, 512)
 #define F_RULES_BAD(F, m)	F(m, u8, kind, PROTO_RULES_LAST)	\

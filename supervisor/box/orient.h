@@ -11,6 +11,13 @@
 /* Convert the certificate to PEM and keep it until orient_write(). */
 int orient_ca(struct span der, struct fault *);
 /*
+ * orient_text.c: Compose what the agent is told about the session, once the
+ * hosts are known. Returns 0, or -1 with the fault set.
+ */
+int orient_compose(struct fault *);
+/* Send mcp-proxyd what it tells every agent. */
+void orient_setup(void);
+/*
  * Fill env[ORIENT_MAX_ENV + 1], zeroed by the caller, with NAME=VALUE in
  * allocated memory.
  */

@@ -160,6 +160,10 @@ adapter_value(
 		*len = 7;
 		return ps->model;
 	}
+	if (strncmp(p, "{orientation}", 13) == 0) {
+		*len = 13;
+		return ps->orientation;
+	}
 	if (strncmp(p, "{hosts}", 7) == 0) {
 		*len = 7;
 		return ps->hosts;
@@ -247,6 +251,14 @@ adapter_env(const struct adapter *a, const struct providers *ps, char **env,
 	return a->chosen == NULL
 		   ? 0
 		   : adapter_env_of(a, a->chosen, ps, env, n, max, fault);
+}
+
+bool
+adapter_orients(const struct adapter *a)
+{
+	return a->root != NULL &&
+	       strstr(json_object_to_json_string(a->root), "{orientation}") !=
+		   NULL;
 }
 
 /* Returns true if the text names the key of a login that has not begun yet. */

@@ -137,6 +137,43 @@ def check_held_run(t, s, who, argv, call, key, sentinels):
     return out, err
 
 
+def _texts(value):
+    """Yields every string within a value of JSON."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for v in value.values() if isinstance(value, dict) else value:
+            yield from _texts(v)
+
+
+# Each is in the orientation of every agent in a sandbox.
+TOLD = ["You are in a sandbox of IronCurtain.", "you may write below /workspace",
+        "Do not retry a denied call", "until a person approves or denies it",
+        "no name is resolved", "the user can open it for the next session",
+        "The session ends if you use more than 4096 MiB of memory"]
+
+
+# A tool, and the beginning of its description.
+TOOL = ("read_text_file", "Read the complete contents of a file")
+
+
+def check_told(t, who, p, tool):
+    """Check that the provider, started with --bodies, received the agent's
+    orientation, and a tool with what its server says about it."""
+    bodies = [json.loads(r["body"]) for r in p.seen() if r.get("body")]
+    texts = max((list(_texts(b)) for b in bodies), default=[],
+                key=lambda x: sum(map(len, x)))
+    whole = "\n".join(texts)
+    t.equal([x for x in TOLD if x not in whole], [],
+            f"{who}: is told where it is, by what its provider received")
+    t.equal(whole.count(TOLD[0]), 1, f"{who}: is told once")
+    # Codex passes on no more than the beginning of the instructions.
+    want = tool if who != "codex" else ("ironcurtain", "The tools of this")
+    t.ok(any(want[0] in x and want[1] in x for x in texts),
+         f"{who}: is told what {tool[0]} does",
+         [x for x in texts if tool[0] in x][:3])
+
+
 def check_logs(t, s, who, seen, keys, output):
     """Check that the log has one approved call, every request, and no key."""
     audit = s.audit()

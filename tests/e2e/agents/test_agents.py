@@ -65,7 +65,8 @@ def run(agent, websocket=False, http2=True):
         name = os.path.join(papers, "a.txt")
         with open(name, "w", encoding="utf-8") as f:
             f.write(paper)
-        p = h.Provider(work, *(["--websocket"] if websocket else []), script=[
+        how = "--websocket" if websocket else "--bodies"
+        p = h.Provider(work, how, script=[
             {"tool": "documents__read_text_file$", "args": {"path": name}},
             {"text": "FINAL: $RESULT"}])
         s = h.Session(work, {"documents": {
@@ -91,6 +92,8 @@ def run(agent, websocket=False, http2=True):
         t.ok(not websocket or {r["status"] for r in seen} == {101},
              f"{agent}: by WebSocket alone, where that was asked for",
              [(r["target"], r["status"]) for r in seen])
+        if not websocket:
+            agents.check_told(t, agent, p, agents.TOOL)
         # The protocol chosen by ALPN, from mitmd's log: only Codex offers h2,
         # and not for a WebSocket.
         h2 = "HTTP/2 with api.openai.com" in s.session_log()

@@ -35,7 +35,7 @@ SECONDS = 120
 def rig(work, agent, path, paper):
     """Returns a session's surroundings, and the provider."""
     name = h.put(os.path.join(work, "papers", "a.txt"), paper)
-    p = h.Provider(work, script=[
+    p = h.Provider(work, "--bodies", script=[
         {"tool": "documents__read_text_file$", "args": {"path": name}},
         {"text": "FINAL: $RESULT"}])
     provider = PROVIDERS[agent]
@@ -78,6 +78,7 @@ def screen(work, agent, path, ready):
         tmux.until("FINAL", SECONDS)
         t.ok(any(paper in x for x in tmux.until(paper)),
              f"{agent}: the result is on its screen")
+        agents.check_told(t, agent, p, agents.TOOL)
         tmux.keys("C-]", "d")
         tmux.until("detached")
         tmux.until(PROMPT)

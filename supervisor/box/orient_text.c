@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The text that tells the agent where it is and what it may do: {orientation}
+ * in adapters, and the beginning of the instructions that every agent gets from
+ * the MCP server `ironcurtain`. All of it comes from the configuration; no
+ * agent or server has a say in it.
+ */
+#include "box/orient.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "budget/budget.h"
+#include "common/buf.h"
+#include "domains.h"
+#include "sup.h"
+
+static void
+text_outcomes(struct buf *b)
+{
+	const unsigned seconds = sup.config.hold_ms / 1000;
+
+	buf_adds(b,
+	    "A policy decides about each call of these tools, with one of "
+	    "three outcomes:\n"
+	    "- allowed: you get the result;\n"
+	    "- denied: you get an error that gives the reason. Do not retry a "
+	    "denied call and do not look for a way around it: say what you "
+	    "needed, and go on without it;\n"
+	    "- held: the call waits until a person approves or denies it, ");
+	if (seconds % 60 == 0)
+		buf_printf(b, "for at most %u minute%s", seconds / 60,
+		    seconds == 60 ? "" : "s");
+	else
+		buf_printf(b, "for at most %u seconds", seconds);
+	buf_adds(b, ". Wait for its result, and do not repeat the call.\n");
+}
+
+static void
+text_places(struct buf *b)
+{
+	buf_adds(b,
+	    "You are in a sandbox of IronCurtain.\n\n"
+	    "Files: you may write below /workspace, which is the user's "
+	    "project, /home/agent, which is your home, and /tmp. The rest is "
+	    "read-only, and no other file of the user is visible here.\n\n"
+	    "Tools: those of the MCP server \"ironcurtain\" act outside the "
+	    "sandbox; use them for all that you cannot do in here. ");
+}
+
+static void
+text_network(struct buf *b)
+{
+	const char *hosts = sup.providers.hosts;
+
+	buf_adds(b,
+	    "\nNetwork: there is none, and no name is resolved. The one way "
+	    "out is HTTPS_PROXY, and it leads only to your model's provider "
+	    "and to hosts that were opened.");
+	buf_adds(b, hosts[0] != '\0' ? hosts : " No other host is open.");
+	if (!domains_on())
+		buf_adds(b,
+		    " If you need another one, name it and say why: the user "
+		    "can open it for the next session.");
+	buf_addc(b, '\n');
+}
+
+/* Begin a list, or add the next item. */
+static void
+text_item(struct buf *b, bool *any, const char *first)
+{
+	buf_adds(b, *any ? ", " : first);
+	*any = true;
+}
+
+static void
+text_sizes(struct buf *b)
+{
+	const struct limits *l = &sup.config.limits;
+	bool any = false;
+
+	if (l->memory_mb != 0) {
+		text_item(b, &any, " The session ends if you use more than ");
+		buf_printf(b, "%llu MiB of memory",
+		    (unsigned long long)l->memory_mb);
+	}
+	if (l->home_mb != 0) {
+		text_item(b, &any, " The session ends if you use more than ");
+		buf_printf(b, "%llu MiB in your home",
+		    (unsigned long long)l->home_mb);
+	}
+	if (any)
+		buf_addc(b, '.');
+	any = false;
+	if (l->processes != 0) {
+		text_item(b, &any, " There is room for ");
+		buf_printf(
+		    b, "%llu processes", (unsigned long long)l->processes);
+	}
+	if (l->tmp_mb != 0) {
+		text_item(b, &any, " There is room for ");
+		buf_printf(
+		    b, "%llu MiB in /tmp", (unsigned long long)l->tmp_mb);
+	}
+	if (any)
+		buf_addc(b, '.');
+}
+
+/* A budget's limits; those of time end the agent. */
+static void
+text_budget(struct buf *b)
+{
+	const struct budget_limits *l = &sup.config.budget;
+	bool any = false;
+
+	if (l->on[BUDGET_SECONDS])
+		buf_printf(b, " The session ends after %.15g seconds of work.",
+		    l->max[BUDGET_SECONDS]);
+	if (l->on[BUDGET_TURN])
+		buf_printf(b, " Each turn ends after %.15g seconds.",
+		    l->max[BUDGET_TURN]);
+	for (unsigned i = 0; i < BUDGET_KEYS; i++) {
+		if (!l->on[i] || i == BUDGET_SECONDS || i == BUDGET_TURN)
+			continue;
+		text_item(b, &any, " Model requests and tool calls stop at ");
+		buf_printf(b, "%.15g %s%s", l->max[i],
+		    budget_unit((enum budget_key)i),
+		    budget_is_turn((enum budget_key)i) ? " in one turn" : "");
+	}
+	if (any)
+		buf_adds(b, "; a person may raise that.");
+}
+
+static void
+text_limits(struct buf *b)
+{
+	const size_t before = b->len;
+
+	buf_adds(b, "\nLimits:");
+	if (sup.opt.runtime != RUNTIME_NONE)
+		text_sizes(b);
+	text_budget(b);
+	if (b->len - before == sizeof("\nLimits:") - 1)
+		buf_adds(b, " none.");
+	buf_addc(b, '\n');
+}
+
+int
+orient_compose(struct fault *fault)
+{
+	struct providers *ps = &sup.providers;
+	struct buf b;
+	int rv;
+
+	buf_init(&b, sizeof(ps->orientation) - 1);
+	if (sup.opt.runtime != RUNTIME_NONE)
+		text_places(&b);
+	text_outcomes(&b);
+	if (sup.opt.runtime != RUNTIME_NONE)
+		text_network(&b);
+	text_limits(&b);
+	rv = span_copy(
+	    buf_span(&b), ps->orientation, sizeof(ps->orientation));
+	if (b.failed || rv == -1)
+		rv = fault_set(fault, "orientation: its text is too long");
+	buf_free(&b);
+	return rv;
+}
+
+void
+orient_setup(void)
+{
+	/* An agent that its adapter tells need not read it twice. */
+	const char *text =
+	    adapter_orients(&sup.adapter) ? "" : sup.providers.orientation;
+	struct msg_ORIENTATION m = {.text = span_str(text)};
+
+	child_send(ROLE_PROXY, 0, MSG_ORIENTATION, &m, -1);
+}
