@@ -114,7 +114,8 @@ struct proxy {
 	bool tools_known, tools_complete;
 	bool oriented;           /* ORIENTATION came */
 	struct buf orientation;  /* its text */
-	struct buf instructions; /* that, and the tools: a JSON string */
+	struct buf told;         /* text of the last TOOLS_TOLD */
+	struct buf instructions; /* both, as a JSON string */
 	uint64_t list_until; /* time until which tools/list waits */
 	uint64_t stray;      /* results that belong to no call here */
 	uint64_t ignored;    /* notifications and answers of agents */
@@ -201,8 +202,8 @@ int tools_set(struct proxy *, struct span text, bool complete);
  * or is not UTF-8.
  */
 int instructions_set(struct proxy *, struct span text);
-/* Compose the instructions anew, because the tools have changed. */
-void instructions_compose(struct proxy *);
+/* Store the text from TOOLS_TOLD. Returns -1 if it is not UTF-8. */
+int instructions_tools(struct proxy *, struct span text);
 
 /* answer.c: answers to a call. */
 void answer_text(struct call *, struct span text, bool error);

@@ -73,6 +73,14 @@ on_tools(struct chan *c, const struct msg_TOOLS *m)
 }
 
 static int
+on_tools_told(struct chan *c, const struct msg_TOOLS_TOLD *m)
+{
+	if (instructions_tools(chan_arg(c), m->text) == -1)
+		return chan_violation(c, "TOOLS_TOLD is not UTF-8");
+	return 0;
+}
+
+static int
 on_call_held(struct chan *c, const struct msg_CALL_HELD *m)
 {
 	struct proxy *p = chan_arg(c);
@@ -245,6 +253,7 @@ const struct chan_handler proxy_handlers[] = {
 	HANDLER(CALL_HELD,		on_call_held),
 	HANDLER(CALL_HELD_AS,	on_call_held_as),
 	HANDLER(TOOLS,		on_tools),
+	HANDLER(TOOLS_TOLD,	on_tools_told),
 	HANDLER(INSTANCE_BACK,	on_instance_back),
 	HANDLER(SERVER,		on_server),
 	HANDLER(SERVER_VIEW,	on_server_view),
@@ -262,6 +271,7 @@ proxy_init(struct proxy *p)
 	buf_init(&p->tree, PROTO_MAX_TREE);
 	buf_init(&p->tools, 8U << 20);
 	buf_init(&p->orientation, PROTO_MAX_ORIENT);
+	buf_init(&p->told, PROTO_MAX_TOLD);
 	buf_init(&p->instructions, PROXY_MAX_INSTRUCTIONS);
 	p->call_ms = PROXY_CALL_MS;
 	p->list_ms = PROXY_LIST_MS;

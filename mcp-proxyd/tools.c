@@ -9,7 +9,7 @@
 int
 tools_set(struct proxy *p, struct span text, bool complete)
 {
-	bool changed, told;
+	bool changed;
 
 	if (text.len < 2 || text.p[0] != '[' || text.p[text.len - 1] != ']' ||
 	    memchr(text.p, '\n', text.len) != NULL)
@@ -21,11 +21,8 @@ tools_set(struct proxy *p, struct span text, bool complete)
 		if (p->tools.failed)
 			return -1;
 	}
-	told = !changed && p->tools_known && p->tools_complete == complete;
 	p->tools_known = true;
 	p->tools_complete = complete;
-	if (!told)
-		instructions_compose(p);
 	for (size_t i = 0; changed && i < PROXY_MAX_AGENTS; i++) {
 		if (p->agents[i].fd != -1 && p->agents[i].listed)
 			answer_changed(&p->agents[i]);

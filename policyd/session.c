@@ -56,8 +56,10 @@ session_publish(struct policyd_env *env)
 	const struct session_tools *t;
 	struct span json;
 	const char *before = "";
+	struct told_text told;
 	struct buf b;
 
+	told_begin(&told);
 	buf_init(&b, 8U << 20);
 	buf_addc(&b, '[');
 	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++) {
@@ -75,11 +77,13 @@ session_publish(struct policyd_env *env)
 			}
 			buf_adds(&b, before);
 			buf_addspan(&b, json);
+			told_add(&told, &t->list[k]);
 			before = ",";
 		}
 	}
 	buf_addc(&b, ']');
 	msg.text = buf_span(&b);
+	told_send(&told, env, msg.complete);
 	if (!b.failed)
 		env->send(env, ROLE_PROXY, MSG_TOOLS, &msg);
 	buf_free(&b);

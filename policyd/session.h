@@ -8,6 +8,7 @@
 #ifndef SESSION_H
 #define SESSION_H
 
+#include "common/buf.h"
 #include "common/ipc/proto.h"
 #include "common/json/value.h"
 #include "common/loop.h"
@@ -29,6 +30,7 @@ struct session_tool {
 	struct span name;
 	const struct value *schema;	/* an object, or NULL */
 	struct span json;		/* as shown to the agent */
+	struct span line;		/* as told to it; see told.c */
 	uint8_t digest[32];		/* covers `json` and the server's
 					   command */
 	enum proto_tool state, told;	/* pins.h */
@@ -108,5 +110,20 @@ void tools_sort(struct session_tools *);
 const struct session_tool *tools_find(const struct session_tools *,
     struct span name);
 void tools_free(struct session_tools *);
+
+/*
+ * told.c: The tools as the agent is told of them, in a text of limited size.
+ * The text is in one line, because an agent may pass on the first line alone.
+ */
+struct told_text {
+	struct buf text;
+	unsigned more;			/* without room */
+};
+/* Append the line of the server's tool `def`. */
+void told_tool(struct buf *, struct span server, const struct value *def);
+void told_begin(struct told_text *);
+void told_add(struct told_text *, const struct session_tool *);
+/* Send the text to mcp-proxyd and icsupervisor, and free it. */
+void told_send(struct told_text *, struct policyd_env *, bool complete);
 
 #endif

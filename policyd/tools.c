@@ -76,21 +76,27 @@ add_tool(struct session_tools *t, struct span server, const struct value *def)
 	struct session_tool *tool = &t->list[t->n];
 	const struct value *name = value_get(def, "name"), *schema;
 	struct value *copy;
+	size_t json;
 	struct buf b;
 	uint8_t *p;
 	int ret = -1;
 
-	buf_init(&b, PROTO_MAX_TREE);
+	buf_init(&b, PROTO_MAX_TREE + PROTO_MAX_TOLD);
 	*tool = (struct session_tool){0};
-	if (write_tool(&b, server, def) == -1)
+	if (write_tool(&b, server, def) == -1 || b.len > PROTO_MAX_TREE)
 		goto out;
-	/* Name and text share one allocation. */
-	if ((p = value_pool_alloc(t->pool, name->text.len + b.len)) == NULL)
+	json = b.len;
+	told_tool(&b, server, def);
+	/* Name and texts share one allocation. */
+	if (b.failed || (p = value_pool_alloc(
+			     t->pool, name->text.len + b.len)) == NULL)
 		goto out;
 	memcpy(p, name->text.p, name->text.len);
 	memcpy(p + name->text.len, buf_span(&b).p, b.len);
 	tool->name = span_of(p, name->text.len);
-	tool->json = span_of(p + name->text.len, b.len);
+	p += name->text.len;
+	tool->json = span_of(p, json);
+	tool->line = span_of(p + json, b.len - json);
 	schema = value_get(def, "inputSchema");
 	if (schema != NULL && schema->type == VALUE_OBJECT) {
 		if ((copy = value_copy(t->pool, schema)) == NULL)

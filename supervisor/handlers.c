@@ -125,6 +125,15 @@ on_ca(struct chan *ch, const struct msg_CA *m)
 }
 
 static int
+on_tools_told(struct chan *ch, const struct msg_TOOLS_TOLD *m)
+{
+	if (orient_tools(m) == -1)
+		return chan_violation(ch, "TOOLS_TOLD is not plain text");
+	runtime_poll();
+	return 0;
+}
+
+static int
 on_key_state(struct chan *ch, const struct msg_KEY_STATE *m)
 {
 	struct child *c = chan_arg(ch);
@@ -500,6 +509,7 @@ static const struct chan_handler sup_handlers[] = {
 	HANDLER(KEY_STATE,	on_key_state),
 	HANDLER(SPENT,		on_spent),
 	HANDLER(TROUBLE,	on_trouble),
+	HANDLER(TOOLS_TOLD,	on_tools_told),
 	HANDLER(CALLS_SPENT,	on_calls_spent),
 	HANDLER(USAGE_SHOW,	on_usage_show),
 	HANDLER(KEY_TELL,	on_key_tell),

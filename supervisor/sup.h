@@ -196,6 +196,7 @@ struct sup {
 	bool logging; /* auditd has the log */
 	bool logged;  /* auditd has written this run's first record */
 	bool started, ready, agent_started, agent_ended;
+	bool tools_told; /* policyd has told of the tools of every server */
 	char audit_failed[256];
 	struct msg_COUNTS counts;
 	struct {

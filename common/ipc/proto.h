@@ -89,6 +89,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_RETRY		(366U * 86400U) /* seconds */
 #define PROTO_MAX_SEEN		512U	/* SERVER_VIEW.text */
 #define PROTO_MAX_ORIENT	8192U	/* ORIENTATION.text */
+#define PROTO_MAX_TOLD		8192U	/* TOOLS_TOLD.text */
 #define PROTO_MAX_TURN_RULES	24U
 #define PROTO_MAX_PORTS		8U	/* published */
 
@@ -168,6 +169,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(SERVER_REQUEST, 0x0505, R(BACK),	R(POLICY),	RUN,	0)	\
 	M(GONE,		0x0506,	R(BACK),  R(POLICY)|R(AUDIT),	RUN,	0)	\
 	M(TOOLS,	0x0507,	R(POLICY),	R(PROXY),	RUN,	0)	\
+	M(TOOLS_TOLD,	0x051c,	R(POLICY),	R(PROXY)|R(SUP), RUN,	0)	\
 	VIA_AUDIT(M, STATE,		0x0508,	R(POLICY),	R(SUP),		0, STATE_SHOW)		\
 	VIA_AUDIT(M, TOOL_SEEN,		0x050a,	R(POLICY),	R(SUP),		0, TOOL_SEEN_SHOW)	\
 	M(REMOTES,	0x050e,	R(BACK),	R(POLICY),	RUN,	0)	\
@@ -591,6 +593,12 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /* The tools that the agent may see from now on: a canonical JSON array. */
 #define F_TOOLS(F, m)		F(m, u8, complete, 1)			\
 				F(m, big, text, 8U << 20)
+/*
+ * The same for its instructions: names, and the beginnings of descriptions,
+ * quoted and escaped.
+ */
+#define F_TOOLS_TOLD(F, m)	F(m, u8, complete, 1)			\
+				F(m, str, text, PROTO_MAX_TOLD)
 #define F_STATE(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F(m, u8, state, PROTO_STATE_LAST)	\
 				F(m, u32, tools, UINT32_MAX)		\

@@ -217,6 +217,19 @@ orient_environment(const struct program *p, char **env, struct fault *fault)
 	return 0;
 }
 
+/* Write the adapter's files. */
+static int
+orient_files(struct fault *fault)
+{
+	if (adapter_files(&sup.adapter, &sup.providers, "orientation",
+		sup.session.orientation, 0644, fault) == -1)
+		return -1;
+	if (adapter_files(&sup.adapter, &sup.providers, "home",
+		sup.session.home, 0600, fault) == -1)
+		return home_blocked(fault);
+	return 0;
+}
+
 int
 orient_write(char *const *env, struct fault *fault)
 {
@@ -243,11 +256,11 @@ orient_write(char *const *env, struct fault *fault)
 		fault_errno(fault, "%s/home/.gitconfig", sup.session.dir);
 		return home_blocked(fault);
 	}
-	if (adapter_files(&sup.adapter, &sup.providers, "orientation",
-		sup.session.orientation, 0644, fault) == -1)
-		return -1;
-	if (adapter_files(&sup.adapter, &sup.providers, "home",
-		sup.session.home, 0600, fault) == -1)
-		return home_blocked(fault);
-	return 0;
+	return orient_files(fault);
+}
+
+int
+orient_write_tools(struct fault *fault)
+{
+	return adapter_names(&sup.adapter, "{tools}") ? orient_files(fault) : 0;
 }

@@ -4,6 +4,7 @@
 #define ORIENT_H
 
 #include "box/locate.h"
+#include "common/ipc/proto.h"
 #include "common/span.h"
 
 #define ORIENT_MAX_ENV 192U
@@ -15,6 +16,8 @@ int orient_ca(struct span der, struct fault *);
  * hosts are known. Returns 0, or -1 with the fault set.
  */
 int orient_compose(struct fault *);
+/* Keep the text about tools. Returns -1 if it is not plain text. */
+int orient_tools(const struct msg_TOOLS_TOLD *);
 /* Send mcp-proxyd what it tells every agent. */
 void orient_setup(void);
 /*
@@ -24,5 +27,7 @@ void orient_setup(void);
 int orient_environment(const struct program *, char **env, struct fault *);
 /* Write the certificates, agent.env and the adapter's files. */
 int orient_write(char *const *env, struct fault *);
+/* Write the adapter's files again if they tell of tools, which are known now. */
+int orient_write_tools(struct fault *);
 
 #endif

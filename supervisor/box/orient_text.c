@@ -12,6 +12,7 @@
 
 #include "budget/budget.h"
 #include "common/buf.h"
+#include "common/json/value.h"
 #include "domains.h"
 #include "sup.h"
 
@@ -167,12 +168,26 @@ orient_compose(struct fault *fault)
 	return rv;
 }
 
+int
+orient_tools(const struct msg_TOOLS_TOLD *m)
+{
+	for (size_t i = 0; i < m->text.len; i++)
+		if (m->text.p[i] < ' ' && m->text.p[i] != '\n')
+			return -1;
+	if (!utf8_valid(m->text) ||
+	    span_copy(m->text, sup.providers.tools,
+		sizeof(sup.providers.tools)) == -1)
+		return -1;
+	sup.tools_told = m->complete;
+	return 0;
+}
+
 void
 orient_setup(void)
 {
 	/* An agent that its adapter tells need not read it twice. */
 	const char *text =
-	    adapter_orients(&sup.adapter) ? "" : sup.providers.orientation;
+	    adapter_names(&sup.adapter, "{orientation}") ? "" : sup.providers.orientation;
 	struct msg_ORIENTATION m = {.text = span_str(text)};
 
 	child_send(ROLE_PROXY, 0, MSG_ORIENTATION, &m, -1);

@@ -361,7 +361,9 @@ runtime_start(void)
 
 	sup.agent_started = true;
 	loop_timer_clear(&sup.loop, &sup.agent_timer);
-	rv = sandbox_log_open(&log, &fault);
+	rv = orient_write_tools(&fault);
+	if (rv == 0)
+		rv = sandbox_log_open(&log, &fault);
 	if (rv == 0)
 		rv = bridge_open(sup.session.sockets, &runtime_calls, &fault);
 	if (rv == 0)
@@ -417,7 +419,7 @@ runtime_poll(void)
 		return;
 	if (sup.opt.runtime == RUNTIME_NONE)
 		runtime_none();
-	else if (servers_settled())
+	else if (servers_settled() && sup.tools_told)
 		runtime_start();
 	else if (sup.agent_timer.at == 0)
 		loop_timer_set(&sup.loop, &sup.agent_timer, SUP_SERVERS_MS,

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buf.h"
 #include "config/jsonfile.h"
 #include "config/names.h"
 #include "session.h"
@@ -136,78 +135,6 @@ adapter_free(struct adapter *a)
 	memset(a, 0, sizeof(*a));
 }
 
-/*
- * Returns the value of the "{...}" at `p`, and its length in `len`. NULL: it is
- * ordinary text.
- */
-static const char *
-adapter_value(
-    const struct providers *ps, const char *task, const char *p, size_t *len)
-{
-	const char *key;
-	char word[96];
-	size_t n;
-
-	if (task != NULL && strncmp(p, "{task}", 6) == 0) {
-		*len = 6;
-		return task;
-	}
-	if (task != NULL && strncmp(p, "{message}", 9) == 0) {
-		*len = 9;
-		return task;
-	}
-	if (strncmp(p, "{model}", 7) == 0) {
-		*len = 7;
-		return ps->model;
-	}
-	if (strncmp(p, "{orientation}", 13) == 0) {
-		*len = 13;
-		return ps->orientation;
-	}
-	if (strncmp(p, "{hosts}", 7) == 0) {
-		*len = 7;
-		return ps->hosts;
-	}
-	for (unsigned i = 0; i < ps->n; i++) {
-		if ((key = ps->list[i].key) == NULL)
-			continue;
-		n = (size_t)snprintf(
-		    word, sizeof(word), "{key:%s}", ps->list[i].name);
-		*len = n;
-		if (strncmp(p, word, n) == 0)
-			return key;
-		n = (size_t)snprintf(
-		    word, sizeof(word), "{tail:%s}", ps->list[i].name);
-		*len = n;
-		if (strncmp(p, word, n) == 0)
-			return strlen(key) > 20 ? key + strlen(key) - 20 : key;
-	}
-	return NULL;
-}
-
-char *
-adapter_fill(const struct providers *ps, const char *task, const char *p)
-{
-	const char *value;
-	struct buf b;
-	char *out;
-	size_t n;
-
-	buf_init(&b, 4U << 20);
-	while (*p != '\0') {
-		if (*p == '{' &&
-		    (value = adapter_value(ps, task, p, &n)) != NULL) {
-			buf_adds(&b, value);
-			p += n;
-		} else {
-			buf_addc(&b, (uint8_t)*p++);
-		}
-	}
-	out = b.failed ? NULL : span_dup(buf_span(&b));
-	buf_free(&b);
-	return out;
-}
-
 static int
 adapter_env_of(const struct adapter *a, struct json_object *of,
     const struct providers *ps, char **env, size_t *n, size_t max,
@@ -254,11 +181,10 @@ adapter_env(const struct adapter *a, const struct providers *ps, char **env,
 }
 
 bool
-adapter_orients(const struct adapter *a)
+adapter_names(const struct adapter *a, const char *word)
 {
 	return a->root != NULL &&
-	       strstr(json_object_to_json_string(a->root), "{orientation}") !=
-		   NULL;
+	       strstr(json_object_to_json_string(a->root), word) != NULL;
 }
 
 /* Returns true if the text names the key of a login that has not begun yet. */
@@ -300,7 +226,10 @@ adapter_write(const struct adapter *a, const struct providers *ps,
 					  JSON_C_TO_STRING_NOSLASHESCAPE);
 		if (adapter_waits(ps, text))
 			continue;
-		if ((filled = adapter_fill(ps, NULL, text)) == NULL)
+		filled = json_object_is_type(val, json_type_string)
+			     ? adapter_fill(ps, NULL, text)
+			     : adapter_fill_json(ps, text);
+		if (filled == NULL)
 			return fault_errno(fault, "%s", a->file);
 		rv = session_seed(dirfd, path, mode, span_str(filled));
 		free(filled);

@@ -41,14 +41,17 @@ int adapter_load(
     struct adapter *, const struct paths *, const char *name, struct fault *);
 void adapter_free(struct adapter *);
 /*
- * Replace {task}, {message}, {orientation}, {hosts}, {model}, {key:PROVIDER} and
- * {tail:PROVIDER} (the last 20 characters of the key). The caller frees the result. Returns NULL if
+ * adapter_fill.c: Replace {task}, {message}, {orientation}, {tools}, {hosts},
+ * {model}, {key:PROVIDER} and {tail:PROVIDER} (the last 20 characters of the
+ * key). The caller frees the result. Returns NULL if
  * memory ran out.
  */
 char *adapter_fill(
     const struct providers *, const char *task, const char *template);
-/* Returns true if the agent's file names {orientation}. */
-bool adapter_orients(const struct adapter *);
+/* The same for text that is JSON, where values stand in strings. */
+char *adapter_fill_json(const struct providers *, const char *template);
+/* Returns true if the agent's file has this text, such as "{orientation}". */
+bool adapter_names(const struct adapter *, const char *word);
 /*
  * Append the agent's variables, "NAME=VALUE", to env[], which has `*n` of at
  * most `max` entries. The caller frees them. Returns 0, or -1 with the fault

@@ -55,6 +55,7 @@ struct providers {
 	unsigned n;
 	char model[128]; /* the model that the agent should use, or "" */
 	char hosts[1024]; /* the description of further hosts for the agent */
+	char tools[PROTO_MAX_TOLD + 1]; /* the session's tools, for the agent */
 	char orientation[6144]; /* describes the session to the agent */
 };
 

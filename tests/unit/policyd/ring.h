@@ -10,7 +10,7 @@
 #include "policyd/policyd.h"
 #include "unit/policyd/rig.h"
 
-#define RING_MAX 64
+#define RING_MAX 256
 
 struct ring_sent {
 	enum role role;
