@@ -27,6 +27,7 @@ static const char *const groups[] = {
     [10] = "A corporate proxy",
     [11] = "The agent's terminal",
     [12] = "Published ports",
+    [14] = "The web page",
 };
 
 static const char *const kinds[] = {
@@ -226,6 +227,8 @@ put_channels(void)
 		put_pair(topology_pairs[i].a, topology_pairs[i].b);
 	/* Not a pair of workers: each icctl that views a session. */
 	put_pair(ROLE_TERM, ROLE_VIEWER);
+	/* icwebd belongs to no session: `icctl web` is its supervisor. */
+	put_pair(ROLE_SUP, ROLE_WEB);
 	puts(".El");
 }
 

@@ -31,6 +31,7 @@ enum role {
 	ROLE_TERM,	/* termd, only if icsupervisor runs the agent */
 	ROLE_PORT,	/* portd, only if ports of the sandbox are published */
 	ROLE_VIEWER,	/* icctl, as the viewer of what termd sends */
+	ROLE_WEB,	/* icwebd, which `icctl web` starts: ROLE_SUP is icctl */
 	ROLE_COUNT,
 };
 
@@ -92,6 +93,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_TOLD		8192U	/* TOOLS_TOLD.text */
 #define PROTO_MAX_TURN_RULES	24U
 #define PROTO_MAX_PORTS		8U	/* published */
+#define PROTO_MAX_SITE		2048U	/* names of the web page's host */
+#define PROTO_MAX_PAGE		(16U << 20) /* an answer to the web page */
 
 /* clang-format off */
 /*
@@ -106,10 +109,10 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /*	name		number	from		to		phase	fds */
 #define PROTO_MSGS(M)								\
 	/* start-up and end */							\
-	M(HELLO,	0x0101,	R_WORKER,	R(SUP),		SETUP,	0)	\
+	M(HELLO,	0x0101,	R_WORKER|R(WEB), R(SUP),	SETUP,	0)	\
 	M(PEER,		0x0102,	R(SUP),		R_WORKER,	BOTH,	1)	\
-	M(START,	0x0103,	R(SUP),		R_WORKER,	SETUP,	0)	\
-	M(STOP,		0x0104,	R(SUP),		R_WORKER,	BOTH,	0)	\
+	M(START,	0x0103,	R(SUP),		R_WORKER|R(WEB), SETUP,	0)	\
+	M(STOP,		0x0104,	R(SUP),		R_WORKER|R(WEB), BOTH,	0)	\
 	M(LISTEN,	0x0105,	R(SUP),	R(PROXY)|R(MITM)|R(EGRESS)|R(TERM)|R(PORT), SETUP, 1) \
 	/* audit log */								\
 	M(LOG,		0x0201,	R(SUP),		R(AUDIT),	SETUP,	1)	\
@@ -280,7 +283,12 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	/* published ports of the sandbox */					\
 	M(PUBLISH,	0x0c01,	R(SUP),		R(PORT),	SETUP,	1)	\
 	M(PEER_UID,	0x0c02,	R(SUP),		R(PORT),	SETUP,	1)	\
-	VIA_AUDIT(M, PORT_USE,		0x0c03,	R(PORT),	R(SUP),		0, PORT_USE_SHOW)
+	VIA_AUDIT(M, PORT_USE,		0x0c03,	R(PORT),	R(SUP),		0, PORT_USE_SHOW)	\
+	/* the web page: browsers' connections, and what they ask for */	\
+	M(WEB_SITE,	0x0e01,	R(SUP),		R(WEB),		SETUP,	0)	\
+	M(WEB_CONN,	0x0e02,	R(SUP),		R(WEB),		RUN,	1)	\
+	M(WEB_REQUEST,	0x0e03,	R(WEB),		R(SUP),		RUN,	0)	\
+	M(WEB_ANSWER,	0x0e04,	R(SUP),		R(WEB),		RUN,	0)
 
 /* The sender's role, and the confinement in force (confine.h). */
 #define F_HELLO(F, m)		F(m, u64, proto, UINT64_MAX)		\
@@ -1075,6 +1083,36 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u64, received, UINT64_MAX)		\
 				F(m, u64, sent, UINT64_MAX)
 #define F_PORT_USE_SHOW(F, m)	F_PORT_USE(F, m)
+/* hosts: each "NAME:PORT" that a browser may have in its Host, and a newline. */
+#define F_WEB_SITE(F, m)	F(m, str, hosts, PROTO_MAX_SITE)
+/* A connection of a browser whose user was checked. */
+#define F_WEB_CONN(F, m)
+/*
+ * A request of a browser.  token: what it logged in with, or nothing; for
+ * PROTO_WEB_LOGIN the secret of its link.  host, origin and from (enum
+ * proto_from) are as its header has them.  page: a number that the page chose.
+ * The other members are those that the route needs: a session and a call in it
+ * or a grant, digests of what was shown, the verdict, the state that the page
+ * has (since), and a text: a reason, or what to look for.
+ */
+#define F_WEB_REQUEST(F, m)	F(m, u64, n, UINT64_MAX)		\
+				F(m, u8, route, PROTO_WEB_LAST)		\
+				F(m, u8, from, PROTO_FROM_LAST)		\
+				F(m, u8, verdict, PROTO_WEB_VERDICT_LAST) \
+				F(m, u64, page, UINT64_MAX)		\
+				F(m, u64, since, UINT64_MAX)		\
+				F(m, blob, token, 32)			\
+				F(m, str, host, 255)			\
+				F(m, str, origin, 255)			\
+				F(m, str, session, 64)			\
+				F(m, str, call, 16)			\
+				F(m, str, digest, 64)			\
+				F(m, str, grant, 64)			\
+				F(m, str, text, 512)
+/* The answer to the request `n`: a status of HTTP, and JSON. */
+#define F_WEB_ANSWER(F, m)	F(m, u64, n, UINT64_MAX)		\
+				F(m, u16, status, 599)			\
+				F(m, big, json, PROTO_MAX_PAGE)
 /*
  * The size of the grid and the cursor.  shape: enum proto_cursor; modes: enum
  * proto_term bits.  A size other than the last one clears the viewer's copy.
@@ -1287,6 +1325,35 @@ enum proto_turn {
 	PROTO_TURN_LOG,      /* its standard error, beside JSON */
 };
 #define PROTO_TURN_LAST PROTO_TURN_LOG
+
+/* What the web page may ask for. */
+enum proto_web {
+	PROTO_WEB_LOGIN,
+	PROTO_WEB_LOGOUT,
+	PROTO_WEB_STATE,  /* once it is not the one that the page has */
+	PROTO_WEB_CALL,   /* a call, whole */
+	PROTO_WEB_ANSWER, /* approve or deny it */
+	PROTO_WEB_REVOKE, /* a grant */
+	PROTO_WEB_AUDIT,  /* records with a text */
+	PROTO_WEB_POLICY, /* the rules in force */
+};
+#define PROTO_WEB_LAST PROTO_WEB_POLICY
+
+enum proto_web_verdict {
+	PROTO_WEB_DENY,
+	PROTO_WEB_APPROVE,
+	PROTO_WEB_FOR_SESSION,
+};
+#define PROTO_WEB_VERDICT_LAST PROTO_WEB_FOR_SESSION
+
+/* Sec-Fetch-Site: the page that made the browser ask. */
+enum proto_from {
+	PROTO_FROM_UNSAID,
+	PROTO_FROM_NONE,	/* the person */
+	PROTO_FROM_SELF,	/* a page of the same origin */
+	PROTO_FROM_OTHER,
+};
+#define PROTO_FROM_LAST PROTO_FROM_OTHER
 
 enum proto_cursor { PROTO_CURSOR_BLOCK, PROTO_CURSOR_LINE, PROTO_CURSOR_BAR };
 #define PROTO_CURSOR_LAST PROTO_CURSOR_BAR

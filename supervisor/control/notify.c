@@ -8,7 +8,9 @@
  */
 #include "control/notify.h"
 
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +21,7 @@
 #include "box/locate_priv.h"
 #include "common/log.h"
 #include "sup.h"
+#include "web/meet.h"
 
 #define NOTIFY_MS 10000U
 
@@ -69,10 +72,44 @@ notify_spawn(char *const *argv)
 	return 0;
 }
 
+/*
+ * If `icctl web` runs, append a link to the call on its page, which logs nobody
+ * in.
+ */
+static void
+notify_link(const struct hold *h, char *text, size_t cap)
+{
+	struct sockaddr_un un = {.sun_family = AF_UNIX};
+	char path[4200], url[300] = "";
+	FILE *f;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", sup.paths.home, WEB_ADDRESS);
+	if ((size_t)snprintf(un.sun_path, sizeof(un.sun_path), "%s/%s",
+		sup.paths.home, WEB_MEET) >= sizeof(un.sun_path) ||
+	    (f = fopen(path, "re")) == NULL)
+		return;
+	if (fgets(url, sizeof(url), f) != NULL)
+		url[strcspn(url, "\n")] = '\0';
+	fclose(f);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* The file alone may be left of a page that died. */
+	if (fd != -1 && url[0] != '\0' &&
+	    connect(fd, (struct sockaddr *)&un, sizeof(un)) == 0) {
+		(void)strlcat(text, " or ", cap);
+		(void)strlcat(text, url, cap);
+		snprintf(path, sizeof(path), "#call=%.64s/%.16s",
+		    sup.session.id, h->sid);
+		(void)strlcat(text, path, cap);
+	}
+	if (fd != -1)
+		close(fd);
+}
+
 void
 notify_hold(const struct hold *h)
 {
-	char text[768], label[512];
+	char text[1200], label[512];
 
 	/* notify-send(1) takes markup, and names are not ours. */
 	if (sup.host.desktop) {
@@ -80,12 +117,14 @@ notify_hold(const struct hold *h)
 		    "A call needs your approval: icctl approve %s or icctl "
 		    "deny %s",
 		    h->sid, h->sid);
+		notify_link(h, text, sizeof(text));
 		notify_text(text);
 		return;
 	}
 	snprintf(text, sizeof(text),
 	    "%s needs your approval: icctl approve %s or icctl deny %s",
 	    hold_label(h, label, sizeof(label)), h->sid, h->sid);
+	notify_link(h, text, sizeof(text));
 	notify_text(text);
 }
 

@@ -112,6 +112,14 @@ COMMAND(watch, "[--plain]",
     "--plain prints lines instead, for one session, and asks about one\n"
     "call after the other. Elsewhere, and with --json, what happens is\n"
     "only printed.")
+COMMAND(web, "[--port N|--socket PATH] [--host NAME] [--open] [--logout|--stop]",
+    "show all sessions as a page for your browser",
+    "Prints a link that logs one browser in, once, within a minute; while\n"
+    "the page runs, icctl web prints another one. The page shows what\n"
+    "icctl watch does, and calls are answered on it. It listens on\n"
+    "127.0.0.1, at --port N or at a free one, or at a Unix socket to\n"
+    "forward to, with --host for what the browser calls it then. --open\n"
+    "opens your browser, --logout ends all logins, --stop ends the page.")
 COMMAND(trust, "[SERVER [TOOL]] [--yes]",
     "inspect tools in quarantine, and allow them",
     "Shows how each tool changed, and asks. --yes, which needs a SERVER,\ndoes "

@@ -26,7 +26,7 @@ import image  # noqa: E402
 
 LIBRARIES = ["libseccomp-dev", "libjson-c-dev", "libbsd-dev", "libssl-dev",
              "libnghttp2-dev", "zlib1g-dev", "libzstd-dev", "libvterm-dev",
-             "libncurses-dev",
+             "libncurses-dev", "libmicrohttpd-dev",
              "libc6-dev"]
 PROGRAMS = ["systemd", "systemd-sysv", "busybox-static", "kmod", "bubblewrap",
             "ca-certificates", "python3", "openssl", "curl", "nghttp2-client",

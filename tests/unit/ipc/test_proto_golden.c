@@ -241,7 +241,8 @@ test_workers(void)
 		    w->program);
 	}
 	is_int(seen, R_WORKER, "every worker is in the topology");
-	is_int(topology_nworkers, ROLE_COUNT - 2, "and each once");
+	/* All but icsupervisor, viewers, and icwebd, which is no session's. */
+	is_int(topology_nworkers, ROLE_COUNT - 3, "and each once");
 }
 
 /*

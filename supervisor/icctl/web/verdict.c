@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Calls that wait. What is approved is what was sent to that login, whole, at
+ * least a second ago, and is still the same; the command to the session is
+ * composed here, and carries the digest of what was shown.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "icctl/hold_view.h"
+#include "icctl/web/priv.h"
+#include "json_put.h"
+
+/* Returns the session that is named, or NULL. */
+static struct live_session *
+verdict_session(struct web *w, struct span id)
+{
+	char text[65];
+
+	return span_copy(id, text, sizeof(text)) == -1 ? NULL
+						       : live_find(w->live, text);
+}
+
+/* Returns the call that is named, or NULL after the page was told. */
+static struct live_hold *
+verdict_hold(struct web *w, const struct msg_WEB_REQUEST *m,
+    struct live_session **s)
+{
+	struct live_hold *h = NULL;
+	char id[LIVE_ID];
+
+	*s = verdict_session(w, m->session);
+	if (*s != NULL && span_copy(m->call, id, sizeof(id)) == 0)
+		h = live_hold(*s, id);
+	if (h == NULL)
+		child_refuse(w, m->n, 404, "this call no longer waits");
+	return h;
+}
+
+/* Note that the login has been sent the call now, unless it has been. */
+static void
+verdict_note(struct web *w, const struct web_login *login,
+    const struct live_session *s, const struct live_hold *h)
+{
+	struct web_seen *seen;
+
+	for (size_t i = 0; i < WEB_SEEN; i++) {
+		seen = &w->seen[i];
+		if (seen->at != 0 && seen->login == login &&
+		    strcmp(seen->session, s->id) == 0 &&
+		    strcmp(seen->call, h->id) == 0) {
+			if (seen->since == h->since &&
+			    strcmp(seen->digest, h->digest) == 0)
+				return;
+			seen->at = 0;
+		}
+	}
+	seen = &w->seen[w->nseen++ % WEB_SEEN];
+	*seen = (struct web_seen){.login = login,
+	    .since = h->since,
+	    .at = loop_now(&w->loop)};
+	(void)strlcpy(seen->session, s->id, sizeof(seen->session));
+	(void)strlcpy(seen->call, h->id, sizeof(seen->call));
+	(void)strlcpy(seen->digest, h->digest, sizeof(seen->digest));
+}
+
+void
+verdict_show(struct web *w, const struct msg_WEB_REQUEST *m,
+    const struct web_login *login)
+{
+	struct live_session *s;
+	struct live_hold *h = verdict_hold(w, m, &s);
+	json_object *o;
+	char *text = NULL;
+	size_t len = 0;
+	bool whole;
+	FILE *f;
+
+	if (h == NULL)
+		return;
+	if (!h->whole) {
+		child_refuse(w, m->n, 409,
+		    "the values of this call are still being fetched");
+		return;
+	}
+	if ((f = open_memstream(&text, &len)) == NULL) {
+		child_refuse(w, m->n, 503, "there is no memory for it");
+		return;
+	}
+	whole = hold_view(f, h->hold, HOLD_VIEW_FULL, 0);
+	if (fclose(f) != 0) {
+		free(text);
+		child_refuse(w, m->n, 503, "there is no memory for it");
+		return;
+	}
+	o = json_object_new_object();
+	put_str(o, "session", s->id);
+	put_str(o, "call", h->id);
+	put_str(o, "digest", h->digest);
+	put_str(o, "grant", icctl_text(h->hold, "sessionDigest"));
+	put_str(o, "text", text);
+	put_bool(o, "whole", whole);
+	free(text);
+	child_answer(w, m->n, 200, o);
+	verdict_note(w, login, s, h);
+}
+
+/* Returns NULL if the call may be answered as it was shown, or why not. */
+static const char *
+verdict_may(struct web *w, const struct msg_WEB_REQUEST *m,
+    const struct web_login *login, const struct live_session *s,
+    const struct live_hold *h)
+{
+	if (!span_is(m->digest, h->digest))
+		return "the call has changed: look at it again";
+	for (size_t i = 0; i < WEB_SEEN; i++) {
+		const struct web_seen *seen = &w->seen[i];
+
+		if (seen->at == 0 || seen->login != login ||
+		    seen->since != h->since ||
+		    strcmp(seen->session, s->id) != 0 ||
+		    strcmp(seen->call, h->id) != 0 ||
+		    strcmp(seen->digest, h->digest) != 0)
+			continue;
+		return loop_now(&w->loop) - seen->at < WEB_LOOK_MS
+			   ? "this call has just appeared: look at it first"
+			   : NULL;
+	}
+	return "this page has not shown the call: look at it first";
+}
+
+void
+verdict_give(struct web *w, const struct msg_WEB_REQUEST *m,
+    const struct web_login *login)
+{
+	struct live_session *s;
+	struct live_hold *h = verdict_hold(w, m, &s);
+	struct live_verdict v = {.approve = m->verdict != PROTO_WEB_DENY};
+	char because[LIVE_BECAUSE + 1];
+	const char *why;
+
+	if (h == NULL)
+		return;
+	if ((why = verdict_may(w, m, login, s, h)) != NULL) {
+		child_refuse(w, m->n, 409, why);
+		return;
+	}
+	v.id = h->id;
+	v.digest = h->digest;
+	if (m->verdict == PROTO_WEB_FOR_SESSION) {
+		v.session = icctl_text(h->hold, "sessionDigest");
+		if (v.session[0] == '\0' || !span_is(m->grant, v.session)) {
+			child_refuse(w, m->n, 409,
+			    "this cannot be allowed for the session");
+			return;
+		}
+	}
+	if (span_copy(m->text, because, sizeof(because)) == -1) {
+		child_refuse(w, m->n, 400, "the reason is too long");
+		return;
+	}
+	if (!v.approve)
+		v.because = because;
+	if (live_answer(s, &v, m->n) == -1)
+		child_refuse(w, m->n, 503,
+		    errno == ENOTCONN ? "the session does not answer"
+				      : "too many answers are open: try again");
+}
+
+void
+verdict_revoke(struct web *w, const struct msg_WEB_REQUEST *m)
+{
+	struct live_session *s = verdict_session(w, m->session);
+	char id[LIVE_ID];
+
+	if (s == NULL || span_copy(m->call, id, sizeof(id)) == -1)
+		child_refuse(w, m->n, 404, "there is no such session");
+	else if (live_revoke(s, id, m->n) == -1)
+		child_refuse(w, m->n, 503,
+		    errno == ENOTCONN ? "the session does not answer"
+				      : "too many answers are open: try again");
+}
+
+void
+verdict_replied(void *arg, struct live_session *s, const struct live_reply *r)
+{
+	struct web *w = arg;
+	json_object *o = json_object_new_object();
+
+	put_bool(o, "ok", r->ok);
+	if (!r->ok)
+		json_object_object_add(o, "error", state_vis(r->error));
+	child_answer(w, r->token, r->ok ? 200 : 409, o);
+	if (r->ok)
+		live_status(s);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl web`: the page of every session of this user. This process holds the
+ * connections to sessions; icwebd holds those to browsers and what they say.
+ */
+#include <err.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "icctl/web/priv.h"
+#include "json_put.h"
+
+static volatile sig_atomic_t web_signal;
+
+static void
+on_signal(int sig)
+{
+	web_signal = sig;
+}
+
+static const struct live_ops web_ops = {
+    state_changed, verdict_replied, talk_event};
+
+static int
+web_usage(const char *why, const char *what)
+{
+	warnx("%s%s", why, what);
+	fputs("usage: icctl web [--port N | --socket PATH] [--host NAME]... "
+	      "[--open]\n       icctl web --logout | --stop\n",
+	    stderr);
+	return ICCTL_USAGE;
+}
+
+/* Returns true for a name, or one with a port, without anything else. */
+static bool
+web_is_name(const char *s)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:";
+
+	return s[0] != '\0' && strlen(s) <= 200 && s[strspn(s, plain)] == '\0';
+}
+
+static int
+web_value(struct web *w, const char *name, const char *value)
+{
+	const char *bad = NULL;
+
+	if (strcmp(name, "--port") == 0) {
+		w->port = (unsigned)strtonum(value, 1, 65535, &bad);
+		return bad != NULL ? web_usage("--port: no port: ", value) : 0;
+	}
+	if (strcmp(name, "--socket") == 0) {
+		w->path = value;
+		return 0;
+	}
+	if (!web_is_name(value))
+		return web_usage("--host: not the name of a host: ", value);
+	if (w->nnames == WEB_NAMES)
+		return web_usage("--host: too many names", "");
+	w->names[w->nnames++] = value;
+	return 0;
+}
+
+/* Read the options; *ask: what to ask the page that runs for. */
+static int
+web_options(struct web *w, int argc, char **argv, const char **ask)
+{
+	int r;
+
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--open") == 0) {
+			w->open = true;
+		} else if (strcmp(argv[i], "--logout") == 0) {
+			*ask = "logout";
+		} else if (strcmp(argv[i], "--stop") == 0) {
+			*ask = "stop";
+		} else if (strcmp(argv[i], "--port") == 0 ||
+			   strcmp(argv[i], "--socket") == 0 ||
+			   strcmp(argv[i], "--host") == 0) {
+			if (i + 1 == argc)
+				return web_usage(argv[i], " needs a value");
+			if ((r = web_value(w, argv[i], argv[i + 1])) != 0)
+				return r;
+			i++;
+		} else {
+			return web_usage("not understood: ", argv[i]);
+		}
+	}
+	if (w->path != NULL && w->port != 0)
+		return web_usage("--port and --socket: choose one", "");
+	if (w->path != NULL && w->nnames == 0)
+		return web_usage("--socket needs --host with what the browser "
+				 "will call the page, such as ",
+		    "--host localhost:8080");
+	return 0;
+}
+
+void
+web_say(struct web *w)
+{
+	char link[400];
+	json_object *o;
+
+	if (w->said)
+		return;
+	w->said = true;
+	link_make(w, link, sizeof(link));
+	if (w->ctl->json) {
+		o = json_object_new_object();
+		put_str(o, "url", w->url);
+		put_str(o, "link", link);
+		icctl_put_json(o);
+		json_object_put(o);
+	} else {
+		printf("%s\n\nThis link logs one browser in, once, within a "
+		       "minute. icctl web makes another\none, icctl web "
+		       "--logout ends all logins. Ctrl-C ends the page; "
+		       "sessions go on.\n",
+		    link);
+		if (w->path != NULL)
+			printf("Forward the socket: ssh -L %s:%s HOST\n",
+			    w->names[0], w->path);
+	}
+	explicit_bzero(link, sizeof(link));
+	(void)fflush(stdout);
+	if (w->open)
+		link_browse(w);
+}
+
+static int
+web_run(struct web *w)
+{
+	w->live = live_new(&w->loop, w->ctl->home,
+	    w->ctl->dir[0] != '\0' ? w->ctl->dir : NULL, 0, &web_ops, w);
+	if (w->live == NULL) {
+		warn("%s", w->ctl->home);
+		return ICCTL_FAILED;
+	}
+	if (listen_open(w) == -1 || link_open(w) == -1 || child_start(w) == -1)
+		return ICCTL_FAILED;
+	while (!w->quit && web_signal == 0)
+		if (loop_once(&w->loop, -1) == -1)
+			return ICCTL_FAILED;
+	return w->status;
+}
+
+static void
+web_end(struct web *w)
+{
+	/* Let the last answers leave. */
+	loop_turns(&w->loop);
+	link_close(w);
+	listen_close(w);
+	child_stop(w);
+	if (w->live != NULL)
+		live_free(w->live);
+	state_free(w);
+	loop_free(&w->loop);
+	explicit_bzero(w, sizeof(*w));
+	free(w);
+}
+
+int
+icctl_web(struct icctl *ctl, int argc, char **argv)
+{
+	const struct sigaction sa = {.sa_handler = on_signal};
+	struct web *w = calloc(1, sizeof(*w));
+	const char *ask = NULL;
+	int r;
+
+	if (w == NULL || loop_init(&w->loop, LIVE_TIMERS + 2) == -1 ||
+	    spawn_init() == -1)
+		err(ICCTL_FAILED, "web");
+	w->ctl = ctl;
+	w->diag = w->fd = w->listener.fd = w->meet.fd = w->ended.fd = -1;
+	w->sp = (struct spawned)SPAWNED_INIT;
+	/* A page that asks anew has another number than any earlier one. */
+	w->rev = clock_wall_us() / 1000;
+	if ((r = web_options(w, argc, argv, &ask)) != 0)
+		return r;
+	if (ctl->session != NULL && (r = icctl_find(ctl)) != 0)
+		return r;
+	if ((r = link_ask(ctl, ask == NULL ? "link" : ask)) != -1)
+		return r;
+	if (ask != NULL) {
+		warnx("no page runs");
+		return ICCTL_NO_SESSION;
+	}
+	(void)sigaction(SIGINT, &sa, NULL);
+	(void)sigaction(SIGTERM, &sa, NULL);
+	(void)sigaction(SIGHUP, &sa, NULL);
+	r = web_run(w);
+	web_end(w);
+	return r;
+}

@@ -1,0 +1,338 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""The page of `icctl web` in Chromium: answers, a hostile call, two tabs, a
+session that dies, a page that sleeps, other pages that try, sizes, and keys."""
+import http.server
+import json
+import os
+import sys
+import threading
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "lib"))
+import chromium  # noqa: E402
+import harness as h  # noqa: E402
+import webpage  # noqa: E402
+
+t = h.Tap()
+RULES = [h.rule("ask", "escalate", "A person decides.", tool=["echo"]),
+         h.rule("let", "allow", tool=["env"])]
+PICTURES = os.environ.get("IC_PICTURES")
+HOSTILE = ("<img src=x onerror=\"document.title='gone'\"><script>"
+           "document.title='gone'</script>&lt;\u202e\x1b[31m\x00" + "x" * 50)
+
+
+def picture(tab, name):
+    if PICTURES:
+        tab.picture(os.path.join(PICTURES, name + ".png"))
+
+
+def link(p):
+    status, out, err = p.run()
+    if status != 0:
+        raise RuntimeError(err)
+    return json.loads('"' + out.strip().strip('"') + '"')
+
+
+def open_page(browser, p):
+    tab = browser.tab(link(p))
+    tab.until("!document.querySelector('#page').hidden", "logged in")
+    return tab
+
+
+def none_wait(tab):
+    tab.until("!document.querySelector('.row.call')", "nothing waits")
+
+
+def choose(tab, what=".row.call"):
+    tab.click(what)
+    tab.until("document.querySelector('#call-text').innerText.length > 20",
+              "the call's text")
+
+
+def test_login(browser, p):
+    tab = browser.tab(p.url)
+    tab.until("!document.querySelector('#login').hidden", "no login")
+    t.contains(tab.text("#login"), "icctl web", "without a link it says how")
+    tab.go(p.link)
+    tab.until("!document.querySelector('#page').hidden", "logged in")
+    t.equal(tab.eval("location.href"), p.url,
+            "the secret is gone from the address")
+    t.equal(tab.eval("document.cookie"), "", "there is no cookie")
+    tab.send("Page.reload")
+    tab.until("!document.querySelector('#page').hidden", "still logged in")
+    t.ok(True, "a page that is loaded again is logged in")
+    other = browser.tab(p.link)
+    other.until("!document.querySelector('#login').hidden", "used")
+    t.contains(other.text("#login-why"), "used", "the link is good once")
+    other.close()
+    return tab
+
+
+def test_answers(tab, s, agent):
+    waits = agent.start_call("echo__echo", {"text": "first"})
+    tab.until("document.title.startsWith('(1)')", "the title counts")
+    choose(tab)
+    text = tab.text("#call-text")
+    t.ok("echo" in text and "A person decides." in text
+         and "digest" in text, "the call is shown whole", text)
+    t.equal(tab.eval("document.querySelector('#approve').disabled"), True,
+            "it cannot be approved at once")
+    picture(tab, "call")
+    tab.click("#approve")
+    r = waits.wait()
+    t.ok("first" in h.text_of(r) and not r.get("isError"), "approved", r)
+    tab.until("document.querySelector('#call-name').innerText"
+              ".includes('no longer')", "it is told")
+    waits = agent.start_call("echo__echo", {"text": "second"})
+    tab.until("document.querySelector('.row.call')", "another call")
+    choose(tab)
+    tab.until("!document.querySelector('#deny').disabled", "it may be denied")
+    tab.click("#because")
+    tab.type("not <b>this</b>")
+    tab.click("#deny")
+    r = waits.wait()
+    t.ok(r.get("isError") and "not <b>this</b>" in h.text_of(r),
+         "denied, with the reason", r)
+    none_wait(tab)
+
+
+def test_keys(tab, agent):
+    """Answers without a mouse."""
+    waits = agent.start_call("echo__echo", {"text": "by keys"})
+    tab.until("document.querySelector('.row.call')", "a call")
+    tab.eval("document.querySelector('.row.call').focus()")
+    tab.key("Enter", 13, "\r")
+    tab.until("!document.querySelector('#approve').disabled", "ready")
+    tab.eval("document.querySelector('#call-text').focus()")
+    tab.key("Tab", 9)
+    t.equal(tab.eval("document.activeElement.id"), "approve",
+            "Tab leads from the text to the answer")
+    tab.key("Enter", 13, "\r")
+    t.ok(not waits.wait().get("isError"), "Enter approves")
+    none_wait(tab)
+
+
+def test_hostile(tab, agent):
+    waits = agent.start_call("echo__echo", {"text": HOSTILE})
+    tab.until("document.querySelector('.row.call')", "a call")
+    choose(tab)
+    text = tab.text("#call-text")
+    t.ok("<img src=x" in text and "\\u{202e}" in text and "\\x1b" in text
+         and "\u202e" not in text, "markup and controls are text", text)
+    t.equal(tab.eval("document.querySelectorAll('#detail img, "
+                     "#detail script').length"), 0, "nothing of it is markup")
+    t.ok("gone" not in tab.eval("document.title"), "nothing of it ran")
+    t.equal([x for x in tab.logged() if "Content Security" in x], [],
+            "the page itself breaks no policy")
+    picture(tab, "hostile")
+    waits_long = agent.start_call("echo__echo", {"text": "y" * (1 << 20)})
+    tab.until("document.querySelectorAll('.row.call').length === 2", "long")
+    tab.click("li:last-child .row.call")
+    tab.until("document.querySelector('#call-text').innerText.length"
+              " > 1000000", "a call of a megabyte is shown whole")
+    t.ok(True, "a call of a megabyte is shown whole")
+    tab.until("!document.querySelector('#deny').disabled", "ready")
+    tab.click("#deny")
+    waits_long.wait()
+    tab.until("document.querySelectorAll('.row.call').length === 1", "one")
+    choose(tab)
+    tab.until("!document.querySelector('#deny').disabled", "ready")
+    tab.click("#deny")
+    waits.wait()
+    none_wait(tab)
+
+
+def test_two_tabs(browser, tab, p, agent):
+    other = open_page(browser, p)
+    waits = agent.start_call("echo__echo", {"text": "two tabs"})
+    for x in (tab, other):
+        x.until("document.querySelector('.row.call')", "a call")
+        choose(x)
+        x.until("!document.querySelector('#approve').disabled", "ready")
+    where = "JSON.stringify(document.querySelector('#approve')" \
+            ".getBoundingClientRect())"
+    before = tab.eval(where)
+    more = agent.start_call("echo__echo", {"text": "one more"})
+    tab.until("document.querySelectorAll('.row.call').length === 2", "more")
+    t.equal(tab.eval(where), before, "a call that arrives moves no button")
+    other.click("#approve")
+    t.ok(not waits.wait().get("isError"), "one tab approves")
+    tab.until("document.querySelector('#call-name').innerText"
+              ".includes('no longer')", "the other tab is told")
+    t.equal(tab.eval("document.querySelector('#approve').disabled"), True,
+            "and cannot answer it again")
+    choose(tab)
+    tab.until("!document.querySelector('#deny').disabled", "ready")
+    tab.click("#deny")
+    more.wait()
+    none_wait(tab)
+    other.close()
+
+
+def test_sleep(tab, agent):
+    """A page whose timers and requests were frozen catches up."""
+    tab.send("Page.setWebLifecycleState", state="frozen")
+    waits = agent.start_call("echo__echo", {"text": "while it slept"})
+    tab.send("Page.setWebLifecycleState", state="active")
+    tab.until("document.querySelector('.row.call')", "it has caught up")
+    choose(tab)
+    tab.click("#approve")
+    t.ok(not waits.wait().get("isError"), "a page that slept answers")
+    none_wait(tab)
+    # The network goes, and comes back.
+    tab.send("Network.enable")
+    tab.send("Network.emulateNetworkConditions", offline=True, latency=0,
+             downloadThroughput=-1, uploadThroughput=-1)
+    tab.send("Page.setWebLifecycleState", state="active")
+    tab.send("Network.emulateNetworkConditions", offline=False, latency=0,
+             downloadThroughput=-1, uploadThroughput=-1)
+    waits = agent.start_call("echo__echo", {"text": "after that"})
+    tab.until("document.querySelector('.row.call')", "it is back")
+    choose(tab)
+    tab.click("#deny")
+    waits.wait()
+    none_wait(tab)
+
+
+class Evil(http.server.BaseHTTPRequestHandler):
+    """A page that the agent serves on a published port."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<!doctype html><title>dev server</title>")
+
+    def log_message(self, *_):
+        pass
+
+
+def test_others(browser, tab, p, agent, s):
+    waits = agent.start_call("echo__echo", {"text": "for others"})
+    tab.until("document.querySelector('.row.call')", "a call")
+    choose(tab)
+    tab.until("!document.querySelector('#approve').disabled", "ready")
+    hold = s.pending()[0]
+    body = json.dumps({"session": os.path.basename(s.dir),
+                       "call": hold["id"], "digest": hold["digest"],
+                       "verdict": "approve"})
+    for address in ("127.0.0.1", "127.83.0.1"):
+        server = http.server.ThreadingHTTPServer((address, 0), Evil)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        evil = browser.tab(f"http://{address}:{server.server_port}/")
+        evil.until("document.title === 'dev server'", "the other page")
+        for mode, type_ in (("cors", "application/json"),
+                            ("no-cors", "text/plain")):
+            r = evil.eval(
+                "fetch(%s, {method: 'POST', mode: %s, credentials: 'include',"
+                " headers: {'Content-Type': %s}, body: %s})"
+                ".then(r => r.type + r.status, () => 'refused')" % tuple(
+                    map(json.dumps, (p.url + "api/answer", mode, type_,
+                                     body))))
+            t.ok(r in ("refused", "opaque0"), f"another page: {mode}", r)
+        r = evil.eval(
+            "new Promise(done => { const f = document.createElement('iframe');"
+            " f.onload = () => { try { done(f.contentDocument ? "
+            "f.contentDocument.title : 'shut'); } catch (e) { done('shut'); }"
+            " }; f.src = %s; document.body.append(f); })" % json.dumps(p.url))
+        t.equal(r, "shut", "another page cannot frame it")
+        t.equal(evil.eval("document.cookie"), "", "and finds no cookie")
+        t.equal(evil.eval("sessionStorage.length"), 0, "and no login")
+        evil.close()
+        server.shutdown()
+    # Another name that leads here.
+    rebound = browser.tab(f"http://rebound.test:{p.address.split(':')[1]}/")
+    rebound.until("document.body && document.body.innerText", "an answer")
+    t.contains(rebound.eval("document.body.innerText"), "another name",
+               "another name for 127.0.0.1 gets no page")
+    rebound.close()
+    t.equal([x["id"] for x in s.pending()], [hold["id"]],
+            "the call still waits")
+    tab.click("#deny")
+    waits.wait()
+
+
+def test_rooms(tab, s, agent):
+    """A session on the page, on a desk, in the dark, on a phone."""
+    tab.click(".row.session")
+    tab.until("document.querySelector('#session-name').innerText", "session")
+    for name, want in (("items", "echo"), ("budget", ""), ("grants", ""),
+                       ("policy", "A person decides."), ("talk", "")):
+        tab.click(f"#tab-{name}")
+        tab.until(f"document.querySelector('#pane').innerText"
+                  f".includes({want!r})", name)
+        picture(tab, name)
+    tab.click("#tab-audit")
+    tab.click("#pane input")
+    tab.type("echo")
+    tab.key("Enter", 13, "\r")
+    tab.until("document.querySelectorAll('#pane li').length > 2", "records")
+    t.ok(True, "the log is searched")
+    picture(tab, "audit")
+    tab.send("Emulation.setEmulatedMedia", features=[
+        {"name": "prefers-color-scheme", "value": "dark"}])
+    t.equal(tab.eval("getComputedStyle(document.body).backgroundColor"),
+            "rgb(15, 23, 42)", "it is dark where the person wants that")
+    tab.size(390, 844, True)
+    t.ok(tab.eval("document.documentElement.scrollWidth <= 391"),
+         "it fits on a phone")
+    picture(tab, "phone")
+    tab.size(1280, 800)
+    for role in ("button", "input"):
+        bad = tab.eval(
+            "[...document.querySelectorAll('%s')].filter(e => "
+            "e.offsetParent && !(e.innerText.trim() || e.labels?.length || "
+            "e.getAttribute('aria-label'))).length" % role)
+        t.equal(bad, 0, f"every {role} has a name for a screen reader")
+
+
+def test_death(tab, p, s):
+    os.kill(s.pid, 9)
+    s.wait()
+    tab.until("[...document.querySelectorAll('.row.session small')].some("
+              "e => e.parentElement.classList.contains('over') || "
+              "/lost|closed|over/.test(e.innerText)) || "
+              "document.querySelectorAll('.row.over').length", "its death", 60)
+    t.ok(True, "a session that dies is told")
+    p.stop()
+    tab.until("document.querySelector('#line').innerText.includes('cannot "
+              "reach')", "the end of the page")
+    t.ok(True, "a page whose icctl web has ended says so")
+
+
+def main():
+    if chromium.program() is None:
+        print("1..0 # SKIP chromium is not installed (./dev test web "
+              "installs it)")
+        return
+    with h.workdir() as work:
+        log = os.path.join(work, "log", "log.jsonl")
+        s = h.Session(work, {"echo": h.echo_server(log)}, RULES,
+                      {"echo": h.ECHO_TOOLS}, session_dir=os.path.join(
+                          work, "home", "sessions", "one"))
+        browser = None
+        with s:
+            agent = s.client()
+            p = webpage.Page(os.path.join(work, "home"))
+            try:
+                browser = chromium.Browser(
+                    work, "--host-resolver-rules=MAP rebound.test 127.0.0.1")
+                tab = test_login(browser, p)
+                tab.size(1280, 800)
+                test_answers(tab, s, agent)
+                test_keys(tab, agent)
+                test_hostile(tab, agent)
+                test_two_tabs(browser, tab, p, agent)
+                test_sleep(tab, agent)
+                test_others(browser, tab, p, agent, s)
+                test_rooms(tab, s, agent)
+                test_death(tab, p, s)
+            finally:
+                if browser:
+                    browser.end()
+    t.done()
+
+
+main()
