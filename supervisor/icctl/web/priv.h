@@ -61,7 +61,7 @@ struct web_seen {
 	uint64_t at;    /* loop_now() ms; 0: unused place */
 };
 
-/* What happens in a conversation, by session. */
+/* The latest events of a conversation. */
 struct web_talk {
 	char id[65];
 	struct {
@@ -81,7 +81,7 @@ struct web {
 
 	/* Options. */
 	unsigned port;
-	const char *path; /* of a Unix socket instead of a port */
+	const char *path; /* a Unix socket instead of a port */
 	const char *names[WEB_NAMES]; /* further names of the page's host */
 	unsigned nnames;
 	bool open;

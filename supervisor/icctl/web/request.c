@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What the page asks for. icwebd has decoded it, and may be broken: host,
+ * Takes the requests of the page. icwebd has decoded them, and may be broken: host,
  * origin and login are checked here, and every other member is only compared
  * with what is known.
  */

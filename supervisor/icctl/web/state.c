@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What the page shows: every session with what waits in it, and more of the one
+ * Composes what the page shows: every session with what waits in it, and more
+ * of the one
  * that is chosen. A page asks for another state than it has, and waits; changes
  * that come together make one answer, so that a page that is slow, or slept,
  * skips what it missed.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What happens in conversations, for the page: the latest events of each
+ * Keeps what happens in conversations, for the page: the latest events of each
  * session, with the end of what was written before the page was there.
  */
 #include <sys/stat.h>
