@@ -57,7 +57,7 @@ struct web_wait {
 struct web_seen {
 	const struct web_login *login;
 	char session[65], call[LIVE_ID], digest[65];
-	uint64_t since; /* of the call: it is unchanged if this is */
+	uint64_t since; /* the call's: it is unchanged if this is */
 	uint64_t at;    /* loop_now() ms; 0: unused place */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Takes the requests of the page. icwebd has decoded them, and may be broken: host,
- * origin and login are checked here, and every other member is only compared
- * with what is known.
+ * Takes the requests of the page. icwebd has decoded them, and may be broken:
+ * host, origin and login are checked here, and every other member is only
+ * compared with what is known.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Composes what the page shows: every session with what waits in it, and more
- * of the one
- * that is chosen. A page asks for another state than it has, and waits; changes
- * that come together make one answer, so that a page that is slow, or slept,
- * skips what it missed.
+ * of the one that is chosen. A page asks for another state than it has, and
+ * waits; changes that come together make one answer, so that a page that is
+ * slow, or slept, skips what it missed.
  */
 #include <stdio.h>
 #include <stdlib.h>
