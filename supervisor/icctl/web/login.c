@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Who is logged in: tokens, each of one page of a browser. */
+/* Logins: tokens, each of one page of a browser. */
 #include <string.h>
 #include <unistd.h>
 
