@@ -1326,7 +1326,7 @@ enum proto_turn {
 };
 #define PROTO_TURN_LAST PROTO_TURN_LOG
 
-/* What the web page may ask for. */
+/* Requests of the web page. */
 enum proto_web {
 	PROTO_WEB_LOGIN,
 	PROTO_WEB_LOGOUT,

@@ -171,7 +171,7 @@ link_ready(struct loop_io *io, uint32_t events)
 	if ((fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC)) == -1)
 		return;
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
-	/* What is not read when it closes would take the reply with it. */
+	/* An unread request would take the reply with it at the close. */
 	n = recv(fd, ask, sizeof(ask) - 1, 0);
 	if (n < 0 || peer_check(fd, &peer) == -1) {
 		close(fd);
