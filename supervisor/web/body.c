@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* Reads the body of a request: one object of JSON with few members. */
+#include "web/webd.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "common/json/json.h"
-#include "web/webd.h"
 
 /* A text of a member, of at most `max` bytes. */
 static int

@@ -3,6 +3,8 @@
  * Connections of browsers, which libmicrohttpd reads. Its own descriptor is one
  * of our loop. A request that icctl must answer is suspended until it has.
  */
+#include "web/webd.h"
+
 #include <sys/socket.h>
 
 #include <netinet/in.h>
@@ -14,7 +16,6 @@
 #include <time.h>
 
 #include "common/log.h"
-#include "web/webd.h"
 
 static const char *const http_heads[][2] = {
     {"Content-Security-Policy",
@@ -129,6 +130,15 @@ http_begin(struct MHD_Connection *c, const char *method, const char *path,
 	return MHD_YES;
 }
 
+/* Send the request to icctl. */
+static void
+http_ask(struct web_request *r)
+{
+	r->ask.n = ++webd_env.n;
+	TAILQ_INSERT_TAIL(&webd_env.asked, r, entry);
+	worker_send(&webd_env.w, ROLE_SUP, 0, MSG_WEB_REQUEST, &r->ask, -1);
+}
+
 /* All of the request has come: decode it, and ask icctl. */
 static enum MHD_Result
 http_whole(struct web_request *r)
@@ -158,7 +168,7 @@ http_whole(struct web_request *r)
 	r->asked = true;
 	/* The answer comes from the loop, so that it never precedes this. */
 	MHD_suspend_connection(r->conn);
-	webd_ask(r);
+	http_ask(r);
 	return MHD_YES;
 }
 

@@ -6,10 +6,11 @@
  * pages from ours. Requests that act also need a token in a head, which no form
  * and no other page can send.
  */
+#include "web/webd.h"
+
 #include <string.h>
 
 #include "common/span.h"
-#include "web/webd.h"
 
 static const struct {
 	const char *path;

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* Messages of icwebd: connections and answers from icctl, requests to it. */
+#include "web/webd.h"
+
 #include <string.h>
 
 #include "common/log.h"
-#include "web/webd.h"
-
-void
-webd_ask(struct web_request *r)
-{
-	r->ask.n = ++webd_env.n;
-	TAILQ_INSERT_TAIL(&webd_env.asked, r, entry);
-	worker_send(&webd_env.w, ROLE_SUP, 0, MSG_WEB_REQUEST, &r->ask, -1);
-}
 
 static int
 on_site(struct chan *c, const struct msg_WEB_SITE *m)

@@ -102,8 +102,7 @@ int route_token(struct span hex, uint8_t token[32]);
 int body_read(struct value_pool *, struct span json,
     struct msg_WEB_REQUEST *ask, char *why, size_t cap);
 
-/* serve.c: Send the request to icctl. */
-void webd_ask(struct web_request *);
+/* serve.c */
 void webd_serve(void) __attribute__((noreturn));
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Two files of a session, for the page: its log, and its policy. */
+#include "icctl/web/priv.h"
+
 #include <sys/stat.h>
 
 #include <ctype.h>
@@ -8,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "icctl/web/priv.h"
 #include "json_put.h"
 
 #define AUDIT_LINE 8192U /* bytes of a record that are shown */
@@ -118,19 +119,19 @@ audit_find(struct web *w, const struct msg_WEB_REQUEST *m)
 	if (span_copy(m->session, id, sizeof(id)) == 0)
 		s = live_find(w->live, id);
 	if (s == NULL || span_copy(m->text, text, sizeof(text)) == -1) {
-		child_refuse(w, m->n, 404, "there is no such session");
+		send_refuse(w, m->n, 404, "there is no such session");
 		return;
 	}
 	snprintf(path, sizeof(path), "%s/audit.jsonl", s->dir);
 	if ((p = audit_read(path, WEB_AUDIT_BYTES, &len, &cut)) == NULL) {
-		child_refuse(w, m->n, 404, "its log cannot be read");
+		send_refuse(w, m->n, 404, "its log cannot be read");
 		return;
 	}
 	o = json_object_new_object();
 	json_object_object_add(o, "records", audit_search(p, len, cut, text));
 	put_bool(o, "cut", cut);
 	free(p);
-	child_answer(w, m->n, 200, o);
+	send_answer(w, m->n, 200, o);
 }
 
 void
@@ -148,13 +149,13 @@ audit_policy(struct web *w, const struct msg_WEB_REQUEST *m)
 	path = s == NULL || s->status == NULL ? ""
 					      : icctl_text(s->status, "policy");
 	if (path[0] != '/') {
-		child_refuse(w, m->n, 404, "its policy is not known");
+		send_refuse(w, m->n, 404, "its policy is not known");
 		return;
 	}
 	p = audit_read(path, WEB_POLICY_MAX, &len, &cut);
 	if (p == NULL || cut) {
 		free(p);
-		child_refuse(w, m->n, 404, "its policy cannot be read");
+		send_refuse(w, m->n, 404, "its policy cannot be read");
 		return;
 	}
 	o = json_object_new_object();
@@ -163,5 +164,5 @@ audit_policy(struct web *w, const struct msg_WEB_REQUEST *m)
 	/* A file of the person's; newlines stay. */
 	put_str(o, "text", p);
 	free(p);
-	child_answer(w, m->n, 200, o);
+	send_answer(w, m->n, 200, o);
 }

@@ -4,6 +4,8 @@
  * the page's names and connections, and takes decoded requests. If it dies, it
  * is started again, three times a minute at most; logins are kept here.
  */
+#include "icctl/web/priv.h"
+
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -14,8 +16,6 @@
 #include <unistd.h>
 
 #include "common/confine/confine.h"
-#include "icctl/web/priv.h"
-#include "json_put.h"
 
 #define CHILD_WINDOW_MS 60000U
 
@@ -42,8 +42,8 @@ on_hello(struct chan *c, const struct msg_HELLO *m)
 		return -1;
 	chan_phase(c, PHASE_RUN);
 	w->ready = true;
-	web_say(w);
-	return listen_accept(w, true);
+	w->serving(w);
+	return 0;
 }
 
 /* clang-format off */
@@ -59,6 +59,7 @@ child_again(struct web *w, const char *why)
 	uint64_t now = loop_now(&w->loop);
 
 	child_stop(w);
+	(void)listen_accept(w, false);
 	state_forget(w);
 	if (w->started[0] != 0 && now - w->started[0] < CHILD_WINDOW_MS) {
 		warnx("icwebd %s, again and again: the page ends", why);
@@ -157,7 +158,6 @@ child_stop(struct web *w)
 {
 	int code, status;
 
-	(void)listen_accept(w, false);
 	w->ready = false;
 	chan_free(w->webd);
 	w->webd = NULL;
@@ -170,39 +170,4 @@ child_stop(struct web *w)
 		close(w->sp.pidfd);
 	}
 	w->sp = (struct spawned)SPAWNED_INIT;
-}
-
-void
-child_give(struct web *w, int fd)
-{
-	static const struct msg_WEB_CONN conn;
-
-	if (!w->ready)
-		close(fd);
-	else
-		(void)chan_send(w->webd, MSG_WEB_CONN, &conn, fd);
-}
-
-void
-child_answer(struct web *w, uint64_t n, unsigned status, json_object *o)
-{
-	struct msg_WEB_ANSWER m = {.n = n, .status = (uint16_t)status};
-
-	m.json = span_str(json_object_to_json_string_ext(o, ICCTL_JSON));
-	if (m.json.len > PROTO_MAX_PAGE) {
-		m.status = 507;
-		m.json = SPAN("{\"error\":\"it is too long for this page\"}");
-	}
-	if (w->ready)
-		(void)chan_send(w->webd, MSG_WEB_ANSWER, &m, -1);
-	json_object_put(o);
-}
-
-void
-child_refuse(struct web *w, uint64_t n, unsigned status, const char *why)
-{
-	json_object *o = json_object_new_object();
-
-	put_str(o, "error", why);
-	child_answer(w, n, status, o);
 }

@@ -5,6 +5,8 @@
  * asks for them at a socket in IRONCURTAIN_HOME, as does --logout. Who asks is
  * checked as at a session's control socket.
  */
+#include "icctl/web/priv.h"
+
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -19,7 +21,6 @@
 #include <unistd.h>
 
 #include "control/peer.h"
-#include "icctl/web/priv.h"
 #include "web/meet.h"
 
 #define LINK_WAIT_S 5

@@ -4,6 +4,8 @@
  * Loopback is open to every user of the machine, so that the kernel is asked
  * who connects before anything is read.
  */
+#include "icctl/web/priv.h"
+
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -18,7 +20,6 @@
 
 #include "common/net/peer_uid.h"
 #include "control/peer.h"
-#include "icctl/web/priv.h"
 
 #define LISTEN_TURN 16U
 
@@ -55,7 +56,7 @@ listen_ready(struct loop_io *io, uint32_t events)
 		if (fd == -1)
 			return;
 		if (listen_may(w, fd, &from))
-			child_give(w, fd);
+			send_conn(w, fd);
 		else
 			close(fd);
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* Logins: tokens, each of one page of a browser. */
+#include "icctl/web/priv.h"
+
 #include <string.h>
 #include <unistd.h>
-
-#include "icctl/web/priv.h"
 
 /* Compare without telling by the time how much is equal. */
 static bool

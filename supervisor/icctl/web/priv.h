@@ -2,7 +2,7 @@
 /*
  * Internals of `icctl web`. web.c: its options and its loop; listen.c:
  * connections of browsers; link.c: links, which `icctl web` asks the page that
- * runs for; child.c: icwebd; login.c: who is logged in; request.c: what the
+ * runs for; child.c: icwebd; send.c: messages to it; login.c: who is logged in; request.c: what the
  * page asks for; state.c, talk.c: what it shows; verdict.c: answers to calls;
  * audit.c: the log. Nothing here parses what a browser sends: icwebd does.
  */
@@ -85,6 +85,7 @@ struct web {
 	const char *names[WEB_NAMES]; /* further names of the page's host */
 	unsigned nnames;
 	bool open;
+	bool said; /* its address was printed */
 
 	/* listen.c */
 	int diag, fd;
@@ -98,7 +99,8 @@ struct web {
 
 	/* child.c */
 	struct chan *webd;
-	bool ready, said; /* icwebd serves; it was told where */
+	bool ready; /* it serves */
+	void (*serving)(struct web *);
 	struct spawned sp;
 	struct loop_io ended;
 	uint64_t started[3]; /* loop_now() ms of the latest starts */
@@ -136,17 +138,16 @@ void link_browse(struct web *);
 /* Use up the secret. Returns true if it was good. */
 bool link_use(struct web *, struct span secret);
 
-/* web.c: The page can be used: tell where it is, once. */
-void web_say(struct web *);
-
 /* child.c: icwebd, which is started again if it dies. */
 int child_start(struct web *);
 void child_stop(struct web *);
-/* Give it a connection, which it takes. */
-void child_give(struct web *, int fd);
-void child_answer(struct web *, uint64_t n, unsigned status, json_object *);
-/* Do the same with one error; both take the object. */
-void child_refuse(struct web *, uint64_t n, unsigned status, const char *why);
+
+/* send.c */
+/* Give icwebd a connection, which is taken. */
+void send_conn(struct web *, int fd);
+void send_answer(struct web *, uint64_t n, unsigned status, json_object *);
+/* Do the same with one error. send_answer() takes the object. */
+void send_refuse(struct web *, uint64_t n, unsigned status, const char *why);
 
 /* login.c */
 /* Make a login. Returns its token. */
@@ -170,7 +171,7 @@ json_object *state_vis(const char *);
 void state_free(struct web *);
 
 /* talk.c */
-void talk_event(void *, struct live_session *, json_object *);
+void talk_event(struct web *, struct live_session *, json_object *);
 json_object *talk_items(struct web *, const struct live_session *);
 void talk_free(struct web *);
 

@@ -4,11 +4,12 @@
  * host, origin and login are checked here, and every other member is only
  * compared with what is known.
  */
+#include "icctl/web/priv.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "icctl/web/priv.h"
 #include "json_put.h"
 
 /* Returns true if the text is a line of the page's names. */
@@ -52,7 +53,7 @@ request_login(struct web *w, const struct msg_WEB_REQUEST *m)
 	const uint8_t *token;
 
 	if (!link_use(w, m->token)) {
-		child_refuse(w, m->n, 401,
+		send_refuse(w, m->n, 401,
 		    "this link was used or is more than a minute old: run "
 		    "icctl web for another one");
 		return;
@@ -60,7 +61,7 @@ request_login(struct web *w, const struct msg_WEB_REQUEST *m)
 	token = login_new(w);
 	o = json_object_new_object();
 	put_digest(o, "token", token);
-	child_answer(w, m->n, 200, o);
+	send_answer(w, m->n, 200, o);
 }
 
 static void
@@ -69,7 +70,7 @@ request_done(struct web *w, const struct msg_WEB_REQUEST *m)
 	json_object *o = json_object_new_object();
 
 	put_bool(o, "ok", true);
-	child_answer(w, m->n, 200, o);
+	send_answer(w, m->n, 200, o);
 }
 
 int
@@ -80,7 +81,7 @@ request_take(struct chan *c, const struct msg_WEB_REQUEST *m)
 	struct web_login *login;
 
 	if (why != NULL) {
-		child_refuse(w, m->n, 403, why);
+		send_refuse(w, m->n, 403, why);
 		return 0;
 	}
 	if (m->route == PROTO_WEB_LOGIN) {
@@ -88,7 +89,7 @@ request_take(struct chan *c, const struct msg_WEB_REQUEST *m)
 		return 0;
 	}
 	if ((login = login_of(w, m->token)) == NULL) {
-		child_refuse(w, m->n, 401,
+		send_refuse(w, m->n, 401,
 		    "you are not logged in: run icctl web for a link");
 		return 0;
 	}

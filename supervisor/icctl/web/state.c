@@ -5,13 +5,14 @@
  * waits; changes that come together make one answer, so that a page that is
  * slow, or slept, skips what it missed.
  */
+#include "icctl/web/priv.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/visible.h"
 #include "icctl/hold_view.h"
-#include "icctl/web/priv.h"
 #include "json_put.h"
 
 json_object *
@@ -181,7 +182,7 @@ state_late(struct loop_timer *t)
 		if (!q->is || now < q->until)
 			continue;
 		q->is = false;
-		child_answer(w, q->n, 200, state_make(w, q->session));
+		send_answer(w, q->n, 200, state_make(w, q->session));
 	}
 	state_when(w);
 }
@@ -240,13 +241,13 @@ state_ask(struct web *w, const struct msg_WEB_REQUEST *m)
 		/* The same page asks again: it no longer waits. */
 		if (q->is && q->page == m->page) {
 			q->is = false;
-			child_answer(w, q->n, 200, state_make(w, q->session));
+			send_answer(w, q->n, 200, state_make(w, q->session));
 		}
 		if (!q->is)
 			place = q;
 	}
 	if (m->since != w->rev || place == NULL) {
-		child_answer(w, m->n, 200, state_make(w, session));
+		send_answer(w, m->n, 200, state_make(w, session));
 		return;
 	}
 	*place = (struct web_wait){.is = true,

@@ -3,6 +3,8 @@
  * Keeps what happens in conversations, for the page: the latest events of each
  * session, with the end of what was written before the page was there.
  */
+#include "icctl/web/priv.h"
+
 #include <sys/stat.h>
 
 #include <fcntl.h>
@@ -11,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "icctl/web/priv.h"
 #include "json_put.h"
 
 #define TALK_BEFORE 65536U /* bytes of events.jsonl */
@@ -148,9 +149,8 @@ talk_before(struct web_talk *t, const struct live_session *s)
 }
 
 void
-talk_event(void *arg, struct live_session *s, json_object *o)
+talk_event(struct web *w, struct live_session *s, json_object *o)
 {
-	struct web *w = arg;
 	struct web_talk *t;
 	bool is_new;
 
@@ -160,7 +160,6 @@ talk_event(void *arg, struct live_session *s, json_object *o)
 		talk_before(t, s);
 	else
 		talk_take(t, o);
-	state_changed(w, s, LIVE_ACTIVITY);
 }
 
 json_object *

@@ -4,13 +4,14 @@
  * least a second ago, and is still the same; the command to the session is
  * composed here, and carries the digest of what was shown.
  */
+#include "icctl/web/priv.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "icctl/hold_view.h"
-#include "icctl/web/priv.h"
 #include "json_put.h"
 
 /* Returns the session that is named, or NULL. */
@@ -35,7 +36,7 @@ verdict_hold(struct web *w, const struct msg_WEB_REQUEST *m,
 	if (*s != NULL && span_copy(m->call, id, sizeof(id)) == 0)
 		h = live_hold(*s, id);
 	if (h == NULL)
-		child_refuse(w, m->n, 404, "this call no longer waits");
+		send_refuse(w, m->n, 404, "this call no longer waits");
 	return h;
 }
 
@@ -81,18 +82,18 @@ verdict_show(struct web *w, const struct msg_WEB_REQUEST *m,
 	if (h == NULL)
 		return;
 	if (!h->whole) {
-		child_refuse(w, m->n, 409,
+		send_refuse(w, m->n, 409,
 		    "the values of this call are still being fetched");
 		return;
 	}
 	if ((f = open_memstream(&text, &len)) == NULL) {
-		child_refuse(w, m->n, 503, "there is no memory for it");
+		send_refuse(w, m->n, 503, "there is no memory for it");
 		return;
 	}
 	whole = hold_view(f, h->hold, HOLD_VIEW_FULL, 0);
 	if (fclose(f) != 0) {
 		free(text);
-		child_refuse(w, m->n, 503, "there is no memory for it");
+		send_refuse(w, m->n, 503, "there is no memory for it");
 		return;
 	}
 	o = json_object_new_object();
@@ -103,7 +104,7 @@ verdict_show(struct web *w, const struct msg_WEB_REQUEST *m,
 	put_str(o, "text", text);
 	put_bool(o, "whole", whole);
 	free(text);
-	child_answer(w, m->n, 200, o);
+	send_answer(w, m->n, 200, o);
 	verdict_note(w, login, s, h);
 }
 
@@ -144,7 +145,7 @@ verdict_give(struct web *w, const struct msg_WEB_REQUEST *m,
 	if (h == NULL)
 		return;
 	if ((why = verdict_may(w, m, login, s, h)) != NULL) {
-		child_refuse(w, m->n, 409, why);
+		send_refuse(w, m->n, 409, why);
 		return;
 	}
 	v.id = h->id;
@@ -152,19 +153,19 @@ verdict_give(struct web *w, const struct msg_WEB_REQUEST *m,
 	if (m->verdict == PROTO_WEB_FOR_SESSION) {
 		v.session = icctl_text(h->hold, "sessionDigest");
 		if (v.session[0] == '\0' || !span_is(m->grant, v.session)) {
-			child_refuse(w, m->n, 409,
+			send_refuse(w, m->n, 409,
 			    "this cannot be allowed for the session");
 			return;
 		}
 	}
 	if (span_copy(m->text, because, sizeof(because)) == -1) {
-		child_refuse(w, m->n, 400, "the reason is too long");
+		send_refuse(w, m->n, 400, "the reason is too long");
 		return;
 	}
 	if (!v.approve)
 		v.because = because;
 	if (live_answer(s, &v, m->n) == -1)
-		child_refuse(w, m->n, 503,
+		send_refuse(w, m->n, 503,
 		    errno == ENOTCONN ? "the session does not answer"
 				      : "too many answers are open: try again");
 }
@@ -176,9 +177,9 @@ verdict_revoke(struct web *w, const struct msg_WEB_REQUEST *m)
 	char id[LIVE_ID];
 
 	if (s == NULL || span_copy(m->call, id, sizeof(id)) == -1)
-		child_refuse(w, m->n, 404, "there is no such session");
+		send_refuse(w, m->n, 404, "there is no such session");
 	else if (live_revoke(s, id, m->n) == -1)
-		child_refuse(w, m->n, 503,
+		send_refuse(w, m->n, 503,
 		    errno == ENOTCONN ? "the session does not answer"
 				      : "too many answers are open: try again");
 }
@@ -192,7 +193,7 @@ verdict_replied(void *arg, struct live_session *s, const struct live_reply *r)
 	put_bool(o, "ok", r->ok);
 	if (!r->ok)
 		json_object_object_add(o, "error", state_vis(r->error));
-	child_answer(w, r->token, r->ok ? 200 : 409, o);
+	send_answer(w, r->token, r->ok ? 200 : 409, o);
 	if (r->ok)
 		live_status(s);
 }

@@ -3,6 +3,8 @@
  * `icctl web`: the page of every session of this user. This process holds the
  * connections to sessions; icwebd holds those to browsers and what they say.
  */
+#include "icctl/web/priv.h"
+
 #include <err.h>
 #include <errno.h>
 #include <signal.h>
@@ -11,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "icctl/web/priv.h"
 #include "json_put.h"
 
 static volatile sig_atomic_t web_signal;
@@ -22,8 +23,15 @@ on_signal(int sig)
 	web_signal = sig;
 }
 
+static void
+web_event(void *arg, struct live_session *s, json_object *o)
+{
+	talk_event(arg, s, o);
+	state_changed(arg, s, LIVE_ACTIVITY);
+}
+
 static const struct live_ops web_ops = {
-    state_changed, verdict_replied, talk_event};
+    state_changed, verdict_replied, web_event};
 
 static int
 web_usage(const char *why, const char *what)
@@ -100,12 +108,15 @@ web_options(struct web *w, int argc, char **argv, const char **ask)
 	return 0;
 }
 
-void
-web_say(struct web *w)
+/* icwebd serves: take connections, and tell where the page is, once. */
+static void
+web_serving(struct web *w)
 {
 	char link[400];
 	json_object *o;
 
+	if (listen_accept(w, true) == -1)
+		err(ICCTL_FAILED, "listener");
 	if (w->said)
 		return;
 	w->said = true;
@@ -177,6 +188,7 @@ icctl_web(struct icctl *ctl, int argc, char **argv)
 	    spawn_init() == -1)
 		err(ICCTL_FAILED, "web");
 	w->ctl = ctl;
+	w->serving = web_serving;
 	w->diag = w->fd = w->listener.fd = w->meet.fd = w->ended.fd = -1;
 	w->sp = (struct spawned)SPAWNED_INIT;
 	/* A page that asks anew has another number than any earlier one. */
