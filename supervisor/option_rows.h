@@ -32,6 +32,7 @@
 OPTION("session-dir", SESSION, "DIR", "the session's directory")
 START_OPTION("config", CONFIG, "FILE", "instead of config.json")
 START_OPTION("agent", AGENT, "AGENT", "which agent")
+START_OPTION("model", MODEL, "MODEL", "which model the agent uses")
 START_OPTION("runtime", RUNTIME, "bwrap|docker|podman|none",
     "where the agent runs")
 START_OPTION("image", IMAGE, "NAME", "the image of a container")

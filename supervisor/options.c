@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/near.h"
+#include "config/config.h"
 
 static const char options_help[] =
     "usage: icsupervisor --session-dir DIR [OPTION]... [--task TEXT | -- "
@@ -27,7 +28,7 @@ static const char options_help[] =
     "--agent NAME          claude-code (default), codex, gemini-cli, "
     "opencode,\n                        or command (default when a COMMAND is "
     "given); each is\n                        a file agents/NAME.json\n  "
-    "--task TEXT           what the agent is asked to do; without it, or a\n   "
+    "--model NAME          which model it uses\n  --task TEXT           what the agent is asked to do; without it, or a\n   "
     "                     COMMAND, it runs as if a person had started it\n  "
     "--policy NAME|DIR     default, read-only, coding or one of your own in\n  "
     "                      IRONCURTAIN_HOME/policies; with a slash: a "
@@ -150,6 +151,14 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 		return options_path("config", value, &o->config, fault);
 	case OPT_AGENT:
 		return options_path("agent", value, &o->agent, fault);
+	case OPT_MODEL:
+		if (!config_is_model(value))
+			return fault_set(fault,
+			    "--model: \"%s\" cannot be a model's name: "
+			    "letters, digits and ._:/@+-, at most 100",
+			    value);
+		o->model = value;
+		return 0;
 	case OPT_WORKSPACE:
 		return options_path("workspace", value, &o->workspace, fault);
 	case OPT_CLONE:
@@ -263,6 +272,11 @@ options_check(const struct options *o, struct fault *fault)
 	else if (o->runtime == RUNTIME_NONE && o->npublish != 0)
 		fault_set(fault, "--runtime none starts no agent: no "
 				 "--publish");
+	else if ((o->runtime == RUNTIME_NONE || o->command != NULL) &&
+		 o->model != NULL)
+		fault_set(fault, "--model is for an agent, and %s starts none",
+		    o->runtime == RUNTIME_NONE ? "--runtime none"
+					       : "a command after --");
 	else if (o->runtime == RUNTIME_NONE && o->conversation)
 		fault_set(fault, "--runtime none starts no agent: no "
 				 "--conversation");

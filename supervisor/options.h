@@ -46,6 +46,7 @@ struct options {
 	const char *session_dir;
 	const char *config;
 	const char *agent;
+	const char *model;
 	const char *workspace;
 	const char *clone; /* DIR[#REF] or a URL; NULL: no clone */
 	bool changes;      /* with what is in no commit of DIR */

@@ -114,6 +114,8 @@ ready_session_json(const char *state)
 	    sup.opt.runtime == RUNTIME_NONE ? "none" : sup.adapter.name);
 	if (sup.adapter.name != NULL)
 		put_str(o, "adapter", sup.adapter.name);
+	if (sup.providers.model[0] != '\0')
+		put_str(o, "model", sup.providers.model);
 	if (sup.opt.persona != NULL)
 		put_str(o, "persona", sup.opt.persona);
 	if (sup.constitution[0] != '\0')

@@ -161,8 +161,8 @@ start_adapter(struct fault *fault)
 			&sup.adapter, &sup.paths, &sup.config, fault) == -1 ||
 		    adapter_take_any(
 			&sup.adapter, &sup.paths, &sup.config, fault) == -1 ||
-		    adapter_model(&sup.adapter, &sup.config, &model, fault) ==
-			-1)
+		    adapter_model(&sup.adapter, &sup.config, sup.opt.model,
+			&model, fault) == -1)
 			return -1;
 		providers = sup.adapter.providers;
 	}

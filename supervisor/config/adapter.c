@@ -27,12 +27,13 @@ adapter_read(
 {
 	static const char *const keys[] = {"alternatives", "anyOf", "args",
 	    "background", "caches", "continue", "env", "errors", "home",
-	    "logins", "message", "name",
-	    "orientation", "output", "program", "providers", "resume",
+	    "interactive", "logins", "message", "model", "name",
+	    "orientation", "output", "program", "prompt", "providers", "resume",
 	    "taskArgs", "title", "turn", NULL};
 	const struct jsonfile j = {path, fault};
 	struct json_object *o = NULL;
 	const char *s = NULL;
+	char **twice = NULL;
 
 	if (jsonfile_known(&j, a->root, "", keys) == -1 ||
 	    jsonfile_str(&j, a->root, "", "name", &s) == -1 ||
@@ -44,6 +45,12 @@ adapter_read(
 		&a->task_args) == -1 ||
 	    jsonfile_strings(
 		&j, a->root, "", "args", ADAPTER_MAX_ARGS, &a->args) == -1 ||
+	    jsonfile_strings(&j, a->root, "", "interactive",
+		ADAPTER_MAX_ARGS, a->args == NULL ? &a->args : &twice) == -1 ||
+	    jsonfile_strings(&j, a->root, "", "model", ADAPTER_MAX_ARGS,
+		&a->model) == -1 ||
+	    jsonfile_strings(&j, a->root, "", "prompt", ADAPTER_MAX_ARGS,
+		&a->prompt) == -1 ||
 	    jsonfile_strings(&j, a->root, "", "caches", ADAPTER_MAX_ARGS,
 		&a->caches) == -1 ||
 	    jsonfile_strings(&j, a->root, "", "anyOf", PROTO_MAX_PROVIDERS,
@@ -54,6 +61,11 @@ adapter_read(
 	    jsonfile_object(&j, a->root, "", "home", &o) == -1 ||
 	    jsonfile_object(&j, a->root, "", "orientation", &o) == -1)
 		return -1;
+	if (twice != NULL) {
+		jsonfile_strings_free(twice);
+		return jsonfile_bad(&j, "", "interactive",
+		    "is another name of \"args\": write one of them");
+	}
 	if (s == NULL || strcmp(s, name) != 0)
 		return jsonfile_bad(&j, "", "name",
 		    "must be \"%s\", like the file's name",
@@ -127,6 +139,8 @@ adapter_free(struct adapter *a)
 	jsonfile_strings_free(a->program);
 	jsonfile_strings_free(a->task_args);
 	jsonfile_strings_free(a->args);
+	jsonfile_strings_free(a->model);
+	jsonfile_strings_free(a->prompt);
 	jsonfile_strings_free(a->caches);
 	jsonfile_strings_free(a->any);
 	adapter_talk_free(&a->talk);

@@ -21,6 +21,8 @@ struct adapter {
 	char **program;   /* names to look for; NULL: the command given */
 	char **task_args; /* with {task} */
 	char **args;      /* without a task */
+	char **model;     /* added to all of these if a model was chosen */
+	char **prompt;    /* added to all of these */
 	char **any;       /* providers that it can use; `providers` is NULL
 			     then */
 	struct adapter_talk talk; /* conversations */
@@ -86,10 +88,12 @@ int adapter_choose(struct adapter *, const struct paths *,
 int adapter_take_any(struct adapter *, const struct paths *,
     const struct config *, struct fault *);
 /*
- * Set `*model` to the value of {model}, or "". Returns 0, or -1 with the fault
- * set if the agent's file needs a model and none is configured.
+ * Set `*model` to the value of {model}: `wish`, if not NULL, or that of
+ * config.json, or "". Add the arguments of "model" and "prompt" to all others.
+ * Returns 0, or -1 with the fault set if the agent's file needs a model and
+ * there is none, or takes none and there is one.
  */
-int adapter_model(const struct adapter *, const struct config *,
+int adapter_model(struct adapter *, const struct config *, const char *wish,
     const char **model, struct fault *);
 
 #endif

@@ -69,18 +69,94 @@ adapter_take_any(struct adapter *a, const struct paths *paths,
 	return n != 0 ? 0 : any_none(a, fault);
 }
 
+/* Returns true if the file has {model} outside of "model". */
+static bool
+model_is_needed(const struct adapter *a)
+{
+	if (a->root == NULL)
+		return false;
+	json_object_object_foreach(a->root, key, val)
+	{
+		if (strcmp(key, "model") != 0 &&
+		    strstr(json_object_to_json_string(val), "{model}") != NULL)
+			return true;
+	}
+	return false;
+}
+
+static int
+model_fits(const struct adapter *a, const char *model, struct fault *fault)
+{
+	const bool needed = model_is_needed(a);
+
+	if (model[0] == '\0' && needed)
+		return fault_set(fault,
+		    "agent %s: which model? Give --model NAME, or write in "
+		    "config.json: {\"agent\":{\"%s\":{\"model\":\"NAME\"}}}",
+		    a->name, a->name);
+	if (model[0] == '\0' || needed || a->model != NULL)
+		return 0;
+	return fault_set(fault,
+	    "agent %s: %s has no \"model\", the arguments with which its "
+	    "model is chosen, so that none can be chosen here "
+	    "(ironcurtain-config(5))",
+	    a->name, a->file);
+}
+
+static size_t
+list_length(char *const *list)
+{
+	size_t n = 0;
+
+	while (list != NULL && list[n] != NULL)
+		n++;
+	return n;
+}
+
+/* Append copies of `more` to a list of arguments, if there is that list. */
+static int
+list_extend(const struct adapter *a, char ***list, char *const *more,
+    struct fault *fault)
+{
+	const size_t n = list_length(*list), k = list_length(more);
+	char **new;
+
+	if (*list == NULL || k == 0)
+		return 0;
+	if (n + k > ADAPTER_MAX_ARGS)
+		return fault_set(fault,
+		    "%s: more than %u arguments, with those of \"model\" and "
+		    "\"prompt\"",
+		    a->file, ADAPTER_MAX_ARGS);
+	if ((new = reallocarray(*list, n + k + 1, sizeof(new[0]))) == NULL)
+		return fault_errno(fault, "%s", a->file);
+	*list = new;
+	for (size_t i = 0; i < k; i++) {
+		new[n + i + 1] = NULL;
+		if ((new[n + i] = strdup(more[i])) == NULL)
+			return fault_errno(fault, "%s", a->file);
+	}
+	return 0;
+}
+
 int
-adapter_model(const struct adapter *a, const struct config *cfg,
+adapter_model(struct adapter *a, const struct config *cfg, const char *wish,
     const char **model, struct fault *fault)
 {
 	const struct config_agent *own = config_agent(cfg, a->name);
+	char ***lists[] = {&a->task_args, &a->args, &a->talk.turn,
+	    &a->talk.resume, &a->talk.on};
 
-	*model = own != NULL && own->model != NULL ? own->model : "";
-	if ((*model)[0] != '\0' || a->root == NULL ||
-	    strstr(json_object_to_json_string(a->root), "{model}") == NULL)
-		return 0;
-	return fault_set(fault,
-	    "agent %s: which model? Write in config.json: "
-	    "{\"agent\":{\"%s\":{\"model\":\"NAME\"}}}",
-	    a->name, a->name);
+	*model = wish != NULL			     ? wish
+		 : own != NULL && own->model != NULL ? own->model
+						     : "";
+	if (model_fits(a, *model, fault) == -1)
+		return -1;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		if (list_extend(a, lists[i], a->prompt, fault) == -1 ||
+		    ((*model)[0] != '\0' &&
+			list_extend(a, lists[i], a->model, fault) == -1))
+			return -1;
+	}
+	return 0;
 }

@@ -281,10 +281,10 @@ config_servers(struct config *cfg, const struct jsonfile *j,
 	return 0;
 }
 
-static bool
+bool
 config_is_model(const char *s)
 {
-	return strlen(s) <= 100 &&
+	return s[0] != '\0' && s[0] != '-' && strlen(s) <= 100 &&
 	       s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789"
 			   "ABCDEFGHIJKLMNOPQRSTUVWXYZ._:/@+-")] == '\0';
 }

@@ -153,6 +153,8 @@ bool config_trusts(const struct config *, const char *server);
  * option.
  */
 bool config_is_image(const char *);
+/* Returns true if this can be a model's name, and never looks like an option. */
+bool config_is_model(const char *);
 /* Returns NULL if config.json does not mention the provider. */
 const struct config_provider *config_provider(
     const struct config *, const char *name);

@@ -55,11 +55,12 @@ static int
 persona_fill(struct persona *p, const struct jsonfile *j)
 {
 	static const char *const keys[] = {
-	    "agent", "budget", "policy", "profile", "workspace", NULL};
+	    "agent", "budget", "model", "policy", "profile", "workspace", NULL};
 	struct json_object *budget = NULL;
 
 	if (jsonfile_known(j, p->root, "", keys) == -1 ||
 	    jsonfile_str(j, p->root, "", "agent", &p->agent) == -1 ||
+	    jsonfile_str(j, p->root, "", "model", &p->model) == -1 ||
 	    jsonfile_str(j, p->root, "", "policy", &p->policy) == -1 ||
 	    jsonfile_str(j, p->root, "", "profile", &p->profile) == -1 ||
 	    jsonfile_str(j, p->root, "", "workspace", &p->workspace) == -1 ||

@@ -18,7 +18,7 @@
 
 struct persona {
 	struct json_object *root;
-	const char *policy, *profile, *agent, *workspace; /* NULL: not named */
+	const char *policy, *profile, *agent, *model, *workspace; /* NULL: not named */
 	char constitution[65]; /* its SHA-256 in hexadecimal, or "" */
 	char *text;	       /* the constitution, or NULL */
 };

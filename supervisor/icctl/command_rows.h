@@ -183,8 +183,8 @@ COMMAND(home, "[rm ID...]",
     "uses is refused.")
 COMMAND(persona, "ls | show NAME | new NAME [OPTIONS] | rm NAME",
     "name a policy, agent, budget ... for icctl start",
-    "OPTIONS: --policy P, --profile NAME, --agent NAME, --workspace DIR and\n"
-    "--budget KEY=VALUE, which may be repeated. icctl start --persona NAME\n"
+    "OPTIONS: --policy P, --profile NAME, --agent NAME, --model NAME,\n"
+    "--workspace DIR and --budget KEY=VALUE, which may be repeated. icctl start --persona NAME\n"
     "takes what its own options do not say. ~/.ironcurtain/personas/NAME/ has\n"
     "persona.json and, if you like, constitution.md, which is shown and\n"
     "recorded by its hash, and has no effect yet.")

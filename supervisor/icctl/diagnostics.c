@@ -32,7 +32,7 @@ static const char *const diag_members[] = {"seq", "ts", "event", "turn",
 
 /* Members of `status` and session.json that are of use in a report. */
 static const char *const diag_session[] = {"session", "version", "state",
-    "status", "agent", "adapter", "runtime", "image", "persona", "started",
+    "status", "agent", "adapter", "model", "runtime", "image", "persona", "started",
     "turn", "pending", "quotaUntil", "auditFailed", "counts", "limits",
     "missing", "confinement", "breakoutTest", "failures", "workers",
     "credentials", "why", NULL};

@@ -23,7 +23,7 @@
 #define PERSONA_MAX 256U
 
 static const char *const persona_texts[] = {
-    "policy", "profile", "agent", "workspace", NULL};
+    "policy", "profile", "agent", "model", "workspace", NULL};
 static const char *const persona_files[] = {"persona.json", "constitution.md"};
 
 static int

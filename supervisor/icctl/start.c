@@ -48,7 +48,7 @@ static const char *const without_value[] = {
 struct start {
 	const char *args[START_ARGS + 16 + 2 * START_APPROVED];
 	size_t n;
-	const char *agent, *workspace, *config, *profile;
+	const char *agent, *model, *workspace, *config, *profile;
 	struct persona persona; /* its texts are among the options */
 	char *approved[START_APPROVED];
 	char here[PATH_MAX];
@@ -84,7 +84,7 @@ usage(void)
 	    "answer: calls that would wait\n                         are "
 	    "denied\n  --home project         keep the agent's home for the next session on "
 	    "this\n                         workspace\n  --publish [HOSTPORT:]PORT\n                         let "
-	    "your browser reach this port of the sandbox\n  --agent NAME           the same as AGENT\n  --task TEXT "
+	    "your browser reach this port of the sandbox\n  --agent NAME           the same as AGENT\n  --model NAME           which model it uses\n  --task TEXT "
 	    "           the same as TASK, which may then begin with -\n  "
 	    "--runtime docker|podman, --image NAME\n"
 	    "                         run the agent in a container of this "
@@ -227,6 +227,8 @@ take_option(struct start *st, int argc, char **argv, int *i)
 		st->clone = true;
 	if (strcmp(name, "--agent") == 0)
 		st->agent = value;
+	if (strcmp(name, "--model") == 0)
+		st->model = value;
 	if (strcmp(name, "--config") == 0)
 		st->config = value;
 	if (strcmp(name, "--profile") == 0)
@@ -302,10 +304,13 @@ take_persona(const struct icctl *ctl, struct start *st, bool command)
 	if (p->policy != NULL && start_file_get(&st->file, "policy") == NULL &&
 	    push_option(st, "--policy", p->policy) == -1)
 		return -1;
-	if (st->agent == NULL && p->agent != NULL && !command &&
-	    push_option(st, "--agent", p->agent) == -1)
+	if (st->agent != NULL || command)
+		return 0;
+	/* Its model is its agent's. */
+	if (st->model == NULL && p->model != NULL &&
+	    push_option(st, "--model", p->model) == -1)
 		return -1;
-	return 0;
+	return p->agent == NULL ? 0 : push_option(st, "--agent", p->agent);
 }
 
 /*

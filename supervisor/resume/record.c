@@ -12,7 +12,7 @@
 /* Every member that ready_session_json() and icctl write. */
 static const char *const record_keys[] = {"adapter", "agent", "boot",
     "breakoutTest", "confinement", "constitution", "conversation", "format", "host", "image",
-    "limits", "missing", "persona", "pid", "pidStart", "policy", "published", "quotaUntil",
+    "limits", "missing", "model", "persona", "pid", "pidStart", "policy", "published", "quotaUntil",
     "runsLater", "runtime", "session", "started", "startedBy", "state",
     "status", "talked", "version", "why",
     "workspace", "workspaceDev", "workspaceIno", NULL};

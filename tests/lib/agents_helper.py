@@ -16,6 +16,10 @@ CODEX = os.path.join(MODULES, "codex-linux-x64/vendor/"
                      "x86_64-unknown-linux-musl/bin/codex")
 OPENCODE = os.path.join(MODULES, "opencode-linux-x64/bin/opencode")
 GEMINI = os.path.join(MODULES, ".bin/gemini")
+# Models that are not the agents' own choice.
+MODELS = {"claude-code": "claude-sonnet-4-5", "codex": "gpt-5.1-codex",
+          "opencode": "anthropic/claude-haiku-4-5",
+          "gemini-cli": "gemini-2.5-flash"}
 # The directory of node.
 ENV = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
 
@@ -144,6 +148,16 @@ def _texts(value):
     elif isinstance(value, (dict, list)):
         for v in value.values() if isinstance(value, dict) else value:
             yield from _texts(v)
+
+
+def check_model(t, who, p, model):
+    """Check that the largest request to a provider, started with --bodies, was
+    for that model."""
+    seen = max(p.seen(), key=lambda r: r["bodyBytes"])
+    name = model.split("/")[-1]
+    t.ok(json.loads(seen["body"]).get("model") == name or
+         f"/{name}:" in seen["target"], f"{who}: used the model {model}",
+         (seen["target"], json.loads(seen["body"]).get("model")))
 
 
 # Each is in the orientation of every agent in a sandbox.

@@ -81,7 +81,9 @@ def run(agent, websocket=False, http2=True):
         if websocket:
             by_websocket(s)
         out, err = agents.check_held_run(
-            t, s, agent, [*agents.command(s, agent), "Read the paper."],
+            t, s, agent, [*agents.command(s, agent, "--model",
+                                            agents.MODELS[agent]),
+                          "Read the paper."],
             ("documents", "read_text_file"), key, ("sk-", "AIza"))
         t.ok(paper in out, f"{agent}: its answer holds the paper", out[-800:])
         seen = p.seen()
@@ -93,6 +95,7 @@ def run(agent, websocket=False, http2=True):
              f"{agent}: by WebSocket alone, where that was asked for",
              [(r["target"], r["status"]) for r in seen])
         if not websocket:
+            agents.check_model(t, agent, p, agents.MODELS[agent])
             agents.check_told(t, agent, p, agents.TOOL)
         # The protocol chosen by ALPN, from mitmd's log: only Codex offers h2,
         # and not for a WebSocket.

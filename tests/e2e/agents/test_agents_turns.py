@@ -57,8 +57,8 @@ def run(agent, path):
         p = h.Provider(work, "--bodies", script=[{"text": "It is noted."}])
         s = h.Session(work, provider=p, config=config(agent, path, p),
                       env=agents.ENV)
-        r = icctl(s, "start", "--detach", "--agent", agent, "--workspace",
-                  s.workspace)
+        r = icctl(s, "start", "--detach", "--agent", agent, "--model",
+                  agents.MODELS[agent], "--workspace", s.workspace)
         if not t.ok(r.returncode == 0, f"{agent}: starts", r.stderr):
             return
         s.dir = os.path.join(s.home, "sessions", r.stdout.strip())
@@ -72,6 +72,7 @@ def run(agent, path):
         t.ok(any(words[0] in b and words[1] in b for b in last),
              f"{agent}: the third request has the first two messages",
              [b[-600:] for b in last] or [e["target"] for e in p.seen()])
+        agents.check_model(t, agent, p, agents.MODELS[agent])
         p.end()
 
 
