@@ -15,6 +15,7 @@
 
 #include "box/gitbox.h"
 #include "common/http/base64.h"
+#include "home/files.h"
 #include "home/project.h"
 #include "sup.h"
 
@@ -225,7 +226,8 @@ orient_files(struct fault *fault)
 		sup.session.orientation, 0644, fault) == -1)
 		return -1;
 	if (adapter_files(&sup.adapter, &sup.providers, "home",
-		sup.session.home, 0600, fault) == -1)
+		sup.session.home, 0600, fault) == -1 ||
+	    home_files(fault) == -1)
 		return home_blocked(fault);
 	return 0;
 }

@@ -27,6 +27,7 @@ struct adapter {
 			     then */
 	struct adapter_talk talk; /* conversations */
 	struct adapter_errors errors; /* meaning of its error messages */
+	char **home_files; /* files of the user, below either home; NULL: none */
 	char **caches;    /* directories in its home, emptied after the
 			     session */
 	struct json_object *chosen; /* the entry of "alternatives" in use, or

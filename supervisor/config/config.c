@@ -293,10 +293,12 @@ static int
 config_agents(struct config *cfg, const struct jsonfile *j,
     struct json_object *root, const char *user_home)
 {
-	static const char *const keys[] = {"image", "model", "path", NULL};
+	static const char *const keys[] = {
+	    "homeFiles", "image", "model", "path", NULL};
 	struct json_object *agents = NULL, *o;
 	struct config_agent *a;
 	const char *path, *model;
+	bool files;
 	char where[96];
 
 	if (jsonfile_object(j, root, "", "agent", &agents) == -1)
@@ -307,6 +309,7 @@ config_agents(struct config *cfg, const struct jsonfile *j,
 	{
 		(void)val;
 		path = model = NULL;
+		files = true;
 		if (cfg->nagents == CONFIG_MAX_AGENTS)
 			return jsonfile_bad(j, "agent", name,
 			    "at most %u agents are allowed", CONFIG_MAX_AGENTS);
@@ -314,7 +317,8 @@ config_agents(struct config *cfg, const struct jsonfile *j,
 		if (jsonfile_object(j, agents, "agent", name, &o) == -1 ||
 		    jsonfile_known(j, o, where, keys) == -1 ||
 		    jsonfile_str(j, o, where, "path", &path) == -1 ||
-		    jsonfile_str(j, o, where, "model", &model) == -1)
+		    jsonfile_str(j, o, where, "model", &model) == -1 ||
+		    jsonfile_bool(j, o, where, "homeFiles", &files) == -1)
 			return -1;
 		if (model != NULL && !config_is_model(model))
 			return jsonfile_bad(j, where, "model",
@@ -322,6 +326,7 @@ config_agents(struct config *cfg, const struct jsonfile *j,
 			    "._:/@+-");
 		a = &cfg->agents[cfg->nagents++];
 		a->name = strdup(name);
+		a->no_home_files = !files;
 		if (config_image(j, o, where, &a->image) == -1)
 			return -1;
 		a->path =

@@ -86,6 +86,7 @@ struct config_agent {
 	char *path;
 	char *image; /* for containers, or NULL */
 	char *model; /* the value of {model} in the agent's file, or NULL */
+	bool no_home_files;
 };
 
 #define CONFIG_MAX_AGENTS 16U

@@ -165,8 +165,8 @@ CONFIG = [
     ("agent a string", config(agent="claude-code"), 78,
      "{config}: agent: must be an object, is a string"),
     ("an agent's unknown key", config(agent={"codex": {"bin": "/x"}}), 78,
-     "{config}: agent.codex.bin: unknown key. Known here: image, "
-     "model, path"),
+     "{config}: agent.codex.bin: unknown key. Known here: "
+     "homeFiles, image, model, path"),
     ("credentials a string", config(credentials="sk-ant-secret"), 78,
      "{config}: credentials: must be an object, is a string"),
     ("a credential that is a string",

@@ -97,7 +97,7 @@ static const struct {
 	{"{\"agent\":{\"codex\":\"/x\"}}",
 	 "/h/config.json: agent.codex: must be an object, is a string"},
 	{"{\"agent\":{\"codex\":{\"dir\":\"/x\"}}}",
-	 "/h/config.json: agent.codex.dir: unknown key. Known here: image, model, path"},
+	 "/h/config.json: agent.codex.dir: unknown key. Known here: homeFiles, image, model, path"},
 	{"{\"runtime\":\"vm\"}",
 	 "/h/config.json: runtime: must be \"bwrap\", \"docker\" or \"podman\", is \"vm\""},
 	{"{\"runtime\":\"none\"}",
