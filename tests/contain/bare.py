@@ -64,7 +64,8 @@ class Bare:
         key = (role, layer, kind)
         if key not in self.binaries:
             self.binaries[key] = Binary(
-                os.path.join(self.build, "bare_" + role),
+                os.path.join(self.build, ("hostile_" if layer == "all" else
+                                          "bare_") + role),
                 os.path.join(self.work, "-".join(key)))
         return self.binaries[key]
 
@@ -95,6 +96,12 @@ class Bare:
         ours.settimeout(10)
         ours.recv(65536)            # HELLO
         peers = []
+        if role == "icwebd":        # which has none
+            host = b"localhost:1\n"
+            ours.send(self.msg("WEB_SITE", struct.pack("<I", len(host)) +
+                               host))
+            ours.send(self.msg("START", b""))
+            return peers
         for name, number in self.table.roles.items():
             if name == role or len(peers) == 2:
                 continue
@@ -144,9 +151,11 @@ class Bare:
 
     def run(self, role, a, layer):
         self.reset()
-        victim = self.victim(layer)
+        # A process that is started by hand and confined whole, as icwebd is
+        # by `icctl web`, attacks one that is not.
+        victim = self.victim("bare" if layer == "all" else layer)
         b = self.binary(role, layer, "attacker")
-        b.order(a["n"], layers=LAYERS[layer], victim=victim[1],
+        b.order(a["n"], layers=LAYERS.get(layer, 0), victim=victim[1],
                 address=victim[2], port=self.targets.port,
                 abstract=self.targets.abstract, session=self.session, home=self.home, libexec=self.lib)
         before = self.content()

@@ -45,6 +45,8 @@ const struct exception exceptions[] = {
 	    "its work on connections; without its channel it ends"},
 	{"shut a channel down", ROLE_PORT, WORKS, WORKS,
 	    "its work on connections; without its channel it ends"},
+	{"shut a channel down", ROLE_WEB, WORKS, WORKS,
+	    "its work on connections; without its channel it ends"},
 	{"socket inet stream, non-blocking", ROLE_DIAL, WORKS, WORKS, DIALS},
 	{"connect TCP", ROLE_DIAL, WORKS, WORKS, DIALS},
 	{"connect to control.sock", ROLE_DIAL, WORKS, NOWHERE,

@@ -55,8 +55,9 @@ main(void)
 {
 	const struct attempt *a;
 
-	printf("{\"PEER\": %d, \"START\": %d, \"LOG\": %d, \"roles\": {",
-	    MSG_PEER, MSG_START, MSG_LOG);
+	printf("{\"PEER\": %d, \"START\": %d, \"LOG\": %d, "
+	       "\"WEB_SITE\": %d, \"roles\": {",
+	    MSG_PEER, MSG_START, MSG_LOG, MSG_WEB_SITE);
 	for (int r = 0; r < ROLE_COUNT; r++)
 		printf("%s\"%s\": %d", r == 0 ? "" : ", ",
 		    role_name((enum role)r), r);

@@ -47,9 +47,11 @@ class Table:
         self.attempts = d["attempts"]
         for a in self.attempts:
             a["roles"] = [r for r in a["roles"] if r]
-        self.messages = {k: d[k] for k in ("PEER", "START", "LOG")}
+        self.messages = {k: d[k] for k in ("PEER", "START", "LOG",
+                                           "WEB_SITE")}
+        # The workers of a session.
         self.roles = {k: v for k, v in d["roles"].items()
-                      if k not in ("icsupervisor", "viewer")}
+                      if k not in ("icsupervisor", "viewer", "icwebd")}
         self.exceptions = {(e["name"], e["role"]): e for e in d["exceptions"]}
 
     def of(self, role):
