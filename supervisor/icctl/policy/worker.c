@@ -92,6 +92,15 @@ on_evaluated(struct chan *c, const struct msg_EVALUATED *m)
 	return 0;
 }
 
+/* There is no agent to be told. */
+static int
+on_tools_told(struct chan *c, const struct msg_TOOLS_TOLD *m)
+{
+	(void)c;
+	(void)m;
+	return 0;
+}
+
 static void
 on_closed(struct chan *c, const char *why)
 {
@@ -113,6 +122,7 @@ spawn_policyd(struct policyd *p, struct fault *fault)
 		HANDLER(RULES_OK,	on_rules_ok),
 		HANDLER(RULES_BAD,	on_rules_bad),
 		HANDLER(EVALUATED,	on_evaluated),
+		HANDLER(TOOLS_TOLD,	on_tools_told),
 	};
 	/* clang-format on */
 	static const struct chan_ops ops = {
