@@ -26,7 +26,7 @@ static const char options_help[] =
     "  --with-changes        clone what is in no commit, too\n"
     "  --with FILE           clone this file, too\n  "
     "--agent NAME          claude-code (default), codex, gemini-cli, "
-    "opencode,\n                        or command (default when a COMMAND is "
+    "goose,\n                        opencode, or command (default when a COMMAND is "
     "given); each is\n                        a file agents/NAME.json\n  "
     "--model NAME          which model it uses\n  --task TEXT           what the agent is asked to do; without it, or a\n   "
     "                     COMMAND, it runs as if a person had started it\n  "

@@ -66,7 +66,7 @@ usage(void)
 	    "usage: icctl start [OPTION]... [AGENT] [TASK | -- COMMAND...]\n\n"
 	    "Runs an agent in a new session, in the foreground, and ends with "
 	    "its exit\nstatus. AGENT is claude (if none is named), codex, "
-	    "gemini, opencode or one of\nyour own. TASK is what the agent is "
+	    "gemini, goose, opencode or one\nof your own. TASK is what the agent is "
 	    "asked to do; without one you work with it\nin the terminal. "
 	    "COMMAND runs instead of an agent.\n\n  --workspace DIR        "
 	    "what the agent works on (default: the current\n                   "

@@ -92,7 +92,7 @@ ARGS = [
      "icsupervisor: workspace /: refused, because it is the root directory"),
     ("an unknown agent", [*S, "--agent", "acme"], 78,
      "icsupervisor: --agent acme: no agent has this name (known: claude, "
-     "claude-code, codex, command, gemini, gemini-cli, "
+     "claude-code, codex, command, gemini, gemini-cli, goose, "
      "opencode, opencode-gateway). An agent is "
      "a file {home}/agents/NAME.json"),
     ("an agent's name with a slash", [*S, "--agent", "../x"], 78,
@@ -168,7 +168,7 @@ ARGS = [
     ("start with an agent that is nearly right",
      ["icctl", "start", "cluade", "fix it"], 2,
      "icctl: cluade: no agent has this name (did you mean claude? Known: "
-     "claude, claude-code, codex, command, gemini, gemini-cli, "
+     "claude, claude-code, codex, command, gemini, gemini-cli, goose, "
      "opencode, opencode-gateway). A "
      "TASK of several words is put in quotes"),
     ("start with that alone", ["icctl", "start", "codx"], 2,
@@ -195,7 +195,7 @@ ARGS = [
     ("start with a wrong agent", ["icctl", "start", "--agent", "acme", "x"],
      78,
      "icsupervisor: --agent acme: no agent has this name (known: claude, "
-     "claude-code, codex, command, gemini, gemini-cli, "
+     "claude-code, codex, command, gemini, gemini-cli, goose, "
      "opencode, opencode-gateway). An agent is "
      "a file {home}/agents/NAME.json"),
     ("ic-bridge alone", ["ic-bridge"], 2, "ic-bridge: no command is given"),
