@@ -261,6 +261,8 @@ const struct grant *tool_grant_apply(struct policyd_env *, struct work *);
 uint8_t tool_grant_take(struct policyd_env *, uint64_t id);
 /* Report a new grant to those who watch. */
 void tool_grant_made(struct policyd_env *, uint64_t id);
+/* A grant of an earlier run is in force again; report that. */
+void tool_grant_kept(struct policyd_env *, struct grant *);
 /*
  * End the grants of the tool, or of all tools of the server if tool.p is NULL;
  * if `counted`, only the counted ones.
@@ -275,6 +277,17 @@ void tool_grants_end_counted(struct policyd_env *, const char *why);
  */
 bool tool_grant_end(struct policyd_env *, uint64_t id, bool counted,
     const char *why);
+
+/*
+ * approval/kept_grants.c: grants of an earlier run that a person confirmed. Each
+ * waits until the tools of its server are known, and is judged again then. Take
+ * one, before START. Returns 0, or -1 with errno.
+ */
+int kept_take(struct policyd_env *, const struct msg_RESTORE_GRANT *);
+/* Judge those of a server, whose tools were listed or that is gone. */
+void kept_judge(struct policyd_env *, uint16_t server);
+/* After START: end those of servers that this run does not have. */
+void kept_start(struct policyd_env *);
 
 /* work.c: used by all of the above */
 #define WORK_FINAL "\nDo not retry: the answer will be the same."

@@ -207,6 +207,14 @@ on_revoke(struct chan *c, const struct msg_REVOKE_GO *m)
 }
 
 static int
+on_restore_grant(struct chan *c, const struct msg_RESTORE_GRANT *m)
+{
+	if (kept_take(&env, m) == -1)
+		return impossible(c, "RESTORE_GRANT");
+	return 0;
+}
+
+static int
 on_request_ask(struct chan *c, const struct msg_REQUEST_ASK *m)
 {
 	const char *why;
@@ -377,6 +385,7 @@ start(void)
 		else if (env.engine.servers[i].used)
 			session_start(&env, i);
 	}
+	kept_start(&env);
 	loop_timer_set(
 	    env.loop, &env.list_timer, SESSION_LIST_MS, list_late, &env);
 	session_publish(&env);
@@ -403,6 +412,7 @@ policyd_serve(struct worker *w)
 		HANDLER(ENDED,		on_ended),
 		HANDLER(VERDICT_GO,	on_verdict),
 		HANDLER(REVOKE_GO,	on_revoke),
+		HANDLER(RESTORE_GRANT,	on_restore_grant),
 		HANDLER(REQUEST_ASK,		on_request_ask),
 		HANDLER(REQUEST_CANCEL,	on_request_cancel),
 		HANDLER(INIT_RESULT,	on_init_result),

@@ -132,6 +132,7 @@ list_done(struct session *s)
 	tools_free(&old);
 	s->listed = true;
 	session_state(s, PROTO_STATE_READY, span_of(NULL, 0));
+	kept_judge(s->env, s->index);
 	session_publish(s->env);
 	if (s->again)
 		loop_timer_set(
@@ -205,6 +206,7 @@ session_fail(struct policyd_env *env, uint16_t index, struct span text)
 		return;
 	}
 	session_state(s, PROTO_STATE_GONE, text);
+	kept_judge(env, index);
 	env->server_gone(env, index);
 	session_publish(env);
 }

@@ -346,6 +346,7 @@ start_workers(struct fault *fault)
 	ready_missing();
 	setup_config();
 	event_start();
+	resume_grants();
 	state_all();
 	resume_tell();
 	if (servers_connect(fault) == -1 || setup_wait(fault) == -1 ||

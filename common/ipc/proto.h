@@ -62,6 +62,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_HOLDS		64U
 #define PROTO_MAX_TIMES		20U	/* calls of a counted grant */
 #define PROTO_GRANT_MS		3600000U	/* how long it lasts */
+/* text of what a grant is bound to */
+#define PROTO_MAX_BOUND		4096U
 #define PROTO_UNCOUNTED		UINT8_MAX	/* RELEASE.left */
 #define PROTO_MAX_REFS		8192U		/* text of the refs of a push */
 #define PROTO_MAX_ASKS		8U /* requests waiting for approval */
@@ -195,6 +197,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	/* grants beyond one call */						\
 	VIA_AUDIT(M, GRANT,		0x060d,	R(POLICY),	R(SUP),		0, GRANT_SHOW)		\
 	VIA_AUDIT(M, REVOKE,		0x060f,	R(SUP),		R(POLICY),	0, REVOKE_GO)		\
+	/* grants of an earlier run that a person confirmed */			\
+	M(RESTORE_GRANT, 0x0611, R(SUP),	R(POLICY),	SETUP,	0)	\
 	M(APPROVED,	0x060c,	R(POLICY)|R(KEY), R(AUDIT),	RUN,	0)	\
 	/* model path: configuration */						\
 	M(PROVIDER,	0x0701,	R(SUP),		R(MITM)|R(KEY),	BOTH,	0)	\
@@ -721,16 +725,22 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, because, 512)
 #define F_VERDICT_GO(F, m)	F_VERDICT(F, m)
 /*
- * id: the call whose approval granted it.  state: enum proto_grant.  left: uses
- * that remain, of one that is counted, and ms until it ends; else 0.  text: of
- * one that is made JSON, as people are shown it; of one that ended why.
+ * id: the call whose approval granted it, or its PROTO_KEPT_ID in a later run.
+ * state: enum proto_grant.  left: uses that remain, of one that is counted, and
+ * ms until it ends; else 0.  text: of one that is made JSON, as people are shown
+ * it; of one that ended why.  bound: of one that is made and may be restored,
+ * what it is bound to, as canonical JSON (grants.h); else empty.
  */
 #define F_GRANT(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u8, state, PROTO_GRANT_LAST)	\
 				F(m, u8, left, PROTO_MAX_TIMES)		\
 				F(m, u32, ms, PROTO_GRANT_MS)		\
-				F(m, str, text, 2048)
+				F(m, str, text, 2048)			\
+				F(m, str, bound, PROTO_MAX_BOUND)
 #define F_GRANT_SHOW(F, m)	F_GRANT(F, m)
+/* id: its PROTO_KEPT_ID.  bound: as it was recorded in the earlier run. */
+#define F_RESTORE_GRANT(F, m)	F(m, u64, id, UINT64_MAX)		\
+				F(m, str, bound, PROTO_MAX_BOUND)
 #define F_REVOKE(F, m)		F(m, u64, id, UINT64_MAX)
 #define F_REVOKE_GO(F, m)	F_REVOKE(F, m)
 #define F_LATE(F, m)		F(m, u64, id, UINT64_MAX)
@@ -1242,8 +1252,14 @@ enum proto_result {
 };
 #define PROTO_RESULT_LAST PROTO_RESULT_CANCELLED
 
-enum proto_grant { PROTO_GRANT_MADE, PROTO_GRANT_USED, PROTO_GRANT_ENDED };
-#define PROTO_GRANT_LAST PROTO_GRANT_ENDED
+/* KEPT: one of an earlier run is in force again. */
+enum proto_grant {
+	PROTO_GRANT_MADE,
+	PROTO_GRANT_USED,
+	PROTO_GRANT_ENDED,
+	PROTO_GRANT_KEPT,
+};
+#define PROTO_GRANT_LAST PROTO_GRANT_KEPT
 
 enum proto_object { PROTO_OBJECT_DIR, PROTO_OBJECT_FILE, PROTO_OBJECT_NAME };
 #define PROTO_OBJECT_LAST PROTO_OBJECT_NAME

@@ -47,24 +47,24 @@ same_object(const struct path *a, const struct path *b)
 	       a->object.ino == b->object.ino;
 }
 
-/* Returns true if the directory is or contains the user's home directory. */
-static bool
-is_too_wide(const struct engine *e, const struct request *r, struct span dir)
+bool
+grant_too_wide(const struct engine *e, struct value_pool *pool, struct span dir,
+    struct path *here)
 {
 	struct path_env env;
-	struct path home, here;
+	struct path home;
 
-	engine_path_env(e, NULL, r->pool, &env);
+	engine_path_env(e, NULL, pool, &env);
 	env.places = NULL;
 	env.any = true;
-	if (dir.len <= 1 || path_resolve(&env, dir, &here) != PATH_OK ||
-	    (here.exists && here.object.dev == e->root_object.dev &&
-		here.object.ino == e->root_object.ino))
+	if (dir.len <= 1 || path_resolve(&env, dir, here) != PATH_OK ||
+	    (here->exists && here->object.dev == e->root_object.dev &&
+		here->object.ino == e->root_object.ino))
 		return true;
 	if (e->home[0] == '\0')
 		return false;
 	return path_resolve(&env, SPAN("~"), &home) != PATH_OK ||
-	       path_below(home.host, dir) || same_object(&home, &here);
+	       path_below(home.host, dir) || same_object(&home, here);
 }
 
 /*
@@ -72,8 +72,11 @@ is_too_wide(const struct engine *e, const struct request *r, struct span dir)
  */
 static int
 directory_of(const struct engine *e, const struct request *r,
-    const struct path *p, struct span *dir)
+    const struct path *p, struct grant_limit *l)
 {
+	struct span *dir = &l->value;
+	struct path here;
+
 	*dir = p->host;
 	if (!p->exists || !S_ISDIR(p->object.mode)) {
 		while (dir->len != 0 && dir->p[dir->len - 1] != '/')
@@ -81,7 +84,13 @@ directory_of(const struct engine *e, const struct request *r,
 		if (dir->len > 1)
 			dir->len--;
 	}
-	return is_too_wide(e, r, *dir) ? -1 : 0;
+	if (grant_too_wide(e, r->pool, *dir, &here))
+		return -1;
+	if (here.exists) {
+		l->dev = here.object.dev;
+		l->ino = here.object.ino;
+	}
+	return 0;
 }
 
 /* Fill in the limit that a grant for the role would have for this value. */
@@ -89,14 +98,14 @@ static int
 limit_of(const struct engine *e, const struct request *r,
     const struct arg_value *v, enum arg_role role, struct grant_limit *l)
 {
-	l->role = role;
+	*l = (struct grant_limit){.role = role};
 	switch (arg_role_category(role)) {
 	case CATEGORY_PATH:
 		l->kind = GRANT_DIRECTORY;
 		if (!v->has_path || role == ARG_WRITE_HISTORY ||
 		    role == ARG_DELETE_HISTORY)
 			return -1;
-		return directory_of(e, r, &v->path, &l->value);
+		return directory_of(e, r, &v->path, l);
 	case CATEGORY_URL:
 		l->kind = GRANT_DOMAIN;
 		l->value = v->url.domain.full;
@@ -372,7 +381,7 @@ covers(const struct engine *e, const struct request *r, const struct grant *g,
 {
 	uint32_t roles = 0;
 
-	if (g->form != GRANT_LIMITED || !span_eq(g->server, r->server_name) ||
+	if (g->waits || g->form != GRANT_LIMITED || !span_eq(g->server, r->server_name) ||
 	    !span_eq(g->tool, r->tool_name) || !span_eq(g->rule, d->rule))
 		return false;
 	for (unsigned i = 0; i < g->n; i++)

@@ -4,7 +4,8 @@
  * directories, at domains or with values that were shown before they were
  * granted. A grant allows a call that the same rule would escalate; it never
  * overrides a denial or covers another tool, another role, or a place beyond
- * those shown. Grants are kept in memory for this session only.
+ * those shown. One that is not counted may be restored in a later run of the
+ * session, if what it is bound to is still the same.
  */
 #ifndef GRANTS_H
 #define GRANTS_H
@@ -24,6 +25,7 @@ struct grant_limit {
 	enum arg_role role;
 	enum grant_kind kind;
 	struct span value;
+	uint64_t dev, ino;	/* the directory's when it was granted, or 0 */
 };
 
 struct grant {
@@ -33,10 +35,12 @@ struct grant {
 	struct grant_limit limits[GRANT_LIMITS];
 	unsigned n;
 	/*
-	 * For the other forms: digests of the tool's definition and of the
+	 * Digests of the tool's definition, and, unless GRANT_LIMITED, of the
 	 * arguments.
 	 */
 	uint8_t def[32], args[32];
+	uint8_t law[32];	/* digest of the rule; 0: it is in no file */
+	bool waits;		/* restored, but not yet judged again */
 	bool counted;		/* GRANT_SAME that may be counted instead */
 	unsigned left;		/* GRANT_COUNTED: remaining calls ... */
 	uint64_t until;		/* ... and the end, in ms of the loop's clock */
@@ -66,6 +70,32 @@ int grant_offer(const struct engine *, const struct request *,
 int grant_text(const struct grant *, struct value_pool *, struct span *);
 /* Returns "Allow SERVER/TOOL within DIR, at HOST" in the pool. */
 struct span grant_describe(const struct grant *, struct value_pool *);
+
+/*
+ * Returns true if the directory is or contains the user's home directory, or
+ * cannot be looked up; *here is what is there.
+ */
+bool grant_too_wide(const struct engine *, struct value_pool *, struct span dir,
+    struct path *here);
+/*
+ * Write what the grant is bound to, in canonical JSON:
+ *   {"args","form","limits":[{"dev","ino","kind","role","value"}],"rule",
+ *    "ruleDigest","server","tool","toolDigest"}
+ * with numbers as texts, because JSON's are too small. It is empty for
+ * GRANT_COUNTED, which is never restored. Returns 0, or -1 if it is too long.
+ */
+int grant_bound(const struct grant *, struct value_pool *, struct span *);
+/*
+ * Read such a text; the texts of the grant live as long as the pool and as
+ * `text`. Returns 0, or -1 with *g empty.
+ */
+int grant_unbound(struct grant *g, struct value_pool *, struct span text);
+/*
+ * Check that the directories of the grant are still those that were granted,
+ * and its rule the one that asked. Returns NULL, or the reason why not.
+ */
+const char *grant_changed(
+    const struct engine *, const struct grant *, struct value_pool *);
 
 /*
  * Copy a grant. Returns 0, or -1 with errno: ENOBUFS after GRANTS_MAX grants.

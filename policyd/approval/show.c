@@ -7,6 +7,20 @@
 
 #include "details.h"
 
+/* Note the tool's definition and the rule, to which the grant is bound. */
+static void
+offer_bind(const struct policyd_env *env, const struct work *k, struct grant *g)
+{
+	const struct session_tool *t = NULL;
+
+	if (k->server < PROTO_MAX_SERVERS)
+		t = tools_find(&env->sessions[k->server].tools, k->tool);
+	if (t != NULL)
+		memcpy(g->def, t->digest, sizeof(g->def));
+	if (k->d.by != NULL && rule_digest(k->d.by, g->law) == -1)
+		memset(g->law, 0, sizeof(g->law));
+}
+
 int
 work_offer(struct policyd_env *env, const struct work *k, struct grant *g,
     struct span *text)
@@ -20,6 +34,7 @@ work_offer(struct policyd_env *env, const struct work *k, struct grant *g,
 		grant_offer(&env->engine, &r, &k->d, g) == -1) &&
 	    tool_grant_offer(env, k, g) == -1)
 		return -1;
+	offer_bind(env, k, g);
 	return grant_text(g, env->pool, text);
 }
 

@@ -114,6 +114,10 @@ tell(struct policyd_env *env, const struct grant *g, enum proto_grant state,
 	struct msg_GRANT m = {
 	    .id = g->id, .state = (uint8_t)state, .text = text};
 
+	if (state == PROTO_GRANT_MADE &&
+	    grant_bound(g, env->pool, &m.bound) == -1)
+		m.bound = span_of(NULL, 0);
+
 	if (g->form == GRANT_COUNTED) {
 		m.left = (uint8_t)g->left;
 		m.ms = g->until > now ? (uint32_t)(g->until - now) : 0;
@@ -131,6 +135,13 @@ tool_grant_made(struct policyd_env *env, uint64_t id)
 		tell(env, g, PROTO_GRANT_MADE, text);
 }
 
+void
+tool_grant_kept(struct policyd_env *env, struct grant *g)
+{
+	g->waits = false;
+	tell(env, g, PROTO_GRANT_KEPT, span_of(NULL, 0));
+}
+
 static void
 end_at(struct policyd_env *env, unsigned i, const char *why)
 {
@@ -145,7 +156,8 @@ covers(struct policyd_env *env, const struct grant *g, const struct work *k,
 {
 	uint8_t digest[32];
 
-	if (g->form == GRANT_LIMITED || !span_eq(g->server, k->server_name) ||
+	if (g->waits || g->form == GRANT_LIMITED ||
+	    !span_eq(g->server, k->server_name) ||
 	    !span_eq(g->tool, k->tool) || !span_eq(g->rule, k->d.rule) ||
 	    memcmp(g->def, t->digest, sizeof(g->def)) != 0)
 		return false;

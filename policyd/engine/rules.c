@@ -6,7 +6,9 @@
  */
 #include "engine/rules.h"
 
+#include "common/json/json.h"
 #include "common/log.h"
+#include "common/sha256.h"
 
 bool
 rule_names(const struct value *array, struct span name)
@@ -20,6 +22,19 @@ rule_names(const struct value *array, struct span name)
 			return true;
 	}
 	return false;
+}
+
+int
+rule_digest(const struct rule *r, uint8_t digest[32])
+{
+	struct buf b;
+	int rv;
+
+	buf_init(&b, PROTO_MAX_TREE);
+	if ((rv = json_write(&b, r->source)) == 0)
+		sha256_span(buf_span(&b), digest);
+	buf_free(&b);
+	return rv;
 }
 
 /* Refuse unknown members of a condition: each may be a limit. */
@@ -224,6 +239,7 @@ load_rule(struct load *l, struct load_doc *doc, struct where *at,
 	if (obj->type != VALUE_OBJECT)
 		return load_fail(l, at, "must be an object");
 	load_unknown(l, at, obj, known);
+	r->source = obj;
 	if (load_string(l, at, obj, "name", true, LOAD_MAX_NAME, &r->name) ==
 		-1 ||
 	    load_string(l, at, obj, "reason", true, LOAD_MAX_REASON,

@@ -21,6 +21,7 @@ struct rule_list {
 };
 
 struct rule {
+	const struct value *source;	/* as in the file */
 	struct span name;
 	struct span reason;
 	enum proto_status then;
@@ -48,6 +49,11 @@ struct rules {
 int rules_load(struct rules *, struct span text, struct load *);
 void rules_free(struct rules *);
 
+/*
+ * Compute the digest of the rule as it was written, white space and the order of
+ * members aside. Returns 0, or -1 with errno.
+ */
+int rule_digest(const struct rule *, uint8_t digest[32]);
 /* Returns true if `array` is NULL or holds the name. */
 bool rule_names(const struct value *array, struct span name);
 

@@ -167,11 +167,14 @@ auditd_on_grant(struct chan *c, const struct msg_GRANT *m)
 {
 	struct auditlog_line l;
 
-	if (auditd_breaks(m->text) ||
+	if (auditd_breaks(m->text) || auditd_breaks(m->bound) ||
+	    (m->bound.len != 0 && m->state != PROTO_GRANT_MADE) ||
 	    (m->state == PROTO_GRANT_MADE && m->text.len == 0))
 		return chan_violation(c, "GRANT is not one line");
 	if (m->state != PROTO_GRANT_USED) {
 		auditd_line(&l, "grant");
+		if (m->bound.len != 0)
+			auditlog_json(&l, "bound", m->bound);
 		if (m->ms != 0)
 			auditlog_u64(&l, "expiresMs", m->ms);
 		if (m->state == PROTO_GRANT_MADE)
@@ -182,8 +185,9 @@ auditd_on_grant(struct chan *c, const struct msg_GRANT *m)
 		if (m->ms != 0)
 			auditlog_u64(&l, "remaining", m->left);
 		auditlog_str(&l, "state",
-		    m->state == PROTO_GRANT_MADE ? SPAN("made")
-						 : SPAN("ended"));
+		    m->state == PROTO_GRANT_MADE   ? SPAN("made")
+		    : m->state == PROTO_GRANT_KEPT ? SPAN("kept")
+						   : SPAN("ended"));
 		auditd_line_end(&l);
 	}
 	auditd_effect_end(ROLE_SUP, 0, MSG_GRANT_SHOW, m);

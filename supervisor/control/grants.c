@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json/json.h"
 #include "common/log.h"
 #include "control/control.h"
 #include "json_put.h"
@@ -13,10 +14,13 @@
 #define GRANTS_SHOWN 64U /* as many as policyd has */
 
 struct granted {
-	uint64_t id; /* the call whose approval granted it */
+	uint64_t id; /* the call whose approval granted it; PROTO_KEPT_ID */
 	char sid[APPROVALS_SID + 1];
-	char *text; /* JSON, as people were shown it */
+	char *text;  /* JSON, as people were shown it */
+	char *bound; /* JSON; empty: it is not for a later run */
+	int64_t made; /* seconds since 1970 */
 	bool counted;
+	bool waits; /* restored, and not yet in force */
 	unsigned left;
 	uint64_t expires; /* loop_now() ms; of one that is counted */
 };
@@ -44,6 +48,8 @@ granted_json(const struct granted *g)
 		o = json_object_new_object();
 	}
 	put_str(o, "id", g->sid);
+	if (g->waits)
+		put_bool(o, "waits", true);
 	if (g->counted) {
 		put_int(o, "left", g->left);
 		put_int(o, "expires_ms", left);
@@ -78,12 +84,18 @@ granted_make(const struct msg_GRANT_SHOW *m)
 	    sid == NULL)
 		return;
 	*g = (struct granted){.id = m->id,
+	    .made = (int64_t)(clock_wall_us() / 1000000),
 	    .counted = m->ms != 0,
 	    .left = m->left,
 	    .expires = loop_now(&sup.loop) + m->ms};
 	strlcpy(g->sid, sid, sizeof(g->sid));
-	if ((g->text = span_dup(m->text)) == NULL)
+	g->text = span_dup(m->text);
+	g->bound = span_dup(m->bound);
+	if (g->text == NULL || g->bound == NULL) {
+		free(g->text);
+		free(g->bound);
 		return;
+	}
 	granted_n++;
 	granted_tell(g, "made", "");
 }
@@ -107,6 +119,7 @@ granted_drop(struct granted *g)
 	size_t i = (size_t)(g - granted_list);
 
 	free(g->text);
+	free(g->bound);
 	memmove(g, g + 1, (granted_n - i - 1) * sizeof(*g));
 	granted_n--;
 }
@@ -128,6 +141,11 @@ grants_show(const struct msg_GRANT_SHOW *m)
 		granted_tell(g, "used", "");
 		return;
 	}
+	if (m->state == PROTO_GRANT_KEPT) {
+		g->waits = false;
+		granted_tell(g, "kept", "");
+		return;
+	}
 	log_vis(m->text, why, sizeof(why));
 	granted_tell(g, "ended", why);
 	granted_drop(g);
@@ -141,6 +159,60 @@ grants_json(void)
 
 	for (unsigned i = 0; i < granted_n; i++)
 		json_object_array_add(list, granted_json(&granted_list[i]));
+	return list;
+}
+
+void
+grants_restore(uint64_t id, int64_t made, const char *text, const char *bound)
+{
+	struct granted *g = &granted_list[granted_n];
+	struct msg_RESTORE_GRANT m = {.id = id, .bound = span_str(bound)};
+
+	if (granted_n == GRANTS_SHOWN)
+		return;
+	*g = (struct granted){.id = id,
+	    .made = made,
+	    .waits = true,
+	    .text = strdup(text),
+	    .bound = strdup(bound)};
+	if (g->text == NULL || g->bound == NULL) {
+		free(g->text);
+		free(g->bound);
+		return;
+	}
+	approvals_sid(g->sid);
+	granted_n++;
+	child_send(ROLE_POLICY, 0, MSG_RESTORE_GRANT, &m, -1);
+}
+
+/* Returns one of them for the record, or NULL. */
+static struct value *
+granted_state(const struct granted *g, struct value_pool *p)
+{
+	const struct value *text = json_read(p, span_str(g->text), NULL),
+			   *bound = json_read(p, span_str(g->bound), NULL);
+	struct value *o = value_new(p, VALUE_OBJECT);
+	const bool kept = (g->id & PROTO_KEPT_ID) != 0;
+
+	if (o == NULL || text == NULL || bound == NULL ||
+	    value_set(o, SPAN("bound"), value_copy(p, bound)) == -1 ||
+	    value_set(o, SPAN("forSession"), value_copy(p, text)) == -1 ||
+	    value_set(o, kept ? SPAN("id") : SPAN("call"),
+		value_new_number(p, (int64_t)g->id)) == -1 ||
+	    value_set(o, SPAN("made"), value_new_number(p, g->made)) == -1)
+		return NULL;
+	return o;
+}
+
+struct value *
+grants_state(struct value_pool *p)
+{
+	struct value *list = value_new(p, VALUE_ARRAY);
+
+	for (unsigned i = 0; list != NULL && i < granted_n; i++)
+		if (granted_list[i].bound[0] != '\0')
+			(void)value_append(
+			    list, granted_state(&granted_list[i], p));
 	return list;
 }
 

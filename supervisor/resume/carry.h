@@ -16,6 +16,7 @@
 
 #include "auditlog/checkpoint.h"
 #include "budget/budget.h"
+#include "common/sha256.h"
 #include "config/fault.h"
 
 #define CARRY_HOLDS 72U
@@ -34,7 +35,7 @@ struct carry_hold {
 };
 
 struct carry_grant {
-	uint64_t key;  /* PROTO_KEPT_ID and the number of its record */
+	uint64_t key;  /* with PROTO_KEPT_ID, from the number of its record */
 	uint64_t call; /* its id in the run that made it; 0: an earlier run */
 	int64_t made;  /* seconds since 1970 */
 	struct json_object *text;  /* as people are shown it */
@@ -77,6 +78,12 @@ struct carry {
 int carry_load(struct carry *, int dirfd, const char *dir,
     const struct checkpoint *from, uint64_t upto, struct fault *);
 void carry_free(struct carry *);
+/* carry_grants.c: Returns one of a grant's objects as text, which it owns. */
+const char *carry_grant_json(struct json_object *);
+/* Write the digest of a grant as it was recorded, and a NUL. */
+void carry_grant_hash(const struct carry_grant *, char hex[SHA256_HEX]);
+/* Forget the i-th grant; those after it move up. */
+void carry_grant_drop(struct carry *, unsigned i);
 /* Returns the milliseconds that were spent. */
 uint64_t carry_ms(const struct carry *);
 /*

@@ -6,6 +6,10 @@
 #include <time.h>
 
 #include "common/ipc/proto.h"
+#include "common/sha256.h"
+
+/* More than CARRY_GRANTS. */
+#define CARRY_KEY_BITS 8U
 
 static void
 carry_grant_free(struct carry_grant *g)
@@ -50,11 +54,20 @@ carry_grant_ended(struct carry *c, uint64_t id)
 
 		if (g->key != id && (g->call == 0 || g->call != id))
 			continue;
-		carry_grant_free(g);
-		memmove(g, g + 1, (c->ngrants - i - 1) * sizeof(*g));
-		c->ngrants--;
+		carry_grant_drop(c, i);
 		return;
 	}
+}
+
+/*
+ * Returns a key for the grant that this record made, or, from 1, for the i-th
+ * that it lists.
+ */
+static uint64_t
+carry_key(struct json_object *record, size_t i)
+{
+	return PROTO_KEPT_ID | (carry_number(record, "seq") << CARRY_KEY_BITS) |
+	       i;
 }
 
 /* Returns the seconds since 1970 of a record's time, or 0. */
@@ -81,25 +94,56 @@ carry_grant_made(struct carry *c, struct json_object *record)
 			carry_grant_ended(c, id);
 		return;
 	}
-	carry_grant_add(c, PROTO_KEPT_ID | carry_number(record, "seq"), id,
-	    carry_time(record),
+	carry_grant_add(c, carry_key(record, 0), id, carry_time(record),
 	    carry_member(record, "forSession", json_type_object),
 	    carry_member(record, "bound", json_type_object));
 }
 
 void
-carry_grants_state(struct carry *c, struct json_object *list)
+carry_grants_state(
+    struct carry *c, struct json_object *record, struct json_object *list)
 {
 	struct json_object *o;
+	uint64_t key;
 
 	if (list == NULL)
 		return;
 	carry_grants_free(c);
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
 		o = json_object_array_get_idx(list, i);
-		carry_grant_add(c, carry_number(o, "id"),
-		    carry_number(o, "call"), (int64_t)carry_number(o, "made"),
+		if ((key = carry_number(o, "id")) == 0)
+			key = carry_key(record, i + 1);
+		carry_grant_add(c, key, carry_number(o, "call"),
+		    (int64_t)carry_number(o, "made"),
 		    carry_member(o, "forSession", json_type_object),
 		    carry_member(o, "bound", json_type_object));
 	}
+}
+
+const char *
+carry_grant_json(struct json_object *o)
+{
+	return json_object_to_json_string_ext(
+	    o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+}
+
+void
+carry_grant_hash(const struct carry_grant *g, char hex[SHA256_HEX])
+{
+	const struct span all[] = {span_str(carry_grant_json(g->text)),
+	    SPAN("\n"), span_str(carry_grant_json(g->bound))};
+	uint8_t sum[SHA256_SIZE];
+
+	sha256_spans(all, nitems(all), sum);
+	sha256_hex(sum, hex);
+}
+
+void
+carry_grant_drop(struct carry *c, unsigned i)
+{
+	struct carry_grant *g = &c->grants[i];
+
+	carry_grant_free(g);
+	memmove(g, g + 1, (c->ngrants - i - 1) * sizeof(*g));
+	c->ngrants--;
 }

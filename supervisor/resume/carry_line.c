@@ -157,7 +157,7 @@ carry_state(struct carry *c, struct json_object *o)
 	carry_where(c, detail);
 	carry_limits(c, carry_member(detail, "limits", json_type_object));
 	carry_locks(c, carry_member(detail, "locked", json_type_array));
-	carry_grants_state(c, carry_member(detail, "grants", json_type_array));
+	carry_grants_state(c, o, carry_member(detail, "grants", json_type_array));
 }
 
 static void

@@ -12,7 +12,8 @@ void carry_line(struct carry *, struct span line);
 bool carry_is_base(struct span line);
 
 /* carry_grants.c */
-void carry_grants_state(struct carry *, struct json_object *list);
+void carry_grants_state(
+    struct carry *, struct json_object *record, struct json_object *list);
 /* A record "grant" or "revoke". */
 void carry_grant_made(struct carry *, struct json_object *record);
 void carry_grant_ended(struct carry *, uint64_t id);

@@ -10,6 +10,7 @@
 #include "budget/budget.h"
 #include "common/json/value.h"
 #include "config/here.h"
+#include "resume/keep.h"
 #include "sup.h"
 
 #define RESUME_POOL (1U << 20)
@@ -162,6 +163,12 @@ resume_expire(void)
 		event_send("expired", o);
 	}
 	value_pool_free(p);
+}
+
+void
+resume_grants(void)
+{
+	keep_grants(&resume_old);
 }
 
 void

@@ -29,7 +29,9 @@ const struct carry *resume_carry(void);
 const struct record *resume_record(void);
 /* Returns true if a provider of this session has that name. */
 bool resume_has_provider(const char *name);
-/* After the first record: tell the log and the person what carries on. */
+/* After the first record: end or restore what was approved. */
+void resume_grants(void);
+/* After that: tell the log and the person what carries on. */
 void resume_tell(void);
 /* After START: lock what was locked. */
 void resume_locks(void);

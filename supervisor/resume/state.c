@@ -4,6 +4,7 @@
 #include "budget/budget.h"
 #include "common/json/value.h"
 #include "config/here.h"
+#include "control/grants.h"
 #include "conversation/conversation.h"
 #include "resume/resume.h"
 #include "sup.h"
@@ -69,7 +70,7 @@ static void
 state_whole(struct value_pool *p, struct value *o)
 {
 	put(o, "boot", value_new_string(p, span_str(here()->boot)));
-	put(o, "grants", value_new(p, VALUE_ARRAY));
+	put(o, "grants", grants_state(p));
 	put(o, "host", value_new_string(p, span_str(here()->host)));
 	if (conversation_on())
 		put(o, "turn", value_new_number(p, conversation_turn()));

@@ -22,6 +22,7 @@
 #include "common/near.h"
 #include "config/here.h"
 #include "icctl/screen/launch.h"
+#include "icctl/talk/keep.h"
 #include "resume/carry.h"
 #include "resume/record.h"
 #include "resume/start_file.h"
@@ -29,14 +30,17 @@
 #define RESUME_ARGS 256U
 
 struct resume {
-	const char *args[RESUME_ARGS + 2 * START_FILE_OPTIONS + 16];
+	const char *args[RESUME_ARGS + 2 * START_FILE_OPTIONS +
+			 2 * CARRY_GRANTS + 16];
 	size_t n;
 	struct start_file file;
 	struct carry old;
 	char **more; /* options for icsupervisor, with their values */
 	int nmore;
 	char **command; /* after "--", or NULL */
-	bool detach, after_crash;
+	bool detach, after_crash, keep_grants;
+	char *kept[CARRY_GRANTS]; /* approvals that the person confirmed */
+	size_t nkept;
 	char names[START_FILE_OPTIONS][72]; /* "--agent" */
 };
 
@@ -70,7 +74,7 @@ static int
 resume_unknown(const char *arg)
 {
 	static const char *const own[] = {"--detach", "--after-crash",
-	    "--json", "--help", NULL};
+	    "--keep-grants", "--json", "--help", NULL};
 	char shown[256], hint[NEAR_HINT];
 
 	warnx("%s: no such option%s (icctl resume --help)",
@@ -89,6 +93,8 @@ resume_option(struct resume *r, int argc, char **argv, int *i)
 		r->detach = true;
 	else if (strcmp(name, "--after-crash") == 0)
 		r->after_crash = true;
+	else if (strcmp(name, "--keep-grants") == 0)
+		r->keep_grants = true;
 	else if (strcmp(name, "--task") != 0 &&
 		 resume_listed(name, resume_values)) {
 		if (*i + 1 == argc) {
@@ -225,6 +231,12 @@ resume_compose(const struct icctl *ctl, struct resume *r)
 	resume_push(r, "--resume");
 	if (r->after_crash)
 		resume_push(r, "--after-crash");
+	if (r->keep_grants)
+		resume_push(r, "--keep-grants");
+	for (size_t i = 0; i < r->nkept; i++) {
+		resume_push(r, "--keep-grant");
+		resume_push(r, r->kept[i]);
+	}
 	if (r->detach)
 		resume_push(r, "--quiet");
 	for (size_t i = 0; i < r->file.n; i++) {
@@ -268,6 +280,8 @@ icctl_resume(struct icctl *ctl, int argc, char **argv)
 	if (status != ICCTL_OK)
 		return status;
 	r.detach = r.detach || r.file.detach;
+	if (!r.keep_grants)
+		r.nkept = keep_options(&r.old, !ctl->json, r.kept);
 	resume_compose(ctl, &r);
 	carry_free(&r.old);
 	if (icctl_program("icsupervisor", program, sizeof(program)) == -1)

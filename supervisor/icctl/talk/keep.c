@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Shows the approvals of more than one call that the last run left, and asks
+ * which of them shall apply again. icsupervisor reads them from the log by
+ * itself; it gets the digest of each that was shown and confirmed.
+ */
+#include "icctl/talk/keep.h"
+
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/log.h"
+
+#define KEEP_ANSWER 256U
+
+static void
+keep_show(const struct carry_grant *g, unsigned n)
+{
+	json_object *v = NULL;
+	struct tm tm;
+	time_t made = (time_t)g->made;
+	char vis[1200], rule[600], when[40] = "";
+
+	if (localtime_r(&made, &tm) != NULL)
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
+	json_object_object_get_ex(g->text, "description", &v);
+	log_vis(span_str(v == NULL ? "" : json_object_get_string(v)), vis,
+	    sizeof(vis));
+	json_object_object_get_ex(g->text, "rule", &v);
+	log_vis(span_str(v == NULL ? "" : json_object_get_string(v)), rule,
+	    sizeof(rule));
+	fprintf(stderr, "%3u  %s\n     rule %s, approved %s\n", n, vis, rule,
+	    when);
+}
+
+/* Read "1 3" into `keep`. Returns false if it is no such list. */
+static bool
+keep_numbers(const char *s, unsigned n, bool *keep)
+{
+	unsigned long i;
+	char *end;
+
+	for (s += strspn(s, " ,"); *s != '\0'; s = end + strspn(end, " ,")) {
+		if (*s < '0' || *s > '9')
+			return false;
+		i = strtoul(s, &end, 10);
+		if (i == 0 || i > n)
+			return false;
+		keep[i - 1] = true;
+	}
+	return true;
+}
+
+/* Ask until there is an answer. Returns false if there is none. */
+static bool
+keep_ask(unsigned n, bool *keep)
+{
+	char line[KEEP_ANSWER];
+
+	for (;;) {
+		fputs("Which of them shall apply again? all, their numbers, or "
+		      "Enter for none: ",
+		    stderr);
+		fflush(stderr);
+		if (fgets(line, sizeof(line), stdin) == NULL) {
+			fputc('\n', stderr);
+			return false;
+		}
+		line[strcspn(line, "\n")] = '\0';
+		memset(keep, 0, n * sizeof(*keep));
+		if (strcmp(line, "all") == 0) {
+			memset(keep, 1, n * sizeof(*keep));
+			return true;
+		}
+		if (keep_numbers(line, n, keep))
+			return true;
+	}
+}
+
+size_t
+keep_options(const struct carry *c, bool can_ask, char *out[CARRY_GRANTS])
+{
+	bool keep[CARRY_GRANTS] = {false};
+	char hex[SHA256_HEX];
+	size_t n = 0;
+
+	if (c->ngrants == 0)
+		return 0;
+	if (!can_ask || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
+		warnx("%u approval%s of the last run end%s: nobody is here to "
+		      "confirm. With --keep-grants those of the last 24 hours "
+		      "stay",
+		    c->ngrants, c->ngrants == 1 ? "" : "s",
+		    c->ngrants == 1 ? "s" : "");
+		return 0;
+	}
+	fputs("In the last run you approved more than one call:\n", stderr);
+	for (unsigned i = 0; i < c->ngrants; i++)
+		keep_show(&c->grants[i], i + 1);
+	if (!keep_ask(c->ngrants, keep))
+		return 0;
+	for (unsigned i = 0; i < c->ngrants; i++) {
+		if (!keep[i])
+			continue;
+		carry_grant_hash(&c->grants[i], hex);
+		if (asprintf(&out[n], "%llu:%s",
+			(unsigned long long)c->grants[i].key, hex) != -1)
+			n++;
+	}
+	return n;
+}
