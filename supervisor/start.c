@@ -445,7 +445,7 @@ start_session(int *status, struct fault *fault)
 		return -1;
 	}
 	approvals_init(budget_waiting);
-	if (conversation_open(fault) == -1)
+	if (conversation_open(watcher_turn, fault) == -1)
 		return -1;
 	sup.terminal.rules = conversation_rules;
 	sup.terminal.lost = conversation_unprinted;

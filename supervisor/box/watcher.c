@@ -33,6 +33,7 @@ static struct {
 	uint64_t home_at; /* loop_now() of the next count */
 	uint64_t free;    /* bytes of the disk that must stay free */
 	bool told_processes, told_tmp, told_shm, told_memory;
+	unsigned killed; /* by the kernel, before this turn */
 } watcher_env;
 
 /* Check sooner if a sandbox has used much of its limit; 0 means no limit. */
@@ -100,7 +101,7 @@ look_agent(unsigned *ms)
 	tell_once(&watcher_env.told_processes,
 	    l->processes != 0 && u.processes >= l->processes,
 	    "processes and threads", l->processes, "limits.processes");
-	tell_once(&watcher_env.told_memory, oom_killed() != 0,
+	tell_once(&watcher_env.told_memory, oom_killed() > watcher_env.killed,
 	    "MiB of memory, at which the kernel ends its processes",
 	    l->memory_mb, "dockerResources.memoryMb");
 	tell_once(&watcher_env.told_tmp, u.tmp_full, "MiB of /tmp", l->tmp_mb,
@@ -207,6 +208,20 @@ look(struct loop_timer *timer)
 	if (watcher_env.home.depth != 0 && ms > LOOK_FULLER_MS)
 		ms = LOOK_FULLER_MS;
 	loop_timer_set(&sup.loop, timer, ms, look, NULL);
+}
+
+void
+watcher_turn(bool begins)
+{
+	unsigned ms = LOOK_MS;
+
+	if (begins) {
+		watcher_env.told_processes = watcher_env.told_memory = false;
+		watcher_env.told_tmp = watcher_env.told_shm = false;
+		watcher_env.killed = oom_killed();
+	} else if (!sup.ending) {
+		look_agent(&ms);
+	}
 }
 
 void

@@ -8,7 +8,14 @@
 #ifndef WATCHER_H
 #define WATCHER_H
 
+#include <stdbool.h>
+
 /* Start watching; called when the sandboxes are being started. */
 void watcher_start(void);
+/*
+ * A turn of a conversation begins, or has ended: a limit that its processes
+ * reach is told in that turn, even if it was told before.
+ */
+void watcher_turn(bool begins);
 
 #endif

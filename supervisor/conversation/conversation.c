@@ -44,6 +44,7 @@ static struct {
 	char last[TALK_SAID]; /* the last line of its standard error */
 	char spent[512]; /* the limit that ends it, or "" */
 	struct loop_timer timer;
+	void (*turned)(bool begins);
 } talk_env;
 
 bool
@@ -144,12 +145,13 @@ talk_exhausted(const char *why)
 }
 
 int
-conversation_open(struct fault *fault)
+conversation_open(void (*turned)(bool begins), struct fault *fault)
 {
 	struct talk_cut cut;
 
 	if (!sup.opt.conversation)
 		return 0;
+	talk_env.turned = turned;
 	budget_turn_ends(talk_exhausted);
 	compose_uuid(sup.conversation.name);
 	if (talk_again(fault) == -1 || talk_events_open(&cut, fault) == -1)
@@ -241,6 +243,7 @@ talk_began(struct span message)
 	talk_status();
 	event_turn(talk_env.turn, message);
 	budget_turn();
+	talk_env.turned(true);
 }
 
 const char *
@@ -336,6 +339,7 @@ talk_over(const char *why)
 	const char *trouble;
 
 	loop_timer_clear(&sup.loop, &talk_env.timer);
+	talk_env.turned(false);
 	if (why != NULL)
 		talk_text("error", span_str(why));
 	trouble = talk_trouble_end(
@@ -510,12 +514,15 @@ void
 conversation_close(const char *why)
 {
 	struct json_object *o;
+	char text[600];
 
 	if (!conversation_on() || talk_env.state == TALK_CLOSED)
 		return;
 	talk_status();
+	snprintf(text, sizeof(text), "the session ended during the turn: %.500s",
+	    why);
 	if (talk_env.state == TALK_TURN)
-		talk_over("the session ended during the turn");
+		talk_over(text);
 	talk_env.state = TALK_CLOSED;
 	o = json_object_new_object();
 	put_str(o, "why", why);

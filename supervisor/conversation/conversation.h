@@ -18,8 +18,11 @@
 
 /* Returns true if this session is a conversation. */
 bool conversation_on(void);
-/* Open the record of events. Returns 0, or -1 with the fault set. */
-int conversation_open(struct fault *);
+/*
+ * Open the record of events. `turned` is called when a turn begins, with true,
+ * and when it has ended. Returns 0, or -1 with the fault set.
+ */
+int conversation_open(void (*turned)(bool begins), struct fault *);
 /* Send termd the rules of the agent's output, before START. */
 void conversation_rules(void);
 /*
