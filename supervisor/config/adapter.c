@@ -21,48 +21,6 @@
 static int adapter_read_list(
     const struct adapter *, const char *name, bool env, struct fault *);
 
-/* Returns true for a/b/c without "." and "..". */
-static bool
-adapter_path_ok(const char *s)
-{
-	size_t n;
-
-	for (;; s += n + 1) {
-		n = strcspn(s, "/");
-		if (n == 0 || n > 255 || (n <= 2 && s[0] == '.' && s[n - 1] == '.'))
-			return false;
-		if (s[n] == '\0')
-			return true;
-	}
-}
-
-/*
- * Read "homeFiles". A text of "home" can be continued by the user's file of the
- * same name; JSON cannot.
- */
-static int
-adapter_read_files(struct adapter *a, const struct jsonfile *j)
-{
-	struct json_object *home = NULL, *own;
-
-	if (jsonfile_strings(j, a->root, "", "homeFiles", ADAPTER_MAX_ARGS,
-		&a->home_files) == -1 ||
-	    jsonfile_object(j, a->root, "", "home", &home) == -1)
-		return -1;
-	for (char **p = a->home_files; p != NULL && *p != NULL; p++) {
-		if (strlen(*p) > 512 || !adapter_path_ok(*p))
-			return jsonfile_bad(j, "homeFiles", *p,
-			    "must be a path below your home, such as "
-			    "\".claude/skills\"");
-		if (home != NULL && json_object_object_get_ex(home, *p, &own) &&
-		    !json_object_is_type(own, json_type_string))
-			return jsonfile_bad(j, "homeFiles", *p,
-			    "is a file of \"home\", in JSON, which your file "
-			    "cannot continue");
-	}
-	return 0;
-}
-
 static int
 adapter_read(
     struct adapter *a, const char *path, const char *name, struct fault *fault)
@@ -70,7 +28,7 @@ adapter_read(
 	static const char *const keys[] = {"alternatives", "anyOf", "args",
 	    "background", "caches", "continue", "env", "errors", "home",
 	    "homeFiles",	    "interactive", "logins", "message", "model", "name",
-	    "orientation", "output", "program", "prompt", "providers", "resume",
+	    "orientation", "output", "program", "prompt", "providers", "resume", "state",
 	    "taskArgs", "title", "turn", NULL};
 	const struct jsonfile j = {path, fault};
 	struct json_object *o = NULL;
@@ -93,11 +51,9 @@ adapter_read(
 		&a->model) == -1 ||
 	    jsonfile_strings(&j, a->root, "", "prompt", ADAPTER_MAX_ARGS,
 		&a->prompt) == -1 ||
-	    jsonfile_strings(&j, a->root, "", "caches", ADAPTER_MAX_ARGS,
-		&a->caches) == -1 ||
+	    adapter_home_read(a, &j) == -1 ||
 	    jsonfile_strings(&j, a->root, "", "anyOf", PROTO_MAX_PROVIDERS,
 		&a->any) == -1 ||
-	    adapter_read_files(a, &j) == -1 ||
 	    adapter_talk_read(&a->talk, &j, a->root) == -1 ||
 	    adapter_errors_read(&a->errors, &j, a->root) == -1 ||
 	    jsonfile_object(&j, a->root, "", "env", &o) == -1 ||
@@ -185,6 +141,7 @@ adapter_free(struct adapter *a)
 	jsonfile_strings_free(a->model);
 	jsonfile_strings_free(a->prompt);
 	jsonfile_strings_free(a->caches);
+	jsonfile_strings_free(a->state);
 	jsonfile_strings_free(a->home_files);
 	jsonfile_strings_free(a->any);
 	adapter_talk_free(&a->talk);

@@ -28,6 +28,7 @@ struct adapter {
 	struct adapter_talk talk; /* conversations */
 	struct adapter_errors errors; /* meaning of its error messages */
 	char **home_files; /* files of the user, below either home; NULL: none */
+	char **state;     /* in its home: its conversations; or NULL */
 	char **caches;    /* directories in its home, emptied after the
 			     session */
 	struct json_object *chosen; /* the entry of "alternatives" in use, or
@@ -55,6 +56,13 @@ char *adapter_fill(
 char *adapter_fill_json(const struct providers *, const char *template);
 /* Returns true if the agent's file has this text, such as "{orientation}". */
 bool adapter_names(const struct adapter *, const char *word);
+/*
+ * adapter_home.c: Read "homeFiles", "caches" and "state". Returns 0, or -1 with
+ * the fault set.
+ */
+int adapter_home_read(struct adapter *, const struct jsonfile *);
+/* Returns true if an entry of "state" exists in the home, or none is listed. */
+bool adapter_has_state(const struct adapter *, int home);
 /*
  * Append the agent's variables, "NAME=VALUE", to env[], which has `*n` of at
  * most `max` entries. The caller frees them. Returns 0, or -1 with the fault

@@ -115,6 +115,15 @@ resume_agent(struct fault *fault)
 		    "the agent of this session was %s, and would be %s now: "
 		    "start a new session for another agent",
 		    resume_was.agent, name);
+	if (sup.opt.command == NULL && sup.opt.runtime != RUNTIME_NONE &&
+	    (!sup.opt.conversation ||
+		(resume_was.talked && sup.adapter.talk.resume != NULL)) &&
+	    !adapter_has_state(&sup.adapter, sup.session.home))
+		return fault_set(fault,
+		    "the agent's home %s/home has no %s, where %s keeps its "
+		    "conversations, so that there is none to go on with. "
+		    "Start a new session: icctl start",
+		    sup.session.dir, sup.adapter.state[0], sup.adapter.name);
 	if (sup.opt.conversation || sup.opt.command != NULL ||
 	    sup.opt.runtime == RUNTIME_NONE || sup.adapter.talk.on != NULL)
 		return 0;

@@ -20,7 +20,7 @@ ADAPTER = {
     "name": "parrot", "program": ["parrot"], "providers": [],
     "args": ["--screen"], "continue": ["--screen", "--go-on"],
     "turn": ["--new", "{conversation}"],
-    "resume": ["--again", "{conversation}"]}
+    "resume": ["--again", "{conversation}"], "state": ["none", "told"]}
 
 
 class Life:

@@ -12,11 +12,12 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
-import test_resume  # noqa: E402
-from test_resume import Life, texts  # noqa: E402
+import lives  # noqa: E402
+from lives import Life  # noqa: E402
+from test_resume import texts  # noqa: E402
 
 t = h.Tap()
-test_resume.ADAPTER = {
+lives.ADAPTER = {
     "name": "parrot", "program": ["parrot"], "providers": [],
     "interactive": ["--screen"], "turn": ["--new"], "resume": ["--again"],
     "prompt": ["--tell", "{orientation}"], "model": ["--model=x/{model}"],
@@ -83,8 +84,12 @@ def test_chosen(work):
                  "more than 64 arguments"),
                 ({"prompts": []}, (), "prompts: unknown key (did you mean "
                  "prompt?)"),
+                ({"state": ["../x"]}, (), "must be a path below the agent"),
+                ({"state": [".cache/x"]}, (), "which is always emptied"),
+                ({"state": ["a/b"], "caches": ["a"]}, (),
+                 "state.a/b: is in a of \"caches\""),
                 ({"prompt": "x"}, (), "prompt: must be")):
-            adapter = {**test_resume.ADAPTER, **change}
+            adapter = {**lives.ADAPTER, **change}
             k.s.write("agents/parrot.json", {
                 key: v for key, v in adapter.items() if v is not None})
             if "env" not in change:

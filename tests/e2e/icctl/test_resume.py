@@ -57,6 +57,11 @@ def test_orderly(work):
         k.stop()
         r = k.icctl("audit", "verify", k.path("audit.jsonl"))
         t.equal(r.returncode, 0, "and its chain is intact")
+        os.remove(k.path("home/told"))
+        r = k.icctl("resume", k.id)
+        t.ok(r.returncode != 0 and "home has no none, where parrot keeps its "
+             "conversations" in r.stderr,
+             "it does not go on without the agent's state", r.stderr)
 
 
 def test_killed(work):
