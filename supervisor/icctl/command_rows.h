@@ -184,6 +184,13 @@ COMMAND(home, "[rm ID...]",
     "Those of `icctl start --home project`, by workspace and agent. rm\n"
     "removes them with all that agents left there; one that a session\n"
     "uses is refused.")
+COMMAND(config, "[ls] | get KEY | set KEY VALUE | unset KEY | edit",
+    "show and change your settings",
+    "KEY is a name in config.json, with dots: limits.homeMb, agent.claude-\n"
+    "code.path; or with slashes, /agent/my.agent/path. VALUE is JSON, or\n"
+    "else a text. Nothing is saved that a session would refuse. edit opens\n"
+    "your editor, and asks again about mistakes. ironcurtain-config(5)\n"
+    "describes every key.")
 COMMAND(persona, "ls | show NAME | new NAME [OPTIONS] | rm NAME",
     "name a policy, agent, budget ... for icctl start",
     "OPTIONS: --policy P, --profile NAME, --agent NAME, --model NAME,\n"

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: ISC */
+/* `icctl config`: ls, get, set, unset, edit. */
+#include "icctl/settings/settings.h"
+
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/buf.h"
+#include "config/secret.h"
+
+static int
+settings_usage(void)
+{
+	fputs("usage: icctl config [ls]\n       icctl config get KEY\n       "
+	      "icctl config set KEY VALUE\n       icctl config unset KEY\n"
+	      "       icctl config edit\n",
+	    stderr);
+	return ICCTL_USAGE;
+}
+
+static int
+settings_fault(const struct fault *fault)
+{
+	warnx("%s", fault->text);
+	return ICCTL_FAILED;
+}
+
+/* Print the key: with slashes if a name has a dot. */
+static void
+settings_key(const char *const *names, unsigned n)
+{
+	const char *by = "";
+	bool slash = false;
+
+	for (unsigned i = 0; i < n; i++)
+		slash = slash || strchr(names[i], '.') != NULL;
+	for (unsigned i = 0; i < n; i++) {
+		fputs(slash ? "/" : by, stdout);
+		icctl_put_str(names[i]);
+		by = ".";
+	}
+}
+
+/* Print the values below `o`, one a line. */
+static void
+settings_rows(json_object *o, const char **names, unsigned n)
+{
+	if (n == SETTINGS_DEPTH || !json_object_is_type(o, json_type_object) ||
+	    json_object_object_length(o) == 0) {
+		settings_key(names, n);
+		fputs(" = ", stdout);
+		icctl_put(
+		    span_str(json_object_to_json_string_ext(o, ICCTL_JSON)),
+		    SIZE_MAX, false);
+		putchar('\n');
+		return;
+	}
+	json_object_object_foreach(o, name, val)
+	{
+		names[n] = name;
+		if (n == 0 && strcmp(name, "serverCredentials") == 0)
+			puts("serverCredentials = (not shown; icctl config "
+			     "edit)");
+		else
+			settings_rows(val, names, n + 1);
+	}
+}
+
+static int
+settings_ls(const struct icctl *ctl)
+{
+	const char *names[SETTINGS_DEPTH];
+	struct fault fault = {""};
+	char shown[ICCTL_PATH];
+	struct settings s;
+
+	if (settings_open(ctl, &s, false, &fault) == -1) {
+		settings_close(&s);
+		return settings_fault(&fault);
+	}
+	if (ctl->json) {
+		json_object_object_del(s.root, "serverCredentials");
+		icctl_put_json(s.root);
+	} else if (json_object_object_length(s.root) == 0) {
+		printf("%s sets nothing: everything is as shipped. The keys: "
+		       "man ironcurtain-config\n",
+		    icctl_path(s.path, shown));
+	} else {
+		settings_rows(s.root, names, 0);
+	}
+	settings_close(&s);
+	return ICCTL_OK;
+}
+
+static int
+settings_get(const struct icctl *ctl, const char *text)
+{
+	struct settings s = {.lock = -1};
+	struct fault fault = {""};
+	struct settings_key k;
+	json_object *v = NULL;
+	int rv = ICCTL_FAILED;
+
+	if (key_parse(&k, text, &fault) == -1 ||
+	    settings_open(ctl, &s, false, &fault) == -1) {
+		(void)settings_fault(&fault);
+	} else if (key_is_secret(&k)) {
+		warnx("%s may be a secret: icctl config edit shows it", text);
+	} else if (!key_get(s.root, &k, &v)) {
+		warnx("%s is not set; man ironcurtain-config has its default",
+		    text);
+	} else {
+		rv = ICCTL_OK;
+		if (!ctl->json && json_object_is_type(v, json_type_string)) {
+			icctl_put(span_str(json_object_get_string(v)), SIZE_MAX,
+			    false);
+			putchar('\n');
+		} else {
+			icctl_put_json(v);
+		}
+	}
+	key_free(&k);
+	settings_close(&s);
+	return rv;
+}
+
+/* Returns the value: JSON, if it is some, or else a string. */
+static json_object *
+settings_value(const char *text)
+{
+	enum json_tokener_error bad;
+	json_object *v = json_tokener_parse_verbose(text, &bad);
+
+	if (bad == json_tokener_success &&
+	    (v != NULL || strcmp(text, "null") == 0))
+		return v;
+	json_object_put(v);
+	return json_object_new_string(text);
+}
+
+/* Refuse a credential: it would stand in the shell's history and in the file. */
+static bool
+settings_refuse(const struct settings_key *k, const char *text)
+{
+	const char *name = k->names[k->n - 1];
+	bool server = key_is_secret(k);
+
+	if (!server && (!secret_like("value", text) ||
+			   (k->n > 1 && strcmp(name, "file") == 0)))
+		return false;
+	warnx("this looks like a credential, which does not belong on a command "
+	      "line: the shell keeps it. %s",
+	    server ? "icctl config edit sets it"
+		   : "icctl login says where a key of a provider goes");
+	return true;
+}
+
+static void
+settings_told(const char *key, json_object *old, bool had, json_object *new,
+    bool has)
+{
+	icctl_put_str(key);
+	fputs(": ", stdout);
+	icctl_put_str(had ? json_object_to_json_string_ext(old, ICCTL_JSON)
+			  : "not set");
+	fputs(" -> ", stdout);
+	icctl_put_str(has ? json_object_to_json_string_ext(new, ICCTL_JSON)
+			  : "not set");
+	puts("\nIt holds for sessions that start from now on.");
+}
+
+static int
+settings_change(const struct icctl *ctl, const char *text, const char *value)
+{
+	struct settings s = {.lock = -1};
+	struct fault fault = {""};
+	struct settings_key k;
+	json_object *old = NULL, *new = NULL;
+	bool had = false, good;
+
+	good = key_parse(&k, text, &fault) == 0;
+	if (good && value != NULL && settings_refuse(&k, value)) {
+		key_free(&k);
+		return ICCTL_FAILED;
+	}
+	good = good && settings_open(ctl, &s, true, &fault) == 0;
+	if (good) {
+		had = key_get(s.root, &k, &old);
+		old = json_object_get(old);
+	}
+	if (good && value == NULL && !had) {
+		good = false;
+		fault_set(&fault, "%.100s is not set", text);
+	} else if (good && value == NULL) {
+		key_unset(s.root, &k);
+	} else if (good) {
+		new = settings_value(value);
+		good = key_set(s.root, &k, json_object_get(new), &fault) == 0;
+	}
+	good = good && settings_write(&s, &fault) == 0;
+	if (good && !ctl->json)
+		settings_told(text, old, had, new, value != NULL);
+	json_object_put(old);
+	json_object_put(new);
+	key_free(&k);
+	settings_close(&s);
+	if (good)
+		return ICCTL_OK;
+	warnx("%s", fault.text);
+	warnx("nothing is changed");
+	return ICCTL_FAILED;
+}
+
+int
+icctl_config(struct icctl *ctl, int argc, char **argv)
+{
+	const char *what = argc < 2 ? "ls" : argv[1];
+
+	if (strcmp(what, "ls") == 0 && argc <= 2)
+		return settings_ls(ctl);
+	if (strcmp(what, "get") == 0 && argc == 3)
+		return settings_get(ctl, argv[2]);
+	if (strcmp(what, "set") == 0 && argc == 4)
+		return settings_change(ctl, argv[2], argv[3]);
+	if (strcmp(what, "unset") == 0 && argc == 3)
+		return settings_change(ctl, argv[2], NULL);
+	if (strcmp(what, "edit") == 0 && argc == 2)
+		return settings_edit(ctl);
+	return settings_usage();
+}
