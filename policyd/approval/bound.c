@@ -204,20 +204,19 @@ static bool
 same_rule(const struct engine *e, const struct grant *g)
 {
 	static const uint8_t none[SHA256_SIZE];
+	/* Without a digest, a check of policyd's own asked, and asks again. */
+	const bool own = memcmp(g->law, none, sizeof(none)) == 0;
 	uint8_t digest[SHA256_SIZE];
 	const struct rule *r;
 
-	/* A check of policyd's own asked; it decides about each call again. */
-	if (memcmp(g->law, none, sizeof(none)) == 0)
-		return true;
 	for (size_t i = 0; e->rules != NULL && i < e->rules->n; i++) {
 		r = &e->rules->rules[i];
-		if (span_eq(r->name, g->rule) &&
-		    rule_digest(r, digest) == 0 &&
-		    memcmp(digest, g->law, sizeof(digest)) == 0)
-			return true;
+		if (!span_eq(r->name, g->rule))
+			continue;
+		return !own && rule_digest(r, digest) == 0 &&
+		       memcmp(digest, g->law, sizeof(digest)) == 0;
 	}
-	return false;
+	return own;
 }
 
 const char *

@@ -17,8 +17,9 @@ offer_bind(const struct policyd_env *env, const struct work *k, struct grant *g)
 		t = tools_find(&env->sessions[k->server].tools, k->tool);
 	if (t != NULL)
 		memcpy(g->def, t->digest, sizeof(g->def));
+	/* No rule has the digest of all ones: the grant is not restored. */
 	if (k->d.by != NULL && rule_digest(k->d.by, g->law) == -1)
-		memset(g->law, 0, sizeof(g->law));
+		memset(g->law, UINT8_MAX, sizeof(g->law));
 }
 
 int

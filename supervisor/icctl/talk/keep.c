@@ -7,9 +7,11 @@
 #include "icctl/talk/keep.h"
 
 #include <err.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,18 +57,36 @@ keep_numbers(const char *s, unsigned n, bool *keep)
 	return true;
 }
 
+/* Returns the terminal of the person who is there to answer, or NULL. */
+static FILE *
+keep_person(void)
+{
+	FILE *tty = NULL;
+	int fd;
+
+	if (!isatty(STDERR_FILENO) ||
+	    (fd = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY)) == -1)
+		return NULL;
+	/* In the background there is nobody to be asked. */
+	if (tcgetpgrp(fd) != getpgrp() || (tty = fdopen(fd, "r")) == NULL)
+		close(fd);
+	return tty;
+}
+
 /* Ask until there is an answer. Returns false if there is none. */
 static bool
-keep_ask(unsigned n, bool *keep)
+keep_ask(FILE *tty, unsigned n, bool *keep)
 {
 	char line[KEEP_ANSWER];
 
+	/* Keys that were typed before the list was shown are no answer. */
+	(void)tcflush(fileno(tty), TCIFLUSH);
 	for (;;) {
 		fputs("Which of them shall apply again? all, their numbers, or "
 		      "Enter for none: ",
 		    stderr);
 		fflush(stderr);
-		if (fgets(line, sizeof(line), stdin) == NULL) {
+		if (fgets(line, sizeof(line), tty) == NULL) {
 			fputc('\n', stderr);
 			return false;
 		}
@@ -87,10 +107,12 @@ keep_options(const struct carry *c, bool can_ask, char *out[CARRY_GRANTS])
 	bool keep[CARRY_GRANTS] = {false};
 	char hex[SHA256_HEX];
 	size_t n = 0;
+	FILE *tty;
+	bool answered;
 
 	if (c->ngrants == 0)
 		return 0;
-	if (!can_ask || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
+	if (!can_ask || (tty = keep_person()) == NULL) {
 		warnx("%u approval%s of the last run end%s: nobody is here to "
 		      "confirm. With --keep-grants those of the last 24 hours "
 		      "stay",
@@ -101,7 +123,9 @@ keep_options(const struct carry *c, bool can_ask, char *out[CARRY_GRANTS])
 	fputs("In the last run you approved more than one call:\n", stderr);
 	for (unsigned i = 0; i < c->ngrants; i++)
 		keep_show(&c->grants[i], i + 1);
-	if (!keep_ask(c->ngrants, keep))
+	answered = keep_ask(tty, c->ngrants, keep);
+	fclose(tty);
+	if (!answered)
 		return 0;
 	for (unsigned i = 0; i < c->ngrants; i++) {
 		if (!keep[i])

@@ -37,7 +37,11 @@ class Granted(Life):
         self.connect()
 
     def servers(self, *more):
-        return {"echo": h.echo_server(
+        plain = {"command": h.PYTHON, "args": [
+            os.path.join(h.STANDINS, "mcp_echo.py"), "--log",
+            "/workspace/log.jsonl", "--closed"],
+            "sandbox": {"filesystem": {"allowRead": [h.STANDINS]}}}
+        return {"plain": plain, "echo": h.echo_server(
             os.path.join(self.work, "log", "log.jsonl"), "--alias",
             "peek=lookup", *more,
             sandbox={"filesystem": {"allowRead": [self.docs]}})}
@@ -59,15 +63,15 @@ class Granted(Life):
     def pending(self):
         return json.loads(self.on("--json", "pending").stdout)["holds"]
 
-    def asked(self, tool, approve=None, **arguments):
+    def asked(self, tool, approve=None, server="echo", **arguments):
         """Returns true if the call is held; it is denied then, or approved with
         this option."""
-        call = self.m.start_call("echo__" + tool, arguments)
+        call = self.m.start_call(f"{server}__{tool}", arguments)
         h.wait_for(lambda: call.done.is_set() or self.pending(), "an end")
         if call.done.is_set():
             return False
         ident = self.pending()[0]["id"]
-        r = self.on("approve", ident, approve) if approve else \
+        r = self.on("approve", ident, *approve.split()) if approve else \
             self.on("deny", ident)
         if r.returncode != 0:
             raise RuntimeError(r.stderr)
@@ -183,9 +187,14 @@ def test_nobody(work):
         t.equal(k.granted(), [], "and none is there")
         t.ok(k.asks("a/two"), "a call asks")
         k.grant("a/one")
+        k.asked("echo", "--times 3", "plain", text="word")
+        t.ok(not k.asked("echo", server="plain", text="other"),
+             "a counted one applies")
         k.stop()
         k.again("--keep-grants")
         t.ok(not k.asks("a/two"), "--keep-grants keeps recent ones")
+        t.ok(k.asked("echo", server="plain", text="third"),
+             "but never a counted one")
         # A file that says otherwise is not asked.
         k.stop()
         with open(k.path("session.json"), encoding="utf-8") as f:
