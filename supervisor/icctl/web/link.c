@@ -90,16 +90,17 @@ link_make(struct web *w, char *dst, size_t cap)
 
 /* A file that leads to the link: a command line is for everyone to read. */
 static int
-link_file(struct web *w, char *path, size_t cap)
+link_file(struct web *w)
 {
 	const char *dir = getenv("XDG_RUNTIME_DIR");
 	char link[400];
 	FILE *f;
 	int fd;
 
-	snprintf(path, cap, "%s/ironcurtain-web-XXXXXX.html",
+	snprintf(w->redirect, sizeof(w->redirect),
+	    "%.4000s/ironcurtain-web-XXXXXX.html",
 	    dir != NULL && dir[0] == '/' ? dir : w->ctl->home);
-	if ((fd = mkostemps(path, 5, O_CLOEXEC)) == -1)
+	if ((fd = mkostemps(w->redirect, 5, O_CLOEXEC)) == -1)
 		return -1;
 	if ((f = fdopen(fd, "w")) == NULL) {
 		close(fd);
@@ -120,7 +121,7 @@ void
 link_browse(struct web *w)
 {
 	static char program[] = "/usr/bin/xdg-open";
-	char path[4200], *argv[] = {program, path, NULL};
+	char *argv[] = {program, w->redirect, NULL};
 	struct spawn s = {.path = program,
 	    .argv = argv,
 	    .envp = environ,
@@ -129,8 +130,8 @@ link_browse(struct web *w)
 	    .session = true};
 	struct spawned sp = SPAWNED_INIT;
 
-	if (link_file(w, path, sizeof(path)) == -1) {
-		warn("--open: %s", path);
+	if (link_file(w) == -1) {
+		warn("--open: %s", w->redirect);
 		return;
 	}
 	/* It dies with us, but the browser that it started does not. */
@@ -253,4 +254,6 @@ link_close(struct web *w)
 		(void)unlink(un.sun_path);
 	snprintf(path, sizeof(path), "%s/%s", w->ctl->home, WEB_ADDRESS);
 	(void)unlink(path);
+	if (w->redirect[0] != '\0')
+		(void)unlink(w->redirect);
 }

@@ -96,6 +96,7 @@ struct web {
 	/* link.c */
 	struct loop_io meet;
 	struct web_link links[WEB_LINKS];
+	char redirect[4200]; /* the file that --open made, or "" */
 
 	/* child.c */
 	struct chan *webd;
