@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
 """Several sessions at once, three or as many as the argument says: calls wait
-in all of them and are answered from one `icctl watch`. Each agent gets its own
-answer, and neither memory nor descriptors grow."""
+in all of them and are answered from one `icctl watch`, and in one round from one
+web page. Each agent gets its own answer, and neither memory nor descriptors grow."""
 import os
 import re
 import sys
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
 import tmux  # noqa: E402
+import webpage  # noqa: E402
 
 t = h.Tap()
 COUNT = int(sys.argv[1]) if len(sys.argv) > 1 else 3
@@ -110,6 +112,31 @@ def test_round(term, sessions, clients, n):
     return sorted(good) == sorted(texts)
 
 
+def test_page(page, sessions, clients, n):
+    """A round that is answered from the web page."""
+    texts = [f"text-{n}-{i}." for i in range(COUNT)]
+    calls = [m.start_call("echo__echo", {"text": x})
+             for m, x in zip(clients, texts)]
+    state = page.until(lambda o: sum(len(s["calls"]) for s in o["sessions"])
+                       == COUNT, "a call in every session")
+    names = [os.path.basename(s.dir) for s in sessions]
+    shown = {}
+    for row in state["sessions"]:
+        ask = {"session": row["id"], "call": row["calls"][0]["id"]}
+        shown[names.index(row["id"])] = h.wait_for(
+            lambda ask=ask: (lambda r: r[0] == 200 and r[1])(
+                page.ask("/api/call", ask)), "the call")
+    time.sleep(1.1)     # the time is the test
+    for i, o in shown.items():
+        status, r = page.ask("/api/answer", {
+            "session": o["session"], "call": o["call"],
+            "digest": o["digest"], "verdict": "deny" if i % 2 else "approve",
+            "text": f"reason-{i}." if i % 2 else ""})
+        if status != 200:
+            raise AssertionError(f"{o['session']}: {r}")
+    return all(check(i, texts[i], calls[i].wait()) for i in range(COUNT))
+
+
 def forwarded(s):
     return [line["text"] for line in h.read_lines(s.log)
             if '"tools/call"' in line.get("text", "")]
@@ -128,8 +155,14 @@ def test_sessions(work, sessions):
         t.ok(test_round(term, sessions, clients, n),
              f"round {n}: every agent gets the answer to its own call")
         before = before or usage(pids)
+    page = webpage.Page(sessions[0].home)
+    page.login()
+    t.ok(test_page(page, sessions, clients, ROUNDS),
+         "one web page answers all of them, too")
+    page.stop()
+    term.until(" 0 waiting")
     sent = re.findall(r"text-\d+-\d+\.", "".join(forwarded(sessions[0])))
-    t.equal(sorted(sent), sorted(f"text-{n}-{i}." for n in range(ROUNDS)
+    t.equal(sorted(sent), sorted(f"text-{n}-{i}." for n in range(ROUNDS + 1)
                                  for i in range(0, COUNT, 2)),
             "servers got what was approved, once, and nothing else")
     if all(fds == 0 for fds, _ in before.values()):
