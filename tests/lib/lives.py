@@ -69,7 +69,8 @@ class Life:
         return [json.loads(x) for x in r.stdout.splitlines()]
 
     def gone(self):
-        h.wait_for(lambda: not os.path.exists(f"/proc/{self.pid}/ns"),
+        # It is init's child, which may take its status much later.
+        h.wait_for(lambda: not h.alive(self.pid),
                    "the session does not end")
 
     def stop(self):
