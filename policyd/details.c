@@ -183,6 +183,8 @@ put_resource(struct buf *b, const struct arg_value *v, size_t verb)
 	const char *sep = ",\"roles\":[";
 
 	member(b, "{\"argument\":", v->arg->name);
+	if (v->has_path && !span_eq(v->path.host, value_text(v)))
+		member(b, ",\"host\":", v->path.host);
 	if (value_is_led(v))
 		buf_adds(b, ",\"remote\":true");
 	member(b, ",\"role\":", span_str(arg_role_name(verbs[verb].role)));

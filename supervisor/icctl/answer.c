@@ -12,7 +12,7 @@
 
 #include <unistd.h>
 
-#include "icctl/hold_view.h"
+#include "icctl/hold/hold_view.h"
 #include "json_put.h"
 
 json_object *

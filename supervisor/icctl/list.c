@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "icctl/hold_view.h"
+#include "icctl/hold/hold_view.h"
 #include "json_put.h"
 
 /* Fetch a call that is too long for a list, so that it is shown in full. */

@@ -18,7 +18,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "icctl/hold_view.h"
+#include "icctl/hold/hold_view.h"
 #include "common/plural.h"
 #include "icctl/overview/overview.h"
 #include "icctl/watch_news.h"

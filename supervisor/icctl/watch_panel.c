@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "icctl/hold_view.h"
+#include "icctl/hold/hold_view.h"
 #include "icctl/icctl.h"
 
 /*

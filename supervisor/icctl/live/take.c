@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "icctl/hold_view.h"
+#include "icctl/hold/hold_view.h"
 #include "icctl/icctl.h"
 #include "json_put.h"
 

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <wchar.h>
 
-#include "icctl/hold_view.h"
+#include "icctl/hold/hold_view.h"
 #include "json_put.h"
 
 static const char text_keys[] =

@@ -19,7 +19,7 @@
 #include "common/json/json.h"
 #include "config/jsonfile.h"
 #include "config/policydir.h"
-#include "icctl/hold_view.h"
+#include "icctl/hold/hold_view.h"
 #include "icctl/policy/learn.h"
 #include "json_put.h"
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "common/visible.h"
-#include "icctl/hold_view.h"
+#include "icctl/hold/hold_view.h"
 #include "icctl/icctl.h"
 #include "icctl/screen/viewer.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "icctl/hold_view.h"
+#include "icctl/hold/hold_view.h"
 #include "json_put.h"
 
 /* Returns the session that is named, or NULL. */

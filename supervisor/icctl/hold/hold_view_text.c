@@ -3,7 +3,7 @@
  * Shows arguments value by value, so that a long one cannot hide those after
  * it.
  */
-#include "icctl/hold_view_text.h"
+#include "icctl/hold/hold_view_text.h"
 
 #include "common/json/json.h"
 #include "common/sha256.h"

@@ -3,13 +3,14 @@
  * Shows one pending call or request. It only prints, so that a terminal, a
  * pager and a test get the same text.
  */
-#include "icctl/hold_view.h"
+#include "icctl/hold/hold_view.h"
 
 #include <string.h>
 
 #include "common/json/json.h"
 #include "common/visible.h"
-#include "icctl/hold_view_text.h"
+#include "icctl/hold/hold_diff.h"
+#include "icctl/hold/hold_view_text.h"
 
 #define VIEW_POOL (64U << 20)
 
@@ -179,8 +180,10 @@ put_arguments(struct hold_text *t, json_object *hold)
 	if (pool != NULL)
 		root = json_read(pool, text(hold, "arguments"), NULL);
 	good = root != NULL && root->type == VALUE_OBJECT;
-	if (good)
+	if (good) {
 		hold_text_arguments(t, root, list(hold, "resources"));
+		hold_diff(t, root, list(hold, "resources"));
+	}
 	value_pool_free(pool);
 	return good;
 }

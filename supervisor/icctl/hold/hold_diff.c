@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Compares by lines: what is equal at the beginning and at the end is left out,
+ * and the longest common subsequence of the rest stays, if that is short enough
+ * to be found at once.
+ */
+#include "icctl/hold/hold_diff.h"
+
+#include <sys/stat.h>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/json/json.h"
+#include "common/visible.h"
+
+#define DIFF_FILE (256U << 10)
+#define DIFF_CELLS 1000000U /* in the table of common lengths */
+#define DIFF_SHOWN 40U	    /* lines, unless all is shown in full */
+#define DIFF_LINE 200U	    /* bytes of one, likewise */
+#define DIFF_AROUND 2U	    /* equal lines before and after a change */
+
+struct diff {
+	struct span *a, *b; /* the lines */
+	size_t na, nb;
+	struct hold_text *t;
+	size_t shown, more;
+};
+
+/* Divide a text into lines. Returns them, or NULL. */
+static struct span *
+diff_lines(struct span text, size_t *n)
+{
+	struct span *lines = NULL, *grown, line;
+	size_t cap = 0;
+
+	*n = 0;
+	while (text.len != 0 && span_line(&text, &line)) {
+		if (*n == cap) {
+			cap = cap == 0 ? 64 : 2 * cap;
+			grown = reallocarray(lines, cap, sizeof(*lines));
+			if (grown == NULL) {
+				free(lines);
+				return NULL;
+			}
+			lines = grown;
+		}
+		lines[(*n)++] = line;
+	}
+	return lines == NULL ? calloc(1, sizeof(*lines)) : lines;
+}
+
+static void
+diff_put(struct diff *d, const char *mark, struct span line)
+{
+	size_t keep;
+
+	if (!d->t->full && d->shown == DIFF_SHOWN) {
+		d->more++;
+		return;
+	}
+	d->shown++;
+	keep = d->t->full ? line.len : visible_cut(line, DIFF_LINE);
+	fprintf(d->t->out, "    %s ", mark);
+	hold_text_plain(d->t, span_of(line.p, keep));
+	fputs(keep < line.len ? " ...\n" : "\n", d->t->out);
+}
+
+/*
+ * Make the table of lengths: cell [i][j] is that of the longest subsequence
+ * which the lines from i and from j on have in common.
+ */
+static uint16_t *
+diff_table(const struct diff *d)
+{
+	size_t w = d->nb + 1;
+	uint16_t *len;
+
+	if (d->na + 1 > DIFF_CELLS / w ||
+	    (len = calloc((d->na + 1) * w, sizeof(*len))) == NULL)
+		return NULL;
+	for (size_t i = d->na; i-- > 0;)
+		for (size_t j = d->nb; j-- > 0;) {
+			uint16_t down = len[(i + 1) * w + j],
+				 right = len[i * w + j + 1];
+
+			if (span_eq(d->a[i], d->b[j]))
+				len[i * w + j] =
+				    (uint16_t)(len[(i + 1) * w + j + 1] + 1);
+			else
+				len[i * w + j] = down >= right ? down : right;
+		}
+	return len;
+}
+
+/* Show what changes, in order; equal lines only beside a change. */
+static void
+diff_walk(struct diff *d, const uint16_t *len)
+{
+	size_t w = d->nb + 1, i = 0, j = 0, same = 0;
+
+	while (i < d->na || j < d->nb) {
+		if (i < d->na && j < d->nb && span_eq(d->a[i], d->b[j])) {
+			if (same < DIFF_AROUND)
+				diff_put(d, " ", d->a[i]);
+			else if (same == DIFF_AROUND)
+				diff_put(d, " ", SPAN("..."));
+			same++;
+			i++;
+			j++;
+			continue;
+		}
+		same = 0;
+		if (j == d->nb || (i < d->na && len[(i + 1) * w + j] >=
+						    len[i * w + j + 1]))
+			diff_put(d, "-", d->a[i++]);
+		else
+			diff_put(d, "+", d->b[j++]);
+	}
+}
+
+/* Leave out what both have at the beginning and at the end. */
+static size_t
+diff_trim(struct diff *d)
+{
+	size_t n = 0, keep;
+
+	while (n < d->na && n < d->nb && span_eq(d->a[n], d->b[n]))
+		n++;
+	keep = n > DIFF_AROUND ? n - DIFF_AROUND : 0;
+	d->a += keep;
+	d->b += keep;
+	d->na -= keep;
+	d->nb -= keep;
+	n -= keep;
+	while (d->na > n + DIFF_AROUND && d->nb > n + DIFF_AROUND &&
+	       span_eq(d->a[d->na - 1], d->b[d->nb - 1]) &&
+	       span_eq(d->a[d->na - 1 - DIFF_AROUND],
+		   d->b[d->nb - 1 - DIFF_AROUND])) {
+		d->na--;
+		d->nb--;
+	}
+	return keep;
+}
+
+static void
+diff_show(struct diff *d)
+{
+	size_t from = diff_trim(d), na = d->na, nb = d->nb;
+	uint16_t *len;
+
+	if ((len = diff_table(d)) == NULL) {
+		fprintf(d->t->out,
+		    "    %zu lines from line %zu on become %zu others\n", na,
+		    from + 1, nb);
+		return;
+	}
+	fprintf(d->t->out, "    line %zu:\n", from + 1);
+	diff_walk(d, len);
+	free(len);
+	if (d->more != 0)
+		fprintf(d->t->out, "    ... and %zu more lines\n", d->more);
+}
+
+/* Returns the file's text, or one with p == NULL. */
+static struct span
+diff_read(const char *path)
+{
+	struct stat st;
+	uint8_t *p = NULL;
+	ssize_t n = -1;
+	int fd;
+
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
+			    O_CLOEXEC);
+	if (fd == -1)
+		return span_of(NULL, 0);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_size <= (off_t)DIFF_FILE &&
+	    (p = malloc(DIFF_FILE + 1)) != NULL)
+		n = read(fd, p, DIFF_FILE + 1);
+	close(fd);
+	if (n < 0 || n > (ssize_t)DIFF_FILE ||
+	    (n != 0 && memchr(p, '\0', (size_t)n) != NULL)) {
+		free(p);
+		return span_of(NULL, 0);
+	}
+	return span_of(p, (size_t)n);
+}
+
+/*
+ * Returns the only path that the call would write, on this machine, or NULL.
+ * "host" is there if it is another one than that in the call.
+ */
+static const char *
+diff_path(json_object *resources)
+{
+	json_object *o, *role = NULL, *value = NULL;
+	const char *path;
+
+	if (resources == NULL || json_object_array_length(resources) != 1)
+		return NULL;
+	o = json_object_array_get_idx(resources, 0);
+	if (!json_object_object_get_ex(o, "role", &role) ||
+	    (!json_object_object_get_ex(o, "host", &value) &&
+		!json_object_object_get_ex(o, "value", &value)) ||
+	    !json_object_is_type(role, json_type_string) ||
+	    !json_object_is_type(value, json_type_string) ||
+	    strcmp(json_object_get_string(role), "write-path") != 0)
+		return NULL;
+	path = json_object_get_string(value);
+	return path[0] == '/' ? path : NULL;
+}
+
+void
+hold_diff(
+    struct hold_text *t, const struct value *arguments, json_object *resources)
+{
+	const char *path = diff_path(resources);
+	struct span content = value_str(arguments, "content"), old;
+	struct diff d = {.t = t};
+	struct span *a, *b;
+
+	if (path == NULL || content.p == NULL || content.len > DIFF_FILE)
+		return;
+	if ((old = diff_read(path)).p == NULL)
+		return;
+	a = diff_lines(old, &d.na);
+	b = diff_lines(content, &d.nb);
+	d.a = a;
+	d.b = b;
+	if (a != NULL && b != NULL) {
+		fputs("  compared with the file as it is now\n", t->out);
+		if (span_eq(old, content))
+			fputs("    it is the same\n", t->out);
+		else
+			diff_show(&d);
+	}
+	free(a);
+	free(b);
+	free((void *)(uintptr_t)old.p);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * For a call that would write a whole file: how its text differs from the file
+ * as it is now. This is for the person's eyes; an approval is for the call.
+ */
+#ifndef ICCTL_HOLD_DIFF_H
+#define ICCTL_HOLD_DIFF_H
+
+#include <json-c/json.h>
+
+#include "icctl/hold/hold_view_text.h"
+
+/*
+ * Show the difference, if the call has one path to write and a text "content",
+ * and a regular file of at most 256 KiB is there. Otherwise show nothing.
+ */
+void hold_diff(
+    struct hold_text *, const struct value *arguments, json_object *resources);
+
+#endif
