@@ -184,6 +184,10 @@ COMMAND(home, "[rm ID...]",
     "Those of `icctl start --home project`, by workspace and agent. rm\n"
     "removes them with all that agents left there; one that a session\n"
     "uses is refused.")
+COMMAND(setup, "",
+    "ask what a first session needs, and set it up",
+    "Provider, key, policy, runtime and notification. Each question has a\n"
+    "default, nothing is saved before a yes, and it can be run again.")
 COMMAND(config, "[ls] | get KEY | set KEY VALUE | unset KEY | edit",
     "show and change your settings",
     "KEY is a name in config.json, with dots: limits.homeMb, agent.claude-\n"

@@ -143,6 +143,7 @@ int icctl_revoke(struct icctl *, int argc, char **argv);
 int icctl_always(struct icctl *, int argc, char **argv);
 int icctl_watch(struct icctl *, int argc, char **argv);
 int icctl_config(struct icctl *, int argc, char **argv);
+int icctl_setup(struct icctl *, int argc, char **argv);
 int icctl_web(struct icctl *, int argc, char **argv);
 /* The command that a viewer runs as its panel: `icctl panel MODE DIR`. */
 #define ICCTL_PANEL "panel"

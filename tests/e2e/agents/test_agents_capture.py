@@ -45,6 +45,8 @@ def adapter(s, agent, args, env):
     with open(os.path.join(ADAPTERS, agent + ".json"),
               encoding="utf-8") as f:
         a = json.load(f)
+    for other in ("interactive", "prompt"):
+        a.pop(other, None)
     a.update(name=agent + "-login", args=args)
     a["env"].update(env)
     s.write(f"agents/{agent}-login.json", a)

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl setup`: asks what a first session needs, and writes it to config.json.
+ * Each question has a default; nothing is saved before a yes, and nothing that
+ * is set already changes by Enter.
+ */
+#include "icctl/settings/setup.h"
+
+#include <sys/wait.h>
+
+#include <err.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct setup_choice setup_providers[] = {
+    {"anthropic", "Anthropic, for Claude Code", "ANTHROPIC_API_KEY", "claude"},
+    {"openai", "OpenAI, for Codex", "OPENAI_API_KEY", "codex"},
+    {"google", "Google, for Gemini CLI", "GEMINI_API_KEY", "gemini"},
+    {"openrouter", "OpenRouter, for OpenCode", "OPENROUTER_API_KEY",
+	"opencode"},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const struct setup_choice setup_policies[] = {
+    {"default", "ask about everything outside the workspace", NULL, NULL},
+    {"coding", "allow what programming needs, ask about the rest", NULL, NULL},
+    {"read-only", "read the workspace, and change nothing", NULL, NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const struct setup_choice setup_runtimes[] = {
+    {"bwrap", "a sandbox of bubblewrap: nothing to install", NULL, NULL},
+    {"docker", "containers of Docker, from an image of yours", NULL, NULL},
+    {"podman", "containers of Podman, from an image of yours", NULL, NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+/* Ask for one of the choices. Returns it, or NULL at the end of input. */
+static const struct setup_choice *
+setup_choose(
+    const char *what, const struct setup_choice *list, const char *dflt)
+{
+	char answer[64], first[16] = "1", number[16];
+	unsigned n;
+
+	printf("\n%s\n", what);
+	for (n = 0; list[n].name != NULL; n++) {
+		printf("  %u  %-11s %s\n", n + 1, list[n].name, list[n].text);
+		if (strcmp(list[n].name, dflt) == 0)
+			snprintf(first, sizeof(first), "%u", n + 1);
+	}
+	for (;;) {
+		if (!setup_ask("Which?", first, answer, sizeof(answer)))
+			return NULL;
+		for (unsigned i = 0; i < n; i++) {
+			snprintf(number, sizeof(number), "%u", i + 1);
+			if (strcmp(answer, number) == 0 ||
+			    strcmp(answer, list[i].name) == 0)
+				return &list[i];
+		}
+		printf("Answer with a number from 1 to %u, or with the name.\n",
+		    n);
+	}
+}
+
+/* Returns the text at the key, or `dflt`. */
+static const char *
+setup_now(struct setup *s, const char *key, const char *dflt)
+{
+	struct fault fault = {""};
+	struct settings_key k;
+	json_object *v = NULL;
+	bool has;
+
+	has = key_parse(&k, key, &fault) == 0 && key_get(s->file.root, &k, &v);
+	key_free(&k);
+	return has && json_object_is_type(v, json_type_string)
+		   ? json_object_get_string(v)
+		   : dflt;
+}
+
+/* Returns the provider whose key is at hand, or the first. */
+static const char *
+setup_likely(struct setup *s)
+{
+	json_object *o = NULL;
+
+	if (json_object_object_get_ex(s->file.root, "credentials", &o))
+		for (size_t i = 0; setup_providers[i].name != NULL; i++)
+			if (json_object_object_get_ex(
+				o, setup_providers[i].name, NULL))
+				return setup_providers[i].name;
+	for (size_t i = 0; setup_providers[i].name != NULL; i++)
+		if (getenv(setup_providers[i].env) != NULL)
+			return setup_providers[i].name;
+	return setup_providers[0].name;
+}
+
+/* Set the text at the key, unless it is the default and nothing is set. */
+static int
+setup_text(struct setup *s, const char *key, const char *value,
+    const char *dflt)
+{
+	if (strcmp(value, setup_now(s, key, dflt)) == 0)
+		return 0;
+	return setup_put(s, key, json_object_new_string(value));
+}
+
+/* Ask everything. Returns 0, or -1 if the person left. */
+static int
+setup_questions(struct setup *s)
+{
+	const struct setup_choice *c;
+	char answer[16];
+
+	if ((c = setup_choose("Which provider of models shall the agent use?",
+		 setup_providers, setup_likely(s))) == NULL)
+		return -1;
+	s->provider = c;
+	if (setup_key(s) == -1)
+		return -1;
+	c = setup_choose("How much may an agent do unasked?", setup_policies,
+	    setup_now(s, "policy.name", "default"));
+	if (c == NULL || setup_text(s, "policy.name", c->name, "default") == -1)
+		return -1;
+	c = setup_choose("Where shall it run?", setup_runtimes,
+	    setup_now(s, "runtime", "bwrap"));
+	if (c == NULL || setup_text(s, "runtime", c->name, "bwrap") == -1)
+		return -1;
+	putchar('\n');
+	if (!setup_ask("Shall the desktop tell you when a call waits for you?",
+		"y", answer, sizeof(answer)))
+		return -1;
+	if (answer[0] == 'n' || answer[0] == 'N')
+		return setup_put(s, "notify", json_object_new_array());
+	return 0;
+}
+
+/* Run `icctl doctor`. */
+static void
+setup_doctor(void)
+{
+	char program[] = "icctl", doctor[] = "doctor",
+	     *argv[] = {program, doctor, NULL};
+	pid_t pid;
+
+	puts("\nicctl doctor now checks this machine:\n");
+	fflush(stdout);
+	if ((pid = fork()) == 0) {
+		execve("/proc/self/exe", argv, environ);
+		_exit(127);
+	}
+	while (pid != -1 && waitpid(pid, NULL, 0) == -1 && errno == EINTR)
+		;
+}
+
+static int
+setup_save(struct setup *s)
+{
+	struct fault fault = {""};
+	char answer[16], path[ICCTL_PATH];
+
+	if (!s->changed) {
+		puts("\nNothing is changed: everything was set like that.");
+		return 0;
+	}
+	printf("\n%s will be:\n%s\n", icctl_path(s->file.path, path),
+	    settings_text(s->file.root));
+	if (!setup_ask("Save it?", "y", answer, sizeof(answer)) ||
+	    (answer[0] != 'y' && answer[0] != 'Y'))
+		return -1;
+	if (setup_key_save(s) == -1)
+		return -1;
+	if (settings_write(&s->file, &fault) == -1) {
+		warnx("%s", fault.text);
+		return -1;
+	}
+	return 0;
+}
+
+int
+icctl_setup(struct icctl *ctl, int argc, char **argv)
+{
+	struct setup *s;
+	struct fault fault = {""};
+	int rv;
+
+	if ((rv = icctl_no_arguments(argc, argv)) != 0)
+		return rv;
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		warnx("setup asks questions and needs a terminal; icctl config "
+		      "set sets single keys");
+		return ICCTL_USAGE;
+	}
+	if ((s = calloc(1, sizeof(*s))) == NULL)
+		err(ICCTL_FAILED, "setup");
+	s->ctl = ctl;
+	rv = settings_open(ctl, &s->file, true, &fault);
+	if (rv == -1) {
+		warnx("%s", fault.text);
+	} else {
+		puts("A few questions; Enter takes what is in brackets, and "
+		     "Ctrl-C leaves all as it is.");
+		rv = setup_questions(s);
+		if (rv == 0)
+			rv = setup_save(s);
+		if (rv == -1)
+			puts("Nothing is changed.");
+	}
+	if (rv == 0) {
+		setup_doctor();
+		printf("\nNext, in a project of yours:\n\n  icctl start %s "
+		       "\"what the agent shall do\"\n\nicctl setup can be run "
+		       "again, and icctl config changes single keys.\n",
+		    s->provider->agent);
+	}
+	settings_close(&s->file);
+	explicit_bzero(s->secret, sizeof(s->secret));
+	free(s);
+	return rv == 0 ? ICCTL_OK : ICCTL_FAILED;
+}

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""`icctl setup` on a terminal: a first run with a key that is typed, a second
+one that changes nothing, and leaving in the middle."""
+import json
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+import terminal  # noqa: E402
+
+t = h.Tap()
+KEY = "sk-ant-api03-" + "Ab3" * 20
+
+
+def config(home):
+    path = os.path.join(home, "config.json")
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def begin(env):
+    return terminal.Terminal([h.program("icctl"), "setup"], env)
+
+
+def say(term, until, line):
+    out = term.until(until)
+    term.key(line + b"\n")
+    return out
+
+
+def test_first(env, home):
+    term = begin(env)
+    out = say(term, rb"anthropic[\s\S]*Which\? \[1\] ", b"nonsense")
+    t.ok(b"Ctrl-C leaves" in out, "it says how to leave", out)
+    say(term, rb"number from 1 to 4[\s\S]*Which\? \[1\] ", b"")
+    say(term, rb"not shown\): ", b"short")
+    out = say(term, rb"single word[\s\S]*not shown\): ", KEY.encode())
+    say(term, rb"may an agent do[\s\S]*Which\? \[1\] ", b"coding")
+    say(term, rb"shall it run[\s\S]*Which\? \[1\] ", b"")
+    say(term, rb"waits for you\? \[y\] ", b"n")
+    out = term.until(rb"Save it\? \[y\] ")
+    t.equal(config(home), None, "nothing is saved before a yes")
+    t.ok(not os.path.exists(os.path.join(home, "keys")), "nor is the key")
+    t.ok(b"keys/anthropic" in out and b'"coding"' in out,
+         "what will be saved is shown", out)
+    term.key(b"\n")
+    term.until(rb'icctl start claude "', 60)
+    t.equal(term.end_status(), 0, "it ends well")
+    path = os.path.join(home, "keys", "anthropic")
+    t.equal(config(home), {
+        "credentials": {"anthropic": {"file": path}},
+        "policy": {"name": "coding"}, "notify": []}, "config.json")
+    with open(path, encoding="utf-8") as f:
+        t.equal(f.read(), KEY + "\n", "the key has a file of its own")
+    t.equal([os.stat(x).st_mode & 0o777 for x in (path,
+                                                  os.path.dirname(path))],
+            [0o600, 0o700], "which is private")
+    t.ok(KEY.encode() not in term.all, "the key is never shown")
+    t.contains(term.all.decode(), "policy", "doctor has run")
+
+
+def test_again(env, home):
+    before = config(home)
+    term = begin(env)
+    say(term, rb"Which\? \[1\] ", b"")
+    say(term, rb"already says[\s\S]*Which\? \[2\] ", b"")
+    say(term, rb"shall it run[\s\S]*Which\? \[1\] ", b"")
+    say(term, rb"waits for you\? \[y\] ", b"n")
+    term.until(rb"everything was set like that")
+    term.until(rb'icctl start claude "', 60)
+    t.equal((term.end_status(), config(home)), (0, before),
+            "a second run with the same answers changes nothing")
+
+
+def test_leave(env, home):
+    before = config(home)
+    term = begin({**env, "OPENAI_API_KEY": "sk-" + "x" * 40})
+    say(term, rb"Which\? \[1\] ", b"openai")
+    say(term, rb"OPENAI_API_KEY, which is set[\s\S]*Which\? \[2\] ",
+        b"3")
+    term.until(rb"shall it run[\s\S]*Which\? \[1\] ")
+    term.key(b"\x04")
+    term.until(rb"Nothing is changed")
+    t.equal((term.end_status(), config(home)), (1, before),
+            "who leaves in the middle changes nothing")
+    term = begin(env)
+    say(term, rb"Which\? \[1\] ", b"2")
+    say(term, rb"not shown\): ", b"")
+    say(term, rb"Which\? \[2\] ", b"default")
+    say(term, rb"Which\? \[1\] ", b"")
+    say(term, rb"waits for you\? \[y\] ", b"")
+    say(term, rb"Save it\? \[y\] ", b"no")
+    term.until(rb"Nothing is changed")
+    t.equal((term.end_status(), config(home)), (1, before),
+            "a no at the end neither")
+    r = subprocess.run([h.program("icctl"), "setup"], env=env, text=True,
+                       stdin=subprocess.DEVNULL, capture_output=True,
+                       check=False, timeout=30)
+    t.ok(r.returncode == 2 and "needs a terminal" in r.stderr,
+         "without a terminal it is refused", r)
+
+
+def main():
+    with h.workdir() as work:
+        home = os.path.join(work, "home")
+        env = {"PATH": "/usr/bin:/bin", "HOME": work, "LANG": "C.UTF-8",
+               "TERM": "xterm", "IRONCURTAIN_HOME": home}
+        test_first(env, home)
+        test_again(env, home)
+        test_leave(env, home)
+    t.done()
+
+
+main()
