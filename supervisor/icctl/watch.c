@@ -92,10 +92,11 @@ prompt(void)
 		    icctl_text(watch_env.holds[0], "id"), watch_env.nholds);
 		return;
 	}
-	printf("%s: [a]pprove  %s[d]eny  [n]ext  [q]uit   (%zu pending)\n",
+	printf("%s: [a]pprove  %s[A]lways  [d]eny  [n]ext  [q]uit  (%zu "
+	       "pending)\n",
 	    icctl_text(watch_env.holds[0], "id"),
 	    *icctl_text(watch_env.holds[0], "sessionDigest") != '\0'
-		? "for the [s]ession  "
+		? "for [s]ession  "
 		: "",
 	    watch_env.nholds);
 }
@@ -330,6 +331,13 @@ key_for_hold(char key)
 		if (may_answer(false))
 			answer_now("deny", false);
 		break;
+	case 'A':
+		if (!may_answer(true))
+			break;
+		panel_always(&watch_env.panel, watch_env.ctl,
+		    icctl_text(watch_env.holds[0], "id"), &watch_env.saved);
+		ask_for_key();
+		break;
 	case 'n':
 		next_hold();
 		break;
@@ -338,8 +346,8 @@ key_for_hold(char key)
 		prompt();
 		break;
 	default:
-		puts("a: approve, s: approve for the session, d: deny, n: "
-		     "next, q: quit");
+		puts("a: approve, s: approve for the session, A: always, d: "
+		     "deny, n: next, q: quit");
 		break;
 	}
 }
@@ -357,7 +365,7 @@ on_key(void)
 		second_key(key);
 	else if (key == 'q' || (watch_env.alone && key == 0x03))
 		watch_env.panel.armed = 'q';
-	else if (watch_env.nholds != 0 || strchr("asdn ", key) == NULL)
+	else if (watch_env.nholds != 0 || strchr("asAdn ", key) == NULL)
 		key_for_hold(key);
 	panel_end(&watch_env.panel);
 	return watch_env.panel.armed != 'q';

@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <termios.h>
+
+struct icctl;
 
 struct watch_panel {
 	char *text;      /* the text of the call */
@@ -41,6 +44,12 @@ void panel_draw(struct watch_panel *, json_object *hold, bool paged);
 void panel_page(struct watch_panel *);
 /* Forget the call that was shown. */
 void panel_clear(struct watch_panel *);
+/*
+ * watch_always.c: Let the person make a rule of the call; `lines` are the
+ * terminal's settings for typing a line.
+ */
+void panel_always(struct watch_panel *, const struct icctl *, const char *id,
+    const struct termios *lines);
 /* Returns true if part of the call was not shown yet. */
 bool panel_more(const struct watch_panel *);
 /* Returns true if the latest page is still on the screen. */

@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
+import terminal  # noqa: E402
 
 t = h.Tap()
 TOOLS = {"echo": {**h.ECHO_TOOLS, "lookup": {"path": ["read-path"]}}}
@@ -79,8 +80,40 @@ def test_rule(work):
         m.close()
 
 
+def test_key(work):
+    """The key A where a call is answered line by line, as in a viewer's
+    panel."""
+    s = session(work)
+    path = h.put(os.path.join(s.workspace, "one"), "")
+    with s:
+        m = s.client()
+        term = terminal.Terminal(
+            [h.program("icctl"), "--session", s.dir, "watch", "--plain"],
+            {**s.env, "TERM": "xterm"})
+        call = m.start_call("echo__lookup", {"path": path})
+        term.until(rb"\[A\]lways")
+        term.key(b"Ay\n")
+        out = term.until(rb"different call[\s\S]*\[A\]lways")
+        t.ok(len(rules_of(s)) == 1, "not at once", out)
+        term.answer(b"A")
+        term.until(rb"within[\s\S]*\[y/N\] ")
+        term.key(b"n\n")
+        term.until(rb"Nothing was changed[\s\S]*\[A\]lways")
+        t.equal((len(rules_of(s)), len(s.pending())), (1, 1),
+                "a no leaves the call waiting")
+        term.answer(b"A")
+        term.until(rb"\[y/N\] ")
+        term.key(b"y\n")
+        t.ok(not call.wait().get("isError"), "a yes lets it happen")
+        term.until(rb"no pending calls")
+        t.equal(len(rules_of(s)), 2, "and the policy has the rule")
+        term.key(b"q")
+        t.equal(term.end_status(), 0, "the keys work again")
+        m.close()
+
+
 def main():
-    for test in (test_rule,):
+    for test in (test_rule, test_key):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()
