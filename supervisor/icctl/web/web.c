@@ -193,14 +193,17 @@ icctl_web(struct icctl *ctl, int argc, char **argv)
 	w->sp = (struct spawned)SPAWNED_INIT;
 	/* A page that asks anew has another number than any earlier one. */
 	w->rev = clock_wall_us() / 1000;
-	if ((r = web_options(w, argc, argv, &ask)) != 0)
+	r = web_options(w, argc, argv, &ask);
+	if (r == 0 && ctl->session != NULL)
+		r = icctl_find(ctl);
+	if (r != 0 ||
+	    (r = link_ask(ctl, ask == NULL ? "link" : ask)) != -1) {
+		web_end(w);
 		return r;
-	if (ctl->session != NULL && (r = icctl_find(ctl)) != 0)
-		return r;
-	if ((r = link_ask(ctl, ask == NULL ? "link" : ask)) != -1)
-		return r;
+	}
 	if (ask != NULL) {
 		warnx("no page runs");
+		web_end(w);
 		return ICCTL_NO_SESSION;
 	}
 	(void)sigaction(SIGINT, &sa, NULL);
