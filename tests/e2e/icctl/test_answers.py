@@ -483,7 +483,7 @@ def test_keys(s):
     w.until(rb"denied")
     t.contains(h.text_of(call.wait()), "ESCALATION DENIED", "d denies")
     w.key(b"x")
-    w.until(rb"a: approve, s: approve for the session, d: deny")
+    w.until(rb"a: approve, s: approve for the session, A: always, d: deny")
     w.key(b"q")
     t.equal(w.end(), 0, "q quits")
     m.close()
