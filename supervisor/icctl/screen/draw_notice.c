@@ -100,6 +100,7 @@ draw_pause(void)
 	draw_env.on = false;
 	buf_reset(&p->out, 0);
 	paint_text(p, tty_reset);
+	draw_leave_main();
 	paint_text(p, "\033[?1049h\033[2J\033[H");
 	viewer.state->drawn = viewer.state->alternate = true;
 	if (paint_flush(p, STDOUT_FILENO) == -1 || tty_cooked() == -1)

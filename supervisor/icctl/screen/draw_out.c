@@ -252,6 +252,32 @@ show_nothing(void)
 	all_dirty();
 }
 
+/* Returns the row after the last one that is not blank. */
+static unsigned
+row_behind(void)
+{
+	unsigned row = draw_env.rows;
+
+	while (row != 0 && blank_from(draw_env.grid +
+				      (size_t)(row - 1) * draw_env.cols) == 0)
+		row--;
+	return row;
+}
+
+void
+draw_leave_main(void)
+{
+	struct paint *p = &draw_env.paint;
+
+	if (viewer.state->alternate)
+		return;
+	paint_plain(p);
+	paint_printf(p, "\033[%u;1H\033[K\033[%u;1H", draw_env.term_rows,
+	    (draw_env.main_rows < draw_env.term_rows ? draw_env.main_rows
+						     : draw_env.term_rows - 1) +
+		1);
+}
+
 /* The agent switched to its other screen, or back. */
 static void
 show_alternate(void)
@@ -263,8 +289,10 @@ show_alternate(void)
 	/* The messages at the start are not what the screen goes back to. */
 	if (want && draw_env.messages == MESSAGES_START) {
 		show_nothing();
-		paint_text(&draw_env.paint, "\033[H");
+		draw_env.main_rows = 0;
 	}
+	if (want)
+		draw_leave_main();
 	viewer.state->alternate = want;
 	paint_plain(&draw_env.paint);
 	paint_text(&draw_env.paint, want ? "\033[?1049h" : "\033[?1049l");
@@ -293,6 +321,8 @@ draw_frame(void)
 		if (paint_some(p, STDOUT_FILENO) == -1)
 			viewer.lost();
 	}
+	if (!viewer.state->alternate && draw_env.messages == MESSAGES_NONE)
+		draw_env.main_rows = row_behind();
 	if (draw_env.line_dirty)
 		show_line();
 	show_modes();
@@ -346,6 +376,7 @@ draw_take_over(void)
 	draw_env.set_modes = 0;
 	draw_env.set_shape = 0;
 	draw_env.on = true;
+	draw_env.main_rows = 0;
 	viewer.state->drawn = true;
 	viewer.state->alternate = false;
 	if (!tty_size(&draw_env.term_rows, &draw_env.term_cols)) {
@@ -373,18 +404,6 @@ draw_start(void)
 		paint_text(p, "\n");
 	draw_tell_size();
 	draw_frame();
-}
-
-/* Returns the row after the last one that is not blank. */
-static unsigned
-row_behind(void)
-{
-	unsigned row = draw_env.rows;
-
-	while (row != 0 && blank_from(draw_env.grid +
-				      (size_t)(row - 1) * draw_env.cols) == 0)
-		row--;
-	return row;
 }
 
 void

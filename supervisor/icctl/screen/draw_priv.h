@@ -27,6 +27,7 @@ struct draw {
 	bool prefix;
 	enum draw_messages messages;
 	unsigned term_rows, term_cols;
+	unsigned main_rows; /* the agent's rows there, up to its last text */
 	/* The agent's. */
 	unsigned rows, cols;
 	struct cell *grid; /* nchars 0: the right half of a wide character */
@@ -51,6 +52,11 @@ void draw_dirty(unsigned row, unsigned from, unsigned to);
 bool draw_is_console(void);
 /* Set the modes that a viewer always sets, and draw the whole screen again. */
 void draw_take_over(void);
+/*
+ * Erase the bottom line of the main screen and put the cursor behind the
+ * agent's text, where the terminal returns to from its other screen.
+ */
+void draw_leave_main(void);
 /* The agent has drawn something: its rows are its own. */
 void draw_messages_over(void);
 /* Draw the messages in the agent's rows. */

@@ -144,7 +144,10 @@ def attached(r):
         t.ok(True, "T12: attached from another terminal: its keys reach the "
              "agent, and both see it")
         other.keys("C-]", "d")
-        other.until("detached")
+        lines = other.until("detached")
+        t.ok(any(x.startswith("icctl: detached") for x in lines) and
+             not any(x.startswith(" ironcurtain ") for x in lines),
+             "detached: nothing of our line stays", lines)
         h.wait_for(lambda: other.stty() == before[0] or None, "settings")
         t.equal(other.modes(), before[1], "detached: no mode is left there")
         r.tmux.keys("C-]", "t")
