@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
 """Real agents with their own full screen, on a terminal that tmux draws: a
-prompt is typed, its tool call waits and is told on the terminal, it is approved
-and its result is on the agent's screen; then the person detaches, and the
-terminal is as it was."""
+prompt is typed, its tool call waits and is told in our line, it is approved in
+our panel, and its result is on the agent's screen; the window changes its size,
+the person detaches, attaches from another terminal and leaves the agent, and
+both terminals are as they were."""
 import os
 import shlex
 import sys
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -16,12 +18,13 @@ import harness as h  # noqa: E402
 from tmux import PROGRAM, PROMPT, Tmux  # noqa: E402
 
 t = h.Tap()
-# The agent's program, and what is on its screen once it takes a prompt.
+# The agent's program, what is on its screen once it takes a prompt, and what a
+# person types to leave it.
 AGENTS = {
-    "claude-code": (agents.CLAUDE, "bypass permissions on"),
-    "codex": (agents.CODEX, "Ask Codex"),
-    "gemini-cli": (agents.GEMINI, "Type your message"),
-    "opencode": (agents.OPENCODE, "Ask anything"),
+    "claude-code": (agents.CLAUDE, "bypass permissions on", ["/exit"]),
+    "codex": (agents.CODEX, "Ask Codex", ["/quit"]),
+    "gemini-cli": (agents.GEMINI, "Type your message", ["/quit"]),
+    "opencode": (agents.OPENCODE, "Ask anything", []),
 }
 PROVIDERS = {"claude-code": "anthropic", "codex": "openai",
              "gemini-cli": "google", "opencode": "anthropic"}
@@ -53,7 +56,55 @@ def rig(work, agent, path, paper):
     return s, p
 
 
-def screen(work, agent, path, ready):
+def panel(tmux, ident):
+    """Approve a call in the panel: the first key counts once the call was
+    shown for a second."""
+    tmux.keys("C-]", "a")
+    tmux.until(f"{ident}: [a]pprove")
+    time.sleep(1.1)
+    tmux.text("a")
+    tmux.until(f"press {ident[0]} to")
+    tmux.text(ident[0])
+
+
+def resize(agent, tmux):
+    for rows, cols in ((24, 80), (40, 110)):
+        tmux.resize(rows, cols)
+        h.wait_for(lambda n=rows: tmux.screen()[n - 1].startswith(
+            " ironcurtain ") or None, "our line at the bottom")
+        tmux.until("FINAL", SECONDS)
+    t.ok(True, f"{agent}: it follows the window")
+
+
+def restored(agent, tmux, before, what):
+    tmux.until(PROMPT)
+    h.wait_for(lambda: tmux.stty() == before[0] or None, "its settings")
+    t.equal(tmux.modes(), before[1],
+            f"{agent}: {what}, the terminal is as it was")
+
+
+def again(work, agent, s, leave):
+    """Attach from another terminal, and leave the agent there."""
+    other = Tmux(os.path.join(work, "other"), s.env, rows=40, cols=110)
+    try:
+        before = (other.stty(), other.modes())
+        other.run(shlex.join([h.program("icctl"), "attach"]))
+        other.until("FINAL", SECONDS)
+        t.ok(True, f"{agent}: attached from another terminal")
+        for keys in leave:
+            other.text(keys)
+            other.until(keys, SECONDS)
+            time.sleep(1)       # it takes fast keys for a paste
+            other.keys("Enter")
+        if not leave:
+            t.equal(s.icctl("stop").returncode, 0, f"{agent}: stopped")
+        other.until("has ended; log: ", SECONDS)
+        restored(agent, other, before, "left")
+    finally:
+        other.end()
+
+
+def screen(work, agent, path, ready, leave):
     paper = "the-plan-is-blue"
     s, p = rig(work, agent, path, paper)
     tmux = Tmux(work, s.env, rows=40, cols=110)
@@ -73,19 +124,19 @@ def screen(work, agent, path, ready):
         hold = s.pending()[0]
         t.equal((hold["server"], hold["tool"]),
                 ("documents", "read_text_file"), f"{agent}: held")
-        t.equal(s.icctl("approve", hold["id"]).returncode, 0,
-                f"{agent}: approved")
+        panel(tmux, hold["id"])
         tmux.until("FINAL", SECONDS)
+        t.equal([c["escalationResult"] for c in s.audit()
+                 if c["event"] == "call"], ["approved"],
+                f"{agent}: approved in the panel")
         t.ok(any(paper in x for x in tmux.until(paper)),
              f"{agent}: the result is on its screen")
         agents.check_told(t, agent, p, agents.TOOL)
+        resize(agent, tmux)
         tmux.keys("C-]", "d")
         tmux.until("detached")
-        tmux.until(PROMPT)
-        h.wait_for(lambda: tmux.stty() == before[0] or None, "its settings")
-        t.equal(tmux.modes(), before[1],
-                f"{agent}: detached, the terminal is as it was")
-        t.equal(s.icctl("stop").returncode, 0, f"{agent}: stopped")
+        restored(agent, tmux, before, "detached")
+        again(work, agent, s, leave)
     finally:
         tmux.end()
         p.end()
@@ -95,11 +146,11 @@ def main():
     if PROGRAM is None:
         t.skip("agents_screen", "tmux is not here: apt-get install tmux")
         t.done()
-    for agent, (path, ready) in AGENTS.items():
+    for agent, (path, ready, leave) in AGENTS.items():
         if not agents.installed(t, agent, path):
             continue
         with h.workdir() as work, t.case(agent):
-            screen(work, agent, path, ready)
+            screen(work, agent, path, ready, leave)
     t.done()
 
 

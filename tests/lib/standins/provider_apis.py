@@ -6,7 +6,10 @@ the number of tool results in the conversation is the step of the script.
 A script is a list of steps: {"tool": "regex", "args": {...}} calls the first
 offered tool that matches; {"text": "... $RESULT ..."} is the final answer, in
 which $RESULT is the last tool result.  After the last step, or if no offered
-tool matches, the answer is a final text."""
+tool matches, the answer is a final text.
+
+A script is otherwise an object of lists: the steps of each turn, under a word
+with which the person's message of that turn begins."""
 import itertools
 import json
 import re
@@ -28,6 +31,27 @@ def flat(content):
     return json.dumps(content) if isinstance(content, dict) else ""
 
 
+def current(script, said):
+    """Returns the steps and their results so far.  said: the texts of the
+    person and of tools in their order, as ("text" or "result", text)."""
+    if isinstance(script, list):
+        return script, [x for kind, x in said if kind == "result"]
+    steps, results = [], []
+    for kind, x in said:
+        word = re.search(r"\b(" + "|".join(script) + r"):", x)
+        if kind == "result":
+            results.append(x)
+        elif word:
+            steps, results = script[word[1]], []
+    return steps, results
+
+
+def parts_of(content):
+    """Returns the parts of a message's content."""
+    return content if isinstance(content, list) else [
+        {"type": "text", "text": content or ""}]
+
+
 def decide(script, names, results):
     """Returns (tool, args, call id) or (None, text, None)."""
     step = script[len(results)] if len(results) < len(script) else {}
@@ -44,11 +68,13 @@ def decide(script, names, results):
 def anthropic(script, body):
     """Returns (events, reply): the events of a stream, and the whole message.
     """
-    results = [flat(part.get("content", ""))
-               for message in body.get("messages", [])
-               if isinstance(message.get("content"), list)
-               for part in message["content"]
-               if part.get("type") == "tool_result"]
+    script, results = current(script, [
+        ("result", flat(part.get("content", "")))
+        if part.get("type") == "tool_result" else
+        ("text", part.get("text", ""))
+        for message in body.get("messages", [])
+        if message.get("role") == "user"
+        for part in parts_of(message.get("content"))])
     names = [t.get("name", "") for t in body.get("tools", [])]
     tool, value, call = decide(script, names, results)
     step = script[len(results)] if len(results) < len(script) else {}
@@ -86,8 +112,8 @@ def anthropic(script, body):
 
 
 def _responses_tools(body):
-    """Returns {offered name: members that the call must have}, the results of
-    tools so far, and the namespace of code mode or None."""
+    """Returns {offered name: members that the call must have}, the texts of
+    the person and of tools, and the namespace of code mode or None."""
     names = {}
     for tool in body.get("tools", []):
         if tool.get("type") == "function":
@@ -96,18 +122,21 @@ def _responses_tools(body):
             for f in tool.get("tools", []):
                 full = tool["name"].rstrip("_") + "__" + f["name"]
                 names[full] = {"name": f["name"], "namespace": tool["name"]}
-    results, code = [], None
+    said, code = [], None
     items = body.get("input")
     for item in items if isinstance(items, list) else []:
         if item.get("type") in ("function_call_output",
                                 "custom_tool_call_output"):
-            results.append(flat(item.get("output")))
+            said.append(("result", flat(item.get("output"))))
+        if item.get("role") == "user":
+            said += [("text", p.get("text", ""))
+                     for p in parts_of(item.get("content"))]
         if item.get("type") == "additional_tools":
             for space in item.get("tools", []):
                 if any(f.get("name") == "exec" and f.get("type") == "custom"
                        for f in space.get("tools", [])):
                     code = space["name"]
-    return names, results, code
+    return names, said, code
 
 
 def _item_events(item, start, middle):
@@ -122,7 +151,8 @@ def _item_events(item, start, middle):
 
 
 def _responses_item(script, body, number):
-    names, results, code = _responses_tools(body)
+    names, said, code = _responses_tools(body)
+    script, results = current(script, said)
     step = script[len(results)] if len(results) < len(script) else {}
     if code and "tool" in step:
         source = (f"const n = ALL_TOOLS.map((t) => t.name).find((n) => "
@@ -178,8 +208,9 @@ def responses(script, body):
 
 
 def chat(script, body):
-    results = [flat(m.get("content")) for m in body.get("messages", [])
-               if m.get("role") == "tool"]
+    script, results = current(script, [
+        ("result" if m["role"] == "tool" else "text", flat(m.get("content")))
+        for m in body.get("messages", []) if m.get("role") in ("tool", "user")])
     names = [t.get("function", {}).get("name", "")
              for t in body.get("tools", [])]
     tool, value, call = decide(script, names, results)
@@ -209,10 +240,12 @@ def chat(script, body):
 
 
 def gemini(script, body):
-    parts = [p for c in body.get("contents", []) for p in c.get("parts", [])]
-    results = [flat(p["functionResponse"].get("response", {}).get("output", p[
-        "functionResponse"].get("response"))) for p in parts
-        if "functionResponse" in p]
+    script, results = current(script, [
+        ("result", flat(p["functionResponse"].get("response", {}).get(
+            "output", p["functionResponse"].get("response"))))
+        if "functionResponse" in p else ("text", p.get("text", ""))
+        for c in body.get("contents", []) if c.get("role") != "model"
+        for p in c.get("parts", [])])
     names = [f.get("name", "") for t in body.get("tools", [])
              for f in t.get("functionDeclarations", [])]
     tool, value, _ = decide(script, names, results)
