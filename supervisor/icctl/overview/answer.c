@@ -25,13 +25,14 @@ answer_may(struct overview *o, bool approve)
 		 o->since != row.hold->since)
 		overview_say(o, "the call has just changed: look at it again");
 	else if (approve && !o->whole)
-		overview_say(o, "it cannot be approved here: not everything that "
-			      "it touches could be shown");
+		overview_say(o,
+		    "it cannot be approved here: not everything that "
+		    "it touches could be shown");
 	else if (approve && o->seen < o->nlines)
 		overview_say(o, "there is more of it: press space");
 	else if (now - o->shown < OVERVIEW_LOOK_MS)
 		overview_say(o, "this call has just appeared: look at it, then "
-			      "press the key again");
+				"press the key again");
 	else
 		return row.hold;
 	return NULL;
@@ -144,7 +145,8 @@ answer_second(struct overview *o, int key)
 
 	o->armed = '\0';
 	if (after < OVERVIEW_TWICE_MS) {
-		overview_say(o, "the second key came too soon: nothing was done");
+		overview_say(
+		    o, "the second key came too soon: nothing was done");
 	} else if (how == 'x') {
 		if (key == 'y')
 			answer_revoke(o);

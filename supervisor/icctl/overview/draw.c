@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The screen: a line of numbers, the list, the chosen call beside it (below it,
- * where there is little room), a message, and the keys.
+ * where there is little room), the latest activity of all sessions, a message,
+ * and the keys.
  */
 #include "icctl/overview/priv.h"
 
@@ -19,7 +20,11 @@
 #define PASTE_ON "\033[?2004h"
 #define PASTE_OFF "\033[?2004l"
 
-enum { COLOR_WAITS = 1, COLOR_ENDED, COLOR_SAY };
+enum {
+	COLOR_WAITS = 1,
+	COLOR_ENDED,
+	COLOR_SAY
+};
 
 int
 draw_begin(void)
@@ -58,28 +63,6 @@ draw_end(void)
 	(void)fputs(PASTE_OFF, stdout);
 	(void)endwin();
 	(void)fflush(stdout);
-}
-
-void
-draw_layout(struct overview *o, unsigned height, unsigned width)
-{
-	unsigned body = height > 4 ? height - 3 : 1;
-
-	o->height = height;
-	o->width = width;
-	if (width >= 70) {
-		o->list_cols = width * 2 / 5 > 50 ? 50 : width * 2 / 5;
-		o->list_rows = o->text_rows = body;
-		o->text_top = 1;
-		o->text_left = o->list_cols + 1;
-		o->text_cols = width - o->text_left;
-		return;
-	}
-	o->list_cols = o->text_cols = width;
-	o->list_rows = body > 4 ? body / 3 : 1;
-	o->text_top = 1 + o->list_rows + 1;
-	o->text_left = 0;
-	o->text_rows = body > o->list_rows + 1 ? body - o->list_rows - 1 : 1;
 }
 
 /* Print as much of `s` as fits into the columns, and blanks behind it. */
@@ -122,8 +105,9 @@ draw_head(const struct overview *o)
 
 	while (live_at(o->live, n) != NULL)
 		n++;
-	(void)snprintf(text, sizeof(text), "icctl watch   %u session%s   %u "
-					   "waiting%s%s%.60s",
+	(void)snprintf(text, sizeof(text),
+	    "icctl watch   %u session%s   %u "
+	    "waiting%s%s%.60s",
 	    n, plural(n), o->waiting, live_more(o->live) ? "   and more" : "",
 	    o->filter[0] != '\0' ? "   only: " : "", o->filter);
 	(void)attrset((int)A_REVERSE);
@@ -167,11 +151,11 @@ draw_list(struct overview *o)
 		(void)attrset((int)A_NORMAL);
 	}
 	if (o->text_left != 0)
-		(void)mvvline(1, (int)o->list_cols, ACS_VLINE,
-		    (int)o->list_rows);
+		(void)mvvline(
+		    1, (int)o->list_cols, ACS_VLINE, (int)o->list_rows);
 	else
-		(void)mvhline((int)o->text_top - 1, 0, ACS_HLINE,
-		    (int)o->width);
+		(void)mvhline(
+		    (int)o->text_top - 1, 0, ACS_HLINE, (int)o->width);
 }
 
 static void
@@ -186,6 +170,22 @@ draw_text(struct overview *o)
 			put(o->text_top + y, o->text_left + l->indent,
 			    o->text_cols - l->indent, l->p, l->len);
 	}
+}
+
+static void
+draw_news(const struct overview *o)
+{
+	char lines[ACTIVITY_ROWS][ACTIVITY_LINE];
+	unsigned n, top = o->height - 2 - o->news_rows;
+
+	if (o->news_rows == 0)
+		return;
+	n = activity_latest(o, lines, o->news_rows);
+	(void)mvhline((int)top - 1, 0, ACS_HLINE, (int)o->width);
+	if (o->text_left != 0)
+		(void)mvaddch((int)top - 1, (int)o->list_cols, ACS_BTEE);
+	for (unsigned y = 0; y < o->news_rows; y++)
+		put_text(top + y, 0, o->width, y < n ? lines[y] : "");
 }
 
 /* The last two lines: a message or what is typed, and the keys. */
@@ -212,14 +212,18 @@ draw_foot(struct overview *o)
 	(void)attrset((int)A_REVERSE);
 	text[0] = '\0';
 	if (left != 0)
-		(void)snprintf(text, sizeof(text),
-		    "space: %zu more line%s  ", left, plural(left));
+		(void)snprintf(text, sizeof(text), "space: %zu more line%s  ",
+		    left, plural(left));
 	if (o->hold[0] != '\0' && o->view == VIEW_CHOSEN)
-		(void)strlcat(text, "? help  q quit  a approve  s session  "
-				    "A always  d deny  n next  f full", sizeof(text));
+		(void)strlcat(text,
+		    "? help  q quit  a approve  s session  "
+		    "A always  d deny  n next  f full",
+		    sizeof(text));
 	else
-		(void)strlcat(text, "? help  q quit  n next  h history  "
-				    "g allowed  / filter", sizeof(text));
+		(void)strlcat(text,
+		    "? help  q quit  n next  h history  "
+		    "g allowed  / filter",
+		    sizeof(text));
 	put_text(o->height - 1, 0, o->width, text);
 	(void)attrset((int)A_NORMAL);
 }
@@ -227,12 +231,13 @@ draw_foot(struct overview *o)
 void
 draw(struct overview *o)
 {
-	draw_layout(o, (unsigned)LINES, (unsigned)COLS);
+	layout_make(o, (unsigned)LINES, (unsigned)COLS);
 	text_make(o, o->text_cols);
 	(void)erase();
 	draw_head(o);
 	draw_list(o);
 	draw_text(o);
+	draw_news(o);
 	draw_foot(o);
 	(void)refresh();
 	o->dirty = false;

@@ -95,8 +95,7 @@ key_mouse(struct overview *o)
 	else if ((e.bstate & BUTTON5_PRESSED) != 0)
 		text_scroll(o, 3);
 	else if (y >= 1 && y < 1 + o->list_rows &&
-		 (unsigned)e.x < o->list_cols &&
-		 o->top + y - 1 < o->nrows)
+		 (unsigned)e.x < o->list_cols && o->top + y - 1 < o->nrows)
 		rows_move(o, (int)(o->top + y - 1) - (int)o->at);
 }
 

@@ -99,9 +99,9 @@ overview_run(struct icctl *ctl)
 		err(ICCTL_FAILED, "watch");
 	o->ctl = ctl;
 	/* Sets the locale, which curses reads. */
-	o->live = live_new(&o->loop, ctl->home,
-	    ctl->dir[0] != '\0' ? ctl->dir : NULL, icctl_visible(),
-	    &overview_ops, o);
+	o->live =
+	    live_new(&o->loop, ctl->home, ctl->dir[0] != '\0' ? ctl->dir : NULL,
+		icctl_visible(), &overview_ops, o);
 	if (o->live == NULL) {
 		warn("%s", ctl->dir[0] != '\0' ? ctl->dir : ctl->home);
 		loop_free(&o->loop);

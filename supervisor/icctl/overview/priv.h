@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Internals of the overview. rows.c: the list; text.c: the right side's text;
- * answer.c: answers; keys.c: keys; draw.c: the screen; away.c: leaving it;
- * overview.c: the loop. Only draw.c, away.c and keys.c know curses.
+ * activity.c: what happens in the sessions; layout.c: the parts of the
+ * screen; answer.c: answers; keys.c: keys; draw.c: the screen; away.c: leaving
+ * it; overview.c: the loop. Only draw.c, away.c and keys.c know curses.
  */
 #ifndef ICCTL_OVERVIEW_PRIV_H
 #define ICCTL_OVERVIEW_PRIV_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "icctl/icctl.h"
 #include "icctl/live/live.h"
@@ -17,6 +19,8 @@
 #define OVERVIEW_TWICE_MS 150U /* between the two keys of an approval */
 #define OVERVIEW_INPUT 500U    /* bytes of a filter or a reason */
 #define OVERVIEW_SAY 400U
+#define ACTIVITY_LINE (LIVE_TEXT + 64U)
+#define ACTIVITY_ROWS 8U
 
 enum overview_view {
 	VIEW_CHOSEN,  /* the session or call that is chosen */
@@ -26,7 +30,11 @@ enum overview_view {
 };
 
 /* A line that is being typed at the bottom. */
-enum overview_input { INPUT_NONE, INPUT_FILTER, INPUT_REASON };
+enum overview_input {
+	INPUT_NONE,
+	INPUT_FILTER,
+	INPUT_REASON
+};
 
 struct overview_row {
 	struct live_session *session;
@@ -50,22 +58,22 @@ struct overview {
 	/* rows.c: valid until the live set changes. */
 	struct overview_row *rows;
 	unsigned nrows, caprows;
-	unsigned waiting;            /* calls in all sessions */
-	unsigned at;                 /* the chosen row */
-	unsigned top;                /* the first row on the screen */
-	bool moved;                  /* the user chose the row */
+	unsigned waiting;                /* calls in all sessions */
+	unsigned at;                     /* the chosen row */
+	unsigned top;                    /* the first row on the screen */
+	bool moved;                      /* the user chose the row */
 	char session[65], hold[LIVE_ID]; /* the chosen row, by its names */
 	char filter[OVERVIEW_INPUT + 1];
 
 	/* text.c */
 	enum overview_view view;
-	bool full;   /* long texts are not cut */
-	bool whole;  /* everything that the call would do is in the text */
-	char *text;  /* lines that end with a newline */
+	bool full;  /* long texts are not cut */
+	bool whole; /* everything that the call would do is in the text */
+	char *text; /* lines that end with a newline */
 	size_t len;
 	struct overview_line *lines;
 	size_t nlines, scroll;
-	size_t seen;  /* so many lines of this text were on the screen */
+	size_t seen;    /* so many lines of this text were on the screen */
 	uint64_t shown; /* loop_now() since this text stands */
 	/* The text is of this call, in this form. */
 	char of[LIVE_ID], digest[65];
@@ -79,13 +87,14 @@ struct overview {
 	uint64_t armed_at;
 	enum overview_input input;
 	char typed[OVERVIEW_INPUT + 1];
-	bool pasting; /* between the marks of a paste */
+	bool pasting;           /* between the marks of a paste */
 	char say[OVERVIEW_SAY]; /* the message line */
 
-	/* draw.c: the size and the parts of the screen. */
+	/* layout.c: the size and the parts of the screen. */
 	unsigned height, width;
 	unsigned list_rows, list_cols;
 	unsigned text_top, text_left, text_rows, text_cols;
+	unsigned news_rows; /* latest activity; 0: there is no room for it */
 };
 
 /* rows.c */
@@ -99,6 +108,18 @@ struct overview_row rows_chosen(const struct overview *);
 /* Write the text of a row in at most `cap` bytes. */
 void rows_text(const struct overview *, const struct overview_row *, char *dst,
     size_t cap);
+/* Returns the last part of a path. */
+const char *rows_base(const char *path);
+
+/* activity.c */
+/* Print all that is known of a session, the newest first. */
+void activity_put(FILE *, const struct live_session *);
+/*
+ * Write the latest items of all sessions, at most `max`, the newest last.
+ * Returns how many there are.
+ */
+unsigned activity_latest(
+    const struct overview *, char (*lines)[ACTIVITY_LINE], unsigned max);
 
 /* text.c */
 /* Make the text of the right side for `cols` columns. */
@@ -129,11 +150,15 @@ int draw_begin(void);
 void draw_end(void);
 void draw(struct overview *);
 /*
- * away.c: Leave the screen for `icctl always` about the chosen call, and come back once
- * the user has read what it said.
+ * away.c: Leave the screen for `icctl always` about the chosen call, and come
+ * back once the user has read what it said.
  */
 void draw_away(struct overview *);
-/* Divide the screen; for tests, without a screen. */
-void draw_layout(struct overview *, unsigned height, unsigned width);
+
+/*
+ * layout.c: Divide a screen of that size: the list, the text beside it or below
+ * it, and the latest activity.
+ */
+void layout_make(struct overview *, unsigned height, unsigned width);
 
 #endif

@@ -24,13 +24,11 @@ rows_add(struct overview *o, struct live_session *s, struct live_hold *h)
 {
 	if (o->nrows == o->caprows) {
 		o->caprows = o->caprows == 0 ? 64 : 2 * o->caprows;
-		o->rows =
-		    reallocarray(o->rows, o->caprows, sizeof(o->rows[0]));
+		o->rows = reallocarray(o->rows, o->caprows, sizeof(o->rows[0]));
 		if (o->rows == NULL)
 			err(ICCTL_FAILED, "sessions");
 	}
-	o->rows[o->nrows++] =
-	    (struct overview_row){.session = s, .hold = h};
+	o->rows[o->nrows++] = (struct overview_row){.session = s, .hold = h};
 }
 
 static void
@@ -100,8 +98,8 @@ rows_make(struct overview *o)
 			break;
 		}
 	/* A session that nobody chose gives way to a call that waits. */
-	if (i < o->nrows && (o->moved || o->hold[0] != '\0' ||
-				rows_waiting(o, 0) == o->nrows))
+	if (i < o->nrows &&
+	    (o->moved || o->hold[0] != '\0' || rows_waiting(o, 0) == o->nrows))
 		return;
 	o->moved = false;
 	/* The call is gone: the next one that waits, or its session. */
@@ -136,9 +134,9 @@ rows_move(struct overview *o, int by)
 
 	if (o->nrows == 0)
 		return;
-	rows_choose(o, to < 0			? 0
+	rows_choose(o, to < 0                 ? 0
 		       : to >= (long)o->nrows ? o->nrows - 1
-						: (unsigned)to);
+					      : (unsigned)to);
 	o->scroll = 0;
 	o->grant = 0;
 	o->armed = '\0';
@@ -159,8 +157,7 @@ rows_next(struct overview *o)
 		overview_say(o, "nothing waits");
 }
 
-/* Returns the last part of a path. */
-static const char *
+const char *
 rows_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -193,10 +190,11 @@ rows_text(const struct overview *o, const struct overview_row *r, char *dst,
 
 	if (r->hold == NULL) {
 		(void)snprintf(dst, cap, "%s %s %s, %s",
-		    s->nholds != 0 ? "!" : s->is == LIVE_OVER ? "-" : " ",
+		    s->nholds != 0       ? "!"
+		    : s->is == LIVE_OVER ? "-"
+					 : " ",
 		    s->workspace[0] != '\0' ? rows_base(s->workspace) : s->id,
-		    state,
-		    strcmp(s->agent, "none") == 0 ? s->id : s->agent);
+		    state, strcmp(s->agent, "none") == 0 ? s->id : s->agent);
 		return;
 	}
 	rows_left(r->hold->expires, loop_now(&o->loop), left, sizeof(left));

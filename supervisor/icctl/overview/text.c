@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <wchar.h>
 
 #include "icctl/hold/hold_view.h"
@@ -40,41 +39,6 @@ static const char text_keys[] =
     "never a command.\n"
     "\n"
     "!  something waits in this session      -  it has ended\n";
-
-/* Print a time of day, in local time. */
-static void
-put_time(FILE *f, uint64_t us)
-{
-	time_t t = (time_t)(us / 1000000);
-	char text[16] = "";
-	struct tm tm;
-
-	if (localtime_r(&t, &tm) != NULL)
-		(void)strftime(text, sizeof(text), "%H:%M:%S", &tm);
-	fprintf(f, "%s ", text);
-}
-
-static void
-put_items(FILE *f, const struct live_session *s, unsigned max)
-{
-	static const char *const kinds[] = {[LIVE_ALLOWED] = "allowed",
-	    [LIVE_DENIED] = "denied",
-	    [LIVE_HELD] = "waits",
-	    [LIVE_ANSWERED] = "",
-	    [LIVE_MODEL] = "model",
-	    [LIVE_REFUSED] = "refused",
-	    [LIVE_ALARM] = "ALARM",
-	    [LIVE_NOTE] = ""};
-	const struct live_item *i;
-
-	for (unsigned back = 0;
-	     back < max && (i = live_item(s, back)) != NULL; back++) {
-		put_time(f, i->us);
-		fprintf(f, "%-8s %s\n",
-		    i->kind == LIVE_ANSWERED ? i->state : kinds[i->kind],
-		    i->text);
-	}
-}
 
 /* Print what a function of icctl prints to standard output. */
 static void
@@ -118,7 +82,7 @@ put_session(FILE *f, const struct live_session *s)
 		put_printed(f, icctl_show_budget, s->budget);
 	}
 	fputs("\nActivity, the newest first\n", f);
-	put_items(f, s, LIVE_RING);
+	activity_put(f, s);
 }
 
 static void
@@ -172,9 +136,9 @@ put_view(FILE *f, struct overview *o, const struct overview_row *row)
 			    "here.\n\n  icctl start \"your task\"\n",
 		    f);
 	} else if (o->view == VIEW_HISTORY) {
-		fprintf(f, "History of %s, the newest first\n\n",
-		    row->session->id);
-		put_items(f, row->session, LIVE_RING);
+		fprintf(
+		    f, "History of %s, the newest first\n\n", row->session->id);
+		activity_put(f, row->session);
 	} else if (o->view == VIEW_GRANTS) {
 		put_grants(f, o, row->session);
 	} else if (row->hold != NULL) {
@@ -247,8 +211,8 @@ text_wrap(struct overview *o, unsigned cols)
 		used = text_fit(o->text + at, n, cols - indent);
 		if (o->nlines == cap) {
 			cap = cap == 0 ? 128 : 2 * cap;
-			o->lines = reallocarray(
-			    o->lines, cap, sizeof(o->lines[0]));
+			o->lines =
+			    reallocarray(o->lines, cap, sizeof(o->lines[0]));
 			if (o->lines == NULL)
 				err(ICCTL_FAILED, "text");
 		}

@@ -68,6 +68,11 @@ def test_answers(work, term, one, two):
          and "Ctrl-" not in joined(screen),
          "a call that waits is shown whole, and harmless", joined(screen))
     call = chosen(screen)
+    b.call("echo__env", {})
+    screen = term.until("allowed  echo__env")
+    below = joined(screen[19:])
+    t.ok("two  allowed  echo__env" in below and "one  waits" in below,
+         "what happens in other sessions is told below it", joined(screen))
     second = b.start_call("echo__echo", {"text": "two"})
     screen = term.until("2 waiting")
     t.equal(chosen(screen), call, "the one on the screen stays")
