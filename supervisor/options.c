@@ -36,7 +36,9 @@ static const char options_help[] =
     "where the agent runs; none: no agent is started,\n"
     "                        only the two sockets of a sandbox are offered,\n"
     "                        in DIR/sockets\n  --home project        keep the agent's home for its next session on this\n"
-    "                        workspace\n  --image NAME          of which "
+    "                        workspace\n  --workspace-path same the agent sees the workspace at the path that you\n"
+    "                        know, and not only at /workspace\n"
+    "  --image NAME          of which "
     "Docker or Podman makes the sandbox\n  --escalations ask|deny\n            "
     "            deny: no "
     "one is available to answer, so calls that\n                        would "
@@ -202,6 +204,9 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 	case OPT_HOME:
 		return options_choice("home", value, "project", "session",
 		    &o->project_home, fault);
+	case OPT_WORKSPACE_PATH:
+		return options_choice("workspace-path", value, "same", "short",
+		    &o->same_path, fault);
 	case OPT_UNSANDBOXED:
 		if (o->nunsandboxed == PROTO_MAX_SERVERS)
 			return fault_set(fault,

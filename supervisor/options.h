@@ -62,6 +62,7 @@ struct options {
 	enum options_runtime runtime;
 	const char *image; /* for a container; NULL: as configured */
 	bool ask;
+	bool same_path;    /* the agent sees the workspace at its own path */
 	bool project_home; /* keep the agent's home for this workspace */
 	bool conversation; /* a turn for each message */
 	bool resume;       /* go on with an earlier run, as icctl resume asks */

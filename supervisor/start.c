@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "auditlog/recheck.h"
+#include "box/inside.h"
 #include "box/orient.h"
 #include "box/runtime.h"
 #include "box/watcher.h"
@@ -83,7 +84,9 @@ start_workspace(struct fault *fault)
 		return fault_errno(fault, "workspace %s", path);
 	if (guards_check(&sup.guards, sup.workspace, "workspace",
 		sup.workspace_path, fault) == 0)
-		return home_open(fault) == -1 ? -1 : host_begin(fault);
+		return inside_choose(fault) == -1 || home_open(fault) == -1
+			   ? -1
+			   : host_begin(fault);
 	if (sup.opt.viewer == NULL)
 		return -1;
 	/* `icctl start` uses the current directory by default. */
@@ -169,6 +172,7 @@ start_adapter(struct fault *fault)
 	if (start_providers(providers, fault) == -1)
 		return -1;
 	snprintf(sup.providers.model, sizeof(sup.providers.model), "%s", model);
+	sup.providers.workspace = sup.inside;
 	if (orient_compose(fault) == -1 || link_prepare(fault) == -1)
 		return -1;
 	return runtime_prepare(fault);

@@ -160,6 +160,7 @@ struct sup {
 	struct rules_file rules[PROTO_RULES_LAST + 1];
 	int workspace; /* O_PATH */
 	char *workspace_path;
+	const char *inside; /* its path in the sandbox (box/inside.h) */
 	struct host host;
 	uint64_t began; /* clock_wall_us() */
 

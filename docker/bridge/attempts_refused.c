@@ -131,12 +131,20 @@ tried_control(void)
 	return tried_unix(path);
 }
 
-/* The session directory's parent holds all sessions. */
+/*
+ * The session directory's parent holds all sessions. If the workspace has its
+ * own path here, one of its empty parents may have the same name: the
+ * directory of the host is the one that holds this session.
+ */
 int
 tried_sessions(void)
 {
 	char path[ATTEMPT_PATH];
+	struct stat st;
 	char *slash;
+
+	if (lstat(attempt_asked->session, &st) == -1)
+		return errno;
 
 	snprintf(path, sizeof(path), "%s", attempt_asked->session);
 	if ((slash = strrchr(path, '/')) == NULL || slash == path)

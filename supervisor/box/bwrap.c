@@ -17,9 +17,11 @@
 #include "box/box.h"
 #include "box/kind.h"
 #include "box/locate_priv.h"
+#include "box/inside.h"
 #include "box/orient.h"
 #include "box/probe.h"
 #include "box/sandbox.h"
+#include "box/view.h"
 #include "sup.h"
 
 static struct {
@@ -28,12 +30,13 @@ static struct {
 	struct box_report report;
 } bwrap_env = {.report = {.fd = -1}};
 
-/* ./x and /workspace/x are the agent's own files: they are not examined. */
+/* The agent's own files are not examined. */
 static bool
 bwrap_in_workspace(const char *command)
 {
 	return strncmp(command, "./", 2) == 0 ||
-	       strncmp(command, "/workspace/", 11) == 0;
+	       view_below(command, INSIDE_WORKSPACE) ||
+	       view_below(command, sup.inside);
 }
 
 static int
@@ -134,7 +137,9 @@ bwrap_box(struct box *b, char *const *env)
 		box_bind_path(b, p->trees[i], p->trees[i], false);
 	box_bind_path(b, sandbox.bridge, SANDBOX_BRIDGE, false);
 	box_bind(b, sup.session.home, "/home/agent", true);
-	box_bind(b, sup.workspace, "/workspace", true);
+	box_bind(b, sup.workspace, INSIDE_WORKSPACE, true);
+	if (sup.opt.same_path)
+		box_bind(b, sup.workspace, sup.inside, true);
 	box_bind(b, sup.session.sockets, "/run/ironcurtain", false);
 	box_bind(b, sup.session.orientation, "/etc/ironcurtain", false);
 	fd = openat(sup.session.orientation, "ca-bundle.pem",
@@ -150,7 +155,7 @@ bwrap_box(struct box *b, char *const *env)
 		*eq = '=';
 	}
 	box_args(b, "--remount-ro", "/", NULL);
-	box_args(b, "--chdir", "/workspace", NULL);
+	box_args(b, "--chdir", sup.inside, NULL);
 }
 
 static int

@@ -40,13 +40,15 @@ text_outcomes(struct buf *b)
 static void
 text_places(struct buf *b)
 {
-	buf_adds(b,
+	buf_printf(b,
 	    "You are in a sandbox of IronCurtain.\n\n"
-	    "Files: you may write below /workspace, which is the user's "
-	    "project, /home/agent, which is your home, and /tmp. The rest is "
+	    "Files: you may write below %s, which is the user's project%s, "
+	    "/home/agent, which is your home, and /tmp. The rest is "
 	    "read-only, and no other file of the user is visible here.\n\n"
 	    "Tools: those of the MCP server \"ironcurtain\" act outside the "
-	    "sandbox; use them for all that you cannot do in here. ");
+	    "sandbox; use them for all that you cannot do in here. ",
+	    sup.inside,
+	    sup.opt.same_path ? " (and is at /workspace, too)" : "");
 }
 
 static void

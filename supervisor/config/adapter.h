@@ -46,7 +46,7 @@ int adapter_load(
 void adapter_free(struct adapter *);
 /*
  * adapter_fill.c: Replace {task}, {message}, {orientation}, {tools}, {hosts},
- * {model}, {key:PROVIDER} and {tail:PROVIDER} (the last 20 characters of the
+ * {workspace}, {model}, {key:PROVIDER} and {tail:PROVIDER} (the last 20 characters of the
  * key). The caller frees the result. Returns NULL if
  * memory ran out.
  */

@@ -45,7 +45,8 @@ fill_value(
 		const char *word, *value;
 	} rows[] = {{"{task}", task}, {"{message}", task},
 	    {"{model}", ps->model}, {"{orientation}", ps->orientation},
-	    {"{tools}", ps->tools}, {"{hosts}", ps->hosts}};
+	    {"{tools}", ps->tools}, {"{hosts}", ps->hosts},
+	    {"{workspace}", ps->workspace}};
 
 	for (size_t i = 0; i < nitems(rows); i++) {
 		*len = strlen(rows[i].word);

@@ -178,6 +178,7 @@ control_status_json(void)
 	if (sandbox.image[0] != '\0')
 		put_str(o, "image", sandbox.image);
 	put_str(o, "workspace", sup.workspace_path);
+	put_str(o, "workspaceInside", sup.inside);
 	if (clone != NULL)
 		json_object_object_add(o, "clone", clone);
 	put_str(o, "policy", sup.rules[PROTO_RULES_POLICY].path);

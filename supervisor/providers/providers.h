@@ -54,6 +54,7 @@ struct providers {
 	struct provider list[PROTO_MAX_PROVIDERS];
 	unsigned n;
 	char model[128]; /* the model that the agent should use, or "" */
+	const char *workspace; /* its path, as the agent sees it */
 	char hosts[1024]; /* the description of further hosts for the agent */
 	char tools[PROTO_MAX_TOLD + 1]; /* the session's tools, for the agent */
 	char orientation[6144]; /* describes the session to the agent */

@@ -26,12 +26,13 @@ ADAPTER = {
 class Life:
     """A session that is started, dies and is resumed."""
 
-    def __init__(self, work, *start, config=None, workspace=None, **kw):
+    def __init__(self, work, *start, config=None, workspace=None, agent=AGENT,
+                 adapter=None, **kw):
         """kw: for h.Session, such as servers and rules."""
         self.s = h.Session(work, **kw)
         path = os.path.join(work, "bin", "parrot")
-        h.put(path, AGENT, 0o755)
-        self.s.write("agents/parrot.json", ADAPTER)
+        h.put(path, agent, 0o755)
+        self.s.write("agents/parrot.json", adapter or ADAPTER)
         self.s.write("config.json", {**self.s.config, **(config or {}),
                                      "agent": {"parrot": {"path": path}}})
         self.workspace = workspace or self.s.workspace

@@ -63,6 +63,7 @@ static const struct row {
 	{ON_PODMAN, "--image-volume", "ignore"},
 	{ON_BOTH,   "--mount", "type=bind,source={home},target=/home/agent"},
 	{ON_BOTH,   "--mount", "type=bind,source={workspace},target=/workspace"},
+	{ON_BOTH,   "--mount", "type=bind,source={workspace},target={same}"},
 	{ON_BOTH,   "--mount", "type=bind,source={sockets},target=/run/ironcurtain,readonly"},
 	{ON_BOTH,   "--mount", "type=bind,source={orientation},target=/etc/ironcurtain,readonly"},
 	{ON_BOTH,   "--mount", "type=bind,source={bundle},target=/etc/ssl/certs/ca-certificates.crt,readonly"},
@@ -72,7 +73,7 @@ static const struct row {
 	{ON_BOTH,   "--mount", "type=bind,source={group},target=/etc/group,readonly"},
 	{ON_BOTH,   "--mount", "type=bind,source={hosts},target=/etc/hosts,readonly"},
 	{ON_BOTH,   "--mount", "type=bind,source={resolv},target=/etc/resolv.conf,readonly"},
-	{ON_BOTH,   "--workdir", "/workspace"},
+	{ON_BOTH,   "--workdir", "{inside}"},
 	{ON_BOTH,   "--entrypoint", SANDBOX_BRIDGE},
 };
 /* clang-format on */
@@ -158,6 +159,8 @@ set_paths(struct values *v)
 	set(v, "home", "%s", home != NULL ? home : "");
 	free(home);
 	set(v, "workspace", "%s", sup.workspace_path);
+	set(v, "inside", "%s", sup.inside);
+	set(v, "same", "%s", sup.opt.same_path ? sup.inside : "");
 	set(v, "bridge", "%s", sandbox.bridge);
 }
 

@@ -160,6 +160,22 @@ def test_inside(work):
             "/etc and our filter")
 
 
+def test_workspace_path(work):
+    e = Engine(work, "docker", options=("--image", "some/image",
+                                        "--workspace-path", "same"))
+    r = e.start("/bin/sh", "-c", "pwd; echo made >here")
+    path = os.path.realpath(e.s.workspace)
+    args = e.of("run")[0]["args"]
+    mounts = [a for a in args if a.startswith(f"type=bind,source={path},")]
+    t.equal((mounts, args[args.index("--workdir") + 1]),
+            ([f"type=bind,source={path},target={at}"
+              for at in ("/workspace", path)], path),
+            "the workspace has both paths, and the agent works at its own")
+    t.ok(r.returncode == 0 and agent_said(r) == [path] and
+         os.path.exists(os.path.join(path, "here")), "it is there",
+         r.stdout + r.stderr)
+
+
 REFUSED = [
     ("an engine elsewhere", "docker", {"context": "tcp://10.0.0.1:2375"}, {},
      "tcp://10.0.0.1:2375 is refused"),
@@ -310,7 +326,8 @@ def main():
     if not shutil.which("bwrap"):
         t.skip("containers", "bubblewrap is not installed")
         t.done()
-    for test in (test_docker, test_podman, test_inside, test_refused,
+    for test in (test_docker, test_podman, test_inside, test_workspace_path,
+                 test_refused,
                  test_paths, test_not_made, test_swept, test_gc, test_config,
                  test_client_killed):
         with h.workdir() as work, t.case(test.__name__):

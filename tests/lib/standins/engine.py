@@ -58,7 +58,7 @@ def box(pairs):
             yield from ("--ro-bind" if "readonly" in m else "--bind",
                         m["source"], m["target"])
     yield from ("--ro-bind", "/proc/sys", "/proc/sys", "--remount-ro", "/",
-                "--chdir", "/workspace")
+                "--chdir", dict(pairs)["--workdir"])
 
 
 def run(args):
