@@ -172,7 +172,8 @@ child_options(
 	p->argv[n++] = "--no-warnings";
 	p->argv[n++] = "--unhandled-rejections=none";
 	p->argv[n++] = "--openssl-config=/dev/null";
-	if (node->permission[0] != '\0') {
+	/* A test's script is to meet the kernel's refusals, not node's. */
+	if (node->permission[0] != '\0' && p->limits.runner == NULL) {
 		snprintf(
 		    p->text[t], sizeof(p->text[t]), "%s", node->permission);
 		p->argv[n++] = p->text[t++];
@@ -180,7 +181,9 @@ child_options(
 	if (node->sigusr1)
 		p->argv[n++] = "--disable-sigusr1";
 	p->argv[n++] = "-e";
-	p->argv[n++] = (char *)(uintptr_t)code_runner;
+	p->argv[n++] =
+	    (char *)(uintptr_t)(p->limits.runner != NULL ? p->limits.runner
+							 : code_runner);
 	p->argv[n] = NULL;
 }
 

@@ -220,9 +220,3 @@ code_node_forget(void)
 		free(state.node.libs[i]);
 	memset(&state, 0, sizeof(state));
 }
-
-bool
-code_available(const char **why)
-{
-	return code_node_find(why) != NULL;
-}

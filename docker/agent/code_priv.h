@@ -25,6 +25,7 @@ struct code_limits {
 	unsigned ms;		/* for the program itself, calls aside */
 	unsigned heap;		/* megabytes of JavaScript objects */
 	unsigned data;		/* megabytes of memory of the process */
+	const char *runner;	/* NULL, or a script for tests */
 };
 
 extern const struct code_limits code_limits_default;

@@ -20,7 +20,7 @@
 
 #define RUN_WHY_MAX 512U
 
-const struct code_limits code_limits_default = {300000, 256, 1024};
+const struct code_limits code_limits_default = {300000, 256, 1024, NULL};
 
 struct run {
 	struct code_serve serve;
@@ -31,9 +31,9 @@ struct run {
 	long long left;        /* time that the program has left, in ms */
 };
 
-/* The child that code_cancel() ends; 0 for none. */
+/* The child that code_cancel() ends, between its start and its end. */
 static atomic_int run_child;
-static atomic_bool run_cancelled;
+static atomic_bool run_active, run_cancelled;
 
 void
 code_cancel(void)
@@ -41,10 +41,10 @@ code_cancel(void)
 	int saved = errno;
 	pid_t pid = atomic_load(&run_child);
 
-	if (pid > 0) {
+	if (atomic_load(&run_active))
 		atomic_store(&run_cancelled, true);
+	if (pid > 0)
 		(void)kill(pid, SIGKILL);
-	}
 	errno = saved;
 }
 
@@ -157,6 +157,8 @@ run_process(struct run *r, enum code_task task, struct span code, bool stripped)
 	    code_child_start(r->node, task, r->limits, &s->child) == -1)
 		return -1;
 	atomic_store(&run_child, s->child.pid);
+	if (atomic_load(&run_cancelled))
+		(void)kill(s->child.pid, SIGKILL);
 	s->deadline = code_now() + r->left;
 	code_serve(s);
 	r->left = s->deadline - code_now();
@@ -265,6 +267,7 @@ code_run_limited(const char *source, const struct code_tool *tools,
 	r->limits = limits;
 	r->left = limits->ms;
 	atomic_store(&run_cancelled, false);
+	atomic_store(&run_active, true);
 	if ((r->node = code_node_find(NULL)) == NULL) {
 		errno = ENOENT;
 		goto out;
@@ -276,6 +279,7 @@ code_run_limited(const char *source, const struct code_tool *tools,
 	rv = run_result(r, source, out);
 out:
 	saved = errno;
+	atomic_store(&run_active, false);
 	json_object_put(r->table);
 	code_keep_free(&r->serve.logs);
 	code_keep_free(&r->serve.value);
@@ -294,4 +298,30 @@ code_run(const char *source, const struct code_tool *tools, size_t ntools,
 {
 	return code_run_limited(
 	    source, tools, ntools, call, arg, &code_limits_default, out);
+}
+
+bool
+code_available(const char **why)
+{
+	/* An empty program needs 40 ms; its limits need not be small. */
+	static const struct code_limits limits = {20000, 256, 1024, NULL};
+	static char text[RUN_WHY_MAX + 64];
+	static const struct code_node *tried;
+	const struct code_node *node;
+	struct code_result out = {0};
+
+	if ((node = code_node_find(why)) == NULL || node == tried)
+		return node != NULL;
+	if (code_run_limited("", NULL, 0, NULL, NULL, &limits, &out) == -1)
+		snprintf(text, sizeof(text), "%.300s cannot be started: %s.",
+		    node->path, strerror(errno));
+	else if (out.is_error)
+		snprintf(text, sizeof(text), "%.300s cannot be used: %.200s.",
+		    node->path, out.text);
+	else
+		tried = node;
+	free(out.text);
+	if (tried != node && why != NULL)
+		*why = text;
+	return tried == node;
 }

@@ -141,8 +141,10 @@ serve_frame(struct code_serve *r, int letter, struct span text)
 	case CODE_ERROR:
 	case CODE_SYNTAX:
 	case CODE_STRIPPED:
+		if (text.len != 0)
+			return -1;
 		r->end = letter;
-		return text.len == 0 ? 0 : -1;
+		return 0;
 	default:
 		return -1;
 	}

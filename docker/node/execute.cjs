@@ -22,13 +22,13 @@ const {readSync, writeSync} = require('node:fs');
 const {Script, createContext} = require('node:vm');
 const {stripTypeScriptTypes} = require('node:module');
 const exit = process.reallyExit.bind(process);
+const on = process.on.bind(process);
 const once = process.once.bind(process);
 const {allocUnsafe, byteLength, from} = Buffer;
 const {parse} = JSON;
 const create = Object.create;
 const {deleteProperty} = Reflect;
 
-let done = false;
 let busy = false;
 
 // A frame is a letter, the length in four bytes, and UTF-8.
@@ -69,7 +69,6 @@ function sendChunks(letter, text) {
 }
 
 function finish(letter, text) {
-  done = true;
   sendChunks('F', text);
   send(letter, '');
   exit(0);
@@ -377,16 +376,41 @@ function prelude(bridge, table) {
   defineProperty(globalThis, 'help', {value: freeze({help})});
   defineProperty(globalThis, '__getToolInterface', {value: toolInterface});
 
-  return async (program) => {
-    let text;
-    try {
-      const value = await program();
-      if (value !== undefined && (text = json(value)) !== undefined)
-        ask('V' + text);
-    } catch (e) {
-      ask('E' + why(e));
-    }
-    ask('D');
+  let settled = false;
+  let failed = false;
+  let value;
+  return {
+    async start(program) {
+      try {
+        value = await program();
+      } catch (e) {
+        failed = true;
+        value = e;
+      }
+      settled = true;
+    },
+    // A promise failed and nothing waits for it.
+    unheard(e) {
+      if (!failed) {
+        failed = settled = true;
+        value = e;
+      }
+    },
+    // Nothing is left to run.
+    end() {
+      try {
+        if (failed)
+          ask('E' + why(value));
+        if (!settled)
+          ask('Ethe program waits for a promise that never settles');
+        const text = json(value);
+        if (text !== undefined)
+          ask('V' + text);
+      } catch (e) {
+        ask('E' + why(e));
+      }
+      ask('D');
+    },
   };
 }
 
@@ -428,7 +452,8 @@ function run(code, table) {
     name: 'program',
     codeGeneration: {strings: false, wasm: false},
   });
-  const start = new Script(`(${prelude})`).runInContext(context)(bridge, table);
+  const {start, unheard, end} =
+    new Script(`(${prelude})`).runInContext(context)(bridge, table);
   let script;
 
   try {
@@ -436,10 +461,9 @@ function run(code, table) {
   } catch (e) {
     return syntax(e);
   }
-  once('exit', () => {
-    if (!done)
-      finish('E', 'the program waits for a promise that never settles');
-  });
+  // Promises that the program does not wait for run to their ends as well.
+  once('exit', () => end());
+  on('unhandledRejection', (e) => unheard(e));
   start(script.runInContext(context));
 }
 

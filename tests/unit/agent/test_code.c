@@ -20,14 +20,30 @@
 
 #define TEST_TOOLS 9U
 
-static const struct code_limits quick = {20000, 128, 1024};
+static const struct code_limits quick = {20000, 128, 1024, NULL};
 
 static struct played {
 	unsigned calls;
 	char last[256]; /* server, tool and arguments of the latest call */
 	bool cancel;
-	pid_t watched;
+	int signal; /* to the child, by the agent's side */
 } played;
+
+/* Send the signal to all children of this process. */
+static void
+kill_children(void)
+{
+	char path[64];
+	FILE *f;
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	if ((f = fopen(path, "re")) == NULL)
+		return;
+	while (fscanf(f, "%d", &pid) == 1)
+		(void)kill(pid, played.signal);
+	fclose(f);
+}
 
 static char *
 play_big(void)
@@ -52,6 +68,8 @@ play(void *arg, const char *server, const char *tool, const char *args,
 	    played.last, sizeof(played.last), "%s %s %s", server, tool, args);
 	if (played.cancel)
 		code_cancel();
+	if (played.signal != 0)
+		kill_children();
 	if (strcmp(tool, "fail") == 0) {
 		*is_error = true;
 		return strdup("DENIED: not \"here\"\n\xc3\xa9");
@@ -207,7 +225,7 @@ test_cut(void)
 static void
 test_ends(void)
 {
-	const struct code_limits brief = {700, 128, 1024};
+	const struct code_limits brief = {700, 128, 1024, NULL};
 	bool is_error;
 	char *text;
 
@@ -220,7 +238,8 @@ test_ends(void)
 	free(text);
 	text = run("(async () => { for (;;) await 1; })(); return 1", &brief,
 	    &is_error);
-	ok(strstr(text, "1") != NULL, "a result ends other promises");
+	ok(strstr(text, "ran longer") != NULL,
+	    "also one of promises that nobody waits for");
 	free(text);
 	text = run("for (;;) await 1;", &brief, &is_error);
 	ok(strstr(text, "ran longer") != NULL, "endless promises are ended");
@@ -242,6 +261,15 @@ test_ends(void)
 	    "Execution error: RangeError: Array buffer allocation failed",
 	    "buffers without end");
 	free(text);
+	played.signal = SIGSEGV;
+	text =
+	    run("console.log('a'); fs.read_file(); return 1", NULL, &is_error);
+	ok(strncmp(text,
+	       "[logs]\na\n\nExecution error: the interpreter was ended by",
+	       54) == 0,
+	    "a killed interpreter, and its logs");
+	free(text);
+	played.signal = 0;
 	played.cancel = true;
 	text = run("fs.read_file(); for (;;);", NULL, &is_error);
 	is_str(text, "Execution error: the program was interrupted",
@@ -251,6 +279,8 @@ test_ends(void)
 	text = run("return 5", NULL, &is_error);
 	is_str(text, "5", "and not the next one");
 	free(text);
+	ok(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD,
+	    "no process is left");
 }
 
 static void

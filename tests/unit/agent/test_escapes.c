@@ -14,7 +14,7 @@
 
 #include "tap.h"
 
-static const struct code_limits quick = {60000, 128, 1024};
+static const struct code_limits quick = {60000, 128, 1024, NULL};
 
 static const struct code_tool tools[] = {
     {"fs", "read_file", "", NULL},
