@@ -320,6 +320,7 @@ end_run(void)
 	if (sup.end_child != NULL && sup.ready)
 		sup_warn("%s. The session ends", sup.end_why);
 	ready_notify("STOPPING=1");
+	ready_notify_why(sup.end_why);
 	conversation_close(sup.end_why);
 	control_close(sup.end_why);
 	metrics_close();

@@ -31,6 +31,7 @@
 #include "control/notify.h"
 #include "relay/link.h"
 #include "sup.h"
+#include "unit/unit.h"
 
 /* Reap orphans of our processes; those that we know have a pidfd. */
 static void
@@ -153,9 +154,18 @@ main(int argc, char **argv)
 		return SUP_EXIT_OK;
 	case OPTIONS_BAD:
 		log_warnx("%s (icsupervisor --help)", fault.text);
+		ready_notify_why(fault.text);
 		if (sup.opt.session_dir != NULL)
 			session_abandon(sup.opt.session_dir);
 		return SUP_EXIT_USAGE;
+	}
+	if (sup.opt.unit != NULL &&
+	    (status = unit_begin(&sup.opt, &fault)) != 0) {
+		log_warnx("%s", fault.text);
+		ready_notify_why(fault.text);
+		if (sup.opt.session_dir != NULL)
+			session_abandon(sup.opt.session_dir);
+		return status;
 	}
 	if (geteuid() == 0)
 		log_warnx("running as root: nothing here needs it. Use an "

@@ -59,6 +59,8 @@ FLAG("print-ready", READY, "one JSON line when the session is up")
 START_ONCE_FLAG("quiet", QUIET, "print nothing about the session")
 START_ONCE_OPTION("libexecdir", LIBEXEC, "DIR",
     "take the workers from there")
+OPTION("unit", UNIT, "NAME",
+    "the session NAME, as its start.json says (icsupervisor@.service)")
 START_OPTION("policy", POLICY, "POLICY", "which policy decides")
 START_OPTION("persona", PERSONA, "NAME", "which persona's budget applies")
 START_OPTION("profile", PROFILE, "NAME", "which profile chooses providers")

@@ -51,7 +51,9 @@ static const char options_help[] =
     "             refuse to start without these layers of confinement, by\n    "
     "                    the names of --print-ready\n  --quiet               "
     "print nothing about the session at its start and end\n  --conversation        wait for messages, each of which is a turn of the agent\n  --print-ready     "
-    "    one JSON line on stdout when the session is up\n  --libexecdir DIR    "
+    "    one JSON line on stdout when the session is up\n"
+    "  --unit NAME           the session NAME, as its start.json says; for the\n"
+    "                        unit icsupervisor@.service\n  --libexecdir DIR    "
     "  take the workers from there (containment tests)\n  --help, --version\n\n"
     "Try it:\n  icsupervisor --session-dir /tmp/s1 --runtime none "
     "--print-ready\n  icctl --session /tmp/s1 status\n  icctl --session "
@@ -149,6 +151,8 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 	case OPT_SESSION:
 		return options_path(
 		    "session-dir", value, &o->session_dir, fault);
+	case OPT_UNIT:
+		return options_path("unit", value, &o->unit, fault);
 	case OPT_CONFIG:
 		return options_path("config", value, &o->config, fault);
 	case OPT_AGENT:
@@ -264,6 +268,8 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 static enum options_result
 options_check(const struct options *o, struct fault *fault)
 {
+	if (o->unit != NULL)
+		return OPTIONS_RUN;
 	if (o->session_dir == NULL)
 		fault_set(fault, "--session-dir DIR is missing");
 	else if (o->clone != NULL && o->workspace != NULL)
@@ -324,6 +330,8 @@ options_parse(struct options *o, int argc, char **argv, struct fault *fault)
 	o->ask = true;
 	o->runtime = RUNTIME_COUNT;
 	opterr = 0;
+	/* A unit parses its own options, then those of its session. */
+	optind = 0;
 	while (
 	    (opt = getopt_long(argc, argv, "+:h", options_long, NULL)) != -1) {
 		if (opt == OPT_HELP || opt == 'h') {
@@ -354,6 +362,12 @@ options_parse(struct options *o, int argc, char **argv, struct fault *fault)
 			return OPTIONS_BAD;
 		}
 		o->command = argv + optind;
+	}
+	if (o->unit != NULL &&
+	    argc != (strncmp(argv[1], "--unit=", 7) == 0 ? 2 : 3)) {
+		fault_set(fault, "--unit takes no other option with it: they "
+				 "come from the start.json of the session");
+		return OPTIONS_BAD;
 	}
 	return options_check(o, fault);
 }

@@ -44,6 +44,7 @@ struct options {
 	bool sockets; /* accept sockets of the host in the workspace */
 	struct require require;
 	const char *session_dir;
+	const char *unit; /* the session that a unit runs; NULL: no unit */
 	const char *config;
 	const char *agent;
 	const char *model;

@@ -16,6 +16,7 @@
 #include <json-c/json.h>
 
 #include "box/sandbox.h"
+#include "common/log.h"
 #include "config/here.h"
 #include "conversation/talk_trouble.h"
 #include "json_put.h"
@@ -190,6 +191,17 @@ ready_print(void)
 		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
 	fflush(stdout);
 	json_object_put(o);
+}
+
+void
+ready_notify_why(const char *why)
+{
+	char text[1100] = "STATUS=";
+	const size_t n = strlen(text);
+
+	/* A newline would begin another message. */
+	log_vis_again(span_str(why), text + n, sizeof(text) - n);
+	ready_notify(text);
 }
 
 /* sd_notify(3) without the library: one datagram. */

@@ -379,6 +379,7 @@ start_ready(struct fault *fault)
 	if (link_start(fault) == -1)
 		return -1;
 	ready_notify("READY=1\nSTATUS=session is running");
+	watchdog_start();
 	loop_timer_set(
 	    &sup.loop, &sup.reserve_timer, 5000, start_reserve, NULL);
 	/* READY does not wait for servers and root certificates. */

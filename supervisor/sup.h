@@ -409,6 +409,11 @@ void ready_missing(void);
 int ready_session_json(const char *state);
 void ready_print(void);
 void ready_notify(const char *text);
+/* Tell systemd why this did not start, or why it ends. */
+void ready_notify_why(const char *text);
+
+/* watchdog.c: Begin to tell systemd that the loop turns, if it asks for that. */
+void watchdog_start(void);
 
 /*
  * summary.c: Print lines for the person who typed `icctl start`; otherwise

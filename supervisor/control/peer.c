@@ -23,6 +23,8 @@
 #define SO_PEERPIDFD 77
 #endif
 
+static bool peer_unit;
+
 static int
 peer_read(const char *proc, char *dst, size_t cap)
 {
@@ -165,6 +167,25 @@ peer_is_ours(pid_t pid, pid_t us)
 	return up > 1;
 }
 
+/*
+ * The unit icsupervisor@.service sets no_new_privs for the session alone: the
+ * manager that started it, and so the user's shells, are not under it.
+ */
+static bool
+peer_is_alone(void)
+{
+	struct peer_view manager;
+	char text[4096], proc[16];
+
+	if (!peer_unit)
+		return false;
+	snprintf(proc, sizeof(proc), "%d", (int)getppid());
+	if (peer_read(proc, text, sizeof(text)) == -1)
+		return false;
+	peer_view_status(text, &manager);
+	return manager.known && !manager.no_new_privs;
+}
+
 /* Judge the process by /proc, while a pidfd pins it. */
 static int
 peer_judge(struct peer *peer)
@@ -176,6 +197,8 @@ peer_judge(struct peer *peer)
 	if (peer_view_read("self", &us) == -1 ||
 	    peer_view_read(proc, &asker) == -1)
 		return -1;
+	if (us.no_new_privs && peer_is_alone())
+		us.no_new_privs = false;
 	peer->may = peer_view_ok(&us, &asker, peer->why, sizeof(peer->why));
 	if (peer->may && peer_is_ours(peer->pid, getpid())) {
 		peer->may = false;
@@ -183,6 +206,12 @@ peer_judge(struct peer *peer)
 		    "the asker was started by this session");
 	}
 	return 0;
+}
+
+void
+peer_set_unit(void)
+{
+	peer_unit = true;
 }
 
 int

@@ -28,6 +28,11 @@ struct peer_view {
 };
 
 /*
+ * We are a unit of systemd: if its manager is not under no_new_privs, nobody who
+ * asks may be, although we are.
+ */
+void peer_set_unit(void);
+/*
  * Check the peer of a connected socket. Returns 0 with the result in `may` and
  * `why`, or -1 if it is another user's or gone: such a peer gets no service.
  */

@@ -17,8 +17,9 @@ value() { sed -n "s/^$1=//p" "$unit"; }
 [ "$(value Type)" = notify ]; ok $? "started when the session is ready"
 [ "$(value Restart)" = no ]; ok $? "never started again"
 [ "$(value KillMode)" = mixed ]; ok $? "SIGTERM goes to icsupervisor alone"
-value ExecStart | grep -q '^/[^ ]*/icsupervisor --session-dir %h/.ironcurtain/sessions/%i --runtime none$'
-ok $? "runs icsupervisor in the session directory of its name"
+value ExecStart | grep -q '^/[^ ]*/icsupervisor --unit=%i$'
+ok $? "runs icsupervisor as the session of its name, which is no option"
+[ "$(value WatchdogSec)" -ge 30 ]; ok $? "ended when its loop hangs"
 bad=$(grep -E '^(Private|Protect|ReadOnly|ReadWrite|Inaccessible|Bind|Temporary|RestrictNamespaces|SystemCallFilter|MemoryDenyWrite|IPAddress|RootDirectory|DynamicUser)' "$unit")
 [ -z "$bad" ]; ok $? "nothing that needs a user namespace or breaks boxes $bad"
 
