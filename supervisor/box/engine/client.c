@@ -7,6 +7,7 @@
  */
 #include "box/engine/engine.h"
 
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -277,6 +278,14 @@ client_find_podman(struct fault *fault)
 			    "refused, because the sockets of a session reach "
 			    "only containers of this one. Unset it",
 			    refused[i]);
+	/* newuidmap is set-user-ID, or has capabilities: both need privileges. */
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
+		return fault_set(fault,
+		    "rootless Podman cannot make containers under "
+		    "no_new_privs, which NoNewPrivileges= and other lines of "
+		    "icsupervisor@.service set: its newuidmap needs "
+		    "privileges. The drop-in that lifts them is in "
+		    "icsupervisor(8), section UNIT; or use --runtime bwrap");
 	engine.before[0] = strdup("--remote=false");
 	engine.before[1] = strdup("--log-level=error");
 	if (engine.before[0] == NULL || engine.before[1] == NULL)
