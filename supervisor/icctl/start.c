@@ -25,6 +25,7 @@
 #include "icctl/screen/launch.h"
 #include "icctl/start_entries.h"
 #include "icctl/talk/talk.h"
+#include "icctl/unit/unit.h"
 #include "resume/start_file.h"
 
 #define START_ARGS 256
@@ -54,6 +55,7 @@ struct start {
 	char here[PATH_MAX];
 	bool no_input; /* the agent reads nothing */
 	bool detach;
+	bool systemd; /* detached, as a unit of the user's manager */
 	bool clone;
 	struct start_file file; /* the options that start.json keeps */
 	struct names agents;
@@ -89,7 +91,9 @@ usage(void)
 	    "--runtime docker|podman, --image NAME\n"
 	    "                         run the agent in a container of this "
 	    "image\n  "
-	    "--quiet                print nothing about the session at its "
+	    "--detach               in the background, for messages: icctl "
+	    "send\n  --systemd              the same, as a unit of your "
+	    "systemd\n  --quiet                print nothing about the session at its "
 	    "start and end\n  --config FILE          instead of "
 	    "~/.ironcurtain/config.json\n  --require all|NAME,... refuse to "
 	    "start without these layers of confinement\n  --allow-unsandboxed "
@@ -190,6 +194,7 @@ unknown_option(const char *arg)
 	for (size_t i = 0; without_value[i] != NULL; i++)
 		names[n++] = without_value[i];
 	names[n++] = "--detach";
+	names[n++] = "--systemd";
 	names[n++] = "--help";
 	names[n] = NULL;
 	warnx("%s: no such option%s (icctl start --help); write a TASK that "
@@ -205,9 +210,11 @@ take_option(struct start *st, int argc, char **argv, int *i)
 {
 	const char *name = argv[*i], *value;
 
-	if (strcmp(name, "--detach") == 0) {
+	if (strcmp(name, "--detach") == 0 || strcmp(name, "--systemd") == 0) {
+		if (!st->detach)
+			push(st, "--quiet");
 		st->detach = st->file.detach = true;
-		push(st, "--quiet");
+		st->systemd = st->systemd || strcmp(name, "--systemd") == 0;
 		return 0;
 	}
 	if (listed(name, without_value))
@@ -429,10 +436,15 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 	if (status != -1)
 		return status;
 	if (new_session(ctl) == -1 ||
-	    icctl_program("icsupervisor", program, sizeof(program)) == -1 ||
-	    write_start(ctl, &st) == -1)
+	    icctl_program("icsupervisor", program, sizeof(program)) == -1)
+		return ICCTL_FAILED;
+	if (st.systemd && (status = unit_check(ctl, program)) != ICCTL_OK)
+		return status;
+	if (write_start(ctl, &st) == -1)
 		return ICCTL_FAILED;
 	start_file_free(&st.file);
+	if (st.systemd)
+		return unit_start(ctl, st.args);
 	if (st.detach)
 		return talk_start(ctl, program, st.args);
 	viewer_how_find(&how, st.no_input);

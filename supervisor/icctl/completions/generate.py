@@ -15,6 +15,9 @@ GLOBAL = [("--json", None, "print JSON"),
           ("--session", "SESSION", "the session that is meant")]
 ENDS = [("--help", None, "show the help"),
         ("--version", None, "show the version")]
+# Options of `icctl start` that icsupervisor has not.
+STARTS = [("--detach", "in the background, for messages"),
+          ("--systemd", "in the background, as a unit of systemd")]
 # Kinds that can be listed; the functions of the templates are named like this.
 LISTED = {"ID": "ids", "SESSION": "sessions", "AGENT": "agents",
           "POLICY": "policies"}
@@ -104,6 +107,8 @@ def read(command_rows, option_rows):
                 if m.startswith("START_"):
                     c.option("--" + a[0], a[2] if m.endswith("OPTION") else None,
                              a[-1])
+            for name, text in STARTS:
+                c.option(name, None, text)
             c.option(*ENDS[0])
         elif c.name == "mcp":
             subcommands(c, table, "MCP_COMMAND", "FILE")

@@ -112,12 +112,8 @@ start_wait(pid_t pid, int out, int said)
 	}
 }
 
-/*
- * Follow the session's events until it takes messages, or has ended. Returns 0,
- * or -1.
- */
-static int
-start_ready(struct icctl *ctl, pid_t pid, int said)
+int
+talk_wait(struct icctl *ctl, pid_t pid)
 {
 	json_object *req = icctl_request("events", NULL), *o;
 	struct icctl_rest rest = {NULL, 0, 0};
@@ -149,13 +145,28 @@ start_ready(struct icctl *ctl, pid_t pid, int said)
 	if (fd != -1)
 		close(fd);
 	free(rest.p);
-	while (rv == -1 && start_pass(said))
-		;
 	return rv;
 }
 
-static int
-start_told(const struct icctl *ctl, pid_t pid)
+int
+talk_catch_signals(void)
+{
+	struct sigaction sa = {.sa_handler = start_signaled};
+
+	return sigaction(SIGINT, &sa, NULL) == -1 ||
+		       sigaction(SIGTERM, &sa, NULL) == -1
+		   ? -1
+		   : 0;
+}
+
+bool
+talk_signaled(void)
+{
+	return start_signal != 0;
+}
+
+int
+talk_told(const struct icctl *ctl, pid_t pid)
 {
 	const char *id = strrchr(ctl->dir, '/') + 1;
 	json_object *o;
@@ -176,15 +187,13 @@ start_told(const struct icctl *ctl, pid_t pid)
 int
 talk_start(struct icctl *ctl, const char *program, const char **args)
 {
-	struct sigaction sa = {.sa_handler = start_signaled};
 	int out[2], said[2], status;
 	pid_t pid;
 
 	args[1] = "--conversation";
 	args[2] = "--print-ready";
 	if (pipe2(out, O_CLOEXEC) == -1 || pipe2(said, O_CLOEXEC) == -1 ||
-	    sigaction(SIGINT, &sa, NULL) == -1 ||
-	    sigaction(SIGTERM, &sa, NULL) == -1 || (pid = fork()) == -1) {
+	    talk_catch_signals() == -1 || (pid = fork()) == -1) {
 		warn("start");
 		return ICCTL_FAILED;
 	}
@@ -193,8 +202,8 @@ talk_start(struct icctl *ctl, const char *program, const char **args)
 	close(out[1]);
 	close(said[1]);
 	if (start_wait(pid, out[0], said[0]) &&
-	    start_ready(ctl, pid, said[0]) == 0)
-		return start_told(ctl, pid);
+	    talk_wait(ctl, pid) == 0)
+		return talk_told(ctl, pid);
 	while (start_pass(said[0]))
 		;
 	while (waitpid(pid, &status, 0) == -1 && errno == EINTR)

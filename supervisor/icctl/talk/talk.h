@@ -11,6 +11,16 @@
  * exit status.
  */
 int talk_start(struct icctl *, const char *program, const char **args);
+/*
+ * Follow the session's events until it takes messages, or has ended. Returns 0,
+ * or -1. After talk_catch_signals(), SIGINT and SIGTERM end icsupervisor, `pid`;
+ * talk_signaled() says if one came.
+ */
+int talk_wait(struct icctl *, pid_t pid);
+int talk_catch_signals(void);
+bool talk_signaled(void);
+/* Print the session's id, with --json as a line with `pid`. Returns 0. */
+int talk_told(const struct icctl *, pid_t pid);
 /* sessions.c: Returns what is known of the session in `dir`, or NULL. */
 json_object *talk_row(const char *dir, const char *id);
 /*
