@@ -257,11 +257,12 @@ unit_told(struct icctl *ctl, const struct unit *u)
 
 	(void)talk_told(ctl, u->pid);
 	if (!ctl->json)
-		printf("\n  icctl send --session %s MESSAGE\n"
-		       "  icctl watch\n"
-		       "  icctl attach %s\n"
-		       "  icctl --session %s stop\n"
-		       "  journalctl --user -u %s\n",
+		fprintf(stderr,
+		    "\n  icctl send --session %s MESSAGE\n"
+		    "  icctl watch\n"
+		    "  icctl attach %s\n"
+		    "  icctl --session %s stop\n"
+		    "  journalctl --user -u %s\n",
 		    id, id, id, u->name);
 	return ICCTL_OK;
 }

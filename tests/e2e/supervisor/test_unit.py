@@ -204,10 +204,10 @@ def test_told(work):
     u = Units(work)
     r = u.icctl("start", "--systemd", "--", "/bin/cat", cwd=u.s.workspace)
     name = u.sessions()[0]
-    t.ok(r.returncode == 0 and r.stdout.splitlines()[0] == name
-         and f"journalctl --user -u icsupervisor@{name}" in r.stdout
-         and "icctl attach " + name in r.stdout, "a person gets the id and "
-         "the next commands", r.stdout + r.stderr)
+    t.ok(r.returncode == 0 and r.stdout == name + "\n"
+         and f"journalctl --user -u icsupervisor@{name}" in r.stderr
+         and "icctl attach " + name in r.stderr, "a script gets the id, and a "
+         "person the next commands", r.stdout + r.stderr)
     r = u.icctl("send", "said")
     t.ok("said" in r.stdout, "a command runs for each message", r.stdout)
     pid = json.loads(u.icctl("ls", "--json").stdout)[0]["pid"]
