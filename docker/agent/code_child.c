@@ -54,16 +54,6 @@ child_die(const char *step)
 	_exit(127);
 }
 
-static int
-child_move(int fd, int to, int flags)
-{
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, CHILD_HIGH);
-
-	if (high == -1)
-		return -1;
-	return dup3(high, to, flags);
-}
-
 static void
 child_limit(int what, rlim_t max)
 {
@@ -115,6 +105,10 @@ child_main(struct child_plan *p)
 	struct sigaction sa = {.sa_handler = SIG_DFL};
 	sigset_t none;
 
+	p->errors = fcntl(p->errors, F_DUPFD_CLOEXEC, CHILD_HIGH);
+	p->in = fcntl(p->in, F_DUPFD_CLOEXEC, CHILD_HIGH);
+	p->channel = fcntl(p->channel, F_DUPFD_CLOEXEC, CHILD_HIGH);
+	p->program = fcntl(p->program, F_DUPFD_CLOEXEC, CHILD_HIGH);
 	if (dup2(p->errors, STDERR_FILENO) == -1)
 		_exit(127);
 	if (setpgid(0, 0) == -1 ||
@@ -127,19 +121,14 @@ child_main(struct child_plan *p)
 	sigemptyset(&none);
 	if (sigprocmask(SIG_SETMASK, &none, NULL) == -1 || chdir("/") == -1)
 		child_die("state: ");
-	p->errors = fcntl(p->errors, F_DUPFD_CLOEXEC, CHILD_HIGH);
-	p->in = fcntl(p->in, F_DUPFD_CLOEXEC, CHILD_HIGH);
-	p->channel = fcntl(p->channel, F_DUPFD_CLOEXEC, CHILD_HIGH);
-	p->program = fcntl(p->program, F_DUPFD_CLOEXEC, CHILD_HIGH);
 	for (size_t i = 0; i < p->npaths; i++)
 		if ((p->paths[i].fd = fcntl(
 			 p->paths[i].fd, F_DUPFD_CLOEXEC, CHILD_HIGH)) == -1)
 			child_die("descriptors: ");
-	if (child_move(p->in, STDIN_FILENO, 0) == -1 ||
-	    child_move(p->errors, STDOUT_FILENO, 0) == -1 ||
-	    child_move(p->errors, STDERR_FILENO, 0) == -1 ||
-	    child_move(p->channel, CODE_CHANNEL_FD, 0) == -1 ||
-	    child_move(p->program, CODE_EXEC_FD, O_CLOEXEC) == -1)
+	if (dup2(p->in, STDIN_FILENO) == -1 ||
+	    dup2(p->errors, STDOUT_FILENO) == -1 ||
+	    dup2(p->channel, CODE_CHANNEL_FD) == -1 ||
+	    dup3(p->program, CODE_EXEC_FD, O_CLOEXEC) == -1)
 		child_die("descriptors: ");
 	child_limits(&p->limits);
 	child_confine(p);

@@ -8,6 +8,7 @@ const vm = require('vm');
 const AsyncFunction = (async () => {}).constructor;
 const rows = fs.readFileSync(process.argv[2], 'utf8').split(/^=== /m).slice(1);
 const bridge = () => '';
+const front = fs.readFileSync(process.argv[3], 'utf8');
 
 // A stub does some work before it answers.
 function deep(n) {
@@ -42,7 +43,7 @@ async function main() {
     const logs = [];
     let text;
     try {
-      text = String(await start(place, code, logs, require));
+      text = String(await start(place, front + code, logs, require));
     } catch (e) {
       text = `error: ${e && e.message}`;
     }

@@ -284,6 +284,37 @@ test_ends(void)
 }
 
 static void
+test_types(void)
+{
+	static const char typed[] =
+	    "interface A { a: string }\nconst f = (x: A): string => x.a;\n"
+	    "return f({a: 'typed'} as A)";
+	bool is_error, strip = code_node_find(NULL)->strip;
+	char *text;
+
+	text = run(typed, NULL, &is_error);
+	if (strip)
+		is_str(text, "\"typed\"", "types are removed");
+	else
+		ok(strstr(text, "SyntaxError: Unexpected identifier") != NULL &&
+			strstr(text, "(line 1). Only plain JavaScript") != NULL,
+		    "types are refused, with the place and the remedy");
+	free(text);
+	text = run("const a = 1;\nlet b = ;\n", NULL, &is_error);
+	ok(strstr(text, "SyntaxError: ") != NULL &&
+		strstr(text, "Unexpected token ';' (line 2)") != NULL,
+	    "a mistake is told with its line");
+	free(text);
+	text = run("});\nconsole.log('out');\n(async () => {", NULL, &is_error);
+	ok(strstr(text, "(no return value)") != NULL,
+	    "a program that closes its function has gained nothing");
+	free(text);
+	text = run("}", NULL, &is_error);
+	ok(strstr(text, "SyntaxError: ") != NULL, "a brace too many");
+	free(text);
+}
+
+static void
 test_describe(void)
 {
 	struct code_tool *many;
@@ -384,6 +415,7 @@ main(void)
 	test_without_node();
 	if (code_available(&why)) {
 		test_rows();
+		test_types();
 		test_calls();
 		test_cut();
 		test_ends();

@@ -3,6 +3,7 @@
  * Programs that try to leave code mode: each row of escapes.txt, and each
  * right of the process itself, with a control that shows that the same attempt
  * succeeds in a plain node.  Usage: test_escapes CONTROL.cjs ESCAPES.txt
+ * FRONT.js
  */
 #include "docker/agent/code_priv.h"
 
@@ -52,13 +53,13 @@ slurp(FILE *f)
 
 /* Run the control.  Returns lines of a name, a tab and ESCAPED or a reason. */
 static char *
-control(const char *script, const char *rows)
+control(const char *script, const char *rows, const char *front)
 {
-	char command[3 * PATH_MAX], *text;
+	char command[4 * PATH_MAX], *text;
 	FILE *f;
 
-	snprintf(command, sizeof(command), "'%s' '%s' '%s'",
-	    code_node_find(NULL)->path, script, rows);
+	snprintf(command, sizeof(command), "'%s' '%s' '%s' '%s'",
+	    code_node_find(NULL)->path, script, rows, front);
 	/* A test of this tree with names of its own. */
 	if ((f = popen(command, "re")) == NULL)
 		return NULL;
@@ -68,15 +69,17 @@ control(const char *script, const char *rows)
 }
 
 static void
-attempt(const char *name, const char *code, const char *controls)
+attempt(
+    const char *name, const char *front, const char *code, const char *controls)
 {
 	struct code_result out = {0};
-	char line[256];
+	char line[256], source[16384];
 
 	snprintf(line, sizeof(line), "\n%s\tESCAPED\n", name);
 	ok(strstr(controls, line) != NULL, "control: %s", name);
+	snprintf(source, sizeof(source), "%s%s", front, code);
 	if (code_run_limited(
-		code, tools, nitems(tools), play, NULL, &quick, &out) == -1) {
+		source, tools, nitems(tools), play, NULL, &quick, &out) == -1) {
 		ok(false, "%s: %s", name, strerror(errno));
 		return;
 	}
@@ -90,22 +93,27 @@ attempt(const char *name, const char *code, const char *controls)
 int
 main(int argc, char **argv)
 {
-	char *rows, *controls, *name, *code, *next;
+	char *rows, *front, *controls, *name, *code, *next;
 	const char *why;
 	unsigned n = 0;
 	FILE *f;
 
-	if (argc != 3 || (f = fopen(argv[2], "re")) == NULL)
+	if (argc != 4 || (f = fopen(argv[2], "re")) == NULL)
 		return 2;
 	rows = slurp(f);
+	fclose(f);
+	if ((f = fopen(argv[3], "re")) == NULL)
+		return 2;
+	front = slurp(f);
 	fclose(f);
 	if (!code_available(&why)) {
 		ok(true, "escapes # SKIP %s", why);
 		free(rows);
+		free(front);
 		return tap_done();
 	}
-	controls = control(argv[1], argv[2]);
-	if (rows == NULL || controls == NULL)
+	controls = control(argv[1], argv[2], argv[3]);
+	if (rows == NULL || front == NULL || controls == NULL)
 		return 2;
 	for (name = strstr(rows, "\n=== "); name != NULL; name = next) {
 		name = strstr(name, ": ") + 2;
@@ -115,7 +123,7 @@ main(int argc, char **argv)
 			*next++ = '\0';
 		if (next != NULL)
 			next[-1] = '\0';
-		attempt(name, code, controls);
+		attempt(name, front, code, controls);
 		n++;
 		if (next != NULL)
 			next--;
@@ -124,6 +132,7 @@ main(int argc, char **argv)
 	}
 	ok(n >= 40, "%u attempts", n);
 	free(rows);
+	free(front);
 	free(controls);
 	code_node_forget();
 	return tap_done();
