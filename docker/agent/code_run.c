@@ -151,6 +151,7 @@ run_process(struct run *r, enum code_task task, struct span code, bool stripped)
 	buf_reset(&s->in, 0);
 	buf_reset(&s->out, 0);
 	buf_reset(&s->final, 0);
+	buf_reset(&s->errors, 0);
 	s->end = 0;
 	s->final_cut = false;
 	if (run_request(r, task, code, stripped) == -1 ||

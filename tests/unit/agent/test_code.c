@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,8 @@ static struct played {
 	unsigned calls;
 	char last[256]; /* server, tool and arguments of the latest call */
 	bool cancel;
-	int signal; /* to the child, by the agent's side */
+	int signal;  /* to the child, by the agent's side */
+	int wait_ms; /* until a person decides */
 } played;
 
 /* Send the signal to all children of this process. */
@@ -74,6 +76,8 @@ play(void *arg, const char *server, const char *tool, const char *args,
 		*is_error = true;
 		return strdup("DENIED: not \"here\"\n\xc3\xa9");
 	}
+	if (played.wait_ms != 0)
+		poll(NULL, 0, played.wait_ms);
 	if (strcmp(tool, "json") == 0)
 		return strdup("{\"list\":[1,2,{\"deep\":true}],\"n\":7}");
 	if (strcmp(tool, "broken") == 0)
@@ -226,6 +230,7 @@ static void
 test_ends(void)
 {
 	const struct code_limits brief = {700, 128, 1024, NULL};
+	const struct code_limits slow = {4000, 128, 1024, NULL};
 	bool is_error;
 	char *text;
 
@@ -261,6 +266,13 @@ test_ends(void)
 	    "Execution error: RangeError: Array buffer allocation failed",
 	    "buffers without end");
 	free(text);
+	played.wait_ms = 1400;
+	text = run("for (let i = 0; i < 3; i++) fs.json(); return i", &slow,
+	    &is_error);
+	ok(strstr(text, "i is not defined") != NULL,
+	    "the time of calls is not the program's");
+	free(text);
+	played.wait_ms = 0;
 	played.signal = SIGSEGV;
 	text =
 	    run("console.log('a'); fs.read_file(); return 1", NULL, &is_error);
