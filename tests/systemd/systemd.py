@@ -7,11 +7,12 @@ usage: systemd.py --build BUILD --user USER [--counts FILE]
 
 Runs as root, which makes a mount and a pid namespace with a /run of its own and
 a control group that is the user's; there it starts `systemd --user` as USER, and
-runs test_systemd.py.  Nothing of it is left at the end."""
+runs the tests beside this file.  Nothing of it is left at the end."""
 import argparse
 import ctypes
 import os
 import pwd
+import socket
 import subprocess
 import sys
 
@@ -20,6 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SYSTEMD = "/usr/lib/systemd/systemd"
 CGROUPS = "/sys/fs/cgroup"
 PDEATHSIG, KILL = 1, 9
+TESTS = ["test_systemd.py", "test_manager.py"]
 
 
 def say(text):
@@ -69,6 +71,11 @@ def inside(build, user, made):
            "XDG_RUNTIME_DIR": runtime, "SHELL": "/bin/sh",
            "IC_BUILD": build,
            "IC_PREFIX": os.path.join(build, "stage", "usr", "local")}
+    # A socket of another user, which a session must not trust.
+    foreign = socket.socket(socket.AF_UNIX)
+    foreign.bind("/run/foreign.sock")
+    os.chmod("/run/foreign.sock", 0o666)
+    foreign.listen()
     become = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": [],
               "env": env, "cwd": user.pw_dir}
     manager = subprocess.Popen([SYSTEMD, "--user"], stdin=subprocess.DEVNULL,
@@ -82,10 +89,11 @@ def inside(build, user, made):
         if up.returncode != 0:
             say("the manager does not answer")
             return 1
-        return subprocess.run(
-            ["/usr/bin/python3", "-B", os.path.join(HERE, "test_systemd.py")],
-            check=False, **become).returncode
+        return max(subprocess.run(
+            ["/usr/bin/python3", "-B", os.path.join(HERE, name)],
+            check=False, **become).returncode for name in TESTS)
     finally:
+        foreign.close()
         manager.terminate()
         manager.wait()
 
