@@ -35,12 +35,12 @@ COMMAND(interrupt, "",
     "interrupt the turn of a conversation",
     "The agent is told to stop, and ended after 5 s.")
 COMMAND(resume,
-    "[--detach] [--after-crash] [--keep-grants] SESSION [-- CMD...]",
+    "[--detach|--systemd] [--after-crash] [--keep-grants] SESSION [-- CMD...]",
     "go on with a session that has ended",
     "The same workspace, home, conversation and policy again, in a new\n"
     "run. What was spent stays spent; calls that waited have expired.\n"
     "--detach takes messages, as with icctl start; a conversation does so\n"
-    "anyway. After a death that may be an attack, the reason is shown, and\n"
+    "anyway; --systemd makes it a unit. After a death that may be an attack, the reason is shown, and\n"
     "--after-crash goes on. Approvals of more than one call are shown, and\n"
     "apply again only if you say so; --keep-grants keeps those of the last\n"
     "24 hours unasked. CMD is the command of a session that ran one.\n"

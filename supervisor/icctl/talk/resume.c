@@ -23,6 +23,7 @@
 #include "config/here.h"
 #include "icctl/screen/launch.h"
 #include "icctl/talk/keep.h"
+#include "icctl/unit/unit.h"
 #include "resume/carry.h"
 #include "resume/record.h"
 #include "resume/start_file.h"
@@ -38,7 +39,7 @@ struct resume {
 	char **more; /* options for icsupervisor, with their values */
 	int nmore;
 	char **command; /* after "--", or NULL */
-	bool detach, after_crash, keep_grants;
+	bool detach, systemd, after_crash, keep_grants;
 	char *kept[CARRY_GRANTS]; /* approvals that the person confirmed */
 	size_t nkept;
 	char names[START_FILE_OPTIONS][72]; /* "--agent" */
@@ -73,8 +74,8 @@ resume_listed(const char *arg, const char *const *list)
 static int
 resume_unknown(const char *arg)
 {
-	static const char *const own[] = {"--detach", "--after-crash",
-	    "--keep-grants", "--json", "--help", NULL};
+	static const char *const own[] = {"--detach", "--systemd",
+	    "--after-crash", "--keep-grants", "--json", "--help", NULL};
 	char shown[256], hint[NEAR_HINT];
 
 	warnx("%s: no such option%s (icctl resume --help)",
@@ -91,6 +92,8 @@ resume_option(struct resume *r, int argc, char **argv, int *i)
 
 	if (strcmp(name, "--detach") == 0)
 		r->detach = true;
+	else if (strcmp(name, "--systemd") == 0)
+		r->detach = r->systemd = true;
 	else if (strcmp(name, "--after-crash") == 0)
 		r->after_crash = true;
 	else if (strcmp(name, "--keep-grants") == 0)
@@ -286,6 +289,10 @@ icctl_resume(struct icctl *ctl, int argc, char **argv)
 	carry_free(&r.old);
 	if (icctl_program("icsupervisor", program, sizeof(program)) == -1)
 		return ICCTL_FAILED;
+	if (r.systemd)
+		return (status = unit_check(ctl, program)) != ICCTL_OK
+			   ? status
+			   : unit_start(ctl, r.args);
 	if (r.detach)
 		return talk_start(ctl, program, r.args);
 	viewer_how_find(&how, r.command != NULL);

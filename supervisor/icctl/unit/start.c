@@ -7,6 +7,7 @@
 #include "icctl/unit/unit.h"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <err.h>
 #include <errno.h>
@@ -96,6 +97,28 @@ unit_check_home(const struct icctl *ctl, const struct systemctl *s)
 	return unit_refuse(ctl, why);
 }
 
+/* The unit knows a session by its name only. */
+static int
+unit_check_place(const struct icctl *ctl)
+{
+	char place[PATH_MAX], why[PATH_MAX + 200], shown[1200];
+	struct stat there, is;
+
+	snprintf(place, sizeof(place), "%.3900s/sessions/%.64s", ctl->home,
+	    strrchr(ctl->dir, '/') + 1);
+	/* A new session has no directory yet. */
+	if (stat(ctl->dir, &is) == -1 ||
+	    (stat(place, &there) == 0 && there.st_dev == is.st_dev &&
+		there.st_ino == is.st_ino))
+		return ICCTL_OK;
+	snprintf(why, sizeof(why),
+	    "--systemd: the session %s is not in the sessions/ of "
+	    "IRONCURTAIN_HOME, where the unit looks for it by its name. To "
+	    "resume it in the background: icctl resume --detach",
+	    log_vis(span_str(ctl->dir), shown, sizeof(shown)));
+	return unit_refuse(ctl, why);
+}
+
 int
 unit_check(const struct icctl *ctl, const char *program)
 {
@@ -104,6 +127,8 @@ unit_check(const struct icctl *ctl, const char *program)
 	const char *slash;
 	int status;
 
+	if ((status = unit_check_place(ctl)) != ICCTL_OK)
+		return status;
 	status =
 	    systemctl_run(&s, (const char *const[]){"show-environment", NULL});
 	if (status != 0)

@@ -217,6 +217,19 @@ def test_told(work):
         t.ok(status == 78 and f"icctl resume {name} -- COMMAND" in why,
              "a command is not kept", why)
     t.equal(u.sessions(), [name], "and the session is")
+    r = u.icctl("--json", "resume", "--systemd", name, "--", "/bin/cat")
+    if not t.ok(r.returncode == 0 and json.loads(r.stdout)["session"] == name,
+                "a person resumes it as a unit", r.stdout + r.stderr):
+        return
+    t.contains(u.icctl("send", "again").stdout, "again", "with its command")
+    t.contains(u.calls()[-2]["args"], f"icsupervisor@{name}.service",
+               "which systemctl started")
+    u.stop(json.loads(r.stdout))
+    away = os.path.join(work, "away")
+    os.rename(os.path.join(u.s.home, "sessions", name), away)
+    r = u.icctl("--json", "resume", "--systemd", away, "--", "/bin/cat")
+    t.ok(r.returncode == 1 and "not in the sessions/" in r.stderr,
+         "a session elsewhere has no unit", r.stderr)
 
 
 def test_refused(work):
@@ -331,6 +344,21 @@ def test_offers(work):
                  and "READY=1" not in m.said, "an offer: " + name,
                  (status, why, error))
         t.ok(not os.path.exists(o.dir), name + ": nothing is left")
+    stale = Offer(u, "stale")
+    h.put(os.path.join(stale.dir, "start.json"), json.dumps(
+        {"version": 1, "detach": True, "command": False,
+         "options": [["runtime", "none"]]}), 0o600)
+    stale.listener.close()
+    with Manager(u, "stale") as m:
+        m.until("READY=1")
+        t.ok(True, "a socket that nobody listens on: start.json decides")
+    shared = Offer(u, "shared")
+    os.chmod(shared.dir, 0o777)
+    with Manager(u, "shared") as m:
+        status, why, _ = m.end()
+        t.ok(status == 78 and "shared" in why,
+             "a directory that others may enter", why)
+    shared.listener.close()
     silent = Offer(u, "silent")
     with Manager(u, "silent") as m:
         sock, _ = silent.listener.accept()
