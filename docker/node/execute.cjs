@@ -117,6 +117,9 @@ function prelude(bridge, table) {
   const {parse, stringify} = JSON;
   const {create, defineProperty, freeze, fromEntries} = Object;
   const {isArray} = Array;
+  const absent = new RegExp('^(require|process|module|exports|global|fetch|set' +
+    '(Timeout|Interval|Immediate)|queueMicrotask|structuredClone|Buffer|URL' +
+    '(SearchParams)?|Text(En|De)coder|performance|crypto) is not defined');
   const names = new Map();
   const servers = parse(table);
 
@@ -224,6 +227,8 @@ function prelude(bridge, table) {
       const text = String(e.message);
       if (name === 'Error' && text !== '')
         return text;
+      if (name === 'ReferenceError' && absent.test(text))
+        return `${name}: ${text}: a program has its tools and the language only`;
       return text === '' ? name : `${name}: ${text}`;
     } catch {
       return 'an error that cannot be shown';

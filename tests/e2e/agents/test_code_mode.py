@@ -125,9 +125,8 @@ def help_and_ends(b):
     t.contains(text, "echo.echo({text: string})  Gives back its text.",
                "help knows the session's tools")
     text, error = b.run("echo.echo({text: 'a'}); return process.pid")
-    t.equal((text, error), (
-        "Execution error: ReferenceError: process is not defined", True),
-        "there is no process")
+    t.ok(error and "ReferenceError: process is not defined" in text,
+         "there is no process", text)
     t.equal(b.calls, ["echo"], "the call before was made")
     text, error = b.run("for (const a = []; ;) a.push(Array(1e4).fill(a))")
     t.ok(error and "memory" in text, "too much memory ends a program", text)

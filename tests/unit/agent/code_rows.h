@@ -48,7 +48,7 @@ static const struct {
 	{"an error that cannot be shown", "throw {toJSON() { throw 1 }}", E "an error that cannot be shown"},
 	{"import", "import fs from 'fs'", E "SyntaxError: there is no import: the program has its tools and the language only (line 1)"},
 	{"import as a word", "const important = {import: /import/}; return `${important.import.test('to import')}`", "\"true\""},
-	{"require", "require('fs')", E "ReferenceError: require is not defined"},
+	{"require", "require('fs')", E "ReferenceError: require is not defined: a program has its tools and the language only"},
 
 	{"a tool", "return fs.read_file({path: '/x', list: [1, null]})", "\"text of read_file {\\\"list\\\":[1,null],\\\"path\\\":\\\"/x\\\"}\""},
 	{"a tool without arguments", "return fs.read_file()", "\"text of read_file {}\""},
