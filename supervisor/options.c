@@ -363,8 +363,9 @@ options_parse(struct options *o, int argc, char **argv, struct fault *fault)
 		}
 		o->command = argv + optind;
 	}
-	if (o->unit != NULL &&
-	    argc != (strncmp(argv[1], "--unit=", 7) == 0 ? 2 : 3)) {
+	/* --unit=NAME, or --unit NAME */
+	if (o->unit != NULL && argc != 2 &&
+	    (argc != 3 || strcmp(argv[1], "--unit") != 0)) {
 		fault_set(fault, "--unit takes no other option with it: they "
 				 "come from the start.json of the session");
 		return OPTIONS_BAD;

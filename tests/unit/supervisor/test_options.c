@@ -32,6 +32,15 @@ static const struct {
     {"x|--session-dir", "--session-dir needs a value"},
     {"x|--session-dir||--runtime|none", "--session-dir must not be empty"},
     {"x|--nope", "unknown option --nope"},
+    {"x|--unit|a", NULL},
+    {"x|--unit=a", NULL},
+    {"x|--unit|", "--unit must not be empty"},
+    {"x|--unit|a|--quiet",
+	"--unit takes no other option with it: they come from the start.json "
+	"of the session"},
+    {"x|--quiet|--unit=a",
+	"--unit takes no other option with it: they come from the start.json "
+	"of the session"},
     {"x|-q", "unknown option -q"},
     {"x|--session-dir|d|--runtime|vm",
 	"--runtime must be bwrap, docker, podman or none, not \"vm\""},
