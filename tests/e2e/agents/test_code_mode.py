@@ -4,6 +4,7 @@
 and holds, and what its servers answer.  The first argument is code_stdio."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -135,6 +136,29 @@ def help_and_ends(b):
             "and the next one has the same tools")
 
 
+def in_the_sandbox(work):
+    """The same program in the agent's place: its own confinement has to fit
+    into the sandbox's."""
+    s = h.Session(work, {}, [h.rule("no", "deny")], {}, runtime="bwrap",
+                  options=["--", "/bin/sh", "-c",
+                           "/workspace/code_stdio <in >out; echo $? >status"])
+    shutil.copy(sys.argv[1], os.path.join(s.workspace, "code_stdio"))
+    with open(os.path.join(s.workspace, "in"), "w", encoding="utf-8") as f:
+        for code in ("return 6 * 7", "for (const a = []; ;) a.push(Array(1e4))"):
+            f.write(json.dumps({"tools": [], "code": code}) + "\n")
+    with s:
+        s.wait(60)
+    with open(os.path.join(s.workspace, "status"), encoding="utf-8") as f:
+        status = f.read().strip()
+    if status == "77":
+        t.skip("a program in the sandbox", "there is no node")
+        return
+    first, second = h.read_lines(os.path.join(s.workspace, "out"))
+    t.equal((status, first), ("0", {"result": "42", "error": False}),
+            "a program in the sandbox")
+    t.contains(second["result"], "memory", "and its limits")
+
+
 def main():
     found = subprocess.run([sys.argv[1]], stdin=subprocess.DEVNULL,
                            capture_output=True, text=True, check=False)
@@ -148,6 +172,8 @@ def main():
                 with t.case(group.__name__):
                     group(b)
         t.equal(bench.status, 0, "code mode ends with its agent")
+    with h.workdir() as work, t.case("in the sandbox"):
+        in_the_sandbox(work)
     t.done()
 
 
