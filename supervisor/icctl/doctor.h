@@ -38,6 +38,7 @@ struct box_trial {
 	/* icsupervisor's further arguments. NULL: no more. */
 	const char *words[TRIAL_WORDS];
 	bool engine; /* it runs in a container of the user's engine */
+	bool keyed;  /* its agent has a provider, and a key that is none */
 	bool prints; /* `text` has its standard output as well */
 	/* Called when it has ended, before its directory is removed, or NULL. */
 	void (*look)(struct box_trial *, const char *dir);

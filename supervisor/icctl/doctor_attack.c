@@ -93,6 +93,7 @@ attack_runtime(const char *runtime, const char *image)
 {
 	struct box_trial t = {.words = {"--attack-only", "--runtime", runtime},
 	    .engine = image != NULL,
+	    .keyed = true,
 	    .look = attack_look,
 	    .arg = (void *)(uintptr_t)runtime};
 	const char *found, *remedy;
@@ -102,9 +103,11 @@ attack_runtime(const char *runtime, const char *image)
 		t.words[n++] = "--image";
 		t.words[n++] = image;
 	}
+	t.words[n++] = "--agent";
+	t.words[n++] = "trial";
 	if (strcmp(runtime, "none") != 0) {
-		t.words[n++] = "--";
-		t.words[n++] = "true";
+		t.words[n++] = "--task";
+		t.words[n++] = "none";
 	}
 	if (trial_run(&t, attack_env.check) == -1 || t.arg == NULL)
 		return;

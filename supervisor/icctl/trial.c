@@ -38,17 +38,44 @@ doctor_remove(const char *dir)
 static const char *const trial_engine_env[] = {"DOCKER_HOST", "CONTAINER_HOST",
     "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "XDG_RUNTIME_DIR"};
 
+/* A session with a key has workers that others do not have. */
+static int
+trial_key(const char *home)
+{
+	static const char *const files[][2] = {
+	    {"key", "sk-ant-this-is-no-key-of-anyone"},
+	    {"config.json", "{\"credentials\":{\"anthropic\":{\"file\":"
+			    "\"key\"}}}\n"},
+	    {"agents/trial.json",
+		"{\"name\":\"trial\",\"program\":[\"true\"],\"taskArgs\":[],"
+		"\"providers\":[\"anthropic\"]}\n"}};
+	char path[PATH_MAX + 64];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/agents", home);
+	if (mkdir(path, 0700) == -1)
+		return -1;
+	for (size_t i = 0; i < nitems(files); i++) {
+		snprintf(path, sizeof(path), "%s/%s", home, files[i][0]);
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (fd == -1 || write(fd, files[i][1], strlen(files[i][1])) !=
+				    (ssize_t)strlen(files[i][1]))
+			return -1;
+		close(fd);
+	}
+	return 0;
+}
+
 /* In the child: run icsupervisor without any of the user's credentials. */
-static void __attribute__((noreturn))
-trial_exec(const struct box_trial *t, const char *program, const char *dir,
-    int words)
+static void __attribute__((noreturn)) trial_exec(
+    const struct box_trial *t, const char *program, const char *dir, int words)
 {
 	char home[PATH_MAX], user[PATH_MAX], session[PATH_MAX], work[PATH_MAX];
 	const char *path = getenv("PATH"), *own = getenv("HOME"), *v;
 	char search[PATH_MAX], more[nitems(trial_engine_env)][PATH_MAX];
 	char *envp[4 + nitems(trial_engine_env)] = {home, user, search};
-	const char *argv[8 + TRIAL_WORDS] = {"icsupervisor", "--session-dir",
-	    session, "--workspace", work};
+	const char *argv[8 + TRIAL_WORDS] = {
+	    "icsupervisor", "--session-dir", session, "--workspace", work};
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	size_t n = 3;
 
@@ -57,8 +84,8 @@ trial_exec(const struct box_trial *t, const char *program, const char *dir,
 	for (size_t i = 0; t->engine && i < nitems(trial_engine_env); i++) {
 		if ((v = getenv(trial_engine_env[i])) == NULL)
 			continue;
-		snprintf(more[i], sizeof(more[i]), "%s=%s", trial_engine_env[i],
-		    v);
+		snprintf(
+		    more[i], sizeof(more[i]), "%s=%s", trial_engine_env[i], v);
 		envp[n++] = more[i];
 	}
 	snprintf(home, sizeof(home), "IRONCURTAIN_HOME=%s/home", dir);
@@ -70,7 +97,10 @@ trial_exec(const struct box_trial *t, const char *program, const char *dir,
 	if (mkdir(user + sizeof("HOME=") - 1, 0700) == -1 ||
 	    mkdir(home + sizeof("IRONCURTAIN_HOME=") - 1, 0700) == -1 ||
 	    mkdir(work, 0700) == -1 || null == -1 ||
-	    dup2(null, STDIN_FILENO) == -1 || dup2(t->prints ? words : null, STDOUT_FILENO) == -1 ||
+	    (t->keyed &&
+		trial_key(home + sizeof("IRONCURTAIN_HOME=") - 1) == -1) ||
+	    dup2(null, STDIN_FILENO) == -1 ||
+	    dup2(t->prints ? words : null, STDOUT_FILENO) == -1 ||
 	    dup2(words, STDERR_FILENO) == -1)
 		_exit(126);
 	/* An engine keeps a user's images in their home. */
