@@ -79,13 +79,16 @@ unit_check_home(const struct icctl *ctl, const struct systemctl *s)
 {
 	char home[PATH_MAX], user[PATH_MAX - 16], why[2 * PATH_MAX], a[1200],
 	    b[1200];
+	struct stat there, here;
 
 	if (!systemctl_value(s, "IRONCURTAIN_HOME", home, sizeof(home))) {
 		if (!systemctl_value(s, "HOME", user, sizeof(user)))
 			return ICCTL_OK;
 		snprintf(home, sizeof(home), "%s/.ironcurtain", user);
 	}
-	if (strcmp(home, ctl->home) == 0)
+	if (strcmp(home, ctl->home) == 0 ||
+	    (stat(home, &there) == 0 && stat(ctl->home, &here) == 0 &&
+		there.st_dev == here.st_dev && there.st_ino == here.st_ino))
 		return ICCTL_OK;
 	log_vis(span_str(ctl->home), a, sizeof(a));
 	log_vis(span_str(home), b, sizeof(b));

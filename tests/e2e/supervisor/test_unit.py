@@ -80,7 +80,7 @@ class Units:
 class Manager:
     """A notification socket, and icsupervisor --unit NAME beside it."""
 
-    def __init__(self, u, name, **env):
+    def __init__(self, u, name, before=(), **env):
         self.path = os.path.join(u.s.work, "manager")
         if os.path.exists(self.path):
             os.unlink(self.path)
@@ -89,7 +89,7 @@ class Manager:
         self.socket.settimeout(30 * h.PATIENCE)
         self.said = []
         self.p = subprocess.Popen(
-            [h.program("icsupervisor"), "--unit=" + name],
+            [*before, h.program("icsupervisor"), "--unit=" + name],
             env={**u.manager, "NOTIFY_SOCKET": self.path, **env},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, text=True)
@@ -257,6 +257,12 @@ def test_refused(work):
         t.ok(r.returncode == 1 and part in r.stderr and "\033" not in r.stderr
              and "Traceback" not in r.stderr, what, r.stderr)
         t.equal(u.sessions(), [], what + ": nothing is left")
+    link = os.path.join(work, "link")
+    os.symlink(u.s.home, link)
+    u.set(env={**u.manager, "IRONCURTAIN_HOME": link})
+    r = u.start("--", "/bin/cat")
+    t.ok(r.returncode == 0, "the same home by another name", r.stderr)
+    u.stop(json.loads(r.stdout))
     os.unlink(os.path.join(u.tools, "systemctl"))
     r = u.start("--", "/bin/true", env={**u.s.env, "PATH": u.tools})
     t.ok(r.returncode == 1 and "has no systemctl" in r.stderr
@@ -404,9 +410,26 @@ def test_watchdog(work):
                  "no watchdog: " + name, m.said)
 
 
+def test_asker(work):
+    """The unit is under no_new_privs, and the one who started it is not."""
+    u = Units(work)
+    alone = ["/usr/bin/setpriv", "--no-new-privs"]
+    with Manager(u, "plain", alone) as m:
+        m.until("READY=1")
+        stop = [h.program("icctl"), "--session", "plain", "stop"]
+        r = subprocess.run([*alone, *stop], env=u.s.env, capture_output=True,
+                           text=True, check=False)
+        t.ok(r.returncode != 0 and "no_new_privs" in r.stderr,
+             "an asker under no_new_privs is refused", r.stderr)
+        r = subprocess.run(stop, env=u.s.env, capture_output=True, text=True,
+                           check=False)
+        t.ok(r.returncode == 0, "another one is not", r.stderr)
+        m.end()
+
+
 def main():
     for test in (test_start, test_told, test_refused, test_names, test_offers,
-                 test_watchdog):
+                 test_watchdog, test_asker):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()
