@@ -322,6 +322,18 @@ def parent(pid):
         return 0
 
 
+def test_no_new_privs(work):
+    """As in a unit of systemd as it is: newuidmap has no effect."""
+    for name, refused in (("podman", True), ("docker", False)):
+        place = os.path.join(work, name)
+        os.mkdir(place, 0o700)
+        e = Engine(place, name)
+        e.s.argv[:0] = ["/usr/bin/setpriv", "--no-new-privs"]
+        r = e.start("/bin/true")
+        t.equal(("newuidmap" in r.stderr, r.returncode == 78),
+                (refused, refused), name + " under no_new_privs")
+
+
 def main():
     if not shutil.which("bwrap"):
         t.skip("containers", "bubblewrap is not installed")
@@ -329,7 +341,7 @@ def main():
     for test in (test_docker, test_podman, test_inside, test_workspace_path,
                  test_refused,
                  test_paths, test_not_made, test_swept, test_gc, test_config,
-                 test_client_killed):
+                 test_client_killed, test_no_new_privs):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()
