@@ -2,7 +2,8 @@
 /*
  * `icsupervisor --check`: prints what the start of a session has found before
  * it starts anything, for `icctl doctor`. --sweep: the same, and containers that
- * were left behind, for `icctl gc`.
+ * were left behind, for `icctl gc`. --images: the images of an engine, for
+ * `icctl image`.
  */
 #include "sup.h"
 
@@ -45,6 +46,19 @@ check_sweep(struct fault *fault)
 	json_object_object_add(o, "containers", ids);
 	if (sandbox_sweep(
 		strcmp(sup.opt.sweep, "remove") == 0, ids, fault) == -1) {
+		json_object_put(o);
+		return -1;
+	}
+	check_line(o);
+	return 0;
+}
+
+int
+check_images(struct fault *fault)
+{
+	struct json_object *o = json_object_new_object();
+
+	if (sandbox_images(sup.opt.images, o, fault) == -1) {
 		json_object_put(o);
 		return -1;
 	}

@@ -67,6 +67,7 @@ enum {
 	OPT_APPROVED,
 	OPT_CHECK,
 	OPT_SWEEP,
+	OPT_IMAGES,
 	OPT_TRIAL,
 	OPT_RESUME,
 	OPT_AFTER_CRASH,
@@ -84,6 +85,7 @@ static const struct option options_long[] = {
     {"viewer", required_argument, NULL, OPT_VIEWER},
     {"check", no_argument, NULL, OPT_CHECK},
     {"sweep", required_argument, NULL, OPT_SWEEP},
+    {"images", required_argument, NULL, OPT_IMAGES},
     {"trial", required_argument, NULL, OPT_TRIAL},
     {"approved-entry", required_argument, NULL, OPT_APPROVED},
     {"resume", no_argument, NULL, OPT_RESUME},
@@ -249,6 +251,10 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 	case OPT_SWEEP:
 		o->check = true;
 		o->sweep = value;
+		return 0;
+	case OPT_IMAGES:
+		o->check = true;
+		o->images = value;
 		return 0;
 	case OPT_TALK:
 		o->conversation = true;

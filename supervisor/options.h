@@ -77,6 +77,8 @@ struct options {
 	bool check; /* start nothing; print what was found */
 	/* Find containers that were left behind: "list" or "remove" them. */
 	const char *sweep;
+	/* Do what this file says about images, and list them. */
+	const char *images;
 	/* Offer this provider alone, for its trial; NULL: an ordinary session. */
 	const char *trial;
 	const char *unsandboxed[PROTO_MAX_SERVERS];

@@ -424,10 +424,11 @@ start_session(int *status, struct fault *fault)
 	    (!sup.opt.check && sup.opt.trial == NULL &&
 		runtime_check(fault) == -1))
 		return -1;
-	if (sup.opt.sweep != NULL && check_sweep(fault) == -1)
+	if ((sup.opt.sweep != NULL && check_sweep(fault) == -1) ||
+	    (sup.opt.images != NULL && check_images(fault) == -1))
 		return -1;
 	if (sup.opt.check) {
-		if (sup.opt.sweep == NULL)
+		if (sup.opt.sweep == NULL && sup.opt.images == NULL)
 			check_print();
 		end_request(SUP_EXIT_OK, NULL, "checked");
 		return 0;

@@ -300,6 +300,8 @@ void check_print(void);
  * Returns 0, or -1 with the fault set.
  */
 int check_sweep(struct fault *);
+/* Build, remove and list images, for --images. */
+int check_images(struct fault *);
 
 /* policy/reload.c */
 /* Handle policyd's verdict on new rules. */

@@ -36,5 +36,11 @@ pid_t sandbox_root(void);
  */
 struct json_object;
 int sandbox_sweep(bool remove, struct json_object *ids, struct fault *);
+/*
+ * engine/image.c: Do what the plan in `file` says: images to build and to
+ * remove. Then add those that are there to `out`. Returns 0, or -1 with the
+ * fault set.
+ */
+int sandbox_images(const char *file, struct json_object *out, struct fault *);
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/image.h"
 #include "config/jsonfile.h"
 #include "config/names.h"
 #include "session.h"
@@ -27,7 +28,7 @@ adapter_read(
 {
 	static const char *const keys[] = {"alternatives", "anyOf", "args",
 	    "background", "caches", "continue", "env", "errors", "home",
-	    "homeFiles",	    "interactive", "logins", "message", "model", "name",
+	    "homeFiles", "image", "interactive", "logins", "message", "model", "name",
 	    "orientation", "output", "program", "prompt", "providers", "resume", "state",
 	    "taskArgs", "title", "turn", NULL};
 	const struct jsonfile j = {path, fault};
@@ -52,6 +53,7 @@ adapter_read(
 	    jsonfile_strings(&j, a->root, "", "prompt", ADAPTER_MAX_ARGS,
 		&a->prompt) == -1 ||
 	    adapter_home_read(a, &j) == -1 ||
+	    config_built(&j, a->root, "", &a->image) == -1 ||
 	    jsonfile_strings(&j, a->root, "", "anyOf", PROTO_MAX_PROVIDERS,
 		&a->any) == -1 ||
 	    adapter_talk_read(&a->talk, &j, a->root) == -1 ||
@@ -134,6 +136,7 @@ adapter_free(struct adapter *a)
 {
 	free(a->name);
 	free(a->file);
+	free(a->image);
 	jsonfile_strings_free(a->providers);
 	jsonfile_strings_free(a->program);
 	jsonfile_strings_free(a->task_args);

@@ -18,6 +18,7 @@
 struct adapter {
 	char *name;
 	char **providers; /* NULL: those with a credential in config.json */
+	char *image;      /* built for it, as Dockerfile.IMAGE says; or NULL */
 	char **program;   /* names to look for; NULL: the command given */
 	char **task_args; /* with {task} */
 	char **args;      /* without a task */

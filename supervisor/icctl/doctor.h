@@ -63,6 +63,8 @@ void doctor_attack(
 bool doctor_has(const char *program);
 /* Remove a directory below /tmp that a session was tried in. */
 void doctor_remove(const char *dir);
+/* Returns true for the line of icsupervisor's that every session ends with. */
+bool doctor_is_log_end(const char *line);
 /*
  * Returns the last message of icsupervisor in `text`, which is changed, without
  * the program's name: the reason why no session started.

@@ -166,6 +166,7 @@ int icctl_metrics(struct icctl *, int argc, char **argv);
 int icctl_audit(struct icctl *, int argc, char **argv);
 int icctl_close(struct icctl *, int argc, char **argv);
 int icctl_gc(struct icctl *, int argc, char **argv);
+int icctl_image(struct icctl *, int argc, char **argv);
 int icctl_home(struct icctl *, int argc, char **argv);
 int icctl_start(struct icctl *, int argc, char **argv);
 int icctl_attach(struct icctl *, int argc, char **argv);

@@ -129,18 +129,24 @@ trial_read(int fd, char *text, size_t cap)
 	text[len] = '\0';
 }
 
+static const char trial_name[] = "icsupervisor: ";
+
+bool
+doctor_is_log_end(const char *line)
+{
+	static const char log[] = "icsupervisor: the audit log ends with ";
+
+	return strncmp(line, log, sizeof(log) - 1) == 0;
+}
+
 /* Returns the message in a line of icsupervisor's, or NULL if it is another. */
 static const char *
 trial_message(const char *line)
 {
-	static const char name[] = "icsupervisor: ";
-	static const char log[] = "the audit log ends with ";
-
-	if (strncmp(line, name, sizeof(name) - 1) != 0)
+	if (strncmp(line, trial_name, sizeof(trial_name) - 1) != 0 ||
+	    doctor_is_log_end(line))
 		return NULL;
-	line += sizeof(name) - 1;
-	/* The last line of every session is about its log. */
-	return strncmp(line, log, sizeof(log) - 1) == 0 ? NULL : line;
+	return line + sizeof(trial_name) - 1;
 }
 
 /* Find the last two messages in the text. */

@@ -22,6 +22,7 @@
 #include "box/oom.h"
 #include "box/orient.h"
 #include "box/sandbox.h"
+#include "config/image.h"
 #include "config/jsonfile.h"
 #include "sup.h"
 
@@ -108,11 +109,14 @@ check_image_name(struct fault *fault)
 	const struct config_agent *a =
 	    config_agent(&sup.config, sup.adapter.name);
 	const char *name = sup.opt.image;
+	char built[IMAGE_NAME];
 
 	if (name == NULL && a != NULL)
 		name = a->image;
 	if (name == NULL)
 		name = sup.config.image;
+	if (name == NULL && sup.opt.command == NULL && sup.adapter.image != NULL)
+		name = image_built_name(sup.adapter.image, built);
 	if (name == NULL)
 		return fault_set(fault,
 		    "--runtime %s needs an image: --image NAME, or \"image\" "
@@ -144,6 +148,18 @@ check_volumes(struct json_object *image, struct fault *fault)
 	    engine.image);
 }
 
+/* An image of ours is missing: say how to make it. */
+static int
+check_unbuilt(struct fault *fault)
+{
+	const char *name = engine.image + sizeof(IMAGE_PREFIX) - 1;
+
+	return fault_set(fault,
+	    "%s has no image for %s yet. Build it, which takes a few minutes: "
+	    "icctl image build %s --runtime %s",
+	    engine.kind->title, name, name, engine.kind->name);
+}
+
 static int
 check_image(struct fault *fault)
 {
@@ -157,6 +173,9 @@ check_image(struct fault *fault)
 	if (check_image_name(fault) == -1 ||
 	    (rv = engine_ask(args, ENGINE_MS, &said, fault)) == -1)
 		return -1;
+	if (rv != 0 && strncmp(engine.image, IMAGE_PREFIX,
+			   sizeof(IMAGE_PREFIX) - 1) == 0)
+		return check_unbuilt(fault);
 	if (rv != 0)
 		return fault_set(fault,
 		    "%s has no image %s, and none is fetched: %s pull %s, or "
@@ -197,12 +216,17 @@ engine_check(struct fault *fault)
 }
 
 int
-sandbox_sweep(bool remove, struct json_object *ids, struct fault *fault)
+engine_begin(struct fault *fault)
 {
 	engine.kind = &kinds[sup.opt.runtime == RUNTIME_PODMAN];
-	return engine_files(fault) == -1 || engine_client(fault) == -1
-		   ? -1
-		   : engine_sweep(remove, ids, fault);
+	return engine_files(fault) == -1 ? -1 : engine_client(fault);
+}
+
+int
+sandbox_sweep(bool remove, struct json_object *ids, struct fault *fault)
+{
+	return engine_begin(fault) == -1 ? -1
+					 : engine_sweep(remove, ids, fault);
 }
 
 static int

@@ -61,6 +61,9 @@ struct engine_said {
 	char err[1024];
 };
 
+/* engine.c: Find the engine that --runtime names, and a place for its files. */
+int engine_begin(struct fault *);
+
 /*
  * client.c: Run the client with these arguments (ends with NULL) to its
  * end. Returns its exit status, or -1 with the fault set if it cannot be

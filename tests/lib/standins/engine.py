@@ -21,8 +21,15 @@ def setting(name, otherwise=None):
 
 
 def record(args):
+    told = {"args": args, "env": dict(os.environ)}
+    if "build" in args:
+        with open(args[args.index("--file") + 1], encoding="utf-8") as f:
+            told["dockerfile"] = f.read()
+        told["context"] = sorted(
+            os.path.relpath(os.path.join(d, n), args[-1])
+            for d, _, names in os.walk(args[-1]) for n in names)
     with open(os.path.join(HOME, "engine.jsonl"), "a", encoding="utf-8") as f:
-        f.write(json.dumps({"args": args, "env": dict(os.environ)}) + "\n")
+        f.write(json.dumps(told) + "\n")
 
 
 def options(args):
@@ -74,6 +81,47 @@ def run(args):
     os.execv("/usr/bin/bwrap", [*box(pairs), of["--entrypoint"], *command])
 
 
+def values(args, option):
+    return [args[i + 1] for i, a in enumerate(args) if a == option]
+
+
+def change(images):
+    path = os.path.join(HOME, "engine.json")
+    with open(path, encoding="utf-8") as f:
+        told = json.load(f)
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump({**told, "images": images}, f)
+
+
+def build(args):
+    """Prints what the test says, and adds an image with the labels."""
+    print(setting("build", "Step 1"), file=sys.stderr)
+    if setting("fails"):
+        sys.exit(1)
+    images, tag = setting("images", []), values(args, "--tag")[0]
+    for i in images:
+        i["tags"] = [x for x in i["tags"] if x != tag]
+    images.append({"id": f"sha256:{len(images):064x}", "tags": [tag],
+                   "size": 1 << 20, "created": "2026-01-01T00:00:00Z",
+                   "labels": dict(x.split("=", 1)
+                                  for x in values(args, "--label"))})
+    change(images)
+
+
+def image(args):
+    images = setting("images", [])
+    if args[0] == "ls":
+        print("\n".join(i["id"] for i in images))
+    elif args[0] == "inspect" and [i for i in images if i["id"] == args[-1]]:
+        print(json.dumps([i for i in images if i["id"] == args[-1]][0]))
+    elif args[0] == "inspect":
+        if setting("image") is None:
+            sys.exit("Error: No such image: " + args[-1])
+        print(json.dumps(setting("image")))
+    elif args[0] == "rm":
+        change([i for i in images if i["id"] != args[-1]])
+
+
 def main():
     args = sys.argv[1:]
     record(args)
@@ -85,10 +133,10 @@ def main():
         if setting("info") is None:
             sys.exit("Error: no engine\nmore")
         print(json.dumps(setting("info")))
-    elif args[:2] == ["image", "inspect"]:
-        if setting("image") is None:
-            sys.exit("Error: No such image: " + args[-1])
-        print(json.dumps(setting("image")))
+    elif args[0] == "image":
+        image(args[1:])
+    elif args[0] == "build":
+        build(args)
     elif args[0] == "ps":
         print("\n".join(setting("ps", [])))
     elif args[0] == "run":
