@@ -235,6 +235,7 @@ end_log(void)
 {
 	struct checkpoint last;
 
+	auditfile_settle(&sup.session);
 	if (auditfile_last(&sup.session, &last) == -1) {
 		recheck_end(NULL);
 		return;

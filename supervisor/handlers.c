@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "auditlog/rotate.h"
 #include "box/orient.h"
 #include "box/runtime.h"
 #include "budget/budget.h"
@@ -263,6 +264,25 @@ on_audit_fail(struct chan *ch, const struct msg_AUDIT_FAIL *m)
 		 "requests are forwarded",
 	    sup.audit_failed);
 	control_alarm("auditd", "audit", sup.audit_failed);
+	return 0;
+}
+
+static int
+on_log_full(struct chan *ch, const struct msg_LOG_FULL *m)
+{
+	(void)m;
+	if (!rotate_due())
+		return chan_violation(ch, "LOG_FULL of a file that is not");
+	rotate_full();
+	return 0;
+}
+
+static int
+on_log_taken(struct chan *ch, const struct msg_LOG_TAKEN *m)
+{
+	(void)ch;
+	(void)m;
+	rotate_taken();
 	return 0;
 }
 
@@ -520,6 +540,8 @@ static const struct chan_handler sup_handlers[] = {
 	HANDLER(SECRET_WANT,	on_secret_want),
 	HANDLER(SECRET_DONE,	on_secret_done),
 	HANDLER(AUDIT_FAIL,	on_audit_fail),
+	HANDLER(LOG_FULL,	on_log_full),
+	HANDLER(LOG_TAKEN,	on_log_taken),
 	HANDLER(LOGGED,		on_logged),
 	HANDLER(COUNTS,		on_counts),
 	HANDLER(ALARM_SHOW,	on_alarm_show),

@@ -28,6 +28,7 @@ session_init(struct session *s)
 	memset(s, 0, sizeof(*s));
 	s->fd = s->sandbox = s->orientation = s->sockets = s->home = -1;
 	s->run = s->log = s->audit = s->closing = s->margin = s->lock = -1;
+	s->left = -1;
 }
 
 #define SESSION_LOCK "lock"

@@ -41,6 +41,14 @@ struct session {
 	struct checkpoint unchecked;
 	/* The end of the log at the start; its offset is 0 for a new log. */
 	struct checkpoint begun;
+	unsigned older;	 /* older files of the log: auditlog/parts.h */
+	uint64_t size;	 /* bytes of the newest one, at the start */
+	int left;	 /* the one before, while auditd may write to it; or -1 */
+	/*
+	 * The checkpoint says that the log had this many records, less one, and
+	 * it has fewer; or 0.
+	 */
+	uint64_t ended;
 	size_t torn; /* bytes of a line that a crash of an earlier run cut
 			short */
 };
@@ -102,5 +110,17 @@ int session_audit_reader(const struct session *);
 int auditfile_reserve(struct session *);
 /* Free reserved space that was not used. */
 void auditfile_trim(struct session *);
+/*
+ * Begin another file of the log. `*fd` is for auditd, which writes to the old
+ * one until it has it. Returns 0, or -1 with errno set and nothing changed.
+ */
+int auditfile_rotate(struct session *, bool sync, int *fd);
+/* auditd no longer writes to the old one. */
+void auditfile_left(struct session *);
+/*
+ * auditd is gone. If it wrote nothing to the new file, the old one is the newest
+ * again, so that the log's end is in it.
+ */
+void auditfile_settle(struct session *);
 
 #endif

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "auditlog/rotate.h"
 #include "box/orient.h"
 #include "config/jsonfile.h"
 #include "domains.h"
@@ -20,7 +21,8 @@ setup_log(void)
 	struct msg_LOG log = {.seq = sup.session.seq,
 	    .prev = span_of(sup.session.prev, sizeof(sup.session.prev)),
 	    .sync = sup.config.sync,
-	    .calls = sup.opt.conversation};
+	    .calls = sup.opt.conversation,
+	    .room = rotate_room(sup.session.size)};
 
 	child_send(ROLE_AUDIT, 0, MSG_LOG, &log, sup.session.audit);
 	sup.session.audit = -1;

@@ -123,6 +123,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(LOGGED,	0x0208,	R(AUDIT),	R(SUP),		SETUP,	0)	\
 	M(COUNTS_GET,	0x0204,	R(SUP),		R(AUDIT),	RUN,	0)	\
 	M(COUNTS,	0x0205,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	M(LOG_FULL,	0x020b,	R(AUDIT),	R(SUP),		BOTH,	0)	\
+	M(LOG_NEXT,	0x020c,	R(SUP),		R(AUDIT),	BOTH,	1)	\
+	M(LOG_TAKEN,	0x020d,	R(AUDIT),	R(SUP),		BOTH,	0)	\
 	M(ALARM,	0x0206,	R(KEY)|R(MITM)|R(SUP), R(AUDIT), RUN,	0)	\
 	M(ALARM_SHOW,	0x0207,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(CALL_SHOW,	0x0209,	R(AUDIT),	R(SUP),		RUN,	0)	\
@@ -309,12 +312,19 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /*
  * The log, opened with O_APPEND; `seq` of the next line and hash of the last
  * one.  calls: report each tool call and its end with CALL_SHOW and
- * RESULT_SHOW.
+ * RESULT_SHOW.  room: bytes after which another file is asked for.
  */
 #define F_LOG(F, m)		F(m, u64, seq, UINT64_MAX)		\
 				F(m, blob, prev, 32)			\
 				F(m, u8, sync, 1)			\
-				F(m, u8, calls, 1)
+				F(m, u8, calls, 1)			\
+				F(m, u64, room, UINT64_MAX)
+/* As many bytes as LOG or LOG_NEXT allows are in the file. */
+#define F_LOG_FULL(F, m)
+/* Another file of the log, opened like the first. */
+#define F_LOG_NEXT(F, m)	F(m, u64, room, UINT64_MAX)
+/* Nothing is written to the file before any more. */
+#define F_LOG_TAKEN(F, m)
 /* icsupervisor's own record.  detail: a canonical JSON object. */
 #define F_EVENT(F, m)		F(m, str, event, 32)			\
 				F(m, big, detail, 1U << 20)

@@ -91,6 +91,8 @@ struct auditd_env {
 	struct worker w;
 	int fd;			/* the log */
 	bool sync;
+	uint64_t room;		/* bytes until another file is asked for */
+	bool full;		/* it was asked for */
 	bool logged;		/* this run's first record was composed */
 	struct auditlog log;
 	struct buf out;		/* this turn's lines */

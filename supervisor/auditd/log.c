@@ -156,6 +156,7 @@ log_write(struct span b, size_t *done)
 static void
 commit_lines(size_t *done)
 {
+	static const struct msg_LOG_FULL full;
 	struct buf *out = &auditd_env.out;
 
 	*done = 0;
@@ -165,10 +166,17 @@ commit_lines(size_t *done)
 		auditd_fail(strerror(errno));
 		return;
 	}
+	auditd_env.room -= *done < auditd_env.room ? *done : auditd_env.room;
 	if (auditd_env.sync && fdatasync(auditd_env.fd) == -1) {
 		/* Nobody knows how much is on disk, so nothing is covered. */
 		auditd_fail(strerror(errno));
 		*done = 0;
+		return;
+	}
+	if (auditd_env.room == 0 && !auditd_env.full) {
+		auditd_env.full = true;
+		worker_send(
+		    &auditd_env.w, ROLE_SUP, 0, MSG_LOG_FULL, &full, -1);
 	}
 }
 

@@ -25,8 +25,27 @@ on_log(struct chan *c, const struct msg_LOG *m, int fd)
 	auditd_env.sync = m->sync != 0;
 	if (m->calls != 0)
 		auditd_show_calls();
+	auditd_env.room = m->room;
 	auditd_env.log.seq = m->seq;
 	memcpy(auditd_env.log.prev, m->prev.p, AUDITLOG_HASH);
+	return 0;
+}
+
+/* The lines of this turn go to the new file already. */
+static int
+on_log_next(struct chan *c, const struct msg_LOG_NEXT *m, int fd)
+{
+	static const struct msg_LOG_TAKEN taken;
+
+	if (!auditd_env.full) {
+		close(fd);
+		return chan_violation(c, "LOG_NEXT that was not asked for");
+	}
+	close(auditd_env.fd);
+	auditd_env.fd = fd;
+	auditd_env.room = m->room;
+	auditd_env.full = false;
+	worker_send(&auditd_env.w, ROLE_SUP, 0, MSG_LOG_TAKEN, &taken, -1);
 	return 0;
 }
 
@@ -402,6 +421,7 @@ static const struct chan_handler auditd_handlers[] = {
 	HANDLER(PORT_USE,	auditd_on_port_use),
 	HANDLER(COUNTS_GET,	on_counts_get),
 	HANDLER(LOG,		on_log),
+	HANDLER(LOG_NEXT,	on_log_next),
 	HANDLER(EVENT,		on_event),
 	HANDLER(SERVER,		on_server),
 	HANDLER(SERVER_STDIN,	on_server_stdin),

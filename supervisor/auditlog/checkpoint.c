@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The file audit.checkpoint, which has one line: its version, the offset, the
- * number of the next record, and the hash of the last one.
+ * The file audit.checkpoint, which has one line: its version, the number of the
+ * log's file, the offset in it, the number of the next record, and the hash of
+ * the last one.
  */
 #include "auditlog/checkpoint.h"
 
@@ -13,11 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "auditlog/parts.h"
 #include "session.h"
 
 #define CHECKPOINT_NAME "audit.checkpoint"
-#define CHECKPOINT_VERSION 1U
-#define CHECKPOINT_MAX (64 + AUDITLOG_HEX)
+#define CHECKPOINT_VERSION 2U
+#define CHECKPOINT_MAX (80 + AUDITLOG_HEX)
 
 /* Compose the file's text. Returns its length. */
 static size_t
@@ -26,8 +28,8 @@ checkpoint_text(const struct checkpoint *c, char text[CHECKPOINT_MAX + 1])
 	char hex[SHA256_HEX];
 
 	return (size_t)snprintf(text, CHECKPOINT_MAX + 1,
-	    "%u %" PRIu64 " %" PRIu64 " %s\n", CHECKPOINT_VERSION, c->offset,
-	    c->log.seq, sha256_hex(c->log.prev, hex));
+	    "%u %" PRIu32 " %" PRIu64 " %" PRIu64 " %s\n", CHECKPOINT_VERSION,
+	    c->part, c->offset, c->log.seq, sha256_hex(c->log.prev, hex));
 }
 
 bool
@@ -51,9 +53,9 @@ checkpoint_read(int dirfd, struct checkpoint *c)
 	if (n <= 0)
 		return false;
 	text[n] = '\0';
-	if (sscanf(text, "%u %" SCNu64 " %" SCNu64 " %n", &version, &c->offset,
-		&c->log.seq, &at) != 3 ||
-	    version != CHECKPOINT_VERSION || c->offset == 0 ||
+	if (sscanf(text, "%u %" SCNu32 " %" SCNu64 " %" SCNu64 " %n", &version,
+		&c->part, &c->offset, &c->log.seq, &at) != 4 ||
+	    version != CHECKPOINT_VERSION || c->part == 0 || c->offset == 0 ||
 	    (size_t)at + AUDITLOG_HEX >= (size_t)n ||
 	    sha256_unhex(span_of(text + at, AUDITLOG_HEX), c->log.prev) == -1)
 		return false;
@@ -62,8 +64,8 @@ checkpoint_read(int dirfd, struct checkpoint *c)
 	       memcmp(text, again, (size_t)n) == 0;
 }
 
-bool
-checkpoint_fits(const struct checkpoint *c, struct span log)
+static bool
+checkpoint_there(const struct checkpoint *c, struct span log)
 {
 	const uint8_t *nl;
 	size_t end;
@@ -76,6 +78,30 @@ checkpoint_fits(const struct checkpoint *c, struct span log)
 	    nl == NULL ? span_of(log.p, end)
 		       : span_of(nl + 1, (size_t)(log.p + end - nl - 1)),
 	    c->log.prev);
+}
+
+bool
+checkpoint_fits(const struct checkpoint *c, int dirfd)
+{
+	char name[AUDITPARTS_NAME];
+	unsigned older;
+	struct span log;
+	bool fits;
+
+	if (auditparts_count(dirfd, &older) == -1 || c->part > older + 1 ||
+	    auditparts_map(
+		dirfd, auditparts_name(c->part, older, name), &log) == -1)
+		return false;
+	fits = checkpoint_there(c, log);
+	auditparts_unmap(&log);
+	return fits;
+}
+
+bool
+checkpoint_before(const struct checkpoint *a, const struct checkpoint *b)
+{
+	return a->part < b->part ||
+	       (a->part == b->part && a->offset < b->offset);
 }
 
 int

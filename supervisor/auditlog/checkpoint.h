@@ -14,14 +14,17 @@
 #include "auditlog/line.h"
 
 struct checkpoint {
+	uint32_t part;	 /* the file's number: parts.h */
 	uint64_t offset; /* bytes; the first record not covered begins here */
 	struct auditlog log; /* the chain there */
 };
 
 /* Returns false if there is none, or none that has this form. */
 bool checkpoint_read(int dirfd, struct checkpoint *);
-/* Returns true if the log's record before the offset has the hash. */
-bool checkpoint_fits(const struct checkpoint *, struct span log);
+/* Returns true if the record before the offset has the hash. */
+bool checkpoint_fits(const struct checkpoint *, int dirfd);
+/* Returns true if this checkpoint is before the other one. */
+bool checkpoint_before(const struct checkpoint *, const struct checkpoint *);
 /* Returns 0, or -1 with errno set. */
 int checkpoint_write(int dirfd, const struct checkpoint *);
 void checkpoint_remove(int dirfd);

@@ -108,6 +108,7 @@ auditclosing_begin(struct auditclosing *c, struct session *s, bool cut)
 {
 	off_t torn, whole;
 
+	auditfile_settle(s);
 	memset(c, 0, sizeof(*c));
 	c->session = s;
 	c->log = (struct auditlog){.seq = s->seq};
@@ -167,6 +168,7 @@ auditfile_last(const struct session *s, struct checkpoint *c)
 	off_t whole;
 
 	c->log = (struct auditlog){.seq = 1};
+	c->part = s->older + 1;
 	if (closing_read(s, &c->log, &whole) == -1 || whole == 0)
 		return -1;
 	c->offset = (uint64_t)whole;

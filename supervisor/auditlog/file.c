@@ -4,11 +4,11 @@
  * the first or from the checkpoint, and continues them, ends a torn last line,
  * and reserves disk space. There are two descriptions of the file: one goes to
  * auditd, the other stays with icsupervisor for the closing record that a dead
- * auditd cannot write.
+ * auditd cannot write. While the session runs, begins another file when auditd
+ * says that this one has its size.
  */
 #include "session.h"
 
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "auditlog/scan.h"
+#include "common/log.h"
 
 int
 session_audit_reader(const struct session *s)
@@ -24,49 +25,31 @@ session_audit_reader(const struct session *s)
 	return openat(s->fd, "audit.jsonl", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Returns true if the chain holds, up to a line that a crash cut short. */
-static bool
-scan_good(const struct auditscan *scan)
-{
-	return scan->check == AUDITLOG_GOOD || scan->tail;
-}
-
 /*
- * Check the file. Returns 0 with `scan` filled in, or -1 with the fault
- * set.
+ * Check the log. Returns 0 with `scan` filled in, or -1 with the fault set.
  */
 static int
-auditfile_scan(
-    struct session *s, size_t size, struct auditscan *scan, struct fault *fault)
+auditfile_scan(struct session *s, struct auditscan *scan, struct fault *fault)
 {
 	struct checkpoint from;
-	struct span all;
-	uint8_t *p;
-	int fd;
+	bool known = checkpoint_read(s->fd, &from);
 
-	if ((fd = session_audit_reader(s)) == -1)
-		return fault_errno(fault, "%s/audit.jsonl", s->dir);
-	p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-	close(fd);
-	if (p == MAP_FAILED)
-		return fault_errno(fault, "%s/audit.jsonl", s->dir);
-	all = span_of(p, size);
-	if (checkpoint_read(s->fd, &from) && checkpoint_fits(&from, all)) {
-		auditscan_from(all, &from, scan);
+	if (known && checkpoint_fits(&from, s->fd)) {
+		if (auditscan(s->fd, s->dir, &from, 0, scan, fault) == -1)
+			return -1;
 		s->unchecked = from;
 	}
 	/* The message about a broken line counts lines from the first. */
-	if (s->unchecked.offset == 0 || !scan_good(scan)) {
-		auditscan(all, scan);
+	if (s->unchecked.offset == 0 || !auditscan_good(scan)) {
 		s->unchecked.offset = 0;
+		if (auditscan(s->fd, s->dir, NULL, 0, scan, fault) == -1)
+			return -1;
 	}
-	scan->unended = p[size - 1] != '\n';
-	(void)munmap(p, size);
-	if (!scan_good(scan))
-		return fault_set(fault,
-		    "%s/audit.jsonl line %zu: %s. Keep it as it is and use "
-		    "another --session-dir",
-		    s->dir, scan->line, auditscan_why(scan->check));
+	if (!auditscan_good(scan))
+		return auditscan_fault(scan, s->dir,
+		    "Keep it as it is and use another --session-dir", fault);
+	if (known && from.log.seq > scan->seq)
+		s->ended = from.log.seq;
 	return 0;
 }
 
@@ -80,6 +63,8 @@ auditfile_attach(struct session *s, struct auditscan *scan, struct fault *fault)
 
 	memset(scan, 0, sizeof(*scan));
 	s->seq = 1;
+	if (auditparts_settle(s->fd) == -1 && errno != ENODATA)
+		return fault_errno(fault, "%s/audit.jsonl", s->dir);
 	s->audit = openat(s->fd, "audit.jsonl", flags, 0600);
 	s->closing = openat(s->fd, "audit.jsonl", flags, 0600);
 	if (s->audit == -1 || s->closing == -1 || fstat(s->audit, &st) == -1) {
@@ -92,10 +77,13 @@ auditfile_attach(struct session *s, struct auditscan *scan, struct fault *fault)
 		    "%s/audit.jsonl: not a plain file with "
 		    "one name",
 		    s->dir);
-	if (st.st_size == 0)
+	s->size = (uint64_t)st.st_size;
+	if (!auditparts_any(s->fd))
 		return 0;
-	if (auditfile_scan(s, (size_t)st.st_size, scan, fault) == -1)
+	if (auditfile_scan(s, scan, fault) == -1)
 		return -1;
+	s->older = scan->part - 1;
+	s->begun.part = scan->part;
 	s->begun.offset = scan->whole;
 	s->begun.log.seq = scan->seq;
 	memcpy(s->begun.log.prev, scan->hash, sizeof(scan->hash));
@@ -162,18 +150,66 @@ auditfile_reserve(struct session *s)
 	return 0;
 }
 
-void
-auditfile_trim(struct session *s)
+/* Free the blocks that are reserved after the end of a file. */
+static void
+auditfile_cut(int fd)
 {
 	struct stat st;
 
+	if (fd != -1 && fstat(fd, &st) == 0 && ftruncate(fd, st.st_size) == -1)
+		return;
+}
+
+void
+auditfile_trim(struct session *s)
+{
 	if (s->margin != -1)
 		close(s->margin);
 	s->margin = -1;
-	/*
-	 * Truncate to the current length, to free the blocks reserved after it.
-	 */
-	if (fstat(s->closing, &st) == 0 &&
-	    ftruncate(s->closing, st.st_size) == -1)
+	auditfile_cut(s->closing);
+	auditfile_left(s);
+}
+
+int
+auditfile_rotate(struct session *s, bool sync, int *fd)
+{
+	int fds[2];
+
+	if (s->left != -1) {
+		errno = EBUSY;
+		return -1;
+	}
+	if (auditparts_rotate(s->fd, &s->older, SESSION_RESERVE, fds) == -1)
+		return -1;
+	if (sync && fsync(s->fd) == -1)
+		log_warn("%s", s->dir);
+	s->left = s->closing;
+	s->closing = fds[0];
+	*fd = fds[1];
+	return 0;
+}
+
+void
+auditfile_left(struct session *s)
+{
+	if (s->left == -1)
 		return;
+	auditfile_cut(s->left);
+	close(s->left);
+	s->left = -1;
+}
+
+void
+auditfile_settle(struct session *s)
+{
+	struct stat st;
+
+	/* auditd has not come so far as to write to the new file. */
+	if (s->left == -1 || fstat(s->closing, &st) == -1 || st.st_size != 0 ||
+	    auditparts_settle(s->fd) == -1)
+		return;
+	close(s->closing);
+	s->closing = s->left;
+	s->left = -1;
+	s->older--;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 #include "auditlog/recheck.h"
 
+#include <sys/stat.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,6 +19,8 @@ static struct {
 	struct spawned reader;
 	struct recheck_report report;
 	size_t len;
+	unsigned part;	/* the file that it reads: parts.h */
+	struct auditplace at; /* its begin in the chain */
 	bool bad;
 } recheck_env = {.io = LOOP_IO_INIT, .reader = SPAWNED_INIT};
 
@@ -64,25 +68,12 @@ recheck_failed(const char *why)
 	end_request(SUP_EXIT_FAILED, NULL, "audit.strict: %s", why);
 }
 
-/* The report is whole, or the reader has ended without one. */
+/* The last file was good up to the checkpoint. Compare its end with that. */
 static void
-recheck_judge(void)
+recheck_lead(const struct recheck_report *r)
 {
-	const struct recheck_report *r = &recheck_env.report;
 	const struct checkpoint *from = &sup.session.unchecked;
-	char why[160];
 
-	if (recheck_env.len != sizeof(*r)) {
-		recheck_failed("the program that checks it, ic-logcheck, ended "
-			       "early");
-		return;
-	}
-	if (r->check != AUDITLOG_GOOD) {
-		snprintf(why, sizeof(why), "line %" PRIu64 ": %s", r->line,
-		    auditscan_why((enum auditlog_check)r->check));
-		recheck_failed(why);
-		return;
-	}
 	if (r->seq != from->log.seq ||
 	    memcmp(r->hash, from->log.prev, AUDITLOG_HASH) != 0) {
 		recheck_failed("it does not lead to its checkpoint");
@@ -92,6 +83,42 @@ recheck_judge(void)
 	    r->seq - 1);
 	sup.session.unchecked.offset = 0;
 	recheck_note(&sup.session.begun);
+}
+
+static void recheck_next(void);
+
+/* The report is whole, or the reader has ended without one. */
+static void
+recheck_judge(void)
+{
+	const struct recheck_report *r = &recheck_env.report;
+	char name[AUDITPARTS_NAME], file[AUDITPARTS_NAME + 2] = "";
+	char why[160];
+
+	if (recheck_env.len != sizeof(*r)) {
+		recheck_failed("the program that checks it, ic-logcheck, ended "
+			       "early");
+		return;
+	}
+	if (r->check != AUDITLOG_GOOD) {
+		if (sup.session.older != 0)
+			snprintf(file, sizeof(file), "%s ",
+			    auditparts_name(
+				recheck_env.part, sup.session.older, name));
+		snprintf(why, sizeof(why), "%sline %" PRIu64 ": %s", file,
+		    r->line, auditscan_why((enum auditlog_check)r->check));
+		recheck_failed(why);
+		return;
+	}
+	if (recheck_env.part == sup.session.unchecked.part) {
+		recheck_lead(r);
+		return;
+	}
+	recheck_env.at.log.seq = r->seq;
+	memcpy(recheck_env.at.log.prev, r->hash, AUDITLOG_HASH);
+	recheck_env.at.format = (int64_t)r->format;
+	recheck_env.part++;
+	recheck_next();
 }
 
 static void
@@ -113,11 +140,14 @@ recheck_read(struct loop_io *io, uint32_t events)
 }
 
 static int
-recheck_start(int log, int out)
+recheck_start(int log, uint64_t bytes, int out)
 {
+	const struct auditplace *at = &recheck_env.at;
 	char *path = paths_join(sup.paths.libexecdir, "ic-logcheck");
-	char offset[24], name[] = "ic-logcheck";
-	char *const argv[] = {name, offset, NULL}, *const envp[] = {NULL};
+	char offset[24], seq[24], hex[SHA256_HEX], format[24];
+	char name[] = "ic-logcheck";
+	char *const argv[] = {name, offset, seq, hex, format, NULL};
+	char *const envp[] = {NULL};
 	struct spawn s = {.path = path,
 	    .argv = argv,
 	    .envp = envp,
@@ -127,33 +157,58 @@ recheck_start(int log, int out)
 	    .worker = true};
 	int rv = -1;
 
-	snprintf(
-	    offset, sizeof(offset), "%" PRIu64, sup.session.unchecked.offset);
+	snprintf(offset, sizeof(offset), "%" PRIu64, bytes);
+	snprintf(seq, sizeof(seq), "%" PRIu64, at->log.seq);
+	snprintf(format, sizeof(format), "%" PRId64, at->format);
+	(void)sha256_hex(at->log.prev, hex);
 	if (path != NULL && spawn_start(&s, &recheck_env.reader) == 0)
 		rv = spawn_check(&recheck_env.reader);
 	free(path);
 	return rv;
 }
 
-void
-recheck_begin(void)
+/*
+ * Open the file that is next. Returns its descriptor, and the number of bytes
+ * of it that the start has not checked; or -1.
+ */
+static int
+recheck_open(uint64_t *bytes)
 {
+	const struct checkpoint *from = &sup.session.unchecked;
+	char name[AUDITPARTS_NAME];
+	struct stat st;
+	int log;
+
+	log = openat(sup.session.fd,
+	    auditparts_name(recheck_env.part, sup.session.older, name),
+	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (log == -1)
+		return -1;
+	if (fstat(log, &st) == -1 || !S_ISREG(st.st_mode) || st.st_size == 0) {
+		close(log);
+		return -1;
+	}
+	*bytes = recheck_env.part == from->part ? from->offset
+						: (uint64_t)st.st_size;
+	return log;
+}
+
+/* Start ic-logcheck for the file that is next. */
+static void
+recheck_next(void)
+{
+	uint64_t bytes;
 	int log, out[2];
 
-	if (sup.session.unchecked.offset == 0) {
-		/* The start has checked everything. */
-		if (sup.session.begun.offset != 0)
-			recheck_note(&sup.session.begun);
-		return;
-	}
-	if ((log = session_audit_reader(&sup.session)) == -1 ||
+	recheck_env.len = 0;
+	if ((log = recheck_open(&bytes)) == -1 ||
 	    pipe2(out, O_CLOEXEC) == -1) {
 		if (log != -1)
 			close(log);
 		recheck_failed("it cannot be read");
 		return;
 	}
-	if (recheck_start(log, out[1]) == -1 ||
+	if (recheck_start(log, bytes, out[1]) == -1 ||
 	    fcntl(out[0], F_SETFL, O_NONBLOCK) == -1 ||
 	    loop_add(&sup.loop, &recheck_env.io, out[0], EPOLLIN, recheck_read,
 		NULL) == -1) {
@@ -163,6 +218,31 @@ recheck_begin(void)
 	}
 	close(log);
 	close(out[1]);
+}
+
+void
+recheck_begin(void)
+{
+	char why[160];
+
+	if (sup.session.ended != 0) {
+		snprintf(why, sizeof(why),
+		    "its end is missing: it had %" PRIu64
+		    " records, and has %" PRIu64
+		    ". It was cut, or the machine lost its power",
+		    sup.session.ended - 1, sup.session.begun.log.seq - 1);
+		recheck_failed(why);
+		return;
+	}
+	if (sup.session.unchecked.offset == 0) {
+		/* The start has checked everything. */
+		if (sup.session.begun.offset != 0)
+			recheck_note(&sup.session.begun);
+		return;
+	}
+	recheck_env.part = 1;
+	recheck_env.at.log.seq = 1;
+	recheck_next();
 }
 
 void

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Checks in the background what the start of a resumed session did not: the
- * records before the checkpoint. ic-logcheck, a confined program, reads them;
- * icsupervisor judges its report. A broken record is an alarm, and with
+ * records before the checkpoint. ic-logcheck, a confined program, reads them,
+ * one file of the log at a time; icsupervisor judges its reports. A broken record is an alarm, and with
  * `audit.strict` the end of the session.
  */
 #ifndef AUDITRECHECK_H
@@ -16,10 +16,14 @@ struct recheck_report {
 	uint32_t zero;
 	uint64_t line; /* the first bad one */
 	uint64_t seq;  /* the next record's number, if all are good */
+	uint64_t format; /* the log's first record has it */
 	uint8_t hash[AUDITLOG_HASH];
 };
 
-/* Start ic-logcheck if there is something left to check. */
+/*
+ * Start ic-logcheck if there is something left to check, and report a log that
+ * is shorter than its checkpoint says.
+ */
 void recheck_begin(void);
 /* The session ends: stop ic-logcheck, and write a new checkpoint. */
 void recheck_end(const struct checkpoint *end);

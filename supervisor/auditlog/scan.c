@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Checks a whole log. Reads a line's members with a JSON parser and never
+ * Checks the files of a log. Reads a line's members with a JSON parser and never
  * searches its text: an agent's arguments may contain anything.
  */
 #include "auditlog/scan.h"
 
 #include <json-c/json.h>
+
+#include <errno.h>
 #include <string.h>
 
 #include "auditlog/checkpoint.h"
@@ -94,106 +96,188 @@ excuses(struct span line, size_t len, int64_t format, bool *old)
 	       said.format < AUDITSCAN_FORMAT;
 }
 
-/* Begin behind the checkpoint. Returns the format of the log's first record. */
-static int64_t
-scan_skip(struct span *all, const struct checkpoint *from, struct auditlog *log)
+/*
+ * Begin behind the checkpoint, in its file. Logs of an older format had only one
+ * file.
+ */
+static void
+scan_skip(struct span *all, const struct checkpoint *from, struct auditplace *at)
 {
 	const uint8_t *nl = memchr(all->p, '\n', from->offset);
 	struct said said;
 
-	said_read(
-	    span_of(all->p, nl == NULL ? 0 : (size_t)(nl - all->p)), &said);
-	*log = from->log;
+	at->log = from->log;
+	at->format = AUDITSCAN_FORMAT;
+	if (from->part == 1) {
+		said_read(span_of(all->p,
+			      nl == NULL ? 0 : (size_t)(nl - all->p)),
+		    &said);
+		at->format = said.format;
+	}
 	all->p += from->offset;
 	all->len -= from->offset;
-	return said.format;
 }
 
-static void
-scan_lines(struct span all, const struct checkpoint *from, uint64_t want,
-    struct auditscan *s)
-{
-	struct auditlog log = {.seq = 1};
-	size_t number = 0, torn = 0, torn_len = 0;
-	struct span line, last = {NULL, 0};
-	const uint8_t *begin = all.p;
-	bool unended;
-	struct said said = {.format = 0};
+/* A torn line, until the next record has acknowledged it. */
+struct torn {
+	size_t line; /* its number; 0: none */
+	size_t len;
+};
 
-	memset(s, 0, sizeof(*s));
-	if (from != NULL) {
-		said.format = scan_skip(&all, from, &log);
-		s->whole = from->offset;
+/* Take a good line. Returns false if it does not acknowledge the torn one. */
+static bool
+scan_take(struct span line, uint64_t want, struct torn *torn,
+    struct auditplace *at, struct auditscan *s)
+{
+	struct said said;
+
+	if (torn->line != 0 &&
+	    !excuses(line, torn->len, at->format, &s->old))
+		return false;
+	if (torn->line != 0)
+		s->torn = torn->line;
+	torn->line = 0;
+	if (want != 0 && at->log.seq - 1 == want) {
+		s->seen = true;
+		memcpy(s->at, at->log.prev, sizeof(s->at));
 	}
+	if (at->log.seq == 2) {
+		said_read(line, &said);
+		at->format = said.format;
+	}
+	s->records++;
+	return true;
+}
+
+/* Check the file's lines, up to the first bad one. */
+static struct torn
+scan_lines(struct span all, uint64_t want, struct auditplace *at,
+    struct auditscan *s, struct span *last)
+{
+	struct torn torn = {0, 0};
+	const uint8_t *begin = all.p;
+	struct span line;
+
 	while (span_line(&all, &line)) {
-		number++;
-		unended = all.p == line.p + line.len;
-		s->check = auditlog_verify(&log, line);
-		s->line = number;
+		s->line++;
+		s->unended = all.p == line.p + line.len;
+		s->check = auditlog_verify(&at->log, line);
 		if (s->check == AUDITLOG_GOOD) {
-			if (torn != 0 &&
-			    !excuses(line, torn_len, said.format, &s->old))
+			if (!scan_take(line, want, &torn, at, s))
 				break;
-			if (torn != 0)
-				s->torn = torn;
-			torn = 0;
-			if (want != 0 && log.seq - 1 == want) {
-				s->seen = true;
-				memcpy(s->at, log.prev, sizeof(s->at));
-			}
-			if (s->records++ == 0 && from == NULL)
-				said_read(line, &said);
 			s->whole = (size_t)(all.p - begin);
-			s->unended = unended;
-			last = line;
+			*last = line;
 			continue;
 		}
 		/*
 		 * A last line without a newline is torn, wherever it was cut.
 		 */
-		if (unended) {
+		if (s->unended) {
 			s->cut = line.len;
-			s->tail = torn == 0;
+			s->tail = torn.line == 0;
 			break;
 		}
-		if (s->check != AUDITLOG_FORM || torn != 0)
+		if (s->check != AUDITLOG_FORM || torn.line != 0)
 			break;
-		torn = number;
-		torn_len = line.len;
+		torn.line = s->line;
+		torn.len = line.len;
 	}
-	if (torn != 0) {
-		/*
-		 * The run that ended the torn line crashed before its first
-		 * record.
-		 */
-		if (all.len == 0 && s->cut == 0 && s->check == AUDITLOG_FORM) {
-			s->cut = torn_len;
-			s->tail = true;
-		}
+	/* The run that ended the line crashed before its first record. */
+	if (torn.line != 0 && all.len == 0 && s->cut == 0 &&
+	    s->check == AUDITLOG_FORM) {
+		s->cut = torn.len;
+		s->tail = true;
+	}
+	return torn;
+}
+
+void
+auditscan_file(struct span all, bool last, uint64_t want,
+    struct auditplace *at, struct auditscan *s)
+{
+	struct span line = {NULL, 0};
+	struct torn torn;
+	struct said said;
+
+	s->check = AUDITLOG_GOOD;
+	s->line = s->whole = s->cut = 0;
+	s->unended = s->tail = s->closed = false;
+	torn = scan_lines(all, want, at, s, &line);
+	if (torn.line != 0) {
 		s->check = AUDITLOG_FORM;
-		s->line = torn;
+		s->line = torn.line;
 	}
-	said_read(last, &said);
-	s->closed = last.len != 0 && said.stop;
-	s->seq = log.seq;
-	memcpy(s->hash, log.prev, sizeof(s->hash));
+	if (!last) {
+		/* Only whole lines precede another file. */
+		s->tail = false;
+		if (s->check == AUDITLOG_GOOD && s->unended)
+			s->check = AUDITLOG_FORM;
+	}
+	said_read(line, &said);
+	s->closed = line.len != 0 && said.stop;
+	s->seq = at->log.seq;
+	memcpy(s->hash, at->log.prev, sizeof(s->hash));
 }
 
-void
-auditscan(struct span all, struct auditscan *s)
+bool
+auditscan_good(const struct auditscan *s)
 {
-	scan_lines(all, NULL, 0, s);
+	return s->check == AUDITLOG_GOOD || s->tail;
 }
 
-void
-auditscan_from(
-    struct span all, const struct checkpoint *from, struct auditscan *s)
+int
+auditscan_fault(const struct auditscan *s, const char *dir, const char *advice,
+    struct fault *fault)
 {
-	scan_lines(all, from, 0, s);
+	return fault_set(fault, "%s/%s line %zu: %s. %s", dir, s->name, s->line,
+	    auditscan_why(s->check), advice);
 }
 
-void
-auditscan_want(struct span all, uint64_t want, struct auditscan *s)
+/* Count the older files. Returns 0, or -1 with the fault set. */
+static int
+scan_count(int dirfd, const char *dir, unsigned *older, struct fault *fault)
 {
-	scan_lines(all, NULL, want, s);
+	char name[AUDITPARTS_NAME];
+
+	if (auditparts_count(dirfd, older) == 0)
+		return 0;
+	if (errno != ENODATA)
+		return fault_errno(fault, "%s", dir);
+	return fault_set(fault,
+	    "%s/%s is missing, and the log goes on after it. Put it back, or "
+	    "use another session",
+	    dir, auditparts_name(*older, *older, name));
+}
+
+int
+auditscan(int dirfd, const char *dir, const struct checkpoint *from,
+    uint64_t want, struct auditscan *s, struct fault *fault)
+{
+	struct auditplace at = {.log = {.seq = 1}};
+	struct span all, rest;
+	unsigned older, part;
+
+	memset(s, 0, sizeof(*s));
+	if (scan_count(dirfd, dir, &older, fault) == -1)
+		return -1;
+	for (part = from == NULL ? 1 : from->part; part <= older + 1; part++) {
+		s->part = part;
+		(void)auditparts_name(part, older, s->name);
+		if (auditparts_map(dirfd, s->name, &all) == -1)
+			return errno == EINVAL
+				   ? fault_set(fault,
+					 "%s/%s: not a plain file", dir,
+					 s->name)
+				   : fault_errno(fault, "%s/%s", dir, s->name);
+		rest = all;
+		if (from != NULL && part == from->part)
+			scan_skip(&rest, from, &at);
+		auditscan_file(rest, part > older, want, &at, s);
+		if (rest.p != all.p)
+			s->whole += (size_t)(rest.p - all.p);
+		auditparts_unmap(&all);
+		if (s->check != AUDITLOG_GOOD)
+			break;
+	}
+	return 0;
 }

@@ -50,6 +50,9 @@ static const struct {
 		      "{\"upstream\":\"https://...\"}}} instead"},
 };
 
+/* MiB of a file of the audit log: verified in well under a second. */
+#define AUDIT_ROTATE_MIB 64
+
 static const char *const config_keys[] = {"agent", "audit", "auditRedaction",
     "confinement", "containerRuntime", "credentials", "destinations",
     "dockerResources", "escalationTimeoutSeconds", "image", "limits", "maxConcurrentSessions", "mcpServers", "modelBodies", "notify",
@@ -135,11 +138,11 @@ config_scalars(
     struct config *cfg, const struct jsonfile *j, struct json_object *root)
 {
 	static const char *const audit_keys[] = {
-	    "anchor", "durability", "strict", NULL};
+	    "anchor", "durability", "rotate", "strict", NULL};
 	static const char *const redact_keys[] = {"enabled", NULL};
 	struct json_object *o = NULL;
 	const char *s = NULL;
-	int64_t seconds = 300, sessions = 5;
+	int64_t seconds = 300, sessions = 5, size = AUDIT_ROTATE_MIB;
 
 	if (jsonfile_int(j, root, "", "escalationTimeoutSeconds", 30, 3600,
 		&seconds) == -1)
@@ -168,6 +171,9 @@ config_scalars(
 		if (jsonfile_bool(j, o, "audit", "strict", &cfg->log_strict) ==
 		    -1)
 			return -1;
+		if (jsonfile_int(j, o, "audit", "rotate", 0, 1 << 20,
+			&size) == -1)
+			return -1;
 		s = NULL;
 		if (jsonfile_str(j, o, "audit", "anchor", &s) == -1)
 			return -1;
@@ -180,6 +186,7 @@ config_scalars(
 			return fault_errno(j->fault, "%s", j->file);
 	}
 	o = NULL;
+	cfg->log_size = (uint64_t)size << 20;
 	if (jsonfile_object(j, root, "", "auditRedaction", &o) == -1)
 		return -1;
 	if (o != NULL &&

@@ -127,6 +127,7 @@ struct config {
 	char *image;         /* for containers, or NULL */
 	bool sync;
 	char *anchor; /* "journal", a file, or NULL */
+	uint64_t log_size; /* bytes of a file of the log; 0: no limit */
 	bool log_strict; /* end the session if its earlier log is broken */
 	bool redact;
 	bool strict; /* policy.strict: refuse what has drifted */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * `icctl audit verify`: reads a log as any outside program could, and reports
- * where its chain is first broken.
+ * where its chain is first broken. A directory stands for all files of its log,
+ * and so does the newest of them.
  */
 #include "icctl/icctl.h"
 
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <dirent.h>
@@ -97,6 +97,8 @@ report(const struct icctl *ctl, const char *path, const struct auditscan *v,
 		put_bool(o, "ok",
 		    v->check == AUDITLOG_GOOD && anchor_fault(v, a) == NULL);
 		put_str(o, "file", path);
+		if (v->part > 1)
+			put_int(o, "files", v->part);
 		put_int(o, "records", (int64_t)v->records);
 		put_bool(o, "closed", v->closed);
 		put_str(o, "hash", hex);
@@ -126,8 +128,13 @@ report(const struct icctl *ctl, const char *path, const struct auditscan *v,
 			    plural_are(v->records));
 		return;
 	}
-	printf("good: %zu records, chain unbroken, last hash %s\n", v->records,
-	    hex);
+	printf("good: %zu records", v->records);
+	if (v->part > 1)
+		printf(" in %u files", v->part);
+	else if (v->seq > v->records + 1)
+		printf(" from record %llu on, which continues another file",
+		    (unsigned long long)(v->seq - v->records));
+	printf(", chain unbroken, last hash %s\n", hex);
 	if (v->torn != 0)
 		printf("line %zu was interrupted by a crash; the chain "
 		       "continues after it%s\n",
@@ -177,42 +184,110 @@ find_anchor(const struct icctl *ctl, const char *anchor, const char *path,
 	return 0;
 }
 
+/*
+ * Returns true if the path names a log of several files: its directory, or the
+ * newest of them. `dir` is then the directory, open.
+ */
+static bool
+verify_whole(const char *path, char *name, size_t cap, int *dir)
+{
+	static const char newest[] = "audit.jsonl";
+	const char *slash = strrchr(path, '/');
+	const char *file = slash == NULL ? path : slash + 1;
+	unsigned older = 0;
+
+	snprintf(name, cap, "%s", path);
+	*dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*dir != -1)
+		return true;
+	if (strcmp(file, newest) != 0)
+		return false;
+	if (slash == NULL)
+		snprintf(name, cap, ".");
+	else
+		snprintf(name, cap, "%.*s", (int)(slash - path) + 1, path);
+	*dir = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*dir != -1 && auditparts_count(*dir, &older) == 0 && older == 0) {
+		close(*dir);
+		*dir = -1;
+	}
+	return *dir != -1;
+}
+
+/* Read from its first record where a file begins that is not a log's first. */
+static void
+verify_begin(const char *path, struct span all, struct auditplace *at)
+{
+	const char *slash = strrchr(path, '/');
+	struct span line;
+	unsigned n;
+
+	*at = (struct auditplace){.log = {.seq = 1}};
+	if (sscanf(slash == NULL ? path : slash + 1, "audit.%5u.jsonl", &n) !=
+		1 ||
+	    n < 2 || !span_line(&all, &line))
+		return;
+	if (auditlog_before(line, &at->log))
+		at->format = AUDITSCAN_FORMAT;
+	else
+		*at = (struct auditplace){.log = {.seq = 1}};
+}
+
+/* Check one file by itself. Returns 0, or -1 after it printed the reason. */
+static int
+verify_one(const char *path, uint64_t want, struct auditscan *v)
+{
+	char *file = realpath(path, NULL);
+	struct auditplace at;
+	struct span all;
+	int r = file == NULL ? -1 : auditparts_map(AT_FDCWD, file, &all);
+
+	free(file);
+	if (r == -1) {
+		if (errno == EINVAL)
+			warnx("%s: not a plain file", path);
+		else
+			warn("%s", path);
+		return -1;
+	}
+	memset(v, 0, sizeof(*v));
+	verify_begin(path, all, &at);
+	auditscan_file(all, true, want, &at, v);
+	auditparts_unmap(&all);
+	return 0;
+}
+
 static int
 verify_file(const struct icctl *ctl, const char *path, const char *anchor)
 {
 	const struct audit_anchor *use;
+	char name[4200], log[4300];
 	struct audit_anchor a;
 	struct auditscan v;
-	struct stat st;
-	void *p = NULL;
-	int fd;
+	struct fault fault;
+	uint64_t want;
+	int dir, r;
 
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1 ||
-	    fstat(fd, &st) == -1) {
-		warn("%s", path);
-		return ICCTL_FAILED;
+	snprintf(log, sizeof(log), "%s", path);
+	if (verify_whole(path, name, sizeof(name), &dir)) {
+		for (size_t n = strlen(name); n > 1 && name[n - 1] == '/'; n--)
+			name[n - 1] = '\0';
+		snprintf(log, sizeof(log), "%s/audit.jsonl", name);
 	}
-	if (find_anchor(ctl, anchor, path, &a, &use) == -1) {
-		close(fd);
+	r = find_anchor(ctl, anchor, log, &a, &use);
+	want = r == 0 && use != NULL && use->found ? use->seq : 0;
+	if (r == 0 && dir == -1)
+		r = verify_one(path, want, &v);
+	else if (r == 0 &&
+		 (r = auditscan(dir, name, NULL, want, &v, &fault)) == -1)
+		warnx("%s", fault.text);
+	if (dir != -1)
+		close(dir);
+	if (r == -1)
 		return ICCTL_FAILED;
-	}
-	if (!S_ISREG(st.st_mode)) {
-		warnx("%s: not a plain file", path);
-		close(fd);
-		return ICCTL_FAILED;
-	}
-	if (st.st_size != 0 && (p = mmap(NULL, (size_t)st.st_size, PROT_READ,
-				    MAP_PRIVATE, fd, 0)) == MAP_FAILED) {
-		warn("%s", path);
-		close(fd);
-		return ICCTL_FAILED;
-	}
-	auditscan_want(span_of(p, (size_t)st.st_size),
-	    use != NULL && use->found ? use->seq : 0, &v);
-	report(ctl, path, &v, use);
-	if (p != NULL)
-		munmap(p, (size_t)st.st_size);
-	close(fd);
+	if (v.check != AUDITLOG_GOOD && v.part != 0)
+		snprintf(log, sizeof(log), "%s/%s", name, v.name);
+	report(ctl, log, &v, use);
 	return v.check == AUDITLOG_GOOD && anchor_fault(&v, use) == NULL
 		   ? ICCTL_OK
 		   : ICCTL_FAILED;
@@ -249,7 +324,7 @@ int
 icctl_audit(struct icctl *ctl, int argc, char **argv)
 {
 	const char *anchor = NULL;
-	char path[4200], shown[ICCTL_PATH];
+	char shown[ICCTL_PATH];
 	int r, at = 2;
 
 	if (argc > 3 && strcmp(argv[2], "--anchor") == 0) {
@@ -257,7 +332,7 @@ icctl_audit(struct icctl *ctl, int argc, char **argv)
 		at = 4;
 	}
 	if (argc < 2 || argc > at + 1 || strcmp(argv[1], "verify") != 0) {
-		warnx("usage: icctl audit verify [--anchor FILE] [FILE]");
+		warnx("usage: icctl audit verify [--anchor FILE] [FILE|DIR]");
 		return ICCTL_USAGE;
 	}
 	if (argc == at + 1)
@@ -271,6 +346,5 @@ icctl_audit(struct icctl *ctl, int argc, char **argv)
 		    icctl_path(ctl->home, shown));
 		return ICCTL_NO_SESSION;
 	}
-	snprintf(path, sizeof(path), "%s/audit.jsonl", ctl->dir);
-	return verify_file(ctl, path, anchor);
+	return verify_file(ctl, ctl->dir, anchor);
 }

@@ -167,7 +167,8 @@ close_session(const struct icctl *ctl, struct session *s)
 			warn("%s", ctl->dir);
 		return ICCTL_FAILED;
 	}
-	if (faccessat(s->fd, "audit.jsonl", F_OK, AT_SYMLINK_NOFOLLOW) == -1) {
+	if (faccessat(s->fd, "audit.jsonl", F_OK, AT_SYMLINK_NOFOLLOW) == -1 &&
+	    !auditparts_any(s->fd)) {
 		warnx("%s is not a session directory: it has no audit.jsonl",
 		    ctl->dir);
 		return ICCTL_NO_SESSION;
@@ -187,6 +188,8 @@ close_release(struct session *s)
 		close(s->audit);
 	if (s->closing != -1)
 		close(s->closing);
+	if (s->left != -1)
+		close(s->left);
 	close(s->fd);
 	free(s->dir);
 }
@@ -194,7 +197,11 @@ close_release(struct session *s)
 int
 icctl_close_locked(const struct icctl *ctl, int dirfd, struct fault *fault)
 {
-	struct session s = {.fd = -1, .audit = -1, .closing = -1, .margin = -1};
+	struct session s = {.fd = -1,
+	    .audit = -1,
+	    .closing = -1,
+	    .margin = -1,
+	    .left = -1};
 	bool already;
 	int rv;
 
@@ -213,7 +220,11 @@ icctl_close_locked(const struct icctl *ctl, int dirfd, struct fault *fault)
 int
 icctl_close(struct icctl *ctl, int argc, char **argv)
 {
-	struct session s = {.fd = -1, .audit = -1, .closing = -1, .margin = -1};
+	struct session s = {.fd = -1,
+	    .audit = -1,
+	    .closing = -1,
+	    .margin = -1,
+	    .left = -1};
 	int r;
 
 	if (argc != 2 || argv[1][0] == '-') {

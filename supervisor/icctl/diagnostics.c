@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "auditlog/parts.h"
 #include "icctl/talk/talk.h"
 #include "json_put.h"
 
@@ -86,15 +87,14 @@ diag_open(const struct icctl *ctl, const char *name)
 	return f;
 }
 
-/* Returns the last lines of a file, as records or as texts. */
+/* Returns the last lines of an open file, as records or as texts; closes it. */
 static json_object *
-diag_tail(const struct icctl *ctl, const char *name, bool records)
+diag_lines(FILE *f, bool records)
 {
 	json_object *list = json_object_new_array(), *o;
 	char *line = NULL;
 	size_t cap = 0;
 	ssize_t n;
-	FILE *f = diag_open(ctl, name);
 
 	while (f != NULL && (n = getline(&line, &cap, f)) > 0) {
 		if (line[n - 1] == '\n')
@@ -174,6 +174,37 @@ diag_machine(void)
 	return o;
 }
 
+static json_object *
+diag_tail(const struct icctl *ctl, const char *name, bool records)
+{
+	return diag_lines(diag_open(ctl, name), records);
+}
+
+/* Returns the last records of the audit log, from all of its files. */
+static json_object *
+diag_audit(const struct icctl *ctl)
+{
+	int dir = open(ctl->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char *p = NULL, *begin;
+	json_object *list;
+	FILE *f = NULL;
+	bool cut = false;
+	size_t len = 0;
+
+	if (dir != -1) {
+		p = auditparts_tail(dir, DIAG_TAIL, &len, &cut);
+		close(dir);
+	}
+	begin = p;
+	if (cut && (begin = memchr(p, '\n', len)) != NULL)
+		begin++;
+	if (begin != NULL && len != (size_t)(begin - p))
+		f = fmemopen(begin, len - (size_t)(begin - p), "r");
+	list = diag_lines(f, true);
+	free(p);
+	return list;
+}
+
 /* Add what is known of the session in ctl->dir. */
 static void
 diag_add_session(struct icctl *ctl, json_object *all, bool log)
@@ -205,8 +236,7 @@ diag_add_session(struct icctl *ctl, json_object *all, bool log)
 	if ((row = talk_row(ctl->dir, id)) != NULL)
 		put_str(all, "state", icctl_text(row, "state"));
 	json_object_put(row);
-	json_object_object_add(
-	    all, "records", diag_tail(ctl, "audit.jsonl", true));
+	json_object_object_add(all, "records", diag_audit(ctl));
 	json_object_object_add(
 	    all, "events", diag_tail(ctl, "events.jsonl", true));
 	if (log)

@@ -7,14 +7,8 @@
  */
 #include "resume/carry.h"
 
-#include <sys/mman.h>
-#include <sys/stat.h>
-
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "auditlog/scan.h"
 #include "resume/carry_priv.h"
@@ -71,115 +65,130 @@ carry_leads(struct span all, size_t base, const struct checkpoint *to)
 }
 
 /*
- * Decide where to begin in a log of which everything after `from` is verified.
- * Returns -1 if the rest has to be verified first.
+ * Decide where to begin in the file of the checkpoint, of which everything after
+ * `from` is verified. Returns -1 if the rest has to be verified first.
  */
 static int
-carry_begin(struct span all, const struct checkpoint *from, size_t *begin)
+carry_begin(
+    int dirfd, unsigned older, const struct checkpoint *from, size_t *begin)
 {
+	char name[AUDITPARTS_NAME];
+	struct span all;
+	int rv = -1;
+
 	*begin = 0;
-	if (from->offset == 0 || from->offset > all.len)
-		return from->offset == 0 ? 0 : -1;
-	if (carry_base(all, (size_t)from->offset, begin) &&
+	if (auditparts_map(
+		dirfd, auditparts_name(from->part, older, name), &all) == -1)
+		return -1;
+	if (from->offset <= all.len &&
+	    carry_base(all, (size_t)from->offset, begin) &&
 	    carry_leads(all, *begin, from))
-		return 0;
-	*begin = 0;
-	return -1;
+		rv = 0;
+	auditparts_unmap(&all);
+	return rv;
 }
 
-/* Verify from the first record. Returns 0, or -1 with the fault set. */
+/*
+ * Verify from the first record. Sets `upto` to the end of the last one. Returns
+ * 0, or -1 with the fault set.
+ */
 static int
-carry_verify(struct span *all, const char *dir, struct fault *fault)
+carry_verify(
+    int dirfd, const char *dir, struct checkpoint *upto, struct fault *fault)
 {
 	struct auditscan scan;
 
-	auditscan(*all, &scan);
-	if (scan.check != AUDITLOG_GOOD && !scan.tail)
-		return fault_set(fault,
-		    "%s/audit.jsonl line %zu: %s. Keep it as it is and use "
-		    "another session",
-		    dir, scan.line, auditscan_why(scan.check));
-	all->len = scan.whole;
+	if (auditscan(dirfd, dir, NULL, 0, &scan, fault) == -1)
+		return -1;
+	if (!auditscan_good(&scan))
+		return auditscan_fault(&scan, dir,
+		    "Keep it as it is and use another session", fault);
+	upto->part = scan.part;
+	upto->offset = scan.whole;
 	return 0;
 }
 
 /* Do the same, but only after the checkpoint, if there is a good one. */
 static int
-carry_verify_from(struct span *all, int dirfd, const char *dir,
-    struct checkpoint *from, struct fault *fault)
+carry_verify_from(int dirfd, const char *dir, struct checkpoint *from,
+    struct checkpoint *upto, struct fault *fault)
 {
 	struct auditscan scan;
 
-	if (checkpoint_read(dirfd, from) && checkpoint_fits(from, *all)) {
-		auditscan_from(*all, from, &scan);
-		if (scan.check == AUDITLOG_GOOD || scan.tail) {
-			all->len = scan.whole;
+	if (checkpoint_read(dirfd, from) && checkpoint_fits(from, dirfd)) {
+		if (auditscan(dirfd, dir, from, 0, &scan, fault) == -1)
+			return -1;
+		if (auditscan_good(&scan)) {
+			upto->part = scan.part;
+			upto->offset = scan.whole;
 			return 0;
 		}
 	}
 	from->offset = 0;
-	return carry_verify(all, dir, fault);
+	return carry_verify(dirfd, dir, upto, fault);
 }
 
+/* Take the lines of all files from part `part`, there from byte `begin`. */
 static int
-carry_read(struct carry *c, struct span all, int dirfd, const char *dir,
-    const struct checkpoint *from, struct fault *fault)
+carry_lines(struct carry *c, int dirfd, unsigned part, size_t begin,
+    const struct checkpoint *upto)
 {
-	struct checkpoint found;
-	struct span line;
-	size_t begin;
+	char name[AUDITPARTS_NAME];
+	struct span all, rest, line;
 
-	if (from == NULL) {
-		if (carry_verify_from(&all, dirfd, dir, &found, fault) == -1)
+	for (; part <= upto->part; part++, begin = 0) {
+		if (auditparts_map(dirfd,
+			auditparts_name(part, upto->part - 1, name),
+			&all) == -1)
 			return -1;
-		from = &found;
+		rest = all;
+		if (part == upto->part && upto->offset < rest.len)
+			rest.len = (size_t)upto->offset;
+		if (begin > rest.len)
+			begin = rest.len;
+		rest = span_of(rest.p + begin, rest.len - begin);
+		while (span_line(&rest, &line))
+			carry_line(c, line);
+		auditparts_unmap(&all);
 	}
-	if (carry_begin(all, from, &begin) == -1 &&
-	    carry_verify(&all, dir, fault) == -1)
-		return -1;
-	all = span_of(all.p + begin, all.len - begin);
-	/* The state that it begins with is that of a run. */
-	c->any = begin != 0;
-	while (span_line(&all, &line))
-		carry_line(c, line);
 	return 0;
 }
 
 int
 carry_load(struct carry *c, int dirfd, const char *dir,
-    const struct checkpoint *from, uint64_t upto, struct fault *fault)
+    const struct checkpoint *from, const struct checkpoint *end,
+    struct fault *fault)
 {
-	struct stat st;
-	uint8_t *p;
-	int fd, rv;
+	struct checkpoint found, upto;
+	size_t begin = 0;
+	unsigned part = 1;
 
 	memset(c, 0, sizeof(*c));
-	fd = openat(dirfd, "audit.jsonl",
-	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd == -1 && errno == ENOENT)
+	if (!auditparts_any(dirfd))
 		return 0;
-	if (fd == -1 || fstat(fd, &st) == -1 || !S_ISREG(st.st_mode)) {
-		if (fd != -1)
-			close(fd);
-		return fault_set(
-		    fault, "%s/audit.jsonl: cannot be read", dir);
+	if (from != NULL) {
+		upto = *end;
+	} else {
+		if (carry_verify_from(dirfd, dir, &found, &upto, fault) == -1)
+			return -1;
+		from = &found;
 	}
-	if (st.st_size == 0) {
-		close(fd);
-		return 0;
+	if (from->offset != 0) {
+		if (carry_begin(dirfd, upto.part - 1, from, &begin) == 0) {
+			part = from->part;
+		} else {
+			begin = 0;
+			if (carry_verify(dirfd, dir, &upto, fault) == -1)
+				return -1;
+		}
 	}
-	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	close(fd);
-	if (p == MAP_FAILED)
-		return fault_errno(fault, "%s/audit.jsonl", dir);
-	if (from == NULL || upto > (uint64_t)st.st_size)
-		upto = (uint64_t)st.st_size;
-	rv = carry_read(
-	    c, span_of(p, (size_t)upto), dirfd, dir, from, fault);
-	(void)munmap(p, (size_t)st.st_size);
-	if (rv == -1)
+	/* The state that it begins with is that of a run. */
+	c->any = begin != 0 || part != 1;
+	if (carry_lines(c, dirfd, part, begin, &upto) == -1) {
 		carry_free(c);
-	return rv;
+		return fault_errno(fault, "%s/audit.jsonl", dir);
+	}
+	return 0;
 }
 
 void

@@ -72,11 +72,12 @@ struct carry {
 
 /*
  * Read the log in the directory. `from` is not NULL if the caller has verified
- * what follows this checkpoint (offset 0: everything), up to `upto` bytes; else
- * the log is verified here. Returns 0, or -1 with the fault set.
+ * what follows this checkpoint (offset 0: everything), up to the end `upto`;
+ * else the log is verified here. Returns 0, or -1 with the fault set.
  */
 int carry_load(struct carry *, int dirfd, const char *dir,
-    const struct checkpoint *from, uint64_t upto, struct fault *);
+    const struct checkpoint *from, const struct checkpoint *upto,
+    struct fault *);
 void carry_free(struct carry *);
 /* carry_grants.c: Returns one of a grant's objects as text, which it owns. */
 const char *carry_grant_json(struct json_object *);

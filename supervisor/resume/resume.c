@@ -68,7 +68,7 @@ resume_load(struct fault *fault)
 
 	if (s->begun.offset != 0 &&
 	    carry_load(&resume_old, s->fd, s->dir, &s->unchecked,
-		s->begun.offset, fault) == -1)
+		&s->begun, fault) == -1)
 		return -1;
 	budget_carry(&resume_old);
 	if (!sup.opt.resume)

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "auditlog/parts.h"
 #include "common/near.h"
 #include "config/adapter.h"
 #include "icctl/policy/policy.h"
@@ -117,21 +118,11 @@ caches(struct gc *g, size_t row, const struct gc_look *l)
 	return t.bytes;
 }
 
-static uint64_t
-log_blocks(int dirfd)
-{
-	struct stat st;
-
-	return fstatat(dirfd, "audit.jsonl", &st, AT_SYMLINK_NOFOLLOW) == 0
-		   ? (uint64_t)st.st_blocks * 512
-		   : 0;
-}
-
 /* Close the log of a session whose icsupervisor was killed. */
 static void
 crashed(struct gc *g, const struct gc_row *r, const struct gc_look *l)
 {
-	uint64_t before = log_blocks(l->fd), after;
+	uint64_t before = auditparts_blocks(l->fd), after;
 	struct fault fault = {.text = ""};
 
 	g->crashed++;
@@ -143,7 +134,7 @@ crashed(struct gc *g, const struct gc_row *r, const struct gc_look *l)
 		gc_say(g, "crashed", r->name, 0, fault.text);
 		return;
 	}
-	after = log_blocks(l->fd);
+	after = auditparts_blocks(l->fd);
 	before = before > after ? before - after : 0;
 	g->bytes += before;
 	gc_say(g, "crashed", r->name, before,

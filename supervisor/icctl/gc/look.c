@@ -13,6 +13,7 @@
 
 #include <json-c/json.h>
 
+#include "auditlog/parts.h"
 #include "host/tree.h"
 
 /* A start takes seconds; before that, its directory may be empty. */
@@ -195,8 +196,7 @@ gc_look(
 	if (f.json || !f.fresh)
 		f.lock = look_lock(l);
 	look_owner(l, &f);
-	f.log = fstatat(l->fd, "audit.jsonl", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		st.st_size != 0;
+	f.log = auditparts_any(l->fd);
 	l->work = look_filled(l->fd, "sandbox");
 	l->state = gc_state(&f);
 	return 0;

@@ -25,7 +25,7 @@ struct gc_facts {
 	bool other_boot;      /* it was of an earlier boot of this machine */
 	bool other_host;      /* session.json names another machine */
 	bool json, says_runs; /* there is a session.json; its state */
-	bool log;             /* there are records in audit.jsonl */
+	bool log;             /* there are records in the audit log */
 	bool fresh;           /* the directory was made a moment ago */
 };
 

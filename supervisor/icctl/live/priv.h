@@ -31,6 +31,7 @@ struct live_conn {
 	int log;
 	int64_t at;
 	bool skip; /* to the end of the line */
+	bool next; /* there is another audit.jsonl, still without records */
 };
 
 struct live {
@@ -94,6 +95,8 @@ void tail_open(struct live_session *);
 void tail_close(struct live_session *);
 /* Read what was added. */
 void tail_read(struct live_session *);
+/* The file audit.jsonl has changed, or is a new one. */
+void tail_changed(struct live_session *, bool is_new);
 /* Add the record of a line. */
 void tail_line(struct live_session *, struct span line);
 

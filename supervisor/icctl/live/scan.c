@@ -91,14 +91,7 @@ scan_file(struct live_session *s, const struct inotify_event *e)
 	bool is_new = (e->mask & (IN_CREATE | IN_MOVED_TO)) != 0;
 
 	if (strcmp(e->name, "audit.jsonl") == 0) {
-		/* A log that was rotated: what is left of the old one first. */
-		if (is_new) {
-			tail_read(s);
-			tail_close(s);
-			s->conn->at = 0;
-			tail_open(s);
-		}
-		tail_read(s);
+		tail_changed(s, is_new);
 	} else if (is_new && strcmp(e->name, "control.sock") == 0 &&
 		   s->conn->io.fd == -1) {
 		s->conn->tries = 0;

@@ -220,3 +220,31 @@ tail_read(struct live_session *s)
 		c->at += (int64_t)tail_lines(s, span_of(p, (size_t)n));
 	freezero(p, TAIL_MAX);
 }
+
+/* Returns true if audit.jsonl has records. */
+static bool
+tail_filled(const struct live_session *s)
+{
+	struct stat st;
+
+	return fstatat(s->conn->dir, "audit.jsonl", &st,
+		   AT_SYMLINK_NOFOLLOW) == 0 &&
+	       st.st_size != 0;
+}
+
+void
+tail_changed(struct live_session *s, bool is_new)
+{
+	struct live_conn *c = s->conn;
+
+	c->next = c->next || (is_new && c->log != -1);
+	/* auditd writes to the file before until it takes the new one. */
+	if (c->next && tail_filled(s)) {
+		tail_read(s);
+		tail_close(s);
+		tail_open(s);
+		c->next = c->skip = false;
+		c->at = 0;
+	}
+	tail_read(s);
+}

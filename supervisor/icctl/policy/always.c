@@ -50,7 +50,7 @@ always_session(void)
 	    icctl_text(reply, "policy"));
 	snprintf(always_env.workspace, sizeof(always_env.workspace), "%s",
 	    icctl_text(reply, "workspace"));
-	snprintf(always_env.log, sizeof(always_env.log), "%.4000s/audit.jsonl",
+	snprintf(always_env.log, sizeof(always_env.log), "%.4000s",
 	    icctl_text(reply, "dir"));
 	json_object_put(reply);
 	return ICCTL_OK;

@@ -9,10 +9,14 @@
 
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "auditlog/parts.h"
 #include "common/json/json.h"
 
 #define POOL_MAX ((size_t)64 << 20)
@@ -78,8 +82,8 @@ take_call(struct value_pool *pool, const struct value *v, struct policy_call *c,
 	return fn(arg, c);
 }
 
-int
-policy_calls(const char *path, policy_call_fn *fn, void *arg)
+static int
+calls_file(const char *path, policy_call_fn *fn, void *arg)
 {
 	struct policy_call c = {.file = path};
 	struct value_pool *pool = value_pool_new(POOL_MAX);
@@ -113,11 +117,59 @@ policy_calls(const char *path, policy_call_fn *fn, void *arg)
 	return r;
 }
 
+/* Calls point to the names of their files, which are kept until the end. */
+static struct calls_name {
+	struct calls_name *next;
+	char file[PATH_MAX + AUDITPARTS_NAME];
+} *calls_names;
+
+/*
+ * Count the older files if the path is a session's directory. Returns false if
+ * it is a file, or nothing.
+ */
+static bool
+calls_directory(const char *path, unsigned *older)
+{
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (dir == -1)
+		return false;
+	if (auditparts_count(dir, older) == -1)
+		*older = 0;
+	close(dir);
+	return true;
+}
+
+int
+policy_calls(const char *path, policy_call_fn *fn, void *arg)
+{
+	char name[AUDITPARTS_NAME];
+	struct calls_name *n;
+	unsigned older;
+	int r = 0;
+
+	if (!calls_directory(path, &older))
+		return calls_file(path, fn, arg);
+	for (unsigned part = 1; r == 0 && part <= older + 1; part++) {
+		if ((n = calloc(1, sizeof(*n))) == NULL)
+			return -1;
+		n->next = calls_names;
+		calls_names = n;
+		snprintf(n->file, sizeof(n->file), "%.4095s/%s", path,
+		    auditparts_name(part, older, name));
+		r = calls_file(n->file, fn, arg);
+	}
+	return r;
+}
+
 char *
 policy_calls_workspace(const char *path)
 {
+	char first[PATH_MAX + AUDITPARTS_NAME], name[AUDITPARTS_NAME];
+	unsigned older;
+
 	struct value_pool *pool = value_pool_new(POOL_MAX);
-	FILE *f = fopen(path, "re");
+	FILE *f;
 	char *line = NULL, *out = NULL;
 	const struct value *v;
 	struct span dir;
@@ -125,6 +177,11 @@ policy_calls_workspace(const char *path)
 	size_t cap = 0;
 	ssize_t n;
 
+	snprintf(first, sizeof(first), "%s", path);
+	if (calls_directory(path, &older))
+		snprintf(first, sizeof(first), "%.4095s/%s", path,
+		    auditparts_name(1, older, name));
+	f = fopen(first, "re");
 	if (f != NULL && pool != NULL && (n = getline(&line, &cap, f)) > 0 &&
 	    (v = json_read(pool, span_of(line, (size_t)n), NULL)) != NULL) {
 		dir = value_str(value_get(v, "detail"), "workspace");

@@ -7,11 +7,14 @@
 #include "icctl/policy/lint.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "auditlog/parts.h"
 #include "common/json/json.h"
 #include "common/log.h"
 
@@ -113,6 +116,26 @@ read_log(struct lint *l, struct value_pool *pool, const char *path)
 	free(line);
 }
 
+/* Read all files of the log in this directory. */
+static void
+read_logs(struct lint *l, struct value_pool *pool, const char *dir)
+{
+	char path[2 * PATH_MAX + AUDITPARTS_NAME], name[AUDITPARTS_NAME];
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	unsigned older;
+
+	if (fd == -1)
+		return;
+	if (auditparts_count(fd, &older) == -1)
+		older = 0;
+	close(fd);
+	for (unsigned part = 1; part <= older + 1; part++) {
+		snprintf(path, sizeof(path), "%s/%s", dir,
+		    auditparts_name(part, older, name));
+		read_log(l, pool, path);
+	}
+}
+
 void
 policy_lint_running(struct lint *l, const char *home)
 {
@@ -126,9 +149,8 @@ policy_lint_running(struct lint *l, const char *home)
 	while (d != NULL && (e = readdir(d)) != NULL) {
 		if (e->d_name[0] == '.')
 			continue;
-		snprintf(path, sizeof(path), "%s/run/%s/audit.jsonl", home,
-		    e->d_name);
-		read_log(l, pool, path);
+		snprintf(path, sizeof(path), "%s/run/%s", home, e->d_name);
+		read_logs(l, pool, path);
 	}
 	if (d != NULL)
 		closedir(d);

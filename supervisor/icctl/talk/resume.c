@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "auditlog/parts.h"
 #include "common/log.h"
 #include "common/near.h"
 #include "config/here.h"
@@ -186,7 +187,12 @@ resume_read(struct icctl *ctl, struct resume *r, int dirfd)
 			warnx("%s", fault.text);
 		return -1;
 	}
-	if (carry_load(&r->old, dirfd, ctl->dir, NULL, 0, &fault) == -1) {
+	/* A crash in the middle of a rotation: put the log's end in its place. */
+	if (!auditparts_settled(dirfd) && flock(dirfd, LOCK_EX | LOCK_NB) == 0) {
+		(void)auditparts_settle(dirfd);
+		(void)flock(dirfd, LOCK_UN);
+	}
+	if (carry_load(&r->old, dirfd, ctl->dir, NULL, NULL, &fault) == -1) {
 		warnx("%s", fault.text);
 		return -1;
 	}

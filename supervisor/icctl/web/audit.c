@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "auditlog/parts.h"
 #include "json_put.h"
 
 #define AUDIT_LINE 8192U /* bytes of a record that are shown */
@@ -110,11 +111,12 @@ audit_search(char *p, size_t len, bool cut, const char *text)
 void
 audit_find(struct web *w, const struct msg_WEB_REQUEST *m)
 {
-	char id[65], text[513], path[4200], *p;
+	char id[65], text[513], *p;
 	struct live_session *s = NULL;
 	json_object *o;
 	size_t len;
 	bool cut;
+	int dir;
 
 	if (span_copy(m->session, id, sizeof(id)) == 0)
 		s = live_find(w->live, id);
@@ -122,8 +124,12 @@ audit_find(struct web *w, const struct msg_WEB_REQUEST *m)
 		send_refuse(w, m->n, 404, "there is no such session");
 		return;
 	}
-	snprintf(path, sizeof(path), "%s/audit.jsonl", s->dir);
-	if ((p = audit_read(path, WEB_AUDIT_BYTES, &len, &cut)) == NULL) {
+	dir = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	p = dir == -1 ? NULL
+		      : auditparts_tail(dir, WEB_AUDIT_BYTES, &len, &cut);
+	if (dir != -1)
+		close(dir);
+	if (p == NULL) {
 		send_refuse(w, m->n, 404, "its log cannot be read");
 		return;
 	}

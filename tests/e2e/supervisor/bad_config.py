@@ -144,7 +144,9 @@ CONFIG = [
      "\"fast\""),
     ("an unknown key of audit", config(audit={"sync": True}), 78,
      "{config}: audit.sync: unknown key. Known here: anchor, durability, "
-     "strict"),
+     "rotate, strict"),
+    ("a negative size of the log", config(audit={"rotate": -1}), 78,
+     "{config}: audit.rotate: must be from 0 to 1048576, is -1"),
     ("redaction no boolean", config(auditRedaction={"enabled": "no"}), 78,
      "{config}: auditRedaction.enabled: must be true or false, is a string"),
     ("sandboxPolicy warn", config(sandboxPolicy="warn"), 78,

@@ -47,8 +47,9 @@ def checkpoint(s):
     """Returns offset, number of the next record, hash; or None."""
     if not os.path.exists(path(s, "audit.checkpoint")):
         return None
-    version, offset, seq, digest = read(path(s, "audit.checkpoint")).split()
-    assert version == b"1"
+    version, part, offset, seq, digest = read(
+        path(s, "audit.checkpoint")).split()
+    assert (version, part) == (b"2", b"1")
     return int(offset), int(seq), digest.decode()
 
 
@@ -143,13 +144,15 @@ def test_hint():
         offset, seq, digest = checkpoint(s)
         other = "0" * 64
         for text, what in (
-                (f"1 {offset} {seq} {other}\n", "another hash"),
-                (f"1 {offset - 1} {seq} {digest}\n", "another place"),
-                (f"1 {offset + 9999} {seq} {digest}\n", "beyond the end"),
-                (f"2 {offset} {seq} {digest}\n", "another version"),
-                (f"1 {offset} {seq} {digest}", "no newline"),
-                (f"1 0{offset} {seq} {digest}\n", "another spelling"),
-                (f"1 {offset} {seq} {digest}\n\n", "more text"),
+                (f"2 1 {offset} {seq} {other}\n", "another hash"),
+                (f"2 1 {offset - 1} {seq} {digest}\n", "another place"),
+                (f"2 1 {offset + 9999} {seq} {digest}\n", "beyond the end"),
+                (f"2 2 {offset} {seq} {digest}\n", "another file"),
+                (f"2 0 {offset} {seq} {digest}\n", "file 0"),
+                (f"1 {offset} {seq} {digest}\n", "another version"),
+                (f"2 1 {offset} {seq} {digest}", "no newline"),
+                (f"2 1 0{offset} {seq} {digest}\n", "another spelling"),
+                (f"2 1 {offset} {seq} {digest}\n\n", "more text"),
                 ("", "nothing")):
             write(path(s, "audit.checkpoint"), text.encode())
             try:
@@ -160,7 +163,7 @@ def test_hint():
                            f"{what}: everything is checked")
         # The right place with another number: the chain does not go on.
         write(path(s, "audit.checkpoint"),
-              f"1 {offset} {seq + 1} {digest}\n".encode())
+              f"2 1 {offset} {seq + 1} {digest}\n".encode())
         try:
             build(work).start()
             t.ok(False, "a wrong number is noticed")
@@ -250,7 +253,8 @@ def test_confined():
         os.set_blocking(w, True)
         with open(log, "rb") as f, subprocess.Popen(
                 [os.path.join(h.PREFIX, "libexec", "ironcurtain",
-                              "ic-logcheck"), str(os.path.getsize(log))],
+                              "ic-logcheck"), str(os.path.getsize(log)),
+                 "1", "0" * 64, "0"],
                 stdin=f, stdout=w) as p:
             os.close(w)
             try:

@@ -69,7 +69,9 @@ static void
 start(const char *program)
 {
 	static const uint8_t none[32];
-	struct msg_LOG log = {.seq = 1, .prev = span_of(none, sizeof(none))};
+	struct msg_LOG log = {.seq = 1,
+	    .prev = span_of(none, sizeof(none)),
+	    .room = UINT64_MAX};
 	struct msg_EVENT event = {.event = SPAN("start"), .detail = SPAN("{}")};
 	struct msg_START go = {.proto_pad_ = 0};
 	int fd;

@@ -55,7 +55,7 @@ static const struct {
 	 "/h/config.json: audit.durability: must not be empty"},
 	{"{\"audit\":{\"sync\":true}}",
 	 "/h/config.json: audit.sync: unknown key. Known here: anchor, "
-	 "durability, strict"},
+	 "durability, rotate, strict"},
 	{"{\"auditRedaction\":{\"enabled\":\"yes\"}}",
 	 "/h/config.json: auditRedaction.enabled: must be true or false, is a string"},
 	{"{\"auditRedaction\":[]}",
