@@ -30,7 +30,7 @@ static const char options_help[] =
     "given); each is\n                        a file agents/NAME.json\n  "
     "--model NAME          which model it uses\n  --task TEXT           what the agent is asked to do; without it, or a\n   "
     "                     COMMAND, it runs as if a person had started it\n  "
-    "--policy NAME|DIR     default, read-only, coding or one of your own in\n  "
+    "--policy NAME|DIR     default, read-only, coding, record or your own in\n  "
     "                      IRONCURTAIN_HOME/policies; with a slash: a "
     "directory\n  --runtime bwrap|docker|podman|none\n                        "
     "where the agent runs; none: no agent is started,\n"

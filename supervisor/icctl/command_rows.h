@@ -254,6 +254,8 @@ POLICY_TOOL(reload, "", 0, 0,
     "load other files into the running session")
 POLICY_TOOL(learn, "AUDIT...", 1, POLICY_MAX_LIST,
     "propose rules that would have allowed what you approved")
+POLICY_TOOL(propose, "[SESSION|DIR]", 0, 1,
+    "turn a recorded session into a policy")
 
 /* The options of all its tools: the value replaces `one`, or is added to `list`. */
 POLICY_OPTION("policy", "POLICY", &p->files[PROTO_RULES_POLICY], NULL, NULL)

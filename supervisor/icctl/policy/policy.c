@@ -36,7 +36,7 @@ usage(FILE *to)
 	fputs("\noptions: --policy FILE --annotations FILE --lists FILE "
 	      "--sandbox DIR\n  --protect PATH --allow-domains "
 	      "SERVER=HOST[,HOST...] --trust SERVER\n  --audit FILE (diff) "
-	      "--into FILE (learn) "
+	      "--into FILE (learn), NAME (propose) "
 	      "--json\nWithout --policy: the files that a session would "
 	      "use. See icctl(1).\n",
 	    to);

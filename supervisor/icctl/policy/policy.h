@@ -190,5 +190,6 @@ int icctl_policy_replay(struct icctl *, struct policy_opts *);
 int icctl_policy_diff(struct icctl *, struct policy_opts *);
 int icctl_policy_reload(struct icctl *, struct policy_opts *);
 int icctl_policy_learn(struct icctl *, struct policy_opts *);
+int icctl_policy_propose(struct icctl *, struct policy_opts *);
 
 #endif
