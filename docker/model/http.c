@@ -12,7 +12,11 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
+/* Ends of a transfer that are not curl's. */
+#define HTTP_CANCELLED (-1)
+#define HTTP_SILENT (-2)
 #define HTTP_ERROR_MAX 65536U /* bytes of an answer that is no stream */
 #define HTTP_LOOPBACK "http://127.0.0.1:"
 
@@ -22,11 +26,22 @@ struct http {
 	struct curl_slist *headers;
 	char *base;
 	int cancel_fd;
+	unsigned idle_ms;
 	/* The request under way. */
 	struct stream *stream;
 	struct buf error;
+	uint64_t last; /* when a byte arrived, as http_now() counts */
 	char said[CURL_ERROR_SIZE];
 };
+
+static uint64_t
+http_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
 
 static size_t
 http_write(char *p, size_t size, size_t n, void *arg)
@@ -36,6 +51,7 @@ http_write(char *p, size_t size, size_t n, void *arg)
 	char *type = NULL;
 	long status = 0;
 
+	h->last = http_now();
 	curl_easy_getinfo(h->easy, CURLINFO_RESPONSE_CODE, &status);
 	curl_easy_getinfo(h->easy, CURLINFO_CONTENT_TYPE, &type);
 	if (status == 200 && type != NULL &&
@@ -119,9 +135,6 @@ http_setup(struct http *h, const struct model_options *o)
 	r |=
 	    curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)o->connect_ms);
 	r |= curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)o->total_ms);
-	r |= curl_easy_setopt(e, CURLOPT_LOW_SPEED_LIMIT, 1L);
-	r |= curl_easy_setopt(
-	    e, CURLOPT_LOW_SPEED_TIME, (long)((o->idle_ms + 999) / 1000));
 	return r == CURLE_OK;
 }
 
@@ -143,6 +156,7 @@ http_new(const struct dialect *d, const struct model_options *o,
 	    (h = calloc(1, sizeof(*h))) == NULL)
 		return NULL;
 	h->cancel_fd = o->cancel_fd > 0 ? o->cancel_fd : -1;
+	h->idle_ms = o->idle_ms;
 	buf_init(&h->error, HTTP_ERROR_MAX);
 	h->base = strdup(base);
 	h->easy = curl_easy_init();
@@ -187,7 +201,7 @@ http_wait(const struct http *h, unsigned ms)
 	return n == 0;
 }
 
-/* Returns the result of the transfer, or -1 if it was cancelled. */
+/* Returns curl's result of the transfer, or one of ours. */
 static int
 http_run(struct http *h)
 {
@@ -203,9 +217,11 @@ http_run(struct http *h)
 		if (running == 0)
 			break;
 		/* An interrupted poll is a reason to look, no more. */
-		curl_multi_poll(h->multi, &cancel, extra, 1000, NULL);
+		curl_multi_poll(h->multi, &cancel, extra, 500, NULL);
 		if (extra != 0 && !http_wait(h, 0))
-			return -1;
+			return HTTP_CANCELLED;
+		if (http_now() - h->last > h->idle_ms)
+			return HTTP_SILENT;
 	}
 	while ((m = curl_multi_info_read(h->multi, &left)) != NULL) {
 		if (m->msg == CURLMSG_DONE)
@@ -291,15 +307,19 @@ http_judge(struct http *h, int code, struct stream *s)
 	long status = 0;
 
 	curl_easy_getinfo(h->easy, CURLINFO_RESPONSE_CODE, &status);
-	if (code == -1)
+	if (code == HTTP_CANCELLED)
 		stream_fail(s, MODEL_CANCELLED, "The turn was interrupted.");
+	else if (code == HTTP_SILENT && !s->stopped)
+		stream_fail(s, MODEL_TRANSIENT,
+		    "The provider has sent nothing for %u seconds.",
+		    h->idle_ms / 1000);
 	else if (status != 0 && status != 200 &&
 		 (code == CURLE_OK || h->error.len != 0))
 		error_classify(s->out, (unsigned)status, buf_span(&h->error));
 	else if (status == 200 && h->error.len != 0)
 		stream_fail(s, MODEL_HARD,
 		    "The provider's answer is not a stream of events.");
-	else if (code != CURLE_OK && !(s->stopped && s->done))
+	else if (code != CURLE_OK && !s->stopped)
 		http_failed(h, code, s);
 	s->out->status = (unsigned)status;
 	return stream_end(s);
@@ -317,6 +337,7 @@ http_post(struct http *h, const char *path, struct span body, struct stream *s,
 	buf_addc(&url, '\0');
 	*reply = (struct http_reply){0};
 	h->stream = s;
+	h->last = http_now();
 	h->said[0] = '\0';
 	buf_reset(&h->error, HTTP_ERROR_MAX);
 	if (buf_check(&url) == 0 &&
