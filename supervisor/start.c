@@ -20,6 +20,7 @@
 #include "box/runtime.h"
 #include "box/watcher.h"
 #include "budget/budget.h"
+#include "builtin.h"
 #include "clone.h"
 #include "later.h"
 #include "control/approvals.h"
@@ -156,7 +157,7 @@ start_adapter(struct fault *fault)
 	char **providers = NULL;
 
 	if (name == NULL && sup.opt.runtime != RUNTIME_NONE)
-		name = sup.opt.command != NULL ? "command" : "claude-code";
+		name = sup.opt.command != NULL ? "command" : BUILTIN_USUAL;
 	if (name != NULL) {
 		if (adapter_load(&sup.adapter, &sup.paths, name, fault) == -1)
 			return -1;
@@ -414,6 +415,7 @@ start_session(int *status, struct fault *fault)
 	if (sup.config.ignored[0] != '\0')
 		sup_warn("%s: without effect here: %s", sup.config.file,
 		    sup.config.ignored);
+	builtin_default();
 	/* An agent chooses the providers; `icctl doctor` checks each. */
 	if (start_workspace(fault) == -1 || resume_workspace(fault) == -1 ||
 	    rules_load(fault) == -1 ||

@@ -81,6 +81,8 @@ bwrap_find_adapter(char **inside, struct fault *fault)
 	if (cfg != NULL && cfg->path != NULL)
 		return bwrap_find_named(cfg->path, inside, fault);
 	for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
+		if (locate_is_own(names[i]))
+			return bwrap_find_named(names[i], inside, fault);
 		if ((found = locate_in_path(&l, names[i])) == NULL)
 			continue;
 		free(found);

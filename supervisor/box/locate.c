@@ -75,6 +75,18 @@ locate_ours(const struct locate *l, const char *real)
 	return same;
 }
 
+bool
+locate_is_own(const char *command)
+{
+	static const char *const own[] = {
+	    "icfs", "icfetch", "ic-agent", "ic-compile"};
+
+	for (size_t i = 0; i < nitems(own); i++)
+		if (strcmp(command, own[i]) == 0)
+			return true;
+	return false;
+}
+
 /* Resolve a name in PATH or a path. Links are followed, except in a venv. */
 static int
 locate_plain(const struct locate *l, const char *command, char *const *args,
@@ -83,7 +95,7 @@ locate_plain(const struct locate *l, const char *command, char *const *args,
 	char *found, *dir, *slash, *real;
 	bool venv;
 
-	if (strcmp(command, "icfs") == 0 || strcmp(command, "icfetch") == 0) {
+	if (locate_is_own(command)) {
 		found = paths_join(l->paths->bindir, command);
 	} else if (strchr(command, '/') == NULL) {
 		found = locate_in_path(l, command);

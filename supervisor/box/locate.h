@@ -35,6 +35,11 @@ int locate_program(const struct locate *, const char *command,
     char *const *args, struct program *, struct fault *);
 void program_free(struct program *);
 /*
+ * Returns true for programs that are installed with ours, so that they need not
+ * be in PATH.
+ */
+bool locate_is_own(const char *command);
+/*
  * Returns true for paths below /usr, /bin, /sbin and /lib*, which are in every
  * view.
  */

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "builtin.h"
 #include "home/store.h"
 #include "host/tree.h"
 #include "json_put.h"
@@ -126,7 +127,7 @@ home_open(struct fault *fault)
 	if (home_refuse(fault) == -1)
 		return -1;
 	if (agent == NULL)
-		agent = sup.opt.command != NULL ? "command" : "claude-code";
+		agent = sup.opt.command != NULL ? "command" : BUILTIN_USUAL;
 	home_id(sup.workspace_path, agent, home_env.id);
 	if ((path = paths_join(sup.paths.home, HOMES)) == NULL)
 		return fault_errno(fault, "--home project");

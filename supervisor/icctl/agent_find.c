@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "icctl/policy/policy.h"
+
 /* The first program in PATH of that name. Returns -1 if there is none. */
 static int
 agents_in_path(const char *name, char found[PATH_MAX])
@@ -23,6 +25,16 @@ agents_in_path(const char *name, char found[PATH_MAX])
 			return 0;
 	}
 	return -1;
+}
+
+/* A program that is installed with icctl. */
+static int
+agents_own(const char *name, char found[PATH_MAX])
+{
+	char tail[64];
+
+	snprintf(tail, sizeof(tail), "bin/%s", name);
+	return policy_own_path(tail, found, PATH_MAX);
 }
 
 /* The version in the package.json above a program, or "". */
@@ -62,7 +74,9 @@ agent_find(const struct adapter *a, const struct config *cfg,
 		found = realpath(own->path, program) != NULL;
 	for (size_t i = 0; !found && a->program != NULL && a->program[i] != NULL;
 	     i++)
-		found = agents_in_path(a->program[i], program) == 0;
+		found = strcmp(a->program[i], "ic-agent") == 0
+			    ? agents_own(a->program[i], program) == 0
+			    : agents_in_path(a->program[i], program) == 0;
 	if (found)
 		agents_version(program, version, AGENT_VERSION);
 	return found;

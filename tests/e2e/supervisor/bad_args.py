@@ -91,7 +91,7 @@ ARGS = [
     ("a workspace that is /", [*NONE, "--workspace", "/"], 78,
      "icsupervisor: workspace /: refused, because it is the root directory"),
     ("an unknown agent", [*S, "--agent", "acme"], 78,
-     "icsupervisor: --agent acme: no agent has this name (known: claude, "
+     "icsupervisor: --agent acme: no agent has this name (known: builtin, claude, "
      "claude-code, codex, command, gemini, gemini-cli, goose, "
      "opencode, opencode-gateway). An agent is "
      "a file {home}/agents/NAME.json"),
@@ -168,7 +168,7 @@ ARGS = [
     ("start with an agent that is nearly right",
      ["icctl", "start", "cluade", "fix it"], 2,
      "icctl: cluade: no agent has this name (did you mean claude? Known: "
-     "claude, claude-code, codex, command, gemini, gemini-cli, goose, "
+     "builtin, claude, claude-code, codex, command, gemini, gemini-cli, goose, "
      "opencode, opencode-gateway). A "
      "TASK of several words is put in quotes"),
     ("start with that alone", ["icctl", "start", "codx"], 2,
@@ -194,7 +194,7 @@ ARGS = [
      "icctl: one TASK only; put it in quotes"),
     ("start with a wrong agent", ["icctl", "start", "--agent", "acme", "x"],
      78,
-     "icsupervisor: --agent acme: no agent has this name (known: claude, "
+     "icsupervisor: --agent acme: no agent has this name (known: builtin, claude, "
      "claude-code, codex, command, gemini, gemini-cli, goose, "
      "opencode, opencode-gateway). An agent is "
      "a file {home}/agents/NAME.json"),
