@@ -277,6 +277,8 @@ engine_args(char *const *argv, struct fault *fault)
 	if (!v.failed)
 		rv = add_rows(args, &n, &v);
 	if (rv == 0)
+		rv = engine_volumes_add(args, &n, ENGINE_MAX_ARGS - 1);
+	if (rv == 0)
 		rv = add(args, &n, strdup(engine.digest));
 	/* argv[0] is the entry point. */
 	for (size_t i = 1; rv == 0 && argv[i] != NULL; i++)

@@ -131,23 +131,6 @@ check_image_name(struct fault *fault)
 	return 0;
 }
 
-static int
-check_volumes(struct json_object *image, struct fault *fault)
-{
-	struct json_object *v;
-
-	if (engine.kind->bit == ON_PODMAN ||
-	    !json_object_object_get_ex(image, "volumes", &v) ||
-	    !json_object_is_type(v, json_type_object) ||
-	    json_object_object_length(v) == 0)
-		return 0;
-	return fault_set(fault,
-	    "image %s declares volumes (VOLUME), which Docker would make "
-	    "writable without any limit. Use an image without them, or "
-	    "--runtime podman",
-	    engine.image);
-}
-
 /* An image of ours is missing: say how to make it. */
 static int
 check_unbuilt(struct fault *fault)
@@ -193,7 +176,7 @@ check_image(struct fault *fault)
 	    json_object_get_string(v));
 	snprintf(sandbox.image, sizeof(sandbox.image), "%s (%s)", engine.image,
 	    engine.digest);
-	rv = check_volumes(o, fault);
+	rv = engine_volumes(o, fault);
 	json_object_put(o);
 	return rv;
 }

@@ -17,6 +17,7 @@
 #define ENGINE_ID 72U        /* a container's id, in hex, and its NUL */
 #define ENGINE_MAX_ARGS 160U /* an engine's client takes */
 #define ENGINE_MAX_ENV 12U
+#define ENGINE_MAX_VOLUMES 16U
 #define ENGINE_FILTER "/opt/ironcurtain/filter"
 
 /* The engines of a row in a table. */
@@ -43,6 +44,9 @@ struct engine {
 	char version[64];
 	char image[256];  /* as the user named it */
 	char digest[128]; /* the engine's id of it */
+	/* Paths of volumes that the image declares, allocated. */
+	char *volumes[ENGINE_MAX_VOLUMES];
+	unsigned nvolumes;
 	bool rootless;
 	bool limits; /* it enforces limits of memory and processes */
 	char *dir;   /* DIR/engine, where its files are */
@@ -87,6 +91,13 @@ char *engine_path(const char *name);
 char **engine_args(char *const *argv, struct fault *);
 /* Refuse a path that --mount cannot express. */
 int engine_path_ok(const char *path, struct fault *);
+
+/* volumes.c */
+/* Take the volumes of an image. Returns 0, or -1 with the fault set. */
+struct json_object;
+int engine_volumes(struct json_object *image, struct fault *);
+/* Add the arguments against them. Returns 0, or -1 if there is no room. */
+int engine_volumes_add(char **args, size_t *n, size_t max);
 
 /* end.c */
 /*

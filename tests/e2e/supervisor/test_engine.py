@@ -198,8 +198,11 @@ REFUSED = [
      "--runtime podman needs an image: --image NAME"),
     ("an image that is an option", "docker", {},
      {"options": ("--image", "--privileged")}, "--image must be a name"),
-    ("an image with volumes", "docker",
-     {"image": {**IMAGE, "volumes": {"/data": {}}}}, {}, "declares volumes"),
+    *((f"an image with a volume at {path}", "docker",
+       {"image": {**IMAGE, "volumes": {path: {}}}}, {},
+       f"declares a volume at {path}")
+      for path in ("/workspace", "/workspace/sub", "/home/agent", "/etc",
+                   "/opt", "/", "/data,readonly", "/data/../etc")),
 ]
 
 
@@ -222,6 +225,19 @@ def test_paths(work):
     r = e.start("true")
     t.ok(r.returncode == 78 and "cannot mount a path with a comma" in r.stderr,
          "a comma in a path is no option of --mount", r.stderr)
+
+
+def test_volumes(work):
+    """Docker makes no directory of the host where something is mounted."""
+    e = Engine(work, "docker", image={**IMAGE, "volumes": {
+        "/var/lib/docker": {}, "/homes": {}}})
+    r = e.start("/bin/sh", "-c", "ls -d /var/lib/docker /homes; exit 3")
+    t.ok(r.returncode == 3, "an image with volumes can be used", r.stderr)
+    args = e.of("run")[0]["args"]
+    t.equal([a for a in args if a.startswith("type=tmpfs,")],
+            [f"type=tmpfs,target={p},tmpfs-size=4096,tmpfs-mode=0555"
+             for p in ("/var/lib/docker", "/homes")],
+            "an empty file system stands at each volume of the image")
 
 
 def test_not_made(work):
@@ -340,7 +356,7 @@ def main():
         t.done()
     for test in (test_docker, test_podman, test_inside, test_workspace_path,
                  test_refused,
-                 test_paths, test_not_made, test_swept, test_gc, test_config,
+                 test_paths, test_volumes, test_not_made, test_swept, test_gc, test_config,
                  test_client_killed, test_no_new_privs):
         with h.workdir() as work, t.case(test.__name__):
             test(work)

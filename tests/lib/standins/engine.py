@@ -62,8 +62,11 @@ def box(pairs):
     for name, value in pairs:
         if name == "--mount":
             m = dict(p.partition("=")[::2] for p in value.split(","))
-            yield from ("--ro-bind" if "readonly" in m else "--bind",
-                        m["source"], m["target"])
+            if m["type"] == "tmpfs":
+                yield from ("--perms", m["tmpfs-mode"], "--tmpfs", m["target"])
+            else:
+                yield from ("--ro-bind" if "readonly" in m else "--bind",
+                            m["source"], m["target"])
     yield from ("--ro-bind", "/proc/sys", "/proc/sys", "--remount-ro", "/",
                 "--chdir", dict(pairs)["--workdir"])
 
