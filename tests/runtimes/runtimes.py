@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: ISC
 """./dev test runtimes: sessions in containers of the real Docker and Podman.
 
-usage: runtimes.py --build BUILD --user USER
+usage: runtimes.py --build BUILD --user USER [--agent AGENT]
 
 Runs as root, which dockerd needs: it starts one of its own, with its own data
 root, makes an image of the distribution's packages (none can be fetched), and
-runs test_runtimes.py and tests of the suite e2e as USER.  At the end nothing of
-it is left but the image's file in BUILD/runtimes."""
+runs test_runtimes.py, test_agents.py and tests of the suite e2e as USER.  With
+--agent only that agent, and only in Docker; what is missing is a reason to skip
+then.  At the end nothing of it is left but the image's file in BUILD/runtimes."""
 import argparse
 import json
 import os
@@ -19,6 +20,8 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
+import base  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 IMAGE = "ironcurtain-test"
@@ -29,16 +32,6 @@ ALSO = ["tests/e2e/supervisor/test_limits.py"]
 
 def say(text):
     print("runtimes:", text, file=sys.stderr, flush=True)
-
-
-def make_image(path):
-    if os.path.exists(path):
-        return
-    say("making an image with mmdebstrap (one to three minutes)")
-    subprocess.run(["mmdebstrap", "--variant=minbase", "--include=python3",
-                    "--quiet", "bookworm", path + ".new"], check=True)
-    os.chmod(path + ".new", 0o644)
-    os.rename(path + ".new", path)
 
 
 class Docker:
@@ -60,12 +53,16 @@ class Docker:
                  self.host], stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE, start_new_session=True)
             # It says so when it listens.
+            last = b""
             for line in self.p.stderr:
                 log.write(line)
                 if b"API listen on" in line:
                     break
+                last = line
             else:
-                raise RuntimeError(f"dockerd does not start: {self.log}")
+                self.p.wait(60)
+                raise RuntimeError("dockerd does not start: " +
+                                   last.decode(errors="replace").strip())
         self.drain = subprocess.Popen(["cat"], stdin=self.p.stderr,
                                       stdout=subprocess.DEVNULL)
 
@@ -89,17 +86,16 @@ def as_user(user, env, argv):
          *argv], cwd="/", check=False, stdout=subprocess.PIPE, text=True)
 
 
-def run(user, name, engine, build):
+def run(user, name, engine, build, scripts):
     """Returns the numbers of tests that passed, failed, and were skipped."""
     env = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8",
            "HOME": user.pw_dir, "IC_PREFIX": build + "/stage/usr/local",
            "IC_RUNTIME": name, "IC_IMAGE": IMAGE, "IC_PATIENCE": "3",
            "IC_ENGINE_ENV": json.dumps(engine)}
     counts = [0, 0, 0]
-    for script in [os.path.join(HERE, "test_runtimes.py")] + [
-            os.path.join(TOP, p) for p in ALSO if name == "docker"]:
+    for script in scripts:
         before = counts[1]
-        r = as_user(user, env, ["python3", "-B", script])
+        r = as_user(user, env, ["python3", "-B", *script])
         for line in r.stdout.splitlines():
             if line.startswith("not ok"):
                 counts[1] += 1
@@ -111,7 +107,7 @@ def run(user, name, engine, build):
                 print(f"{name}: {line}")
         if r.returncode != 0 and counts[1] == before:
             counts[1] += 1
-            print(f"{name}: {script} ended with {r.returncode}")
+            print(f"{name}: {script[0]} ended with {r.returncode}")
     say(f"{name}: {counts[0]} passed, {counts[1]} failed, {counts[2]} skipped")
     return counts
 
@@ -142,37 +138,83 @@ def end_podman(user, env):
         pass
 
 
+def scripts(name, agents):
+    """Returns what runs in that engine."""
+    every = [[os.path.join(HERE, "test_runtimes.py")]]
+    if name == "docker":
+        every += [[os.path.join(TOP, p)] for p in ALSO]
+    # One agent is enough in an engine that differs in a few words.
+    if agents:
+        every.append([os.path.join(HERE, "test_agents.py"),
+                      *(["claude-code"] if name == "podman" else [])])
+    return every
+
+
+def everything(work, user, tar, build, agents):
+    total = [0, 0, 0]
+    docker = Docker(work, user)
+    try:
+        docker.load(tar)
+        total = run(user, "docker", {"DOCKER_HOST": docker.host}, build,
+                    scripts("docker", agents))
+    finally:
+        docker.end()
+    if not agents:
+        say("agents: skipped, since npm is not here or cannot be reached")
+        total[2] += 1
+    env = podman(work, user, tar)
+    if env is None:
+        say("podman: skipped, since rootless containers cannot be made here")
+        total[2] += 1
+        return total
+    try:
+        found = run(user, "podman", env, build, scripts("podman", agents))
+        return [a + b for a, b in zip(total, found)]
+    finally:
+        end_podman(user, env)
+
+
+def one_agent(work, user, tar, build, agent):
+    try:
+        docker = Docker(work, user)
+    except RuntimeError as e:
+        say(f"SKIP {agent} in Docker: {e}")
+        return [0, 0, 1]
+    try:
+        docker.load(tar)
+        return run(user, "docker", {"DOCKER_HOST": docker.host}, build,
+                   [[os.path.join(HERE, "test_agents.py"), agent]])
+    finally:
+        docker.end()
+
+
+def missing(programs):
+    return [p for p in programs if not shutil.which(p)]
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     p.add_argument("--build", required=True)
     p.add_argument("--user", required=True)
     p.add_argument("--counts", help="write passed, failed, skipped here")
+    p.add_argument("--agent", help="only this agent, in Docker")
     args = p.parse_args()
     build, user = os.path.abspath(args.build), pwd.getpwnam(args.user)
     os.makedirs(build + "/runtimes", exist_ok=True)
     tar = build + "/runtimes/image.tar"
-    make_image(tar)
-    total = [0, 0, 0]
+    total = [0, 0, 1]
     work = tempfile.mkdtemp(prefix="ic-runtimes-")
     os.chmod(work, 0o755)
     try:
-        docker = Docker(work, user)
-        try:
-            docker.load(tar)
-            total = run(user, "docker", {"DOCKER_HOST": docker.host}, build)
-        finally:
-            docker.end()
-        env = podman(work, user, tar)
-        if env is None:
-            say("podman: skipped, since rootless containers cannot be made "
-                "here")
-            total[2] += 1
+        lacks = missing(["dockerd", "mmdebstrap"])
+        agents = not lacks and base.make(tar)
+        if not args.agent:
+            total = everything(work, user, tar, build, agents)
+        elif agents:
+            total = one_agent(work, user, tar, build, args.agent)
         else:
-            try:
-                found = run(user, "podman", env, build)
-                total = [a + b for a, b in zip(total, found)]
-            finally:
-                end_podman(user, env)
+            say(f"SKIP {args.agent} in Docker: "
+                f"{', '.join(lacks) or 'npm'} is not here")
     finally:
         shutil.rmtree(work, ignore_errors=True)
     if args.counts:
