@@ -70,6 +70,7 @@ enum {
 	OPT_SWEEP,
 	OPT_IMAGES,
 	OPT_TRIAL,
+	OPT_POLICY_WORK,
 	OPT_RESUME,
 	OPT_AFTER_CRASH,
 	OPT_KEEP_GRANT,
@@ -88,6 +89,7 @@ static const struct option options_long[] = {
     {"sweep", required_argument, NULL, OPT_SWEEP},
     {"images", required_argument, NULL, OPT_IMAGES},
     {"trial", required_argument, NULL, OPT_TRIAL},
+    {"policy-work", required_argument, NULL, OPT_POLICY_WORK},
     {"approved-entry", required_argument, NULL, OPT_APPROVED},
     {"resume", no_argument, NULL, OPT_RESUME},
     {"after-crash", no_argument, NULL, OPT_AFTER_CRASH},
@@ -191,6 +193,10 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 		return options_path("profile", value, &o->profile, fault);
 	case OPT_TRIAL:
 		return options_path("trial", value, &o->trial, fault);
+	case OPT_POLICY_WORK:
+		o->policy_work = true;
+		return options_choice("policy-work", value, "servers", "alone",
+		    &o->policy_servers, fault);
 	case OPT_VIEWER:
 		return options_path("viewer", value, &o->viewer, fault);
 	case OPT_TASK:

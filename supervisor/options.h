@@ -81,6 +81,11 @@ struct options {
 	const char *images;
 	/* Offer this provider alone, for its trial; NULL: an ordinary session. */
 	const char *trial;
+	/*
+	 * A session of `icctl policy compile`: its budget is "policyBudget", and
+	 * MCP servers are started only if `policy_servers`.
+	 */
+	bool policy_work, policy_servers;
 	const char *unsandboxed[PROTO_MAX_SERVERS];
 	size_t nunsandboxed;
 	/* SERVER:HASH of entries that the user approved in icctl start. */

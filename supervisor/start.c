@@ -98,6 +98,14 @@ start_workspace(struct fault *fault)
 	return -1;
 }
 
+/* Returns true if this session starts the user's MCP servers. */
+static bool
+start_has_servers(void)
+{
+	return sup.opt.trial == NULL &&
+	       (!sup.opt.policy_work || sup.opt.policy_servers);
+}
+
 static int
 start_servers(struct fault *fault)
 {
@@ -273,6 +281,8 @@ start_persona(struct fault *fault)
 	struct persona p;
 	int rv;
 
+	if (sup.opt.policy_work)
+		sup.config.budget = sup.config.policy_budget;
 	if (sup.opt.persona == NULL)
 		return 0;
 	rv = persona_load(&p, sup.paths.home, sup.opt.persona, fault);
@@ -422,7 +432,7 @@ start_session(int *status, struct fault *fault)
 	    pins_load(fault) == -1 ||
 	    (!sup.opt.check && (start_adapter(fault) == -1 ||
 				   resume_agent(fault) == -1)) ||
-	    (sup.opt.trial == NULL && start_servers(fault) == -1) ||
+	    (start_has_servers() && start_servers(fault) == -1) ||
 	    (!sup.opt.check && sup.opt.trial == NULL &&
 		runtime_check(fault) == -1))
 		return -1;

@@ -56,7 +56,7 @@ static const struct {
 static const char *const config_keys[] = {"agent", "audit", "auditRedaction",
     "confinement", "containerRuntime", "credentials", "destinations",
     "dockerResources", "escalationTimeoutSeconds", "image", "limits", "maxConcurrentSessions", "mcpServers", "modelBodies", "notify",
-    "packageInstall", "policy", "profiles", "providers", "proxy", "proxyTools",
+    "packageInstall", "policy", "policyBudget", "profiles", "providers", "proxy", "proxyTools",
     "resourceBudget", "runtime", "sandboxPolicy", "serverCredentials", NULL};
 
 static bool

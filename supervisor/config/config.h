@@ -121,6 +121,7 @@ struct config {
 	uint32_t hold_ms;
 	unsigned max_sessions; /* that `icctl start` starts; 0: no limit */
 	struct budget_limits budget;
+	struct budget_limits policy_budget; /* for compiling one */
 	struct limits limits;
 	unsigned held_mb; /* MiB of bodies that mitmd may hold at once */
 	const char *runtime; /* "bwrap", "docker" or "podman" */

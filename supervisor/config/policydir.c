@@ -100,6 +100,22 @@ names_hint(const char *name, const char *known, char *hint)
 	return near_hint(name, list, hint);
 }
 
+/*
+ * Returns true if the directory has only the drafts of icctl policy compile.
+ */
+static bool
+is_draft(const char *dir)
+{
+	char path[4400];
+
+	snprintf(path, sizeof(path), "%.4300s/%s", dir,
+	    policydir_names[PROTO_RULES_POLICY]);
+	if (access(path, F_OK) == 0)
+		return false;
+	snprintf(path, sizeof(path), "%.4300s/pending", dir);
+	return is_dir(path);
+}
+
 static char *
 find_default(const char *home, const char *shipped, struct fault *fault)
 {
@@ -114,7 +130,7 @@ find_default(const char *home, const char *shipped, struct fault *fault)
 		 * If it is not a directory, reading the files will fail with a
 		 * message.
 		 */
-		if (stat(dir, &st) == 0)
+		if (stat(dir, &st) == 0 && !is_draft(dir))
 			return dir;
 		free(dir);
 	}

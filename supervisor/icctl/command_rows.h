@@ -16,6 +16,9 @@
 #ifndef POLICY_TOOL
 #define POLICY_TOOL(name, args, min, max, help)
 #endif
+#ifndef POLICY_COMMAND
+#define POLICY_COMMAND(name, word, args, help, more)
+#endif
 #ifndef POLICY_OPTION
 #define POLICY_OPTION(name, value, one, list, n)
 #endif
@@ -257,6 +260,39 @@ POLICY_TOOL(learn, "AUDIT...", 1, POLICY_MAX_LIST,
 POLICY_TOOL(propose, "[SESSION|DIR]", 0, 1,
     "turn a recorded session into a policy")
 
+/* Its commands that ask a model; each has options of its own. */
+POLICY_COMMAND("compile", compile,
+    "[--constitution FILE] [--output-dir DIR] [--server SERVER] [--no-mcp] [--repairs N] [--model MODEL] [--no-cache] [--yes] [--accept DIGEST]",
+    "make a policy of a constitution in English",
+    "The constitution is FILE, or the shipped principles and your\n"
+    "~/.ironcurtain/constitution-user.md. A model proposes rules for each\n"
+    "server, in a sandbox; policyd decides every test case, and a second\n"
+    "question to the model judges them. What is newly allowed is shown, and\n"
+    "comes into force if you say so, on the terminal or with --accept and\n"
+    "the digest that is printed; --yes is enough if nothing is. What fails\n"
+    "stays in DIR/pending. DIR is ~/.ironcurtain/policy unless you name one.\n"
+    "--repairs N: at most N repairs of rules (0 to 2; 2).")
+POLICY_COMMAND("annotate", annotate,
+    "[--server SERVER] [--all] [--output-dir DIR] [--model MODEL] [--no-cache] [--accept DIGEST]",
+    "say what the arguments of tools mean, by a model",
+    "Starts SERVER, or --all, takes its tools, and asks a model for the\n"
+    "meaning of each argument. Annotations that demand less than the names\n"
+    "of the arguments suggest, or than before, are shown, and need a yes or\n"
+    "--accept DIGEST. Entries with \"manual\": true stay.")
+POLICY_COMMAND("customize", customize,
+    "[--model MODEL]",
+    "edit your constitution in a short conversation",
+    "Edits ~/.ironcurtain/constitution-user.md. Every change is shown, and\n"
+    "saved if you say so. Nothing is compiled.")
+POLICY_COMMAND("refresh-lists", refresh,
+    "[--list NAME] [--with-mcp] [--no-mcp] [--output-dir DIR] [--model MODEL] [--no-cache] [--yes] [--accept DIGEST]",
+    "ask again for the members of lists",
+    "Shows what enters and what leaves each list of the policy, and which\n"
+    "rules it feeds. What is newly allowed needs a yes or --accept DIGEST.")
+POLICY_COMMAND("cache", cache, "[clear]",
+    "count the kept replies of the model, or remove them",
+    "A reply is kept by the hash of everything that the model was told.")
+
 /* The options of all its tools: the value replaces `one`, or is added to `list`. */
 POLICY_OPTION("policy", "POLICY", &p->files[PROTO_RULES_POLICY], NULL, NULL)
 POLICY_OPTION("annotations", "FILE", &p->files[PROTO_RULES_ANNOTATIONS],
@@ -273,4 +309,5 @@ POLICY_OPTION("into", "FILE", &p->into, NULL, NULL)
 #undef COMMAND
 #undef MCP_COMMAND
 #undef POLICY_TOOL
+#undef POLICY_COMMAND
 #undef POLICY_OPTION

@@ -37,6 +37,11 @@ struct icctl {
  */
 int icctl_program(const char *name, char *dst, size_t cap);
 /*
+ * Name a directory for a new session, IRONCURTAIN_HOME/sessions/<time>-<random>,
+ * in ctl->dir. Returns 0, or -1 after it said why.
+ */
+int icctl_new_session(struct icctl *);
+/*
  * find.c: Find the session and set `dir`: the only one, the one that is named,
  * or the one that has `waits`. Returns 0, or an exit status after it printed
  * the reason.

@@ -14,6 +14,7 @@
 #include "common/log.h"
 #include "common/near.h"
 #include "icctl/icctl.h"
+#include "icctl/policy/compile/command.h"
 #include "icctl/screen/viewer.h"
 
 /* clang-format off */
@@ -69,7 +70,8 @@ static bool
 asks_help(int argc, char **argv)
 {
 	return (argc > 2 && is_help(argv[2])) ||
-	       (argc > 3 && strcmp(argv[1], "policy") == 0 && is_help(argv[3]));
+	       (argc > 3 && strcmp(argv[1], "policy") == 0 &&
+		   is_help(argv[3]) && !compile_is_command(argv[2]));
 }
 
 /* Print a command's help; `start`, `policy` and `mcp` have their own. */
@@ -150,6 +152,35 @@ take_options(struct icctl *ctl, int argc, char **argv)
 	return out;
 }
 
+/*
+ * Returns the arguments with a command of the TypeScript IronCurtain replaced by
+ * ours: "compile-policy" is "policy compile".
+ */
+static char **
+founding_verb(int *argc, char **argv)
+{
+	static const char *const verbs[][2] = {
+	    {"annotate-tools", "annotate"}, {"compile-policy", "compile"},
+	    {"customize-policy", "customize"},
+	    {"refresh-lists", "refresh-lists"}};
+	char **more;
+
+	for (size_t i = 0; *argc > 1 && i < nitems(verbs); i++) {
+		if (strcmp(argv[1], verbs[i][0]) != 0)
+			continue;
+		if ((more = calloc((size_t)*argc + 2, sizeof(*more))) == NULL)
+			err(ICCTL_FAILED, "memory");
+		more[0] = argv[0];
+		more[1] = (char *)(uintptr_t) "policy";
+		more[2] = (char *)(uintptr_t)verbs[i][1];
+		memcpy(more + 3, argv + 2,
+		    (size_t)(*argc - 1) * sizeof(*more));
+		(*argc)++;
+		return more;
+	}
+	return argv;
+}
+
 /* Report an unknown command or option, and the one that was probably meant. */
 static int
 unknown(const char *arg)
@@ -181,6 +212,7 @@ main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], ICCTL_PANEL) == 0)
 		return icctl_panel(&ctl, argc - 1, argv + 1);
 	argc = take_options(&ctl, argc, argv);
+	argv = founding_verb(&argc, argv);
 	if (argc < 2) {
 		usage(stderr);
 		return ICCTL_USAGE;

@@ -104,9 +104,8 @@ usage(void)
 	    "icctl watch.");
 }
 
-/* Name IRONCURTAIN_HOME/sessions/<time>-<random>. */
-static int
-new_session(struct icctl *ctl)
+int
+icctl_new_session(struct icctl *ctl)
 {
 	static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
 	char stamp[32], tail[5];
@@ -435,7 +434,7 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 	names_free(&st.agents);
 	if (status != -1)
 		return status;
-	if (new_session(ctl) == -1 ||
+	if (icctl_new_session(ctl) == -1 ||
 	    icctl_program("icsupervisor", program, sizeof(program)) == -1)
 		return ICCTL_FAILED;
 	if (st.systemd && (status = unit_check(ctl, program)) != ICCTL_OK)

@@ -121,6 +121,13 @@ def read(command_rows, option_rows):
         elif c.name == "policy":
             subcommands(c, table, "POLICY_TOOL", "FILE")
             for m, a in table:
+                if m == "POLICY_COMMAND":
+                    c.places[0] += "|" + a[0]
+                    own = Command(a[0], a[3])
+                    parse(own, a[2])
+                    known = [o[0] for o in c.options]
+                    c.options += [o for o in own.options if o[0] not in known]
+            for m, a in table:
                 if m == "POLICY_OPTION":
                     c.option("--" + a[0], a[1])
         else:

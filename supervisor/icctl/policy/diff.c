@@ -306,6 +306,17 @@ compare(struct diff *d, const struct icctl *ctl, struct policy_opts *o,
 	return r;
 }
 
+void
+policy_diff_rules(const struct policy_set *old, const struct policy_set *new)
+{
+	struct diff d = {.json = false};
+
+	buf_init(&d.out, (size_t)500 << 20);
+	diff_files(&d, old, new);
+	printf("%u change%s\n", d.changes, plural(d.changes));
+	buf_free(&d.out);
+}
+
 int
 icctl_policy_diff(struct icctl *ctl, struct policy_opts *o)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/near.h"
+#include "icctl/policy/compile/command.h"
 
 /* clang-format off */
 static const struct tool {
@@ -33,7 +34,9 @@ usage(FILE *to)
 	for (size_t i = 0; i < NTOOLS; i++)
 		fprintf(to, "  %-8s %-26s %s\n", tools[i].name, tools[i].args,
 		    tools[i].help);
-	fputs("\noptions: --policy FILE --annotations FILE --lists FILE "
+	fputs("\nfrom English (icctl policy COMMAND --help):\n", to);
+	compile_usage(to);
+	fputs("\noptions of the first ones: --policy FILE --annotations FILE --lists FILE "
 	      "--sandbox DIR\n  --protect PATH --allow-domains "
 	      "SERVER=HOST[,HOST...] --trust SERVER\n  --audit FILE (diff) "
 	      "--into FILE (learn), NAME (propose) "
@@ -135,6 +138,7 @@ icctl_policy(struct icctl *ctl, int argc, char **argv)
 {
 	static struct policy_opts opts;
 	const struct tool *t;
+	int status;
 
 	if (argc < 2) {
 		usage(stderr);
@@ -145,6 +149,8 @@ icctl_policy(struct icctl *ctl, int argc, char **argv)
 		usage(stdout);
 		return ICCTL_OK;
 	}
+	if (compile_command(ctl, argc - 1, argv + 1, &status))
+		return status;
 	for (t = tools; t < tools + NTOOLS; t++) {
 		if (strcmp(argv[1], t->name) == 0)
 			break;

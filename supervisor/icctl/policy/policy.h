@@ -178,6 +178,10 @@ void policy_visible(struct buf *out, struct span json);
 /* Print text from files and calls, made printable. */
 void policy_print(const char *before, struct span, const char *after);
 
+/* diff.c: Print how the rules, lists and annotations differ. */
+void policy_diff_rules(
+    const struct policy_set *old, const struct policy_set *new);
+
 /* The tools. */
 int icctl_policy_eval(struct icctl *, struct policy_opts *);
 int icctl_policy_explain(struct icctl *, struct policy_opts *);

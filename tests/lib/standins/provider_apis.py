@@ -31,9 +31,28 @@ def flat(content):
     return json.dumps(content) if isinstance(content, dict) else ""
 
 
+def policy_reply(rows, text):
+    """Returns the answer to a step of icctl policy: the first row with its
+    name and, if it has "match", with text that matches.  "reply" is an object
+    or a text; "size" stands for so many bytes."""
+    step = re.search(r"^Step: (\S+)$", text, re.M)
+    for row in rows:
+        if step and row["step"] == step[1] and \
+                re.search(row.get("match", ""), text, re.S):
+            time.sleep(row.get("delay", 0))
+            if "size" in row:
+                return "x" * row["size"]
+            reply = row["reply"]
+            return reply if isinstance(reply, str) else json.dumps(reply)
+    return "no row for this step"
+
+
 def current(script, said):
     """Returns the steps and their results so far.  said: the texts of the
     person and of tools in their order, as ("text" or "result", text)."""
+    if isinstance(script, dict) and "policy" in script:
+        return [{"text": policy_reply(script["policy"],
+                                      "\n".join(x for _, x in said))}], []
     if isinstance(script, list):
         return script, [x for kind, x in said if kind == "result"]
     steps, results = [], []

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * One question to the model. The reply is read strictly, must fit the schema of
+ * the question, and is checked by whoever asks; one that is refused is asked
+ * for once more, with the reason. Replies that were accepted are kept by the
+ * hash of everything that the model was told, and are checked like fresh ones
+ * when they are used again.
+ */
+#include "icctl/policy/compile/compile.h"
+
+#include <sys/stat.h>
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/json/json.h"
+#include "common/visible.h"
+#include "config/jsonfile.h"
+#include "icctl/schema/schema.h"
+
+#define ASK_REPLY (1U << 20)
+#define ASK_FILE (1U << 20)
+
+/* The texts of a question. */
+struct asked {
+	struct policy_file prompt, schema;
+	const struct value *want; /* the schema, in the pool */
+	struct buf message;
+};
+
+static void
+asked_free(struct asked *a)
+{
+	free(a->prompt.path);
+	free(a->prompt.text);
+	free(a->schema.path);
+	free(a->schema.text);
+	buf_free(&a->message);
+}
+
+/* Read the prompt and its schema. */
+static int
+asked_open(struct compile *c, struct asked *a, const char *name,
+    struct fault *fault)
+{
+	char path[PATH_MAX];
+	struct schema_fail bad;
+
+	memset(a, 0, sizeof(*a));
+	buf_init(&a->message, ASK_FILE);
+	snprintf(path, sizeof(path), "%.4000s/prompts/%s.txt", c->datadir, name);
+	if (policy_file_read(&a->prompt, path, fault) == -1)
+		return -1;
+	snprintf(
+	    path, sizeof(path), "%.4000s/prompts/%s.json", c->datadir, name);
+	if (policy_file_read(&a->schema, path, fault) == -1)
+		return -1;
+	a->want = json_read(c->pool,
+	    pool_text(c, span_of(a->schema.text, a->schema.len)), NULL);
+	if (a->want == NULL || schema_check(a->want, &bad) == -1)
+		return fault_set(fault, "%s: is no schema", path);
+	return 0;
+}
+
+static void
+put_part(struct buf *b, const char *name, struct span text)
+{
+	buf_adds(b, ",{\"name\":");
+	(void)json_write_string(b, span_str(name));
+	buf_adds(b, ",\"text\":");
+	(void)json_write_string(b, text);
+	buf_addc(b, '}');
+}
+
+/* Compose the step; `refused` says why the last reply was, or is NULL. */
+static int
+asked_compose(struct asked *a, const struct ask *q, const struct fault *refused,
+    struct fault *fault)
+{
+	struct buf *b = &a->message;
+
+	buf_reset(b, ASK_FILE);
+	buf_adds(b, "{\"step\":");
+	(void)json_write_string(b, span_str(q->prompt));
+	buf_adds(b, ",\"prompt\":");
+	(void)json_write_string(b, span_of(a->prompt.text, a->prompt.len));
+	buf_adds(b, ",\"parts\":[{\"name\":\"schema of the answer\",\"text\":");
+	(void)json_write_string(b, span_of(a->schema.text, a->schema.len));
+	buf_addc(b, '}');
+	for (unsigned i = 0; i < q->nparts; i++)
+		put_part(b, q->parts[i].name, q->parts[i].text);
+	if (refused != NULL)
+		put_part(b, "why the previous answer was refused",
+		    span_str(refused->text));
+	buf_adds(b, "]}");
+	if (b->failed)
+		return fault_set(fault,
+		    "the question about %s is larger than 1 MiB: shorten the "
+		    "constitution, or compile one --server at a time",
+		    q->prompt);
+	return 0;
+}
+
+static void
+asked_hash(const struct asked *a, const char *model, char hash[SHA256_HEX])
+{
+	uint8_t sum[SHA256_SIZE];
+	const struct span s[] = {buf_span(&a->message), SPAN("\n"),
+	    span_str(model == NULL ? "" : model)};
+
+	sha256_spans(s, nitems(s), sum);
+	sha256_hex(sum, hash);
+}
+
+/* Set the fault to a place in a reply and what is wrong there. */
+static int
+asked_bad(const char *prompt, const char *place, const char *why,
+    struct fault *fault)
+{
+	return fault_set(fault, "the model's reply to \"%s\" was refused: %s%s%s",
+	    prompt, place, place[0] != '\0' ? ": " : "", why);
+}
+
+/* Judge a reply. Returns it, in the pool, or NULL with the fault set. */
+static const struct value *
+asked_judge(struct compile *c, const struct asked *a, const struct ask *q,
+    struct span reply, struct fault *fault)
+{
+	const struct value *v;
+	struct schema_fail bad = {0};
+	struct json_fail fail;
+	struct fault why = {""};
+	char at[32];
+
+	if (reply.len == 0) {
+		asked_bad(q->prompt, "", "it is empty", fault);
+		return NULL;
+	}
+	v = json_read(c->pool, pool_text(c, reply), &fail);
+	if (v == NULL) {
+		snprintf(at, sizeof(at), "byte %zu", fail.at);
+		asked_bad(q->prompt, at, json_strerror(fail.error), fault);
+		return NULL;
+	}
+	if (schema_match(a->want, v, &bad) == -1) {
+		asked_bad(q->prompt, bad.path, bad.text, fault);
+		return NULL;
+	}
+	if (q->check != NULL && q->check(q->arg, v, &why) == -1) {
+		asked_bad(q->prompt, "", why.text, fault);
+		return NULL;
+	}
+	return v;
+}
+
+/* Append a record of a question to llm-interactions.jsonl. */
+static int
+asked_log(const struct compile *c, const struct asked *a, const struct ask *q,
+    const char *hash, bool cached, struct span reply, const char *refused,
+    struct fault *fault)
+{
+	struct buf b;
+	int rv = 0;
+
+	buf_init(&b, (size_t)8 << 20);
+	buf_printf(&b, "{\"timestamp\":\"%s\",\"stepName\":\"%s\","
+		       "\"inputHash\":\"%s\",\"cached\":%s,",
+	    c->now, q->prompt, hash, cached ? "true" : "false");
+	if (!cached) {
+		buf_adds(&b, "\"request\":");
+		buf_addspan(&b, buf_span(&a->message));
+		buf_addc(&b, ',');
+	}
+	buf_adds(&b, "\"reply\":");
+	(void)json_write_string(&b, reply);
+	if (refused != NULL) {
+		buf_adds(&b, ",\"refused\":");
+		(void)json_write_string(&b, span_str(refused));
+	}
+	buf_adds(&b, "}\n");
+	if (!b.failed && write(c->log, buf_span(&b).p, b.len) !=
+			     (ssize_t)b.len)
+		rv = fault_errno(fault, "%s/llm-interactions.jsonl", c->dir);
+	buf_free(&b);
+	return rv;
+}
+
+static void
+cache_path(const struct compile *c, const char *hash, char dst[PATH_MAX])
+{
+	snprintf(dst, PATH_MAX, "%.4000s/%s.json", c->cache, hash);
+}
+
+/* Take the reply from the cache, if it is there and still good. */
+static const struct value *
+cache_take(struct compile *c, const struct asked *a, const struct ask *q,
+    const char *hash)
+{
+	const struct value *v = NULL;
+	struct policy_file f;
+	char path[PATH_MAX];
+	struct fault fault;
+
+	cache_path(c, hash, path);
+	if (c->o.no_cache || access(path, F_OK) == -1 ||
+	    policy_file_read(&f, path, &fault) == -1)
+		return NULL;
+	v = asked_judge(c, a, q, span_of(f.text, f.len), &fault);
+	if (v == NULL)
+		(void)unlink(path);
+	else
+		(void)asked_log(c, a, q, hash, true,
+		    span_of(f.text, f.len), NULL, &fault);
+	free(f.path);
+	free(f.text);
+	return v;
+}
+
+/* Ask once. Returns the checked reply, or NULL; `*lost` if there was none. */
+static const struct value *
+asked_once(struct compile *c, struct asked *a, const struct ask *q,
+    const char *hash, bool *lost, struct fault *fault)
+{
+	const struct value *v = NULL;
+	struct buf reply;
+	char path[PATH_MAX];
+
+	*lost = true;
+	buf_init(&reply, ASK_REPLY);
+	if (c->box == NULL && (c->box = box_start(c, false, fault)) == NULL)
+		goto out;
+	if (box_ask(c->box, buf_span(&a->message), &reply, fault) == -1)
+		goto out;
+	*lost = false;
+	v = asked_judge(c, a, q, buf_span(&reply), fault);
+	if (asked_log(c, a, q, hash, false, buf_span(&reply),
+		v == NULL ? fault->text : NULL, fault) == -1) {
+		*lost = true;
+		v = NULL;
+	}
+	cache_path(c, hash, path);
+	if (v != NULL && jsonfile_replace(path, buf_span(&reply)) == -1) {
+		fault_errno(fault, "%s", path);
+		*lost = true;
+		v = NULL;
+	}
+out:
+	buf_free(&reply);
+	return v;
+}
+
+const struct value *
+compile_ask(struct compile *c, const struct ask *q, char hash[SHA256_HEX],
+    struct fault *fault)
+{
+	char own[SHA256_HEX], *key = hash != NULL ? hash : own;
+	const struct value *v = NULL;
+	struct fault refused;
+	struct asked a;
+	bool lost;
+
+	if (asked_open(c, &a, q->prompt, fault) == -1 ||
+	    asked_compose(&a, q, NULL, fault) == -1)
+		goto out;
+	asked_hash(&a, c->o.model, key);
+	if ((v = cache_take(c, &a, q, key)) != NULL) {
+		c->hits++;
+		goto out;
+	}
+	c->misses++;
+	v = asked_once(c, &a, q, key, &lost, fault);
+	if (v != NULL || lost)
+		goto out;
+	refused = *fault;
+	if (asked_compose(&a, q, &refused, fault) == 0)
+		v = asked_once(c, &a, q, key, &lost, fault);
+out:
+	asked_free(&a);
+	return v;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * `icctl policy annotate`, `compile`, `customize`, `refresh-lists` and `cache`.
+ */
+#ifndef COMPILE_COMMAND_H
+#define COMPILE_COMMAND_H
+
+#include <stdio.h>
+
+#include "icctl/icctl.h"
+
+/*
+ * Run the command argv[0] if it is one of these. Returns false if it is not;
+ * otherwise `*status` is the exit status.
+ */
+bool compile_command(struct icctl *, int argc, char **argv, int *status);
+bool compile_is_command(const char *name);
+/* Print a line of help for each. */
+void compile_usage(FILE *);
+/*
+ * Compile a strict policy for one task, unless it is in force already. Writes
+ * the directory of the policy. Returns an exit status.
+ */
+int compile_task(
+    struct icctl *, const char *task, const char *model, char dir[4096]);
+
+/* The commands; `struct compile_opts` is in compile.h. */
+struct compile_opts;
+int compile_main(struct icctl *, const struct compile_opts *);
+int annotate_main(struct icctl *, const struct compile_opts *);
+int customize_main(struct icctl *, const struct compile_opts *);
+int refresh_main(struct icctl *, const struct compile_opts *);
+int cache_main(struct icctl *, const struct compile_opts *);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: ISC */
+/* The command lines of `icctl policy compile` and the commands beside it. */
+#include "icctl/policy/compile/command.h"
+
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/near.h"
+#include "icctl/policy/compile/compile.h"
+
+/* clang-format off */
+static const struct command {
+	const char *name, *args;
+	int (*fn)(struct icctl *, const struct compile_opts *);
+	const char *help, *more;
+} commands[] = {
+#define POLICY_COMMAND(name, word, args, help, more)			\
+	{name, args, word##_main, help, more},
+#include "icctl/command_rows.h"
+};
+/* clang-format on */
+
+struct row {
+	const char *name;
+	const char **text;
+	bool *flag;
+};
+
+void
+compile_usage(FILE *to)
+{
+	for (size_t i = 0; i < nitems(commands); i++)
+		fprintf(to, "  %-13s %s\n", commands[i].name, commands[i].help);
+}
+
+static void
+usage(const struct command *c, FILE *to)
+{
+	const char *s = c->args, *end;
+	size_t n, col;
+
+	col = (size_t)fprintf(to, "usage: icctl policy %s", c->name);
+	/* Break lines between options. */
+	for (; *s != '\0'; s += n + (s[n] == ' ')) {
+		end = s[0] == '[' ? strchr(s, ']') : NULL;
+		n = end != NULL ? (size_t)(end + 1 - s) : strcspn(s, " ");
+		if (col + n + 1 > 78)
+			col = (size_t)fprintf(to, "\n         ") - 1;
+		col += (size_t)fprintf(to, " %.*s", (int)n, s);
+	}
+	fprintf(to, "\n\n%s.\n%s\n", c->help, c->more);
+}
+
+/* Take the option at argv[*i]. Returns 0, or -1 after it said why. */
+static int
+take(const struct command *c, const struct row *rows, size_t n, char **argv,
+    int *i)
+{
+	const char *names[32], *name = argv[*i];
+	char hint[NEAR_HINT];
+	size_t k, m = 0;
+
+	for (k = 0; k < n; k++)
+		if (strcmp(rows[k].name, name) == 0 &&
+		    strstr(c->args, name) != NULL)
+			break;
+	if (k == n) {
+		for (k = 0; k < n; k++)
+			if (strstr(c->args, rows[k].name) != NULL)
+				names[m++] = rows[k].name;
+		names[m] = NULL;
+		warnx("no such option: %s%s (icctl policy %s --help)", name,
+		    near_hint(name, names, hint), c->name);
+		return -1;
+	}
+	if (rows[k].flag != NULL) {
+		*rows[k].flag = true;
+		return 0;
+	}
+	if (argv[*i + 1] == NULL) {
+		warnx("%s needs a value", name);
+		return -1;
+	}
+	*rows[k].text = argv[++*i];
+	return 0;
+}
+
+/* Parse the options of a command. Returns -1, or an exit status. */
+static int
+parse(const struct command *c, struct compile_opts *o, int argc, char **argv)
+{
+	const char *repairs = NULL;
+	const struct row rows[] = {
+	    {"--constitution", &o->constitution, NULL},
+	    {"--output-dir", &o->dir, NULL}, {"--server", &o->server, NULL},
+	    {"--list", &o->list, NULL}, {"--model", &o->model, NULL},
+	    {"--accept", &o->accept, NULL}, {"--repairs", &repairs, NULL},
+	    {"--all", NULL, &o->all}, {"--no-mcp", NULL, &o->no_mcp},
+	    {"--with-mcp", NULL, &o->with_mcp}, {"--yes", NULL, &o->yes},
+	    {"--no-cache", NULL, &o->no_cache}};
+	uint64_t n;
+
+	o->repairs = 2;
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--help") == 0 ||
+		    strcmp(argv[i], "-h") == 0) {
+			usage(c, stdout);
+			return ICCTL_OK;
+		}
+		if (strcmp(argv[i], "clear") == 0 &&
+		    strcmp(c->name, "cache") == 0) {
+			o->all = true;
+			continue;
+		}
+		if (take(c, rows, nitems(rows), argv, &i) == -1)
+			return ICCTL_USAGE;
+	}
+	if (repairs != NULL) {
+		if (span_u64(span_str(repairs), COMPILE_ROUNDS - 1, &n) == -1) {
+			warnx("--repairs must be from 0 to %u",
+			    COMPILE_ROUNDS - 1);
+			return ICCTL_USAGE;
+		}
+		o->repairs = (unsigned)n;
+	}
+	return -1;
+}
+
+bool
+compile_is_command(const char *name)
+{
+	for (size_t i = 0; i < nitems(commands); i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+bool
+compile_command(struct icctl *ctl, int argc, char **argv, int *status)
+{
+	const struct command *c = commands;
+	struct compile_opts o = {0};
+
+	while (c < commands + nitems(commands) && strcmp(c->name, argv[0]) != 0)
+		c++;
+	if (c == commands + nitems(commands))
+		return false;
+	if ((*status = parse(c, &o, argc, argv)) == -1)
+		*status = c->fn(ctl, &o);
+	return true;
+}
