@@ -1112,7 +1112,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * PROTO_WEB_LOGIN the secret of its link.  host, origin and from (enum
  * proto_from) are as its header has them.  page: a number that the page chose.
  * The other members are those that the route needs: a session and a call in it
- * or a grant, digests of what was shown, the verdict, the state that the page
+ * or a grant, digests of what was shown (of a rule: in `grant`), the verdict, the state that the page
  * has (since), and a text: a reason, or what to look for.
  */
 #define F_WEB_REQUEST(F, m)	F(m, u64, n, UINT64_MAX)		\
@@ -1362,8 +1362,9 @@ enum proto_web {
 	PROTO_WEB_REVOKE, /* a grant */
 	PROTO_WEB_AUDIT,  /* records with a text */
 	PROTO_WEB_POLICY, /* the rules in force */
+	PROTO_WEB_ALWAYS, /* a rule for a call, or a yes to it */
 };
-#define PROTO_WEB_LAST PROTO_WEB_POLICY
+#define PROTO_WEB_LAST PROTO_WEB_ALWAYS
 
 enum proto_web_verdict {
 	PROTO_WEB_DENY,

@@ -102,7 +102,7 @@ COMMAND(grants, "",
 COMMAND(revoke, "ID",
     "withdraw an approval of more than one call",
     "ID is what `icctl grants` shows.")
-COMMAND(always, "ID",
+COMMAND(always, "[--rule DIGEST] ID",
     "allow a call and those like it from now on",
     "Shows a rule for the call, in the narrowest form, and what it would\n"
     "allow. On a yes it is added to the session's policy and in force.")

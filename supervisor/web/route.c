@@ -24,6 +24,7 @@ static const struct {
     {"/api/revoke", PROTO_WEB_REVOKE},
     {"/api/audit", PROTO_WEB_AUDIT},
     {"/api/policy", PROTO_WEB_POLICY},
+    {"/api/always", PROTO_WEB_ALWAYS},
 };
 
 unsigned

@@ -114,7 +114,7 @@ class Bare:
         if role == "auditd":
             with open(self.log, "ab") as f:
                 socket.send_fds(ours, [self.msg("LOG", struct.pack(
-                    "<QI32sBB", 1, 32, b"\0" * 32, 0, 0))], [f.fileno()])
+                    "<QI32sBBQ", 1, 32, b"\0" * 32, 0, 0, (1 << 64) - 1))], [f.fileno()])
         ours.send(self.msg("START", b""))
         return peers
 

@@ -16,7 +16,8 @@ import harness as h  # noqa: E402
 import webpage  # noqa: E402
 
 t = h.Tap()
-RULES = [h.rule("ask", "escalate", "A person decides.", tool=["echo"]),
+RULES = [h.rule("ask", "escalate", "A person decides.",
+                tool=["echo", "lookup"]),
          h.rule("let", "allow", tool=["env"])]
 PICTURES = os.environ.get("IC_PICTURES")
 HOSTILE = ("<img src=x onerror=\"document.title='gone'\"><script>"
@@ -112,6 +113,33 @@ def test_keys(tab, agent):
     tab.key("Enter", 13, "\r")
     t.ok(not waits.wait().get("isError"), "Enter approves")
     none_wait(tab)
+
+
+def test_always(tab, s, agent):
+    """A rule for a call: shown, left, shown again, and added on a yes."""
+    path = h.put(os.path.join(s.workspace, "one"), "")
+    waits = agent.start_call("echo__lookup", {"path": path})
+    tab.until("document.querySelector('.row.call')", "a call")
+    choose(tab)
+    tab.click("#always")
+    tab.until("document.querySelector('#rule-text').innerText"
+              ".includes('/workspace/one')", "the rule")
+    t.equal(tab.eval("document.querySelector('#rule-yes').disabled"), True,
+            "a rule cannot be added at once")
+    t.contains(tab.text("#rule-where"), "compiled-policy.json",
+               "the page says where it would be")
+    picture(tab, "rule")
+    tab.click("#rule-no")
+    tab.until("document.querySelector('#rule').hidden", "it is left")
+    t.equal(len(s.pending()), 1, "without a second yes the call waits")
+    tab.click("#always")
+    tab.until("!document.querySelector('#rule-yes').disabled", "ready")
+    tab.click("#rule-yes")
+    t.ok(not waits.wait().get("isError"), "on the second yes it is made")
+    none_wait(tab)
+    t.contains(tab.text("#said"), "the rule is in force", "the page says so")
+    t.ok(not agent.call("echo__lookup", {"path": path}).get("isError"),
+         "the same call is not asked about again")
 
 
 def test_hostile(tab, agent):
@@ -323,6 +351,7 @@ def main():
                 tab.size(1280, 800)
                 test_answers(tab, s, agent)
                 test_keys(tab, agent)
+                test_always(tab, s, agent)
                 test_hostile(tab, agent)
                 test_two_tabs(browser, tab, p, agent)
                 test_sleep(tab, agent)

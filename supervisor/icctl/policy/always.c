@@ -4,7 +4,8 @@
  * `icctl policy learn`, shows it, and on a yes adds it to the policy of the
  * session and has the session read it. The call that waits is then decided by
  * the new rules. No rule is added that would also allow a call of this session
- * that was denied.
+ * that was denied. With --json the rule is shown only, with a digest by which a
+ * program that has asked the person adds exactly this rule (--rule).
  */
 #include <sys/stat.h>
 
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #include "common/json/json.h"
+#include "common/sha256.h"
 #include "config/jsonfile.h"
 #include "config/policydir.h"
 #include "icctl/hold/hold_view.h"
@@ -25,6 +27,7 @@
 
 static struct {
 	struct icctl *ctl;
+	const char *rule; /* the digest of what was shown, or NULL: ask */
 	char policy[PATH_MAX];	/* its file, which the rule is added to */
 	char log[PATH_MAX];
 	char dir[PATH_MAX];
@@ -148,19 +151,19 @@ always_call(json_object *hold)
 	return 0;
 }
 
-/* Show what would be added. Returns 0, or -1 if there is nothing. */
+/*
+ * Compose the text of what would be added, visibly. Returns 0, or -1 after it
+ * said why there is nothing to add.
+ */
 static int
-always_show(json_object *hold)
+always_rules(struct buf *out)
 {
 	const struct learn *l = &always_env.learn;
 	const struct learn_call *k = &l->calls[l->ncalls - 1];
-	struct buf rule, out;
-	char path[ICCTL_PATH];
+	struct buf rule;
 	unsigned n = 0;
 
-	(void)hold_view(stdout, hold, HOLD_VIEW_LIST, icctl_visible());
 	buf_init(&rule, (size_t)16 << 20);
-	buf_init(&out, (size_t)64 << 20);
 	for (size_t i = 0; i < l->nrules && k->why_not == NULL; i++) {
 		if (l->rules[i].dropped)
 			continue;
@@ -175,22 +178,64 @@ always_show(json_object *hold)
 		buf_addc(&rule, '\n');
 		n++;
 	}
-	if (n != 0) {
-		printf("\nThis would be allowed from now on, unasked, in every "
-		       "session with\n%s:\n\n",
-		    icctl_path(always_env.policy, path));
-		policy_visible(&out, buf_span(&rule));
-		(void)fflush(stdout);
-		(void)policy_flush(&out);
-	} else {
+	if (n != 0)
+		policy_visible(out, buf_span(&rule));
+	else
 		warnx("no rule is added: %s",
-		    k->why_not != NULL
-			? k->why_not
-			: "none could be made of this call");
-	}
+		    k->why_not != NULL ? k->why_not
+				       : "none could be made of this call");
 	buf_free(&rule);
-	buf_free(&out);
 	return n != 0 ? 0 : -1;
+}
+
+/* Compute what a yes is bound to: the call, and the policy as it would be. */
+static void
+always_digest(json_object *hold, const struct buf *text, char hex[SHA256_HEX])
+{
+	const struct span runs[] = {span_str(icctl_text(hold, "digest")),
+	    SPAN("\n"), span_str(always_env.policy), SPAN("\n"),
+	    buf_span(text)};
+	uint8_t digest[SHA256_SIZE];
+
+	sha256_spans(runs, nitems(runs), digest);
+	(void)sha256_hex(digest, hex);
+}
+
+/* For programs, such as the web page: what a yes would do. */
+static int
+always_put(json_object *hold, const struct buf *rules, const char *digest)
+{
+	json_object *o = json_object_new_object();
+
+	put_bool(o, "ok", true);
+	put_str(o, "call", icctl_text(hold, "id"));
+	put_str(o, "digest", icctl_text(hold, "digest"));
+	put_str(o, "policy", always_env.policy);
+	json_object_object_add(o, "text",
+	    json_object_new_string_len((const char *)buf_span(rules).p,
+		(int)buf_span(rules).len));
+	put_str(o, "rule", digest);
+	icctl_put_json(o);
+	json_object_put(o);
+	return ICCTL_OK;
+}
+
+/* Show what would be added, and ask. Returns true on a yes. */
+static bool
+always_ask(json_object *hold, struct buf *rules)
+{
+	char path[ICCTL_PATH];
+
+	(void)hold_view(stdout, hold, HOLD_VIEW_LIST, icctl_visible());
+	printf("\nThis would be allowed from now on, unasked, in every session "
+	       "with\n%s:\n\n",
+	    icctl_path(always_env.policy, path));
+	(void)fflush(stdout);
+	(void)policy_flush(rules);
+	if (icctl_confirm("\nAdd it, and allow this call?"))
+		return true;
+	puts("Nothing was changed; the call waits.");
+	return false;
 }
 
 /* Write the policy and have the session read it. Returns the exit status. */
@@ -212,10 +257,40 @@ always_add(const struct buf *text)
 		    icctl_path(always_env.policy, path));
 		return status;
 	}
-	printf("In force now, and kept in %s.\n",
-	    icctl_path(always_env.policy, path));
+	if (always_env.ctl->json)
+		icctl_put_json(reply);
+	else
+		printf("In force now, and kept in %s.\n",
+		    icctl_path(always_env.policy, path));
 	json_object_put(reply);
 	return ICCTL_OK;
+}
+
+/*
+ * Add the rules, which are computed, once the person has said yes: now, or
+ * before, to exactly these. Returns the exit status.
+ */
+static int
+always_decide(json_object *hold, const struct buf *text)
+{
+	char digest[SHA256_HEX];
+	struct buf rules;
+	int status = ICCTL_FAILED;
+
+	buf_init(&rules, (size_t)64 << 20);
+	always_digest(hold, text, digest);
+	if (always_rules(&rules) == -1)
+		;
+	else if (always_env.rule == NULL && always_env.ctl->json)
+		status = always_put(hold, &rules, digest);
+	else if (always_env.rule == NULL ? always_ask(hold, &rules)
+					 : strcmp(always_env.rule, digest) == 0)
+		status = always_add(text);
+	else if (always_env.rule != NULL)
+		warnx("the rule is another one now, or the policy is: look at "
+		      "it again");
+	buf_free(&rules);
+	return status;
 }
 
 static int
@@ -231,14 +306,9 @@ always_hold(json_object *hold)
 	    policy_calls(always_env.log, learn_call, l) == 0 &&
 	    always_call(hold) == 0) {
 		learn_rules(l, &set->files[PROTO_RULES_POLICY]);
-		if (learn_refine(
-			l, always_env.ctl, &always_env.opts, set, &text) == 0 &&
-		    always_show(hold) == 0) {
-			if (icctl_confirm("\nAdd it, and allow this call?"))
-				status = always_add(&text);
-			else
-				puts("Nothing was changed; the call waits.");
-		}
+		if (learn_refine(l, always_env.ctl, &always_env.opts, set,
+			&text) == 0)
+			status = always_decide(hold, &text);
 	}
 	buf_free(&text);
 	annots_free(&l->annots);
@@ -252,8 +322,13 @@ icctl_always(struct icctl *ctl, int argc, char **argv)
 	json_object *hold;
 	int status;
 
+	if (argc == 4 && strcmp(argv[1], "--rule") == 0) {
+		always_env.rule = argv[2];
+		argc -= 2;
+		argv += 2;
+	}
 	if (argc != 2 || argv[1][0] == '-') {
-		warnx("usage: icctl always ID");
+		warnx("usage: icctl always [--rule DIGEST] ID");
 		return ICCTL_USAGE;
 	}
 	always_env.ctl = ctl;

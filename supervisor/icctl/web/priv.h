@@ -4,7 +4,7 @@
  * connections of browsers; link.c: links, which `icctl web` asks the page that
  * runs for; child.c: icwebd; send.c: messages to it; login.c: who is logged in; request.c: what the
  * page asks for; state.c, talk.c: what it shows; verdict.c: answers to calls;
- * audit.c: the log. Nothing here parses what a browser sends: icwebd does.
+ * always.c: rules for calls; audit.c: the log. Nothing here parses what a browser sends: icwebd does.
  */
 #ifndef ICCTL_WEB_PRIV_H
 #define ICCTL_WEB_PRIV_H
@@ -29,6 +29,7 @@
 #define WEB_LOOK_MS 1000U  /* a call must have been shown for so long */
 #define WEB_SEEN 64U
 #define WEB_NAMES 8U
+#define WEB_RULES 4U /* at work at once */
 #define WEB_TALK 200U       /* events of one session */
 #define WEB_TALK_TEXT 4096U /* bytes of one */
 #define WEB_AUDIT_BYTES (16U << 20)
@@ -59,6 +60,8 @@ struct web_seen {
 	char session[65], call[LIVE_ID], digest[65];
 	uint64_t since; /* the call's: it is unchanged if this is */
 	uint64_t at;    /* loop_now() ms; 0: unused place */
+	char rule[65];  /* digest of the rule for it that was sent, or "" */
+	uint64_t rule_at; /* loop_now() ms */
 };
 
 /* The latest events of a conversation. */
@@ -109,6 +112,7 @@ struct web {
 	struct web_login logins[WEB_LOGINS];
 	struct web_seen seen[WEB_SEEN];
 	unsigned nseen; /* the next place */
+	struct web_always *rules[WEB_RULES];
 
 	/* state.c */
 	uint64_t rev;
@@ -182,8 +186,20 @@ void verdict_show(struct web *, const struct msg_WEB_REQUEST *,
 void verdict_give(struct web *, const struct msg_WEB_REQUEST *,
     const struct web_login *);
 void verdict_revoke(struct web *, const struct msg_WEB_REQUEST *);
+/*
+ * Returns how this login was sent the call that is named, long enough ago and
+ * unchanged since; or NULL after the page was told why not.
+ */
+struct web_seen *verdict_seen(struct web *, const struct msg_WEB_REQUEST *,
+    const struct web_login *);
 void verdict_replied(
     void *, struct live_session *, const struct live_reply *);
+
+/* always.c */
+/* Make a rule for the call and show it, or add the one that was shown. */
+void always_ask(struct web *, const struct msg_WEB_REQUEST *,
+    const struct web_login *);
+void always_free(struct web *);
 
 /* audit.c */
 void audit_find(struct web *, const struct msg_WEB_REQUEST *);

@@ -118,6 +118,9 @@ request_take(struct chan *c, const struct msg_WEB_REQUEST *m)
 	case PROTO_WEB_POLICY:
 		audit_policy(w, m);
 		break;
+	case PROTO_WEB_ALWAYS:
+		always_ask(w, m, login);
+		break;
 	}
 	return 0;
 }

@@ -108,16 +108,21 @@ verdict_show(struct web *w, const struct msg_WEB_REQUEST *m,
 	verdict_note(w, login, s, h);
 }
 
-/* Returns NULL if the call may be answered as it was shown, or why not. */
-static const char *
+/*
+ * Find how the login was sent the call. Returns NULL if it may not be answered
+ * yet, and sets `*why`.
+ */
+static struct web_seen *
 verdict_may(struct web *w, const struct msg_WEB_REQUEST *m,
     const struct web_login *login, const struct live_session *s,
-    const struct live_hold *h)
+    const struct live_hold *h, const char **why)
 {
+	*why = "the call has changed: look at it again";
 	if (!span_is(m->digest, h->digest))
-		return "the call has changed: look at it again";
+		return NULL;
+	*why = "this page has not shown the call: look at it first";
 	for (size_t i = 0; i < WEB_SEEN; i++) {
-		const struct web_seen *seen = &w->seen[i];
+		struct web_seen *seen = &w->seen[i];
 
 		if (seen->at == 0 || seen->login != login ||
 		    seen->since != h->since ||
@@ -125,11 +130,27 @@ verdict_may(struct web *w, const struct msg_WEB_REQUEST *m,
 		    strcmp(seen->call, h->id) != 0 ||
 		    strcmp(seen->digest, h->digest) != 0)
 			continue;
-		return loop_now(&w->loop) - seen->at < WEB_LOOK_MS
-			   ? "this call has just appeared: look at it first"
-			   : NULL;
+		*why = "this call has just appeared: look at it first";
+		return loop_now(&w->loop) - seen->at < WEB_LOOK_MS ? NULL
+								   : seen;
 	}
-	return "this page has not shown the call: look at it first";
+	return NULL;
+}
+
+struct web_seen *
+verdict_seen(struct web *w, const struct msg_WEB_REQUEST *m,
+    const struct web_login *login)
+{
+	struct live_session *s;
+	struct live_hold *h = verdict_hold(w, m, &s);
+	struct web_seen *seen;
+	const char *why;
+
+	if (h == NULL)
+		return NULL;
+	if ((seen = verdict_may(w, m, login, s, h, &why)) == NULL)
+		send_refuse(w, m->n, 409, why);
+	return seen;
 }
 
 void
@@ -144,7 +165,7 @@ verdict_give(struct web *w, const struct msg_WEB_REQUEST *m,
 
 	if (h == NULL)
 		return;
-	if ((why = verdict_may(w, m, login, s, h)) != NULL) {
+	if (verdict_may(w, m, login, s, h, &why) == NULL) {
 		send_refuse(w, m->n, 409, why);
 		return;
 	}

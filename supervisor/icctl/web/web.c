@@ -168,6 +168,7 @@ web_end(struct web *w)
 	link_close(w);
 	listen_close(w);
 	child_stop(w);
+	always_free(w);
 	if (w->live != NULL)
 		live_free(w->live);
 	state_free(w);

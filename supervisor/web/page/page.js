@@ -18,6 +18,8 @@
   let round = 0;              // the loop of requests that goes on
   let wake = null;            // ends its wait
   let answering = false;
+  let rule = null;            // the rule for it that is on the page
+  let ruleAt = 0;
 
   async function ask(path, body, signal) {
     const r = await fetch(path, {
@@ -200,6 +202,7 @@
   }
   function draw_call() {
     const c = the_call();
+    if (rule && !(c && shown && rule.call === c.id && rule.digest === c.digest)) rule = null;
     $("call").hidden = !chosen.call;
     if (!chosen.call) return;
     if (!c) {
@@ -224,6 +227,9 @@
     $("approve-session").disabled = !(ready && shown.whole && shown.grant);
     $("approve-session").hidden = !(shown && shown.grant);
     $("deny").disabled = !ready;
+    $("always").disabled = !(ready && shown.whole && !rule);
+    $("rule").hidden = !rule;
+    $("rule-yes").disabled = !(rule && ready && Date.now() - ruleAt >= LOOK_MS);
     if (c && shown && !shown.whole)
       $("call-note").textContent = "It cannot be approved here: not everything that it touches could be shown.";
   }
@@ -239,6 +245,43 @@
       say(o.call + ": " + (verdict === "deny" ? "denied" : "approved"));
       $("because").value = "";
     } catch (e) { say(o.call + ": " + e.message); }
+    answering = false;
+    draw_call();
+  }
+
+  // A rule for the call: shown first, and added on a second yes.
+  async function always() {
+    if (!shown || answering || !the_call()) return;
+    const want = shown;
+    answering = true;
+    $("call-note").textContent = "A rule is being made of this call ...";
+    draw_call();
+    try {
+      const o = await ask("/api/always", { session: want.session, call: want.call, digest: want.digest });
+      if (shown === want) {
+        rule = o;
+        ruleAt = Date.now();
+        $("rule-where").replaceChildren("In every session with ", bdi(o.policy));
+        $("rule-text").textContent = o.text;
+        setTimeout(draw_call, LOOK_MS + 20);
+      }
+      $("call-note").textContent = "";
+    } catch (e) { $("call-note").textContent = e.message; }
+    answering = false;
+    draw_call();
+    if (rule) $("rule-text").focus();
+  }
+  async function rule_yes() {
+    if (!rule || !shown || answering) return;
+    const o = { session: shown.session, call: shown.call, digest: shown.digest, grant: rule.rule };
+    const call = shown.call, policy = rule.policy;
+    answering = true;
+    draw_call();
+    try {
+      await ask("/api/always", o);
+      say(call + ": the rule is in force, and kept in " + policy);
+    } catch (e) { say(call + ": " + e.message); }
+    rule = null;
     answering = false;
     draw_call();
   }
@@ -343,6 +386,9 @@
   $("approve").onclick = () => answer("approve");
   $("approve-session").onclick = () => answer("session");
   $("deny").onclick = () => answer("deny");
+  $("always").onclick = always;
+  $("rule-yes").onclick = rule_yes;
+  $("rule-no").onclick = () => { rule = null; draw_call(); $("always").focus(); };
   $("answer").addEventListener("submit", (e) => e.preventDefault());
   $("filter").oninput = draw_list;
   $("logout").onclick = async () => {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: ISC
 """The page of `icctl web`, as browsers and others ask for it: who gets an
 answer, links and logins, what the page shows, and answers to calls."""
+import json
 import os
 import signal
 import socket
@@ -16,7 +17,8 @@ import harness as h  # noqa: E402
 import webpage  # noqa: E402
 
 t = h.Tap()
-RULES = [h.rule("ask", "escalate", "A person decides.", tool=["echo"]),
+RULES = [h.rule("ask", "escalate", "A person decides.",
+                tool=["echo", "lookup"]),
          h.rule("let", "allow", tool=["env"])]
 
 
@@ -214,6 +216,89 @@ def test_grants(p, s, agent):
     waits.wait()
 
 
+def always(p, o, **more):
+    return p.ask("/api/always", {"session": o["session"], "call": o["call"],
+                                 "digest": o["digest"], **more})
+
+
+def test_always(p, second, s, agent):
+    """A call becomes a rule: shown first, and added on a second yes."""
+    path = h.put(os.path.join(s.workspace, "one"), "")
+    waits = agent.start_call("echo__lookup", {"path": path})
+    sid, call = call_of(p, s)
+    status, r = always(p, {"session": sid, "call": call, "digest": "0" * 64})
+    t.equal(status, 409, "an unseen call makes no rule")
+    o = shown(p, sid, call)
+    t.equal(always(p, o)[0], 409, "nor does one that has just appeared")
+    time.sleep(1.1)     # the time is the test
+    t.equal(always(p, o, grant="0" * 64)[0], 409,
+            "no rule is added that was not shown")
+    status, rule = always(p, o)
+    t.ok(status == 200 and "/workspace/one" in rule.get("text", "")
+         and rule["policy"].endswith("compiled-policy.json"),
+         "the rule is shown, and its place", (status, rule))
+    t.equal(len(rules_of(s)), 1 + 1, "and not added yet")
+    status, r = always(p, o, grant=rule["rule"])
+    t.ok(status == 409 and "for a second" in r["error"],
+         "not before it was shown for a second", r)
+    time.sleep(1.1)     # the time is the test
+    shown(second, sid, call)
+    time.sleep(1.1)     # the time is the test
+    status, r = always(second, o, grant=rule["rule"])
+    t.equal(status, 409, "and not for another login")
+    changed = rules_of(s)
+    with open(policy_of(s), "r+", encoding="utf-8") as f:
+        old = f.read()
+        f.seek(0)
+        f.write(old.replace("decides.", "chooses."))
+    status, r = always(p, o, grant=rule["rule"])
+    t.ok(status == 409 and "another one now" in r["error"]
+         and len(s.pending()) == 1,
+         "a policy that was changed meanwhile is looked at again", r)
+    with open(policy_of(s), "w", encoding="utf-8") as f:
+        f.write(old)
+    status, r = always(p, o, grant=rule["rule"])
+    t.equal(status, 200, f"then it is added: {r}")
+    t.ok(not waits.wait().get("isError"), "and the call is made")
+    t.equal(len(rules_of(s)), len(changed) + 1, "the policy has it")
+    t.ok(not agent.call("echo__lookup", {"path": path}).get("isError")
+         and not s.pending(), "the next one like it is not asked about")
+    # A call that was denied in this session makes no rule.
+    other = h.put(os.path.join(s.workspace, "other"), "")
+    for last in (False, True):
+        waits = agent.start_call("echo__lookup", {"path": other})
+        sid, call = call_of(p, s)
+        o = shown(p, sid, call)
+        time.sleep(1.1)     # the time is the test
+        if last:
+            status, r = always(p, o)
+            t.ok(status == 409 and "no rule is added" in r["error"],
+                 "the page is told why there is no rule", r)
+        answer(p, o, "deny")
+        waits.wait()
+    t.ok("icctl" not in children(p), "no process is left")
+
+
+def policy_of(s):
+    return os.path.join(s.home, "policy", "compiled-policy.json")
+
+
+def rules_of(s):
+    with open(policy_of(s), encoding="utf-8") as f:
+        return json.load(f)["rules"]
+
+
+def children(p):
+    pid = p.process.p.pid
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+        return [comm(x) for x in f.read().split()]
+
+
+def comm(pid):
+    with open(f"/proc/{pid}/comm", encoding="ascii") as f:
+        return f.read().strip()
+
+
 def test_shown(p, s):
     sid = os.path.basename(s.dir)
     state = p.state(session=sid)
@@ -228,9 +313,10 @@ def test_shown(p, s):
     t.equal(p.ask("/api/audit", {"session": sid, "text": "nowhere-at-all"})
             [1]["records"], [], "without a record that lacks the text")
     status, o = p.ask("/api/policy", {"session": sid})
-    t.ok(status == 200 and '"ask"' in o["text"] and o["rules"] == 2,
+    t.ok(status == 200 and '"ask"' in o["text"] and o["rules"] == 3,
          "the policy in force", o)
-    for path in ("/api/audit", "/api/policy", "/api/call", "/api/revoke"):
+    for path in ("/api/audit", "/api/policy", "/api/call", "/api/revoke",
+                 "/api/always"):
         t.equal(p.ask(path, {"session": "../../etc"})[0], 404,
                 f"{path}: only sessions that are known")
     begun = time.monotonic()
@@ -335,6 +421,7 @@ def main():
             test_answers(p, second, s, agent)
             test_two_answer(p, second, s, agent)
             test_grants(p, s, agent)
+            test_always(p, second, s, agent)
             test_shown(p, s)
             test_icwebd(p)
             test_end(p, second, s)
