@@ -161,10 +161,11 @@ COMMAND(login, "[NAME]",
     "openrouter, bedrock, vertex, or one of your own) or a login\n"
     "(claude-code, anthropic-cli, codex, gcloud). You are not\n"
     "asked for anything, and nothing is stored.")
-COMMAND(audit, "verify [--anchor FILE] [FILE]",
+COMMAND(audit, "verify [--anchor FILE] [FILE|DIR]",
     "check the log's chain",
-    "Without FILE: the log of the newest session, or of the one that\n"
-    "--session names. Its end is compared with the one that\n"
+    "DIR: all files of that session's log. Without FILE: the log of the\n"
+    "newest session, or of the one that --session names. Its end is\n"
+    "compared with the one that\n"
     "audit.anchor of config.json recorded, or with --anchor FILE;\n"
     "- reads the output of journalctl -t icsupervisor -o cat.")
 COMMAND(close, "DIR",
