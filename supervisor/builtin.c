@@ -11,6 +11,10 @@
 #include "box/locate_priv.h"
 #include "sup.h"
 
+static struct {
+	bool chosen;
+} builtin_env;
+
 /* Returns true if config.json or PATH has the adapter's program. */
 static bool
 builtin_installed(const struct adapter *a)
@@ -48,6 +52,14 @@ builtin_default(void)
 	if (there)
 		return;
 	sup.opt.agent = BUILTIN_NAME;
+	builtin_env.chosen = true;
+}
+
+void
+builtin_say(void)
+{
+	if (!builtin_env.chosen)
+		return;
 	sup_warn("no agent is named, and claude is not installed: this is the "
 		 "built-in agent (`icctl agents` lists the others)");
 }

@@ -8,5 +8,7 @@
 
 /* Choose the built-in agent where none is named and the usual one is absent. */
 void builtin_default(void);
+/* Say so, once the session can start. */
+void builtin_say(void);
 
 #endif

@@ -184,7 +184,10 @@ start_adapter(struct fault *fault)
 	sup.providers.workspace = sup.inside;
 	if (orient_compose(fault) == -1 || link_prepare(fault) == -1)
 		return -1;
-	return runtime_prepare(fault);
+	if (runtime_prepare(fault) == -1)
+		return -1;
+	builtin_say();
+	return 0;
 }
 
 static int

@@ -59,8 +59,6 @@ struct agent {
 	char *system;
 	struct history history;
 	struct repeat repeat;
-	uint64_t tokens;		/* used by the latest request */
-	bool printed;			/* the line of a held call is open */
 };
 
 /* signals.c */

@@ -78,7 +78,7 @@ compact_run(struct agent *a, bool now)
 	struct buf b;
 	char *text;
 
-	if (n < 2 || (!now && a->tokens < a->options->compact_at))
+	if (n < 2 || (!now && a->history.tokens < a->options->compact_at))
 		return;
 	text = compact_by_model(a, n);
 	if (signals_got() != 0) {
@@ -97,7 +97,7 @@ compact_run(struct agent *a, bool now)
 		show_say("The conversation was shortened: %zu messages became "
 			 "a summary%s.",
 		    n, text != NULL ? "" : " of the user's own words");
-	a->tokens = 0;
+	a->history.tokens = 0;
 	buf_free(&b);
 	free(text);
 }

@@ -42,9 +42,11 @@ put(struct buf *b, const char *name, const char *text)
 }
 
 static void
-line_compose(struct buf *b, const struct model_message *m)
+line_compose(struct buf *b, const struct model_message *m, uint64_t tokens)
 {
 	buf_printf(b, "{\"role\":\"%s\"", role_names[m->role]);
+	if (m->role == MODEL_ASSISTANT)
+		buf_printf(b, ",\"tokens\":%llu", (unsigned long long)tokens);
 	put(b, "text", m->text);
 	put(b, "id", m->call_id);
 	put(b, "name", m->call_name);
@@ -82,13 +84,13 @@ write_all(int fd, struct span s)
 }
 
 static int
-line_write(int fd, const struct model_message *m)
+line_write(int fd, const struct model_message *m, uint64_t tokens)
 {
 	struct buf b;
 	int r;
 
 	buf_init(&b, HISTORY_LINE_MAX);
-	line_compose(&b, m);
+	line_compose(&b, m, tokens);
 	r = buf_check(&b) == 0 ? write_all(fd, buf_span(&b)) : -1;
 	buf_free(&b);
 	return r;
@@ -134,8 +136,10 @@ calls_read(const struct value *list, struct model_message *m)
 
 /* Returns true if the line is a message, which is then in `*m`. */
 static bool
-line_read(struct value_pool *pool, struct span line, struct model_message *m)
+line_read(struct value_pool *pool, struct span line, struct model_message *m,
+    uint64_t *tokens)
 {
+	int64_t n;
 	const struct value *v;
 	int role, dialect;
 
@@ -150,6 +154,8 @@ line_read(struct value_pool *pool, struct span line, struct model_message *m)
 	m->call_id = text_of(v, "id");
 	m->call_name = text_of(v, "name");
 	m->is_error = value_bool(v, "error", false);
+	if (value_int(value_get(v, "tokens"), 0, INT32_MAX, &n) == 0)
+		*tokens = (uint64_t)n;
 	dialect = index_of(
 	    dialect_names, nitems(dialect_names), value_str(v, "dialect"));
 	if (dialect != -1) {
@@ -212,7 +218,7 @@ file_read(struct history *h)
 	rest = span_of(text, (size_t)st.st_size);
 	while (rest.len != 0 && memchr(rest.p, '\n', rest.len) != NULL &&
 	       span_line(&rest, &line)) {
-		if (!line_read(pool, line, &m) || keep(h, &m) == -1)
+		if (!line_read(pool, line, &m, &h->tokens) || keep(h, &m) == -1)
 			break;
 		good = st.st_size - (off_t)rest.len;
 	}
@@ -328,7 +334,7 @@ history_close(struct history *h)
 int
 history_add(struct history *h, struct model_message *m)
 {
-	if (h->fd != -1 && !h->lost && line_write(h->fd, m) == -1)
+	if (h->fd != -1 && !h->lost && line_write(h->fd, m, h->tokens) == -1)
 		h->lost = true;
 	return keep(h, m);
 }
@@ -396,7 +402,7 @@ file_rewrite(struct history *h)
 	if (fd == -1)
 		return -1;
 	for (size_t i = 0; i < h->n; i++) {
-		if (line_write(fd, &h->messages[i]) == -1)
+		if (line_write(fd, &h->messages[i], h->tokens) == -1)
 			goto failed;
 	}
 	if (renameat(h->dir, name, h->dir, h->name) == -1)

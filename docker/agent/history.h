@@ -15,6 +15,7 @@
 struct history {
 	struct model_message *messages;
 	size_t n, room;
+	uint64_t tokens;	/* used by the latest request and answer */
 	int dir;		/* all conversations; -1: none is kept */
 	int fd;			/* this one's file, or -1 */
 	char name[HISTORY_NAME_MAX + 8];

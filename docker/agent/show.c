@@ -148,15 +148,26 @@ void
 show_call(const char *tool, const char *args)
 {
 	struct span s = span_str(args);
+	const char *mark = strstr(tool, "__");
 	struct buf b;
 	bool cut;
 
-	if (show_env.kind == SHOW_JSON)
+	if (show_env.kind == SHOW_JSON) {
+		/* icsupervisor tells of the call; this says who speaks. */
+		show_own(tool, "");
 		return;
+	}
 	show_text_end();
 	s.len = visible_cut(s, SHOW_ARGS_MAX);
 	cut = args[s.len] != '\0';
 	buf_init(&b, 4096);
+	/* A tool's name is SERVER__TOOL. */
+	if (mark != NULL && mark != tool) {
+		visible_add(
+		    &b, span_of(tool, (size_t)(mark - tool)), VISIBLE_AGAIN);
+		buf_addc(&b, '.');
+		tool = mark + 2;
+	}
 	visible_add(&b, span_str(tool), VISIBLE_AGAIN);
 	buf_addc(&b, ' ');
 	visible_add(&b, s, VISIBLE_AGAIN);

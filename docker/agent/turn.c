@@ -144,7 +144,7 @@ turn_step(struct agent *a, enum turn_end *end)
 		model_answer_free(&out);
 		return false;
 	}
-	a->tokens = out.usage.in + out.usage.out;
+	a->history.tokens = out.usage.in + out.usage.out;
 	turn_stopped(&out, out.stop);
 	calls = out.ncalls != 0;
 	*end = out.stop == MODEL_STOP_REFUSED ? TURN_FAILED : TURN_DONE;

@@ -189,7 +189,6 @@ talk_ready(void)
 static void
 talk_begun(void)
 {
-	talk_env.said = true;
 	if (sup.conversation.talked)
 		return;
 	sup.conversation.talked = true;
@@ -466,6 +465,7 @@ conversation_text(const struct msg_TURN_TEXT *m)
 		return 0;
 	switch ((enum proto_turn)m->kind) {
 	case PROTO_TURN_TEXT:
+		talk_env.said = true;
 		talk_begun();
 		talk_trouble_see(m->text, false);
 		talk_text("agent_text", m->text);
@@ -474,12 +474,15 @@ conversation_text(const struct msg_TURN_TEXT *m)
 		talk_trouble_see(m->text, false);
 		if (!talk_env.said)
 			talk_text("agent_text", m->text);
+		talk_env.said = true;
 		talk_begun();
 		return 0;
 	case PROTO_TURN_THINKING:
 		talk_text("thinking", m->text);
 		return 0;
 	case PROTO_TURN_TOOL:
+		/* Its turn may be interrupted before it says anything. */
+		talk_begun();
 		talk_call_own(m->text);
 		return 0;
 	case PROTO_TURN_ERROR:

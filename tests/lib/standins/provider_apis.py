@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: ISC
 """The answers of model providers: Anthropic Messages, OpenAI Responses
 (classic and "code mode"), OpenAI chat completions, Gemini.  Keeps no state:
-the number of tool results in the conversation is the step of the script.
+the number of tool results in the conversation is the step of the script, except
+for the refusals that were given.
 
 A script is a list of steps: {"tool": "regex", "args": {...}} calls the first
 offered tool that matches; {"text": "... $RESULT ..."} is the final answer, in
-which $RESULT is the last tool result.  After the last step, or if no offered
+which $RESULT is the last tool result; {"call": "name", "args": {...}} calls a
+tool by that name, offered or not; {"status": 529, "times": 2, "error": "..."}
+refuses the request so many times, before the rest of the step applies.  After
+the last step, or if no offered
 tool matches, the answer is a final text.
 
 A script is otherwise an object of lists: the steps of each turn, under a word
@@ -17,6 +21,18 @@ import time
 
 DEFAULT_SCRIPT = [{"text": "FINAL: hello"}]
 _count = itertools.count(1)
+_refused = {}
+
+
+class Refused(Exception):
+    """A step that refuses the request."""
+
+    def __init__(self, step):
+        super().__init__(step["status"])
+        self.status = step["status"]
+        self.body = {"type": "error", "error": {
+            "type": step.get("type", "api_error"),
+            "message": step.get("error", "as the script says")}}
 
 
 def flat(content):
@@ -74,6 +90,13 @@ def parts_of(content):
 def decide(script, names, results):
     """Returns (tool, args, call id) or (None, text, None)."""
     step = script[len(results)] if len(results) < len(script) else {}
+    if "status" in step:
+        given = _refused.get(id(step), 0)
+        if given < step.get("times", 1):
+            _refused[id(step)] = given + 1
+            raise Refused(step)
+    if "call" in step:
+        return step["call"], step.get("args", {}), f"call_{len(results) + 1}"
     if "tool" in step:
         for name in names:
             if re.search(step["tool"], name):
@@ -189,7 +212,8 @@ def _responses_item(script, body, number):
     if tool:
         args = json.dumps(value)
         item = {"type": "function_call", "id": f"fc_{number}",
-                "call_id": call, **names[tool], "arguments": args,
+                "call_id": call, **names.get(tool, {"name": tool}),
+                "arguments": args,
                 "status": "completed"}
         kind = "response.function_call_arguments"
         return item, _item_events(
@@ -292,12 +316,19 @@ def event_bytes(event):
 
 
 APIS = {"/v1/messages": anthropic, "/v1/responses": responses,
-        "/v1/chat/completions": chat,
+        "/v1/chat/completions": chat, "/api/v1/chat/completions": chat,
         "/backend-api/codex/responses": responses}
 
 
 def answer(script, method, target, body):
     """Returns ("sse", [bytes...]) or ("json", status, object)."""
+    try:
+        return _answer(script, method, target, body)
+    except Refused as e:
+        return ("json", e.status, e.body)
+
+
+def _answer(script, method, target, body):
     path = target.split("?")[0]
     if method == "GET" and path == "/v1/models":
         return ("json", 200, {"object": "list", "has_more": False, "data": [
