@@ -198,7 +198,10 @@ count_text(enum topology_count count)
 	case TOPOLOGY_IF_PROXY:
 		return "one, if there is one of these and a corporate proxy";
 	case TOPOLOGY_IF_AGENT:
-		return "one, if icsupervisor runs the agent";
+		return "one, if icsupervisor runs the agent and no editor "
+		       "talks to it";
+	case TOPOLOGY_IF_EDITOR:
+		return "one, if an editor talks to the agent";
 	case TOPOLOGY_IF_PORTS:
 		return "one, if ports of the sandbox are published";
 	}
@@ -227,6 +230,7 @@ put_channels(void)
 		put_pair(topology_pairs[i].a, topology_pairs[i].b);
 	/* Not a pair of workers: each icctl that views a session. */
 	put_pair(ROLE_TERM, ROLE_VIEWER);
+	put_pair(ROLE_ACP, ROLE_VIEWER);
 	/* icwebd belongs to no session: `icctl web` is its supervisor. */
 	put_pair(ROLE_SUP, ROLE_WEB);
 	puts(".El");

@@ -25,7 +25,8 @@ sup_size(void)
 	    .open = sup.config.proxy_tools,
 	    .proxy = sup.proxy.set,
 	    .agent = sup.opt.runtime != RUNTIME_NONE,
-	    .ports = sup.opt.npublish != 0};
+	    .ports = sup.opt.npublish != 0,
+	    .editor = sup.opt.acp};
 
 	for (unsigned i = 0; i < sup.nservers; i++)
 		if (sup.servers[i].def->egress != NULL)

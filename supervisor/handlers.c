@@ -505,7 +505,8 @@ sup_closed(struct chan *ch, const char *why)
 {
 	struct child *c = chan_arg(ch);
 
-	if (c->role == ROLE_TERM && sup.ready)
+	if (sup.ready && (c->role == ROLE_TERM ||
+			     (c->role == ROLE_ACP && sup.terminal.leaving)))
 		terminal_closed(c, why);
 	else if (why != NULL)
 		end_request(SUP_EXIT_FAILED, c,

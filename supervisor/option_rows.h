@@ -66,6 +66,8 @@ START_OPTION("persona", PERSONA, "NAME", "which persona's budget applies")
 START_OPTION("profile", PROFILE, "NAME", "which profile chooses providers")
 START_ONCE_OPTION("publish", PUBLISH, "PORT...",
     "let your browser reach this port of the sandbox")
+START_ONCE_FLAG("acp", ACP,
+    "serve the agent to an editor, on standard input and output")
 START_ONCE_OPTION("task", TASK, "TEXT", "what the agent is asked to do")
 FLAG("help", HELP, "list the options")
 FLAG("version", VERSION, "which version this is")

@@ -269,6 +269,9 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 	case OPT_QUIET:
 		o->quiet = true;
 		return 0;
+	case OPT_ACP:
+		o->acp = true;
+		return 0;
 	case OPT_ATTACK:
 		o->attack_only = true;
 		return 0;
@@ -308,6 +311,14 @@ options_check(const struct options *o, struct fault *fault)
 		 (o->task != NULL || o->command != NULL))
 		fault_set(fault, "--runtime none starts no agent: no --task "
 				 "and no command");
+	else if (o->acp && (o->runtime == RUNTIME_NONE || o->conversation ||
+			       o->task != NULL))
+		fault_set(fault, "--acp: an editor gives the agent its tasks, "
+				 "so that --runtime none, --task and messages "
+				 "cannot be used with it");
+	else if (o->acp && o->clone != NULL)
+		fault_set(fault, "--acp and --clone cannot be used together: "
+				 "the editor would show the original");
 	else
 		return OPTIONS_RUN;
 	return OPTIONS_BAD;

@@ -65,6 +65,7 @@ struct options {
 	bool ask;
 	bool same_path;    /* the agent sees the workspace at its own path */
 	bool project_home; /* keep the agent's home for this workspace */
+	bool acp;          /* an editor talks to the agent */
 	bool conversation; /* a turn for each message */
 	bool resume;       /* go on with an earlier run, as icctl resume asks */
 	bool after_crash;  /* ... although its death is evidence */

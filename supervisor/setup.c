@@ -233,7 +233,7 @@ setup_start(void)
 	/* In this order, no worker sends before its receiver has started. */
 	static const enum role order[] = {ROLE_AUDIT, ROLE_KEY, ROLE_TUNNEL,
 	    ROLE_DIAL, ROLE_EGRESS, ROLE_POLICY, ROLE_BACK, ROLE_MITM,
-	    ROLE_PROXY, ROLE_TERM, ROLE_PORT};
+	    ROLE_PROXY, ROLE_TERM, ROLE_ACP, ROLE_PORT};
 
 	for (size_t i = 0; i < nitems(order); i++)
 		setup_start_role(order[i]);

@@ -35,11 +35,13 @@ const struct topology_worker topology_workers[] = {
 	{ ROLE_EGRESS,	"egressd",	TOPOLOGY_PER_DOOR,	MUST, SHOULD },
 	{ ROLE_TERM,	"termd",	TOPOLOGY_IF_AGENT,	MUST, SHOULD },
 	{ ROLE_PORT,	"portd",	TOPOLOGY_IF_PORTS,	MUST, SHOULD },
+	{ ROLE_ACP,	"acpd",		TOPOLOGY_IF_EDITOR,	MUST, SHOULD },
 };
 
 /*
  * If a role has several instances, each has its own channel. termd only has a
- * channel to icsupervisor: its viewers are not workers, and come and go.
+ * channel to icsupervisor, and acpd one to auditd: viewers are not workers, and
+ * come and go.
  */
 const struct topology_pair topology_pairs[] = {
 	/* tool calls: agent -> proxy -> policy -> audit -> server -> back */
@@ -68,6 +70,8 @@ const struct topology_pair topology_pairs[] = {
 	{ ROLE_DIAL,	ROLE_TUNNEL },
 	/* how much published ports are used */
 	{ ROLE_PORT,	ROLE_AUDIT },
+	/* requests that an agent makes of an editor */
+	{ ROLE_ACP,	ROLE_AUDIT },
 };
 /* clang-format on */
 
@@ -111,7 +115,9 @@ topology_instances(enum role role, const struct topology_size *size)
 			   ? 1
 			   : 0;
 	case TOPOLOGY_IF_AGENT:
-		return size->agent ? 1 : 0;
+		return size->agent && !size->editor ? 1 : 0;
+	case TOPOLOGY_IF_EDITOR:
+		return size->agent && size->editor ? 1 : 0;
 	case TOPOLOGY_IF_PORTS:
 		return size->ports ? 1 : 0;
 	case TOPOLOGY_IF_PROXY:

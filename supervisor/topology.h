@@ -18,7 +18,9 @@ enum topology_count {
 				server has network */
 	TOPOLOGY_IF_PROXY,   /* one, if there is network behind a corporate
 				proxy */
-	TOPOLOGY_IF_AGENT,   /* one, if this session runs the agent */
+	TOPOLOGY_IF_AGENT,   /* one, if this session runs the agent and shows
+				its output */
+	TOPOLOGY_IF_EDITOR,  /* one, if an editor talks to the agent */
 	TOPOLOGY_IF_PORTS,   /* one, if ports of the sandbox are published */
 };
 
@@ -48,6 +50,7 @@ struct topology_size {
 	bool proxy;     /* there is a corporate proxy */
 	bool open;      /* providers may be added in the session */
 	bool agent;     /* this session runs the agent */
+	bool editor;    /* an editor talks to it */
 	bool ports;     /* ports of the sandbox are published */
 };
 

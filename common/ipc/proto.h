@@ -30,6 +30,7 @@ enum role {
 	ROLE_TUNNEL,	/* tunneld, only with a corporate proxy */
 	ROLE_TERM,	/* termd, only if icsupervisor runs the agent */
 	ROLE_PORT,	/* portd, only if ports of the sandbox are published */
+	ROLE_ACP,	/* acpd, instead of termd if an editor is served */
 	ROLE_VIEWER,	/* icctl, as the viewer of what termd sends */
 	ROLE_WEB,	/* icwebd, which `icctl web` starts: ROLE_SUP is icctl */
 	ROLE_COUNT,
@@ -38,7 +39,7 @@ enum role {
 #define R(role) (1U << ROLE_##role)
 #define R_WORKER							\
 	(R(PROXY) | R(POLICY) | R(AUDIT) | R(BACK) | R(MITM) | R(KEY) |	\
-	    R(DIAL) | R(EGRESS) | R(TUNNEL) | R(TERM) | R(PORT))
+	    R(DIAL) | R(EGRESS) | R(TUNNEL) | R(TERM) | R(PORT) | R(ACP))
 
 /* SETUP: before START.  RUN: after it.  BOTH: at any time. */
 enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
@@ -115,7 +116,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(PEER,		0x0102,	R(SUP),		R_WORKER,	BOTH,	1)	\
 	M(START,	0x0103,	R(SUP),		R_WORKER|R(WEB), SETUP,	0)	\
 	M(STOP,		0x0104,	R(SUP),		R_WORKER|R(WEB), BOTH,	0)	\
-	M(LISTEN,	0x0105,	R(SUP),	R(PROXY)|R(MITM)|R(EGRESS)|R(TERM)|R(PORT), SETUP, 1) \
+	M(LISTEN,	0x0105,	R(SUP),	R(PROXY)|R(MITM)|R(EGRESS)|R(TERM)|R(PORT)|R(ACP), SETUP, 1) \
 	/* audit log */								\
 	M(LOG,		0x0201,	R(SUP),		R(AUDIT),	SETUP,	1)	\
 	M(EVENT,	0x0202,	R(SUP),		R(AUDIT),	BOTH,	0)	\
@@ -126,7 +127,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(LOG_FULL,	0x020b,	R(AUDIT),	R(SUP),		BOTH,	0)	\
 	M(LOG_NEXT,	0x020c,	R(SUP),		R(AUDIT),	BOTH,	1)	\
 	M(LOG_TAKEN,	0x020d,	R(AUDIT),	R(SUP),		BOTH,	0)	\
-	M(ALARM,	0x0206,	R(KEY)|R(MITM)|R(SUP), R(AUDIT), RUN,	0)	\
+	M(ALARM,	0x0206,	R(KEY)|R(MITM)|R(SUP)|R(ACP), R(AUDIT), RUN, 0)	\
 	M(ALARM_SHOW,	0x0207,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(CALL_SHOW,	0x0209,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(RESULT_SHOW,	0x020a,	R(AUDIT),	R(SUP),		RUN,	0)	\
@@ -260,7 +261,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(TUNNEL_SHOW,	0x0a05,	R(TUNNEL),	R(SUP),		RUN,	0)	\
 	/* the agent's terminal: its mode and its viewers */			\
 	M(TERM_MODE,	0x0b01,	R(SUP),		R(TERM),	SETUP,	0)	\
-	M(VIEWER,	0x0b03,	R(SUP),		R(TERM),	RUN,	1)	\
+	M(VIEWER,	0x0b03,	R(SUP),		R(TERM)|R(ACP),	RUN,	1)	\
 	/* a conversation: what of its output becomes an event, and events */	\
 	M(TURN_RULE,	0x0b02,	R(SUP),		R(TERM),	SETUP,	0)	\
 	M(TURN_TEXT,	0x0b1a,	R(TERM),	R(SUP),		RUN,	0)	\
@@ -269,24 +270,27 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(SCREEN,	0x0b04,	R(TERM),	R(VIEWER),	RUN,	0)	\
 	M(ROW,		0x0b05,	R(TERM),	R(VIEWER),	RUN,	0)	\
 	M(LINE,		0x0b06,	R(TERM),	R(VIEWER),	RUN,	0)	\
-	M(RAW,		0x0b07,	R(TERM),	R(VIEWER),	RUN,	0)	\
+	M(RAW,		0x0b07,	R(TERM)|R(ACP),	R(VIEWER),	RUN,	0)	\
 	M(BELL,		0x0b08,	R(TERM),	R(VIEWER),	RUN,	0)	\
 	M(TITLE,	0x0b09,	R(TERM),	R(VIEWER),	RUN,	0)	\
 	M(FRAME,	0x0b0a,	R(TERM),	R(VIEWER),	RUN,	0)	\
-	M(BOX_END,	0x0b0b,	R(TERM),	R(VIEWER),	RUN,	0)	\
+	M(BOX_END,	0x0b0b,	R(TERM)|R(ACP),	R(VIEWER),	RUN,	0)	\
 	M(TYPIST,	0x0b0c,	R(TERM),	R(VIEWER),	RUN,	0)	\
-	M(INPUT_ROOM,	0x0b0d,	R(TERM),	R(VIEWER),	RUN,	0)	\
+	M(INPUT_ROOM,	0x0b0d,	R(TERM)|R(ACP),	R(VIEWER),	RUN,	0)	\
 	/* the person's input */						\
 	M(KEYS,		0x0b10,	R(VIEWER),	R(TERM),	RUN,	0)	\
 	M(PASTE,	0x0b11,	R(VIEWER),	R(TERM),	RUN,	0)	\
 	M(MOUSE,	0x0b12,	R(VIEWER),	R(TERM),	RUN,	0)	\
 	M(FOCUS,	0x0b13,	R(VIEWER),	R(TERM),	RUN,	0)	\
 	M(SIZE,		0x0b14,	R(VIEWER),	R(TERM),	RUN,	0)	\
-	M(INPUT,	0x0b15,	R(VIEWER),	R(TERM),	RUN,	0)	\
-	M(INPUT_END,	0x0b16,	R(VIEWER),	R(TERM),	RUN,	0)	\
+	M(INPUT,	0x0b15,	R(VIEWER),	R(TERM)|R(ACP),	RUN,	0)	\
+	M(INPUT_END,	0x0b16,	R(VIEWER),	R(TERM)|R(ACP),	RUN,	0)	\
 	M(FRAME_ACK,	0x0b17,	R(VIEWER),	R(TERM),	RUN,	0)	\
 	M(TAKE,		0x0b18,	R(VIEWER),	R(TERM),	RUN,	0)	\
-	M(OUT_GONE,	0x0b19,	R(VIEWER),	R(TERM),	RUN,	0)	\
+	M(OUT_GONE,	0x0b19,	R(VIEWER),	R(TERM)|R(ACP),	RUN,	0)	\
+	/* an agent that an editor talks to */					\
+	M(ACP_MODE,	0x0b1c,	R(SUP),		R(ACP),		SETUP,	0)	\
+	M(ACP_OUT,	0x0b1d,	R(ACP),		R(VIEWER),	RUN,	0)	\
 	/* published ports of the sandbox */					\
 	M(PUBLISH,	0x0c01,	R(SUP),		R(PORT),	SETUP,	1)	\
 	M(PEER_UID,	0x0c02,	R(SUP),		R(PORT),	SETUP,	1)	\
@@ -1079,6 +1083,22 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, types, 1)			\
 				F(m, u8, waits, 1)
 /*
+ * The workspace: its names on the host, the second of which may be empty, and
+ * in the sandbox.
+ */
+#define F_ACP_MODE(F, m)	F(m, str, host, 4096)		\
+				F(m, str, named, 4096)	\
+				F(m, str, inside, 4096)
+/*
+ * A message for the editor (enum proto_acp), of which the viewer composes the
+ * line.  n: the number of the agent's request.  tree: an object whose "body" is
+ * the parameters, the result or the error, and whose "id" is that of the
+ * editor's request that is answered.
+ */
+#define F_ACP_OUT(F, m)		F(m, u8, kind, PROTO_ACP_LAST)		\
+				F(m, u64, n, INT64_MAX)			\
+				F(m, big, tree, PROTO_MAX_TREE)
+/*
  * A listener for browsers, at that address and port of the host (in host byte
  * order), which leads to a port of the sandbox.
  */
@@ -1208,6 +1228,15 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /* From a viewer that is waited for: it can no longer write that stream. */
 #define F_OUT_GONE(F, m)	F(m, u8, stream, 1)
 /* clang-format on */
+
+enum proto_acp {
+	PROTO_ACP_UPDATE,     /* notification session/update */
+	PROTO_ACP_PERMISSION, /* request session/request_permission */
+	PROTO_ACP_CANCEL,     /* notification $/cancel_request */
+	PROTO_ACP_RESULT,
+	PROTO_ACP_ERROR,
+};
+#define PROTO_ACP_LAST PROTO_ACP_ERROR
 
 enum proto_rules {
 	PROTO_RULES_POLICY,

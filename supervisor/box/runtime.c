@@ -116,11 +116,24 @@ runtime_prepare(struct fault *fault)
 		return fault_errno(fault, "ic-bridge");
 	if (access(sandbox.bridge, X_OK) == -1)
 		return fault_errno(fault, "%s", sandbox.bridge);
+	if (sup.opt.acp)
+		args = sup.adapter.acp;
 	if (sup.opt.resume)
 		args = sup.adapter.talk.on;
 	if (sup.opt.conversation)
 		args = sup.adapter.talk.turn != NULL ? sup.adapter.talk.turn
 						     : sup.adapter.task_args;
+	if (sup.opt.acp && sup.opt.model != NULL && !sup.adapter.acp_model)
+		return fault_set(fault,
+		    "--model: with --acp, the model of agent %s is chosen in "
+		    "the editor",
+		    sup.adapter.name);
+	if (sup.opt.command == NULL && args == NULL && sup.opt.acp)
+		return fault_set(fault,
+		    "--acp: the file of agent %s does not say how it serves an "
+		    "editor (\"acp\", see ironcurtain-config(5)). To run a "
+		    "program that does: icctl start --acp -- COMMAND",
+		    sup.adapter.name);
 	if (sup.opt.command == NULL && args == NULL)
 		return fault_set(fault, "--agent %s needs a %s",
 		    sup.adapter.name,

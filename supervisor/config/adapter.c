@@ -26,7 +26,7 @@ static int
 adapter_read(
     struct adapter *a, const char *path, const char *name, struct fault *fault)
 {
-	static const char *const keys[] = {"alternatives", "anyOf", "args",
+	static const char *const keys[] = {"acp", "alternatives", "anyOf", "args",
 	    "background", "caches", "continue", "env", "errors", "home",
 	    "homeFiles", "image", "interactive", "logins", "message", "model", "name",
 	    "orientation", "output", "program", "prompt", "providers", "resume", "state",
@@ -46,6 +46,8 @@ adapter_read(
 		&a->task_args) == -1 ||
 	    jsonfile_strings(
 		&j, a->root, "", "args", ADAPTER_MAX_ARGS, &a->args) == -1 ||
+	    jsonfile_strings(
+		&j, a->root, "", "acp", ADAPTER_MAX_ARGS, &a->acp) == -1 ||
 	    jsonfile_strings(&j, a->root, "", "interactive",
 		ADAPTER_MAX_ARGS, a->args == NULL ? &a->args : &twice) == -1 ||
 	    jsonfile_strings(&j, a->root, "", "model", ADAPTER_MAX_ARGS,
@@ -141,6 +143,7 @@ adapter_free(struct adapter *a)
 	jsonfile_strings_free(a->program);
 	jsonfile_strings_free(a->task_args);
 	jsonfile_strings_free(a->args);
+	jsonfile_strings_free(a->acp);
 	jsonfile_strings_free(a->model);
 	jsonfile_strings_free(a->prompt);
 	jsonfile_strings_free(a->caches);

@@ -23,6 +23,8 @@ struct adapter {
 	char **task_args; /* with {task} */
 	char **args;      /* without a task */
 	char **model;     /* added to all of these if a model was chosen */
+	char **acp;       /* to serve an editor; NULL: it cannot */
+	bool acp_model;   /* they choose the model */
 	char **prompt;    /* added to all of these */
 	char **any;       /* providers that it can use; `providers` is NULL
 			     then */

@@ -69,7 +69,7 @@ adapter_take_any(struct adapter *a, const struct paths *paths,
 	return n != 0 ? 0 : any_none(a, fault);
 }
 
-/* Returns true if the file has {model} outside of "model". */
+/* Returns true if the file has {model} outside of "model" and "acp". */
 static bool
 model_is_needed(const struct adapter *a)
 {
@@ -77,7 +77,7 @@ model_is_needed(const struct adapter *a)
 		return false;
 	json_object_object_foreach(a->root, key, val)
 	{
-		if (strcmp(key, "model") != 0 &&
+		if (strcmp(key, "model") != 0 && strcmp(key, "acp") != 0 &&
 		    strstr(json_object_to_json_string(val), "{model}") != NULL)
 			return true;
 	}
@@ -139,6 +139,23 @@ list_extend(const struct adapter *a, char ***list, char *const *more,
 	return 0;
 }
 
+/*
+ * A last {model} in "acp" stands for the arguments of "model". An agent without
+ * it has its model from the editor.
+ */
+static int
+model_acp(struct adapter *a, const char *model, struct fault *fault)
+{
+	const size_t n = list_length(a->acp);
+
+	a->acp_model = n != 0 && strcmp(a->acp[n - 1], "{model}") == 0;
+	if (!a->acp_model)
+		return 0;
+	free(a->acp[n - 1]);
+	a->acp[n - 1] = NULL;
+	return model[0] == '\0' ? 0 : list_extend(a, &a->acp, a->model, fault);
+}
+
 int
 adapter_model(struct adapter *a, const struct config *cfg, const char *wish,
     const char **model, struct fault *fault)
@@ -150,7 +167,8 @@ adapter_model(struct adapter *a, const struct config *cfg, const char *wish,
 	*model = wish != NULL			     ? wish
 		 : own != NULL && own->model != NULL ? own->model
 						     : "";
-	if (model_fits(a, *model, fault) == -1)
+	if (model_fits(a, *model, fault) == -1 ||
+	    model_acp(a, *model, fault) == -1)
 		return -1;
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		if (list_extend(a, lists[i], a->prompt, fault) == -1 ||

@@ -54,6 +54,7 @@ struct start {
 	char *approved[START_APPROVED];
 	char here[PATH_MAX];
 	bool no_input; /* the agent reads nothing */
+	bool acp;      /* an editor reads and writes */
 	bool detach;
 	bool systemd; /* detached, as a unit of the user's manager */
 	bool clone;
@@ -91,7 +92,8 @@ usage(void)
 	    "--runtime docker|podman, --image NAME\n"
 	    "                         run the agent in a container of this "
 	    "image\n  "
-	    "--detach               in the background, for messages: icctl "
+	    "--acp                  serve the agent to an editor (Agent Client "
+	    "Protocol)\n  --detach               in the background, for messages: icctl "
 	    "send\n  --systemd              the same, as a unit of your "
 	    "systemd\n  --quiet                print nothing about the session at its "
 	    "start and end\n  --config FILE          instead of "
@@ -216,6 +218,8 @@ take_option(struct start *st, int argc, char **argv, int *i)
 		st->systemd = st->systemd || strcmp(name, "--systemd") == 0;
 		return 0;
 	}
+	if (strcmp(name, "--acp") == 0)
+		st->acp = true;
 	if (listed(name, without_value))
 		return push_option(st, name, NULL);
 	if (!listed(name, with_value))
@@ -392,6 +396,11 @@ take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
 				       : take_word(st, argc, argv, i)) == -1)
 			return ICCTL_USAGE;
 	}
+	if (st->acp && st->detach) {
+		warnx("--acp cannot be used with --detach or --systemd: the "
+		      "session belongs to the editor that started it");
+		return ICCTL_USAGE;
+	}
 	if (take_persona(ctl, st, i < argc) == -1 || take_workspace(st) == -1)
 		return ICCTL_FAILED;
 	take_approvals(ctl, st);
@@ -423,6 +432,27 @@ write_start(const struct icctl *ctl, const struct start *st)
 	return rv;
 }
 
+/*
+ * Decide how the agent is shown. Returns -1 after it said why an editor cannot
+ * be served.
+ */
+static int
+find_how(const struct start *st, struct viewer_how *how)
+{
+	if (!st->acp) {
+		viewer_how_find(how, st->no_input);
+		return 0;
+	}
+	if (isatty(STDIN_FILENO) || isatty(STDOUT_FILENO)) {
+		warnx("--acp is for an editor, which runs this command and "
+		      "speaks the Agent Client Protocol to it; this is a "
+		      "terminal (see icctl(1))");
+		return -1;
+	}
+	viewer_how_editor(how);
+	return 0;
+}
+
 int
 icctl_start(struct icctl *ctl, int argc, char **argv)
 {
@@ -434,6 +464,8 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 	names_free(&st.agents);
 	if (status != -1)
 		return status;
+	if (find_how(&st, &how) == -1)
+		return ICCTL_USAGE;
 	if (icctl_new_session(ctl) == -1 ||
 	    icctl_program("icsupervisor", program, sizeof(program)) == -1)
 		return ICCTL_FAILED;
@@ -446,7 +478,6 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 		return unit_start(ctl, st.args);
 	if (st.detach)
 		return talk_start(ctl, program, st.args);
-	viewer_how_find(&how, st.no_input);
 	(void)launch_session(program, st.args, &how, ctl->dir);
 	warn("viewer");
 	return ICCTL_FAILED;

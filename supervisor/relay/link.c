@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The link to the first viewer. It holds a socket and, if icsupervisor was
- * started directly, the viewer's process. Only one byte is ever read from the
- * socket; it means that the person detached.
+ * started directly, the viewer's process. Only single bytes are ever
+ * read from the socket: the person detached, or the editor has ended.
  */
 #include "relay/link.h"
 
@@ -26,6 +26,7 @@
 #include "sup.h"
 
 #define LINK_DETACHED 'D'
+#define LINK_EDITOR_ENDED 'E'
 #define LINK_CHANNEL "V"
 #define LINK_READY "R"
 
@@ -81,7 +82,10 @@ link_prepare(struct fault *fault)
 		link_env.how.merge = sup.terminal.turns == PROTO_TURNS_LINES;
 		return 0;
 	} else if (sup.opt.runtime != RUNTIME_NONE) {
-		viewer_how_find(&link_env.how, sup.opt.task != NULL);
+		if (sup.opt.acp)
+			viewer_how_editor(&link_env.how);
+		else
+			viewer_how_find(&link_env.how, sup.opt.task != NULL);
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
 			pair) == -1 ||
 		    fcntl(pair[0], F_SETFL, O_NONBLOCK) == -1)
@@ -167,6 +171,10 @@ link_ready(struct loop_io *io, uint32_t events)
 	n = recv(link_env.fd, &byte, 1, MSG_DONTWAIT);
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
+	if (n == 1 && byte == LINK_EDITOR_ENDED) {
+		end_request(SUP_EXIT_OK, NULL, "the editor has ended");
+		return;
+	}
 	link_close();
 	if (n == 1 && byte == LINK_DETACHED) {
 		sup_note("the viewer detached");

@@ -39,6 +39,33 @@ terminal_open(struct fault *fault)
 	return 0;
 }
 
+/* Returns the worker that reads the agent's output. */
+static enum role
+terminal_role(void)
+{
+	return sup.opt.acp ? ROLE_ACP : ROLE_TERM;
+}
+
+/*
+ * Tell acpd the workspace. An editor may name it as the user did, or by the
+ * shell's name of the current directory, through links.
+ */
+static void
+terminal_tell_acp(void)
+{
+	static const struct msg_LISTEN listen_msg;
+	const char *named = sup.opt.workspace;
+	struct msg_ACP_MODE m = {.host = span_str(sup.workspace_path),
+	    .named = SPAN(""),
+	    .inside = span_str(sup.inside)};
+
+	if (named != NULL && named[0] == '/' && strlen(named) <= 4096)
+		m.named = span_str(named);
+	child_send(ROLE_ACP, 0, MSG_ACP_MODE, &m, -1);
+	child_send(ROLE_ACP, 0, MSG_LISTEN, &listen_msg,
+	    fcntl(sup.terminal.listener, F_DUPFD_CLOEXEC, 0));
+}
+
 /* Send everything that precedes START, also to a restarted termd. */
 static void
 terminal_tell(void)
@@ -116,12 +143,29 @@ terminal_exited(struct child *c)
 	return true;
 }
 
+/* acpd stands between two parties: without it the session ends. */
+static bool
+terminal_acp_exited(struct child *c)
+{
+	if (!sup.terminal.leaving || !sup.ready)
+		return false;
+	if (!c->killed && spawn_status(c->code, c->status) != 0)
+		return false;
+	terminal_over();
+	return true;
+}
+
 void
 terminal_setup(void)
 {
 	if (sup.opt.runtime == RUNTIME_NONE)
 		return;
-	sup.terminal.child = child_find(ROLE_TERM, 0);
+	sup.terminal.child = child_find(terminal_role(), 0);
+	if (sup.terminal.child != NULL && sup.opt.acp) {
+		sup.terminal.child->exited = terminal_acp_exited;
+		terminal_tell_acp();
+		return;
+	}
 	if (sup.terminal.child != NULL)
 		sup.terminal.child->exited = terminal_exited;
 	terminal_tell();
@@ -143,7 +187,7 @@ terminal_viewer(bool types, bool waits, struct fault *fault)
 		0, pair) == -1)
 		return fault_errno(fault, "viewer");
 	t->viewers++;
-	child_send(ROLE_TERM, 0, MSG_VIEWER, &m, pair[0]);
+	child_send(terminal_role(), 0, MSG_VIEWER, &m, pair[0]);
 	return pair[1];
 }
 
@@ -158,7 +202,7 @@ terminal_stop(void)
 	t->leaving = true;
 	loop_timer_clear(&sup.loop, &t->timer);
 	if (t->child != NULL)
-		child_send(ROLE_TERM, 0, MSG_STOP, &stop, -1);
+		child_send(terminal_role(), 0, MSG_STOP, &stop, -1);
 }
 
 bool

@@ -60,16 +60,26 @@ viewer_how_find(struct viewer_how *how, bool no_input)
 }
 
 void
+viewer_how_editor(struct viewer_how *how)
+{
+	*how = (struct viewer_how){.rows = 24,
+	    .cols = 80,
+	    .raw = {true, true},
+	    .input = true,
+	    .acp = true};
+}
+
+void
 viewer_how_text(const struct viewer_how *how, char *dst)
 {
 	if (how->screen)
 		snprintf(dst, VIEWER_HOW_TEXT, "screen:%ux%u%s", how->rows,
 		    how->cols, how->attached ? ",attached" : "");
 	else
-		snprintf(dst, VIEWER_HOW_TEXT, "lines%s%s%s%s%s",
+		snprintf(dst, VIEWER_HOW_TEXT, "lines%s%s%s%s%s%s",
 		    how->raw[0] ? ",raw-out" : "",
 		    how->raw[1] ? ",raw-err" : "", how->input ? ",input" : "",
-		    how->merge ? ",merge" : "",
+		    how->merge ? ",merge" : "", how->acp ? ",acp" : "",
 		    how->attached ? ",attached" : "");
 }
 
@@ -84,6 +94,7 @@ how_word(struct viewer_how *how, const char *word, size_t len)
 	    {"raw-err", &how->raw[1]},
 	    {"input", &how->input},
 	    {"merge", &how->merge},
+	    {"acp", &how->acp},
 	    {"attached", &how->attached},
 	};
 

@@ -20,6 +20,7 @@ struct viewer_how {
 	bool raw[2];         /* standard output and error are redirected */
 	bool input;          /* standard input is passed on */
 	bool merge;          /* both outputs are one file: keep their order */
+	bool acp;            /* an editor reads and writes them */
 	bool attached;       /* attached to a running session */
 	unsigned rows, cols; /* size of the agent's screen */
 };
@@ -29,6 +30,8 @@ struct viewer_how {
  * agent reads no input, and needs no full screen.
  */
 void viewer_how_find(struct viewer_how *, bool no_input);
+/* An editor has started this process, and speaks ACP to it. */
+void viewer_how_editor(struct viewer_how *);
 /* dst has VIEWER_HOW_TEXT bytes. */
 void viewer_how_text(const struct viewer_how *, char *dst);
 /* Returns 0, or -1 if viewer_how_text() did not write the text. */

@@ -55,7 +55,8 @@ class Live:
     two providers, and a request through each."""
 
     def __init__(self, work, args, provider, user=None, libexecdir=None,
-                 servers=True):
+                 servers=True, editor=False):
+        self.editor = editor
         self.args = args
         self.user = user
         self.uid = pwd.getpwnam(user).pw_uid if user else os.geteuid()
@@ -80,7 +81,13 @@ class Live:
                                                    "openai": {}}},
                                  env={"https_proxy": url, "http_proxy": url,
                                       "npm_config_https_proxy": url},
-                                 **rig.AGENT)
+                                 **(rig.EDITOR if editor else rig.AGENT))
+        if editor:
+            # The editor says nothing, and does not end.
+            fifo = os.path.join(work, "editor")
+            os.mkfifo(fifo)
+            self.s.argv = ["/bin/sh", "-c", f'exec 0<>{fifo}; exec "$0" "$@"',
+                           *self.s.argv]
         if user:
             # The user must be able to enter the workspace's parents.
             subprocess.run(["chown", "-R", user, work], check=True)
@@ -128,6 +135,7 @@ def test_status(tap, live, who):
     """Checks everything that any user may read about a process."""
     workers = live.workers()
     roles = set(rig.Table(live.args.build).roles)
+    roles -= rig.PER_AGENT if live.editor else rig.PER_EDITOR
     tap.equal(roles - set(workers.values()), set(),
               f"{who}: every worker is there")
     for pid, role in sorted(workers.items(), key=lambda x: x[1]):
@@ -219,7 +227,7 @@ OWN_FDS = {
     "policyd": lambda s, k: (1 + 3 + s, 0, ["views"]),
     # Each server has a door for its egressd, and dialerd one for all of them.
     # Also egressd, as servers have network, and portd.
-    "auditd": lambda s, k: (1 + 3 + s + k + s + (s > 0) + 1, s,
+    "auditd": lambda s, k: (1 + 3 + s + k + s + (s > 0) + 1, s,      # one of portd, acpd
                             ["audit.jsonl"]),               # ends of stdin
     "mcp-backd": lambda s, k: (1 + 3, 2, []),                # stdout, stderr
     "mitmd": lambda s, k: (1 + 2 + k + 1, 0, []),            # listener
@@ -229,6 +237,7 @@ OWN_FDS = {
     "tunneld": lambda s, k: (1 + 1, 0, []),
     "egressd": lambda s, k: (1 + 2 + 1, 0, []),              # listener
     "termd": lambda s, k: (1 + 1, 0, []),                    # listener
+    "acpd": lambda s, k: (1 + 1 + 1, 0, []),                 # listener
     # Listeners of the sandbox and of a port; the one that asks for users.
     "portd": lambda s, k: (1 + 1 + 3, 0, []),
 }
@@ -289,7 +298,8 @@ def test_inside(tap, live, who, servers, providers):
         want = OWN_FDS[role](servers, providers)
         # At most both resolvers' socket pairs, connections that keyd keeps,
         # the sandbox's connection and a viewer, and its idle ones to portd.
-        more = {"dialerd": 2, "keyd": 3, "termd": 2, "portd": 8}.get(role, 0)
+        more = {"dialerd": 2, "keyd": 3, "termd": 2, "portd": 8,
+                "acpd": 2}.get(role, 0)
         tap.ok(not wrong and want[0] <= sockets <= want[0] + more and
                pipes == want[1] and (files == want[2] or
                                      role == "policyd" and not files),

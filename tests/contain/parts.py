@@ -66,6 +66,10 @@ def user_parts(tap, args, work, after_root):
         tap.equal(session.ask(), [200, 200], "user: a session at work")
         live.test_status(tap, session, "user")
         live.test_outsider(tap, session, "user")
+    with tap.case("live, with an editor"), \
+            live.Live(os.path.join(work, "ue"), args, provider,
+                      editor=True) as session:
+        live.test_status(tap, session, "editor")
     with tap.case("instance, as a user"):
         instance.test_instance(tap, args, os.path.join(work, "i"), "user")
     with tap.case("a lying mitmd"):

@@ -159,9 +159,14 @@ class Targets:
 PER_SERVER = {"mcp-backd", "egressd"}
 # Workers that exist only with an agent, and an idle agent.
 PER_AGENT = {"termd", "portd"}
+# The worker that takes termd's place if an editor talks to the agent.
+PER_EDITOR = {"acpd"}
 AGENT = {"runtime": "bwrap",
          "options": ("--publish", "28083", "--agent", "command", "--",
                      "/bin/sleep", "600")}
+EDITOR = {"runtime": "bwrap",
+          "options": ("--acp", "--agent", "command", "--", "/bin/sleep",
+                      "600")}
 QUIET_SERVER = {"quiet": {"command": "/bin/sleep", "args": ["600"],
                    "sandbox": {"network": {"allowedDomains": ["localhost:9"],
                                            "allowPrivate": True}}}}
@@ -221,7 +226,8 @@ class Confined:
                 "proxy": {"url": "http://127.0.0.1:9",
                           "credential": {"env": "PROXY_PAIR"}}},
             env={"PROXY_PAIR": "corp:" + "x" * 20},
-            **(AGENT if role in PER_AGENT else {}))
+            **(AGENT if role in PER_AGENT else
+               EDITOR if role in PER_EDITOR else {}))
         if order:
             self.binaries[role].order(
                 attempt, arg=arg, session=sdir, home=s.home, libexec=libexec,
@@ -257,6 +263,8 @@ class Confined:
             names -= PER_SERVER
         if role not in PER_AGENT:
             names -= PER_AGENT
+        if role not in PER_EDITOR:
+            names -= PER_EDITOR
 
         def children():
             found = {}

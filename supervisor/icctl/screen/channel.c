@@ -39,10 +39,23 @@ on_line(struct chan *c, const struct msg_LINE *m)
 static int
 on_raw(struct chan *c, const struct msg_RAW *m)
 {
+	if (viewer.how.acp)
+		return m->stream == 1 ? editor_said(m->bytes) : -1;
 	/* The agent's own bytes never reach a terminal. */
 	if (viewer.how.screen || !viewer.how.raw[m->stream])
 		return chan_violation(c, "RAW of what is not redirected");
 	return plain_raw(m);
+}
+
+static int
+on_acp_out(struct chan *c, const struct msg_ACP_OUT *m)
+{
+	if (!viewer.how.acp)
+		return chan_violation(c, "ACP_OUT without an editor");
+	if (editor_line(m) == -1)
+		return chan_violation(
+		    c, "ACP_OUT that must not reach an editor");
+	return 0;
 }
 
 static int
@@ -107,6 +120,7 @@ static const struct chan_handler channel_handlers[] = {
 	HANDLER(ROW,		on_row),
 	HANDLER(LINE,		on_line),
 	HANDLER(RAW,		on_raw),
+	HANDLER(ACP_OUT,	on_acp_out),
 	HANDLER(BELL,		on_bell),
 	HANDLER(TITLE,		on_title),
 	HANDLER(FRAME,		on_frame),
@@ -136,7 +150,8 @@ channel_open(int fd, void (*closed)(const char *why))
 	channel_env.closed = closed;
 	chan_free(viewer.chan);
 	viewer.chan = chan_new(
-	    &viewer.loop, fd, ROLE_VIEWER, ROLE_TERM, 0, &channel_ops, NULL);
+	    &viewer.loop, fd, ROLE_VIEWER, viewer.how.acp ? ROLE_ACP : ROLE_TERM,
+	    0, &channel_ops, NULL);
 	if (viewer.chan == NULL)
 		fatal("viewer");
 	chan_phase(viewer.chan, PHASE_RUN);

@@ -5,6 +5,8 @@
  */
 #include "icctl/screen/viewer.h"
 
+#include <sys/socket.h>
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +14,7 @@
 #define INPUT_CHUNK 32768U
 #define INPUT_ESC_MS 50U
 #define INPUT_BACK_MS 500U
+#define INPUT_ACP_MS 2000U /* for an agent to end after its editor */
 /*
  * The most bytes of keys to read at once: each may become an escape sequence.
  */
@@ -94,6 +97,14 @@ static const struct keys_ops input_ops = {
     .prefix = draw_prefix,
 };
 
+/* The agent goes on without its editor: end the session. */
+static void
+input_late(struct loop_timer *t)
+{
+	if (viewer.link != -1)
+		(void)send(viewer.link, "E", 1, MSG_NOSIGNAL);
+}
+
 static void
 input_end(void)
 {
@@ -104,6 +115,10 @@ input_end(void)
 	if (viewer.how.screen)
 		viewer.lost();
 	viewer_send(MSG_INPUT_END, &end);
+	/* Not every agent ends with its standard input. */
+	if (viewer.how.acp)
+		loop_timer_set(&viewer.loop, &input_env.timer, INPUT_ACP_MS,
+		    input_late, NULL);
 }
 
 /* Returns true if another job has the terminal: its input is not for us. */

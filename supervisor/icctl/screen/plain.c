@@ -30,12 +30,18 @@ plain_shut(unsigned stream)
 	viewer_send(MSG_OUT_GONE, &m);
 }
 
+void
+plain_write(unsigned stream, struct span s)
+{
+	if (!plain_env.shut[stream] &&
+	    viewer_write(plain_fds[stream], s.p, s.len) == -1)
+		plain_shut(stream);
+}
+
 int
 plain_raw(const struct msg_RAW *m)
 {
-	if (!plain_env.shut[m->stream] &&
-	    viewer_write(plain_fds[m->stream], m->bytes.p, m->bytes.len) == -1)
-		plain_shut(m->stream);
+	plain_write(m->stream, m->bytes);
 	return 0;
 }
 

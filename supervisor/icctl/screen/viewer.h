@@ -153,8 +153,19 @@ bool says_looks(uint32_t c);
  */
 int plain_line(const struct msg_LINE *);
 int plain_raw(const struct msg_RAW *);
+/* Write to standard output (0) or error; tell the worker if nobody reads it. */
+void plain_write(unsigned stream, struct span);
 /* A line of ours comes next: end an unfinished line of the agent. */
 void plain_break(void);
+
+/* editor.c: an editor reads standard output, and writes standard input. */
+/*
+ * Compose the line for the editor and write it. Returns -1 if the message is
+ * malformed, or contains what no relay may send.
+ */
+int editor_line(const struct msg_ACP_OUT *);
+/* Write lines of the agent and of the relay to standard error. */
+int editor_said(struct span);
 
 /* paint.c: cells as bytes for the terminal. */
 struct paint {

@@ -65,6 +65,8 @@ count_text(enum topology_count count)
 		return "if-proxy";
 	case TOPOLOGY_IF_AGENT:
 		return "if-agent";
+	case TOPOLOGY_IF_EDITOR:
+		return "if-editor";
 	case TOPOLOGY_IF_PORTS:
 		return "if-ports";
 	}
@@ -181,8 +183,10 @@ test_messages_have_channels(void)
 				if (a != b && has_channel(a, b))
 					continue;
 				/* icsupervisor gives a viewer its channel. */
-				if ((a == ROLE_TERM && b == ROLE_VIEWER) ||
-				    (a == ROLE_VIEWER && b == ROLE_TERM))
+				if (((a == ROLE_TERM || a == ROLE_ACP) &&
+					b == ROLE_VIEWER) ||
+				    (a == ROLE_VIEWER &&
+					(b == ROLE_TERM || b == ROLE_ACP)))
 					continue;
 				bad++;
 				printf("# %s: %s to %s\n", m->name,
@@ -253,7 +257,8 @@ test_workers(void)
 static void
 test_parsers_are_mute(void)
 {
-	const uint32_t parsers = R(PROXY) | R(BACK) | R(MITM) | R(TERM);
+	const uint32_t parsers = R(PROXY) | R(BACK) | R(MITM) | R(TERM) |
+				 R(ACP);
 	unsigned bad = 0;
 
 	for (size_t i = 0; i < proto_nmsgs; i++) {

@@ -66,7 +66,7 @@ for f in mcp-proxyd/main.c policyd/main.c supervisor/auditd/main.c \
 	case $w in
 	ROLE_PROXY) w=mcp-proxyd ;; ROLE_POLICY) w=policyd ;; ROLE_AUDIT) w=auditd ;;
 	ROLE_BACK) w=mcp-backd ;; ROLE_MITM) w=mitmd ;; ROLE_KEY) w=keyd ;; ROLE_DIAL) w=dialerd ;;
-	ROLE_EGRESS) w=egressd ;; ROLE_TUNNEL) w=tunneld ;; ROLE_TERM) w=termd ;; ROLE_PORT) w=portd ;;
+	ROLE_EGRESS) w=egressd ;; ROLE_TUNNEL) w=tunneld ;; ROLE_TERM) w=termd ;; ROLE_PORT) w=portd ;; ROLE_ACP) w=acpd ;;
 	esac
 	sed -n "/^\.Sh PROCESSES/,/^\.Sh ENV/p" "$man/icsupervisor.8" |
 	    sed -n "/^\.It $w\$/,/^\.It /p" | grep -qF ".Li ${p% } ."
