@@ -188,16 +188,20 @@ COMMAND(home, "[rm ID...]",
     "Those of `icctl start --home project`, by workspace and agent. rm\n"
     "removes them with all that agents left there; one that a session\n"
     "uses is refused.")
-COMMAND(image, "ls | build [--build-arg NAME=VALUE] [--network none|host] AGENT | rm NAME... [--runtime docker|podman]",
+COMMAND(image, "ls | build [--build-arg NAME=VALUE] [--network none|host] [--devcontainer] [--workspace DIR] [--yes] AGENT | rm NAME... [--runtime docker|podman]",
     "build, list and remove agents' images for containers",
     "build makes the image of AGENT: its Dockerfile, which pins its version,\n"
     "on a base with Node.js and npm; another base is --build-arg\n"
     "BASE_IMAGE=NAME, a registry npm_config_registry=URL. Nothing is built\n"
     "again unless something changed, and arguments of the last build apply\n"
     "again unless some are given; NAME= without a value removes one.\n"
-    "~/.ironcurtain/images/Dockerfile.NAME replaces the shipped one. rm\n"
-    "removes what ls lists under that name. Without --runtime: the one of\n"
-    "config.json, or else Docker if it is here.")
+    "~/.ironcurtain/images/Dockerfile.NAME replaces the shipped one.\n"
+    "--devcontainer builds what the devcontainer.json of this workspace\n"
+    "describes, with AGENT in it if one is named: it shows what changed\n"
+    "since the last build, and asks unless --yes is given. icctl start\n"
+    "--image devcontainer uses it. rm removes what ls lists under that\n"
+    "name. Without --runtime: the one of config.json, or else Docker if\n"
+    "it is here.")
 COMMAND(setup, "",
     "ask what a first session needs, and set it up",
     "Provider, key, policy, runtime and notification. Each question has a\n"

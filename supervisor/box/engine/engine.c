@@ -22,7 +22,6 @@
 #include "box/oom.h"
 #include "box/orient.h"
 #include "box/sandbox.h"
-#include "config/image.h"
 #include "config/jsonfile.h"
 #include "sup.h"
 
@@ -104,46 +103,6 @@ engine_environment(char **env, struct fault *fault)
 }
 
 static int
-check_image_name(struct fault *fault)
-{
-	const struct config_agent *a =
-	    config_agent(&sup.config, sup.adapter.name);
-	const char *name = sup.opt.image;
-	char built[IMAGE_NAME];
-
-	if (name == NULL && a != NULL)
-		name = a->image;
-	if (name == NULL)
-		name = sup.config.image;
-	if (name == NULL && sup.opt.command == NULL && sup.adapter.image != NULL)
-		name = image_built_name(sup.adapter.image, built);
-	if (name == NULL)
-		return fault_set(fault,
-		    "--runtime %s needs an image: --image NAME, or \"image\" "
-		    "in config.json",
-		    engine.kind->name);
-	if (!config_is_image(name))
-		return fault_set(fault,
-		    "--image must be a name: letters, digits and ._:/@-, not "
-		    "\"%s\"",
-		    name);
-	snprintf(engine.image, sizeof(engine.image), "%s", name);
-	return 0;
-}
-
-/* An image of ours is missing: say how to make it. */
-static int
-check_unbuilt(struct fault *fault)
-{
-	const char *name = engine.image + sizeof(IMAGE_PREFIX) - 1;
-
-	return fault_set(fault,
-	    "%s has no image for %s yet. Build it, which takes a few minutes: "
-	    "icctl image build %s --runtime %s",
-	    engine.kind->title, name, name, engine.kind->name);
-}
-
-static int
 check_image(struct fault *fault)
 {
 	const char *args[] = {"image", "inspect", "--format",
@@ -153,18 +112,11 @@ check_image(struct fault *fault)
 	struct json_object *o = NULL, *v;
 	int rv;
 
-	if (check_image_name(fault) == -1 ||
+	if (engine_name(fault) == -1 ||
 	    (rv = engine_ask(args, ENGINE_MS, &said, fault)) == -1)
 		return -1;
-	if (rv != 0 && strncmp(engine.image, IMAGE_PREFIX,
-			   sizeof(IMAGE_PREFIX) - 1) == 0)
-		return check_unbuilt(fault);
 	if (rv != 0)
-		return fault_set(fault,
-		    "%s has no image %s, and none is fetched: %s pull %s, or "
-		    "make one: %s import FILE.tar %s",
-		    engine.kind->title, engine.image, engine.kind->name,
-		    engine.image, engine.kind->name, engine.image);
+		return engine_name_missing(fault);
 	o = json_tokener_parse(said.out);
 	if (o == NULL || !json_object_object_get_ex(o, "id", &v) ||
 	    json_object_get_string_len(v) >= (int)sizeof(engine.digest)) {

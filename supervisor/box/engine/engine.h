@@ -92,6 +92,12 @@ char **engine_args(char *const *argv, struct fault *);
 /* Refuse a path that --mount cannot express. */
 int engine_path_ok(const char *path, struct fault *);
 
+/* name.c */
+/* Choose the image. Returns 0, or -1 with the fault set. */
+int engine_name(struct fault *);
+/* The engine has no such image: say how to get it. Returns -1. */
+int engine_name_missing(struct fault *);
+
 /* volumes.c */
 /* Take the volumes of an image. Returns 0, or -1 with the fault set. */
 struct json_object;

@@ -215,30 +215,34 @@ diff_path(json_object *resources)
 }
 
 void
+hold_diff_texts(struct hold_text *t, struct span was, struct span is)
+{
+	struct diff d = {.t = t};
+	struct span *a = diff_lines(was, &d.na), *b = diff_lines(is, &d.nb);
+
+	d.a = a;
+	d.b = b;
+	if (a != NULL && b != NULL)
+		diff_show(&d);
+	free(a);
+	free(b);
+}
+
+void
 hold_diff(
     struct hold_text *t, const struct value *arguments, json_object *resources)
 {
 	const char *path = diff_path(resources);
 	struct span content = value_str(arguments, "content"), old;
-	struct diff d = {.t = t};
-	struct span *a, *b;
 
 	if (path == NULL || content.p == NULL || content.len > DIFF_FILE)
 		return;
 	if ((old = diff_read(path)).p == NULL)
 		return;
-	a = diff_lines(old, &d.na);
-	b = diff_lines(content, &d.nb);
-	d.a = a;
-	d.b = b;
-	if (a != NULL && b != NULL) {
-		fputs("  compared with the file as it is now\n", t->out);
-		if (span_eq(old, content))
-			fputs("    it is the same\n", t->out);
-		else
-			diff_show(&d);
-	}
-	free(a);
-	free(b);
+	fputs("  compared with the file as it is now\n", t->out);
+	if (span_eq(old, content))
+		fputs("    it is the same\n", t->out);
+	else
+		hold_diff_texts(t, old, content);
 	free((void *)(uintptr_t)old.p);
 }

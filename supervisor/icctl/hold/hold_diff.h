@@ -17,4 +17,10 @@
 void hold_diff(
     struct hold_text *, const struct value *arguments, json_object *resources);
 
+/*
+ * Show how one text differs from another. `t->full` shows all lines that
+ * differ.
+ */
+void hold_diff_texts(struct hold_text *, struct span was, struct span is);
+
 #endif

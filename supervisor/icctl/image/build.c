@@ -50,6 +50,8 @@ step_labels(const struct recipe *r)
 	step_label(labels, IMAGE_LABEL, r->name);
 	step_label(labels, IMAGE_HASH, r->hash);
 	step_label(labels, IMAGE_DOCKERFILE, r->text_hash);
+	if (r->workspace != NULL)
+		step_label(labels, IMAGE_WORKSPACE, r->workspace);
 	step_label(labels, IMAGE_ARGS,
 	    json_object_to_json_string_ext(args, ICCTL_JSON));
 	json_object_put(args);
@@ -90,10 +92,12 @@ image_is_current(json_object *found, const struct recipe *r)
 	       strcmp(image_label(image, IMAGE_HASH), r->hash) == 0;
 }
 
-int
-image_add_step(json_object *plan, json_object *found, const struct recipe *r,
-    const struct image_options *opt, const char *dir, const char *context)
+static int
+image_add_step(json_object *plan, json_object *found,
+    const struct image_job *job, const struct image_options *opt,
+    const char *dir)
 {
+	const struct recipe *r = job->r;
 	json_object *steps = plan_steps(plan), *step, *old;
 	char own[IMAGE_DIR + 32], file[IMAGE_DIR + 64];
 
@@ -108,7 +112,7 @@ image_add_step(json_object *plan, json_object *found, const struct recipe *r,
 	step = json_object_new_object();
 	put_str(step, "name", r->tag);
 	put_str(step, "file", file);
-	put_str(step, "context", context != NULL ? context : own);
+	put_str(step, "context", job->context != NULL ? job->context : own);
 	json_object_object_add(step, "labels", step_labels(r));
 	json_object_object_add(step, "args", step_args(r));
 	if (opt->network != NULL)
@@ -120,8 +124,9 @@ image_add_step(json_object *plan, json_object *found, const struct recipe *r,
 }
 
 /* Take the arguments of the last build, if there are none now. */
-static void
-build_again(struct image_options *opt, json_object *image, json_object **kept)
+void
+image_args_again(
+    struct image_options *opt, json_object *image, json_object **kept)
 {
 	json_object *args = json_tokener_parse(image_label(image, IMAGE_ARGS));
 	char shown[512];
@@ -142,8 +147,8 @@ build_again(struct image_options *opt, json_object *image, json_object **kept)
 
 /* Give each argument to the Dockerfiles that take it; one of them may be NULL.
  */
-static int
-build_give(
+int
+image_args_give(
     const struct image_options *opt, struct recipe *base, struct recipe *agent)
 {
 	struct recipe *const both[2] = {base, agent};
@@ -203,24 +208,21 @@ build_say(const struct icctl *ctl, json_object *list, json_object *found,
 	    gc_size((uint64_t)icctl_number(image, "size"), size));
 }
 
-/* Build what is not there. Takes `found`. Returns an exit status. */
-static int
-build_run(const struct icctl *ctl, const struct image_options *opt,
-    const char *dir, json_object *found, struct recipe *const r[2])
+int
+image_jobs(const struct icctl *ctl, const struct image_options *opt,
+    const char *dir, json_object *found, const struct image_job *jobs, size_t n)
 {
-	json_object *plan, *list, *o;
-	bool needed[2] = {false, false};
+	json_object *plan = json_object_new_object(), *list, *o;
+	bool any = false;
 	int rv = 0;
 
-	/* The base alone, or the agent's image with the base that it needs. */
-	needed[1] = r[1] != NULL && !image_is_current(found, r[1]);
-	needed[0] = r[0] != NULL && (r[1] == NULL || needed[1]) &&
-		    !image_is_current(found, r[0]);
-	plan = json_object_new_object();
-	for (size_t i = 0; i < 2 && rv == 0; i++)
-		if (needed[i])
-			rv = image_add_step(plan, found, r[i], opt, dir, NULL);
-	if (rv == 0 && (needed[0] || needed[1])) {
+	for (size_t i = 0; i < n && rv == 0; i++) {
+		if (!jobs[i].needed)
+			continue;
+		rv = image_add_step(plan, found, &jobs[i], opt, dir);
+		any = true;
+	}
+	if (rv == 0 && any) {
 		json_object_put(found);
 		found = image_engine(opt->runtime, dir, plan);
 	} else {
@@ -229,9 +231,9 @@ build_run(const struct icctl *ctl, const struct image_options *opt,
 	if (rv == -1 || found == NULL)
 		return ICCTL_FAILED;
 	list = json_object_new_array();
-	for (size_t i = 0; i < 2; i++)
-		if (r[i] != NULL && (needed[i] || i == 1 || r[1] == NULL))
-			build_say(ctl, list, found, r[i], needed[i]);
+	for (size_t i = 0; i < n; i++)
+		if (jobs[i].needed || i == n - 1)
+			build_say(ctl, list, found, jobs[i].r, jobs[i].needed);
 	if (ctl->json) {
 		o = json_object_new_object();
 		put_bool(o, "ok", true);
@@ -262,9 +264,11 @@ build_named(struct icctl *ctl, struct image_options *opt, const char *name,
 	static struct recipe base, agent;
 	const bool alone = strcmp(name, IMAGE_BASE) == 0;
 	struct recipe *r[2] = {&base, alone ? NULL : &agent};
+	struct image_job jobs[2] = {{.r = &base}, {.r = &agent}};
 	json_object *found, *kept = NULL;
 	struct fault fault;
 	int status = ICCTL_FAILED;
+	size_t n = 1;
 
 	if (recipe_load(&base, ctl, IMAGE_BASE, &fault) == -1 ||
 	    (!alone && recipe_load(&agent, ctl, name, &fault) == -1)) {
@@ -278,8 +282,8 @@ build_named(struct icctl *ctl, struct image_options *opt, const char *name,
 	if (found == NULL)
 		goto out;
 	if (!alone)
-		build_again(opt, image_find(found, agent.tag), &kept);
-	if (build_give(opt, r[0], r[1]) == -1) {
+		image_args_again(opt, image_find(found, agent.tag), &kept);
+	if (image_args_give(opt, r[0], r[1]) == -1) {
 		status = ICCTL_USAGE;
 		json_object_put(found);
 		goto out;
@@ -292,7 +296,13 @@ build_named(struct icctl *ctl, struct image_options *opt, const char *name,
 	}
 	if (!alone)
 		recipe_hash(&agent, "");
-	status = build_run(ctl, opt, dir, found, r);
+	if (!alone)
+		jobs[n++].needed = !image_is_current(found, &agent);
+	/* The base is of use only for an image that is not there. */
+	jobs[0].needed = (alone || jobs[n - 1].needed) && r[0] != NULL &&
+			 !image_is_current(found, &base);
+	status = r[0] == NULL ? image_jobs(ctl, opt, dir, found, jobs + 1, 1)
+			      : image_jobs(ctl, opt, dir, found, jobs, n);
 out:
 	json_object_put(kept);
 	recipe_free(&base);

@@ -22,26 +22,14 @@ image_usage(void)
 	return ICCTL_USAGE;
 }
 
-/* Take the option at argv[*i]. Returns 0, or -1 after it printed the reason. */
+/* Take the value of an option. Returns 0, or -1 after it printed the reason. */
 static int
-take_option(struct image_options *o, int argc, char **argv, int *i)
+take_value(struct image_options *o, const char *name, const char *value)
 {
-	const char *name = argv[*i], *value = argv[*i + 1];
-	char shown[256];
-
-	if (strcmp(name, "--build-arg") != 0 &&
-	    strcmp(name, "--runtime") != 0 && strcmp(name, "--network") != 0) {
-		warnx("%s: no such option (icctl image --help)",
-		    log_vis(span_str(name), shown, sizeof(shown)));
-		return -1;
-	}
-	if (*i + 1 == argc) {
-		warnx("%s: needs a value (icctl image --help)", name);
-		return -1;
-	}
-	(*i)++;
 	if (strcmp(name, "--runtime") == 0) {
 		o->runtime = value;
+	} else if (strcmp(name, "--workspace") == 0) {
+		o->workspace = value;
 	} else if (strcmp(name, "--network") == 0) {
 		if (strcmp(value, "none") != 0 && strcmp(value, "host") != 0) {
 			warnx("--network must be none or host");
@@ -58,6 +46,38 @@ take_option(struct image_options *o, int argc, char **argv, int *i)
 		o->args_given = true;
 	}
 	return 0;
+}
+
+/* Take the option at argv[*i]. Returns 0, or -1 after it printed the reason. */
+static int
+take_option(struct image_options *o, int argc, char **argv, int *i)
+{
+	static const char *const names[] = {
+	    "--build-arg", "--runtime", "--network", "--workspace"};
+	const char *name = argv[*i];
+	char shown[256];
+	size_t k;
+
+	if (strcmp(name, "--devcontainer") == 0) {
+		o->devcontainer = true;
+		return 0;
+	}
+	if (strcmp(name, "--yes") == 0) {
+		o->yes = true;
+		return 0;
+	}
+	for (k = 0; k < nitems(names) && strcmp(names[k], name) != 0; k++)
+		continue;
+	if (k == nitems(names)) {
+		warnx("%s: no such option (icctl image --help)",
+		    log_vis(span_str(name), shown, sizeof(shown)));
+		return -1;
+	}
+	if (*i + 1 == argc) {
+		warnx("%s: needs a value (icctl image --help)", name);
+		return -1;
+	}
+	return take_value(o, name, argv[++*i]);
 }
 
 /* Returns "up to date", "outdated", or "" if that is not known. */
@@ -98,11 +118,12 @@ image_row(const struct icctl *ctl, json_object *image, json_object *list)
 		put_str(o, "created", icctl_text(image, "created"));
 		put_int(o, "bytes", icctl_number(image, "size"));
 		put_str(o, "state", state);
+		put_str(o, "workspace", image_label(image, IMAGE_WORKSPACE));
 		json_object_object_add(o, "args", args);
 		json_object_array_add(list, o);
 		return;
 	}
-	printf("%-14s  %10s  ", name,
+	printf("%-24s  %10s  ", name,
 	    gc_size((uint64_t)icctl_number(image, "size"), size));
 	icctl_put_str(tag);
 	printf("%s%s", state[0] != '\0' ? "  " : "", state);
@@ -113,6 +134,8 @@ image_row(const struct icctl *ctl, json_object *image, json_object *list)
 		icctl_put_str(
 		    json_object_get_string(json_object_array_get_idx(args, i)));
 	}
+	fputs("  ", stdout);
+	icctl_put_str(image_label(image, IMAGE_WORKSPACE));
 	putchar('\n');
 	json_object_put(args);
 }
@@ -240,11 +263,18 @@ icctl_image(struct icctl *ctl, int argc, char **argv)
 		}
 	}
 	if (!(strcmp(what, "ls") == 0 && n == 0) &&
-	    !(strcmp(what, "build") == 0 && n == 1) &&
+	    !(strcmp(what, "build") == 0 &&
+		(n == 1 || (n == 0 && opt.devcontainer))) &&
 	    !(strcmp(what, "rm") == 0 && n > 0))
 		return image_usage();
+	if (opt.workspace != NULL && !opt.devcontainer) {
+		warnx("--workspace is for --devcontainer");
+		return ICCTL_USAGE;
+	}
 	if ((opt.runtime = image_runtime(ctl, opt.runtime)) == NULL)
 		return ICCTL_FAILED;
+	if (opt.devcontainer)
+		return image_devcontainer(ctl, &opt, n == 1 ? words[0] : NULL);
 	if (strcmp(what, "build") == 0)
 		return image_build(ctl, &opt, words[0]);
 	return image_have(ctl, &opt, words, n);

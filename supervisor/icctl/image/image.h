@@ -19,13 +19,13 @@
 #define IMAGE_LABEL "ironcurtain.image"
 #define IMAGE_HASH "ironcurtain.build-hash"
 #define IMAGE_DOCKERFILE "ironcurtain.dockerfile" /* its hash alone */
+#define IMAGE_WORKSPACE "ironcurtain.workspace"
 #define IMAGE_ARGS "ironcurtain.build-args"
 
 /* Options of the command line. */
 struct image_options {
 	const char *runtime; /* --runtime, or the one that is used here */
-	const char
-	    *network; /* for a build's steps; NULL: its own */
+	const char *network; /* for a build's steps; NULL: its own */
 	const char *args[IMAGE_MAX_ARGS];
 	size_t nargs;
 	bool args_given; /* otherwise those of the last build are used again */
@@ -39,6 +39,7 @@ struct recipe {
 	char tag[IMAGE_NAME];
 	char file[PATH_MAX];
 	char *text;
+	const char *workspace; /* it is for this one alone; or NULL */
 	/* "NAME=VALUE": those that change the image, and those of the way to
 	 * it. */
 	const char *args[IMAGE_MAX_ARGS], *way[IMAGE_MAX_ARGS];
@@ -107,12 +108,33 @@ int image_of_agent(const struct icctl *, const char *agent,
 void image_base_tag(struct recipe *);
 /* Returns true if another build would make the image that is there. */
 bool image_is_current(json_object *found, const struct recipe *);
+/* An image to make, after those before it. */
+struct image_job {
+	struct recipe *r;
+	const char *context; /* a directory to copy from, or NULL */
+	bool needed;
+};
 /*
- * Add the step that makes the recipe's image to the plan. Its files are below
- * `dir`; `context`, if not NULL, is the directory that the Dockerfile copies
- * from. Returns 0, or -1 after it printed the reason.
+ * Make those that are needed, and print what was done; the last one is the one
+ * that was asked for. Takes `found`. Returns an exit status.
  */
-int image_add_step(json_object *plan, json_object *found, const struct recipe *,
-    const struct image_options *, const char *dir, const char *context);
+int image_jobs(const struct icctl *, const struct image_options *,
+    const char *dir, json_object *found, const struct image_job *, size_t n);
+/*
+ * Take the arguments of an image's build, which `kept` holds, unless some are
+ * given; give all to the recipes that take them. Either recipe may be NULL.
+ * Returns 0, or -1 after it printed the reason.
+ */
+void image_args_again(
+    struct image_options *, json_object *image, json_object **kept);
+int image_args_give(
+    const struct image_options *, struct recipe *base, struct recipe *agent);
+
+/*
+ * devbuild.c: Build the image that the workspace's devcontainer.json describes,
+ * with an agent in it unless `agent` is NULL. Returns an exit status.
+ */
+int image_devcontainer(
+    struct icctl *, struct image_options *, const char *agent);
 
 #endif

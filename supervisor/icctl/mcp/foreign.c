@@ -222,27 +222,23 @@ foreign_open(const char *path, bool strict, struct fault *fault)
 }
 
 struct json_object *
-foreign_read(const char *path, bool strict, struct fault *fault)
+foreign_read_fd(int fd, const char *path, struct fault *fault)
 {
 	size_t n = strlen(path);
 	bool toml = n > 5 && strcmp(path + n - 5, ".toml") == 0;
 	struct json_object *root = NULL;
-	int fd, ends[2];
 	struct buf b;
+	int ends[2];
 	pid_t pid;
 
-	if ((fd = foreign_open(path, strict, fault)) == -1)
-		return NULL;
 	if (pipe2(ends, O_CLOEXEC) == -1 || (pid = fork()) == -1) {
 		fault_errno(fault, "%s", path);
-		close(fd);
 		return NULL;
 	}
 	if (pid == 0) {
 		close(ends[0]);
 		foreign_child(fd, ends[1], toml);
 	}
-	close(fd);
 	close(ends[1]);
 	buf_init(&b, FOREIGN_OUT + 65536 + 1);
 	if (foreign_slurp(ends[0], &b) == -1)
@@ -253,5 +249,18 @@ foreign_read(const char *path, bool strict, struct fault *fault)
 	while (waitpid(pid, NULL, 0) == -1 && errno == EINTR)
 		continue;
 	buf_free(&b);
+	return root;
+}
+
+struct json_object *
+foreign_read(const char *path, bool strict, struct fault *fault)
+{
+	struct json_object *root;
+	int fd;
+
+	if ((fd = foreign_open(path, strict, fault)) == -1)
+		return NULL;
+	root = foreign_read_fd(fd, path, fault);
+	close(fd);
 	return root;
 }

@@ -23,6 +23,9 @@
 struct json_object *foreign_read(
     const char *path, bool strict, struct fault *fault);
 
+/* Do the same with an open file, which stays open; messages call it `path`. */
+struct json_object *foreign_read_fd(int fd, const char *path, struct fault *);
+
 /*
  * The part that runs in the child: parse a whole text and write canonical JSON.
  * Returns 0, or -1 with a message for a person in `why`.
