@@ -263,6 +263,18 @@ exit_status(enum turn_end end)
 	return 1;
 }
 
+/* The messages of a conversation that goes on can be edited again. */
+static void
+remember(const struct agent *a)
+{
+	const struct history *h = &a->history;
+
+	for (size_t i = 0; i < h->n; i++)
+		if (h->messages[i].role == MODEL_USER &&
+		    strlen(h->messages[i].text) < 4096)
+			ask_remember(h->messages[i].text);
+}
+
 /* Messages from the person at the terminal, until there are no more. */
 static int
 talk(struct agent *a)
@@ -270,19 +282,22 @@ talk(struct agent *a)
 	enum turn_end end = TURN_DONE;
 	char *message;
 
+	if (!ask_open())
+		return die("terminal", "the terminal cannot be used");
+	remember(a);
 	show_say("%s (%s), %zu tools in %s mode. Ctrl-C interrupts, Ctrl-D "
 		 "ends.",
 	    a->choice.model, a->choice.provider, a->mcp.ntools,
 	    a->code ? "code" : "direct");
 	while (end != TURN_GONE && (message = ask_message()) != NULL) {
-		if (*message != '\0')
-			end = turn_run(a, message);
+		end = turn_run(a, message);
 		free(message);
 		if (end == TURN_INTERRUPTED)
 			show_say("Interrupted. The conversation goes on.");
 		if (signals_got() == SIGTERM || signals_got() == SIGHUP)
 			break;
 	}
+	ask_close();
 	return end == TURN_GONE ? 1 : 0;
 }
 

@@ -6,8 +6,11 @@
  */
 #include "docker/agent/show.h"
 
+#include <sys/ioctl.h>
+
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "common/json/json.h"
 #include "common/visible.h"
@@ -21,6 +24,8 @@
 #define YELLOW "\033[33m"
 #define OFF "\033[0m"
 #define AGAIN "\r\033[K"
+#define ABOVE "\033[A"
+#define SHOW_OUTCOME 14U /* columns for "- ", ": allowed" and more */
 
 static struct {
 	enum show_kind kind;
@@ -144,6 +149,21 @@ show_own(const char *tool, const char *detail)
 	fflush(stdout);
 }
 
+/* Returns how many bytes fit on the line that will be written again. */
+static size_t
+show_room(size_t max, size_t besides)
+{
+	struct winsize w;
+	size_t columns = 80;
+
+	if (show_env.kind != SHOW_TERMINAL)
+		return max;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col != 0)
+		columns = w.ws_col;
+	columns = columns > besides + 16 ? columns - besides : 16;
+	return columns < max ? columns : max;
+}
+
 void
 show_call(const char *tool, const char *args)
 {
@@ -172,8 +192,11 @@ show_call(const char *tool, const char *args)
 	buf_addc(&b, ' ');
 	visible_add(&b, s, VISIBLE_AGAIN);
 	buf_adds(&b, cut ? "..." : "");
-	snprintf(show_env.call, sizeof(show_env.call), "%.*s", (int)b.len,
-	    (const char *)buf_span(&b).p);
+	s = buf_span(&b);
+	s.len =
+	    visible_cut(s, show_room(sizeof(show_env.call) - 1, SHOW_OUTCOME));
+	snprintf(show_env.call, sizeof(show_env.call), "%.*s", (int)s.len,
+	    (const char *)s.p);
 	buf_free(&b);
 	show_env.waits = false;
 	if (show_env.kind == SHOW_TERMINAL)
@@ -184,6 +207,7 @@ show_call(const char *tool, const char *args)
 void
 show_call_waits(struct span message)
 {
+	struct span s;
 	struct buf b;
 
 	if (show_env.kind == SHOW_JSON || message.len == 0)
@@ -191,14 +215,19 @@ show_call_waits(struct span message)
 	/* Lines cannot be changed: the first one is enough. */
 	if (show_env.kind == SHOW_PLAIN && show_env.waits)
 		return;
-	show_env.waits = true;
 	buf_init(&b, 4096);
 	message.len = visible_cut(message, SHOW_REASON_MAX);
 	visible_add(&b, message, VISIBLE_AGAIN);
-	printf("%s- %s: %s%.*s%s%s",
-	    show_env.kind == SHOW_TERMINAL ? AGAIN : "", show_env.call,
-	    style(YELLOW), (int)b.len, (const char *)buf_span(&b).p, style(OFF),
-	    show_env.kind == SHOW_PLAIN ? "\n" : "");
+	s = buf_span(&b);
+	s.len = visible_cut(s, show_room(b.len, 4));
+	if (show_env.kind == SHOW_PLAIN)
+		printf("- %s: %.*s\n", show_env.call, (int)s.len,
+		    (const char *)s.p);
+	else
+		printf("%s  " YELLOW "%.*s" OFF,
+		    show_env.waits ? AGAIN : "\r\n", (int)s.len,
+		    (const char *)s.p);
+	show_env.waits = true;
 	fflush(stdout);
 	buf_free(&b);
 }
@@ -233,20 +262,13 @@ show_call_end(const char *result, bool is_error, bool interrupted)
 	       : denied(result) ? "denied: "
 				: "failed: ";
 	printf("%s- %s: %s%s%.*s%s\n",
-	    show_env.kind == SHOW_TERMINAL ? AGAIN : "", show_env.call,
-	    style(is_error ? RED : BOLD), word, interrupted ? 0 : (int)b.len,
-	    (const char *)buf_span(&b).p, style(OFF));
+	    show_env.kind != SHOW_TERMINAL ? ""
+	    : show_env.waits               ? AGAIN ABOVE AGAIN
+					   : AGAIN,
+	    show_env.call, style(is_error ? RED : BOLD), word,
+	    interrupted ? 0 : (int)b.len, (const char *)buf_span(&b).p,
+	    style(OFF));
 	fflush(stdout);
 	buf_free(&b);
 	show_env.waits = false;
-}
-
-void
-show_prompt(void)
-{
-	show_text_end();
-	if (show_env.kind != SHOW_TERMINAL)
-		return;
-	printf("%s>%s ", style(BOLD), style(OFF));
-	fflush(stdout);
 }

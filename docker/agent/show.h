@@ -35,7 +35,5 @@ void show_own(const char *tool, const char *detail);
 void show_call(const char *tool, const char *args);
 void show_call_waits(struct span message);
 void show_call_end(const char *result, bool is_error, bool interrupted);
-/* The prompt for the person's next message. */
-void show_prompt(void);
 
 #endif
