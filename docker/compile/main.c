@@ -200,6 +200,8 @@ print_reply(struct span text)
 	struct buf out;
 
 	text = bare(text);
+	if (text.len == 0)
+		fail("hard", "the model's reply is empty");
 	buf_init(&out, STEP_POOL);
 	if (pool != NULL)
 		v = json_read(pool, text, NULL);

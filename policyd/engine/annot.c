@@ -186,7 +186,8 @@ static int
 load_tool(struct load *l, struct annots *as, struct where *at,
     const struct value *v, struct annot_tool *t)
 {
-	static const char *const known[] = {"toolName", "serverName", "comment",
+	/* "manual": a person wrote it, and no model may change it. */
+	static const char *const known[] = {"manual", "toolName", "serverName", "comment",
 	    "args", "inputSchema", "sideEffects", NULL};
 	struct span server;
 	const struct value *args;

@@ -267,7 +267,7 @@ POLICY_TOOL(propose, "[SESSION|DIR]", 0, 1,
 
 /* Its commands that ask a model; each has options of its own. */
 POLICY_COMMAND("compile", compile,
-    "[--constitution FILE] [--output-dir DIR] [--server SERVER] [--no-mcp] [--repairs N] [--model MODEL] [--no-cache] [--yes] [--accept DIGEST]",
+    "[--constitution FILE|--task TEXT] [--output-dir DIR] [--server SERVER] [--no-mcp] [--repairs N] [--model MODEL] [--no-cache] [--yes] [--accept DIGEST]",
     "make a policy of a constitution in English",
     "The constitution is FILE, or the shipped principles and your\n"
     "~/.ironcurtain/constitution-user.md. A model proposes rules for each\n"
@@ -276,6 +276,8 @@ POLICY_COMMAND("compile", compile,
     "comes into force if you say so, on the terminal or with --accept and\n"
     "the digest that is printed; --yes is enough if nothing is. What fails\n"
     "stays in DIR/pending. DIR is ~/.ironcurtain/policy unless you name one.\n"
+    "--task TEXT makes a strict policy for one task instead, as icctl start\n"
+    "--policy-for-task does.\n"
     "--repairs N: at most N repairs of rules (0 to 2; 2).")
 POLICY_COMMAND("annotate", annotate,
     "[--server SERVER] [--all] [--output-dir DIR] [--model MODEL] [--no-cache] [--accept DIGEST]",

@@ -32,7 +32,7 @@ struct icctl {
 };
 
 /*
- * start.c: Write the path of a program of ours, which is beside icctl. Returns
+ * place.c: Write the path of a program of ours, which is beside icctl. Returns
  * 0, or -1.
  */
 int icctl_program(const char *name, char *dst, size_t cap);

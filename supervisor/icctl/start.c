@@ -21,6 +21,8 @@
 #include "common/near.h"
 #include "config/names.h"
 #include "config/persona.h"
+#include "icctl/policy/compile/command.h"
+#include "icctl/policy/compile/compile.h"
 #include "icctl/policy/policy.h"
 #include "icctl/screen/launch.h"
 #include "icctl/start_entries.h"
@@ -53,6 +55,8 @@ struct start {
 	struct persona persona; /* its texts are among the options */
 	char *approved[START_APPROVED];
 	char here[PATH_MAX];
+	const char *policy_task; /* compile a policy for this task */
+	char policy_dir[4096];
 	bool no_input; /* the agent reads nothing */
 	bool acp;      /* an editor reads and writes */
 	bool detach;
@@ -80,6 +84,8 @@ usage(void)
 	    "  --with FILE            clone this file, too\n  "
 	    "--policy NAME|DIR      default, read-only, coding, record or your "
 	    "own\n                         (see ironcurtain-policy(5))\n  "
+	    "--policy-for-task TEXT a strict policy for this task alone, which is shown "
+	    "first\n  "
 	    "--persona NAME         policy, profile, agent, workspace and "
 	    "budget of that\n                         name (icctl persona)\n  "
 	    "--profile NAME         which \"profiles\" of config.json chooses "
@@ -104,51 +110,6 @@ usage(void)
 	    "terminal, where you approve or deny it:\nat once, or, if the "
 	    "agent has the full screen, with Ctrl-] a. In another terminal:\n"
 	    "icctl watch.");
-}
-
-int
-icctl_new_session(struct icctl *ctl)
-{
-	static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
-	char stamp[32], tail[5];
-	time_t now = time(NULL);
-	struct tm tm;
-
-	if (localtime_r(&now, &tm) == NULL)
-		return -1;
-	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
-	for (size_t i = 0; i < 4; i++)
-		tail[i] = letters[arc4random_uniform(sizeof(letters) - 1)];
-	tail[4] = '\0';
-	if (mkdir(ctl->home, 0700) == -1 && errno != EEXIST) {
-		warn("%s", ctl->home);
-		return -1;
-	}
-	snprintf(ctl->dir, sizeof(ctl->dir), "%.4000s/sessions", ctl->home);
-	if (mkdir(ctl->dir, 0700) == -1 && errno != EEXIST) {
-		warn("%s", ctl->dir);
-		return -1;
-	}
-	snprintf(ctl->dir, sizeof(ctl->dir), "%.3900s/sessions/%s-%s",
-	    ctl->home, stamp, tail);
-	return 0;
-}
-
-int
-icctl_program(const char *name, char *dst, size_t cap)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
-
-	if (n <= 0)
-		return -1;
-	self[n] = '\0';
-	if ((slash = strrchr(self, '/')) == NULL)
-		return -1;
-	*slash = '\0';
-	n = snprintf(dst, cap, "%s/%s", self, name);
-	return n > 0 && (size_t)n < cap ? 0 : -1;
 }
 
 static bool
@@ -195,6 +156,7 @@ unknown_option(const char *arg)
 	for (size_t i = 0; without_value[i] != NULL; i++)
 		names[n++] = without_value[i];
 	names[n++] = "--detach";
+	names[n++] = "--policy-for-task";
 	names[n++] = "--systemd";
 	names[n++] = "--help";
 	names[n] = NULL;
@@ -222,13 +184,18 @@ take_option(struct start *st, int argc, char **argv, int *i)
 		st->acp = true;
 	if (listed(name, without_value))
 		return push_option(st, name, NULL);
-	if (!listed(name, with_value))
+	if (!listed(name, with_value) &&
+	    strcmp(name, "--policy-for-task") != 0)
 		return unknown_option(name);
 	if (*i + 1 == argc) {
 		warnx("%s: needs a value (icctl start --help)", name);
 		return -1;
 	}
 	value = argv[++*i];
+	if (strcmp(name, "--policy-for-task") == 0) {
+		st->policy_task = value;
+		return 0;
+	}
 	if (strcmp(name, "--workspace") == 0) {
 		st->workspace = value;
 		return 0;
@@ -343,6 +310,29 @@ take_workspace(struct start *st)
 	return push_option(st, "--workspace", dir);
 }
 
+/*
+ * Compile a policy for the task that was given, unless it is in force already.
+ * Returns an exit status; the policy is one of the session's options.
+ */
+static int
+take_policy_task(struct icctl *ctl, struct start *st)
+{
+	struct compile_opts o = {.task = st->policy_task,
+	    .repairs = COMPILE_REPAIRS};
+	int status;
+
+	if (st->policy_task == NULL)
+		return ICCTL_OK;
+	if (start_file_get(&st->file, "policy") != NULL) {
+		warnx("--policy-for-task and --policy exclude each other");
+		return ICCTL_USAGE;
+	}
+	if ((status = compile_task(ctl, &o, st->policy_dir)) != ICCTL_OK)
+		return status;
+	return push_option(st, "--policy", st->policy_dir) == -1 ? ICCTL_FAILED
+								 : ICCTL_OK;
+}
+
 /* Ask about servers whose entries the user has changed. */
 static void
 take_approvals(const struct icctl *ctl, struct start *st)
@@ -371,7 +361,7 @@ find_agents(const struct icctl *ctl, struct start *st)
 static int
 take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
 {
-	int i;
+	int i, status;
 
 	if (argc > START_ARGS) {
 		warnx("more than %d arguments", START_ARGS);
@@ -403,6 +393,8 @@ take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
 	}
 	if (take_persona(ctl, st, i < argc) == -1 || take_workspace(st) == -1)
 		return ICCTL_FAILED;
+	if ((status = take_policy_task(ctl, st)) != ICCTL_OK)
+		return status;
 	take_approvals(ctl, st);
 	st->file.command = i < argc;
 	for (; i < argc; i++)

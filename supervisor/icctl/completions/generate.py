@@ -16,8 +16,9 @@ GLOBAL = [("--json", None, "print JSON"),
 ENDS = [("--help", None, "show the help"),
         ("--version", None, "show the version")]
 # Options of `icctl start` that icsupervisor has not.
-STARTS = [("--detach", "in the background, for messages"),
-          ("--systemd", "in the background, as a unit of systemd")]
+STARTS = [("--detach", None, "in the background, for messages"),
+          ("--systemd", None, "in the background, as a unit of systemd"),
+          ("--policy-for-task", "TEXT", "a strict policy for this task alone")]
 # Kinds that can be listed; the functions of the templates are named like this.
 LISTED = {"ID": "ids", "SESSION": "sessions", "AGENT": "agents",
           "POLICY": "policies"}
@@ -107,8 +108,8 @@ def read(command_rows, option_rows):
                 if m.startswith("START_"):
                     c.option("--" + a[0], a[2] if m.endswith("OPTION") else None,
                              a[-1])
-            for name, text in STARTS:
-                c.option(name, None, text)
+            for name, kind, text in STARTS:
+                c.option(name, kind, text)
             c.option(*ENDS[0])
         elif c.name == "mcp":
             subcommands(c, table, "MCP_COMMAND", "FILE")

@@ -176,10 +176,8 @@ class Provider:
         self.changed = threading.Condition()
         self.port = None
         self.log_fd = None
-        self.script = DEFAULT_SCRIPT
-        if opts.script:
-            with open(opts.script, encoding="utf-8") as f:
-                self.script = json.load(f)
+        self.opts_script = opts.script
+        self.read_script()
         self.replies = []
         if opts.replies:
             with open(opts.replies, encoding="utf-8") as f:
@@ -194,6 +192,12 @@ class Provider:
                 self.keys.append(f.read().strip())
         self.connections = 0
         self.stopping = False
+
+    def read_script(self):
+        self.script = DEFAULT_SCRIPT
+        if self.opts_script:
+            with open(self.opts_script, encoding="utf-8") as f:
+                self.script = json.load(f)
 
     def start(self):
         o = self.opts
@@ -452,6 +456,8 @@ class Provider:
             body = json.loads(body) if body else None
         except (ValueError, zlib.error):
             body = None
+        if self.opts.reload_script:
+            self.read_script()
         return cloud(self.script, req.method, req.target.split("?")[0],
                      body) or answer(self.script, req.method, req.target,
                                      body)
@@ -466,6 +472,8 @@ def parse_args(argv=None):
     a("--log", help="JSON lines, appended")
     a("--bodies", action="store_true", help="log bodies too")
     a("--script", help="JSON list of steps (provider_apis.py)")
+    a("--reload-script", action="store_true",
+      help="read the script again for each request")
     a("--replies", help="JSON list of {parts: [base64, each a write], close}")
     a("--key", action="append", default=[], help="the real key; else 401")
     a("--key-file")

@@ -244,6 +244,55 @@ artefact_write(const struct compile *c, const char *dir, const char *name,
 	return rv;
 }
 
+int
+artefact_rest(const struct compile *c, const struct policy_set *set,
+    unsigned except, struct fault *fault)
+{
+	char path[PATH_MAX];
+	struct buf b;
+	int rv = 0;
+
+	snprintf(path, sizeof(path), "%.4000s/%s", c->dir,
+	    policydir_names[PROTO_RULES_POLICY]);
+	if (access(path, F_OK) == 0)
+		return 0;
+	buf_init(&b, ARTEFACT_TEXT);
+	for (unsigned k = 0; rv == 0 && k <= PROTO_RULES_LAST; k++) {
+		if (k == except || set->files[k].path == NULL)
+			continue;
+		buf_reset(&b, ARTEFACT_TEXT);
+		buf_addspan(
+		    &b, span_of(set->files[k].text, set->files[k].len));
+		rv = artefact_write(
+		    c, c->pending, policydir_names[k], &b, fault);
+	}
+	buf_free(&b);
+	return rv;
+}
+
+/* Returns true if two files differ in nothing but when they were made. */
+static bool
+same_files(const char *a, const char *b)
+{
+	struct fault ignored;
+	json_object *o;
+	struct stat st;
+	size_t len;
+	char *text;
+	bool same;
+
+	if ((text = jsonfile_text(a, &len, &st, &ignored)) == NULL)
+		return false;
+	o = jsonfile_parse(a, span_of(text, len), &ignored);
+	freezero(text, len);
+	if (o == NULL)
+		return false;
+	json_object_object_del(o, "generatedAt");
+	same = same_but_time(b, o);
+	json_object_put(o);
+	return same;
+}
+
 /* Move one pending file, if there is one. */
 static int
 install_one(const struct compile *c, const char *name, struct fault *fault)
@@ -252,6 +301,10 @@ install_one(const struct compile *c, const char *name, struct fault *fault)
 
 	snprintf(from, sizeof(from), "%.3800s/%.200s", c->pending, name);
 	snprintf(to, sizeof(to), "%.3800s/%.200s", c->dir, name);
+	if (same_files(from, to)) {
+		(void)unlink(from);
+		return 0;
+	}
 	if (rename(from, to) == -1 && errno != ENOENT)
 		return fault_errno(fault, "%s", to);
 	return 0;

@@ -83,16 +83,19 @@ static int
 asked_compose(struct asked *a, const struct ask *q, const struct fault *refused,
     struct fault *fault)
 {
-	struct buf *b = &a->message;
+	struct buf *b = &a->message, schema;
 
 	buf_reset(b, ASK_FILE);
 	buf_adds(b, "{\"step\":");
 	(void)json_write_string(b, span_str(q->prompt));
 	buf_adds(b, ",\"prompt\":");
 	(void)json_write_string(b, span_of(a->prompt.text, a->prompt.len));
+	buf_init(&schema, ASK_FILE);
+	(void)json_write(&schema, a->want);
 	buf_adds(b, ",\"parts\":[{\"name\":\"schema of the answer\",\"text\":");
-	(void)json_write_string(b, span_of(a->schema.text, a->schema.len));
+	(void)json_write_string(b, buf_span(&schema));
 	buf_addc(b, '}');
+	buf_free(&schema);
 	for (unsigned i = 0; i < q->nparts; i++)
 		put_part(b, q->parts[i].name, q->parts[i].text);
 	if (refused != NULL)

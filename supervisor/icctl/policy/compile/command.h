@@ -17,15 +17,13 @@ bool compile_command(struct icctl *, int argc, char **argv, int *status);
 bool compile_is_command(const char *name);
 /* Print a line of help for each. */
 void compile_usage(FILE *);
-/*
- * Compile a strict policy for one task, unless it is in force already. Writes
- * the directory of the policy. Returns an exit status.
- */
-int compile_task(
-    struct icctl *, const char *task, const char *model, char dir[4096]);
-
 /* The commands; `struct compile_opts` is in compile.h. */
 struct compile_opts;
+/*
+ * Compile a strict policy for one task, in a directory of its own, which is
+ * written to `dir`. Returns an exit status.
+ */
+int compile_task(struct icctl *, const struct compile_opts *, char dir[4096]);
 int compile_main(struct icctl *, const struct compile_opts *);
 int annotate_main(struct icctl *, const struct compile_opts *);
 int customize_main(struct icctl *, const struct compile_opts *);

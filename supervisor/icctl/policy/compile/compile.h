@@ -22,6 +22,7 @@
 #define COMPILE_MAX_QUOTE 4096U /* a third party's text in a prompt */
 #define COMPILE_MAX_SCENARIOS 4000U
 #define COMPILE_ROUNDS 3U
+#define COMPILE_REPAIRS 2U /* by default, and at most */
 
 struct compile_box;
 
@@ -217,10 +218,29 @@ void artefact_server(
  */
 int artefact_write(const struct compile *, const char *dir, const char *name,
     const struct buf *json, struct fault *);
+/*
+ * Write the other files of a policy as well, where no policy is in force in the
+ * directory: one file is of no use alone.
+ */
+int artefact_rest(const struct compile *, const struct policy_set *,
+    unsigned except, struct fault *);
 /* Put the pending files in force. */
 int artefact_install(const struct compile *, struct fault *);
 /* Make a policy of what is in memory, for policyd. */
 int artefact_set(struct compile *, struct policy_set *, struct fault *);
+
+/* sets.c */
+/*
+ * Read the policy that is in force where the new one will be. Returns 0, or -1
+ * with the fault set.
+ */
+int compile_old_set(struct compile *, struct policy_set *old, struct fault *);
+/*
+ * Read the new policy: pending files, else those in force, which are named in
+ * the options. Returns 0, or -1 with the fault set.
+ */
+int compile_new_set(const struct compile *, struct policy_opts *,
+    struct policy_set *new, struct fault *);
 
 /* grants.c */
 /*

@@ -140,24 +140,6 @@ compile_servers(struct compile *c, struct fault *fault)
 	return 0;
 }
 
-/* Read the policy that is in force where this one will be. */
-static int
-load_old(struct compile *c, struct policy_set *old, struct fault *fault)
-{
-	struct policy_opts o = {0};
-	char path[PATH_MAX];
-
-	memset(old, 0, sizeof(*old));
-	snprintf(path, sizeof(path), "%.4000s/%s", c->dir,
-	    policydir_names[PROTO_RULES_POLICY]);
-	/* A policy elsewhere begins with nothing, and all of it is new. */
-	if (access(path, F_OK) == -1 && c->o.dir != NULL)
-		return 0;
-	if (access(path, F_OK) == 0 || c->o.dir != NULL)
-		o.files[PROTO_RULES_POLICY] = c->dir;
-	return policy_set_load(c->ctl, &o, old, fault);
-}
-
 /* Returns the earlier lists, or NULL. */
 static const struct policy_file *
 old_lists(const struct policy_set *old)
@@ -225,21 +207,6 @@ redraft(struct compile *c, struct fault *fault)
 	    c, policydir_names[PROTO_RULES_POLICY], artefact_policy, fault);
 }
 
-/* Name the new policy's files: pending ones, else those in force. */
-static void
-new_files(const struct compile *c, struct policy_opts *o,
-    char paths[PROTO_RULES_LAST + 1][PATH_MAX])
-{
-	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++) {
-		snprintf(paths[k], PATH_MAX, "%.4000s/%s", c->pending,
-		    policydir_names[k]);
-		if (access(paths[k], F_OK) == -1)
-			snprintf(paths[k], PATH_MAX, "%.4000s/%s", c->dir,
-			    policydir_names[k]);
-		o->files[k] = paths[k];
-	}
-}
-
 /*
  * Check the new policy, show what it changes, and put it in force if nothing is
  * newly allowed or a person agrees. Returns an exit status.
@@ -248,21 +215,20 @@ static int
 conclude(struct compile *c, const struct policy_set *old, const char *again,
     struct fault *fault)
 {
-	static char paths[PROTO_RULES_LAST + 1][PATH_MAX];
 	struct policy_opts o = {0};
 	struct policy_set new = {0};
 	struct buf statement;
 	int n = -1, status = ICCTL_FAILED;
 
 	buf_init(&statement, MAIN_TEXT);
-	new_files(c, &o, paths);
+	if (compile_new_set(c, &o, &new, fault) == -1)
+		goto out;
 	if (icctl_policy_check(c->ctl, &o) != ICCTL_OK) {
 		fault_set(fault, "icctl policy check finds errors; nothing was "
 				 "put in force");
 		goto out;
 	}
-	if (policy_set_load(c->ctl, &o, &new, fault) == -1 ||
-	    (n = grants_new(c, old, &new, &statement, fault)) == -1)
+	if ((n = grants_new(c, old, &new, &statement, fault)) == -1)
 		goto out;
 	if (old->files[PROTO_RULES_POLICY].path != NULL)
 		policy_diff_rules(old, &new);
@@ -281,30 +247,50 @@ out:
 	return status;
 }
 
+/* Append a text as one word of a shell. */
+static void
+put_word(struct buf *b, const char *s)
+{
+	buf_addc(b, '\'');
+	for (; *s != '\0'; s++) {
+		if (*s == '\'')
+			buf_adds(b, "'\\'");
+		buf_addc(b, (uint8_t)*s);
+	}
+	buf_adds(b, "' ");
+}
+
 /* Write the command line that leads here again. */
 static void
-same_again(const struct compile *c, char *dst, size_t cap)
+same_again(const struct compile *c, struct buf *b)
 {
 	const struct compile_opts *o = &c->o;
+	const struct {
+		const char *name, *value;
+	} given[] = {{"--constitution ", o->constitution}, {"--task ", o->task},
+	    {"--output-dir ", o->task == NULL ? o->dir : NULL},
+	    {"--server ", o->server}, {"--model ", o->model}};
 
-	snprintf(dst, cap, "compile%s%.1000s%s%.1000s%s%.64s",
-	    o->constitution != NULL ? " --constitution " : "",
-	    o->constitution != NULL ? o->constitution : "",
-	    o->dir != NULL ? " --output-dir " : "",
-	    o->dir != NULL ? o->dir : "",
-	    o->server != NULL ? " --server " : "",
-	    o->server != NULL ? o->server : "");
+	buf_adds(b, "compile ");
+	for (size_t i = 0; i < nitems(given); i++)
+		if (given[i].value != NULL) {
+			buf_adds(b, given[i].name);
+			put_word(b, given[i].value);
+		}
+	b->len--;
+	buf_addc(b, '\0');
 }
 
 static int
 run(struct compile *c, struct policy_set *old, struct fault *fault)
 {
-	char again[4096], dir[ICCTL_PATH];
+	char dir[ICCTL_PATH];
+	struct buf again;
 	int bad, status;
 
 	if (compile_constitution(c, fault) == -1 ||
 	    compile_annotations(c, fault) == -1 ||
-	    load_old(c, old, fault) == -1 || make(c, old, fault) == -1 ||
+	    compile_old_set(c, old, fault) == -1 || make(c, old, fault) == -1 ||
 	    (bad = verify_run(c, fault)) == -1 || redraft(c, fault) == -1 ||
 	    compile_unchanged(c, fault) == -1)
 		return ICCTL_FAILED;
@@ -319,8 +305,10 @@ run(struct compile *c, struct policy_set *old, struct fault *fault)
 		    icctl_path(c->pending, dir));
 		return ICCTL_FAILED;
 	}
-	same_again(c, again, sizeof(again));
-	status = conclude(c, old, again, fault);
+	buf_init(&again, 65536);
+	same_again(c, &again);
+	status = conclude(c, old, (const char *)buf_span(&again).p, fault);
+	buf_free(&again);
 	if (status == ICCTL_OK)
 		printf("In force for sessions that start from now on: %s\n",
 		    icctl_path(c->dir, dir));
@@ -328,13 +316,32 @@ run(struct compile *c, struct policy_set *old, struct fault *fault)
 }
 
 int
+compile_task(
+    struct icctl *ctl, const struct compile_opts *given, char dir[4096])
+{
+	struct compile_opts o = *given;
+	uint8_t sum[SHA256_SIZE];
+	char hex[SHA256_HEX];
+
+	sha256_span(span_str(o.task), sum);
+	sha256_hex(sum, hex);
+	snprintf(dir, 4096, "%.3900s/policies/task-%.16s", ctl->home, hex);
+	o.dir = dir;
+	return compile_main(ctl, &o);
+}
+
+int
 compile_main(struct icctl *ctl, const struct compile_opts *o)
 {
 	static struct compile c;
+	char dir[4096];
 	struct policy_set old = {0};
 	struct fault fault = {""};
 	int status = ICCTL_FAILED;
 
+	/* A task has a directory of its own. */
+	if (o->task != NULL && o->dir == NULL)
+		return compile_task(ctl, o, dir);
 	if (compile_open(&c, ctl, o, &fault) == 0)
 		status = run(&c, &old, &fault);
 	if (status != ICCTL_OK && fault.text[0] != '\0')

@@ -96,13 +96,14 @@ parse(const struct command *c, struct compile_opts *o, int argc, char **argv)
 	    {"--constitution", &o->constitution, NULL},
 	    {"--output-dir", &o->dir, NULL}, {"--server", &o->server, NULL},
 	    {"--list", &o->list, NULL}, {"--model", &o->model, NULL},
-	    {"--accept", &o->accept, NULL}, {"--repairs", &repairs, NULL},
+	    {"--accept", &o->accept, NULL}, {"--task", &o->task, NULL},
+	    {"--repairs", &repairs, NULL},
 	    {"--all", NULL, &o->all}, {"--no-mcp", NULL, &o->no_mcp},
 	    {"--with-mcp", NULL, &o->with_mcp}, {"--yes", NULL, &o->yes},
 	    {"--no-cache", NULL, &o->no_cache}};
 	uint64_t n;
 
-	o->repairs = 2;
+	o->repairs = COMPILE_REPAIRS;
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--help") == 0 ||
 		    strcmp(argv[i], "-h") == 0) {

@@ -35,6 +35,9 @@ char_acts(const uint8_t *p, size_t left)
 		return 3;
 	if (p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf)
 		return 3;
+	/* U+FFFD stands for one of them that was replaced on the way. */
+	if (p[0] == 0xef && p[1] == 0xbf && p[2] == 0xbd)
+		return 3;
 	/* U+E0000 to E007F: tags */
 	if (left >= 4 && p[0] == 0xf3 && p[1] == 0xa0 &&
 	    (p[2] == 0x80 || p[2] == 0x81))

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: ISC */
+/* Places: a directory for a new session, and the programs beside icctl. */
+#include "icctl/icctl.h"
+
+#include <sys/stat.h>
+
+#include <err.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+int
+icctl_new_session(struct icctl *ctl)
+{
+	static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
+	char stamp[32], tail[5];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (localtime_r(&now, &tm) == NULL)
+		return -1;
+	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
+	for (size_t i = 0; i < 4; i++)
+		tail[i] = letters[arc4random_uniform(sizeof(letters) - 1)];
+	tail[4] = '\0';
+	if (mkdir(ctl->home, 0700) == -1 && errno != EEXIST) {
+		warn("%s", ctl->home);
+		return -1;
+	}
+	snprintf(ctl->dir, sizeof(ctl->dir), "%.4000s/sessions", ctl->home);
+	if (mkdir(ctl->dir, 0700) == -1 && errno != EEXIST) {
+		warn("%s", ctl->dir);
+		return -1;
+	}
+	snprintf(ctl->dir, sizeof(ctl->dir), "%.3900s/sessions/%s-%s",
+	    ctl->home, stamp, tail);
+	return 0;
+}
+
+int
+icctl_program(const char *name, char *dst, size_t cap)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (n <= 0)
+		return -1;
+	self[n] = '\0';
+	if ((slash = strrchr(self, '/')) == NULL)
+		return -1;
+	*slash = '\0';
+	n = snprintf(dst, cap, "%s/%s", self, name);
+	return n > 0 && (size_t)n < cap ? 0 : -1;
+}
