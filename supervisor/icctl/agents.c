@@ -83,8 +83,10 @@ agents_read(struct agents_row *r, struct adapter *a, const struct paths *paths,
 	    !agent_find(a, cfg, r->program, r->version)) {
 		r->program[0] = '\0';
 		snprintf(text, sizeof(text),
-		    "its program, %.64s, or an image (--runtime docker)",
-		    a->program[0]);
+		    "its program, %.64s, or an image: %s",
+		    a->program[0],
+		    a->image != NULL ? "icctl image build, and --runtime docker"
+				     : "--image NAME, with --runtime docker");
 		agents_needs(r, text);
 	}
 	if (adapter_take_any(a, paths, cfg, &fault) == -1 ||

@@ -21,6 +21,7 @@
 #include "common/near.h"
 #include "config/names.h"
 #include "config/persona.h"
+#include "icctl/image/first.h"
 #include "icctl/policy/compile/command.h"
 #include "icctl/policy/compile/compile.h"
 #include "icctl/policy/policy.h"
@@ -445,6 +446,20 @@ find_how(const struct start *st, struct viewer_how *how)
 	return 0;
 }
 
+/* Build the image of a container, if the person at this terminal agrees. */
+static int
+first_use(struct icctl *ctl, const struct start *st)
+{
+	const struct image_start s = {
+	    .runtime = start_file_get(&st->file, "runtime"),
+	    .image = start_file_get(&st->file, "image"),
+	    .agent = start_file_get(&st->file, "agent"),
+	    .config = st->config,
+	    .profile = st->profile};
+
+	return image_first_use(ctl, &s);
+}
+
 int
 icctl_start(struct icctl *ctl, int argc, char **argv)
 {
@@ -458,6 +473,8 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 		return status;
 	if (find_how(&st, &how) == -1)
 		return ICCTL_USAGE;
+	if (!st.file.command && (status = first_use(ctl, &st)) != 0)
+		return status;
 	if (icctl_new_session(ctl) == -1 ||
 	    icctl_program("icsupervisor", program, sizeof(program)) == -1)
 		return ICCTL_FAILED;

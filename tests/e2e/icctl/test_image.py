@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
 from image_helper import OURS, SHARE, Images, of  # noqa: E402
+from terminal import Terminal  # noqa: E402
 
 t = h.Tap()
 def test_build(work, name):
@@ -182,6 +183,35 @@ def test_start(work):
             "it is looked for by its name")
 
 
+def test_first(work):
+    """On a terminal, a start offers to build what it needs."""
+    e = Images(work, image=None, run="docker: no")
+    argv = [h.program("icctl"), "start", "--runtime", "docker", "--workspace",
+            e.s.workspace, "claude", "Say a word."]
+    person = Terminal(argv, e.env)
+    said = person.until(rb"Build it now\? \[y/N\] ")
+    person.key(b"n\r")
+    t.ok(b"Docker has no image for claude-code yet" in said and
+         person.end_status() == 1 and not e.builds() and
+         not os.path.exists(os.path.join(e.s.home, "sessions")) and
+         b"not started: icctl image build claude-code --runtime docker" in
+         person.all, "it asks, and a no leaves nothing behind", person.all)
+    e.answer(image={"id": "sha256:" + "ab" * 32, "volumes": None})
+    person = Terminal(argv, e.env)
+    person.until(rb"Build it now\? \[y/N\] ")
+    person.key(b"y\r")
+    person.end_status()
+    t.ok(len(e.builds()) == 2 and len(e.calls("run")) == 1,
+         "a yes builds it, and the session starts", person.all)
+    person = Terminal(argv, e.env)
+    person.end_status()
+    t.ok(b"Build it" not in person.all and len(e.calls("run")) == 2,
+         "and the next one is not asked about", person.all)
+    person = Terminal([*argv[:4], "--image", "devcontainer", *argv[4:]], e.env)
+    person.end_status()
+    t.ok(b"Build it" not in person.all, "nor is one with an image", person.all)
+
+
 def test_pins():
     """The Dockerfiles have the versions that the tests run."""
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
@@ -204,7 +234,7 @@ def test_pins():
 def main():
     test_pins()
     for test in (test_docker, test_podman, test_again, test_ls_rm, test_output,
-                 test_refused, test_dead, test_start):
+                 test_refused, test_dead, test_start, test_first):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()
