@@ -88,6 +88,11 @@ bwrap_find_adapter(char **inside, struct fault *fault)
 		free(found);
 		return bwrap_find_named(names[i], inside, fault);
 	}
+	if (names != NULL && names[0] != NULL && names[0][0] == '/')
+		return fault_set(fault,
+		    "agent %s: %s: there is no such program, or it cannot be "
+		    "executed",
+		    sup.adapter.name, names[0]);
 	return fault_set(fault,
 	    "agent %s: %s not found in PATH. Install it, "
 	    "or say where it is: {\"agent\":{\"%s\":{\"path\":\"...\"}}} in "

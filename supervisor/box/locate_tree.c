@@ -64,6 +64,8 @@ locate_in_path(const struct locate *l, const char *name)
 	char path[PATH_MAX];
 	int n;
 
+	if (name[0] == '/')
+		return access(name, X_OK) == 0 ? strdup(name) : NULL;
 	while (p != NULL && *p != '\0') {
 		end = strchrnul(p, ':');
 		n = snprintf(

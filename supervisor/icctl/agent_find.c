@@ -9,13 +9,20 @@
 
 #include "icctl/policy/policy.h"
 
-/* The first program in PATH of that name. Returns -1 if there is none. */
+/*
+ * Find the program of that path, or the first one in PATH of that name. Returns
+ * -1 if there is none.
+ */
 static int
 agents_in_path(const char *name, char found[PATH_MAX])
 {
 	const char *path = getenv("PATH"), *end;
 	char full[PATH_MAX];
 
+	if (name[0] == '/')
+		return access(name, X_OK) == 0 && realpath(name, found) != NULL
+			   ? 0
+			   : -1;
 	for (; path != NULL; path = *end == '\0' ? NULL : end + 1) {
 		end = strchrnul(path, ':');
 		snprintf(full, sizeof(full), "%.*s/%s", (int)(end - path), path,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The commands that answer calls: approve, deny, revoke; and stop, unlock. An
+ * The commands that answer calls: approve, deny, revoke; and unlock. An
  * approval carries the digest of the call that was shown: exactly
  * that call happens, or nothing does.
  */
@@ -459,29 +459,6 @@ simple(struct icctl *ctl, int argc, char **argv, const char *done)
 		puts(done);
 	json_object_put(reply);
 	return 0;
-}
-
-int
-icctl_stop(struct icctl *ctl, int argc, char **argv)
-{
-	char path[4400];
-	const char *id;
-	bool clone;
-	int r;
-
-	if ((r = icctl_no_arguments(argc, argv)) != 0 ||
-	    (r = icctl_find(ctl)) != 0)
-		return r;
-	snprintf(path, sizeof(path), "%.4096s/clone.json", ctl->dir);
-	clone = access(path, F_OK) == 0;
-	id = strrchr(ctl->dir, '/');
-	snprintf(path, sizeof(path), "%s", id == NULL ? ctl->dir : id + 1);
-	r = simple(ctl, argc, argv, "The session is ending.");
-	if (r == ICCTL_OK && clone && !ctl->json)
-		printf("Its work stays in its clone: icctl diff %s shows it, "
-		       "icctl pull %s gets it.\n",
-		    path, path);
-	return r;
 }
 
 int

@@ -79,6 +79,25 @@ icctl_span(int64_t ms, char *dst, size_t cap)
 	return dst;
 }
 
+/* Say that the session has ended, and how to go on with it. */
+static void
+dial_ended(const struct icctl *ctl, const char *log)
+{
+	const char *id = strrchr(ctl->dir, '/');
+	char path[ICCTL_PATH], start[sizeof(ctl->dir) + 16];
+
+	snprintf(start, sizeof(start), "%s/start.json", ctl->dir);
+	/* A session elsewhere is found by its directory only. */
+	if (id == NULL || strncmp(ctl->dir, ctl->home, strlen(ctl->home)) != 0)
+		id = ctl->dir;
+	else
+		id++;
+	warnx("session %s is no longer running%s%s. Its log is %s", id,
+	    access(start, F_OK) == 0 ? ". To go on with it: icctl resume "
+				     : "",
+	    access(start, F_OK) == 0 ? id : "", icctl_path(log, path));
+}
+
 int
 icctl_connect(struct icctl *ctl)
 {
@@ -97,9 +116,7 @@ icctl_connect(struct icctl *ctl)
 		warnx("%s is not a session directory: it has no session.log",
 		    ctl->dir);
 	else
-		warnx("session %s does not answer: %s. It is no longer "
-		      "running; its log is %s/session.log",
-		    ctl->dir, strerror(save), ctl->dir);
+		dial_ended(ctl, log);
 	return -1;
 }
 

@@ -106,7 +106,7 @@ static int
 by_part(struct icctl *ctl)
 {
 	struct matches m = {.n = 0};
-	char home[ICCTL_PATH], shown[300];
+	char shown[300];
 
 	log_vis(span_str(ctl->session), shown, sizeof(shown));
 	if (strlen(ctl->session) >= 2) {
@@ -117,8 +117,8 @@ by_part(struct icctl *ctl)
 		return 0;
 	if (m.n == 0) {
 		warnx("no session has \"%s\" in its id, and there is no "
-		      "directory of that name. Their ids: ls %s/sessions",
-		    shown, icctl_path(ctl->home, home));
+		      "directory of that name. Their ids: icctl ls",
+		    shown);
 		return ICCTL_NO_SESSION;
 	}
 	warnx("\"%s\" is in the ids of %u sessions; say more of it:", shown,

@@ -42,6 +42,11 @@ int icctl_program(const char *name, char *dst, size_t cap);
  */
 int icctl_new_session(struct icctl *);
 /*
+ * Use this directory, which is not there yet, for the new session; `unit`: a
+ * unit of systemd runs it. Returns 0, or an exit status after the reason.
+ */
+int icctl_session_at(struct icctl *, const char *dir, bool unit);
+/*
  * find.c: Find the session and set `dir`: the only one, the one that is named,
  * or the one that has `waits`. Returns 0, or an exit status after it printed
  * the reason.

@@ -42,6 +42,41 @@ icctl_new_session(struct icctl *ctl)
 }
 
 int
+icctl_session_at(struct icctl *ctl, const char *dir, bool unit)
+{
+	char here[PATH_MAX] = "", shown[ICCTL_PATH];
+	size_t len;
+	int n;
+
+	if (unit) {
+		warnx("--session-dir: the session of a unit is in %s/sessions",
+		    icctl_path(ctl->home, shown));
+		return ICCTL_USAGE;
+	}
+	if (dir[0] != '/' && getcwd(here, sizeof(here)) == NULL) {
+		warn("the current directory");
+		return ICCTL_FAILED;
+	}
+	n = snprintf(ctl->dir, sizeof(ctl->dir), "%s%s%s", here,
+	    dir[0] == '/' ? "" : "/", dir);
+	for (len = strlen(ctl->dir); len > 1 && ctl->dir[len - 1] == '/'; len--)
+		ctl->dir[len - 1] = '\0';
+	if (dir[0] == '\0' || n < 0 || (size_t)n >= sizeof(ctl->dir) - 64) {
+		warnx("--session-dir: not a path of at most %zu bytes",
+		    sizeof(ctl->dir) - 64);
+		return ICCTL_USAGE;
+	}
+	if (access(ctl->dir, F_OK) == 0) {
+		warnx("--session-dir %s: it is there already. If it is a "
+		      "session's: icctl resume %s. Otherwise name a directory "
+		      "that is not there yet",
+		    icctl_path(ctl->dir, shown), ctl->dir);
+		return ICCTL_FAILED;
+	}
+	return 0;
+}
+
+int
 icctl_program(const char *name, char *dst, size_t cap)
 {
 	char self[PATH_MAX];

@@ -53,6 +53,7 @@ struct start {
 	const char *args[START_ARGS + 16 + 2 * START_APPROVED];
 	size_t n;
 	const char *agent, *model, *workspace, *config, *profile;
+	const char *dir; /* --session-dir, or NULL */
 	struct persona persona; /* its texts are among the options */
 	char *approved[START_APPROVED];
 	char here[PATH_MAX];
@@ -100,7 +101,9 @@ usage(void)
 	    "                         run the agent in a container of this "
 	    "image\n  "
 	    "--acp                  serve the agent to an editor (Agent Client "
-	    "Protocol)\n  --detach               in the background, for messages: icctl "
+	    "Protocol)\n  --session-dir DIR      keep the session there, and not in "
+	    "~/.ironcurtain/sessions\n  "
+	    "--detach               in the background, for messages: icctl "
 	    "send\n  --systemd              the same, as a unit of your "
 	    "systemd\n  --quiet                print nothing about the session at its "
 	    "start and end\n  --config FILE          instead of "
@@ -159,6 +162,7 @@ unknown_option(const char *arg)
 	names[n++] = "--detach";
 	names[n++] = "--policy-for-task";
 	names[n++] = "--systemd";
+	names[n++] = "--session-dir";
 	names[n++] = "--help";
 	names[n] = NULL;
 	warnx("%s: no such option%s (icctl start --help); write a TASK that "
@@ -186,6 +190,7 @@ take_option(struct start *st, int argc, char **argv, int *i)
 	if (listed(name, without_value))
 		return push_option(st, name, NULL);
 	if (!listed(name, with_value) &&
+	    strcmp(name, "--session-dir") != 0 &&
 	    strcmp(name, "--policy-for-task") != 0)
 		return unknown_option(name);
 	if (*i + 1 == argc) {
@@ -199,6 +204,10 @@ take_option(struct start *st, int argc, char **argv, int *i)
 	}
 	if (strcmp(name, "--workspace") == 0) {
 		st->workspace = value;
+		return 0;
+	}
+	if (strcmp(name, "--session-dir") == 0) {
+		st->dir = value;
 		return 0;
 	}
 	if (strcmp(name, "--clone") == 0)
@@ -478,6 +487,9 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 	if (icctl_new_session(ctl) == -1 ||
 	    icctl_program("icsupervisor", program, sizeof(program)) == -1)
 		return ICCTL_FAILED;
+	if (st.dir != NULL &&
+	    (status = icctl_session_at(ctl, st.dir, st.systemd)) != 0)
+		return status;
 	if (st.systemd && (status = unit_check(ctl, program)) != ICCTL_OK)
 		return status;
 	if (write_start(ctl, &st) == -1)

@@ -18,7 +18,8 @@ ENDS = [("--help", None, "show the help"),
 # Options of `icctl start` that icsupervisor has not.
 STARTS = [("--detach", None, "in the background, for messages"),
           ("--systemd", None, "in the background, as a unit of systemd"),
-          ("--policy-for-task", "TEXT", "a strict policy for this task alone")]
+          ("--policy-for-task", "TEXT", "a strict policy for this task alone"),
+          ("--session-dir", "DIR", "where the session is kept")]
 # Kinds that can be listed; the functions of the templates are named like this.
 LISTED = {"ID": "ids", "SESSION": "sessions", "AGENT": "agents",
           "POLICY": "policies"}

@@ -9,8 +9,8 @@
 #include "common/plural.h"
 #include "json_put.h"
 
-static void
-ended_files(json_object *row, const char *id)
+void
+talk_put_later(json_object *row, bool none)
 {
 	json_object *o, *list = NULL, *item;
 	int64_t total;
@@ -19,6 +19,8 @@ ended_files(json_object *row, const char *id)
 	    !json_object_object_get_ex(o, "files", &list))
 		return;
 	total = icctl_number(o, "total");
+	if (total == 0 && !none)
+		return;
 	printf("%lld changed file%s may run on this machine later%s\n",
 	    (long long)total, plural((uint64_t)total), total != 0 ? ":" : "");
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
@@ -92,7 +94,7 @@ talk_ended(struct icctl *ctl)
 		putchar('\n');
 	}
 	ended_clone(row, id);
-	ended_files(row, id);
+	talk_put_later(row, true);
 	json_object_put(row);
 	return true;
 }

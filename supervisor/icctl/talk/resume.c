@@ -145,35 +145,25 @@ resume_arguments(struct icctl *ctl, struct resume *r, int argc, char **argv)
 	return 0;
 }
 
-/* Returns true if an icsupervisor holds the session's lock. */
-static bool
-resume_runs(int dirfd)
-{
-	int lock = openat(
-	    dirfd, "lock", O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	bool runs =
-	    flock(dirfd, LOCK_SH | LOCK_NB) == -1 && errno == EWOULDBLOCK;
-
-	(void)flock(dirfd, LOCK_UN);
-	if (lock == -1)
-		return runs;
-	runs = runs ||
-	       (flock(lock, LOCK_SH | LOCK_NB) == -1 && errno == EWOULDBLOCK);
-	close(lock);
-	return runs;
-}
-
 /* Read what there is. Returns 0, or -1 after it printed the reason. */
 static int
 resume_read(struct icctl *ctl, struct resume *r, int dirfd)
 {
 	const char *id = strrchr(ctl->dir, '/') + 1;
 	struct fault fault;
+	int fd;
 
-	if (resume_runs(dirfd)) {
-		warnx("session %s is running: icctl attach %s, or icctl send "
-		      "--session %s",
-		    id, id, id);
+	if (talk_runs(dirfd)) {
+		if ((fd = icctl_dial(ctl->dir)) == -1)
+			warnx("session %s is still ending. Try again in a "
+			      "moment",
+			    id);
+		else
+			warnx("session %s is running: icctl attach %s, or "
+			      "icctl send --session %s",
+			    id, id, id);
+		if (fd != -1)
+			close(fd);
 		return -1;
 	}
 	if (start_file_read(&r->file, dirfd, ctl->dir, &fault) == -1) {

@@ -5,6 +5,7 @@
  */
 #include "icctl/talk/talk.h"
 
+#include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 
@@ -100,6 +101,40 @@ session_clone(json_object *row, const char *dir, bool live)
 	json_object_put(file);
 }
 
+bool
+talk_runs(int dirfd)
+{
+	int lock = openat(
+	    dirfd, "lock", O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	bool runs =
+	    flock(dirfd, LOCK_SH | LOCK_NB) == -1 && errno == EWOULDBLOCK;
+
+	(void)flock(dirfd, LOCK_UN);
+	if (lock == -1)
+		return runs;
+	runs = runs ||
+	       (flock(lock, LOCK_SH | LOCK_NB) == -1 && errno == EWOULDBLOCK);
+	close(lock);
+	return runs;
+}
+
+/* Returns the state of a session that does not answer. */
+static const char *
+session_silent(const char *dir, json_object *file)
+{
+	const char *state = "crashed";
+	int fd;
+
+	if (strcmp(icctl_text(file, "state"), "ended") == 0)
+		return "closed";
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd != -1 && talk_runs(fd))
+		state = "stopping";
+	if (fd != -1)
+		close(fd);
+	return state;
+}
+
 json_object *
 talk_row(const char *dir, const char *id)
 {
@@ -110,9 +145,7 @@ talk_row(const char *dir, const char *id)
 	if (live == NULL && file == NULL)
 		return NULL;
 	if (live == NULL)
-		state = strcmp(icctl_text(file, "state"), "ended") == 0
-			    ? "closed"
-			    : "crashed";
+		state = session_silent(dir, file);
 	else if (strcmp(icctl_text(live, "code"), "starting") == 0)
 		state = "initializing";
 	else if (state[0] == '\0')

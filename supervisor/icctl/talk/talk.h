@@ -21,12 +21,19 @@ int talk_catch_signals(void);
 bool talk_signaled(void);
 /* Print the session's id, with --json as a line with `pid`. Returns 0. */
 int talk_told(const struct icctl *, pid_t pid);
-/* sessions.c: Returns what is known of the session in `dir`, or NULL. */
+/* sessions.c: Returns true if an icsupervisor holds the session's lock. */
+bool talk_runs(int dirfd);
+/* Returns what is known of the session in `dir`, or NULL. */
 json_object *talk_row(const char *dir, const char *id);
 /*
  * ended.c: Show the session in ctl->dir and return true if it does not run.
  */
 bool talk_ended(struct icctl *);
+/*
+ * Print the files that the session changed and that may run on this machine. If
+ * there are none, that is said with `none` only.
+ */
+void talk_put_later(json_object *row, bool none);
 /*
  * send.c: With --json, print an error as the session does; a person has been
  * told. Returns `status`.

@@ -121,7 +121,7 @@ ARGS = [
     ("a session that is not there", ["icctl", "--session", "nope", "status"],
      3,
      "icctl: no session has \"nope\" in its id, and there is no directory of "
-     "that name. Their ids: ls {home}/sessions"),
+     "that name. Their ids: icctl ls"),
     ("a directory that is no session", ["icctl", "--session", "{work}",
                                         "status"], 3,
      "icctl: {work} is not a session directory: it has no session.log"),
