@@ -20,6 +20,7 @@
 
 #include "auditlog/closing.h"
 #include "auditlog/recheck.h"
+#include "box/cgroup/group.h"
 #include "box/runtime.h"
 #include "clone.h"
 #include "common/log.h"
@@ -355,6 +356,7 @@ end_run(void)
 	/* An agent that ended by itself has written all its output. */
 	link_end(sup.agent_ended ? -1 : END_VIEWER_MS);
 	end_orphans();
+	group_end();
 	end_caches();
 	home_close();
 	/*

@@ -70,6 +70,7 @@ spawn_signals(void)
 /* The child's progress, which it reports to its parent if it fails. */
 enum spawn_at {
 	AT_NULL,
+	AT_GROUP,
 	AT_FDS,
 	AT_LIMIT,
 	AT_DIR,
@@ -83,6 +84,7 @@ struct spawn_word {
 
 static const char *const spawn_steps[] = {
     [AT_NULL] = ": cannot open /dev/null",
+    [AT_GROUP] = ": cannot enter its control group",
     [AT_FDS] = ": cannot arrange its descriptors",
     [AT_LIMIT] = ": cannot set its limit of open files",
     [AT_DIR] = ": cannot enter the directory to start it in",
@@ -149,6 +151,13 @@ spawn_child(const struct spawn *s, pid_t parent, int status)
 	if (s->session)
 		(void)setsid();
 	(void)umask(spawn_env.umask);
+	/* Before anything else: all that it starts is in there. */
+	if (s->grouped && write(s->group, "0", 1) != 1) {
+		word = (struct spawn_word){AT_GROUP, errno};
+		if (write(status, &word, sizeof(word)) == -1)
+			_exit(126);
+		_exit(127);
+	}
 	/* Set the limit last: a small one would prevent the steps above. */
 	if (spawn_window(s, &status, &exec, &word.at) == 0 &&
 	    (word.at = AT_LIMIT,

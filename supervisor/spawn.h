@@ -24,6 +24,9 @@ struct spawn {
 	int fds[SPAWN_MAX_FDS]; /* become descriptors 0, 1, ...; -1:
 				   /dev/null */
 	size_t nfds;
+	/* Write "0" to `group` first, which enters a control group. */
+	bool grouped;
+	int group;
 	bool session; /* runs in a new session: no signals from the terminal */
 	bool worker;  /* ignores SIGTERM, SIGINT and SIGHUP from the start */
 };

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "auditlog/recheck.h"
+#include "box/cgroup/group.h"
 #include "box/inside.h"
 #include "box/orient.h"
 #include "box/runtime.h"
@@ -358,6 +359,8 @@ start_reserve(struct loop_timer *t)
 static int
 start_workers(struct fault *fault)
 {
+	if (sup.opt.trial == NULL)
+		group_begin();
 	if (children_spawn(fault) == -1 || start_listen(fault) == -1 ||
 	    children_hello(fault) == -1 || setup_peers(fault) == -1)
 		return -1;

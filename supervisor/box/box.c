@@ -304,6 +304,7 @@ box_init(struct box *b, enum filter_kind kind, const struct limits *l)
 {
 	memset(b, 0, sizeof(*b));
 	buf_init(&b->args, BOX_MAX_ARGS);
+	b->group = -1;
 	for (size_t i = 0; i < SPAWN_MAX_FDS; i++)
 		b->fds[i] = -1;
 	b->nfds = BOX_ARGS_FD + 1;
@@ -329,6 +330,9 @@ box_free(struct box *b)
 		if (b->fds[i] != -1)
 			close(b->fds[i]);
 	b->nfds = 0;
+	if (b->group != -1)
+		close(b->group);
+	b->group = -1;
 	buf_free(&b->args);
 }
 
@@ -362,6 +366,8 @@ box_spawn(struct box *b, const int stdio[3], char *const *argv,
 		s.fds[i] = stdio[i];
 	s.argv = (char *const *)(uintptr_t)words;
 	s.session = true;
+	s.grouped = b->group != -1;
+	s.group = b->group;
 	if (box_resolved.nfiles != 0
 		? host_program_start(&box_resolved, NULL, &s, out) == -1
 		: spawn_start(&s, out) == -1)

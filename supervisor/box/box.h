@@ -22,6 +22,8 @@ struct box {
 	int fds[SPAWN_MAX_FDS]; /* 0-2: stdio; 3: args; closed by box_free()
 				   from 3 on */
 	size_t nfds;
+	int group;   /* entrance of its control group, closed by box_free();
+			-1: none */
 	bool failed; /* `error` is the errno of the first failure */
 	int error;
 };

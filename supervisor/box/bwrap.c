@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "box/box.h"
+#include "box/cgroup/group.h"
 #include "box/kind.h"
 #include "box/locate_priv.h"
 #include "box/inside.h"
@@ -173,6 +174,7 @@ bwrap_start(char *const *argv, char *const *env, int log, struct fault *fault)
 	int rv;
 
 	bwrap_box(&b, env);
+	b.group = group_agent();
 	rv = box_spawn(&b, stdio, argv, &sup.agent, fault);
 	box_free(&b);
 	if (rv == 0 && spawn_check(&sup.agent) == -1)

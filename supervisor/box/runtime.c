@@ -15,6 +15,7 @@
 
 #include "box/breakout.h"
 #include "box/bridge.h"
+#include "box/cgroup/group.h"
 #include "box/engine/engine.h"
 #include "box/kind.h"
 #include "box/locate_priv.h"
@@ -180,7 +181,8 @@ runtime_unmade(void)
 static bool
 runtime_oom(void)
 {
-	return runtime_env.status == 128 + SIGKILL && oom_killed() != 0;
+	return runtime_env.status == 128 + SIGKILL &&
+	       (oom_killed() != 0 || group_agent_killed() != 0);
 }
 
 /*

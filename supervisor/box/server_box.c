@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "box/cgroup/group.h"
 #include "box/gitbox.h"
 #include "box/locate_priv.h"
 #include "config/jsonfile.h"
@@ -180,8 +181,8 @@ server_spawn_box(const struct server *s, const struct server_def *d,
     const struct view *v, char *const *args, const int stdio[3],
     struct spawned *out, struct fault *fault)
 {
+	char **argv, who[80];
 	struct box b;
-	char **argv;
 	int rv;
 
 	box_init(&b, s->program.ours ? FILTER_OURS : FILTER_SERVER,
@@ -209,6 +210,8 @@ server_spawn_box(const struct server *s, const struct server_def *d,
 	/* Programs read files of their directory (.env): not the agent's. */
 	box_args(&b, "--chdir",
 	    d->workspace && !gitbox_wants(d) ? "/workspace" : "/", NULL);
+	snprintf(who, sizeof(who), "MCP server %.64s", s->def->name);
+	b.group = group_server(who);
 	argv = server_argv(s, args);
 	if (argv == NULL)
 		rv = fault_errno(fault, "%s", s->program.path);

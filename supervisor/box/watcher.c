@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "box/cgroup/group.h"
 #include "box/oom.h"
 #include "box/sandbox.h"
 #include "box/usage.h"
@@ -87,6 +88,13 @@ tell_once(bool *told, bool now, const char *what, uint64_t n, const char *key)
 	sup_alarm("the agent", "limit", text);
 }
 
+/* Returns how many processes of the agent the kernel ended for memory. */
+static unsigned
+killed(void)
+{
+	return oom_killed() + group_agent_killed();
+}
+
 static void
 look_agent(unsigned *ms)
 {
@@ -101,7 +109,7 @@ look_agent(unsigned *ms)
 	tell_once(&watcher_env.told_processes,
 	    l->processes != 0 && u.processes >= l->processes,
 	    "processes and threads", l->processes, "limits.processes");
-	tell_once(&watcher_env.told_memory, oom_killed() > watcher_env.killed,
+	tell_once(&watcher_env.told_memory, killed() > watcher_env.killed,
 	    "MiB of memory, at which the kernel ends its processes",
 	    l->memory_mb, "dockerResources.memoryMb");
 	tell_once(&watcher_env.told_tmp, u.tmp_full, "MiB of /tmp", l->tmp_mb,
@@ -137,6 +145,20 @@ look_server(const struct server *s, const struct spawned *sp, unsigned *ms)
 	snprintf(who, sizeof(who), "MCP server %.64s", s->def->name);
 	sup_alarm(who, "limit", text);
 	(void)syscall(SYS_pidfd_send_signal, sp->pidfd, SIGKILL, NULL, 0);
+}
+
+/* The kernel has ended a process of a server at its group's limit. */
+static void
+server_killed(const char *who, uint64_t mb)
+{
+	char text[300];
+
+	snprintf(text, sizeof(text),
+	    "it has reached its limit of %llu MiB of memory, at which the "
+	    "kernel ends its processes. The limit is limits.serverMemoryMb in "
+	    "config.json",
+	    (unsigned long long)mb);
+	sup_alarm(who, "limit", text);
 }
 
 static uint64_t
@@ -203,6 +225,7 @@ look(struct loop_timer *timer)
 		if (sup.instances[i].call != 0)
 			look_server(&sup.servers[sup.instances[i].of],
 			    &sup.instances[i].sp, &ms);
+	group_look(server_killed);
 	look_disk();
 	look_home();
 	if (watcher_env.home.depth != 0 && ms > LOOK_FULLER_MS)
@@ -218,7 +241,7 @@ watcher_turn(bool begins)
 	if (begins) {
 		watcher_env.told_processes = watcher_env.told_memory = false;
 		watcher_env.told_tmp = watcher_env.told_shm = false;
-		watcher_env.killed = oom_killed();
+		watcher_env.killed = killed();
 	} else if (!sup.ending) {
 		look_agent(&ms);
 	}

@@ -137,7 +137,8 @@ limits_option(const struct limits *l, bool own_users, char *dst, size_t cap)
 	snprintf(dst, cap, "processes=%llu,file=%llu,cpus=%u",
 	    own_users && counts_namespaces() ? (unsigned long long)l->processes
 					     : 0ULL,
-	    (unsigned long long)l->home_mb << 20, limits_processors(l));
+	    (unsigned long long)l->home_mb << 20,
+	    l->group_cpus ? 0 : limits_processors(l));
 	return dst;
 }
 
@@ -165,7 +166,8 @@ limits_json(const struct limits *l)
 
 	add_mib(o, "memory", l->memory_mb,
 	    l->memory_forced ? ", by a control group" : ", watched");
-	add_mib(o, "serverMemory", l->server_mb, ", watched");
+	add_mib(o, "serverMemory", l->server_mb,
+	    l->server_forced ? ", by a control group" : ", watched");
 	snprintf(text, sizeof(text), "%u, by %s", limits_processors(l),
 	    l->cpus_forced ? "a control group" : "affinity: no limit of time");
 	add(o, "processors", limits_processors(l) == 0 ? "no limit" : text);
@@ -180,5 +182,7 @@ limits_json(const struct limits *l)
 	add_mib(o, "shm", l->shm_mb, "");
 	add_mib(o, "home", l->home_mb, ", watched");
 	add_mib(o, "freeDisk", l->free_mb, " at least, watched");
+	if (l->group != NULL)
+		add(o, "controlGroup", l->group);
 	return o;
 }

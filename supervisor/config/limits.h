@@ -20,8 +20,12 @@ struct limits {
 	uint64_t home_mb; /* the agent's home directory, and any one file */
 	uint64_t free_mb; /* space on the disk that must stay free */
 	unsigned cpus;
-	/* The kernel enforces these for the agent's sandbox. */
+	/* The kernel enforces these for the agent's sandbox, by a group. */
 	bool memory_forced, processes_forced, cpus_forced;
+	bool server_forced; /* and the memory of servers */
+	bool group_cpus;    /* groups of ours limit the time of processors */
+	/* The session's control group, or why there is none; may be NULL. */
+	const char *group;
 };
 
 void limits_default(struct limits *);

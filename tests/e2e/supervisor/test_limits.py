@@ -174,6 +174,9 @@ def recorded(work):
         shown = json.loads(s.icctl("--json", "status").stdout)["limits"]
         t.equal(shown["memory"], "no limit", "status: null is no limit")
         t.ok(shown["processes"].startswith("512"), "status: a default", shown)
+        group = shown["controlGroup"]
+        t.ok(group.startswith("none: ") or group.startswith("/"),
+             "status: the control group, or why there is none", shown)
         with open(s.dir + "/session.json", encoding="utf-8") as f:
             t.equal(json.load(f)["limits"], shown, "session.json: the same")
         t.equal(s.events("start")[0]["detail"]["limits"], shown,
