@@ -80,7 +80,7 @@
 	A(kmsg,		"opening /dev/kmsg",			ON_MOUNT,	ENOENT, EACCES)			\
 	/* writing where nothing is to be written */				\
 	A(write_root,	"writing to /",				ON_READONLY,	EROFS, EACCES)			\
-	A(write_usr,	"writing to /usr/bin",			ON_READONLY,	EROFS, EACCES)			\
+	A(write_usr,	"writing to /usr/bin",			ON_READONLY,	EROFS, EACCES, ENOENT)		\
 	A(write_etc,	"writing to /etc",			ON_READONLY,	EROFS, EACCES)			\
 	A(write_passwd,	"writing to /etc/passwd",		ON_READONLY,	EROFS, EACCES)			\
 	A(write_dev,	"writing to /dev",			ON_READONLY,	EROFS, EACCES)			\

@@ -39,7 +39,7 @@
 
 static struct {
 	const struct box_kind *kind;
-	char **argv; /* in the sandbox, bridge included */
+	char **argv;  /* in the sandbox, bridge included */
 	char *inside; /* the agent's program there */
 	char *env[ORIENT_MAX_ENV + 1];
 	bool tested; /* --runtime none: the workers are being attacked */
@@ -87,10 +87,10 @@ runtime_argv(char *const *args, const char *inside, struct fault *fault)
 		before[k++] = inside;
 	}
 	if (rv == 0)
-		runtime_env.argv = locate_argv(before,
-		    sup.opt.conversation	    ? filled + n
-			: sup.opt.command != NULL ? sup.opt.command + 1
-						  : filled);
+		runtime_env.argv = locate_argv(
+		    before, sup.opt.conversation      ? filled + n
+			    : sup.opt.command != NULL ? sup.opt.command + 1
+						      : filled);
 	for (size_t i = 0; i < n; i++)
 		free(filled[i]);
 	if (rv == 0 && runtime_env.argv == NULL)
@@ -185,6 +185,23 @@ runtime_oom(void)
 	       (oom_killed() != 0 || group_agent_killed() != 0);
 }
 
+/* Explain the status with which a program that is not there ends. */
+static void
+runtime_missing(void)
+{
+	if (sandbox.image[0] == '\0' || runtime_env.status != 127)
+		return;
+	if (sup.opt.command == NULL && sup.adapter.image != NULL)
+		sup_warn("status 127 usually means that the image has no "
+			 "program %s. `icctl image build %s` makes an image "
+			 "that has it, which is used without --image",
+		    runtime_env.inside, sup.adapter.name);
+	else
+		sup_warn("status 127 usually means that the image has no "
+			 "program %s, or none that it needs, such as a shell",
+		    runtime_env.inside);
+}
+
 /*
  * The agent has ended by itself. A signal that nobody sends to end a program,
  * such as that of a filter, is evidence.
@@ -202,8 +219,8 @@ runtime_ended(void)
 		    "its agent was killed by SIG%s%s", sigabbrev_np(sig),
 		    sig == SIGSYS ? " (a system call that its filter forbids)"
 				  : "");
-	end_request(
-	    runtime_env.status, NULL, "the agent %s", runtime_env.how);
+	runtime_missing();
+	end_request(runtime_env.status, NULL, "the agent %s", runtime_env.how);
 }
 
 /* The agent has ended, and all its output has been passed on. */

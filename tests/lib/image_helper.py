@@ -38,6 +38,7 @@ class Images:
         self.env = {**self.s.env, "PATH": f"{tools}:/usr/bin:/bin",
                     "XDG_RUNTIME_DIR": os.path.join(work, "xdg"),
                     "HTTP_PROXY": "http://user:secret@proxy:1"}
+        self.prefix = []
         self.answer(**answers)
 
     def answer(self, **answers):
@@ -53,7 +54,7 @@ class Images:
         if "--runtime" not in args and args[0] == "image":
             args += ["--runtime", self.name]
         return subprocess.run(
-            [h.program("icctl"), *args], env=self.env, text=True,
+            [*self.prefix, h.program("icctl"), *args], env=self.env, text=True,
             stdin=subprocess.DEVNULL, capture_output=True,
             timeout=60 * h.PATIENCE, check=False, **kw)
 

@@ -236,6 +236,19 @@ def test_limits(work):
          not e.builds(), "refused: too many files", r.stderr)
 
 
+def test_disk(work):
+    """No space is left in /tmp."""
+    e = Images(work)
+    workspace(e, {"build": {"dockerfile": "Dockerfile"}},
+              Dockerfile="FROM x\n", large="x" * 200000)
+    e.prefix = ["bwrap", "--dev-bind", "/", "/", "--size", "65536", "--tmpfs",
+                "/tmp", "--bind", work, work]
+    r = build(e, "--yes")
+    t.ok(r.returncode == 1 and not e.builds() and r.stderr.count("\n") == 1 and
+         "No space left on device" in r.stderr,
+         "a full disk is one clear line", r.stderr)
+
+
 def start(e, *args):
     return e.run("start", "--runtime", "docker", "--workspace",
                  e.s.workspace, *args)
@@ -265,7 +278,7 @@ def test_start(work):
 
 def main():
     for test in (test_image, test_dockerfile, test_keys, test_refused,
-                 test_files, test_limits, test_start):
+                 test_files, test_limits, test_disk, test_start):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()

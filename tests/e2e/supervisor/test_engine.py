@@ -240,6 +240,15 @@ def test_volumes(work):
             "an empty file system stands at each volume of the image")
 
 
+def test_no_program(work):
+    """An image without the program, or without a shell."""
+    e = Engine(work, "docker")
+    r = e.start("/no/such/shell")
+    t.ok(r.returncode == 127 and
+         "usually means that the image has no program /no/such/shell" in
+         r.stderr, "it is said what is missing", r.stderr)
+
+
 def test_not_made(work):
     e = Engine(work, "docker", run="docker: Error response from daemon: no")
     r = e.start("true")
@@ -356,7 +365,8 @@ def main():
         t.done()
     for test in (test_docker, test_podman, test_inside, test_workspace_path,
                  test_refused,
-                 test_paths, test_volumes, test_not_made, test_swept, test_gc, test_config,
+                 test_paths, test_volumes, test_no_program,
+                 test_not_made, test_swept, test_gc, test_config,
                  test_client_killed, test_no_new_privs):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
