@@ -285,8 +285,7 @@ talk(struct agent *a)
 	if (!ask_open())
 		return die("terminal", "the terminal cannot be used");
 	remember(a);
-	show_say("%s (%s), %zu tools in %s mode. Ctrl-C interrupts, Ctrl-D "
-		 "ends.",
+	show_say("%s (%s), %zu tools, %s mode. Ctrl-C stops, Ctrl-D ends.",
 	    a->choice.model, a->choice.provider, a->mcp.ntools,
 	    a->code ? "code" : "direct");
 	while (end != TURN_GONE && (message = ask_message()) != NULL) {

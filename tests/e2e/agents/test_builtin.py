@@ -6,6 +6,7 @@ provider and programs that are killed.  With "all", every task with every
 provider in both modes; otherwise two of these, and the tasks of their own."""
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
+import tmux  # noqa: E402
 
 t = h.Tap()
 PROVIDERS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY",
@@ -491,6 +493,68 @@ def programs():
         a.end()
 
 
+def pss(session):
+    """Returns the proportional memory of the session's ic-agent, in KiB."""
+    top = parent(session.workers()["policyd"][0])
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        if name_of(pid) == "ic-agent" and descends(pid, top):
+            with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as f:
+                return int(re.search(r"^Pss: +(\d+)", f.read(), re.M)[1])
+    return None
+
+
+def terminal():
+    """A person at a terminal: keys, calls, an interrupted turn, the end."""
+    script = {"one": calls("direct", "lookup", path="/etc/passwd") +
+              final("Said: $RESULT"),
+              "hold": calls("direct", "slow", ms=1) + final(),
+              "two": [{"text": "Still here."}]}
+    with h.workdir() as work:
+        a = Agent(work, "anthropic", "direct", script)
+        tm = tmux.Tmux(work, a.s.env)
+        try:
+            tm.run(f"{h.program('icctl')} start --agent builtin --workspace "
+                   f"{a.s.workspace}")
+            tm.until("8 tools, direct mode")
+            tm.until(">")
+            # The last words come first, by the keys of a line editor.
+            tm.text(": please")
+            tm.keys("C-a")
+            tm.text("onex")
+            tm.keys("BSpace", "Enter")
+            tm.until("srv.lookup")
+            screen = "\n".join(tm.until("Said: "))
+            t.ok("> one: please" in screen and "denied: " in screen,
+                 "a terminal shows messages, calls and their outcomes", screen)
+            [a.s.dir] = [os.path.join(a.s.home, "sessions", n) for n in
+                         os.listdir(os.path.join(a.s.home, "sessions"))]
+            used = pss(a.s)
+            t.ok(h.sanitized() or (used is not None and used < 10240),
+                 f"in 10 MB of memory ({used} KiB)", used)
+            tm.text("hold: please")
+            tm.keys("Enter")
+            tm.until("waiting for approval")
+            tm.keys("C-c")
+            screen = "\n".join(tm.until("Interrupted. The conversation goes"))
+            t.ok("srv.slow" in screen and "interrupted" in screen and
+                 "waiting" not in screen, "Ctrl-C interrupts a turn", screen)
+            tm.keys("Up", "Up", "C-u")
+            tm.text("two: please")
+            tm.keys("Enter")
+            tm.until("Still here.")
+            t.ok("one: please" in a.bodies()[-1] and
+                 "hold: please" in a.bodies()[-1],
+                 "and the conversation goes on")
+            tm.keys("C-d")
+            tm.until(tmux.PROMPT)
+            tm.run("echo status $?")
+            tm.until("status 0")
+            t.ok(True, "Ctrl-D ends it")
+        finally:
+            tm.tmux("kill-server")
+            a.p.end()
+
+
 OWN = [budget, circles, compaction, too_long, resumed, interrupted,
        for_people, without_node, default_agent]
 
@@ -505,7 +569,8 @@ def main():
             continue
         with t.case(f"{provider}, {mode} mode"):
             tasks(provider, mode)
-    parts = OWN + ([killed, programs] if NODE else [])
+    parts = OWN + ([killed, programs] if NODE else []) + \
+        ([terminal] if tmux.PROGRAM else [])
     for part in parts:
         with t.case(part.__name__):
             part()
