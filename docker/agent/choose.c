@@ -93,7 +93,7 @@ choose_provider(const struct agent_options *o, struct agent_choice *out,
 	if (c == NULL || choice_key(c) == NULL) {
 		snprintf(why, MODEL_WHY_MAX,
 		    "There is no key for %s in this session (%s). Outside, "
-		    "export it or `icctl keys` shows how to store it; then "
+		    "export it, or see `icctl login`; then "
 		    "start a new session.",
 		    c == NULL ? "any provider" : c->provider,
 		    c == NULL ? "ANTHROPIC_API_KEY, OPENAI_API_KEY, "

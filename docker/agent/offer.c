@@ -68,11 +68,33 @@ name_make(const struct agent *a, size_t at, const char *from, char *to)
 	}
 }
 
+/* Returns how many tools a request may offer. */
+static size_t
+offer_most(enum model_dialect d)
+{
+	switch (d) {
+	case MODEL_RESPONSES:
+	case MODEL_CHAT:
+		return 128;
+	case MODEL_GEMINI:
+		return 512;
+	case MODEL_ANTHROPIC:
+		break;
+	}
+	return AGENT_TOOLS_MAX;
+}
+
 static int
 offer_direct(struct agent *a)
 {
-	const size_t n = a->mcp.ntools;
+	const size_t most = offer_most(a->choice.dialect);
+	const size_t n = a->mcp.ntools < most ? a->mcp.ntools : most;
 	char *name;
+
+	if (n < a->mcp.ntools)
+		show_say("Only the first %zu of %zu tools are offered: the "
+			 "provider takes no more. Code mode has them all.",
+		    n, a->mcp.ntools);
 
 	a->offered = calloc(n + 1, sizeof(*a->offered));
 	a->names = calloc(n + 1, OFFER_NAME);
