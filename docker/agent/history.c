@@ -170,26 +170,28 @@ line_read(struct value_pool *pool, struct span line, struct model_message *m,
 	return true;
 }
 
+/* Take the message over.  Returns 0; or -1, and frees it. */
 static int
 keep(struct history *h, struct model_message *m)
 {
 	struct model_message *more;
-	size_t room = h->room != 0 ? h->room * 2 : 64;
+	size_t room;
 
-	if (h->n == HISTORY_MESSAGES_MAX)
-		errno = ENOSPC;
-	else if (h->n < h->room || (more = reallocarray(h->messages, room,
-					sizeof(*more))) != NULL) {
-		if (h->n == h->room) {
-			h->messages = more;
-			h->room = room;
+	if (h->n == h->room) {
+		room = h->room != 0 ? h->room * 2 : 64;
+		more = h->n < HISTORY_MESSAGES_MAX
+			   ? reallocarray(h->messages, room, sizeof(*more))
+			   : NULL;
+		if (more == NULL) {
+			model_message_free(m);
+			return -1;
 		}
-		h->messages[h->n++] = *m;
-		*m = (struct model_message){0};
-		return 0;
+		h->messages = more;
+		h->room = room;
 	}
-	model_message_free(m);
-	return -1;
+	h->messages[h->n++] = *m;
+	*m = (struct model_message){0};
+	return 0;
 }
 
 /* Read the file, and cut it where it cannot be read. */
