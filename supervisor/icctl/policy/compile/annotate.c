@@ -254,8 +254,10 @@ annotate_server(struct compile *c, struct json_object *entry, const char *name,
 	}
 	n = 0;
 	for (size_t i = 0; i < w.n; i++)
-		n += (int)annotate_lowered(
-		    name, &w.tools[i], old == NULL ? NULL : old->tools, lowered);
+		if (old == NULL ||
+		    !annotate_is_manual(old->tools, w.tools[i].name))
+			n += (int)annotate_lowered(name, &w.tools[i],
+			    old == NULL ? NULL : old->tools, lowered);
 	merge(&w, root);
 	printf("%s: %zu tool%s annotated\n", name, w.n, plural(w.n));
 out:
@@ -350,7 +352,9 @@ conclude(struct compile *c, const struct policy_set *old,
 		if (n > 0)
 			puts("These demand less than they should; read the "
 			     "tools' descriptions before you agree.");
-		if (consent_get(c, lowered, NULL, again) != 0)
+		if (consent_get(c, n > 0 ? "Less demanding, and newly allowed"
+					 : "Newly allowed",
+			lowered, NULL, again) != 0)
 			goto out;
 	}
 	status = artefact_install(c, fault) == 0 ? ICCTL_OK : ICCTL_FAILED;

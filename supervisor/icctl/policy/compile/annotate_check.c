@@ -219,6 +219,22 @@ lacks(uint32_t now, uint32_t then)
 	return false;
 }
 
+static const struct value *
+find_tool(const struct value *old, const char *name)
+{
+	const struct value *v = old == NULL ? NULL : old->child;
+
+	while (v != NULL && !span_is(value_str(v, "toolName"), name))
+		v = v->next;
+	return v;
+}
+
+bool
+annotate_is_manual(const struct value *old, const char *name)
+{
+	return value_bool(find_tool(old, name), "manual", false);
+}
+
 unsigned
 annotate_lowered(const char *server, const struct annotated *a,
     const struct value *old, struct buf *b)
@@ -229,10 +245,7 @@ annotate_lowered(const char *server, const struct annotated *a,
 	unsigned n = 0;
 	char *name;
 
-	was = old == NULL ? NULL : old->child;
-	while (was != NULL && !span_is(value_str(was, "toolName"), a->name))
-		was = was->next;
-	was = value_get(was, "args");
+	was = value_get(find_tool(old, a->name), "args");
 	for (v = v->child; v != NULL; v = v->next) {
 		const struct value *before =
 		    was == NULL ? NULL : value_getspan(was, v->key);

@@ -22,6 +22,8 @@ void annotate_roles(const char *server, struct buf *);
  */
 int annotate_check(const char *server, struct annotated *, size_t n,
     const struct value *reply, struct fault *);
+/* Returns true if the tool's entry in `old`, the earlier tools, is manual. */
+bool annotate_is_manual(const struct value *old, const char *name);
 /*
  * Append a line for each argument whose roles demand less than its name
  * suggests, or than those in `old`, the server's earlier tools. Returns their

@@ -252,10 +252,11 @@ int grants_new(struct compile *, const struct policy_set *old,
 
 /* consent.c */
 /*
- * Show a statement and get a yes for it: on the terminal, or by --accept with
- * its digest. Returns 0, or COMPILE_WAITS if there is none.
+ * Show a statement, below its title, and get a yes for it: on the terminal, or
+ * by --accept with its digest. `again` is the command that asks for it again.
+ * Returns 0, or COMPILE_WAITS if there is none.
  */
-int consent_get(struct compile *, const struct buf *statement,
+int consent_get(struct compile *, const char *title, const struct buf *statement,
     const struct policy_set *new, const char *again);
 
 #endif

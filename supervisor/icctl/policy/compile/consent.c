@@ -38,13 +38,13 @@ consent_digest(const struct buf *statement, const struct policy_set *new,
 }
 
 int
-consent_get(struct compile *c, const struct buf *statement,
+consent_get(struct compile *c, const char *title, const struct buf *statement,
     const struct policy_set *new, const char *again)
 {
 	char hex[SHA256_HEX];
 
 	consent_digest(statement, new, hex);
-	printf("\nNewly allowed:\n%.*s", (int)statement->len,
+	printf("\n%s:\n%.*s", title, (int)statement->len,
 	    (const char *)buf_span(statement).p);
 	if (c->o.accept != NULL) {
 		if (strcmp(c->o.accept, hex) == 0)

@@ -235,7 +235,7 @@ conclude(struct compile *c, const struct policy_set *old, const char *again,
 	fault->text[0] = '\0';
 	if (n == 0)
 		puts("Nothing is newly allowed.");
-	else if (consent_get(c, &statement, &new, again) != 0)
+	else if (consent_get(c, "Newly allowed", &statement, &new, again) != 0)
 		goto out;
 	if (compile_unchanged(c, fault) == -1 ||
 	    artefact_install(c, fault) == -1)

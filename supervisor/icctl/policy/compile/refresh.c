@@ -157,7 +157,7 @@ run(struct compile *c, struct policy_set *old, struct policy_set *new,
 	rv = ICCTL_FAILED;
 	if (n == 0)
 		puts("Nothing is newly allowed.");
-	if (n == 0 || (n > 0 && consent_get(c, &b, new, again) == 0))
+	if (n == 0 || (n > 0 && consent_get(c, "Newly allowed", &b, new, again) == 0))
 		rv = artefact_install(c, fault) == 0 ? ICCTL_OK : ICCTL_FAILED;
 	buf_free(&b);
 	return rv;
