@@ -16,6 +16,7 @@
 #include "common/buf.h"
 #include "common/json/json.h"
 #include "common/sha256.h"
+#include "docker/compile/data.h"
 #include "docker/model/model.h"
 
 #define STEP_MAX (1U << 20)	/* as a message of a conversation */
@@ -142,7 +143,7 @@ compose(struct span step, const struct value *parts)
 }
 
 static struct model *
-open_model(const char *name)
+open_model(const char *name, enum model_dialect *dialect)
 {
 	struct model_options o = {.name = name, .max_output = STEP_TOKENS};
 	char why[MODEL_WHY_MAX] = "no provider's key is set in this sandbox";
@@ -162,6 +163,7 @@ open_model(const char *name)
 		o.key = key;
 		if (o.name == NULL)
 			o.name = providers[i].model;
+		*dialect = o.dialect;
 		if ((m = model_new(&o, why)) == NULL)
 			break;
 	}
@@ -223,8 +225,10 @@ main(int argc, char **argv)
 	struct model_message m = {.role = MODEL_USER};
 	struct model_answer a = {0};
 	struct model *model;
+	enum model_dialect dialect = MODEL_ANTHROPIC;
 	struct buf in;
-	char *system;
+	char *system, *server;
+	int rv;
 
 	for (int i = 1; i + 1 < argc; i++)
 		if (strcmp(argv[i], "--model") == 0)
@@ -239,8 +243,12 @@ main(int argc, char **argv)
 	    (system = span_dup(value_str(step, "prompt"))) == NULL)
 		fail("hard", "this is no step of icctl policy");
 	m.text = compose(value_str(step, "step"), parts);
-	model = open_model(name);
-	if (model_turn(model, system, &m, 1, NULL, 0, NULL, &a) == -1)
+	model = open_model(name, &dialect);
+	server = span_dup(value_str(step, "server"));
+	rv = server != NULL
+		 ? data_turn(model, dialect, system, m.text, server, &a)
+		 : model_turn(model, system, &m, 1, NULL, 0, NULL, &a);
+	if (rv == -1)
 		fail(model_error_name(a.error), a.why);
 	if (a.stop == MODEL_STOP_LENGTH)
 		fail("hard", "the model's reply was cut at its longest length");

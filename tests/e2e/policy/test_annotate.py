@@ -192,6 +192,69 @@ def test_refresh(work):
         m.end()
 
 
+def test_data(work):
+    """A list from the owner's own data, by five calls at most."""
+    m = home(work, "data", [{"step": "annotate", "reply": tools(
+        echo={"text": ["none"]})}])
+    data = os.path.join(work, "data")
+    h.put(os.path.join(data, "hosts"), "a.example.com and b.example.com")
+    entry = h.echo_server(os.path.join(work, "log-data", "echo"),
+                          sandbox={"filesystem": {"allowRead": [data]}})
+    m.put("mcp-servers.json", json.dumps({"echo": entry}), 0o600)
+    call = {"tool": "echo__lookup$", "args": {"path": data + "/hosts"}}
+    rows = [{"step": "scenarios", "reply": {"scenarios": [c.scenario(
+        "Mine", "http_fetch", {"url": "https://a.example.com/"}, "allow")]}},
+        *news_script()]
+    rules = next(r for r in rows if r["step"] == "rules")
+    rules["reply"]["listDefinitions"] = [{**NEWS, "requiresMcp": True,
+                                          "mcpServerHint": "echo"}]
+    try:
+        t.equal(m.policy("annotate", "--server", "echo").returncode, 0,
+                "data: the server is annotated")
+        rows = [{"step": "prefilter", "reply": c.prefilter(
+            "fetch", servers=[*c.PREFILTER, "echo"])}] + [
+                r for r in rows if r["step"] != "prefilter"]
+        m.script([*rows, {"step": "data-values", "calls": [call],
+                          "reply": {"values": ["a.example.com",
+                                               "b.example.com"]}}])
+        r = m.policy("compile")
+        t.ok("2 hosts for fetch-url" in r.stdout and
+             "a.example.com b.example.com" in r.stdout,
+             "data: the values come from the server", r.stdout + r.stderr)
+        seen = [x for x in m.provider.seen() if "data-values" in x["body"]]
+        t.ok("a.example.com and b.example.com" in seen[-1]["body"],
+             "data: the model saw the result", seen[-1]["body"][-900:])
+        asked = len(seen)
+        r = m.policy("compile", "--accept", str(m.digest(r)))
+        t.ok(r.returncode == 0 and asked == len(
+            [x for x in m.provider.seen() if "data-values" in x["body"]]),
+            "data: the values that were shown are in force", r.stderr)
+        # A model that calls without end, and one that calls what it may not.
+        log = os.path.join(work, "log-data", "echo")
+        os.unlink(log)
+        m.script([*rows, {"step": "data-values", "calls": [call] * 9,
+                          "reply": {"values": []}}])
+        r = m.policy("refresh-lists", "--with-mcp")
+        calls = [x for x in h.read_lines(log) if "tools/call" in
+                 x.get("text", "")]
+        t.ok(len(calls) == 5 and r.returncode == 1,
+             "data: five calls at most", (len(calls), r.stdout, r.stderr))
+        os.unlink(log)
+        m.script([*rows, {"step": "data-values", "calls": [
+            {"tool": "echo__echo$", "args": {"text": "x"}}],
+            "reply": {"values": ["c.example.com"]}}])
+        r = m.policy("refresh-lists", "--with-mcp")
+        calls = [x for x in h.read_lines(log) if "tools/call" in
+                 x.get("text", "")]
+        t.ok(not calls, "data: a tool that does more than read is denied",
+             r.stdout + r.stderr)
+        r = m.policy("refresh-lists", "--yes")
+        t.ok("needs the user's own data" in r.stderr,
+             "data: left alone without --with-mcp", r.stdout + r.stderr)
+    finally:
+        m.end()
+
+
 def test_customize(work):
     m = home(work, "customize", [
         {"step": "customize", "match": "never delete", "reply": {
@@ -256,7 +319,7 @@ def main():
         t.skip("annotate", "bubblewrap is not installed")
         t.done()
     for test in (test_annotate, test_fresh_names, test_refresh,
-                 test_customize, test_task):
+                 test_data, test_customize, test_task):
         with h.workdir() as work:
             test(work)
     t.done()

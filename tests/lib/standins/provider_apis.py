@@ -47,28 +47,30 @@ def flat(content):
     return json.dumps(content) if isinstance(content, dict) else ""
 
 
-def policy_reply(rows, text):
-    """Returns the answer to a step of icctl policy: the first row with its
-    name and, if it has "match", with text that matches.  "reply" is an object
-    or a text; "size" stands for so many bytes."""
+def policy_steps(rows, text):
+    """Returns the steps of the answer to a step of icctl policy: those of the
+    first row with its name and, if it has "match", with text that matches.
+    "reply" is an object or a text, "size" stands for so many bytes, "calls" are
+    steps before it."""
     step = re.search(r"^Step: (\S+)$", text, re.M)
     for row in rows:
         if step and row["step"] == step[1] and \
                 re.search(row.get("match", ""), text, re.S):
             time.sleep(row.get("delay", 0))
-            if "size" in row:
-                return "x" * row["size"]
-            reply = row["reply"]
-            return reply if isinstance(reply, str) else json.dumps(reply)
-    return "no row for this step"
+            reply = "x" * row["size"] if "size" in row else row["reply"]
+            return [*row.get("calls", []), {
+                "text": reply if isinstance(reply, str)
+                else json.dumps(reply)}]
+    return [{"text": "no row for this step"}]
 
 
 def current(script, said):
     """Returns the steps and their results so far.  said: the texts of the
     person and of tools in their order, as ("text" or "result", text)."""
     if isinstance(script, dict) and "policy" in script:
-        return [{"text": policy_reply(script["policy"],
-                                      "\n".join(x for _, x in said))}], []
+        return (policy_steps(script["policy"], "\n".join(
+            x for kind, x in said if kind == "text")),
+            [x for kind, x in said if kind == "result"])
     if isinstance(script, list):
         return script, [x for kind, x in said if kind == "result"]
     steps, results = [], []

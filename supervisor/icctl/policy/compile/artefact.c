@@ -344,10 +344,32 @@ install_servers(const struct compile *c, struct fault *fault)
 	return rv;
 }
 
+/*
+ * Put the text beside the policy that was made of it, if it is not the user's
+ * usual constitution: a session compares them.
+ */
+static int
+install_constitution(const struct compile *c, struct fault *fault)
+{
+	char path[PATH_MAX];
+
+	if (c->constitution == NULL)
+		return 0;
+	snprintf(path, sizeof(path), "%.4000s/constitution.md", c->dir);
+	if (c->o.constitution == NULL && c->o.task == NULL) {
+		if (unlink(path) == -1 && errno != ENOENT)
+			return fault_errno(fault, "%s", path);
+	} else if (jsonfile_replace(path, span_str(c->constitution)) == -1) {
+		return fault_errno(fault, "%s", path);
+	}
+	return 0;
+}
+
 int
 artefact_install(const struct compile *c, struct fault *fault)
 {
-	if (install_servers(c, fault) == -1 ||
+	if (install_constitution(c, fault) == -1 ||
+	    install_servers(c, fault) == -1 ||
 	    install_one(c, "test-scenarios.json", fault) == -1 ||
 	    install_one(c, policydir_names[PROTO_RULES_ANNOTATIONS], fault) ==
 		-1 ||

@@ -88,6 +88,10 @@ asked_compose(struct asked *a, const struct ask *q, const struct fault *refused,
 	buf_reset(b, ASK_FILE);
 	buf_adds(b, "{\"step\":");
 	(void)json_write_string(b, span_str(q->prompt));
+	if (q->server.p != NULL) {
+		buf_adds(b, ",\"server\":");
+		(void)json_write_string(b, q->server);
+	}
 	buf_adds(b, ",\"prompt\":");
 	(void)json_write_string(b, span_of(a->prompt.text, a->prompt.len));
 	buf_init(&schema, ASK_FILE);
@@ -230,15 +234,18 @@ static const struct value *
 asked_once(struct compile *c, struct asked *a, const struct ask *q,
     const char *hash, bool *lost, struct fault *fault)
 {
+	struct compile_box *box = c->box;
 	const struct value *v = NULL;
 	struct buf reply;
 	char path[PATH_MAX];
 
 	*lost = true;
 	buf_init(&reply, ASK_REPLY);
-	if (c->box == NULL && (c->box = box_start(c, false, fault)) == NULL)
-		goto out;
-	if (box_ask(c->box, buf_span(&a->message), &reply, fault) == -1)
+	if (q->policy != NULL)
+		box = box_start(c, q->policy, fault);
+	else if (box == NULL)
+		box = c->box = box_start(c, NULL, fault);
+	if (box == NULL || box_ask(box, buf_span(&a->message), &reply, fault) == -1)
 		goto out;
 	*lost = false;
 	v = asked_judge(c, a, q, buf_span(&reply), fault);
@@ -254,6 +261,8 @@ asked_once(struct compile *c, struct asked *a, const struct ask *q,
 		v = NULL;
 	}
 out:
+	if (q->policy != NULL)
+		box_end(box);
 	buf_free(&reply);
 	return v;
 }

@@ -68,15 +68,16 @@ box_line(int fd)
 }
 
 static int
-box_spawn(struct compile_box *b, const struct compile *c, bool servers,
+box_spawn(struct compile_box *b, const struct compile *c, const char *policy,
     struct fault *fault)
 {
 	char program[PATH_MAX];
 	const char *argv[24] = {"icsupervisor", "--conversation",
 	    "--print-ready", "--quiet", "--session-dir", b->ctl.dir, "--agent",
-	    "policy-compiler", "--policy", "read-only", "--runtime", "bwrap",
+	    "policy-compiler", "--policy",
+	    policy != NULL ? policy : "read-only", "--runtime", "bwrap",
 	    "--escalations", "deny", "--policy-work",
-	    servers ? "servers" : "alone"};
+	    policy != NULL ? "servers" : "alone"};
 	struct spawn s = {.path = program, .envp = environ, .nfds = 3};
 	int out[2], rv = -1;
 
@@ -104,7 +105,7 @@ box_spawn(struct compile_box *b, const struct compile *c, bool servers,
 }
 
 struct compile_box *
-box_start(const struct compile *c, bool servers, struct fault *fault)
+box_start(const struct compile *c, const char *policy, struct fault *fault)
 {
 	struct compile_box *b = calloc(1, sizeof(*b));
 
@@ -118,7 +119,7 @@ box_start(const struct compile *c, bool servers, struct fault *fault)
 	b->said = memfd_create("said", MFD_CLOEXEC);
 	if (b->said == -1 || icctl_new_session(&b->ctl) == -1) {
 		fault_errno(fault, "session");
-	} else if (box_spawn(b, c, servers, fault) == 0) {
+	} else if (box_spawn(b, c, policy, fault) == 0) {
 		if (talk_wait(&b->ctl, b->sup.pid) == 0)
 			return b;
 		box_why(b, "the compiler's session ended at once", fault);

@@ -61,6 +61,9 @@ struct compile {
 	struct policy_file annotations;
 	struct compile_server servers[COMPILE_MAX_SERVERS];
 	unsigned nservers;
+	/* The servers that have annotations; refresh-lists has no others. */
+	struct compile_server annotated[COMPILE_MAX_SERVERS];
+	unsigned nannotated;
 	const struct value *lists; /* resolved: name -> dynamic list */
 	struct compile_box *box;
 	int log;  /* llm-interactions.jsonl */
@@ -94,11 +97,12 @@ const struct value *compile_tool(const struct compile_server *, struct span);
 
 /* box.c */
 /*
- * Start the session in which ic-compile runs, with the user's MCP servers if
- * `servers`. Returns NULL with the fault set.
+ * Start the session in which ic-compile runs. With a directory in `policy`, it
+ * has the user's MCP servers, under that policy. Returns NULL with the fault
+ * set.
  */
 struct compile_box *box_start(
-    const struct compile *, bool servers, struct fault *);
+    const struct compile *, const char *policy, struct fault *);
 /*
  * Send one step and collect the reply. Returns 0, or -1 with the fault set.
  */
@@ -122,6 +126,12 @@ struct ask {
 	 */
 	int (*check)(void *arg, const struct value *reply, struct fault *);
 	void *arg;
+	/*
+	 * The model may call tools of this server, in a session with the policy
+	 * in this directory.
+	 */
+	struct span server;
+	const char *policy;
 };
 
 /*

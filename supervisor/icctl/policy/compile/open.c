@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "common/json/json.h"
+#include "config/jsonfile.h"
 #include "config/policydir.h"
 
 #define OPEN_POOL ((size_t)512 << 20)
@@ -187,6 +188,25 @@ open_text(struct buf *b, const char *path, struct fault *fault)
 }
 
 /*
+ * Append the shipped principles, and make them the user's own: a session
+ * compares them with the policy that was made of them.
+ */
+static int
+open_principles(const struct compile *c, struct buf *b, const char *own,
+    struct fault *fault)
+{
+	char path[PATH_MAX];
+	int r;
+
+	snprintf(path, sizeof(path), "%.4000s/constitution.md", c->datadir);
+	if ((r = open_text(b, path, fault)) == 1)
+		return fault_set(fault, "%s: there is no such file", path);
+	if (r == 0 && jsonfile_replace(own, buf_span(b)) == -1)
+		return fault_errno(fault, "%s", own);
+	return r;
+}
+
+/*
  * Collect the text: the file that was named, or the shipped principles and what
  * the user wrote.
  */
@@ -207,14 +227,12 @@ open_collect(const struct compile *c, struct buf *b, struct fault *fault)
 		return r;
 	}
 	snprintf(path, sizeof(path), "%.4000s/constitution.md", c->ctl->home);
-	if ((r = open_text(b, path, fault)) == 1) {
-		snprintf(
-		    path, sizeof(path), "%.4000s/constitution.md", c->datadir);
-		r = open_text(b, path, fault);
-	}
+	if ((r = open_text(b, path, fault)) == 1)
+		r = open_principles(c, b, path, fault);
 	if (r == -1)
 		return -1;
-	buf_adds(b, "\n");
+	/* As the TypeScript IronCurtain joins them. */
+	buf_adds(b, "\n\n");
 	snprintf(
 	    path, sizeof(path), "%.4000s/constitution-user.md", c->ctl->home);
 	if ((r = open_text(b, path, fault)) == 1)
@@ -333,6 +351,7 @@ compile_annotations(struct compile *c, struct fault *fault)
 			    c->annotations.path, COMPILE_MAX_SERVERS);
 		c->servers[c->nservers++] = (struct compile_server){
 		    .name = v->key, .tools = value_get(v, "tools")};
+		c->annotated[c->nannotated++] = c->servers[c->nservers - 1];
 	}
 	return 0;
 }

@@ -129,7 +129,8 @@ run(struct compile *c, struct policy_set *old, struct policy_set *new,
 	char again[200];
 	int n, rv;
 
-	if (compile_old_set(c, old, fault) == -1 ||
+	if (compile_annotations(c, fault) == -1 ||
+	    compile_old_set(c, old, fault) == -1 ||
 	    take_policy(c, old, fault) == -1 ||
 	    lists_resolve(c,
 		old->files[PROTO_RULES_LISTS].path == NULL
