@@ -99,11 +99,11 @@ class Home:
     def put(self, name, text, mode=0o644):
         return h.put(os.path.join(self.home, name), text, mode)
 
-    def script(self, rows):
+    def script(self, rows, task=None):
         """Replace the script: the provider reads it for each request."""
         path = os.path.join(self.provider.dir, "script.json")
         with open(path + ".new", "w", encoding="utf-8") as f:
-            json.dump({"policy": rows}, f)
+            json.dump({"policy": rows, **({"task": task} if task else {})}, f)
         os.rename(path + ".new", path)
 
     def run(self, *args, answers="", timeout=120, env=None):

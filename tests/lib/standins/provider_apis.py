@@ -68,6 +68,9 @@ def current(script, said):
     """Returns the steps and their results so far.  said: the texts of the
     person and of tools in their order, as ("text" or "result", text)."""
     if isinstance(script, dict) and "policy" in script:
+        if "task" in script and not any(re.search(r"^Step: ", x, re.M)
+                                        for _, x in said):
+            return script["task"], [x for kind, x in said if kind == "result"]
         return (policy_steps(script["policy"], "\n".join(
             x for kind, x in said if kind == "text")),
             [x for kind, x in said if kind == "result"])

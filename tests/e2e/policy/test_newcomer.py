@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""From README alone: five sentences of English become a policy in force, and the
+built-in agent finishes a task under it; each sentence decides a call."""
+import json
+import os
+import shutil
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import compiling as c  # noqa: E402
+import harness as h  # noqa: E402
+
+t = h.Tap()
+TEXT = """You may read everything in ~/Documents.
+You may sort and delete files in ~/Downloads.
+Ask me before you read or change any other file.
+You may read the sites of major newspapers.
+Never push to any repository.
+"""
+R, W, D = "read-path", "write-path", "delete-path"
+FILES = [c.READ_DOCS,
+         c.rule("filesystem-tidy-downloads", "allow",
+                description="Everything within ~/Downloads is allowed.",
+                paths=c.paths("~/Downloads", R, W, D)),
+         c.rule("filesystem-ask", "escalate",
+                description="Any other file asks.", roles=[R, W, D])]
+SITES = [c.rule("fetch-newspapers", "allow", server="fetch",
+                description="Reading the sites in @newspapers is allowed.",
+                domains={"roles": ["fetch-url"], "allowed": ["@newspapers"]})]
+LISTS = [{"name": "newspapers", "type": "domains", "principle": "newspapers",
+          "generationPrompt": "Major newspapers", "requiresMcp": False}]
+STEPS = [
+    {"step": "prefilter", "reply": c.prefilter("filesystem", "fetch", "git")},
+    {"step": "rules", "match": 'name="server">\nfilesystem',
+     "reply": {"rules": FILES}},
+    {"step": "rules", "match": 'name="server">\nfetch',
+     "reply": {"rules": SITES, "listDefinitions": LISTS}},
+    {"step": "rules", "reply": {"rules": [c.rule(
+        "git-ask-read", "escalate", server="git", roles=[R])]}},
+    {"step": "values", "reply": {"values": ["nytimes.com", "zeit.de"]}},
+    {"step": "scenarios", "match": 'name="server">\nfilesystem',
+     "reply": {"scenarios": [
+         c.scenario("Read", "read_file", {"path": "~/Documents/a"}, "allow"),
+         c.scenario("Tidy", "move_file", {
+             "source": "~/Downloads/a", "destination": "~/Downloads/b"},
+             "allow"),
+         c.scenario("Else", "read_file", {"path": "~/.bashrc"}, "escalate")]}},
+    {"step": "scenarios", "match": 'name="server">\nfetch',
+     "reply": {"scenarios": [c.scenario(
+         "News", "http_fetch", {"url": "https://zeit.de/"}, "allow")]}},
+    {"step": "scenarios", "match": "- git_push:", "reply": {"scenarios": [
+        c.scenario("Push", "git_push", {
+            "path": "/workspace", "remote": "https://github.com/a/b"},
+            "not-allow")]}},
+    {"step": "scenarios", "reply": {"scenarios": [c.scenario(
+        "Tag", "git_tag", {"path": "/workspace", "mode": "list"}, "allow")]}},
+    {"step": "judge", "match": 'name="server">\nfilesystem',
+     "reply": c.verdicts(5)},
+    {"step": "judge", "match": 'name="server">\nfetch',
+     "reply": c.verdicts(1)},
+    {"step": "judge", "reply": c.verdicts(2)}]
+
+
+def act(code):
+    return {"tool": "execute_code$", "args": {"code": code}}
+
+
+def main():
+    if not shutil.which("bwrap") or not shutil.which("node", path="/usr/bin"):
+        t.skip("newcomer", "needs bubblewrap, and node in /usr/bin")
+        t.done()
+    with h.workdir() as work:
+        m = c.Home(work, STEPS, constitution=TEXT,
+                   options=("--reload-script",))
+        downloads = os.path.join(m.user, "Downloads")
+        h.put(os.path.join(downloads, "a.pdf"), "a")
+        h.put(os.path.join(m.user, "Documents", "plan.txt"), "paint it blue")
+        h.put(os.path.join(m.user, "secret.txt"), "hunter2")
+        workspace = os.path.join(m.user, "work")
+        os.makedirs(workspace)
+        try:
+            m.script(STEPS)
+            r = m.policy("compile")
+            t.ok("8 scenarios" in r.stdout and m.digest(r) is not None,
+                 "five sentences are compiled", r.stdout + r.stderr)
+            r = m.policy("compile", "--accept", str(m.digest(r)))
+            t.equal(r.returncode, 0, "and in force" + r.stderr)
+            m.script(STEPS, [
+                act(f"filesystem.move_file({{source: '{downloads}/a.pdf', "
+                    f"destination: '{downloads}/sorted.pdf'}}); "
+                    f"return filesystem.read_file({{path: "
+                    f"'{m.user}/Documents/plan.txt'}});"),
+                act(f"return filesystem.read_file({{path: "
+                    f"'{m.user}/secret.txt'}});"),
+                act("return git.git_push({path: '/workspace', "
+                    "remote: 'https://github.com/a/b'});"),
+                {"text": "FINAL: tidy. $RESULT"}])
+            r = m.run("start", "--escalations", "deny", "--workspace",
+                      workspace, "--agent", "builtin", "tidy my Downloads",
+                      timeout=180)
+            t.ok(r.returncode == 0 and "FINAL: tidy." in r.stdout,
+                 "the task is finished", r.stdout + r.stderr)
+            t.ok(os.path.exists(os.path.join(downloads, "sorted.pdf")),
+                 "Downloads is tidy", r.stdout)
+            t.ok("was changed after" not in r.stdout + r.stderr and
+                 "that is not there" not in r.stdout + r.stderr,
+                 "the constitution is the one that was compiled",
+                 r.stdout + r.stderr)
+            session = os.path.join(m.home, "sessions", sorted(
+                os.listdir(os.path.join(m.home, "sessions")))[-1])
+            calls = [(x["toolName"], x["policyDecision"]["status"],
+                      x["policyDecision"]["rule"]) for x in
+                     h.read_lines(os.path.join(session, "audit.jsonl"))
+                     if x["event"] == "call"]
+            t.equal(calls[:2], [("move_file", "allow",
+                                 "filesystem-tidy-downloads"),
+                                ("read_file", "allow", c.READ_DOCS["name"])],
+                    "each sentence decides its call")
+            t.ok(not any(x[1] == "allow" for x in calls[2:]) and
+                 len(calls) >= 3, "and the others are not allowed", calls)
+            with open(os.path.join(session, "session.log"),
+                      encoding="utf-8") as f:
+                t.ok("that is not there" not in f.read(),
+                     "the session finds the constitution")
+            bodies = json.dumps([x["body"] for x in m.provider.seen()])
+            t.ok("hunter2" not in bodies, "the secret stays")
+        finally:
+            m.end()
+    t.done()
+
+
+main()
