@@ -493,6 +493,33 @@ def programs():
         a.end()
 
 
+def troubles():
+    """Failures of the provider have the kinds that icctl send tells."""
+    script = {"quota": [{"status": 429, "times": 9,
+                         "type": "insufficient_quota",
+                         "error": "You exceeded your current quota"}],
+              "key": [{"status": 401, "times": 9, "error": "bad x-api-key",
+                       "type": "authentication_error"}],
+              "busy": [{"status": 503, "times": 1, "text": "Back again."}]}
+    with h.workdir() as work:
+        a = Agent(work, "anthropic", "direct", script)
+        if not a.start():
+            return
+        events = a.send("busy: please")
+        t.ok("Back again." in texts(events), "a busy provider is asked again",
+             events)
+        for word, kind in (("quota", "quota"), ("key", "authentication")):
+            before = len(a.p.seen())
+            events = a.send(f"{word}: please")
+            t.ok(kind in [e.get("kind") for e in events
+                          if e["event"] == "error"] and
+                 len(a.p.seen()) == before + 1,
+                 f"{kind}: told by its kind, and asked once",
+                 ([e for e in events if e["event"] == "error"],
+                  len(a.p.seen()) - before))
+        a.end()
+
+
 def pss(session):
     """Returns the proportional memory of the session's ic-agent, in KiB."""
     top = parent(session.workers()["policyd"][0])
@@ -556,7 +583,7 @@ def terminal():
 
 
 OWN = [budget, circles, compaction, too_long, resumed, interrupted,
-       for_people, without_node, default_agent]
+       for_people, without_node, default_agent, troubles]
 
 
 def main():
