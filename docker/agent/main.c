@@ -275,6 +275,20 @@ remember(const struct agent *a)
 			ask_remember(h->messages[i].text);
 }
 
+/* Show where a conversation that goes on had stopped. */
+static void
+show_last(const struct history *h)
+{
+	for (size_t i = h->n; i-- > 0;) {
+		if (h->messages[i].role != MODEL_ASSISTANT ||
+		    h->messages[i].text == NULL)
+			continue;
+		show_text(span_str(h->messages[i].text));
+		show_text_end();
+		return;
+	}
+}
+
 /* Messages from the person at the terminal, until there are no more. */
 static int
 talk(struct agent *a)
@@ -288,6 +302,7 @@ talk(struct agent *a)
 	show_say("%s (%s), %zu tools, %s mode. Ctrl-C stops, Ctrl-D ends.",
 	    a->choice.model, a->choice.provider, a->mcp.ntools,
 	    a->code ? "code" : "direct");
+	show_last(&a->history);
 	while (end != TURN_GONE && (message = ask_message()) != NULL) {
 		end = turn_run(a, message);
 		free(message);
