@@ -27,6 +27,7 @@ static const char *const groups[] = {
     [10] = "A corporate proxy",
     [11] = "The agent's terminal",
     [12] = "Published ports",
+    [13] = "Connections over TCP",
     [14] = "The web page",
 };
 
@@ -204,6 +205,8 @@ count_text(enum topology_count count)
 		return "one, if an editor talks to the agent";
 	case TOPOLOGY_IF_PORTS:
 		return "one, if ports of the sandbox are published";
+	case TOPOLOGY_IF_GATE:
+		return "one, if its connections come over TCP";
 	}
 	return "?";
 }

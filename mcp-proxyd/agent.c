@@ -180,6 +180,17 @@ agent_open(struct proxy *p, int fd)
 	return 0;
 }
 
+void
+agents_take(struct proxy *p, int fd)
+{
+	if (p->nagents == PROXY_MAX_AGENTS) {
+		turn_away(fd);
+	} else if (agent_open(p, fd) == -1) {
+		log_warn("agent connection");
+		close(fd);
+	}
+}
+
 static void
 listener_ready(struct loop_io *io, uint32_t events)
 {
@@ -199,12 +210,7 @@ listener_ready(struct loop_io *io, uint32_t events)
 		}
 		return;
 	}
-	if (p->nagents == PROXY_MAX_AGENTS) {
-		turn_away(fd);
-	} else if (agent_open(p, fd) == -1) {
-		log_warn("agent connection");
-		close(fd);
-	}
+	agents_take(p, fd);
 }
 
 int

@@ -150,6 +150,8 @@ void agents_tick(struct proxy *);
 /* agent.c */
 void agents_init(struct proxy *);
 int agents_listen(struct proxy *);
+/* Take over a connection of the agent. */
+void agents_take(struct proxy *, int fd);
 /*
  * At the end of a turn: continue blocked connections, write output, close
  * doomed ones.

@@ -65,6 +65,13 @@ on_listen(struct chan *c, const struct msg_LISTEN *m, int fd)
 }
 
 static int
+on_connection(struct chan *c, const struct msg_CONNECTION *m, int fd)
+{
+	agents_take(chan_arg(c), fd);
+	return 0;
+}
+
+static int
 on_tools(struct chan *c, const struct msg_TOOLS *m)
 {
 	if (tools_set(chan_arg(c), m->text, m->complete != 0) == -1)
@@ -259,6 +266,7 @@ const struct chan_handler proxy_handlers[] = {
 	HANDLER(SERVER_VIEW,	on_server_view),
 	HANDLER(ORIENTATION,	on_orientation),
 	HANDLER(LISTEN,		on_listen),
+	HANDLER(CONNECTION,	on_connection),
 };
 /* clang-format on */
 const size_t proxy_nhandlers = nitems(proxy_handlers);

@@ -104,6 +104,15 @@ agents_full(struct loop_io *io)
 }
 
 void
+agents_take(int fd)
+{
+	if (mitmd_env.nagents >= MITMD_MAX_AGENTS || agents_new(fd) == -1) {
+		connect_busy(fd);
+		close(fd);
+	}
+}
+
+void
 agents_accept(struct loop_io *io, uint32_t events)
 {
 	int fd;
@@ -115,11 +124,7 @@ agents_accept(struct loop_io *io, uint32_t events)
 				agents_full(io);
 			return;
 		}
-		if (mitmd_env.nagents >= MITMD_MAX_AGENTS ||
-		    agents_new(fd) == -1) {
-			connect_busy(fd);
-			close(fd);
-		}
+		agents_take(fd);
 	}
 }
 

@@ -516,6 +516,8 @@ void input_ready(struct loop_io *, uint32_t);
 
 /* agents.c: all connections, their deadlines, and fairness among them */
 void agents_accept(struct loop_io *, uint32_t);
+/* Take over a connection of the agent. */
+void agents_take(int fd);
 /*
  * Messages to other workers can be sent again: connections that waited go on.
  */

@@ -213,6 +213,13 @@ on_refused(struct chan *c, const struct msg_REFUSED *m)
 	return 0;
 }
 
+static int
+on_connection(struct chan *c, const struct msg_CONNECTION *m, int fd)
+{
+	agents_take(fd);
+	return 0;
+}
+
 static void
 serve_start(void)
 {
@@ -234,6 +241,7 @@ mitmd_serve(void)
 		HANDLER(BODIES,		on_bodies),
 		HANDLER(SEAL,		on_seal),
 		HANDLER(LISTEN,		on_listen),
+		HANDLER(CONNECTION,	on_connection),
 		HANDLER(STREAM,		on_stream),
 		HANDLER(REFUSED,	on_refused),
 	};

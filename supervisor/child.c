@@ -26,7 +26,8 @@ sup_size(void)
 	    .proxy = sup.proxy.set,
 	    .agent = sup.opt.runtime != RUNTIME_NONE,
 	    .ports = sup.opt.npublish != 0,
-	    .editor = sup.opt.acp};
+	    .editor = sup.opt.acp,
+	    .gate = sup.opt.transport == TRANSPORT_TCP};
 
 	for (unsigned i = 0; i < sup.nservers; i++)
 		if (sup.servers[i].def->egress != NULL)

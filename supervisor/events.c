@@ -249,8 +249,11 @@ event_start(void)
 	put(o, "limits", event_limits(p));
 	put(o, "missing", missing);
 	put(o, "format", value_new_number(p, AUDITSCAN_FORMAT));
-	if (sandbox.image[0] != '\0')
+	if (sandbox.image[0] != '\0') {
 		put(o, "image", text(p, sandbox.image));
+		put(o, "transport",
+		    text(p, options_transport_name(sup.opt.transport)));
+	}
 	if (sup.opt.persona != NULL)
 		put(o, "persona", text(p, sup.opt.persona));
 	if (sup.constitution[0] != '\0')

@@ -24,6 +24,7 @@
 #include "conversation/talk_calls.h"
 #include "conversation/talk_trouble.h"
 #include "domains.h"
+#include "relay/gate.h"
 #include "relay/publish.h"
 #include "resume/state.h"
 #include "topology.h"
@@ -467,6 +468,20 @@ on_port_use_show(struct chan *ch, const struct msg_PORT_USE_SHOW *m)
 }
 
 static int
+on_gate_open(struct chan *ch, const struct msg_GATE_OPEN *m, int fd)
+{
+	gate_opened((enum gate_way)m->way, fd);
+	return 0;
+}
+
+static int
+on_gate_refused(struct chan *ch, const struct msg_GATE_REFUSED *m)
+{
+	gate_refused(m);
+	return 0;
+}
+
+static int
 on_turn_text(struct chan *ch, const struct msg_TURN_TEXT *m)
 {
 	return conversation_text(m) == -1
@@ -536,6 +551,8 @@ static const struct chan_handler sup_handlers[] = {
 	HANDLER(KEY_TELL,	on_key_tell),
 	HANDLER(TUNNEL_SHOW,	on_tunnel_show),
 	HANDLER(PORT_USE_SHOW,	on_port_use_show),
+	HANDLER(GATE_OPEN,	on_gate_open),
+	HANDLER(GATE_REFUSED,	on_gate_refused),
 	HANDLER(TURN_TEXT,	on_turn_text),
 	HANDLER(TURN_DONE,	on_turn_done),
 	HANDLER(SECRET_WANT,	on_secret_want),

@@ -35,6 +35,8 @@ START_OPTION("agent", AGENT, "AGENT", "which agent")
 START_OPTION("model", MODEL, "MODEL", "which model the agent uses")
 START_OPTION("runtime", RUNTIME, "bwrap|docker|podman|none",
     "where the agent runs")
+START_OPTION("transport", TRANSPORT, "unix|tcp",
+    "how a container reaches the session's sockets")
 START_OPTION("image", IMAGE, "NAME", "the image of a container")
 START_OPTION("home", HOME, "session|project",
     "keep the agent's home for this workspace, or not")

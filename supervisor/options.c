@@ -40,7 +40,9 @@ static const char options_help[] =
     "                        workspace\n  --workspace-path same the agent sees the workspace at the path that you\n"
     "                        know, and not only at /workspace\n"
     "  --image NAME          of which "
-    "Docker or Podman makes the sandbox\n  --escalations ask|deny\n            "
+    "Docker or Podman makes the sandbox\n"
+    "  --transport unix|tcp  tcp: for a Docker whose containers cannot use Unix\n"
+    "                        sockets of this machine\n  --escalations ask|deny\n            "
     "            deny: no "
     "one is available to answer, so calls that\n                        would "
     "wait are denied\n  --allow-unsandboxed SERVER\n                        "
@@ -115,6 +117,12 @@ const char *
 options_runtime_name(enum options_runtime r)
 {
 	return r < RUNTIME_COUNT ? options_runtimes[r] : "";
+}
+
+const char *
+options_transport_name(enum options_transport t)
+{
+	return t == TRANSPORT_TCP ? "tcp" : "unix";
 }
 
 enum options_runtime
@@ -209,6 +217,15 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 			    "not \"%s\"",
 			    value);
 		return 0;
+	case OPT_TRANSPORT: {
+		bool tcp = false;
+
+		if (options_choice("transport", value, "tcp", "unix", &tcp,
+			fault) == -1)
+			return -1;
+		o->transport = tcp ? TRANSPORT_TCP : TRANSPORT_UNIX;
+		return 0;
+	}
 	case OPT_IMAGE:
 		return options_path("image", value, &o->image, fault);
 	case OPT_ESCALATIONS:
@@ -353,6 +370,7 @@ options_parse(struct options *o, int argc, char **argv, struct fault *fault)
 	memset(o, 0, sizeof(*o));
 	o->ask = true;
 	o->runtime = RUNTIME_COUNT;
+	o->transport = TRANSPORT_COUNT;
 	opterr = 0;
 	/* A unit parses its own options, then those of its session. */
 	optind = 0;

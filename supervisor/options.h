@@ -36,6 +36,16 @@ const char *options_runtime_name(enum options_runtime);
 /* Returns RUNTIME_COUNT if there is no runtime of this name. */
 enum options_runtime options_runtime_find(const char *name);
 
+/* How the sockets of a session reach its sandbox. */
+enum options_transport {
+	TRANSPORT_UNIX,
+	TRANSPORT_TCP,
+	TRANSPORT_COUNT, /* as configured, or the first one */
+};
+
+/* Returns "unix" or "tcp". */
+const char *options_transport_name(enum options_transport);
+
 #define OPTIONS_KEPT 64U
 #define OPTIONS_MAX_WITH 64U
 
@@ -61,6 +71,7 @@ struct options {
 	const char *viewer; /* binary of icctl start; NULL: our own */
 	char **command; /* after --; NULL: none */
 	enum options_runtime runtime;
+	enum options_transport transport; /* for a container */
 	const char *image; /* for a container; NULL: as configured */
 	bool ask;
 	bool same_path;    /* the agent sees the workspace at its own path */

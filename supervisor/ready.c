@@ -122,8 +122,11 @@ ready_session_json(const char *state)
 	if (sup.constitution[0] != '\0')
 		put_str(o, "constitution", sup.constitution);
 	put_str(o, "runtime", options_runtime_name(sup.opt.runtime));
-	if (sandbox.image[0] != '\0')
+	if (sandbox.image[0] != '\0') {
 		put_str(o, "image", sandbox.image);
+		put_str(o, "transport",
+		    options_transport_name(sup.opt.transport));
+	}
 	put_str(o, "workspace", sup.workspace_path);
 	if (fstat(sup.workspace, &st) == 0) {
 		put_u64(o, "workspaceDev", (uint64_t)st.st_dev);

@@ -13,6 +13,7 @@
 #include "box/orient.h"
 #include "config/jsonfile.h"
 #include "domains.h"
+#include "relay/gate.h"
 #include "relay/publish.h"
 
 static void
@@ -210,6 +211,7 @@ setup_config(void)
 	sup.listen_mcp = sup.listen_mitm = -1;
 	terminal_setup();
 	publish_setup();
+	gate_setup();
 }
 
 static void
@@ -233,7 +235,7 @@ setup_start(void)
 	/* In this order, no worker sends before its receiver has started. */
 	static const enum role order[] = {ROLE_AUDIT, ROLE_KEY, ROLE_TUNNEL,
 	    ROLE_DIAL, ROLE_EGRESS, ROLE_POLICY, ROLE_BACK, ROLE_MITM,
-	    ROLE_PROXY, ROLE_TERM, ROLE_ACP, ROLE_PORT};
+	    ROLE_PROXY, ROLE_TERM, ROLE_ACP, ROLE_PORT, ROLE_GATE};
 
 	for (size_t i = 0; i < nitems(order); i++)
 		setup_start_role(order[i]);

@@ -16,6 +16,7 @@
 
 #include "auditlog/recheck.h"
 #include "box/cgroup/group.h"
+#include "box/engine/sidecar.h"
 #include "box/inside.h"
 #include "box/orient.h"
 #include "box/runtime.h"
@@ -276,6 +277,12 @@ start_runtime(void)
 {
 	if (sup.opt.runtime == RUNTIME_COUNT)
 		sup.opt.runtime = options_runtime_find(sup.config.runtime);
+	/* Only Docker's containers can be where our sockets are not. */
+	if (sup.opt.transport == TRANSPORT_COUNT)
+		sup.opt.transport =
+		    sup.config.tcp && sup.opt.runtime == RUNTIME_DOCKER
+			? TRANSPORT_TCP
+			: TRANSPORT_UNIX;
 }
 
 /* Take what the persona says of the session; icctl has taken the rest. */
@@ -332,7 +339,8 @@ start_listen(struct fault *fault)
 	    session_listen(sup.session.sockets, "mitm-proxy.sock", 0666);
 	if (sup.listen_mcp == -1 || sup.listen_mitm == -1)
 		return fault_errno(fault, "%s/sockets", sup.session.dir);
-	if (terminal_open(fault) == -1 || publish_listen(fault) == -1)
+	if (terminal_open(fault) == -1 || publish_listen(fault) == -1 ||
+	    (sup.opt.transport == TRANSPORT_TCP && sidecar_begin(fault) == -1))
 		return -1;
 	for (unsigned i = 0; i < sup.nservers; i++)
 		if (server_door_open(i, fault) == -1)

@@ -134,6 +134,9 @@ summary_start(void)
 	if (sandbox.image[0] != '\0')
 		sup_warn("the agent runs in a container of %s: image %s",
 		    options_runtime_name(sup.opt.runtime), sandbox.image);
+	if (sup.opt.transport == TRANSPORT_TCP)
+		sup_warn("its container reaches this session over TCP, by a "
+			 "second container that is checked first");
 	if (!sup.opt.ask)
 		sup_warn("no one is asked: calls that would wait are denied");
 	else if (sup.terminal.screen)

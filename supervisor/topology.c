@@ -36,12 +36,14 @@ const struct topology_worker topology_workers[] = {
 	{ ROLE_TERM,	"termd",	TOPOLOGY_IF_AGENT,	MUST, SHOULD },
 	{ ROLE_PORT,	"portd",	TOPOLOGY_IF_PORTS,	MUST, SHOULD },
 	{ ROLE_ACP,	"acpd",		TOPOLOGY_IF_EDITOR,	MUST, SHOULD },
+	{ ROLE_GATE,	"gated",	TOPOLOGY_IF_GATE,	MUST, SHOULD },
 };
 
 /*
  * If a role has several instances, each has its own channel. termd only has a
  * channel to icsupervisor, and acpd one to auditd: viewers are not workers, and
- * come and go.
+ * come and go. gated has only that one, too: icsupervisor gives its connections
+ * to their owners.
  */
 const struct topology_pair topology_pairs[] = {
 	/* tool calls: agent -> proxy -> policy -> audit -> server -> back */
@@ -120,6 +122,8 @@ topology_instances(enum role role, const struct topology_size *size)
 		return size->agent && size->editor ? 1 : 0;
 	case TOPOLOGY_IF_PORTS:
 		return size->ports ? 1 : 0;
+	case TOPOLOGY_IF_GATE:
+		return size->gate ? 1 : 0;
 	case TOPOLOGY_IF_PROXY:
 		return size->proxy && (size->providers != 0 ||
 					  size->doors != 0 || size->open)

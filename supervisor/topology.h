@@ -22,6 +22,7 @@ enum topology_count {
 				its output */
 	TOPOLOGY_IF_EDITOR,  /* one, if an editor talks to the agent */
 	TOPOLOGY_IF_PORTS,   /* one, if ports of the sandbox are published */
+	TOPOLOGY_IF_GATE,    /* one, if its connections come over TCP */
 };
 
 struct topology_worker {
@@ -52,6 +53,7 @@ struct topology_size {
 	bool agent;     /* this session runs the agent */
 	bool editor;    /* an editor talks to it */
 	bool ports;     /* ports of the sandbox are published */
+	bool gate;      /* the sandbox's connections come over TCP */
 };
 
 /* Returns the number of the role's indices. */

@@ -89,7 +89,7 @@ role_name(enum role r)
 {
 	static const char *const names[ROLE_COUNT] = {"icsupervisor",
 	    "mcp-proxyd", "policyd", "auditd", "mcp-backd", "mitmd", "keyd",
-	    "dialerd", "egressd", "tunneld", "termd", "portd", "acpd",
+	    "dialerd", "egressd", "tunneld", "termd", "portd", "acpd", "gated",
 	    "viewer", "icwebd"};
 
 	return r < ROLE_COUNT ? names[r] : "nobody";

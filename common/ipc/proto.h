@@ -15,6 +15,7 @@
 #ifndef PROTO_H
 #define PROTO_H
 
+#include "common/gate_ways.h"
 #include "common/span.h"
 
 enum role {
@@ -31,6 +32,7 @@ enum role {
 	ROLE_TERM,	/* termd, only if icsupervisor runs the agent */
 	ROLE_PORT,	/* portd, only if ports of the sandbox are published */
 	ROLE_ACP,	/* acpd, instead of termd if an editor is served */
+	ROLE_GATE,	/* gated, only if the sandbox's sockets travel over TCP */
 	ROLE_VIEWER,	/* icctl, as the viewer of what termd sends */
 	ROLE_WEB,	/* icwebd, which `icctl web` starts: ROLE_SUP is icctl */
 	ROLE_COUNT,
@@ -39,7 +41,8 @@ enum role {
 #define R(role) (1U << ROLE_##role)
 #define R_WORKER							\
 	(R(PROXY) | R(POLICY) | R(AUDIT) | R(BACK) | R(MITM) | R(KEY) |	\
-	    R(DIAL) | R(EGRESS) | R(TUNNEL) | R(TERM) | R(PORT) | R(ACP))
+	    R(DIAL) | R(EGRESS) | R(TUNNEL) | R(TERM) | R(PORT) | R(ACP) |	\
+	    R(GATE))
 
 /* SETUP: before START.  RUN: after it.  BOTH: at any time. */
 enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
@@ -96,6 +99,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_TOLD		8192U	/* TOOLS_TOLD.text */
 #define PROTO_MAX_TURN_RULES	24U
 #define PROTO_MAX_PORTS		8U	/* published */
+#define PROTO_GATE_TOKEN	44U	/* base64url of 256 bits, and a newline */
 #define PROTO_MAX_SITE		2048U	/* names of the web page's host */
 #define PROTO_MAX_PAGE		(16U << 20) /* an answer to the web page */
 
@@ -295,6 +299,12 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(PUBLISH,	0x0c01,	R(SUP),		R(PORT),	SETUP,	1)	\
 	M(PEER_UID,	0x0c02,	R(SUP),		R(PORT),	SETUP,	1)	\
 	VIA_AUDIT(M, PORT_USE,		0x0c03,	R(PORT),	R(SUP),		0, PORT_USE_SHOW)	\
+	/* the sandbox's connections over TCP */					\
+	M(GATE,		0x0d01,	R(SUP),		R(GATE),	SETUP,	0)	\
+	M(GATE_LISTEN,	0x0d02,	R(SUP),		R(GATE),	SETUP,	1)	\
+	M(GATE_OPEN,	0x0d03,	R(GATE),	R(SUP),		RUN,	1)	\
+	M(GATE_REFUSED,	0x0d04,	R(GATE),	R(SUP),		RUN,	0)	\
+	M(CONNECTION,	0x0d05,	R(SUP),	R(PROXY)|R(MITM)|R(TERM)|R(PORT)|R(ACP), RUN, 1) \
 	/* the web page: browsers' connections, and what they ask for */	\
 	M(WEB_SITE,	0x0e01,	R(SUP),		R(WEB),		SETUP,	0)	\
 	M(WEB_CONN,	0x0e02,	R(SUP),		R(WEB),		RUN,	1)	\
@@ -1123,6 +1133,21 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u64, received, UINT64_MAX)		\
 				F(m, u64, sent, UINT64_MAX)
 #define F_PORT_USE_SHOW(F, m)	F_PORT_USE(F, m)
+/* The preamble of every connection: PROTO_GATE_TOKEN bytes. */
+#define F_GATE(F, m)		F(m, blob, token, PROTO_GATE_TOKEN)
+/* The TCP listener for one of the session's sockets (common/gate_ways.h). */
+#define F_GATE_LISTEN(F, m)	F(m, u8, way, GATE_WAYS - 1)
+/* A connection that began with the token, for that socket's owner. */
+#define F_GATE_OPEN(F, m)	F(m, u8, way, GATE_WAYS - 1)
+/*
+ * Connections so far that were closed: because of another token, because none
+ * came in time, and to make room for newer ones.
+ */
+#define F_GATE_REFUSED(F, m)	F(m, u64, wrong, UINT64_MAX)		\
+				F(m, u64, late, UINT64_MAX)		\
+				F(m, u64, over, UINT64_MAX)
+/* A connection of the sandbox, as if the receiver had accepted it. */
+#define F_CONNECTION(F, m)
 /* hosts: each "NAME:PORT" that a browser may have in its Host, and a newline. */
 #define F_WEB_SITE(F, m)	F(m, str, hosts, PROTO_MAX_SITE)
 /* A connection of a browser whose user was checked. */

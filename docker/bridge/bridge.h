@@ -32,6 +32,13 @@ struct flow {
 	uint8_t bytes[BRIDGE_BUF];
 };
 
+/*
+ * forward.c: `ic-bridge forward`, the sidecar of a container that reaches no
+ * Unix socket of the host: carry connections to sockets in a directory over TCP
+ * to gated.  Returns an exit status.
+ */
+int forward_run(int argc, char **argv);
+
 /* limits.c: 0 means that there is no limit. */
 struct bridge_limits {
 	unsigned long long processes; /* including threads */
@@ -72,6 +79,11 @@ int stdio_run(const char *path);
 int pairs_listen(const char *where);
 int pairs_target(const char *socket);
 void pairs_accept(int listener);
+/*
+ * Pair two connections, which are taken. `out` may be -1: then `in` is closed.
+ * The bytes `first` are sent to `out` before anything else.
+ */
+void pairs_add(int in, int out, const void *first, size_t len);
 /* Add the descriptors of all pairs to p[].  Returns their number. */
 nfds_t pairs_poll(struct pollfd *p, nfds_t first);
 void pairs_move(const struct pollfd *p);

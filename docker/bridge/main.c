@@ -11,6 +11,7 @@
  *       COMMAND...
  *   ic-bridge limit LIMITS -- COMMAND...
  *   ic-bridge stdio PATH
+ *   ic-bridge forward TOKENFILE CHECK DIR NAME=ADDRESS:PORT...
  *   ic-bridge probe IN OUT
  *
  * `run` starts the command, reaps all orphans (it is process 1 of the sandbox),
@@ -26,7 +27,9 @@
  * --env adds the variables in FILE, and --filter a system-call filter: an
  * engine's container has neither.
  * `egress` does the same for an MCP server that may connect to named hosts:
- * SOCKET belongs to its egressd.  `limit` only sets limits and becomes the
+ * SOCKET belongs to its egressd.  `forward` is not in the sandbox but beside it:
+ * it makes the sockets DIR/NAME and carries their connections to gated.  `limit`
+ * only sets limits and becomes the
  * command.
  *
  * The program is static and needs only libc, so that it runs in any container.
@@ -53,6 +56,8 @@ usage(FILE *to)
 	      "                     COMMAND...\n"
 	      "       ic-bridge limit LIMITS -- COMMAND...\n"
 	      "       ic-bridge stdio PATH\n"
+	      "       ic-bridge forward TOKENFILE ADDRESS:PORT DIR "
+	      "NAME=ADDRESS:PORT...\n"
 	      "       ic-bridge probe IN OUT\n\n"
 	      "run    forward 127.0.0.1:18080 to DIR/mitm-proxy.sock while "
 	      "COMMAND runs;\n"
@@ -67,6 +72,10 @@ usage(FILE *to)
 	      "       (0 is no limit)\n"
 	      "stdio  connect stdin and stdout to the socket PATH (for MCP "
 	      "configurations)\n"
+	      "forward\n"
+	      "       make the sockets DIR/NAME and carry their connections "
+	      "to addresses,\n"
+	      "       each after the bytes in TOKENFILE\n"
 	      "probe  make the break-out test, for icsupervisor\n",
 	    to);
 }
@@ -184,10 +193,12 @@ main(int argc, char **argv)
 		return cmd_run(argc - 2, argv + 2, true);
 	if (argc >= 3 && strcmp(argv[1], "egress") == 0)
 		return cmd_run(argc - 2, argv + 2, false);
+	if (argc >= 6 && strcmp(argv[1], "forward") == 0)
+		return forward_run(argc - 2, argv + 2);
 	if (argc >= 3 && strcmp(argv[1], "limit") == 0)
 		return cmd_limit(argc - 2, argv + 2);
 	return misused(
 	    argc < 2 ? "no command is given"
-		     : "the commands are `run`, `egress`, `limit` and `stdio "
-		       "PATH`");
+		     : "the commands are `run`, `egress`, `forward`, `limit` "
+		       "and `stdio PATH`");
 }

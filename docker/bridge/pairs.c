@@ -80,33 +80,40 @@ pair_close(size_t i)
 	pairs_env.pairs[i] = NULL;
 }
 
+void
+pairs_add(int in, int out, const void *first, size_t len)
+{
+	struct pair *p = NULL;
+	size_t i;
+
+	for (i = 0; i < BRIDGE_PAIRS_MAX && pairs_env.pairs[i] != NULL; i++)
+		continue;
+	if (i == BRIDGE_PAIRS_MAX || out == -1 ||
+	    (p = calloc(1, sizeof(*p))) == NULL) {
+		close(in);
+		if (out != -1)
+			close(out);
+		return;
+	}
+	p->a.from = p->b.to = in;
+	p->a.to = p->b.from = out;
+	p->a.len = len;
+	if (len != 0)
+		memcpy(p->a.bytes, first, len);
+	pairs_env.pairs[i] = p;
+}
+
 /* Accept an agent's connection to the proxy and pair it with one to mitmd. */
 void
 pairs_accept(int listener)
 {
-	int in, out, one = 1;
-	struct pair *p;
-	size_t i;
+	int in, one = 1;
 
 	if ((in = accept4(
 		 listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) == -1)
 		return;
-	for (i = 0; i < BRIDGE_PAIRS_MAX && pairs_env.pairs[i] != NULL; i++)
-		continue;
-	if (i == BRIDGE_PAIRS_MAX ||
-	    (out = unix_connect(pairs_env.target, SOCK_NONBLOCK)) == -1) {
-		close(in);
-		return;
-	}
-	if ((p = calloc(1, sizeof(*p))) == NULL) {
-		close(in);
-		close(out);
-		return;
-	}
 	setsockopt(in, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	p->a.from = p->b.to = in;
-	p->a.to = p->b.from = out;
-	pairs_env.pairs[i] = p;
+	pairs_add(in, unix_connect(pairs_env.target, SOCK_NONBLOCK), NULL, 0);
 }
 
 nfds_t

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "box/bridge.h"
+#include "box/engine/sidecar.h"
 #include "box/sandbox.h"
 #include "json_put.h"
 #include "docker/bridge/attempts.h"
@@ -396,6 +397,10 @@ breakout_mounts(struct attempt_ask *ask, struct fault *fault)
 			return fault_errno(fault, "the break-out test");
 		ask->mounts[i].dev = st.st_dev;
 		ask->mounts[i].ino = st.st_ino;
+		if (i < ATTEMPT_MOUNTS - 1 && sup.opt.transport == TRANSPORT_TCP &&
+		    fds[i] == sup.session.sockets)
+			sidecar_place(
+			    &ask->mounts[i].dev, &ask->mounts[i].ino);
 	}
 	return 0;
 }

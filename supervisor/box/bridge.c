@@ -62,6 +62,12 @@ bridge_close(void)
 	bridge_env.calls = NULL;
 }
 
+void
+bridge_peer_set(pid_t pid)
+{
+	bridge_env.peer.pid = pid;
+}
+
 pid_t
 bridge_peer(void)
 {
@@ -79,7 +85,7 @@ bridge_gone(const char *why)
 
 /* Returns 0, or -1 if no such frame is expected now. */
 static int
-bridge_take(enum bridge_kind kind, const uint8_t *data, uint32_t len)
+bridge_frame(enum bridge_kind kind, const uint8_t *data, uint32_t len)
 {
 	bool *awaited;
 
@@ -115,7 +121,7 @@ bridge_next(void)
 	if (bridge_env.len < BRIDGE_HEADER + len)
 		return BRIDGE_HEADER + len - bridge_env.len;
 	bridge_env.len = 0;
-	if (bridge_take(kind, bridge_env.in + BRIDGE_HEADER, len) == -1) {
+	if (bridge_frame(kind, bridge_env.in + BRIDGE_HEADER, len) == -1) {
 		if (bridge_env.calls != NULL)
 			bridge_gone("it sent a frame that was not expected");
 		return 0;
@@ -173,6 +179,22 @@ bridge_ready(struct loop_io *io, uint32_t events)
 		bridge_read();
 }
 
+void
+bridge_take(int fd)
+{
+	if (bridge_env.calls == NULL || bridge_env.io.fd != -1) {
+		close(fd);
+		return;
+	}
+	if (loop_add(&sup.loop, &bridge_env.io, fd, EPOLLIN, bridge_ready,
+		NULL) == -1) {
+		close(fd);
+		bridge_gone("it cannot be read");
+		return;
+	}
+	bridge_write();
+}
+
 /* Only process 1 of the sandbox can know of the socket as yet. */
 static void
 bridge_accept(struct loop_io *io, uint32_t events)
@@ -192,13 +214,7 @@ bridge_accept(struct loop_io *io, uint32_t events)
 		bridge_gone("it belongs to another user");
 		return;
 	}
-	if (loop_add(&sup.loop, &bridge_env.io, fd, EPOLLIN, bridge_ready,
-		NULL) == -1) {
-		close(fd);
-		bridge_gone("it cannot be read");
-		return;
-	}
-	bridge_write();
+	bridge_take(fd);
 }
 
 int
@@ -206,14 +222,16 @@ bridge_open(int sockets, const struct bridge_calls *calls, struct fault *fault)
 {
 	int fd;
 
-	fd = session_listen(sockets, BRIDGE_SOCKET, 0600);
-	if (fd == -1)
-		return fault_errno(fault, BRIDGE_SOCKET);
 	buf_init(&bridge_env.out, BRIDGE_OUT_MAX);
 	bridge_env.sockets = sockets;
 	bridge_env.calls = calls;
 	bridge_env.hello = bridge_env.probed = bridge_env.turn = false;
 	bridge_env.len = 0;
+	if (sockets == -1)
+		return 0;
+	fd = session_listen(sockets, BRIDGE_SOCKET, 0600);
+	if (fd == -1)
+		return fault_errno(fault, BRIDGE_SOCKET);
 	if (loop_add(&sup.loop, &bridge_env.listener, fd, EPOLLIN,
 		bridge_accept, NULL) == -1) {
 		close(fd);

@@ -31,11 +31,18 @@ struct bridge_calls {
 };
 
 /*
- * Listen on bridge.sock in this directory. Returns 0, or -1 with the fault set.
+ * Listen on bridge.sock in this directory; -1: it comes by bridge_take().
+ * Returns 0, or -1 with the fault set.
  */
 int bridge_open(int sockets, const struct bridge_calls *, struct fault *);
 /* Send a frame, also before there is a connection. */
 int bridge_send(enum bridge_kind, const void *data, size_t len);
+/*
+ * Take over the connection, which gated got. There is no way to tell from it
+ * which process connected.
+ */
+void bridge_take(int fd);
+void bridge_peer_set(pid_t);
 /* Returns the process that connected, or -1. */
 pid_t bridge_peer(void);
 /* Close everything and remove the socket. */

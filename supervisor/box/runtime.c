@@ -17,6 +17,7 @@
 #include "box/bridge.h"
 #include "box/cgroup/group.h"
 #include "box/engine/engine.h"
+#include "box/engine/sidecar.h"
 #include "box/kind.h"
 #include "box/locate_priv.h"
 #include "box/oom.h"
@@ -330,8 +331,11 @@ runtime_frame(enum bridge_kind kind, const uint8_t *data, size_t len)
 		return conversation_ended(data, len);
 	if (kind != BRIDGE_PROBED)
 		return -1;
+	if (sup.opt.transport == TRANSPORT_TCP)
+		bridge_peer_set(sidecar_agent());
 	sandbox.first = bridge_peer();
-	breakout_report(data, len, runtime_env.kind->is_first(bridge_peer()));
+	breakout_report(data, len,
+	    sandbox.first == 0 || runtime_env.kind->is_first(sandbox.first));
 	return 0;
 }
 
@@ -397,7 +401,10 @@ runtime_start(void)
 	if (rv == 0)
 		rv = sandbox_log_open(&log, &fault);
 	if (rv == 0)
-		rv = bridge_open(sup.session.sockets, &runtime_calls, &fault);
+		rv = bridge_open(sup.opt.transport == TRANSPORT_TCP
+				     ? -1
+				     : sup.session.sockets,
+		    &runtime_calls, &fault);
 	if (rv == 0)
 		rv = runtime_env.kind->start(
 		    runtime_env.argv, runtime_env.env, log, &fault);
@@ -447,7 +454,7 @@ void
 runtime_poll(void)
 {
 	if (!sup.ready || sup.agent_started || sup.ending ||
-	    !clone_fetched(runtime_poll))
+	    !clone_fetched(runtime_poll) || !sidecar_ready(runtime_poll))
 		return;
 	if (sup.opt.runtime == RUNTIME_NONE)
 		runtime_none();

@@ -57,7 +57,8 @@ static const char *const config_keys[] = {"agent", "audit", "auditRedaction",
     "confinement", "containerRuntime", "credentials", "destinations",
     "dockerResources", "escalationTimeoutSeconds", "image", "limits", "maxConcurrentSessions", "mcpServers", "modelBodies", "notify",
     "packageInstall", "policy", "policyBudget", "profiles", "providers", "proxy", "proxyTools",
-    "resourceBudget", "runtime", "sandboxPolicy", "serverCredentials", NULL};
+    "resourceBudget", "runtime", "sandboxPolicy", "serverCredentials",
+    "transport", NULL};
 
 static bool
 config_is_ignored(const char *key)
@@ -382,6 +383,7 @@ config_parse(struct config *cfg, const char *file, const char *user_home,
 	    config_budget(cfg, &j, root) == -1 ||
 	    limits_read(&cfg->limits, &j, root) == -1 ||
 	    config_runtime(cfg, &j, root) == -1 ||
+	    config_transport(cfg, &j, root) == -1 ||
 	    config_policy(cfg, &j, root, user_home) == -1 ||
 	    config_servers(cfg, &j, root, user_home) == -1 ||
 	    config_agents(cfg, &j, root, user_home) == -1 ||

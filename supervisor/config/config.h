@@ -125,6 +125,7 @@ struct config {
 	struct limits limits;
 	unsigned held_mb; /* MiB of bodies that mitmd may hold at once */
 	const char *runtime; /* "bwrap", "docker" or "podman" */
+	bool tcp;	     /* "transport" is "tcp", not "unix" */
 	char *image;         /* for containers, or NULL */
 	bool sync;
 	char *anchor; /* "journal", a file, or NULL */

@@ -41,6 +41,9 @@ void config_destinations_free(struct config *);
 /* runtime.c */
 int config_runtime(
     struct config *, const struct jsonfile *, struct json_object *root);
+/* "transport": how a container reaches the session's sockets. */
+int config_transport(
+    struct config *, const struct jsonfile *, struct json_object *root);
 /* Read the member "image" into allocated memory, if it is there. */
 int config_image(const struct jsonfile *, struct json_object *,
     const char *where, char **out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reads "runtime", "image" and the TypeScript IronCurtain's "containerRuntime":
+ * Reads "runtime", "transport", "image" and the TypeScript IronCurtain's "containerRuntime":
  * the kind of sandbox in which agents run.
  */
 #include "config/parse.h"
@@ -35,6 +35,21 @@ config_image(const struct jsonfile *j, struct json_object *o, const char *where,
 		    "beginning with -");
 	*out = strdup(s);
 	return *out == NULL ? fault_errno(j->fault, "%s", j->file) : 0;
+}
+
+int
+config_transport(
+    struct config *cfg, const struct jsonfile *j, struct json_object *root)
+{
+	const char *s = NULL;
+
+	if (jsonfile_str(j, root, "", "transport", &s) == -1)
+		return -1;
+	cfg->tcp = s != NULL && strcmp(s, "tcp") == 0;
+	if (s == NULL || cfg->tcp || strcmp(s, "unix") == 0)
+		return 0;
+	return jsonfile_bad(j, "", "transport",
+	    "must be \"unix\" or \"tcp\", is \"%s\"", s);
 }
 
 int

@@ -18,6 +18,7 @@
 #include "clone.h"
 #include "json_put.h"
 #include "domains.h"
+#include "relay/gate.h"
 #include "relay/publish.h"
 #include "sup.h"
 
@@ -175,8 +176,13 @@ control_status_json(void)
 	if (sup.opt.persona != NULL)
 		put_str(o, "persona", sup.opt.persona);
 	put_str(o, "runtime", options_runtime_name(sup.opt.runtime));
-	if (sandbox.image[0] != '\0')
+	if (sandbox.image[0] != '\0') {
 		put_str(o, "image", sandbox.image);
+		put_str(o, "transport",
+		    options_transport_name(sup.opt.transport));
+	}
+	if (sup.opt.transport == TRANSPORT_TCP)
+		json_object_object_add(o, "gate", gate_json());
 	put_str(o, "workspace", sup.workspace_path);
 	put_str(o, "workspaceInside", sup.inside);
 	if (clone != NULL)

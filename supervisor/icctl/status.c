@@ -236,7 +236,7 @@ put_clone(json_object *reply)
 static void
 put_session(json_object *reply)
 {
-	static const char *const rows[] = {"session", "dir", "agent", "persona", "runtime",
+	static const char *const rows[] = {"session", "dir", "agent", "persona", "runtime", "transport",
 	    "image", "workspace", "policy", "started", "pid", "state",
 	    "quotaUntil", "auditFailed"};
 	int64_t pending = icctl_number(reply, "pending");

@@ -68,6 +68,8 @@ void acpd_lines_work(struct acpd_lines *, bool (*reads)(void), bool agent);
 
 /* acpd_box.c */
 void acpd_box_start(void);
+/* Take over a connection of the sandbox. */
+void acpd_box_connection(int fd);
 /* After STOP, accept a connection that has been made already. */
 void acpd_box_stop(void);
 /* Read from the sandbox, or stop reading, as the editor allows it. */

@@ -37,22 +37,28 @@ box_close(const char *why)
 	loop_del(&acpd_env.w.loop, &b->accept_io);
 }
 
-static void
-box_accept(struct loop_io *io, uint32_t events)
+void
+acpd_box_connection(int fd)
 {
 	struct acpd_box *b = &acpd_env.box;
-	int fd;
 
-	fd = accept4(b->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (fd == -1)
-		return;
-	if (b->fd != -1) {
+	if (b->fd != -1 || b->accept_io.fd == -1) {
 		close(fd);
 		return;
 	}
 	b->fd = fd;
 	b->io.fd = -1;
 	acpd_box_update();
+}
+
+static void
+box_accept(struct loop_io *io, uint32_t events)
+{
+	int fd;
+
+	fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd != -1)
+		acpd_box_connection(fd);
 }
 
 void

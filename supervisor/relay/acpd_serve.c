@@ -44,6 +44,13 @@ on_listen(struct chan *c, const struct msg_LISTEN *m, int fd)
 }
 
 static int
+on_connection(struct chan *c, const struct msg_CONNECTION *m, int fd)
+{
+	acpd_box_connection(fd);
+	return 0;
+}
+
+static int
 on_viewer(struct chan *c, const struct msg_VIEWER *m, int fd)
 {
 	acpd_editor_open(fd);
@@ -54,6 +61,7 @@ on_viewer(struct chan *c, const struct msg_VIEWER *m, int fd)
 static const struct chan_handler serve_handlers[] = {
 	HANDLER(ACP_MODE,	on_mode),
 	HANDLER(LISTEN,		on_listen),
+	HANDLER(CONNECTION,	on_connection),
 	HANDLER(VIEWER,		on_viewer),
 };
 /* clang-format on */

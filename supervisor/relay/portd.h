@@ -95,6 +95,8 @@ void browser_accept(struct loop_io *, uint32_t events);
 /* portd_box.c */
 /* Accept connections from the sandbox. */
 void box_accept(struct loop_io *, uint32_t events);
+/* Take over a connection of the sandbox. */
+void box_take(int fd);
 /* Give idle connections of the sandbox to those that wait. */
 void box_match(void);
 

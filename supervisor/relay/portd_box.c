@@ -39,23 +39,30 @@ idle_find(bool used)
 }
 
 void
+box_take(int fd)
+{
+	struct idle *i = idle_find(false);
+
+	if (i == NULL) {
+		close(fd);
+		return;
+	}
+	i->fd = fd;
+	if (loop_add(
+		&portd_env.w.loop, &i->io, fd, EPOLLIN, idle_ready, i) == -1)
+		fatal("epoll");
+}
+
+void
 box_accept(struct loop_io *io, uint32_t events)
 {
-	struct idle *i;
 	int fd;
 
 	for (unsigned n = 0; n < PORTD_ACCEPTS; n++) {
 		fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd == -1)
 			return;
-		if ((i = idle_find(false)) == NULL) {
-			close(fd);
-			continue;
-		}
-		i->fd = fd;
-		if (loop_add(&portd_env.w.loop, &i->io, fd, EPOLLIN, idle_ready,
-			i) == -1)
-			fatal("epoll");
+		box_take(fd);
 	}
 }
 

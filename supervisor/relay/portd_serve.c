@@ -49,9 +49,17 @@ on_publish(struct chan *c, const struct msg_PUBLISH *m, int fd)
 	return 0;
 }
 
+static int
+on_connection(struct chan *c, const struct msg_CONNECTION *m, int fd)
+{
+	box_take(fd);
+	return 0;
+}
+
 /* clang-format off */
 static const struct chan_handler serve_handlers[] = {
 	HANDLER(LISTEN,		on_listen),
+	HANDLER(CONNECTION,	on_connection),
 	HANDLER(PEER_UID,	on_peer_uid),
 	HANDLER(PUBLISH,	on_publish),
 };

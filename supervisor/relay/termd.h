@@ -95,6 +95,8 @@ void box_report(struct span data);
 
 /* termd_box.c */
 void box_start(void);
+/* Take over a connection of the sandbox. */
+void box_connection(int fd);
 /* After STOP, accept a connection that has been made already. */
 void box_stop(void);
 /* Read from the sandbox, or stop reading, as the viewers allow it. */

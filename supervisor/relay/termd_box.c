@@ -63,15 +63,11 @@ box_size(int fd)
 		log_warn("the size of the terminal");
 }
 
-static void
-box_accept(struct loop_io *io, uint32_t events)
+void
+box_connection(int fd)
 {
 	struct box *b = &termd_env.box;
-	int fd;
 
-	fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (fd == -1)
-		return;
 	if (b->fd != -1) {
 		close(fd);
 		return;
@@ -80,6 +76,16 @@ box_accept(struct loop_io *io, uint32_t events)
 	b->io.fd = -1;
 	box_size(fd);
 	box_update();
+}
+
+static void
+box_accept(struct loop_io *io, uint32_t events)
+{
+	int fd;
+
+	fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd != -1)
+		box_connection(fd);
 }
 
 void

@@ -31,6 +31,13 @@ on_listen(struct chan *c, const struct msg_LISTEN *m, int fd)
 }
 
 static int
+on_connection(struct chan *c, const struct msg_CONNECTION *m, int fd)
+{
+	box_connection(fd);
+	return 0;
+}
+
+static int
 on_turn_rule(struct chan *c, const struct msg_TURN_RULE *m)
 {
 	if (turns_rule(m) == -1)
@@ -49,6 +56,7 @@ on_viewer(struct chan *c, const struct msg_VIEWER *m, int fd)
 static const struct chan_handler serve_handlers[] = {
 	HANDLER(TERM_MODE,	on_mode),
 	HANDLER(LISTEN,		on_listen),
+	HANDLER(CONNECTION,	on_connection),
 	HANDLER(TURN_RULE,	on_turn_rule),
 	HANDLER(VIEWER,		on_viewer),
 };

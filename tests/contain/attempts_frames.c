@@ -282,7 +282,7 @@ static const struct attempt rows[] = {
 	ROW("send an order with a descriptor", listener),
 	ROW("send an unknown message", unknown),
 	ROW("send a truncated message", truncated),
-	{"send an empty message", "sendmsg", empty, 0, R_WORKER, SENT, SENT,
+	{"send an empty message", "sendmsg", empty, 0, R_WORKER & ~R(GATE), SENT, SENT,
 	    SENT, SENT, CLOSED, "its receiver takes the channel for closed"},
 	ROW("send 64 KiB of nothing", longest),
 	MITM("send a request as approved", approved),

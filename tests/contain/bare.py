@@ -102,6 +102,9 @@ class Bare:
                                host))
             ours.send(self.msg("START", b""))
             return peers
+        if role == "gated":         # nor has it
+            ours.send(self.msg("START", b""))
+            return peers
         for name, number in self.table.roles.items():
             if name == role or len(peers) == 2:
                 continue
@@ -151,8 +154,8 @@ class Bare:
 
     def run(self, role, a, layer):
         self.reset()
-        # A process that is started by hand and confined whole, as icwebd is
-        # by `icctl web`, attacks one that is not.
+        # A process that is started by hand and confined whole (rig.ALONE)
+        # attacks one that is not.
         victim = self.victim("bare" if layer == "all" else layer)
         b = self.binary(role, layer, "attacker")
         b.order(a["n"], layers=LAYERS.get(layer, 0), victim=victim[1],

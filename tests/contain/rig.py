@@ -37,6 +37,11 @@ def wait(p, seconds):
     return p.wait() if ended else None
 
 
+# Workers that are attacked alone: icwebd is no part of a session, and gated only
+# of one in a container.
+ALONE = ("icwebd", "gated")
+
+
 class Table:
     """The table that contain_list prints."""
 
@@ -51,7 +56,7 @@ class Table:
                                            "WEB_SITE")}
         # The workers of a session.
         self.roles = {k: v for k, v in d["roles"].items()
-                      if k not in ("icsupervisor", "viewer", "icwebd")}
+                      if k not in ("icsupervisor", "viewer", *ALONE)}
         self.exceptions = {(e["name"], e["role"]): e for e in d["exceptions"]}
 
     def of(self, role):

@@ -50,7 +50,7 @@ def lane(cases, work, args, out):
         if index is None:
             break
         try:
-            if kind == "all" and role != "icwebd":
+            if kind == "all" and role not in rig.ALONE:
                 r = confined.run(role, a, arg=extra,
                                  servers=a["call"] == "sendmsg")
             else:
@@ -97,8 +97,9 @@ class Suite:
             for role in [*self.table.roles, "resolver"]:
                 if role in a["roles"]:
                     self.add("all", role, a, 0)
-            if "icwebd" in a["roles"]:
-                self.add("all", "icwebd", a, 0)
+            for role in rig.ALONE:
+                if role in a["roles"]:
+                    self.add("all", role, a, 0)
             for kind in self.layers:
                 self.add(kind, small, a, 0)
             for (name, role) in self.table.exceptions:
@@ -191,7 +192,7 @@ class Suite:
     def report_roles(self):
         """Reports how much was tried in each role, and the results."""
         granted = []
-        for role in [*self.table.roles, "icwebd", "resolver"]:
+        for role in [*self.table.roles, *rig.ALONE, "resolver"]:
             tried = [(c[2], r) for c, r in zip(self.cases, self.results)
                      if c[0] == "all" and c[1] == role]
             if not tried:

@@ -65,6 +65,7 @@ static const struct row {
 	{ON_BOTH,   "--mount", "type=bind,source={workspace},target=/workspace"},
 	{ON_BOTH,   "--mount", "type=bind,source={workspace},target={same}"},
 	{ON_BOTH,   "--mount", "type=bind,source={sockets},target=/run/ironcurtain,readonly"},
+	{ON_DOCKER, "--mount", "type=volume,source={volume},target=/run/ironcurtain,readonly,volume-nocopy"},
 	{ON_BOTH,   "--mount", "type=bind,source={orientation},target=/etc/ironcurtain,readonly"},
 	{ON_BOTH,   "--mount", "type=bind,source={bundle},target=/etc/ssl/certs/ca-certificates.crt,readonly"},
 	{ON_BOTH,   "--mount", "type=bind,source={bridge},target=" SANDBOX_BRIDGE ",readonly"},
@@ -75,6 +76,42 @@ static const struct row {
 	{ON_BOTH,   "--mount", "type=bind,source={resolv},target=/etc/resolv.conf,readonly"},
 	{ON_BOTH,   "--workdir", "{inside}"},
 	{ON_BOTH,   "--entrypoint", SANDBOX_BRIDGE},
+};
+
+/* The sidecar of the TCP transport (sidecar.c). */
+static const struct row sidecar_rows[] = {
+	{ON_DOCKER, "run", NULL},
+	{ON_DOCKER, "--detach", NULL},
+	{ON_DOCKER, "--rm", NULL},
+	{ON_DOCKER, "--pull", "never"},
+	{ON_DOCKER, "--name", "{volume}-gate"},
+	{ON_DOCKER, "--hostname", "ironcurtain-gate"},
+	{ON_DOCKER, "--label", "ironcurtain.session={session}"},
+	{ON_DOCKER, "--label", "ironcurtain.owner-host={machine}"},
+	{ON_DOCKER, "--label", "ironcurtain.owner-uid={uid}"},
+	{ON_DOCKER, "--label", "ironcurtain.owner-pid={pid}"},
+	{ON_DOCKER, "--label", "ironcurtain.owner-start={start}"},
+	{ON_DOCKER, "--label", "ironcurtain.boot-id={boot}"},
+	{ON_DOCKER, "--network", "{volume}"},
+	{ON_DOCKER, "--add-host", "{added}"},
+	{ON_DOCKER, "--cap-drop", "ALL"},
+	{ON_DOCKER, "--security-opt", "no-new-privileges"},
+	{ON_DOCKER, "--security-opt", "seccomp={seccomp}"},
+	{ON_DOCKER, "--user", "{user}"},
+	{ON_DOCKER, "--ipc", "private"},
+	{ON_DOCKER, "--pids-limit", "4"},
+	/* Two buffers for each connection that it may have. */
+	{ON_DOCKER, "--memory", "256m"},
+	{ON_DOCKER, "--memory-swap", "256m"},
+	{ON_DOCKER, "--shm-size", "1m"},
+	{ON_DOCKER, "--read-only", NULL},
+	{ON_DOCKER, "--log-driver", "none"},
+	{ON_DOCKER, "--no-healthcheck", NULL},
+	{ON_DOCKER, "--mount", "type=volume,source={volume},target=/run/ironcurtain,volume-nocopy"},
+	{ON_DOCKER, "--mount", "type=bind,source={token},target=" ENGINE_TOKEN ",readonly"},
+	{ON_DOCKER, "--mount", "type=bind,source={bridge},target=" SANDBOX_BRIDGE ",readonly"},
+	{ON_DOCKER, "--workdir", "/"},
+	{ON_DOCKER, "--entrypoint", SANDBOX_BRIDGE},
 };
 /* clang-format on */
 
@@ -146,13 +183,19 @@ set_limits(struct values *v)
 static void
 set_paths(struct values *v)
 {
-	static const char *const ours[][2] = {{"sockets", "sockets"}, {"orientation", "orientation"},
+	static const char *const ours[][2] = {{"orientation", "orientation"},
 	    {"bundle", "orientation/ca-bundle.pem"}, {"id", "engine/id"},
+	    {"token", "engine/token"},
 	    {"seccomp", "engine/seccomp.json"}, {"filter", "engine/filter"},
 	    {"passwd", "engine/passwd"}, {"group", "engine/group"},
 	    {"hosts", "engine/hosts"}, {"resolv", "engine/resolv.conf"}};
+	const bool tcp = sup.opt.transport == TRANSPORT_TCP;
 	char *home;
 
+	set(v, "sockets", "%s%s", tcp ? "" : sup.session.dir,
+	    tcp ? "" : "/sockets");
+	set(v, "volume", "%s", engine.beside);
+	set(v, "added", "%s", engine.host);
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
 		set(v, ours[i][0], "%s/%s", sup.session.dir, ours[i][1]);
 	home = paths_of_fd(sup.session.home);
@@ -234,23 +277,24 @@ add(char **args, size_t *n, char *text)
 }
 
 static int
-add_rows(char **args, size_t *n, const struct values *v)
+add_rows(char **args, size_t *n, const struct row *r, size_t nrows,
+    const struct values *v)
 {
 	char *value;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if ((rows[i].engines & engine.kind->bit) == 0)
+	for (size_t i = 0; i < nrows; i++) {
+		if ((r[i].engines & engine.kind->bit) == 0)
 			continue;
 		value = NULL;
-		if (rows[i].value != NULL) {
-			if ((value = fill(v, rows[i].value)) == NULL)
+		if (r[i].value != NULL) {
+			if ((value = fill(v, r[i].value)) == NULL)
 				return -1;
 			if (value[0] == '\0') {
 				free(value);
 				continue;
 			}
 		}
-		if (add(args, n, strdup(rows[i].option)) == -1) {
+		if (add(args, n, strdup(r[i].option)) == -1) {
 			free(value);
 			return -1;
 		}
@@ -261,7 +305,7 @@ add_rows(char **args, size_t *n, const struct values *v)
 }
 
 char **
-engine_args(char *const *argv, struct fault *fault)
+engine_args(char *const *argv, bool side, struct fault *fault)
 {
 	struct values v = {.n = 0};
 	char **args;
@@ -275,7 +319,9 @@ engine_args(char *const *argv, struct fault *fault)
 	}
 	set_all(&v);
 	if (!v.failed)
-		rv = add_rows(args, &n, &v);
+		rv = side ? add_rows(args, &n, sidecar_rows,
+				nitems(sidecar_rows), &v)
+			  : add_rows(args, &n, rows, nitems(rows), &v);
 	if (rv == 0)
 		rv = engine_volumes_add(args, &n, ENGINE_MAX_ARGS - 1);
 	if (rv == 0)

@@ -139,14 +139,18 @@ int
 engine_ask(const char *const *args, unsigned ms, struct engine_said *said,
     struct fault *fault)
 {
-	const char *argv[64] = {engine.kind->name};
+	const char *argv[ENGINE_MAX_ARGS + 1] = {engine.kind->name};
 	size_t n = 1;
 
 	said->out[0] = said->err[0] = '\0';
 	for (char **b = engine.before; *b != NULL; b++)
 		argv[n++] = *b;
-	for (; *args != NULL && n < 63; args++)
+	for (; *args != NULL; args++) {
+		if (n == ENGINE_MAX_ARGS)
+			return fault_set(fault, "%s: too many arguments",
+			    engine.kind->name);
 		argv[n++] = *args;
+	}
 	return client_run(argv, ms, said, fault);
 }
 

@@ -81,15 +81,51 @@ is_id(const char *s)
 	       s[strspn(s, "0123456789abcdef")] == '\0';
 }
 
-/* Remove it with everything in it. */
-static int
-end_remove(const char *id, struct fault *fault)
+/* Volumes have names of ours instead. */
+static bool
+is_name(const char *s)
 {
-	const char *args[] = {"rm", "--force", "--volumes", id, NULL};
-	static struct engine_said said;
-	int rv = engine_ask(args, END_MS, &said, fault);
+	return strncmp(s, "ironcurtain-", 12) == 0 && strlen(s) < 128 &&
+	       s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789"
+			   "ABCDEFGHIJKLMNOPQRSTUVWXYZ._-")] == '\0';
+}
 
-	if (rv == -1 || rv == 0 || strstr(said.err, "o such container") != NULL)
+/* Things of the engine that have our labels, in the order of their removal. */
+static const struct swept {
+	unsigned engines;
+	const char *list[5], *remove[5];
+	const char *what, *name;
+} swept[] = {
+    {ON_BOTH, {"ps", "--all", "--no-trunc", NULL},
+	{"rm", "--force", "--volumes", NULL}, "container", "{{.ID}}"},
+    /* Those of the TCP transport. */
+    {ON_DOCKER, {"network", "ls", "--no-trunc", NULL},
+	{"network", "rm", NULL}, "network", "{{.ID}}"},
+    {ON_DOCKER, {"volume", "ls", NULL}, {"volume", "rm", NULL}, "volume",
+	"{{.Name}}"},
+};
+
+static size_t
+end_words(const char **args, size_t n, const char *const *words)
+{
+	while (*words != NULL)
+		args[n++] = *words++;
+	return n;
+}
+
+/* Remove it; `words` is the engine's command. */
+static int
+end_remove(const char *const *words, const char *id, struct fault *fault)
+{
+	static struct engine_said said;
+	const char *args[8];
+	size_t n = end_words(args, 0, words);
+	int rv;
+
+	args[n++] = id;
+	args[n] = NULL;
+	rv = engine_ask(args, END_MS, &said, fault);
+	if (rv == -1 || rv == 0 || strstr(said.err, "o such ") != NULL)
 		return rv == -1 ? -1 : 0;
 	return fault_set(fault, "%s", said.err);
 }
@@ -108,7 +144,8 @@ end_is_orphan(char *line, char **id)
 		if ((word[i] = strsep(&rest, " ")) == NULL)
 			return false;
 	*id = word[0];
-	if (!is_id(word[0]) || word[1][strspn(word[1], "0123456789")] != '\0')
+	if ((!is_id(word[0]) && !is_name(word[0])) ||
+	    word[1][strspn(word[1], "0123456789")] != '\0')
 		return false;
 	if (boot[0] == '\0' ||
 	    strncmp(word[3], boot, strcspn(boot, ":") + 1) != 0)
@@ -120,18 +157,14 @@ end_is_orphan(char *line, char **id)
 	return strcmp(start, word[2]) != 0;
 }
 
-int
-engine_sweep(bool remove, struct json_object *ids, struct fault *fault)
+/* List things of this kind: lines "ID PID START BOOT". */
+static int
+sweep_list(
+    const struct swept *k, struct engine_said *said, struct fault *fault)
 {
-	char own[64], machine[128];
-	const char *const args[] = {"ps", "--all", "--no-trunc", "--filter",
-	    own, "--filter", machine, "--format",
-	    "{{.ID}} {{.Label \"ironcurtain.owner-pid\"}} {{.Label "
-	    "\"ironcurtain.owner-start\"}} {{.Label "
-	    "\"ironcurtain.boot-id\"}}",
-	    NULL};
-	static struct engine_said said;
-	char *rest = said.out, *line, *id;
+	const char *args[16];
+	char own[64], machine[128], format[256];
+	size_t n = end_words(args, 0, k->list);
 	int rv;
 
 	/* Processes of other users may be hidden. */
@@ -140,23 +173,54 @@ engine_sweep(bool remove, struct json_object *ids, struct fault *fault)
 	/* The engine's socket may be shared with another machine. */
 	snprintf(machine, sizeof(machine), "label=ironcurtain.owner-host=%s",
 	    here()->host);
-	if ((rv = engine_ask(args, END_MS, &said, fault)) == -1)
+	snprintf(format, sizeof(format),
+	    "%s {{.Label \"ironcurtain.owner-pid\"}} {{.Label "
+	    "\"ironcurtain.owner-start\"}} {{.Label "
+	    "\"ironcurtain.boot-id\"}}",
+	    k->name);
+	n = end_words(args, n, (const char *const[]){"--filter", own,
+				   "--filter", machine, "--format", format,
+				   NULL});
+	args[n] = NULL;
+	if ((rv = engine_ask(args, END_MS, said, fault)) == -1)
 		return -1;
-	if (rv != 0)
-		return fault_set(
-		    fault, "%s ps: %s", engine.kind->name, said.err);
+	return rv == 0 ? 0
+		       : fault_set(fault, "%s %s: %s", engine.kind->name,
+			     k->list[0], said->err);
+}
+
+static int
+sweep_kind(const struct swept *k, bool remove, struct json_object *ids,
+    struct fault *fault)
+{
+	static struct engine_said said;
+	char *rest = said.out, *line, *id;
+
+	if (sweep_list(k, &said, fault) == -1)
+		return -1;
 	while ((line = strsep(&rest, "\n")) != NULL) {
 		if (!end_is_orphan(line, &id))
 			continue;
-		if (remove && end_remove(id, fault) == -1)
+		if (remove && end_remove(k->remove, id, fault) == -1)
 			return -1;
-		if (ids != NULL)
+		/* `icctl gc` counts containers. */
+		if (ids != NULL && k == &swept[0])
 			json_object_array_add(ids, json_object_new_string(id));
 		if (remove)
-			sup_note("removed container %.12s of a session that "
-				 "ended without its supervisor",
-			    id);
+			sup_note("removed %s %.12s of a session that ended "
+				 "without its supervisor",
+			    k->what, id);
 	}
+	return 0;
+}
+
+int
+engine_sweep(bool remove, struct json_object *ids, struct fault *fault)
+{
+	for (size_t i = 0; i < nitems(swept); i++)
+		if ((swept[i].engines & engine.kind->bit) != 0 &&
+		    sweep_kind(&swept[i], remove, ids, fault) == -1)
+			return -1;
 	return 0;
 }
 
@@ -185,7 +249,7 @@ engine_remove(void)
 	if (!end_read(engine.fd, "id", engine.id, sizeof(engine.id)) ||
 	    !is_id(engine.id))
 		return;
-	if (end_remove(engine.id, &fault) == -1)
+	if (end_remove(swept[0].remove, engine.id, &fault) == -1)
 		sup_warn("container %.12s cannot be removed: %s. By hand: %s "
 			 "rm --force %.12s",
 		    engine.id, fault.text, engine.kind->name, engine.id);

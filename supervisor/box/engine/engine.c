@@ -18,6 +18,7 @@
 
 #include <json-c/json.h>
 
+#include "box/engine/sidecar.h"
 #include "box/kind.h"
 #include "box/oom.h"
 #include "box/orient.h"
@@ -146,6 +147,8 @@ engine_check(struct fault *fault)
 	    engine_path_ok(sandbox.bridge, fault) == -1 ||
 	    engine_client(fault) == -1 || check_image(fault) == -1)
 		return -1;
+	if (sup.opt.transport == TRANSPORT_TCP && sidecar_check(fault) == -1)
+		return -1;
 	l->memory_forced = l->processes_forced = l->cpus_forced = engine.limits;
 	return engine_sweep(true, NULL, fault);
 }
@@ -175,7 +178,7 @@ engine_start(char *const *argv, char *const *env, int log, struct fault *fault)
 	size_t n = 0;
 	int rv = 0;
 
-	if ((args = engine_args(argv, fault)) == NULL)
+	if ((args = engine_args(argv, false, fault)) == NULL)
 		return -1;
 	for (size_t i = 0; args[i] != NULL; i++)
 		n++;
@@ -239,6 +242,14 @@ engine_unmade(const char *how, struct fault *why, const char **remedy)
 	*remedy = "Its own message is above, or in session.log";
 }
 
+static void
+engine_remove_all(void)
+{
+	engine_remove();
+	/* The agent's container uses the sidecar's volume. */
+	sidecar_remove();
+}
+
 const struct box_kind box_engine_kind = {
     .find = engine_find,
     .environment = engine_environment,
@@ -248,5 +259,5 @@ const struct box_kind box_engine_kind = {
     .made = engine_made,
     .unmade = engine_unmade,
     .stop = engine_stop,
-    .remove = engine_remove,
+    .remove = engine_remove_all,
 };

@@ -18,6 +18,8 @@
 #define ENGINE_MAX_ARGS 160U /* an engine's client takes */
 #define ENGINE_MAX_ENV 12U
 #define ENGINE_MAX_VOLUMES 16U
+/* The token's place in the sidecar. */
+#define ENGINE_TOKEN "/opt/ironcurtain/token"
 #define ENGINE_FILTER "/opt/ironcurtain/filter"
 
 /* The engines of a row in a table. */
@@ -52,6 +54,9 @@ struct engine {
 	char *dir;   /* DIR/engine, where its files are */
 	int fd;
 	char id[ENGINE_ID]; /* the container's, or "" */
+	/* Only over TCP: the name of the sidecar's network and volume; ... */
+	char beside[96];
+	char host[64]; /* ... and "NAME:host-gateway", if it needs one */
 };
 
 extern struct engine engine;
@@ -84,11 +89,11 @@ int engine_files(struct fault *);
 char *engine_path(const char *name);
 
 /*
- * args.c: Returns the arguments that make the container, allocated,
- * without those before every command; `argv` is the whole command in it.
- * Returns NULL with the fault set.
+ * args.c: Returns the arguments that make the agent's container, or its
+ * sidecar's (`side`), allocated, without those before every command; `argv` is
+ * the whole command in it. Returns NULL with the fault set.
  */
-char **engine_args(char *const *argv, struct fault *);
+char **engine_args(char *const *argv, bool side, struct fault *);
 /* Refuse a path that --mount cannot express. */
 int engine_path_ok(const char *path, struct fault *);
 

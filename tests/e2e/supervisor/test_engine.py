@@ -270,9 +270,14 @@ def test_swept(work):
         f"{'c' * 64} {os.getpid()} 1 {boot}:1",
         f"{'d' * 64} {os.getpid()} {own} other:1",
         f"{'b' * 64} {os.getpid()} {own} ",
-        "--volumes 1 1 1"])
+        "--volumes 1 1 1"],
+        networks=[f"{'a' * 64} {os.getpid()} 1 {here}",
+                  f"{'9' * 64} {os.getpid()} {own} {here}"],
+        volumes=[f"ironcurtain-old {os.getpid()} 1 {here}",
+                 f"other-old {os.getpid()} 1 {here}"])
     e.start("true")
-    t.equal([c["args"][-1] for c in e.of("rm")], [STALE, "d" * 64, ID],
+    t.equal([c["args"][-1] for c in e.of("rm")],
+            [STALE, "d" * 64, "a" * 64, "ironcurtain-old", ID],
             "only what belongs to nobody, and our own, is removed")
     t.ok(f"label=ironcurtain.owner-host={socket.gethostname()}" in
          e.of("ps")[0]["args"],
@@ -347,6 +352,94 @@ def parent(pid):
         return 0
 
 
+def shown_tcp(e, args):
+    """Also without ports, and with a name for the gateway."""
+    return re.sub(r"(GATEWAY|ironcurtain-host):\d+", r"\1:PORT",
+                  shown(e, args).replace("127.77.0.1", "GATEWAY"))
+
+
+def everything(e):
+    """Returns the commands of networks and volumes, and removals."""
+    return [" ".join(a for a in c["args"][2:] if "ironcurtain.owner" not in a)
+            for c in e.calls() if c["args"][2] in ("network", "volume", "rm")
+            and "ls" not in c["args"]]
+
+
+def open_network():
+    """Returns what the sidecar's check finds wrong with this machine's own
+    network, in which the stand-in starts the sidecar."""
+    with open("/proc/net/route", encoding="ascii") as f:
+        routes = [x.split()[1] for x in f.readlines()[1:]]
+    return "the sidecar" if routes else None
+
+
+def test_tcp(work):
+    """The stand-in's sidecar has the network of this machine, which is not
+    isolated. The check finds that out, and nothing is left."""
+    e = Engine(work, "docker", options=("--image", "some/image",
+                                        "--transport", "tcp"),
+               network="127.77.0.0/24 127.77.0.1 ")
+    r = e.start("/bin/sh", "-c", "echo > /workspace/began; ls /run/ironcurtain")
+    began = os.path.exists(os.path.join(e.s.workspace, "began"))
+    if open_network():
+        t.ok(r.returncode == 71 and not began and
+             re.search("sidecar: it (reaches port .* must not|has a "
+                       "default route)", r.stderr),
+             "a network that is not isolated is refused", r.stderr)
+    else:
+        t.ok(r.returncode == 0 and began, "the agent runs", r.stderr)
+    runs = e.of("run")
+    golden = os.path.join(HERE, "engine_tcp.txt")
+    got = shown_tcp(e, runs[0]["args"]) if runs else ""
+    if os.environ.get("IC_GOLDEN"):
+        with open(golden, "w", encoding="utf-8") as f:
+            f.write(got)
+    with open(golden, encoding="utf-8") as f:
+        want = f.read()
+    t.ok(got == want, "the sidecar's arguments are those of the golden file",
+         "\n".join(difflib.unified_diff(want.split("\n"), got.split("\n"),
+                                        "golden", "now", lineterm="")))
+    name = "ironcurtain-" + os.path.basename(e.s.dir)
+    made = [x for x in everything(e) if x.startswith(("network", "volume"))]
+    t.ok([x for x in made if "--aux-address" in x and "--internal" in x and
+          "DefaultGatewayIPv4=127.77.0.254" in x],
+         "the network is internal, and its default route leads nowhere",
+         str(made))
+    t.ok(everything(e)[-3:] == [f"rm --force {name}-gate",
+                                f"network rm {name}", f"volume rm {name}"],
+         "sidecar, network and volume are removed", str(everything(e)))
+    words = [w for c in e.calls() for w in c["args"] + [*c["env"].values()]]
+    t.ok(not [w for w in words if re.search(r"(?<![\w-])[\w-]{43}(?![\w-])",
+                                            w)] and
+         not os.path.exists(os.path.join(e.s.dir, "engine", "token")),
+         "no token in a command line or environment, nor a file of it")
+
+
+def test_tcp_far(work):
+    """The gateway is no address of this machine."""
+    e = Engine(work, "docker", options=("--image", "some/image",
+                                        "--transport", "tcp"),
+               network="198.51.100.0/24 198.51.100.1 ")
+    r = e.start("/bin/true")
+    run = shown_tcp(e, e.of("run")[0]["args"])
+    t.ok("--add-host\nironcurtain-host:host-gateway\n" in run and
+         "=ironcurtain-host:PORT\n" in run,
+         "the sidecar uses the engine's name of this machine", run)
+    t.ok(r.returncode == (71 if open_network() else 0) and
+         "within 20 s" not in r.stderr, "and reaches it", r.stderr)
+
+
+def test_tcp_refused(work):
+    for what, name, options in (
+            ("podman", "podman", ("--image", "x", "--transport", "tcp")),
+            ("an unknown one", "docker", ("--image", "x", "--transport", "udp"))):
+        e = Engine(os.path.join(work, name), name, options=options)
+        r = e.start("/bin/true")
+        t.ok(r.returncode in (64, 78) and not e.of("run") and
+             "transport" in r.stderr, "refused: " + what,
+             f"{r.returncode} {r.stderr}")
+
+
 def test_no_new_privs(work):
     """As in a unit of systemd as it is: newuidmap has no effect."""
     for name, refused in (("podman", True), ("docker", False)):
@@ -367,7 +460,8 @@ def main():
                  test_refused,
                  test_paths, test_volumes, test_no_program,
                  test_not_made, test_swept, test_gc, test_config,
-                 test_client_killed, test_no_new_privs):
+                 test_client_killed, test_tcp, test_tcp_far,
+                 test_tcp_refused, test_no_new_privs):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()

@@ -3,7 +3,8 @@
 """In place of docker or podman: records each command line and environment in
 ~/engine.jsonl, and answers as ~/engine.json says.
 
-A container is made by bubblewrap, from the arguments that an engine gets: its
+A network or volume only has a name; `network` says which addresses `inspect`
+answers. A container is made by bubblewrap, from the arguments that an engine gets: its
 mounts, and nothing else of the session.  So a session can run in it wherever
 bubblewrap works; what real engines do is tested by ./dev test runtimes."""
 import json
@@ -35,7 +36,7 @@ def record(args):
 def options(args):
     """Splits the arguments of `run` into pairs, the image, and the command."""
     alone = {"--rm", "--read-only", "--no-healthcheck", "--env-host=false",
-             "--http-proxy=false", "--read-only-tmpfs=false"}
+             "--http-proxy=false", "--read-only-tmpfs=false", "--detach"}
     pairs, i = [], 1
     while args[i].startswith("-"):
         pairs.append((args[i], None if args[i] in alone else args[i + 1]))
@@ -43,8 +44,16 @@ def options(args):
     return pairs, args[i], args[i + 1:]
 
 
+def volume(name):
+    path = os.path.join(HOME, "volume-" + name)
+    os.makedirs(path, exist_ok=True)
+    return path
+
+
 def box(pairs):
-    yield from ("bwrap", "--unshare-all", "--unshare-user", "--disable-userns",
+    of = dict(pairs)
+    net = () if of["--network"] == "none" else ("--share-net",)
+    yield from ("bwrap", "--unshare-all", *net, "--unshare-user", "--disable-userns",
                 "--die-with-parent", "--new-session", "--as-pid-1",
                 "--cap-drop", "ALL", "--clearenv", "--setenv", "PATH",
                 "/usr/bin:/bin", "--ro-bind", "/usr", "/usr")
@@ -65,8 +74,16 @@ def box(pairs):
             if m["type"] == "tmpfs":
                 yield from ("--perms", m["tmpfs-mode"], "--tmpfs", m["target"])
             else:
+                source = volume(m["source"]) if m["type"] == "volume" \
+                    else m["source"]
                 yield from ("--ro-bind" if "readonly" in m else "--bind",
-                            m["source"], m["target"])
+                            source, m["target"])
+        if name == "--add-host":
+            # A name of this machine.
+            path = os.path.join(HOME, "hosts")
+            with open(path, "w", encoding="ascii") as f:
+                f.write("127.0.0.1 " + value.partition(":")[0] + "\n")
+            yield from ("--ro-bind", path, "/etc/hosts")
     yield from ("--ro-bind", "/proc/sys", "/proc/sys", "--remount-ro", "/",
                 "--chdir", dict(pairs)["--workdir"])
 
@@ -77,8 +94,16 @@ def run(args):
     if setting("run"):
         print(setting("run"), file=sys.stderr)
         sys.exit(125)
-    with open(of["--cidfile"], "w", encoding="ascii") as f:
-        f.write(ID)
+    if "--detach" in of:
+        if os.fork() != 0:
+            return
+        os.setsid()
+        null = os.open("/dev/null", os.O_RDWR)
+        for fd in range(3):
+            os.dup2(null, fd)
+    else:
+        with open(of["--cidfile"], "w", encoding="ascii") as f:
+            f.write(ID)
     # This script's own file, by which it was started.
     os.closerange(3, 64)
     os.execv("/usr/bin/bwrap", [*box(pairs), of["--entrypoint"], *command])
@@ -140,6 +165,10 @@ def main():
         image(args[1:])
     elif args[0] == "build":
         build(args)
+    elif args[:2] == ["network", "inspect"]:
+        print(setting("network"))
+    elif args[:2] in (["network", "ls"], ["volume", "ls"]):
+        print("\n".join(setting(args[0] + "s", [])))
     elif args[0] == "ps":
         print("\n".join(setting("ps", [])))
     elif args[0] == "run":

@@ -69,6 +69,8 @@ count_text(enum topology_count count)
 		return "if-editor";
 	case TOPOLOGY_IF_PORTS:
 		return "if-ports";
+	case TOPOLOGY_IF_GATE:
+		return "if-gate";
 	}
 	return "?";
 }
@@ -276,7 +278,8 @@ test_parsers_are_mute(void)
 
 /*
  * Descriptors go from icsupervisor to workers, from dialerd to those it
- * connects for, from keyd to mitmd, and between dialerd and tunneld.
+ * connects for, from keyd to mitmd, between dialerd and tunneld, and from gated
+ * to icsupervisor, which passes them on.
  */
 static void
 test_descriptors(void)
@@ -290,7 +293,8 @@ test_descriptors(void)
 		    (m->from == R(DIAL) && m->to == (R(KEY) | R(EGRESS))) ||
 		    (m->from == R(KEY) && m->to == R(MITM)) ||
 		    (m->from == R(DIAL) && m->to == R(TUNNEL)) ||
-		    (m->from == R(TUNNEL) && m->to == R(DIAL)))
+		    (m->from == R(TUNNEL) && m->to == R(DIAL)) ||
+		    (m->from == R(GATE) && m->to == R(SUP)))
 			continue;
 		bad++;
 		printf("# %s\n", m->name);
