@@ -82,7 +82,7 @@
 	A(write_root,	"writing to /",				ON_READONLY,	EROFS, EACCES)			\
 	A(write_usr,	"writing to /usr/bin",			ON_READONLY,	EROFS, EACCES, ENOENT)		\
 	A(write_etc,	"writing to /etc",			ON_READONLY,	EROFS, EACCES)			\
-	A(write_passwd,	"writing to /etc/passwd",		ON_READONLY,	EROFS, EACCES)			\
+	A(write_passwd,	"writing to /etc/passwd",		ON_READONLY,	EROFS, EACCES, ENOENT)		\
 	A(write_dev,	"writing to /dev",			ON_READONLY,	EROFS, EACCES)			\
 	A(write_run,	"writing to /run",			ON_READONLY,	EROFS, EACCES)			\
 	A(write_sockets,"writing beside the session's sockets",	ON_READONLY,	EROFS, EACCES)			\

@@ -21,15 +21,16 @@ import subprocess
 import sys
 import time
 
+import boxes
 import longlog
 from proxies import PROXIES
 from report import Report
 from rig import Failed, Rig
 
-GROUPS = ("start", "resume", "mcp", "model", "body", "connect", "sse", "bulk",
-          "memory", "policy")
+GROUPS = ("start", "boxes", "resume", "mcp", "model", "body", "connect", "sse",
+          "bulk", "memory", "policy")
 # Measured before or after the rounds, with samples of their own.
-ONCE = ("start", "resume", "memory", "policy")
+ONCE = ("start", "boxes", "resume", "memory", "policy")
 UNCHECKED = 300  # seconds for the first start behind a log of 1 GiB
 
 
@@ -113,7 +114,7 @@ class Bench:
         return ["direct", *self.proxies]
 
     def run(self, groups):
-        for group in ("start", "resume"):
+        for group in ("start", "boxes", "resume"):
             if group in groups:
                 self.attempt(group, "ironcurtain", getattr(self, group))
         for n in range(self.opts.rounds):
@@ -151,6 +152,17 @@ class Bench:
                 self.add("start", "ironcurtain", self.took(s.start), ms="ms")
             finally:
                 s.stop()
+
+    def boxes(self):
+        """Starts an agent that does nothing in each runtime that works here,
+        up to its first instruction, and to the end of the session."""
+        for runtime in boxes.runtimes(self.opts.image):
+            for _ in range(self.opts.starts):
+                s = self.rig.new_session(
+                    runtime=runtime, env=boxes.environment(),
+                    options=boxes.options(runtime, self.opts.image))
+                self.add("boxes", runtime, boxes.once(s), ready="ready",
+                         agent="agent", end="end")
 
     def resume(self):
         """Continues a session whose log is long, and one whose log is not."""
@@ -269,6 +281,8 @@ def parse_args():
     a("--events", type=int, default=1000, help="of the event stream")
     a("--bulk", type=int, default=256, metavar="MIB")
     a("--starts", type=int, default=15, help="samples of start and resume")
+    a("--image", help="for agents in containers (default: one of this "
+      "machine's that has a shell)")
     a("--log", type=int, default=1024, metavar="MIB",
       help="of the session that is resumed")
     a("--streams", type=int, default=1000, help="open at once, for memory")

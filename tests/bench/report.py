@@ -171,6 +171,30 @@ class Report:
         return [row for row in TABLE
                 if any(key[0] == row[0] for key in self.b.values)]
 
+    def boxes(self):
+        """Returns the table of runtimes: milliseconds, and what a container
+        adds to bubblewrap."""
+        med = self.b.median
+        names = [n for n in ("bwrap", "docker", "podman")
+                 if med("boxes", "agent", n) is not None]
+        if not names:
+            return []
+        lines = ["", f"{'start of an agent, ms':36}" + "".join(
+            f"{n:>12}" + (f"{'added':>12}" if n != "bwrap" else "")
+            for n in names)]
+        for metric, name in (("ready", "to READY"),
+                             ("agent", "to the agent's first instruction"),
+                             ("end", "to the end of the session")):
+            row = f"  {name:34}"
+            for n in names:
+                row += f"{med('boxes', metric, n):>12,.1f}"
+                if n != "bwrap":
+                    added = med("boxes", metric, n) - med(
+                        "boxes", metric, "bwrap")
+                    row += f"{added:>12,.1f}"
+            lines.append(row)
+        return lines
+
     def others(self):
         return [p for p in self.b.proxies if p != "ironcurtain"]
 
@@ -274,7 +298,8 @@ class Report:
 
     def text(self):
         lines = ["", self.machine(), "", *self.calls(), *self.model(),
-                 *self.memory(), *self.policy(), *self.starts(), "",
+                 *self.memory(), *self.policy(), *self.starts(),
+                 *self.boxes(), "",
                  *self.verdicts(), "", *self.b.notes]
         counts = {}
         for failure in self.b.failures:

@@ -135,6 +135,20 @@ def bti():
     set_file("/etc/nsswitch.conf", "hosts: files dns\n")
 
 
+def cgroups():
+    """Sessions with control groups of version 2, which need root to begin."""
+    r = subprocess.run(
+        [sys.executable, "-B", TOP + "/tests/machines/cgroups.py",
+         str(JOB["uid"])], env={**os.environ, **ENV}, capture_output=True,
+        text=True, timeout=600)
+    bad = re.findall(r"(?m)^not ok .*", r.stdout)
+    if r.returncode or bad:
+        for line in (r.stdout + r.stderr).splitlines()[-80:]:
+            report("|", line)
+    verify("cgroups (%d checks)" % len(re.findall(r"(?m)^ok ", r.stdout)),
+           r.returncode == 0 and not bad, "ended with %d" % r.returncode)
+
+
 def main():
     began = time.monotonic()
     subprocess.run(["depmod", "-a"], check=False)
@@ -148,6 +162,8 @@ def main():
     if wanted("demo"):
         as_user("demo", ["python3", "-B", TOP + "/tests/e2e/demo.py",
                          "--prefix", PREFIX], 120)
+    if wanted("cgroups"):
+        cgroups()
     if JOB["arch"] == "arm64" and wanted("bti"):
         bti()
     with concurrent.futures.ThreadPoolExecutor(2) as pool:

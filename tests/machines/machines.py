@@ -31,7 +31,7 @@ LIBRARIES = ["libseccomp-dev", "libjson-c-dev", "libbsd-dev", "libssl-dev",
 PROGRAMS = ["systemd", "systemd-sysv", "busybox-static", "kmod", "bubblewrap",
             "ca-certificates", "python3", "openssl", "curl", "nghttp2-client",
             "strace", "mandoc", "git", "libcap2-bin", "procps", "util-linux",
-            "iproute2"]
+            "iproute2", "dbus-user-session"]
 MACHINES = {
     "amd64": {
         "triplet": "x86_64-linux-gnu",
@@ -225,7 +225,8 @@ def main():
     p.add_argument("arch", nargs="*", default=list(MACHINES),
                    help="machines (default: amd64 arm64)")
     p.add_argument("--only", action="append", default=[],
-                   help="run this: doctor, demo, bti, or one unit test")
+                   help="run this: doctor, demo, cgroups, bti, or one unit "
+                   "test")
     p.add_argument("--factor", type=int, default=10,
                    help="multiplies the tests' time limits (default 10)")
     p.add_argument("--minutes", type=int, default=60,
