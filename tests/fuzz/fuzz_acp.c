@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "relay/acp.h"
+#include "acp/acp.h"
 
 static struct value_pool *pool;
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "relay/acp.h"
+#include "acp/acp.h"
 #include "tap.h"
 
 static struct {

@@ -3,7 +3,7 @@
  * Requests that wait for their answers. Each side sees numbers of the relay,
  * never an id of the other.
  */
-#include "relay/acp_priv.h"
+#include "acp/acp_priv.h"
 
 struct acp_call *
 acp_calls_new(struct acp_calls *c, const struct jsonrpc_id *id)

@@ -3,7 +3,7 @@
  * Paths of the workspace, which the host and the sandbox name differently. A
  * path elsewhere means something else on either side, and is never rewritten.
  */
-#include "relay/acp_priv.h"
+#include "acp/acp_priv.h"
 
 #include <string.h>
 

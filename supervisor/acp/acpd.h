@@ -11,7 +11,7 @@
 #include "common/buf.h"
 #include "common/ipc/worker.h"
 #include "mcp/lines.h"
-#include "relay/acp.h"
+#include "acp/acp.h"
 
 #define ACPD_READ 65536U         /* bytes read from the sandbox at once */
 #define ACPD_AHEAD (256U << 10)  /* bytes that the editor may lag behind */

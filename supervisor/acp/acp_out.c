@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Composes the lines for the agent, and answers of the relay itself. */
-#include "relay/acp_priv.h"
+#include "acp/acp_priv.h"
 
 #include <stdarg.h>
 #include <stdio.h>

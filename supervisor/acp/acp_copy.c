@@ -6,7 +6,7 @@
  * of which the agent has none, and locations outside the workspace, which would
  * be other files on the host.
  */
-#include "relay/acp_priv.h"
+#include "acp/acp_priv.h"
 
 int
 acp_put(struct acp *a, struct value *o, const char *key, struct span text)

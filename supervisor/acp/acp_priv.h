@@ -3,7 +3,7 @@
 #ifndef ACP_PRIV_H
 #define ACP_PRIV_H
 
-#include "relay/acp.h"
+#include "acp/acp.h"
 
 /* How a member of a message is composed. */
 enum acp_rule {

@@ -3,7 +3,7 @@
  * The channel to icctl, which the editor has started. icctl passes on the
  * editor's bytes unread, and composes the editor's lines from trees.
  */
-#include "relay/acpd.h"
+#include "acp/acpd.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
  * an agent may do anyway: updates and permission requests, because icctl
  * composes the lines that the editor reads and knows no others.
  */
-#include "relay/acpd.h"
+#include "acp/acpd.h"
 
 /* clang-format off */
 static const enum pledge_promise acpd_promises[] = {

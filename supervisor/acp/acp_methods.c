@@ -5,7 +5,7 @@
  * its credentials from IronCurtain, so authentication is not among them: editors
  * run programs that an agent names for that.
  */
-#include "relay/acp_priv.h"
+#include "acp/acp_priv.h"
 
 /* clang-format off */
 static const struct acp_member none[] = {{NULL, ACP_COPY}};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Frames for the sandbox, which wait until its connection takes them. */
-#include "relay/acpd.h"
+#include "acp/acpd.h"
 
 #include "common/log.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Messages of the agent, which may be anything. */
-#include "relay/acp_priv.h"
+#include "acp/acp_priv.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
  * START, then the editor's channel. At STOP, pending output still reaches the
  * editor.
  */
-#include "relay/acpd.h"
+#include "acp/acpd.h"
 
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
  * told that the editor has neither files nor terminals for it, and the editor
  * that the agent takes no MCP servers and needs no authentication.
  */
-#include "relay/acp_priv.h"
+#include "acp/acp_priv.h"
 
 static const struct acp_member info[] = {{"name", ACP_COPY},
     {"title", ACP_COPY}, {"version", ACP_COPY}, {NULL, ACP_COPY}};

@@ -4,7 +4,7 @@
  * input, output and error. Any program in the sandbox may be the peer, which
  * makes no difference: the whole sandbox is untrusted.
  */
-#include "relay/acpd.h"
+#include "acp/acpd.h"
 
 #include <sys/socket.h>
 

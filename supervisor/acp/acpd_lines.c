@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Lines of either side: the whole ones go to the relay, the long are scanned. */
-#include "relay/acpd.h"
+#include "acp/acpd.h"
 
 /* Process one line. Returns false if there is no whole one. */
 static bool

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Messages of the editor. It belongs to the user, and may still be wrong. */
-#include "relay/acp_priv.h"
+#include "acp/acp_priv.h"
 
 #include <stdio.h>
 

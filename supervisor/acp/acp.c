@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Makes a relay, and ends it. */
-#include "relay/acp.h"
+#include "acp/acp.h"
 
-#include "relay/acp_priv.h"
+#include "acp/acp_priv.h"
 
 int
 acp_init(struct acp *a, const struct acp_ops *ops,
