@@ -136,6 +136,12 @@ runtime_prepare(struct fault *fault)
 		    "editor (\"acp\", see ironcurtain-config(5)). To run a "
 		    "program that does: icctl start --acp -- COMMAND",
 		    sup.adapter.name);
+	if (sup.opt.command == NULL && args == NULL && sup.opt.task != NULL)
+		return fault_set(fault,
+		    "the file of agent %s does not say how it takes a task "
+		    "(\"taskArgs\", see ironcurtain-config(5)). As a "
+		    "conversation: icctl start --detach, then icctl send",
+		    sup.adapter.name);
 	if (sup.opt.command == NULL && args == NULL)
 		return fault_set(fault, "--agent %s needs a %s",
 		    sup.adapter.name,

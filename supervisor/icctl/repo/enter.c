@@ -5,6 +5,7 @@
  */
 #include "icctl/repo/repo.h"
 
+#include <dirent.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -106,6 +107,43 @@ enter_signals(void)
 	(void)sigaction(SIGPIPE, &sa, NULL);
 }
 
+/*
+ * If none is named and none runs, choose the newest session that has a clone.
+ */
+static void
+enter_newest(struct icctl *ctl)
+{
+	static char newest[PATH_MAX];
+	char dir[PATH_MAX], path[PATH_MAX + 300], last[256] = "";
+	struct dirent *e;
+	bool runs = false;
+	DIR *d;
+
+	snprintf(dir, sizeof(dir), "%.4000s/run", ctl->home);
+	if ((d = opendir(dir)) != NULL) {
+		while ((e = readdir(d)) != NULL)
+			runs = runs || e->d_name[0] != '.';
+		closedir(d);
+	}
+	snprintf(dir, sizeof(dir), "%.4000s/sessions", ctl->home);
+	if (runs || (d = opendir(dir)) == NULL)
+		return;
+	/* Their names begin with the time of their start. */
+	while ((e = readdir(d)) != NULL) {
+		snprintf(path, sizeof(path), "%s/%s/clone.json", dir,
+		    e->d_name);
+		if (e->d_name[0] != '.' && strcmp(e->d_name, last) > 0 &&
+		    access(path, F_OK) == 0)
+			(void)strlcpy(last, e->d_name, sizeof(last));
+	}
+	closedir(d);
+	if (last[0] == '\0')
+		return;
+	snprintf(newest, sizeof(newest), "%.3800s/%.255s", dir, last);
+	ctl->session = newest;
+	warnx("session %s", last);
+}
+
 int
 repo_enter(struct icctl *ctl, const char *word, struct repo_work *w)
 {
@@ -116,6 +154,8 @@ repo_enter(struct icctl *ctl, const char *word, struct repo_work *w)
 	w->scratch = w->out = w->objects = w->sandbox = w->lock = -1;
 	if (word != NULL)
 		ctl->session = word;
+	if (ctl->session == NULL)
+		enter_newest(ctl);
 	if ((status = icctl_find(ctl)) != 0)
 		return status;
 	/* The way by run/ ends with the session. */

@@ -78,6 +78,26 @@ pull_best(const struct repo_pull *p)
 	return best;
 }
 
+/* Say that there is nothing, and which branches have something. */
+static void
+pull_nothing(const struct repo_pull *p)
+{
+	const struct repo_work *w = p->work;
+	const char *before = ". Branches with new work: ";
+
+	printf("nothing new to pull%s%s", p->branch != NULL ? " of branch " : "",
+	    p->branch != NULL ? p->branch : "");
+	for (unsigned i = 0; p->branch != NULL && i < w->refs.n; i++) {
+		/* Work in no commit belongs to what is checked out. */
+		printf("%s%s", before,
+		    strcmp(w->refs.list[i].name, REPO_UNSAVED) == 0
+			? w->branch
+			: w->refs.list[i].name);
+		before = ", ";
+	}
+	putchar('\n');
+}
+
 static void
 pull_show(const struct icctl *ctl, const struct repo_pull *p)
 {
@@ -85,9 +105,7 @@ pull_show(const struct icctl *ctl, const struct repo_pull *p)
 	char shown[ICCTL_PATH];
 
 	if (p->n == 0) {
-		printf("nothing new to pull%s%s\n",
-		    p->branch != NULL ? " of branch " : "",
-		    p->branch != NULL ? p->branch : "");
+		pull_nothing(p);
 		return;
 	}
 	printf("in %s:\n", icctl_path(p->into, shown));

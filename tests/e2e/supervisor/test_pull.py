@@ -245,6 +245,10 @@ def further(p):
     t.ok("1 file in no commit" in said and p.icctl(
         "--json", "diff", now).stdout.count('"file":"x"') == 1,
         "nothing is lost by a stop", said)
+    r = p.icctl("pull", "--branch", "nowhere")
+    t.ok(r.returncode == 0 and f"session {now}" in r.stderr
+         and "nothing new to pull of branch nowhere. Branches with new work: "
+         in r.stdout, "without a name, the newest clone is meant", r)
     os.rename(repo, repo + ".moved")
     r = p.icctl("pull", s)
     t.ok(r.returncode == 1 and "No such file" in r.stderr and "--into" in
