@@ -173,6 +173,14 @@ answer_typed(struct overview *o)
 		overview_say(o, "%s", "");
 		return;
 	}
+	if (input == INPUT_SEARCH) {
+		if (strcmp(o->search, o->typed) != 0)
+			o->found = o->scroll;
+		(void)strlcpy(o->search, o->typed, sizeof(o->search));
+		overview_say(o, "%s", "");
+		text_search(o);
+		return;
+	}
 	if ((h = answer_may(o, false)) == NULL)
 		return;
 	v.id = h->id;

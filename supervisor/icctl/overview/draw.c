@@ -166,9 +166,13 @@ draw_text(struct overview *o)
 	for (unsigned y = 0; y < o->text_rows; y++) {
 		l = o->scroll + y < o->nlines ? &o->lines[o->scroll + y] : NULL;
 		put(o->text_top + y, o->text_left, o->text_cols, "", 0);
-		if (l != NULL)
-			put(o->text_top + y, o->text_left + l->indent,
-			    o->text_cols - l->indent, l->p, l->len);
+		if (l == NULL)
+			continue;
+		if (text_found(o, l))
+			(void)attrset((int)A_BOLD);
+		put(o->text_top + y, o->text_left + l->indent,
+		    o->text_cols - l->indent, l->p, l->len);
+		(void)attrset((int)A_NORMAL);
 	}
 }
 
@@ -201,6 +205,8 @@ draw_foot(struct overview *o)
 		return;
 	if (o->input == INPUT_FILTER)
 		(void)snprintf(text, sizeof(text), "show only: %s_", o->typed);
+	else if (o->input == INPUT_SEARCH)
+		(void)snprintf(text, sizeof(text), "look for: %s_", o->typed);
 	else if (o->input == INPUT_REASON)
 		(void)snprintf(text, sizeof(text),
 		    "deny %s; reason (Enter denies, Esc does not): %s_",
@@ -222,7 +228,7 @@ draw_foot(struct overview *o)
 	else
 		(void)strlcat(text,
 		    "? help  q quit  n next  h history  "
-		    "g allowed  / filter",
+		    "g allowed  / filter  l look",
 		    sizeof(text));
 	put_text(o->height - 1, 0, o->width, text);
 	(void)attrset((int)A_NORMAL);

@@ -72,6 +72,28 @@ key_view(struct overview *o, enum overview_view view)
 	o->grant = 0;
 }
 
+/* Type a line at the bottom, which begins with this text. */
+static void
+key_line(struct overview *o, enum overview_input input, const char *text)
+{
+	o->input = input;
+	(void)strlcpy(o->typed, text, sizeof(o->typed));
+}
+
+/* Leave a view; after that the search, and after that the filter. */
+static void
+key_escape(struct overview *o)
+{
+	if (o->view != VIEW_CHOSEN) {
+		key_view(o, VIEW_CHOSEN);
+	} else if (o->search[0] != '\0') {
+		o->search[0] = '\0';
+	} else if (o->filter[0] != '\0') {
+		o->filter[0] = '\0';
+		rows_make(o);
+	}
+}
+
 static void
 key_move(struct overview *o, int by)
 {
@@ -122,6 +144,12 @@ key_special(struct overview *o, wint_t c)
 	case KEY_MOUSE:
 		key_mouse(o);
 		break;
+	case KEY_F(1):
+		key_view(o, VIEW_HELP);
+		break;
+	case KEY_F(3):
+		key_line(o, INPUT_SEARCH, o->search);
+		break;
 	default:
 		break;
 	}
@@ -168,15 +196,17 @@ key_command(struct overview *o, wint_t c)
 		key_view(o, VIEW_HELP);
 		break;
 	case KEY_ESC:
-		key_view(o, VIEW_CHOSEN);
+		key_escape(o);
 		break;
 	case 'c':
 		live_forget(o->live);
 		rows_make(o);
 		break;
 	case '/':
-		o->input = INPUT_FILTER;
-		(void)strlcpy(o->typed, o->filter, sizeof(o->typed));
+		key_line(o, INPUT_FILTER, o->filter);
+		break;
+	case 'l':
+		key_line(o, INPUT_SEARCH, o->search);
 		break;
 	case 12: /* Ctrl-L */
 		(void)clearok(curscr, TRUE);

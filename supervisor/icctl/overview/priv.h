@@ -33,6 +33,7 @@ enum overview_view {
 enum overview_input {
 	INPUT_NONE,
 	INPUT_FILTER,
+	INPUT_SEARCH,
 	INPUT_REASON
 };
 
@@ -64,6 +65,8 @@ struct overview {
 	bool moved;                      /* the user chose the row */
 	char session[65], hold[LIVE_ID]; /* the chosen row, by its names */
 	char filter[OVERVIEW_INPUT + 1];
+	char search[OVERVIEW_INPUT + 1]; /* looked for on the right */
+	size_t found; /* the line where it was found last */
 
 	/* text.c */
 	enum overview_view view;
@@ -127,6 +130,10 @@ void text_make(struct overview *, unsigned cols);
 void text_free(struct overview *);
 /* Scroll by lines. */
 void text_scroll(struct overview *, long by);
+/* Returns true if what is looked for begins in this line. */
+bool text_found(const struct overview *, const struct overview_line *);
+/* Scroll to the next line that has it, from the top again after the last. */
+void text_search(struct overview *);
 
 /* say.c: Print to the message line. */
 void overview_say(struct overview *, const char *fmt, ...)

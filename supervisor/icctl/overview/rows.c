@@ -31,6 +31,17 @@ rows_add(struct overview *o, struct live_session *s, struct live_hold *h)
 	o->rows[o->nrows++] = (struct overview_row){.session = s, .hold = h};
 }
 
+/* Returns true if the filter is in the name of the call's tool. */
+static bool
+rows_tool(const struct overview *o, const struct live_hold *h)
+{
+	char name[512];
+
+	(void)snprintf(name, sizeof(name), "%.64s__%.256s",
+	    icctl_text(h->hold, "server"), icctl_text(h->hold, "tool"));
+	return rows_match(o, name);
+}
+
 static void
 rows_session(struct overview *o, struct live_session *s)
 {
@@ -46,7 +57,7 @@ rows_session(struct overview *o, struct live_session *s)
 	for (unsigned i = 0; i < s->nholds; i++) {
 		row.hold = &s->holds[i];
 		rows_text(o, &row, text, sizeof(text));
-		if (match || rows_match(o, text))
+		if (match || rows_match(o, text) || rows_tool(o, row.hold))
 			rows_add(o, s, row.hold);
 	}
 	o->waiting += s->nholds;

@@ -29,9 +29,10 @@ static const char text_keys[] =
     "  f                 show long texts in full, or cut them again\n"
     "  h                 the history of the session: decisions and activity\n"
     "  g                 what is allowed for the session; x takes it back\n"
-    "  /                 show only rows with a text; empty: all\n"
+    "  /                 show only rows with a text; empty, or Esc: all\n"
+    "  l, F3             look for a text on the right side; again: the next\n"
     "  c                 forget sessions that have ended\n"
-    "  ?                 this page; the same key or Esc leaves a page\n"
+    "  ?, F1             this page; the same key or Esc leaves a page\n"
     "  q, Ctrl-C         leave; what waits goes on waiting\n"
     "\n"
     "A call can be answered once all of it was on the screen, and once it\n"
@@ -274,6 +275,37 @@ text_scroll(struct overview *o, long by)
 	o->scroll = to < 0 ? 0 : (size_t)to;
 	if (o->scroll + o->text_rows > o->seen && o->scroll <= o->seen)
 		o->seen = o->scroll + o->text_rows;
+}
+
+bool
+text_found(const struct overview *o, const struct overview_line *l)
+{
+	size_t n = strlen(o->search), left = (size_t)(o->text + o->len - l->p);
+
+	/* It may go on in the next line, where a long one is divided. */
+	for (size_t i = 0; n != 0 && i < l->len && i + n <= left; i++)
+		if (strncasecmp(l->p + i, o->search, n) == 0)
+			return true;
+	return false;
+}
+
+void
+text_search(struct overview *o)
+{
+	size_t at;
+
+	if (o->search[0] == '\0')
+		return;
+	for (size_t i = 1; i <= o->nlines; i++) {
+		at = (o->found + i) % o->nlines;
+		if (!text_found(o, &o->lines[at]))
+			continue;
+		o->found = at;
+		text_scroll(o, (long)at - (long)o->scroll);
+		overview_say(o, "%s", "");
+		return;
+	}
+	overview_say(o, "nothing on the right side has this text");
 }
 
 void

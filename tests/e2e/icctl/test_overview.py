@@ -121,6 +121,46 @@ def test_grant(term, one, a):
     term.keys("Escape")
 
 
+def test_find(term, one, a):
+    """Filters the list, and looks for a text on the right side."""
+    call = a.start_call("echo__echo", {"text": "line\n" * 400 + "needle here"})
+    term.until("1 waiting")
+    term.keys("/")
+    term.text("echo__ECHO")
+    term.keys("Enter")
+    screen = term.until("only: echo__ECHO")
+    t.ok(any("echo__echo" in x[:33] for x in screen[1:19]),
+         "/ finds a call by its tool", joined(screen))
+    term.keys("/", "C-u")
+    term.text("nowhere")
+    term.keys("Enter")
+    term.until("No session has this text")
+    term.keys("Escape")
+    term.gone("only: nowhere")
+    t.ok(True, "Escape shows all again")
+    term.text("nf")
+    term.until("more lines")
+    t.ok("needle" not in joined(term.screen()), "a long call is cut off")
+    term.text("l")
+    term.text("NEEDLE")
+    term.keys("Enter")
+    term.until("dle here")
+    t.ok(True, "l looks for a text, whatever the case")
+    press(term, "a", "there is more of it")
+    t.ok(True, "and what was jumped over is not what was seen")
+    term.keys("Escape")
+    term.text("l")
+    term.text("absent")
+    term.keys("Enter")
+    term.until("nothing on the right side has this text")
+    term.keys("Escape")
+    held = h.wait_for(one.pending, "the call")[0]["id"]
+    one.icctl("approve", held, check=True)
+    call.wait()
+    term.text("f")
+    term.until("0 waiting")
+
+
 def test_always(term, call):
     """A rule of the call on the screen, which no key but y adds."""
     term.text("A")
@@ -167,6 +207,7 @@ def main():
                 t.ok(True, "and one that starts later")
                 a, _ = test_answers(work, term, one, two)
                 test_grant(term, one, a)
+                test_find(term, one, a)
                 test_always(term, test_sizes(term, a))
             term.until("ended")
             t.ok("2 sessions" in joined(term.screen()),
