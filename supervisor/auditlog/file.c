@@ -130,8 +130,8 @@ auditfile_open(struct session *s, struct fault *fault)
 		return fault_errno(fault, "%s/audit.jsonl", s->dir);
 	if (auditfile_reserve(s) == -1 || auditfile_margin(s) == -1)
 		return fault_errno(fault,
-		    "%s/audit.jsonl: cannot reserve %u "
-		    "bytes of disk for the log",
+		    "%s/audit.jsonl: free some space there, %u bytes of disk "
+		    "are needed for the log",
 		    s->dir, SESSION_RESERVE + SESSION_MARGIN);
 	return 0;
 }

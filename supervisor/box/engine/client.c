@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -358,6 +359,31 @@ docker_maps(struct json_object *info)
 	return NULL;
 }
 
+static const char *
+client_user(void)
+{
+	const struct passwd *pw = getpwuid(geteuid());
+
+	return pw == NULL ? "YOU" : pw->pw_name;
+}
+
+/* Returns the number of user ids that a container of rootless Podman has. */
+static int64_t
+podman_ids(struct json_object *info)
+{
+	struct json_object *v, *size;
+	int64_t n = 0;
+
+	if (!json_object_object_get_ex(info, "maps", &v) ||
+	    !json_object_is_type(v, json_type_array))
+		return INT64_MAX;
+	for (size_t i = 0; i < json_object_array_length(v); i++)
+		if (json_object_object_get_ex(
+			json_object_array_get_idx(v, i), "size", &size))
+			n += json_object_get_int(size);
+	return n;
+}
+
 static int
 client_judge(struct json_object *info, struct fault *fault)
 {
@@ -388,6 +414,14 @@ client_judge(struct json_object *info, struct fault *fault)
 	if (member_true(info, "remote"))
 		return fault_set(fault,
 		    "Podman here talks to another machine, which is refused");
+	if (engine.rootless && podman_ids(info) < 2)
+		return fault_set(fault,
+		    "Podman cannot make containers for you: your user has no "
+		    "further user ids. Give it a range that nobody else has in "
+		    "/etc/subuid: usermod --add-subuids FIRST-LAST "
+		    "--add-subgids FIRST-LAST %s (65536 of them), then run: "
+		    "podman system migrate. Or use --runtime bwrap",
+		    client_user());
 	return client_keep_podman(info, fault);
 }
 

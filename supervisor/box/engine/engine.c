@@ -51,7 +51,8 @@ static const struct engine_kind kinds[] = {
 		"\"rootless\":{{json .Host.Security.Rootless}},\"remote\":{{"
 		"json .Host.ServiceIsRemote}},\"runtime\":{{json "
 		".Host.OCIRuntime.Path}},\"manager\":{{json "
-		".Host.CgroupManager}}}"},
+		".Host.CgroupManager}},\"maps\":{{json "
+		".Host.IDMappings.UIDMap}}}"},
 };
 
 struct engine engine = {.fd = -1};
