@@ -71,9 +71,7 @@ class Bench:
                      rate="rate", cpu="cpu_us")
             if n == 1:
                 continue
-            # The hops alone have a message for each call anyway.
-            if target != "hops":
-                r = self.rig.mcp(target, n, each=True)
+            r = self.rig.mcp(target, n, each=True)
             self.add(f"each{n}", target, r, p50="p50_us", rate="rate",
                      cpu="cpu_us")
 

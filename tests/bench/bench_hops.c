@@ -4,7 +4,10 @@
  * Uses the same ring of processes as a call (front, decider, log, server,
  * reader of its answers, front again), the same kinds of sockets and pipes,
  * messages of similar size, but no parsing, policy, log or confinement. A
- * closed loop like that of bench_mcp_load; prints one line of JSON.
+ * closed loop like that of bench_mcp_load; prints one line of JSON. With a
+ * processor, the client runs there and the ring where it was started, as a
+ * session and its client do. With --each, the client makes a write for each
+ * call.
  */
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -13,6 +16,7 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,6 +147,28 @@ hops_ring(int *in, int *out, char *pids, size_t size)
 		err(1, "fcntl");
 }
 
+/* Move the client alone to a processor; the ring stays. */
+static void
+hops_move(const char *cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(bench_number("CPU", cpu, CPU_SETSIZE - 1), &set);
+	if (sched_setaffinity(0, sizeof(set), &set) == -1)
+		err(1, "sched_setaffinity: %s", cpu);
+}
+
+/* Send calls: all in one write, or each in its own. */
+static void
+hops_ask(int out, const struct token *t, size_t n, bool each)
+{
+	size_t step = each ? 1 : n;
+
+	for (size_t i = 0; i < n; i += step)
+		hops_pass(out, &t[i], step * sizeof(*t));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -154,18 +180,25 @@ main(int argc, char **argv)
 	ssize_t got;
 	double s;
 	int in, out;
+	bool each;
 
-	if (argc != 4)
-		errx(64, "usage: bench_hops OUTSTANDING WARM-MS RUN-MS");
+	each = argc > 1 && strcmp(argv[1], "--each") == 0;
+	argc -= each;
+	argv += each;
+	if (argc != 4 && argc != 5)
+		errx(64, "usage: bench_hops [--each] OUTSTANDING WARM-MS "
+			 "RUN-MS [CPU]");
 	k = bench_number("OUTSTANDING", argv[1], HOPS_MAX_TOKENS);
 	warm = bench_number("WARM-MS", argv[2], 1000000) * 1000000;
 	run = bench_number("RUN-MS", argv[3], 1000000) * 1000000;
 	hops_ring(&in, &out, pids, sizeof(pids));
+	if (argc == 5)
+		hops_move(argv[4]);
 	bench_samples_init(&samples);
 	begin = now = bench_now();
 	for (size_t i = 0; i < k; i++)
 		t[i].since = now;
-	hops_pass(out, t, k * sizeof(*t));
+	hops_ask(out, t, k, each);
 	for (;;) {
 		got = read(in, (char *)t + have, sizeof(t) - have);
 		if (got <= 0)
@@ -185,7 +218,7 @@ main(int argc, char **argv)
 			cpu = bench_cpu_of(pids);
 			from = bench_now();
 		}
-		hops_pass(out, t, k * sizeof(*t));
+		hops_ask(out, t, k, each);
 		have -= k * sizeof(*t);
 		memmove(t, &t[k], have);
 	}

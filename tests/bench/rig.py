@@ -304,8 +304,11 @@ class Rig:
             result = self.load([*argv, self.tool("bench_mcp_echo")])
         elif target == "hops":
             with pinned(self.proxy_cpu):
-                result = Child([self.tool("bench_hops"), str(outstanding),
-                                str(self.opts.warm), str(self.opts.run)]).end()
+                result = Child([
+                    self.tool("bench_hops"), *(["--each"] if each else []),
+                    str(outstanding), str(self.opts.warm), str(self.opts.run),
+                    *([] if self.load_cpu is None else [str(self.load_cpu)])
+                ]).end()
         elif isinstance(target, self.h.Session):
             result = self.load([*argv, "--tool", "filesystem__read_file",
                                 "--unix", target.ready["sockets"]["mcp"]])
