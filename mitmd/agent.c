@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "tls.h"
 
 static void
 agent_free(struct agent *a)
@@ -18,6 +19,7 @@ agent_free(struct agent *a)
 	exchange_reap(a);
 	a->ops->free(a);
 	SSL_free(a->ssl);
+	tls_out_free(&a->tls_out);
 	buf_free(&a->in);
 	buf_free(&a->out);
 	free(a);
@@ -81,7 +83,7 @@ agent_close(struct agent *a)
 static void
 agent_shut(struct agent *a)
 {
-	if (a->shut || a->out.len != 0)
+	if (a->shut || mitmd_tls_waits(a))
 		return;
 	a->shut = true;
 	if (a->ssl != NULL && !a->cut && SSL_is_init_finished(a->ssl))
@@ -150,7 +152,7 @@ agent_watch(struct agent *a)
 	uint32_t want;
 
 	want = a->ops->reads(a) ? (uint32_t)EPOLLIN : 0;
-	if (a->out.len != 0 || a->want_write || agent_pending(a))
+	if (mitmd_tls_waits(a) || a->want_write || agent_pending(a))
 		want |= EPOLLOUT;
 	if (loop_mod(&mitmd_env.w.loop, &a->io, want) == -1)
 		fatal("epoll_ctl");
