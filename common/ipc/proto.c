@@ -63,8 +63,11 @@ proto_mix(uint64_t h, const void *p, size_t len)
 uint64_t
 proto_id(void)
 {
+	static uint64_t id;
 	uint64_t h = 0xcbf29ce484222325U;
 
+	if (id != 0)
+		return id;
 	for (size_t i = 0; i < proto_nmsgs; i++) {
 		const struct proto_msg *m = &proto_msgs[i];
 		const uint32_t row[] = {m->type, m->from, m->to, m->phase,
@@ -81,6 +84,7 @@ proto_id(void)
 			h = proto_mix(h, &pf->max, sizeof(pf->max));
 		}
 	}
+	id = h;
 	return h;
 }
 
