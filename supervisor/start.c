@@ -256,9 +256,23 @@ start_keys(bool commands, struct fault *fault)
 	return proxy_credential(&sup.proxy, &sup.config, commands, &how, fault);
 }
 
+/* Returns true if a command prints a credential. */
+static bool
+start_asks(void)
+{
+	for (unsigned i = 0; i < sup.providers.n; i++)
+		if (credential_asks(&sup.providers.list[i]))
+			return true;
+	return sup.proxy.auth && !sup.proxy.escaped &&
+	       credential_asks_config(&sup.config.proxy.auth);
+}
+
 /*
  * Open the credentials. After the first round no key is in our memory, so that
- * no command inherits another provider's key. Nothing was started before.
+ * no command inherits another provider's key. Nothing was started before. If
+ * there is no command, start_workers() wipes the keys: looking for the names of
+ * all variables that may contain one takes milliseconds, and workers, which
+ * inherit no environment, start meanwhile.
  */
 static int
 start_credentials(struct fault *fault)
@@ -267,7 +281,8 @@ start_credentials(struct fault *fault)
 		sup.keys[i].cred = (struct credential)CREDENTIAL_INIT;
 	if (start_commands(fault) == -1 || start_keys(false, fault) == -1)
 		return -1;
-	credential_wipe(&sup.paths, &sup.config);
+	if (start_asks())
+		credential_wipe(&sup.paths, &sup.config);
 	return start_keys(true, fault);
 }
 
@@ -369,8 +384,11 @@ start_workers(struct fault *fault)
 {
 	if (sup.opt.trial == NULL)
 		group_begin();
-	if (children_spawn(fault) == -1 || start_listen(fault) == -1 ||
-	    children_hello(fault) == -1 || setup_peers(fault) == -1)
+	if (children_spawn(fault) == -1)
+		return -1;
+	credential_wipe(&sup.paths, &sup.config);
+	if (start_listen(fault) == -1 || children_hello(fault) == -1 ||
+	    setup_peers(fault) == -1)
 		return -1;
 	ready_missing();
 	setup_config();
