@@ -31,6 +31,7 @@
 
 #define KEYD_MAX_STREAMS	2560U	/* twice mitmd's: some are closing */
 #define KEYD_MAX_UPS		(KEYD_MAX_STREAMS + 8U)
+#define KEYD_SPARE		8U		/* idle connections kept, per host */
 #define KEYD_MAX_HEAD		16384U	/* one TLS record */
 #define KEYD_READ		(64U << 10)	/* from a provider, at once */
 /* bytes for mitmd at which the provider must wait */

@@ -236,8 +236,8 @@ static void
 up_idle(struct up *up)
 {
 	struct keyd_env *e = &keyd_env;
+	unsigned n, most = e->nstreams + 1;
 	struct stream *s;
-	unsigned n;
 
 	e->hosts[up->host].nbusy -= up->state == UP_BUSY;
 	up->state = UP_IDLE;
@@ -250,7 +250,10 @@ up_idle(struct up *up)
 		up_use(up, s);
 		return;
 	}
-	if (up_count(up->host, true) > e->nstreams + 1) {
+	/* An agent that opens a connection for each request comes again. */
+	if (most < KEYD_SPARE)
+		most = KEYD_SPARE;
+	if (up_count(up->host, true) > most) {
 		up_close(up);
 		return;
 	}

@@ -130,6 +130,41 @@ test_plain(void)
 	rig_stop(&rig);
 }
 
+/* Three requests at once, each on a stream that closes after its answer. */
+static void
+three(uint32_t first)
+{
+	int fds[3];
+
+	for (uint32_t i = 0; i < 3; i++) {
+		fds[i] = rig_stream(&rig, first + i);
+		rig_request(&rig, first + i, 1, 0, "/t/ok", "", 2);
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		rig_body(&rig, fds[i], 1, "{}", 2);
+		rig_answer(&rig, fds[i], 1, &answer);
+		ok(answer.ended && body_is("ok"), "request %u", first + i);
+		look(&server, true);
+		close(fds[i]);
+	}
+}
+
+/* An agent with a connection for each request has no stream in between. */
+static void
+test_again(void)
+{
+	unsigned dials;
+
+	start(&server, true, true, RIG_KEY);
+	three(1);
+	dials = rig.ndials;
+	ok(dials >= 3 && dials <= 4, "three connections and a spare");
+	three(11);
+	three(21);
+	is_int(rig.ndials, dials, "which the next requests use");
+	rig_stop(&rig);
+}
+
 static void
 test_secrets(void)
 {
@@ -246,6 +281,7 @@ run(const struct server_ca *ca)
 	test_addresses();
 	test_stall();
 	test_plain();
+	test_again();
 	test_secrets();
 	test_residue();
 	server_stop(&other);
