@@ -188,7 +188,9 @@ COMMAND(home, "[rm ID...]",
     "Those of `icctl start --home project`, by workspace and agent. rm\n"
     "removes them with all that agents left there; one that a session\n"
     "uses is refused.")
-COMMAND(image, "ls | build [--build-arg NAME=VALUE] [--network none|host] [--devcontainer] [--workspace DIR] [--yes] AGENT | rm NAME... [--runtime docker|podman]",
+COMMAND(image, "ls | build [--build-arg NAME=VALUE] [--network none|host]\n"
+    "           [--devcontainer] [--workspace DIR] [--yes] AGENT | rm NAME...\n"
+    "           [--runtime docker|podman]",
     "build, list and remove agents' images for containers",
     "build makes the image of AGENT: its Dockerfile, which pins its version,\n"
     "on a base with Node.js and npm; another base is --build-arg\n"

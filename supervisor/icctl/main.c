@@ -39,10 +39,12 @@ usage(FILE *to)
 {
 	fputs("usage: icctl [--json] [--session DIR|ID] COMMAND\n\n", to);
 	for (size_t i = 0; i < NCOMMANDS; i++) {
+		const char *args = commands[i].args;
+		const int n = (int)strcspn(args, "\n");
 		char left[96];
 
-		snprintf(left, sizeof(left), "%s %s", commands[i].name,
-		    commands[i].args);
+		snprintf(left, sizeof(left), "%s %.*s%s", commands[i].name, n,
+		    args, args[n] == '\0' ? "" : " ...");
 		if (strlen(left) > USAGE_LEFT)
 			fprintf(to, "  %s\n", left);
 		fprintf(to, "  %-*s %s\n", (int)USAGE_LEFT,

@@ -79,7 +79,7 @@ rows() {	# FILE MACRO: the first argument of each row
 commands=$(rows icctl/command_rows.h COMMAND)
 options=$(rows option_rows.h '(START_(ONCE_)?)?(OPTION|FLAG)')
 start=$(rows option_rows.h 'START_(ONCE_)?(OPTION|FLAG)' | sed 's/^/--/')
-start+=$'\n--detach\n--systemd'
+start+=$'\n--detach\n--systemd\n--policy-for-task\n--session-dir'
 [ "$(wc -w <<<"$commands")" -ge 11 ] && [ "$(wc -w <<<"$options")" -ge 12 ] && [ "$(wc -w <<<"$start")" -ge 7 ]
 ok $? "the tables are found in the sources"
 is "$(try _icctl icctl '' | grep -v '^-')" "$(sort <<<"$commands")" "bash: every command of icctl, no other"
