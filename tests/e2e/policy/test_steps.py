@@ -5,6 +5,7 @@ endless, with a provider that is down or refuses, with bad constitutions and ful
 disks, interrupted and begun again: one line with place and remedy, and what was
 in force stays in force."""
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -64,6 +65,9 @@ def test_replies(m, before):
         for name, reply in (("broken", '{"x"'), ("hostile", {"allow": "*"}),
                             ("empty", ""), ("a list", []),
                             ("a member twice", '{"rules":[],"rules":[]}')):
+            # A provider's answer without a text is asked for five times.
+            if reply == "" and step != "rules" and sys.argv[1:] != ["all"]:
+                continue
             m.script(fetching(**{step: reply}))
             r = m.policy("compile", "--no-cache")
             one_line(m, before, r, "gave no reply" if reply == "" else
@@ -176,6 +180,40 @@ def test_interrupted(m, before):
             "and the policy is the same")
 
 
+def test_full_disk(m):
+    """Each write fails in turn, and so does putting the policy in force."""
+    m.put("constitution-user.md", "Read the news, and nothing else.\n")
+    m.script(fetching())
+    t.equal(m.policy("compile", "--yes").returncode, 0, "compiled once more")
+    before = [m.read(n) for n in ("compiled-policy.json",
+                                  "dynamic-lists.json")]
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+    r = subprocess.run([h.program("icctl"), "policy", "compile"], env=m.env,
+                       text=True, stdin=subprocess.DEVNULL, timeout=60,
+                       capture_output=True, check=False, preexec_fn=limit)
+    one_line(m, before, r, "File too large",
+             "a disk that is full")
+    replies = [x["inputHash"] for x in
+               h.read_lines(m.path("llm-interactions.jsonl"))][-5:]
+    for name in ("servers/fetch/compiled-policy.json", "dynamic-lists.json",
+                 "test-scenarios.json", "compiled-policy.json",
+                 "../../policy-cache/" + replies[-1] + ".json"):
+        path = m.path("pending", name)
+        shutil.rmtree(m.path("pending"), ignore_errors=True)
+        if name.startswith(".."):
+            os.unlink(os.path.join(m.home, "policy-cache",
+                                   os.path.basename(name)))
+            path = os.path.join(m.home, "policy-cache", os.path.basename(name))
+        os.makedirs(os.path.join(path, "in-the-way"))
+        r = m.policy("compile")
+        one_line(m, before, r, os.path.basename(name) + ": ",
+                 f"a write that fails: {os.path.basename(name)}")
+        shutil.rmtree(path)
+
+
 def test_provider(m, before):
     r = m.policy("compile", "--no-cache", env={"ANTHROPIC_API_KEY": ""})
     one_line(m, before, r, "ANTHROPIC_API_KEY", "no key")
@@ -197,6 +235,8 @@ def main():
             before = put_in_force(m)
             test_two(m)
             test_interrupted(m, before)
+            test_full_disk(m)
+            before = put_in_force(m)
             test_provider(m, before)
         finally:
             m.end()

@@ -103,7 +103,7 @@ test_texts(void)
 static const struct {
 	const char *name, *old, *new;
 	int n;
-	const char *lists, *annotations; /* of the new one; NULL: the same */
+	const char *lists, *annotations; /* the new ones; NULL: the same */
 } grants[] = {
     {"the same", RULE("a", IN("/d"), "allow"), RULE("a", IN("/d"), "allow"), 0},
     {"another name", RULE("a", IN("/d"), "allow"),
