@@ -104,6 +104,90 @@ def test_calls(work):
          "the server got the approved one alone", str(calls))
 
 
+# A hostile image may say all of this about itself; none of it counts.
+METADATA = """FROM %s
+ENV LD_PRELOAD=/evil.so HTTPS_PROXY=http://evil:1 HOME=/evil IRONCURTAIN=0
+USER 0
+WORKDIR /evil
+VOLUME /var/lib/data
+HEALTHCHECK CMD touch /workspace/healthy
+STOPSIGNAL SIGWINCH
+ENTRYPOINT ["/bin/false"]
+CMD ["evil"]
+"""
+
+
+def image(work, name, dockerfile):
+    """Builds an image with the engine's own client."""
+    place = os.path.join(work, "build-" + name)
+    os.mkdir(place)
+    h.put(os.path.join(place, "Dockerfile"), dockerfile)
+    r = subprocess.run([CLIENT, "build", "--network", "host", "-t",
+                        "ironcurtain-test-" + name, place],
+                       env={"PATH": "/usr/bin:/bin", **ENV}, cwd="/",
+                       capture_output=True, text=True, check=False)
+    if r.returncode != 0:
+        raise RuntimeError(r.stdout + r.stderr)
+    return "ironcurtain-test-" + name
+
+
+def in_image(work, name, dockerfile, *command):
+    place = os.path.join(work, name)
+    os.mkdir(place)
+    s = session(place, *command)
+    s.argv[s.argv.index("--image") + 1] = image(work, name, dockerfile)
+    return s, finish(s)
+
+
+def test_metadata(work):
+    s, r = in_image(
+        work, "metadata", METADATA % os.environ["IC_IMAGE"], "/bin/sh", "-c",
+        "unset LD_PRELOAD; id -u; pwd; echo $HOME $IRONCURTAIN; "
+        "env | grep -ci evil; touch /var/lib/data/x; exit 3")
+    t.ok(r.returncode == 3 and r.stdout.splitlines()[1:] ==
+         [str(os.getuid()), "/workspace", "/home/agent 1", "0"] and
+         not os.path.exists(s.workspace + "/healthy") and
+         "cannot touch" in r.stderr,
+         "an image's user, entry point, health check, volume, directory and "
+         "variables do not count", f"{r.returncode} {r.stdout} {r.stderr}")
+    t.equal(containers(s), [], "and no container is left")
+
+
+# Places where a session mounts something of its own, as links.
+LINKS = {"ours": ("/opt/ironcurtain", "/usr"), "work": ("/workspace", "/etc"),
+         "home": ("/home/agent", "/"), "sockets": ("/run/ironcurtain", "/tmp")}
+
+
+def files(top):
+    """Returns the files that are not empty.  Docker makes empty ones in the
+    workspace to mount on, if the image sends it to /etc."""
+    return [os.path.join(d, n) for d, _, names in os.walk(top) for n in names
+            if os.path.getsize(os.path.join(d, n))]
+
+
+def test_links(work):
+    """Links in an image lead nowhere on the host (CVE-2026-41579)."""
+    for name, (path, target) in LINKS.items():
+        s, r = in_image(
+            work, name, f"FROM {os.environ['IC_IMAGE']}\nRUN mkdir -p "
+            f"{os.path.dirname(path)} && ln -sfn {target} {path}\n",
+            "/bin/sh", "-c", "echo > /workspace/began; exit 3")
+        t.ok(r.returncode == 3 and os.path.exists(s.workspace + "/began") or
+             r.returncode in (71, 127) and files(s.workspace) == [],
+             f"{path} as a link: the session is right, or none",
+             f"{r.returncode} {r.stdout} {r.stderr}")
+        t.equal(containers(s), [], f"{path} as a link: nothing is left")
+
+
+def test_no_shell(work):
+    """An image with no file at all."""
+    s, r = in_image(work, "empty", "FROM scratch\nLABEL empty=1\n",
+                    "/bin/sh", "-c", "true")
+    t.ok(r.returncode == 127 and "the image has no program /bin/sh" in r.stderr,
+         "an image without a shell: it is said what is missing", r.stderr)
+    t.equal(containers(s), [], "and no container is left")
+
+
 # The name, the edit of the client's arguments `a`, icsupervisor's message.
 LAYERS = [
     ("the network namespace", 'a[a.index("none")] = "host"',
@@ -180,7 +264,8 @@ def test_killed(work):
 
 
 def main():
-    for test in (test_start, test_calls, test_layers, test_stop, test_killed):
+    for test in (test_start, test_calls, test_metadata, test_links,
+                 test_no_shell, test_layers, test_stop, test_killed):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()
