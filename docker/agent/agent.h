@@ -37,6 +37,7 @@ struct agent_options {
 struct agent_choice {
 	enum model_dialect dialect;
 	const char *provider, *base, *key;
+	unsigned max_output;	/* tokens of one answer */
 	char model[MODEL_NAME_MAX + 1];
 };
 

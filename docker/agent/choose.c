@@ -13,22 +13,23 @@
 struct choice_row {
 	const char *provider, *env, *base;
 	enum model_dialect dialect;
+	unsigned max_output;
 	const char *model; /* the default */
 	const char *names; /* beginnings of its models' names */
 };
 
 /* clang-format off */
 static const struct choice_row choices[] = {
-	{"anthropic", "ANTHROPIC_API_KEY", NULL, MODEL_ANTHROPIC,
+	{"anthropic", "ANTHROPIC_API_KEY", NULL, MODEL_ANTHROPIC, 16384,
 	    "claude-sonnet-4-5", "claude"},
-	{"openai", "OPENAI_API_KEY", NULL, MODEL_RESPONSES,
+	{"openai", "OPENAI_API_KEY", NULL, MODEL_RESPONSES, 16384,
 	    "gpt-5.1", "gpt- o1 o3 o4 codex chatgpt"},
-	{"google", "GEMINI_API_KEY", NULL, MODEL_GEMINI,
+	{"google", "GEMINI_API_KEY", NULL, MODEL_GEMINI, 16384,
 	    "gemini-2.5-pro", "gemini gemma"},
-	{"openrouter", "OPENROUTER_API_KEY", "https://openrouter.ai/api", MODEL_CHAT,
+	{"openrouter", "OPENROUTER_API_KEY", "https://openrouter.ai/api", MODEL_CHAT, 8192,
 	    "anthropic/claude-sonnet-4.5", ""},
 	/* The same key, with OpenAI's older interface. */
-	{"openai-chat", "OPENAI_API_KEY", NULL, MODEL_CHAT, "gpt-5.1", ""},
+	{"openai-chat", "OPENAI_API_KEY", NULL, MODEL_CHAT, 16384, "gpt-5.1", ""},
 };
 /* clang-format on */
 
@@ -109,6 +110,7 @@ choose_provider(const struct agent_options *o, struct agent_choice *out,
 	*out = (struct agent_choice){.dialect = c->dialect,
 	    .provider = c->provider,
 	    .key = choice_key(c),
+	    .max_output = o->max_output != 0 ? o->max_output : c->max_output,
 	    .base = o->base != NULL ? o->base : c->base};
 	snprintf(out->model, sizeof(out->model), "%s", model);
 	return 0;

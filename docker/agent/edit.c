@@ -26,6 +26,8 @@ void
 edit_begin(struct edit *e)
 {
 	e->len = e->at = 0;
+	if (e->text != NULL)
+		e->text[0] = '\0';
 	e->shown = e->nold;
 	e->paste = e->escape = false;
 	e->row = 0;

@@ -34,7 +34,7 @@ static const char usage_text[] =
     "  --continue            go on with the latest conversation\n"
     "  --output text|json    for a person (default), or JSON lines\n"
     "  --compact TOKENS      shorten the conversation beyond this (160000)\n"
-    "  --max-output TOKENS   the limit of one answer (8192)\n"
+    "  --max-output TOKENS   the limit of one answer (16384)\n"
     "  --base URL            the provider's address\n"
     "  --socket PATH         the session's MCP server\n";
 
@@ -220,7 +220,7 @@ open_model(struct agent *a, int cancel, char why[MODEL_WHY_MAX])
 	mo.base = a->choice.base;
 	mo.key = a->choice.key;
 	mo.name = a->choice.model;
-	mo.max_output = a->options->max_output;
+	mo.max_output = a->choice.max_output;
 	a->provider = model_new(&mo, why);
 	return a->provider == NULL ? -1 : 0;
 }
