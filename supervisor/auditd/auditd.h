@@ -53,6 +53,7 @@ struct auditd_server {
 	struct loop_timer stall;
 	struct auditd_effects lines;	/* released, not yet written in full */
 	size_t queued;
+	bool unwritten;		/* got lines in this turn */
 	bool died;		/* policyd waits for it to run again */
 	bool gone;		/* its mcp-backd has said that it died */
 	int next;		/* stdin of the next one; -1: none yet */
@@ -100,6 +101,7 @@ struct auditd_env {
 	char failed[128];	/* why the log failed; if not empty, nothing is
 				   released any more */
 	struct auditd_server servers[PROTO_MAX_SERVERS];
+	bool unwritten;		/* so did one of them */
 	struct auditd_call calls[AUDITD_MAX_CALLS];
 	struct auditd_instance instances[PROTO_MAX_INSTANCES];
 	/*
@@ -236,6 +238,11 @@ int auditd_server_again(unsigned server, int fd);
 void auditd_server_gone(unsigned server, bool died);
 /* Write a line to a server once all lines so far are recorded. */
 void auditd_server_line(unsigned server, uint64_t call, struct span);
+/*
+ * Write the lines that were released in this turn, with one call per server. A
+ * server that is found lost adds lines to the log, and effects.
+ */
+void auditd_servers_write(void);
 /* Send an answer to mcp-proxyd once all lines so far are recorded. */
 void auditd_answer_later(const struct msg_ANSWER *, uint64_t call);
 /* Deny and end a call that the log does not cover. */

@@ -52,7 +52,11 @@ on_log_next(struct chan *c, const struct msg_LOG_NEXT *m, int fd)
 static void
 serve_commit(void *arg)
 {
-	auditd_commit();
+	do {
+		auditd_commit();
+		auditd_servers_write();
+	} while (
+	    auditd_env.out.len != 0 || !TAILQ_EMPTY(&auditd_env.effects));
 	auditd_unasked_tell();
 }
 

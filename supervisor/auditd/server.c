@@ -158,8 +158,7 @@ call_lost(struct auditd_call *c, const char *why, bool begun)
 	int n;
 
 	n = snprintf(text, sizeof(text),
-	    "Error: MCP server \"%s\" %s; this call %s. %s",
-	    name, why,
+	    "Error: MCP server \"%s\" %s; this call %s. %s", name, why,
 	    begun ? "may or may not have taken effect" : "was not delivered",
 	    !stays   ? "It ran for this call only. Check before you retry."
 	    : !begun ? "Try again in a moment."
@@ -294,34 +293,50 @@ server_ready(struct loop_io *io, uint32_t events)
 	server_kick(s);
 }
 
-static void
-server_kick(struct auditd_server *s)
+/*
+ * Write lines from the front of the queue. Returns 1 if all of those were
+ * taken, 0 if not, or -1 if the server is lost.
+ */
+static int
+server_write(struct auditd_server *s)
 {
 	struct iovec iov[SERVER_IOV];
 	struct auditd_effect *e;
+	size_t all = 0;
 	int niov = 0;
 	ssize_t n;
 
-	if (s->fd == -1)
-		return;
 	TAILQ_FOREACH (e, &s->lines, entry) {
 		if (niov == SERVER_IOV)
 			break;
 		iov[niov].iov_base = e->bytes + e->off;
 		iov[niov++].iov_len = e->len - e->off;
+		all += e->len - e->off;
 	}
-	if (niov != 0) {
-		n = writev(s->fd, iov, niov);
-		if (n == -1 && errno != EAGAIN && errno != EINTR) {
-			auditd_server_lost((unsigned)(s - auditd_env.servers),
-			    "closed its input");
-			return;
-		}
-		if (n > 0) {
-			server_written(s, (size_t)n);
-			loop_timer_clear(&auditd_env.w.loop, &s->stall);
-		}
+	n = writev(s->fd, iov, niov);
+	if (n == -1 && errno != EAGAIN && errno != EINTR) {
+		auditd_server_lost(
+		    (unsigned)(s - auditd_env.servers), "closed its input");
+		return -1;
 	}
+	if (n <= 0)
+		return 0;
+	server_written(s, (size_t)n);
+	loop_timer_clear(&auditd_env.w.loop, &s->stall);
+	return (size_t)n == all;
+}
+
+static void
+server_kick(struct auditd_server *s)
+{
+	int r = 1;
+
+	if (s->fd == -1)
+		return;
+	while (r == 1 && !TAILQ_EMPTY(&s->lines))
+		r = server_write(s);
+	if (r == -1)
+		return;
 	if (TAILQ_EMPTY(&s->lines)) {
 		loop_mod(&auditd_env.w.loop, &s->io, 0);
 		return;
@@ -341,7 +356,7 @@ server_put(struct auditd_effect *e)
 	TAILQ_INSERT_TAIL(&s->lines, e, entry);
 	s->queued += e->len;
 	if (s->fd != -1) {
-		server_kick(s);
+		s->unwritten = auditd_env.unwritten = true;
 		return true;
 	}
 	/* The server is lost, or has not started yet. */
@@ -349,6 +364,22 @@ server_put(struct auditd_effect *e)
 		call_lost(c, "is not running", false);
 	server_close(s);
 	return true;
+}
+
+void
+auditd_servers_write(void)
+{
+	struct auditd_server *s;
+
+	if (!auditd_env.unwritten)
+		return;
+	auditd_env.unwritten = false;
+	for (size_t i = 0; i < nitems(auditd_env.servers); i++) {
+		s = &auditd_env.servers[i];
+		if (s->unwritten)
+			server_kick(s);
+		s->unwritten = false;
+	}
 }
 
 void
