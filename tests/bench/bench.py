@@ -274,6 +274,8 @@ def parse_args():
     a("--json", action="store_true", help="the figures of every round")
     a("--floods", action="store_true",
       help="only how quickly a server answers beside floods of others")
+    a("--start", action="store_true",
+      help="only a start, process by process, under strace")
     a("--warm", type=int, default=500, metavar="MS", help="of each load")
     a("--run", type=int, default=1500, metavar="MS")
     a("--events", type=int, default=1000, help="of the event stream")
@@ -313,6 +315,10 @@ def main():
             beside.report(work, opts.json)
         return
     with workdir() as work, Rig(opts, work) as rig:
+        if opts.start:
+            import timeline
+            timeline.report(rig, opts.json)
+            return
         bench = Bench(rig, opts)
         bench.run(opts.groups or GROUPS)
         bench.attempt("model", "provider", bench.swapped)
