@@ -112,7 +112,10 @@ icctl_connect(struct icctl *ctl)
 		return -1;
 	}
 	snprintf(log, sizeof(log), "%s/session.log", ctl->dir);
-	if (access(log, F_OK) == -1 && errno == ENOENT)
+	if (save != ENOENT && save != ECONNREFUSED)
+		warnx("session %s cannot be asked: %s. Only its own user may",
+		    ctl->dir, strerror(save));
+	else if (access(log, F_OK) == -1 && errno == ENOENT)
 		warnx("%s is not a session directory: it has no session.log",
 		    ctl->dir);
 	else

@@ -177,7 +177,7 @@ ARGS = [
     ("start with a policy that is nearly right",
      ["icctl", "start", "--workspace", "none", "--policy", "codng", "x"], 78,
      "icsupervisor: no policy is called \"codng\" (did you mean coding?). "
-     "Known: default, coding, read-only. Name a directory with a slash in it "
+     "Known: default, coding, read-only, record. Name a directory with a slash in it "
      "(./mine); your own policies are directories in {home}/policies"),
     ("an unknown command of policy", ["icctl", "policy", "chek"], 2,
      "icctl: no such policy command: chek (did you mean check?) (icctl "
@@ -200,7 +200,7 @@ ARGS = [
      "a file {home}/agents/NAME.json"),
     ("ic-bridge alone", ["ic-bridge"], 2, "ic-bridge: no command is given"),
     ("ic-bridge with a word", ["ic-bridge", "walk"], 2,
-     "ic-bridge: the commands are `run`, `egress`, `limit` and `stdio PATH`"),
+     "ic-bridge: the commands are `run`, `egress`, `forward`, `limit` and `stdio PATH`"),
     ("ic-bridge without a command", ["ic-bridge", "run", "{work}"], 2,
      "ic-bridge: run needs a directory, --, and a command"),
     ("ic-bridge without a session", ["ic-bridge", "run", "{work}", "--",
