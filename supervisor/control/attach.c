@@ -24,6 +24,12 @@ control_op_attach(struct client *c)
 		    "is no terminal to show");
 		return;
 	}
+	if (sup.opt.acp) {
+		control_fail(c, "not-found",
+		    "the agent of this session belongs to an editor (--acp): "
+		    "there is no terminal to show");
+		return;
+	}
 	if ((fd = terminal_viewer(true, false, &fault)) == -1) {
 		control_fail(c, "busy", fault.text);
 		return;

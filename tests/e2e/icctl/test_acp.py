@@ -251,6 +251,9 @@ with h.workdir() as work:
         for part in (told, refused, updates, held, hostile, slow):
             with t.case(part.__name__):
                 part(place, editor)
+        r = place.icctl("attach")
+        t.ok(r.returncode != 0 and "belongs to an editor" in r.stderr,
+             "there is no terminal to attach to", r.stderr)
         t.equal(editor.end(), 0, "the session ends with the editor")
     with t.case("ends"):
         ends(place)
