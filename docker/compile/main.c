@@ -67,7 +67,8 @@ static void __attribute__((noreturn))
 fail(const char *kind, const char *why)
 {
 	say("failure", kind, span_str(why));
-	exit(1);
+	/* Whatever is allocated goes with the process. */
+	_exit(1);
 }
 
 static void
@@ -255,5 +256,12 @@ main(int argc, char **argv)
 	if (a.text == NULL || a.text[0] == '\0')
 		fail("hard", "the model's reply is empty");
 	print_reply(span_str(a.text));
+	model_answer_free(&a);
+	model_free(model);
+	free(m.text);
+	free(system);
+	free(server);
+	buf_free(&in);
+	value_pool_free(pool);
 	return 0;
 }

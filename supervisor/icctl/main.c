@@ -165,13 +165,13 @@ founding_verb(int *argc, char **argv)
 	    {"annotate-tools", "annotate"}, {"compile-policy", "compile"},
 	    {"customize-policy", "customize"},
 	    {"refresh-lists", "refresh-lists"}};
-	char **more;
+	static char *more[66];
 
 	for (size_t i = 0; *argc > 1 && i < nitems(verbs); i++) {
 		if (strcmp(argv[1], verbs[i][0]) != 0)
 			continue;
-		if ((more = calloc((size_t)*argc + 2, sizeof(*more))) == NULL)
-			err(ICCTL_FAILED, "memory");
+		if ((size_t)*argc + 2 > nitems(more))
+			errx(ICCTL_USAGE, "too many arguments");
 		more[0] = argv[0];
 		more[1] = (char *)(uintptr_t) "policy";
 		more[2] = (char *)(uintptr_t)verbs[i][1];
