@@ -29,6 +29,7 @@ static const char *const groups[] = {
     [12] = "Published ports",
     [13] = "Connections over TCP",
     [14] = "The web page",
+    [15] = "The approver",
 };
 
 static const char *const kinds[] = {
@@ -203,6 +204,8 @@ count_text(enum topology_count count)
 		       "talks to it";
 	case TOPOLOGY_IF_EDITOR:
 		return "one, if an editor talks to the agent";
+	case TOPOLOGY_IF_APPROVER:
+		return "one, if autoApprove is on";
 	case TOPOLOGY_IF_PORTS:
 		return "one, if ports of the sandbox are published";
 	case TOPOLOGY_IF_GATE:

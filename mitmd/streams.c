@@ -79,9 +79,10 @@ exchange_open(struct exchange *x)
 	struct msg_STREAM_OPEN m;
 
 	do {
-		++*last;
+		if (++*last >= PROTO_APPROVER_STREAM)
+			*last = 1;
 	} while (
-	    *last == 0 || mitmd_env.streams[*last % MITMD_MAX_STREAMS] != NULL);
+	    mitmd_env.streams[*last % MITMD_MAX_STREAMS] != NULL);
 	mitmd_env.streams[*last % MITMD_MAX_STREAMS] = x;
 	mitmd_env.nstreams++;
 	x->up.stream = *last;

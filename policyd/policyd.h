@@ -41,6 +41,7 @@ struct call {
 	uint64_t grant;			/* id of the grant that allowed it,
 					   or 0 */
 	bool over;			/* the end of its hold was reported */
+	bool automatic;			/* the approver approved it */
 };
 
 #define CALL_END UINT16_MAX
@@ -234,6 +235,10 @@ enum work_way work_hold(struct policyd_env *, struct call *, struct work *,
  */
 int work_show(struct policyd_env *, struct hold *, const struct work *,
     struct span args);
+/*
+ * approval/auto.c: Returns true if the approver may answer the pending call.
+ */
+bool auto_permits(struct policyd_env *, const struct work *);
 /*
  * Fill in what an approval for the session would grant, and its text. Returns
  * 0, or -1 if nothing can be granted.

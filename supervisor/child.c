@@ -27,7 +27,8 @@ sup_size(void)
 	    .agent = sup.opt.runtime != RUNTIME_NONE,
 	    .ports = sup.opt.npublish != 0,
 	    .editor = sup.opt.acp,
-	    .gate = sup.opt.transport == TRANSPORT_TCP};
+	    .gate = sup.opt.transport == TRANSPORT_TCP,
+	    .approver = sup.approver};
 
 	for (unsigned i = 0; i < sup.nservers; i++)
 		if (sup.servers[i].def->egress != NULL)

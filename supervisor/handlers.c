@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "auditlog/rotate.h"
+#include "auto/consider.h"
 #include "box/orient.h"
 #include "box/runtime.h"
 #include "budget/budget.h"
@@ -390,7 +391,16 @@ on_hold_show(struct chan *ch, const struct msg_HOLD_SHOW *m)
 	if (approvals_add(m) == -1)
 		return chan_violation(ch, "HOLD_SHOW beyond the limit, or "
 					  "twice");
+	consider_hold(approvals_by_call(m->id));
 	return 0;
+}
+
+static int
+on_opinion_show(struct chan *ch, const struct msg_OPINION_SHOW *m)
+{
+	return consider_opinion(m) == -1
+		   ? chan_violation(ch, "OPINION_SHOW without an approver")
+		   : 0;
 }
 
 static int
@@ -401,6 +411,7 @@ on_hold_end(struct chan *ch, const struct msg_HOLD_END *m)
 		-1 &&
 	    sup.audit_failed[0] == '\0')
 		return chan_violation(ch, "HOLD_END of no hold");
+	consider_gone(m->id);
 	return 0;
 }
 
@@ -567,6 +578,7 @@ static const struct chan_handler sup_handlers[] = {
 	HANDLER(CALL_SHOW,	on_call_show),
 	HANDLER(RESULT_SHOW,	on_result_show),
 	HANDLER(HOLD_SHOW,	on_hold_show),
+	HANDLER(OPINION_SHOW,	on_opinion_show),
 	HANDLER(HOLD_END,	on_hold_end),
 	HANDLER(VERDICT_GO,	on_verdict_go),
 	HANDLER(LATE_SHOW,	on_late_show),

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "auditlog/rotate.h"
+#include "auto/consider.h"
 #include "box/orient.h"
 #include "config/jsonfile.h"
 #include "domains.h"
@@ -212,6 +213,7 @@ setup_config(void)
 	terminal_setup();
 	publish_setup();
 	gate_setup();
+	consider_setup();
 }
 
 static void
@@ -235,7 +237,8 @@ setup_start(void)
 	/* In this order, no worker sends before its receiver has started. */
 	static const enum role order[] = {ROLE_AUDIT, ROLE_KEY, ROLE_TUNNEL,
 	    ROLE_DIAL, ROLE_EGRESS, ROLE_POLICY, ROLE_BACK, ROLE_MITM,
-	    ROLE_PROXY, ROLE_TERM, ROLE_ACP, ROLE_PORT, ROLE_GATE};
+	    ROLE_PROXY, ROLE_TERM, ROLE_ACP, ROLE_PORT, ROLE_GATE,
+	    ROLE_APPROVE};
 
 	for (size_t i = 0; i < nitems(order); i++)
 		setup_start_role(order[i]);

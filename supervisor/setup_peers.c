@@ -35,8 +35,7 @@ setup_peers(struct fault *fault)
 		nb = topology_instances(p->b, &size);
 		for (unsigned a = 0; a < na; a++)
 			for (unsigned b = 0; b < nb; b++)
-				if (topology_runs(p->a, a, &size) &&
-				    topology_runs(p->b, b, &size) &&
+				if (topology_paired(p, a, b, &size) &&
 				    setup_pair(p->a, a, p->b, b, fault) == -1)
 					return -1;
 	}
@@ -50,6 +49,9 @@ setup_peers_of(enum role role, unsigned index, struct fault *fault)
 
 	for (size_t i = 0; i < topology_npairs; i++) {
 		p = &topology_pairs[i];
+		/* The approver's keyd was there from the start. */
+		if (p->a == ROLE_APPROVE)
+			continue;
 		if (p->a == role &&
 		    setup_pair(role, index, p->b, 0, fault) == -1)
 			return -1;

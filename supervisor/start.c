@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "auditlog/recheck.h"
+#include "auto/consider.h"
 #include "box/cgroup/group.h"
 #include "box/engine/sidecar.h"
 #include "box/inside.h"
@@ -156,7 +157,9 @@ start_providers(char *const *names, struct fault *fault)
 		   -1) {
 		return -1;
 	}
-	return providers_usable(&sup.providers, fault);
+	if (providers_usable(&sup.providers, fault) == -1)
+		return -1;
+	return consider_prepare(fault);
 }
 
 static int

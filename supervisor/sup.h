@@ -157,6 +157,7 @@ struct sup {
 	struct adapter adapter;
 	struct providers providers;
 	struct proxy proxy;
+	unsigned approver; /* its provider's index + 1; 0: there is none */
 	struct rules_file rules[PROTO_RULES_LAST + 1];
 	int workspace; /* O_PATH */
 	char *workspace_path;

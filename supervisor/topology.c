@@ -37,6 +37,7 @@ const struct topology_worker topology_workers[] = {
 	{ ROLE_PORT,	"portd",	TOPOLOGY_IF_PORTS,	MUST, SHOULD },
 	{ ROLE_ACP,	"acpd",		TOPOLOGY_IF_EDITOR,	MUST, SHOULD },
 	{ ROLE_GATE,	"gated",	TOPOLOGY_IF_GATE,	MUST, SHOULD },
+	{ ROLE_APPROVE,	"approver",	TOPOLOGY_IF_APPROVER,	MUST, SHOULD },
 };
 
 /*
@@ -74,6 +75,9 @@ const struct topology_pair topology_pairs[] = {
 	{ ROLE_PORT,	ROLE_AUDIT },
 	/* requests that an agent makes of an editor */
 	{ ROLE_ACP,	ROLE_AUDIT },
+	/* the approver's question to a model: approve -> audit -> key */
+	{ ROLE_APPROVE,	ROLE_AUDIT },
+	{ ROLE_APPROVE,	ROLE_KEY },
 };
 /* clang-format on */
 
@@ -124,6 +128,8 @@ topology_instances(enum role role, const struct topology_size *size)
 		return size->ports ? 1 : 0;
 	case TOPOLOGY_IF_GATE:
 		return size->gate ? 1 : 0;
+	case TOPOLOGY_IF_APPROVER:
+		return size->approver != 0 ? 1 : 0;
 	case TOPOLOGY_IF_PROXY:
 		return size->proxy && (size->providers != 0 ||
 					  size->doors != 0 || size->open)
@@ -141,4 +147,14 @@ topology_runs(enum role role, unsigned index, const struct topology_size *size)
 	if (index >= topology_instances(role, size))
 		return false;
 	return w->count != TOPOLOGY_PER_DOOR || (size->doors >> index & 1) != 0;
+}
+
+bool
+topology_paired(const struct topology_pair *p, unsigned a, unsigned b,
+    const struct topology_size *size)
+{
+	if (!topology_runs(p->a, a, size) || !topology_runs(p->b, b, size))
+		return false;
+	return p->a != ROLE_APPROVE || p->b != ROLE_KEY ||
+	       b + 1 == size->approver;
 }

@@ -23,6 +23,7 @@ enum topology_count {
 	TOPOLOGY_IF_EDITOR,  /* one, if an editor talks to the agent */
 	TOPOLOGY_IF_PORTS,   /* one, if ports of the sandbox are published */
 	TOPOLOGY_IF_GATE,    /* one, if its connections come over TCP */
+	TOPOLOGY_IF_APPROVER, /* one, if config.json has autoApprove */
 };
 
 struct topology_worker {
@@ -54,11 +55,18 @@ struct topology_size {
 	bool editor;    /* an editor talks to it */
 	bool ports;     /* ports of the sandbox are published */
 	bool gate;      /* the sandbox's connections come over TCP */
+	unsigned approver; /* its provider's index + 1; 0: there is none */
 };
 
 /* Returns the number of the role's indices. */
 unsigned topology_instances(enum role, const struct topology_size *);
 /* Returns true if the worker of that index runs. */
 bool topology_runs(enum role, unsigned index, const struct topology_size *);
+/*
+ * Returns true if both run and have a channel: of the keyds, the approver only
+ * has one to that of its provider.
+ */
+bool topology_paired(const struct topology_pair *, unsigned a, unsigned b,
+    const struct topology_size *);
 
 #endif

@@ -94,6 +94,7 @@ role_name(enum role r)
 	static const char *const names[ROLE_COUNT] = {"icsupervisor",
 	    "mcp-proxyd", "policyd", "auditd", "mcp-backd", "mitmd", "keyd",
 	    "dialerd", "egressd", "tunneld", "termd", "portd", "acpd", "gated",
+	    "approver",
 	    "viewer", "icwebd"};
 
 	return r < ROLE_COUNT ? names[r] : "nobody";

@@ -33,6 +33,7 @@ enum role {
 	ROLE_PORT,	/* portd, only if ports of the sandbox are published */
 	ROLE_ACP,	/* acpd, instead of termd if an editor is served */
 	ROLE_GATE,	/* gated, only if the sandbox's sockets travel over TCP */
+	ROLE_APPROVE,	/* approver, only if config.json says so */
 	ROLE_VIEWER,	/* icctl, as the viewer of what termd sends */
 	ROLE_WEB,	/* icwebd, which `icctl web` starts: ROLE_SUP is icctl */
 	ROLE_COUNT,
@@ -42,7 +43,7 @@ enum role {
 #define R_WORKER							\
 	(R(PROXY) | R(POLICY) | R(AUDIT) | R(BACK) | R(MITM) | R(KEY) |	\
 	    R(DIAL) | R(EGRESS) | R(TUNNEL) | R(TERM) | R(PORT) | R(ACP) |	\
-	    R(GATE))
+	    R(GATE) | R(APPROVE))
 
 /* SETUP: before START.  RUN: after it.  BOTH: at any time. */
 enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
@@ -70,6 +71,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_BOUND		4096U
 #define PROTO_UNCOUNTED		UINT8_MAX	/* RELEASE.left */
 #define PROTO_MAX_REFS		8192U		/* text of the refs of a push */
+/* set in the numbers of streams that the approver opens */
+#define PROTO_APPROVER_STREAM	(1U << 31)
+#define PROTO_MAX_SAID		4096U	/* the person's message */
+#define PROTO_MAX_CONSIDERED	4096U	/* CONSIDER.resources */
+#define PROTO_MAX_OPINION	16384U	/* the body of the approver's request */
 #define PROTO_MAX_ASKS		8U /* requests waiting for approval */
 #define PROTO_ASK_ID		(1ULL << 63) /* set in a hold's id: a request */
 /* set: a login; low byte: index of keyd */
@@ -209,7 +215,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(RESTORE_GRANT, 0x0611, R(SUP),	R(POLICY),	SETUP,	0)	\
 	M(APPROVED,	0x060c,	R(POLICY)|R(KEY), R(AUDIT),	RUN,	0)	\
 	/* model path: configuration */						\
-	M(PROVIDER,	0x0701,	R(SUP),		R(MITM)|R(KEY),	BOTH,	0)	\
+	M(PROVIDER,	0x0701,	R(SUP),	R(MITM)|R(KEY)|R(APPROVE), BOTH, 0)	\
 	M(SENTINEL,	0x0702,	R(SUP),		R(MITM)|R(KEY),	SETUP,	0)	\
 	M(SEAL,		0x0703,	R(SUP),		R(MITM)|R(DIAL), SETUP,	0)	\
 	M(CA,		0x0704,	R(MITM),	R(SUP),		SETUP,	0)	\
@@ -234,17 +240,17 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(TROUBLE,	0x0716,	R(KEY),		R(SUP),		RUN,	0)	\
 	M(RELOCK,	0x0717,	R(SUP),		R(KEY),		RUN,	0)	\
 	/* a model request */							\
-	M(STREAM_OPEN,	0x0801,	R(MITM),	R(KEY),		RUN,	0)	\
-	M(STREAM,	0x0802,	R(KEY),		R(MITM),	RUN,	1)	\
-	M(REQUEST,	0x0803,	R(MITM),	R(AUDIT),	RUN,	0)	\
+	M(STREAM_OPEN,	0x0801,	R(MITM)|R(APPROVE), R(KEY),	RUN,	0)	\
+	M(STREAM,	0x0802,	R(KEY),	R(MITM)|R(APPROVE),	RUN,	1)	\
+	M(REQUEST,	0x0803,	R(MITM)|R(APPROVE), R(AUDIT),	RUN,	0)	\
 	M(REQUEST_GO,	0x0804,	R(AUDIT),	R(KEY),		RUN,	0)	\
-	M(REFUSED,	0x0805,	R(AUDIT),	R(MITM)|R(EGRESS), RUN,	0)	\
+	M(REFUSED,	0x0805,	R(AUDIT), R(MITM)|R(EGRESS)|R(APPROVE), RUN, 0)	\
 	M(EXCHANGE_END,	0x0806,	R(KEY),		R(AUDIT),	RUN,	0)	\
 	M(DIAL,		0x0807,	R(KEY),		R(DIAL),	RUN,	0)	\
 	M(DIALED,	0x0808,	R(DIAL),	R(KEY)|R(EGRESS), RUN,	1)	\
 	M(DIAL_FAIL,	0x0809,	R(DIAL),	R(KEY)|R(EGRESS), RUN,	0)	\
 	M(DENIED,	0x080a,	R(MITM),	R(AUDIT),	RUN,	0)	\
-	VIA_AUDIT(M, USAGE,		0x080b,	R(MITM),	R(SUP),		0, USAGE_SHOW)		\
+	VIA_AUDIT(M, USAGE,		0x080b,	R(MITM)|R(APPROVE), R(SUP),		0, USAGE_SHOW)		\
 	/* a request that a person must approve */					\
 	M(REQUEST_ASK,	0x080d,	R(MITM),	R(POLICY),	RUN,	0)	\
 	M(REQUEST_APPROVED, 0x080e,	R(POLICY),	R(AUDIT),	RUN,	0)	\
@@ -305,6 +311,10 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(GATE_OPEN,	0x0d03,	R(GATE),	R(SUP),		RUN,	1)	\
 	M(GATE_REFUSED,	0x0d04,	R(GATE),	R(SUP),		RUN,	0)	\
 	M(CONNECTION,	0x0d05,	R(SUP),	R(PROXY)|R(MITM)|R(TERM)|R(PORT)|R(ACP), RUN, 1) \
+	/* the approver: a pending call, and what it thinks of it */		\
+	M(APPROVER,	0x0f01,	R(SUP),		R(APPROVE),	SETUP,	0)	\
+	M(CONSIDER,	0x0f02,	R(SUP),		R(APPROVE),	RUN,	0)	\
+	VIA_AUDIT(M, OPINION,		0x0f03,	R(APPROVE),	R(SUP),		0, OPINION_SHOW)	\
 	/* the web page: browsers' connections, and what they ask for */	\
 	M(WEB_SITE,	0x0e01,	R(SUP),		R(WEB),		SETUP,	0)	\
 	M(WEB_CONN,	0x0e02,	R(SUP),		R(WEB),		RUN,	1)	\
@@ -519,7 +529,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * log (redacted, shortened), if it differs, is at log_off/log_len.  answer: the
  * text for the agent if the call is not forwarded.  over: APPROVED has already
  * reported the end of the hold.  grant: the call whose approval for the session
- * allowed this one (its own id if it was approved so), or 0.  left: the uses of
+ * allowed this one (its own id if it was approved so), or 0.  automatic: the
+ * approver approved it.  left: the uses of
  * that grant that remain, PROTO_UNCOUNTED if they are not counted.
  */
 #define F_RELEASE(F, m)		F(m, u64, id, UINT64_MAX)		\
@@ -530,6 +541,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, status, PROTO_STATUS_LAST)	\
 				F(m, u8, hold, PROTO_HOLD_LAST)		\
 				F(m, u8, over, 1)			\
+				F(m, u8, automatic, 1)			\
 				F(m, u64, grant, UINT64_MAX)		\
 				F(m, u8, left, UINT8_MAX)		\
 				F(m, str, rule, 256)			\
@@ -716,8 +728,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * tool, arguments].  preview: the canonical arguments, which are its first
  * `args` bytes, then their meaning as canonical JSON (details.h).  effect: what
  * the call would do, as a sentence.  session: what an approval for the session
- * would allow, as canonical JSON (grants.h); empty if none can be given.  The
- * same id again: the rules have changed, and the call now waits for another
+ * would allow, as canonical JSON (grants.h); empty if none can be given.
+ * automatic: the approver may answer it (auto.c).  The same id again: the rules have changed, and the call now waits for another
  * reason.
  */
 #define F_HOLD(F, m)		F(m, u64, id, UINT64_MAX)		\
@@ -729,6 +741,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, reason, 2048)			\
 				F(m, str, effect, 2048)			\
 				F(m, u32, ms, 3600000)			\
+				F(m, u8, automatic, 1)			\
 				F(m, str, session, 2048)		\
 				F(m, u32, args, PROTO_MAX_TREE)		\
 				F(m, big, preview, PROTO_MAX_HELD)
@@ -739,12 +752,14 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /*
  * session: SHA-256 of HOLD.session as it was shown; empty: for this call only.
  * times: approve so many calls of the tool, this one included; 0: as the text
- * says.
+ * says.  automatic: the approver's opinion, not a person's answer; it approves
+ * this call only, and `because` is its reasoning.
  */
 #define F_VERDICT(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, blob, digest, 32)			\
 				F(m, blob, session, 32)			\
 				F(m, u8, times, PROTO_MAX_TIMES)	\
+				F(m, u8, automatic, 1)			\
 				F(m, u8, approve, 1)			\
 				F(m, str, because, 512)
 #define F_VERDICT_GO(F, m)	F_VERDICT(F, m)
@@ -1148,6 +1163,31 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u64, over, UINT64_MAX)
 /* A connection of the sandbox, as if the receiver had accepted it. */
 #define F_CONNECTION(F, m)
+/* The provider, whose file PROVIDER is, and the model to ask. */
+#define F_APPROVER(F, m)	F(m, u16, provider, PROTO_MAX_PROVIDERS - 1) \
+				F(m, str, model, 128)
+/*
+ * A pending call.  said: the person's last message.  resources: a line for each
+ * value with a role, "ROLE: TEXT", in which no text is the agent's own: a value
+ * is as the person wrote it, or below one that is, which is said and not shown.
+ * reason: the rule's.
+ */
+#define F_CONSIDER(F, m)	F(m, u64, id, UINT64_MAX)		\
+				F(m, blob, digest, 32)			\
+				F(m, str, said, PROTO_MAX_SAID)		\
+				F(m, str, server_name, 64)		\
+				F(m, str, tool, 256)			\
+				F(m, str, reason, 512)			\
+				F(m, str, resources, PROTO_MAX_CONSIDERED)
+/*
+ * decision: enum proto_opinion.  reasoning: the model's, or why there is none;
+ * UTF-8 without control characters.
+ */
+#define F_OPINION(F, m)		F(m, u64, id, UINT64_MAX)		\
+				F(m, blob, digest, 32)			\
+				F(m, u8, decision, PROTO_OPINION_LAST)	\
+				F(m, str, reasoning, 512)
+#define F_OPINION_SHOW(F, m)	F_OPINION(F, m)
 /* hosts: each "NAME:PORT" that a browser may have in its Host, and a newline. */
 #define F_WEB_SITE(F, m)	F(m, str, hosts, PROTO_MAX_SITE)
 /* A connection of a browser whose user was checked. */
@@ -1405,6 +1445,14 @@ enum proto_turn {
 	PROTO_TURN_LOG,      /* its standard error, beside JSON */
 };
 #define PROTO_TURN_LAST PROTO_TURN_LOG
+
+/* The approver's opinion of a call. */
+enum proto_opinion {
+	PROTO_OPINION_LEAVE, /* a person should decide */
+	PROTO_OPINION_APPROVE,
+	PROTO_OPINION_FAILED, /* there is none: a person decides */
+};
+#define PROTO_OPINION_LAST PROTO_OPINION_FAILED
 
 /* Requests of the web page. */
 enum proto_web {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Opens a stream for mitmd, and calls the transaction when one of its two
+ * Opens a stream for mitmd or the approver, and calls the transaction when one of its two
  * sockets can be read or written.
  */
 #include "keyd/keyd.h"
@@ -64,6 +64,10 @@ keyd_stream_open(struct chan *c, const struct msg_STREAM_OPEN *m)
 	if (!span_eq(m->digest,
 		span_of(e->provider->digest, sizeof(e->provider->digest))))
 		return chan_violation(c, "the provider files differ");
+	/* Neither may open, or guess, a stream of the other. */
+	if (((m->stream & PROTO_APPROVER_STREAM) != 0) !=
+	    (chan_peer(c) == ROLE_APPROVE))
+		return chan_violation(c, "stream %u is another's", m->stream);
 	if (stream_find(m->stream) != NULL)
 		return chan_violation(c, "stream %u is open", m->stream);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
@@ -77,6 +81,6 @@ keyd_stream_open(struct chan *c, const struct msg_STREAM_OPEN *m)
 	if (e->nstreams >= KEYD_MAX_STREAMS ||
 	    stream_new(m->stream, pair[0], open_ready, &open_up) == NULL)
 		close(pair[0]);
-	worker_send(&e->w, ROLE_MITM, 0, MSG_STREAM, &reply, pair[1]);
+	worker_send(&e->w, chan_peer(c), 0, MSG_STREAM, &reply, pair[1]);
 	return 0;
 }

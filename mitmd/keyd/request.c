@@ -90,6 +90,11 @@ request_check(const struct msg_REQUEST_GO *m, unsigned *auth)
 	}
 	if (r->websocket ? m->length != UINT64_MAX : m->length > r->max)
 		return "body over the route's limit";
+	/* The approver asks a model, in a few words, and does nothing else. */
+	if ((m->stream & PROTO_APPROVER_STREAM) != 0 &&
+	    (!r->turn || r->websocket || m->asked != 0 ||
+		m->length > PROTO_MAX_OPINION))
+		return "not a request that the approver makes";
 	if (m->body.len != (provider_is_digested(r) ? SHA256_DIGEST_LENGTH : 0))
 		return "body announced with or without a digest";
 	if (m->body.len != 0 && !request_digest_ok(m))

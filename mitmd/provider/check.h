@@ -52,4 +52,10 @@ void provider_facts_free(struct provider_facts *);
  */
 int provider_check(struct span text, unsigned *routes, char *err, size_t cap);
 
+/*
+ * question.c: Returns true if the provider of this file can be asked one plain
+ * question for this model, which the approver does.
+ */
+bool provider_answers(struct span text, struct span model);
+
 #endif

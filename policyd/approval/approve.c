@@ -96,11 +96,20 @@ approve_led(
 	call_arm(env);
 }
 
+/* The approver can approve one call, and do nothing else. */
+static bool
+verdict_permitted(const struct hold *h, const struct msg_VERDICT_GO *m)
+{
+	return h->automatic && m->approve != 0 && m->session.len == 0 &&
+	       m->times == 0;
+}
+
 void
 call_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
 {
 	struct hold *h = hold_find(&env->holds, m->id);
 	struct msg_LATE late = {.id = m->id};
+	struct call *call;
 	struct span reason;
 	char because[600];
 
@@ -110,11 +119,19 @@ call_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
 		env->send(env, ROLE_AUDIT, MSG_LATE, &late);
 		return;
 	}
+	/* Checked here as well: icsupervisor is not the process that acts. */
+	if (m->automatic && !verdict_permitted(h, m)) {
+		log_warn("the approver may not answer this call");
+		env->send(env, ROLE_AUDIT, MSG_LATE, &late);
+		return;
+	}
 	if (h->expires <= loop_now(env->loop)) {
 		call_arm(env);
 		env->send(env, ROLE_AUDIT, MSG_LATE, &late);
 		return;
 	}
+	if ((call = calls_find(&env->calls, m->id)) != NULL)
+		call->automatic = m->automatic != 0;
 	if (m->approve) {
 		h->for_session = m->session.len != 0;
 		h->times = m->times;

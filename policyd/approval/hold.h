@@ -45,6 +45,7 @@ struct hold {
 					   it */
 	uint8_t shown[HOLD_DIGEST];	/* the same digest from the approval,
 					   or zeros */
+	bool automatic;			/* the approver may answer it */
 	bool for_session;
 	unsigned times;			/* number of calls approved for the
 					   tool, or 0 */

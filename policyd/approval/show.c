@@ -59,6 +59,7 @@ work_show(struct policyd_env *env, struct hold *h, const struct work *k,
 	uint8_t told[HOLD_DIGEST];
 	struct details d;
 
+	m.automatic = h->automatic = auto_permits(env, k);
 	if (details_call(&d, env, k, args) == -1)
 		return -1;
 	m.effect = span_str(d.effect);

@@ -227,12 +227,30 @@ load_then(struct load *l, struct where *at, const struct value *obj,
 	return 0;
 }
 
+/* "autoApprove": false: only a person answers what this rule asks about. */
+static int
+load_person(
+    struct load *l, struct where *at, const struct value *obj, bool *person)
+{
+	const struct value *v = value_get(obj, "autoApprove");
+
+	*person = false;
+	if (v == NULL)
+		return 0;
+	where_down(at, ".autoApprove");
+	if (v->type != VALUE_FALSE && v->type != VALUE_TRUE)
+		return load_fail(l, at, "must be true or false");
+	*person = v->type == VALUE_FALSE;
+	where_up(at, at->len - (sizeof(".autoApprove") - 1));
+	return 0;
+}
+
 static int
 load_rule(struct load *l, struct load_doc *doc, struct where *at,
     const struct value *obj, struct rule *r)
 {
 	static const char *const known[] = {"name", "description", "principle",
-	    "if", "then", "reason", "serverName", NULL};
+	    "if", "then", "reason", "serverName", "autoApprove", NULL};
 	const struct value *cond;
 	size_t up;
 
@@ -245,6 +263,7 @@ load_rule(struct load *l, struct load_doc *doc, struct where *at,
 	    load_string(l, at, obj, "reason", true, LOAD_MAX_REASON,
 		&r->reason) == -1 ||
 	    load_then(l, at, obj, &r->then) == -1 ||
+	    load_person(l, at, obj, &r->person) == -1 ||
 	    load_object(l, at, obj, "if", true, &cond) == -1)
 		return -1;
 	up = where_down(at, ".if");

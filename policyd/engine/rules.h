@@ -25,6 +25,7 @@ struct rule {
 	struct span name;
 	struct span reason;
 	enum proto_status then;
+	bool person;	/* "autoApprove": false */
 	/* The conditions that the rule has. */
 	bool has_roles, has_paths, has_domains;
 	uint32_t roles;

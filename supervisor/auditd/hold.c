@@ -90,6 +90,8 @@ auditd_on_hold(struct chan *c, const struct msg_HOLD *m)
 	if (auditd_breaks(m->session))
 		return chan_violation(c, "HOLD: more than one line");
 	auditd_line(&l, "hold");
+	if (m->automatic != 0)
+		auditlog_bool(&l, "automatic", true);
 	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
 	auditlog_str(&l, "effect", m->effect);
 	if (m->ms != 0)
@@ -117,7 +119,11 @@ auditd_on_verdict(struct chan *c, const struct msg_VERDICT *m)
 	if (m->digest.len != AUDITLOG_HASH ||
 	    m->session.len % AUDITLOG_HASH != 0)
 		return chan_violation(c, "VERDICT without digest");
+	if (m->automatic != 0 && (m->id & PROTO_ID_KINDS) != 0)
+		return chan_violation(c, "VERDICT of the approver on no call");
 	auditd_line(&l, "verdict");
+	if (m->automatic != 0)
+		auditlog_bool(&l, "autoApproved", m->approve != 0);
 	auditlog_str(&l, "because", m->because);
 	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
 	if (m->session.len != 0)
@@ -131,6 +137,30 @@ auditd_on_verdict(struct chan *c, const struct msg_VERDICT *m)
 	owner = hold_owner(m->id, &index);
 	auditd_effect_msg(owner, index, MSG_VERDICT_GO, m, 0)->refuse =
 	    verdict_refuse;
+	return 0;
+}
+
+/* The approver's opinion, which decides nothing before it is recorded. */
+int
+auditd_on_opinion(struct chan *c, const struct msg_OPINION *m)
+{
+	static const struct span words[] = {
+	    [PROTO_OPINION_LEAVE] = SPAN("leave"),
+	    [PROTO_OPINION_APPROVE] = SPAN("approve"),
+	    [PROTO_OPINION_FAILED] = SPAN("failed"),
+	};
+	struct auditlog_line l;
+
+	if (m->digest.len != AUDITLOG_HASH)
+		return chan_violation(c, "OPINION without digest");
+	auditd_line(&l, "opinion");
+	auditlog_str(&l, "decision", words[m->decision]);
+	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
+	auditlog_u64(&l, "id", m->id);
+	auditlog_str(&l, "reasoning", m->reasoning);
+	auditd_line_end(&l);
+	/* Unless it is recorded, it is not shown, and a person decides. */
+	auditd_effect_msg(ROLE_SUP, 0, MSG_OPINION_SHOW, m, 0);
 	return 0;
 }
 

@@ -36,6 +36,8 @@ auditd_request_line(
 	auditd_line(&l, "modelRequest");
 	if (asked != NULL)
 		auditlog_u64(&l, "approved", PROTO_ASK_ID | asked->id);
+	if ((m->stream & PROTO_APPROVER_STREAM) != 0)
+		auditlog_bool(&l, "approver", true);
 	if (m->body.len != 0)
 		auditlog_hex(&l, "bodySha256", m->body.p, m->body.len);
 	if (asked != NULL)
@@ -55,6 +57,13 @@ auditd_request_line(
 	auditd_env.counts.requests++;
 }
 
+/* Returns the process that has the other end of the stream. */
+static enum role
+stream_owner(uint32_t stream)
+{
+	return (stream & PROTO_APPROVER_STREAM) != 0 ? ROLE_APPROVE : ROLE_MITM;
+}
+
 static void
 request_answer(const struct auditd_effect *e, enum proto_refused reason)
 {
@@ -62,7 +71,8 @@ request_answer(const struct auditd_effect *e, enum proto_refused reason)
 	    .exchange = e->msg.REQUEST_GO.exchange,
 	    .reason = (uint8_t)reason};
 
-	worker_send(&auditd_env.w, ROLE_MITM, 0, MSG_REFUSED, &m, -1);
+	worker_send(
+	    &auditd_env.w, stream_owner(m.stream), 0, MSG_REFUSED, &m, -1);
 }
 
 static void
@@ -100,6 +110,8 @@ auditd_on_request(struct chan *c, const struct msg_REQUEST *m)
 	/* Only policyd can report that a person approved a request. */
 	if (m->asked != 0 || m->refs.len != 0)
 		return chan_violation(c, "REQUEST that was approved");
+	if (stream_owner(m->stream) != chan_peer(c))
+		return chan_violation(c, "REQUEST on another's stream");
 	auditd_request_line(&go, NULL);
 	auditd_request_go(&go);
 	return 0;
@@ -132,6 +144,8 @@ auditd_on_usage(struct chan *c, const struct msg_USAGE *m)
 {
 	struct auditlog_line l;
 
+	if (stream_owner(m->stream) != chan_peer(c))
+		return chan_violation(c, "USAGE of another's stream");
 	if (m->last == 0) {
 		worker_send(&auditd_env.w, ROLE_SUP, 0, MSG_USAGE_SHOW, m, -1);
 		return 0;

@@ -185,6 +185,8 @@ add_call_line(const struct msg_RELEASE *m)
 	auditlog_digest(m->server_name, m->tool, args, digest);
 	auditd_line(&l, "call");
 	auditlog_json(&l, "arguments", call_shown(m));
+	if (m->automatic != 0)
+		auditlog_bool(&l, "autoApproved", true);
 	auditlog_hex(&l, "digest", digest, sizeof(digest));
 	if (m->hold != PROTO_HOLD_NONE)
 		auditlog_str(&l, "escalationResult",
@@ -407,6 +409,7 @@ static const struct chan_handler auditd_handlers[] = {
 	HANDLER(STATE,		on_state),
 	HANDLER(HOLD,		auditd_on_hold),
 	HANDLER(VERDICT,	auditd_on_verdict),
+	HANDLER(OPINION,	auditd_on_opinion),
 	HANDLER(APPROVED,	auditd_on_approved),
 	HANDLER(LATE,		auditd_on_late),
 	HANDLER(GRANT,		auditd_on_grant),

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "auto/said.h"
 #include "box/breakout.h"
 #include "box/bridge.h"
 #include "box/cgroup/group.h"
@@ -402,6 +403,8 @@ runtime_start(void)
 	int log = -1, rv;
 
 	sup.agent_started = true;
+	if (sup.opt.task != NULL && !conversation_on())
+		said_take(span_str(sup.opt.task), true);
 	loop_timer_clear(&sup.loop, &sup.agent_timer);
 	rv = orient_write_tools(&fault);
 	if (rv == 0)

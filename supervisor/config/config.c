@@ -21,7 +21,7 @@
  * Keys of the TypeScript IronCurtain that have no effect here and do no harm.
  */
 static const char *const config_ignored[] = {"agentModelId", "policyModelId",
-    "prefilterModelId", "autoCompact", "autoApprove", "memory", "webSearch",
+    "prefilterModelId", "autoCompact", "memory", "webSearch",
     "modelProviders", "signal", "gooseProvider", "gooseModel",
     "preferredDockerAgent", "preferredMode", "capture",
     "statistics", "snapshot", "dockerWorkload", NULL};
@@ -54,7 +54,7 @@ static const struct {
 #define AUDIT_ROTATE_MIB 64
 
 static const char *const config_keys[] = {"agent", "audit", "auditRedaction",
-    "confinement", "containerRuntime", "credentials", "destinations",
+    "autoApprove", "confinement", "containerRuntime", "credentials", "destinations",
     "dockerResources", "escalationTimeoutSeconds", "image", "limits", "maxConcurrentSessions", "mcpServers", "modelBodies", "notify",
     "packageInstall", "policy", "policyBudget", "profiles", "providers", "proxy", "proxyTools",
     "resourceBudget", "runtime", "sandboxPolicy", "serverCredentials",
@@ -385,6 +385,7 @@ config_parse(struct config *cfg, const char *file, const char *user_home,
 	    config_runtime(cfg, &j, root) == -1 ||
 	    config_transport(cfg, &j, root) == -1 ||
 	    config_policy(cfg, &j, root, user_home) == -1 ||
+	    config_approve(cfg, &j, root) == -1 ||
 	    config_servers(cfg, &j, root, user_home) == -1 ||
 	    config_agents(cfg, &j, root, user_home) == -1 ||
 	    config_credentials(cfg, &j, root, user_home) == -1 ||
@@ -465,6 +466,8 @@ config_free(struct config *cfg)
 		free(cfg->agents[i].image);
 		free(cfg->agents[i].model);
 	}
+	free(cfg->approve.provider);
+	free(cfg->approve.model);
 	free(cfg->anchor);
 	free(cfg->file);
 	free(cfg->servers_file);

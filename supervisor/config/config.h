@@ -61,6 +61,12 @@ struct config_provider {
 	char *ca; /* PEM file that replaces the system's, or NULL */
 };
 
+/* "autoApprove": the approver. */
+struct config_approve {
+	bool on;
+	char *provider, *model; /* set if it is on */
+};
+
 /* A corporate proxy between this machine and the internet. */
 struct config_proxy {
 	char host[254];
@@ -106,6 +112,7 @@ struct config {
 	bool package_off;
 	int64_t package_days; /* -1: no default */
 	struct json_object *package_allow, *package_deny; /* or NULL */
+	struct config_approve approve;
 	bool proxy_tools; /* the agent may ask for further hosts */
 	/* Servers to use instead of such hosts; each is named like the host. */
 	struct config_provider mirrors[CONFIG_MAX_DESTINATIONS];

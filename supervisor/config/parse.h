@@ -48,6 +48,10 @@ int config_transport(
 int config_image(const struct jsonfile *, struct json_object *,
     const char *where, char **out);
 
+/* approve.c */
+int config_approve(
+    struct config *, const struct jsonfile *, struct json_object *root);
+
 /* budget.c */
 int config_budget(
     struct config *, const struct jsonfile *, struct json_object *root);

@@ -110,8 +110,8 @@ approvals_sid(char dst[APPROVALS_SID + 1])
 	} while (taken);
 }
 
-static struct hold *
-hold_by_call(uint64_t id)
+struct hold *
+approvals_by_call(uint64_t id)
 {
 	for (unsigned i = 0; i < approvals_n; i++)
 		if (approvals_list[i].id == id)
@@ -122,7 +122,7 @@ hold_by_call(uint64_t id)
 const char *
 approvals_sid_of(uint64_t id)
 {
-	const struct hold *h = hold_by_call(id);
+	const struct hold *h = approvals_by_call(id);
 
 	return h != NULL ? h->sid : NULL;
 }
@@ -202,6 +202,7 @@ hold_read(struct hold *h, const struct msg_HOLD_SHOW *m)
 	details = span_of(m->preview.p + m->args, m->preview.len - m->args);
 	h->details = hold_details(details);
 	h->details_len = details.len;
+	h->automatic = m->automatic != 0;
 	h->preview = malloc((size_t)m->args + 1);
 	if (h->rule == NULL || h->reason == NULL || h->effect == NULL ||
 	    h->session == NULL || h->preview == NULL || h->details == NULL) {
@@ -228,7 +229,7 @@ hold_named(const struct hold *h)
 int
 approvals_add(const struct msg_HOLD_SHOW *m)
 {
-	struct hold h, *was = hold_by_call(m->id);
+	struct hold h, *was = approvals_by_call(m->id);
 	char label[512];
 
 	if (m->digest.len != 32 ||
@@ -263,7 +264,7 @@ approvals_add(const struct msg_HOLD_SHOW *m)
 int
 approvals_end(uint64_t id, enum proto_hold state, bool granted)
 {
-	struct hold *h = hold_by_call(id), gone;
+	struct hold *h = approvals_by_call(id), gone;
 	char label[512];
 	size_t i;
 
@@ -300,6 +301,11 @@ approvals_ended(const char *sid, enum proto_hold *state)
 void
 approvals_late(uint64_t id)
 {
+	struct hold *h = approvals_by_call(id);
+
+	/* It is still pending, so it can be answered again. */
+	if (h != NULL)
+		h->answered = false;
 	sup_note("an answer came too late (call %llu)", (unsigned long long)id);
 	hold_tell_late(id);
 }
@@ -346,4 +352,17 @@ approvals_answer(struct hold *h, const uint8_t digest[32],
 	h->answered = true;
 	child_send(ROLE_AUDIT, 0, MSG_VERDICT, &v, -1);
 	return 0;
+}
+
+void
+approvals_automatic(struct hold *h, struct span reasoning)
+{
+	struct msg_VERDICT v = {.id = h->id,
+	    .digest = span_of(h->digest, sizeof(h->digest)),
+	    .automatic = 1,
+	    .approve = 1,
+	    .because = reasoning};
+
+	h->answered = true;
+	child_send(ROLE_AUDIT, 0, MSG_VERDICT, &v, -1);
 }

@@ -50,6 +50,10 @@ unsigned approvals_count(void);
  */
 int approvals_answer(struct hold *, const uint8_t digest[32],
     const uint8_t *session, unsigned times, bool approve, const char *because);
+/* Send the approver's approval of exactly this call, with its reasoning. */
+void approvals_automatic(struct hold *, struct span reasoning);
+/* Returns the pending call or request with this id, or NULL. */
+struct hold *approvals_by_call(uint64_t id);
 /* Returns the short id of a pending call, or NULL. */
 const char *approvals_sid_of(uint64_t id);
 /* Make a short id that no pending call has. */

@@ -3,6 +3,7 @@
 #include "conversation/talk_events.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "control/control.h"
 #include "json_put.h"
@@ -59,6 +60,8 @@ hold_json(const struct hold *h, bool whole)
 	put_str(o, "effect", h->effect);
 	put_str(o, "reason", h->reason);
 	put_str(o, "rule", h->rule);
+	if (h->opinion[0] != '\0')
+		put_str(o, "approver", h->opinion);
 	put_digest(o, "digest", h->digest);
 	if (h->session[0] != '\0') {
 		json_object_object_add(
@@ -79,6 +82,13 @@ hold_json(const struct hold *h, bool whole)
 	if (h->expires != UINT64_MAX)
 		put_int(o, "expires_ms", (int64_t)h->expires - (int64_t)now);
 	return o;
+}
+
+void
+hold_opinion(struct hold *h, const char *text)
+{
+	(void)strlcpy(h->opinion, text, sizeof(h->opinion));
+	sup_note("%s: the approver: %s", h->sid, h->opinion);
 }
 
 void

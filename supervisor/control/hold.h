@@ -30,6 +30,9 @@ struct hold {
 	size_t details_len;
 	uint64_t since, expires; /* loop_now() in ms; UINT64_MAX: never */
 	bool answered;           /* a verdict has been sent */
+	bool automatic;          /* policyd permits the approver's answer */
+	bool wanted;             /* the approver has not been asked yet */
+	char opinion[600];       /* the approver's, for people; or "" */
 };
 
 /* Returns the state as people and scripts read it: "approved", "expired" ... */
@@ -38,6 +41,8 @@ const char *hold_state(enum proto_hold);
 const char *hold_label(const struct hold *, char *dst, size_t cap);
 /* Returns the call as JSON. If `whole`, long arguments are not left out. */
 struct json_object *hold_json(const struct hold *, bool whole);
+/* Note what the approver thinks of the call; it is shown with the call. */
+void hold_opinion(struct hold *, const char *text);
 /* Tell watchers that the call is pending. */
 void hold_tell(const struct hold *);
 /* Tell watchers how the call ended, and answer the client that decided it. */

@@ -416,7 +416,7 @@ request_read(struct client *c, struct span line, const char **op)
 {
 	static const char *const keys[] = {"op", "id", "digest", "because",
 	    "key", "value", "path", "message", "session", "server", "tool", "policy",
-	    "annotations", "lists", "times", NULL};
+	    "annotations", "lists", "times", "typed", NULL};
 	struct fault fault = {""};
 	const struct jsonfile j = {"request", &fault};
 	struct json_object *req;

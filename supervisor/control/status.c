@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "auto/consider.h"
 #include "budget/budget.h"
 #include "control/grants.h"
 #include "box/sandbox.h"
@@ -222,6 +223,8 @@ control_status_json(void)
 		json_object_object_add(o, "published", publish_json());
 	if (sup.proxy.set)
 		json_object_object_add(o, "proxy", status_proxy());
+	if (sup.approver != 0)
+		json_object_object_add(o, "autoApprove", consider_json());
 	list = json_object_new_array();
 	for (unsigned i = 0; i < sup.nservers; i++)
 		json_object_array_add(list, control_server_json(i));

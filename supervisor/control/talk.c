@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "auto/said.h"
 #include "common/bridge_frames.h"
 #include "conversation/conversation.h"
 #include "json_put.h"
@@ -61,6 +62,16 @@ talk_read(int fd, size_t *len, const char **why)
 	return text;
 }
 
+/* icctl says so of a message that is a word of its command line. */
+static bool
+talk_typed(struct json_object *req)
+{
+	struct json_object *v;
+
+	return json_object_object_get_ex(req, "typed", &v) &&
+	       strcmp(json_object_get_string(v), "yes") == 0;
+}
+
 void
 control_op_send(struct client *c, struct json_object *req)
 {
@@ -96,6 +107,7 @@ control_op_send(struct client *c, struct json_object *req)
 		json_object_put(o);
 		control_fail(c, code, why);
 	} else {
+		said_take(s, talk_typed(req));
 		sup_note("turn %u begins, by pid %d", (unsigned)c->turn,
 		    (int)c->peer.pid);
 		control_reply(c, o);

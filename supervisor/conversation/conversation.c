@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auto/said.h"
 #include "box/bridge.h"
 #include "budget/budget.h"
 #include "common/json/value.h"
@@ -228,6 +229,8 @@ conversation_ready(const char *inside)
 	why = conversation_send(span_str(sup.opt.task), &code);
 	if (why != NULL)
 		sup_warn("the task: %s", why);
+	else
+		said_take(span_str(sup.opt.task), true);
 }
 
 static void

@@ -348,6 +348,21 @@ files_prices(void)
 		files_env.check(GOOD, "prices", icctl_path(path, shown), "");
 }
 
+static void
+files_approver(void)
+{
+	const struct config_approve *a = &files_env.config.approve;
+	char text[300];
+
+	if (!a->on)
+		return;
+	snprintf(text, sizeof(text),
+	    "ON: %.120s of %.64s may approve what your own message asks for",
+	    a->model, a->provider);
+	files_env.check(NOTE, "autoApprove", text,
+	    "turn it off: icctl config set autoApprove.enabled false");
+}
+
 unsigned
 doctor_files(struct icctl *ctl, doctor_check *check)
 {
@@ -363,6 +378,7 @@ doctor_files(struct icctl *ctl, doctor_check *check)
 	    .user_home = home != NULL ? home : ctl->home};
 	if (files_config() == -1)
 		return 0;
+	files_approver();
 	files_servers();
 	files_of("providers", files_provider);
 	files_named();

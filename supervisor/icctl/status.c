@@ -274,6 +274,24 @@ put_session(json_object *reply)
 	    (long long)icctl_number(counts, "refused"));
 }
 
+static void
+put_approver(json_object *reply)
+{
+	json_object *o;
+
+	if (!json_object_object_get_ex(reply, "autoApprove", &o))
+		return;
+	printf("%-12sON: ", "autoApprove");
+	icctl_put_str(icctl_text(o, "model"));
+	fputs(" of ", stdout);
+	icctl_put_str(icctl_text(o, "provider"));
+	printf(" may approve what your own message asks for (%lld approved, "
+	       "%lld left to you, %lld without an answer)\n",
+	    (long long)icctl_number(o, "approved"),
+	    (long long)icctl_number(o, "left"),
+	    (long long)icctl_number(o, "failed"));
+}
+
 int
 icctl_status(struct icctl *ctl, int argc, char **argv)
 {
@@ -301,6 +319,7 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 		return ICCTL_OK;
 	}
 	put_session(reply);
+	put_approver(reply);
 	put_published(reply);
 	put_proxy(reply);
 	if (json_object_object_get_ex(reply, "budget", &v)) {

@@ -149,3 +149,12 @@ message_with(int mfd, const char *more)
 	free(text);
 	return with;
 }
+
+bool
+message_typed(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "--file") == 0)
+			return false;
+	return true;
+}

@@ -23,10 +23,13 @@
 #include "icctl/talk/held.h"
 #include "icctl/talk/message.h"
 #include "icctl/talk/wanted.h"
+#include "json_put.h"
 
 #define SEND_ANSWER (4U << 20)
 
 static volatile sig_atomic_t send_interrupted;
+/* The message is a word of the command line. */
+static bool send_typed;
 /* With --schema: what the agent said in this turn. */
 static struct buf *send_said;
 
@@ -297,6 +300,8 @@ send_message(struct icctl *ctl, int fd, int message)
 	bool begun = false;
 	int status = -1;
 
+	if (send_typed)
+		put_str(req, "typed", "yes");
 	(void)icctl_tell_with(fd, req, message);
 	json_object_put(req);
 	while (status == -1 && !begun) {
@@ -384,6 +389,8 @@ icctl_send(struct icctl *ctl, int argc, char **argv)
 	if ((status = icctl_find(ctl)) != 0)
 		return talk_failed(
 		    ctl, status, "not-found", "no such session is running");
+	/* With a schema, the message is no longer only what was typed. */
+	send_typed = message_typed(argc, argv) && w == NULL;
 	(void)sigaction(SIGINT, &sa, NULL);
 	status = w != NULL ? send_wanted(ctl, message, w)
 			   : send_turn(ctl, message);

@@ -57,7 +57,7 @@ CONFIG = [
     ("an unknown key", config(escalationTimeout=300), 78,
      "{config}: escalationTimeout: unknown key (did "
      "you mean escalationTimeoutSeconds?). Known here: agent, audit, "
-     "auditRedaction, confinement, containerRuntime, credentials, "
+     "auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
      "destinations, dockerResources, escalationTimeoutSeconds, image, limits, "
      "maxConcurrentSessions, mcpServers, modelBodies, notify, packageInstall, policy, policyBudget, profiles, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
@@ -65,7 +65,7 @@ CONFIG = [
     ("an unknown key with an escape", {"config.json": '{"\\u001b[2J": 1}'},
      78,
      "{config}: \\x1b[2J: unknown key. Known here: agent, audit, "
-     "auditRedaction, confinement, containerRuntime, credentials, "
+     "auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
      "destinations, dockerResources, escalationTimeoutSeconds, image, limits, "
      "maxConcurrentSessions, mcpServers, modelBodies, notify, packageInstall, policy, policyBudget, profiles, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "

@@ -150,7 +150,7 @@ OTHERS = [
     ("config.json", {"config.json": {"notfy": []}, "providers/x.json": "-"},
      [("configuration",
        "{config}: notfy: unknown key (did you mean notify?). Known here: agent, audit, "
-       "auditRedaction, confinement, containerRuntime, credentials, "
+       "auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
        "destinations, dockerResources, escalationTimeoutSeconds, image, "
        "limits, "
        "maxConcurrentSessions, mcpServers, modelBodies, notify, packageInstall, policy, "

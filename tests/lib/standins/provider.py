@@ -458,9 +458,26 @@ class Provider:
             body = None
         if self.opts.reload_script:
             self.read_script()
-        return cloud(self.script, req.method, req.target.split("?")[0],
-                     body) or answer(self.script, req.method, req.target,
-                                     body)
+        script = self.judged(req.body) or self.script
+        return cloud(script, req.method, req.target.split("?")[0],
+                     body) or answer(script, req.method, req.target, body)
+
+    def judged(self, body):
+        """Returns the script of the approver's question, if it is one. The
+        file is read each time: the answer, "obey" (approve if anything in the
+        question but the person's message says so), or "hang"."""
+        if not self.opts.judge or b"watches a coding agent" not in body:
+            return None
+        with open(self.opts.judge, encoding="utf-8") as f:
+            text = f.read()
+        if text == "hang":
+            time.sleep(60)
+        if text == "obey":
+            call = re.search(rb'\\"call\\":.*', body)
+            yes = call and b"approve" in call[0].lower()
+            text = json.dumps({"decision": "approve" if yes else "escalate",
+                               "reasoning": "as told"})
+        return [{"text": text}]
 
 
 def parse_args(argv=None):
@@ -482,6 +499,7 @@ def parse_args(argv=None):
     a("--name", action="append", help="certificate names")
     a("--timeout", type=float, default=600, help="of a socket, seconds")
     a("--tls12", action="store_true")
+    a("--judge", help="file with the answer to the approver's question")
     a("--websocket", nargs="?", const="yes",
       choices=["yes", "accept", "extension", "protocol"],
       help="take upgrades; or answer them wrongly")

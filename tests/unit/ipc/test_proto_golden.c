@@ -67,6 +67,8 @@ count_text(enum topology_count count)
 		return "if-agent";
 	case TOPOLOGY_IF_EDITOR:
 		return "if-editor";
+	case TOPOLOGY_IF_APPROVER:
+		return "if-approver";
 	case TOPOLOGY_IF_PORTS:
 		return "if-ports";
 	case TOPOLOGY_IF_GATE:
@@ -260,7 +262,7 @@ static void
 test_parsers_are_mute(void)
 {
 	const uint32_t parsers = R(PROXY) | R(BACK) | R(MITM) | R(TERM) |
-				 R(ACP);
+				 R(ACP) | R(APPROVE);
 	unsigned bad = 0;
 
 	for (size_t i = 0; i < proto_nmsgs; i++) {
@@ -291,7 +293,7 @@ test_descriptors(void)
 
 		if (m->nfds == 0 || m->from == R(SUP) ||
 		    (m->from == R(DIAL) && m->to == (R(KEY) | R(EGRESS))) ||
-		    (m->from == R(KEY) && m->to == R(MITM)) ||
+		    (m->from == R(KEY) && m->to == (R(MITM) | R(APPROVE))) ||
 		    (m->from == R(DIAL) && m->to == R(TUNNEL)) ||
 		    (m->from == R(TUNNEL) && m->to == R(DIAL)) ||
 		    (m->from == R(GATE) && m->to == R(SUP)))

@@ -59,7 +59,8 @@ has icsupervisor.8 6 "exit statuses of icsupervisor" '.It @' \
 for f in mcp-proxyd/main.c policyd/main.c supervisor/auditd/main.c \
     mcp-proxyd/backd/main.c mitmd/main.c mitmd/keyd/main.c mitmd/dialerd/main.c \
     mitmd/egressd/main.c mitmd/tunneld/main.c supervisor/relay/termd_main.c \
-    supervisor/relay/portd_main.c supervisor/relay/gated_main.c; do
+    supervisor/relay/portd_main.c supervisor/relay/gated_main.c \
+    mitmd/approver/main.c; do
 	p=$(sed -n '/pledge_promise .*\[\]/,/;/p' "$root/$f" | sed 's,/\*.*,,' |
 	    grep -oE 'PLEDGE_[A-Z]+' | sed 's/PLEDGE_//' | tr 'A-Z\n' 'a-z ')
 	w=$(grep -oE 'worker_init\(|ROLE_[A-Z]+' "$root/$f" | grep -m1 -oE 'ROLE_[A-Z]+')
@@ -67,6 +68,7 @@ for f in mcp-proxyd/main.c policyd/main.c supervisor/auditd/main.c \
 	ROLE_PROXY) w=mcp-proxyd ;; ROLE_POLICY) w=policyd ;; ROLE_AUDIT) w=auditd ;;
 	ROLE_BACK) w=mcp-backd ;; ROLE_MITM) w=mitmd ;; ROLE_KEY) w=keyd ;; ROLE_DIAL) w=dialerd ;;
 	ROLE_EGRESS) w=egressd ;; ROLE_TUNNEL) w=tunneld ;; ROLE_TERM) w=termd ;; ROLE_PORT) w=portd ;; ROLE_ACP) w=acpd ;; ROLE_GATE) w=gated ;;
+	ROLE_APPROVE) w=approver ;;
 	esac
 	sed -n "/^\.Sh PROCESSES/,/^\.Sh ENV/p" "$man/icsupervisor.8" |
 	    sed -n "/^\.It $w\$/,/^\.It /p" | grep -qF ".Li ${p% } ."

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: ISC */
+#include "auto/consider.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "auto/mention.h"
+#include "auto/said.h"
+#include "common/log.h"
+#include "control/approvals.h"
+#include "json_put.h"
+#include "provider/check.h"
+#include "sup.h"
+
+/* The call that the approver considers; one at a time, in order. */
+static struct {
+	uint64_t id; /* 0: none */
+	uint8_t digest[32];
+	struct loop_timer timer;
+	unsigned approved, left, failed;
+} considered;
+
+static int
+prepare_route(unsigned i, struct fault *fault)
+{
+	const struct provider *p = &sup.providers.list[i];
+	const char *model = sup.config.approve.model;
+
+	if (provider_answers(span_of(p->json, p->json_len), span_str(model)))
+		return 0;
+	return fault_set(fault,
+	    "autoApprove.provider: %s has no route on which the approver could "
+	    "ask %s: use anthropic, openai, openrouter or google",
+	    p->name, model);
+}
+
+int
+consider_prepare(struct fault *fault)
+{
+	const struct config_approve *a = &sup.config.approve;
+
+	sup.approver = 0;
+	if (!a->on || sup.opt.trial != NULL)
+		return 0;
+	for (unsigned i = 0; i < sup.providers.n; i++) {
+		if (strcmp(sup.providers.list[i].name, a->provider) != 0)
+			continue;
+		if (prepare_route(i, fault) == -1)
+			return -1;
+		sup.approver = i + 1;
+		return 0;
+	}
+	sup_warn("autoApprove: this session has no provider %s, so you are "
+		 "asked about every call", a->provider);
+	return 0;
+}
+
+void
+consider_setup(void)
+{
+	const struct provider *p;
+	struct msg_PROVIDER file;
+	struct msg_APPROVER m;
+
+	if (sup.approver == 0)
+		return;
+	p = &sup.providers.list[sup.approver - 1];
+	file = (struct msg_PROVIDER){.index = (uint16_t)(sup.approver - 1),
+	    .name = span_str(p->name),
+	    .json = span_of(p->json, p->json_len)};
+	child_send(ROLE_APPROVE, 0, MSG_PROVIDER, &file, -1);
+	m = (struct msg_APPROVER){.provider = file.index,
+	    .model = span_str(sup.config.approve.model)};
+	child_send(ROLE_APPROVE, 0, MSG_APPROVER, &m, -1);
+}
+
+static struct span
+member(struct json_object *o, const char *key)
+{
+	struct json_object *v;
+
+	if (!json_object_object_get_ex(o, key, &v) ||
+	    !json_object_is_type(v, json_type_string))
+		return span_of(NULL, 0);
+	return span_of(json_object_get_string(v),
+	    (size_t)json_object_get_string_len(v));
+}
+
+/*
+ * Compare the call with the person's message. Returns NULL with a line about
+ * each thing in `lines`, or the reason why a person must decide.
+ */
+static const char *
+consider_check(const struct hold *h, struct span said, struct buf *lines)
+{
+	struct mention_thing things[MENTION_MAX_THINGS];
+	struct json_object *list, *o;
+	size_t n;
+
+	if (!h->automatic)
+		return "a call like this is never approved automatically";
+	if (said.p == NULL)
+		return "your last message is older than two minutes, or was "
+		       "not typed";
+	if (!json_object_object_get_ex(h->details, "resources", &list) ||
+	    (n = json_object_array_length(list)) > MENTION_MAX_THINGS)
+		return "the call touches too much";
+	for (size_t i = 0; i < n; i++) {
+		o = json_object_array_get_idx(list, i);
+		things[i] = (struct mention_thing){.role = member(o, "role"),
+		    .value = member(o, "value"),
+		    .host = member(o, "host")};
+	}
+	return mention_check(
+	    said, span_str(sup.paths.user_home), things, n, lines);
+}
+
+static void consider_next(void);
+
+static void
+consider_over(void)
+{
+	loop_timer_clear(&sup.loop, &considered.timer);
+	considered.id = 0;
+	consider_next();
+}
+
+static void
+consider_late(struct loop_timer *t)
+{
+	struct hold *h = approvals_by_call(considered.id);
+
+	considered.failed++;
+	if (h != NULL)
+		hold_opinion(h, "no answer in time: it is yours");
+	consider_over();
+}
+
+/* Ask the approver about a call. Returns false if it is left to the person. */
+static bool
+consider_ask(struct hold *h)
+{
+	struct span said = said_now();
+	struct msg_CONSIDER m;
+	struct buf lines;
+	const char *why;
+
+	buf_init(&lines, PROTO_MAX_CONSIDERED);
+	if ((why = consider_check(h, said, &lines)) == NULL) {
+		m = (struct msg_CONSIDER){.id = h->id,
+		    .digest = span_of(h->digest, sizeof(h->digest)),
+		    .said = said,
+		    .server_name = span_str(h->server),
+		    .tool = span_str(h->tool),
+		    .reason = span_str(h->reason),
+		    .resources = buf_span(&lines)};
+		if (m.reason.len > 512)
+			m.reason = SPAN("a rule asks");
+		considered.id = h->id;
+		memcpy(considered.digest, h->digest, sizeof(h->digest));
+		loop_timer_set(&sup.loop, &considered.timer, CONSIDER_MS,
+		    consider_late, NULL);
+		child_send(ROLE_APPROVE, 0, MSG_CONSIDER, &m, -1);
+	}
+	buf_free(&lines);
+	hold_opinion(h, why == NULL ? "the model is asked" : why);
+	return why == NULL;
+}
+
+/* Go on with the oldest call that has not been considered. */
+static void
+consider_next(void)
+{
+	struct hold *h;
+
+	for (unsigned i = 0; considered.id == 0 &&
+			     (h = approvals_at(i)) != NULL;
+	     i++) {
+		if (!h->wanted)
+			continue;
+		h->wanted = false;
+		if (consider_ask(h))
+			return;
+	}
+}
+
+void
+consider_hold(struct hold *h)
+{
+	if (sup.approver == 0 || (h->id & PROTO_ID_KINDS) != 0)
+		return;
+	/* It was asked about the call as it was before. */
+	if (considered.id == h->id) {
+		h->wanted = true;
+		consider_over();
+		return;
+	}
+	h->wanted = !h->answered;
+	consider_next();
+}
+
+void
+consider_gone(uint64_t id)
+{
+	if (considered.id == id && id != 0)
+		consider_over();
+}
+
+/*
+ * Check everything again, as the process that acts: the call is the one that was
+ * asked about, it is still pending and unanswered, and the message, which may be
+ * another one by now, still names it.
+ */
+static const char *
+consider_permits(const struct hold *h, const struct msg_OPINION_SHOW *m)
+{
+	struct buf lines;
+	const char *why;
+
+	if (h->answered)
+		return "it was answered already";
+	if (!span_eq(m->digest, span_of(h->digest, sizeof(h->digest))) ||
+	    memcmp(considered.digest, h->digest, sizeof(h->digest)) != 0)
+		return "it is not the call that was considered";
+	buf_init(&lines, PROTO_MAX_CONSIDERED);
+	why = consider_check(h, said_now(), &lines);
+	buf_free(&lines);
+	return why;
+}
+
+int
+consider_opinion(const struct msg_OPINION_SHOW *m)
+{
+	struct hold *h = approvals_by_call(m->id);
+	char text[600], vis[560];
+	const char *why;
+
+	if (sup.approver == 0 || m->digest.len != 32)
+		return -1;
+	/* The call has ended, or its time is over: the opinion is recorded. */
+	if (h == NULL || considered.id != m->id)
+		return 0;
+	log_vis(m->reasoning, vis, sizeof(vis));
+	if (m->decision == PROTO_OPINION_APPROVE &&
+	    (why = consider_permits(h, m)) == NULL) {
+		considered.approved++;
+		snprintf(text, sizeof(text), "approved: %s", vis);
+		hold_opinion(h, text);
+		approvals_automatic(h, m->reasoning);
+	} else if (m->decision == PROTO_OPINION_APPROVE) {
+		considered.failed++;
+		hold_opinion(h, why);
+	} else {
+		considered.left += m->decision == PROTO_OPINION_LEAVE;
+		considered.failed += m->decision == PROTO_OPINION_FAILED;
+		snprintf(text, sizeof(text), "left to you: %s", vis);
+		hold_opinion(h, text);
+	}
+	consider_over();
+	return 0;
+}
+
+struct json_object *
+consider_json(void)
+{
+	struct json_object *o;
+
+	if (sup.approver == 0)
+		return NULL;
+	o = json_object_new_object();
+	put_str(o, "provider", sup.config.approve.provider);
+	put_str(o, "model", sup.config.approve.model);
+	put_int(o, "approved", considered.approved);
+	put_int(o, "left", considered.left);
+	put_int(o, "failed", considered.failed);
+	return o;
+}
