@@ -6,9 +6,12 @@ container that lacks a layer, and that nothing is left behind. runtimes.py
 starts the engine and this."""
 import json
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -263,9 +266,170 @@ def test_killed(work):
     t.ok(True, "no container is left after kill -9")
 
 
+# Two requests: of a tool, which is held, and to the proxy, which refuses it.
+TCP_AGENT = AGENT + """
+import socket, time
+c = socket.create_connection(("127.0.0.1", 18080))
+c.sendall(b"CONNECT nowhere.example:443 HTTP/1.1\\r\\n"
+          b"Host: nowhere.example:443\\r\\n\\r\\n")
+print(c.recv(64).split(b"\\r")[0], flush=True)
+time.sleep(1000)
+"""
+
+
+def docker(s, *args):
+    return subprocess.run([CLIENT, *args], env={**s.env, **ENV}, cwd="/",
+                          capture_output=True, text=True, check=True).stdout
+
+
+def ours(s):
+    """Returns what the engine has of the session: containers, networks and
+    volumes."""
+    label = "label=ironcurtain.session=" + os.path.basename(s.dir)
+    return [docker(s, *words, "--quiet", "--filter", label).split()
+            for words in (("ps", "--all"), ("network", "ls"), ("volume", "ls"))]
+
+
+def tcp_session(work, *command, **kw):
+    s = session(work, *command, **kw)
+    s.argv[s.argv.index("--"):s.argv.index("--")] = ["--transport", "tcp"]
+    return s
+
+
+def knock(s, text):
+    """Connects to one of the session's ports. Returns the seconds until it was
+    closed, and what came before."""
+    argv = json.loads(docker(s, "inspect", "--format", "{{json .Args}}",
+                             f"ironcurtain-{os.path.basename(s.dir)}-gate"))
+    host, port = next(a for a in argv if a.startswith("proxy.sock=")) \
+        .partition("=")[2].split(":")
+    began = time.monotonic()
+    with socket.create_connection((host, int(port)), 10) as c:
+        c.sendall(text)
+        try:
+            got = c.recv(64)
+        except ConnectionResetError:
+            got = b""
+    return time.monotonic() - began, got
+
+
+def test_tcp(work):
+    """A session over TCP, as the agent sees it and as others do."""
+    log = os.path.join(work, "log", "log.jsonl")
+    s = tcp_session(work, "/usr/bin/python3", "/workspace/agent.py",
+                    servers={"echo": h.echo_server(log)},
+                    rules=[h.rule("ask", "escalate", server=["echo"])],
+                    annotations={"echo": h.ECHO_TOOLS})
+    with open(os.path.join(h.STANDINS, "agent_mcp.py"),
+              encoding="utf-8") as f:
+        h.put(os.path.join(s.workspace, "agent_mcp.py"), f.read())
+    h.put(os.path.join(s.workspace, "agent.py"),
+          'import sys\nsys.stdout = open("/workspace/told", "w")\n' + TCP_AGENT)
+    with s:
+        first = s.held(30)
+        s.icctl("approve", first["id"], check=True)
+        second = h.wait_for(
+            lambda: [p for p in s.pending() if p["id"] != first["id"]],
+            "the second call is not pending", 30)[0]
+        s.icctl("deny", second["id"], check=True)
+
+        def told():
+            with open(s.workspace + "/told", encoding="utf-8") as f:
+                return f.read().splitlines()
+
+        h.wait_for(lambda: len(told()) == 3, "the agent says no more", 30)
+        t.ok(told()[0].startswith("(False") and told()[1].startswith("(True") and
+             "403" in told()[2], "tcp: one call is approved, one denied, and a "
+             "host off the list refused", str(told()))
+        with open(s.dir + "/session.json", encoding="utf-8") as f:
+            t.equal(json.load(f)["transport"], "tcp", "tcp: session.json says so")
+        name = "ironcurtain-" + os.path.basename(s.dir)
+        every = ours(s)
+        t.equal([len(x) for x in every], [2, 1, 1],
+                "tcp: two containers, a network and a volume")
+        shown = docker(s, "inspect", *every[0], *every[1], name)
+        shown += docker(s, "volume", "inspect", name)
+        t.ok(not re.findall(r"(?<![\w-])[\w-]{43}(?![\w-])", shown) and
+             not os.path.exists(s.dir + "/engine/token"),
+             "tcp: no token in docker inspect, and its file is gone")
+        t.equal(json.loads(docker(s, "inspect", "--format",
+                                  "{{json .HostConfig.NetworkMode}}", name)),
+                "none", "tcp: the agent's container has no network")
+        took, got = knock(s, b"A" * 43 + b"\n")
+        t.ok(took < 2 and not got, "tcp: another token is refused, silently",
+             f"{took} {got}")
+        took, got = knock(s, b"")
+        t.ok(2.5 < took < 6 and not got, "tcp: none is refused after 3 s",
+             f"{took} {got}")
+        gate = json.loads(s.icctl("--json", "status",
+                                  check=True).stdout)["gate"]
+        t.ok(gate["wrongToken"] == 1, "tcp: status counts them", str(gate))
+        s.icctl("stop", check=True)
+        t.equal(s.wait(30), 143, "tcp: it is told to stop")
+    t.equal(ours(s), [[], [], []], "tcp: nothing is left")
+
+
+# What is taken off the network, and why the check refuses it.
+OPEN = [
+    ("its default route leads to this machine",
+     "at = a.index('--aux-address'); del a[at:at + 2]"),
+    ("it is no internal network",
+     "a.remove('--internal'); at = a.index('--aux-address'); "
+     "del a[at:at + 2]"),
+]
+TCP_WRAPPER = """#!/usr/bin/python3 -I
+import os, sys
+a = sys.argv[1:]
+if "create" in a and "--aux-address" in a:
+    %s
+os.closerange(3, 64)
+os.execv(%r, [%r] + a)
+"""
+
+
+def test_tcp_open(work):
+    for i, (why, edit) in enumerate([("nothing is taken off", "pass")] + OPEN):
+        place = os.path.join(work, str(i))
+        s = tcp_session(place, "/bin/sh", "-c", "echo > /workspace/began")
+        tool = os.path.join(place, "tools", NAME)
+        h.put(tool, TCP_WRAPPER % (edit, CLIENT, NAME), 0o755)
+        os.chmod(tool, 0o755)
+        s.env["PATH"] = os.path.join(place, "tools") + ":" + s.env["PATH"]
+        r = finish(s)
+        began = os.path.exists(os.path.join(s.workspace, "began"))
+        if i == 0:
+            t.ok(r.returncode == 0 and began, "tcp: an isolated network passes",
+                 r.stderr)
+        else:
+            t.ok(r.returncode == 71 and not began and
+                 "Docker does not isolate its internal networks" in r.stderr,
+                 "tcp: refused, since " + why, f"{r.returncode} {r.stderr}")
+        t.equal(ours(s), [[], [], []], "tcp: nothing is left of that")
+
+
+def test_tcp_killed(work):
+    s = tcp_session(work, "/bin/sh", "-c", "echo > began; exec sleep 1000")
+    s.start(60)
+    h.wait_for(lambda: os.path.exists(os.path.join(s.workspace, "began")),
+               "the agent did not begin", 60)
+    os.kill(s.pid, signal.SIGKILL)
+    s.wait(10)
+    h.wait_for(lambda: not ours(s)[0], "a container is still there", 30)
+    t.ok(True, "tcp: both containers end after kill -9")
+    after = session(os.path.join(work, "next"), "/bin/true")
+    r = finish(after)
+    t.equal((r.returncode, ours(s)), (0, [[], [], []]),
+            "tcp: the next session removes network and volume")
+
+
 def main():
-    for test in (test_start, test_calls, test_metadata, test_links,
-                 test_no_shell, test_layers, test_stop, test_killed):
+    tests = [test_start, test_calls, test_metadata, test_links, test_no_shell,
+             test_layers, test_stop, test_killed]
+    if NAME == "docker":
+        tests += [test_tcp, test_tcp_open, test_tcp_killed]
+    only = sys.argv[1:]
+    for test in tests if not only else [x for x in tests
+                                        if x.__name__ in only]:
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()
