@@ -194,6 +194,7 @@
  */
 #define IN_DOCKER 1U
 #define IN_PODMAN 2U
+#define IN_SERVER 4U /* the sandbox of an MCP server, in `icctl doctor` */
 #define ATTEMPT_SUCCESS (-1)
 #define ATTEMPTS_ENGINE(E)							\
 	/* Engines show /sys read-only, of the container's own network. */	\
@@ -207,6 +208,16 @@
 	 * the filter denies making one. */					\
 	E(nosuid,	IN_DOCKER | IN_PODMAN,	1)				\
 	E(nosuid,	IN_DOCKER | IN_PODMAN,	2)
+
+/*
+ * N(name): attempts on what only the agent's sandbox has. A server's has neither
+ * a home directory nor the session's sockets. Its first process is bubblewrap's,
+ * which has the server's own filter and no capability, and guards nothing.
+ */
+#define ATTEMPTS_NOT_IN_SERVER(N)						\
+	N(swapped) N(write_sockets)						\
+	N(first_mem) N(first_root) N(first_fds) N(first_environ) N(first_net)	\
+	N(bridge_mem) N(bridge_fds) N(owned)
 /* clang-format on */
 
 enum attempt {

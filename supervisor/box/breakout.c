@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "box/breakout_server.h"
 #include "box/bridge.h"
 #include "box/engine/sidecar.h"
 #include "box/sandbox.h"
@@ -63,10 +64,18 @@ static const struct {
 #undef E
 };
 
+/* Attempts on what the sandbox of a server does not have. */
+static const uint32_t not_in_server[] = {
+#define N(name) ATTEMPT_##name,
+    ATTEMPTS_NOT_IN_SERVER(N)
+#undef N
+};
+
 static struct {
 	struct loop_timer timer;
 	int abstract; /* a socket that no sandbox may reach */
 	uint8_t nonce[ATTEMPT_NONCE];
+	struct attempt_ask ask;
 	uint64_t began;
 	struct attempt_record records[ATTEMPT_COUNT];
 	bool inside, outside; /* halves that are still running */
@@ -159,14 +168,23 @@ breakout_engine(void)
 }
 
 static bool
-breakout_holds_engine(uint32_t attempt, int found)
+breakout_holds_in(unsigned where, uint32_t attempt, int found)
 {
 	const int result = found == 0 ? ATTEMPT_SUCCESS : found;
 
 	for (size_t i = 0; i < sizeof(further) / sizeof(further[0]); i++)
 		if (further[i].attempt == attempt &&
-		    (further[i].engines & breakout_engine()) != 0 &&
+		    (further[i].engines & where) != 0 &&
 		    further[i].want == result)
+			return true;
+	return false;
+}
+
+static bool
+breakout_not_in_server(uint32_t attempt)
+{
+	for (size_t i = 0; i < nitems(not_in_server); i++)
+		if (not_in_server[i] == attempt)
 			return true;
 	return false;
 }
@@ -180,6 +198,14 @@ breakout_holds(const struct row *row, int found)
 		if (row->want[i] != 0 && found == row->want[i])
 			return true;
 	return false;
+}
+
+/* Returns true if the record is of attempt `i`, and its answer is right. */
+static bool
+breakout_held(const struct attempt_record *r, uint32_t i, unsigned where)
+{
+	return r->number == i && (breakout_holds(&rows[i], r->found) ||
+				     breakout_holds_in(where, i, r->found));
 }
 
 void
@@ -217,8 +243,7 @@ breakout_judge(char *why, size_t cap)
 	for (uint32_t i = 0; i < ATTEMPT_COUNT; i++) {
 		const struct attempt_record *r = &breakout_env.records[i];
 
-		if (r->number == i && (breakout_holds(&rows[i], r->found) ||
-					  breakout_holds_engine(i, r->found)))
+		if (breakout_held(r, i, breakout_engine()))
 			continue;
 		breakout_found(i, found, sizeof(found));
 		if (bad++ == 0)
@@ -245,23 +270,36 @@ breakout_put_found(struct json_object *o, bool counted, int found)
 }
 
 static struct json_object *
-breakout_inside_json(void)
+breakout_records_json(const struct attempt_record *records, unsigned where)
 {
 	struct json_object *list = json_object_new_array(), *o;
 	const struct attempt_record *r;
 
 	for (uint32_t i = 0; i < ATTEMPT_COUNT; i++) {
-		r = &breakout_env.records[i];
+		r = &records[i];
+		if (where == IN_SERVER && breakout_not_in_server(i))
+			continue;
 		o = json_object_new_object();
 		put_str(o, "what", rows[i].what);
 		put_str(o, "guard", rows[i].guard);
 		breakout_put_found(o, rows[i].counted, r->found);
-		put_bool(o, "held",
-		    r->number == i && (breakout_holds(&rows[i], r->found) ||
-					  breakout_holds_engine(i, r->found)));
+		put_bool(o, "held", breakout_held(r, i, where));
 		json_object_array_add(list, o);
 	}
 	return list;
+}
+
+/* The same attempts in the sandbox of an MCP server. */
+static struct json_object *
+breakout_server_json(void)
+{
+	static struct attempt_record records[ATTEMPT_COUNT];
+	struct fault fault = {""};
+
+	if (breakout_server(&breakout_env.ask, records, &fault) == 0)
+		return breakout_records_json(records, IN_SERVER);
+	sup_warn("%s", fault.text);
+	return NULL;
 }
 
 /* Write down every attempt, for --attack-only. */
@@ -277,7 +315,12 @@ breakout_write(void)
 	o = json_object_new_object();
 	put_str(o, "runtime", options_runtime_name(sup.opt.runtime));
 	if (breakout_env.result.attempts != 0)
-		json_object_object_add(o, "inside", breakout_inside_json());
+		json_object_object_add(o, "inside",
+		    breakout_records_json(
+			breakout_env.records, breakout_engine()));
+	/* Servers are in bubblewrap, whatever the agent is in. */
+	if (sup.opt.runtime == RUNTIME_BWRAP)
+		json_object_object_add(o, "server", breakout_server_json());
 	json_object_object_add(o, "outside", outside_json());
 	n = asprintf(&text, "%s\n",
 	    json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
@@ -428,5 +471,6 @@ breakout_begin(void (*passed)(void), struct fault *fault)
 	if (breakout_listen(&ask) == -1 ||
 	    bridge_send(BRIDGE_PROBE, &ask, sizeof(ask)) == -1)
 		return fault_errno(fault, "the break-out test");
+	breakout_env.ask = ask;
 	return breakout_begin_outside(passed, fault);
 }

@@ -360,9 +360,9 @@ servers_start(void)
 		server_close_theirs(s);
 		/*
 		 * A third-party program may be started again and needs its
-		 * view.
+		 * view, and so does a test of such a sandbox.
 		 */
-		if (s->program.ours)
+		if (s->program.ours && !sup.opt.attack_only)
 			view_close(&s->view);
 	}
 }

@@ -58,7 +58,7 @@ static void
 attack_look(struct box_trial *t, const char *dir)
 {
 	const char *runtime = t->arg;
-	json_object *o, *inside = NULL, *outside = NULL;
+	json_object *o, *inside = NULL, *outside = NULL, *server = NULL;
 	char path[PATH_MAX], text[160];
 	size_t bad;
 
@@ -67,10 +67,15 @@ attack_look(struct box_trial *t, const char *dir)
 		return;
 	(void)json_object_object_get_ex(o, "inside", &inside);
 	(void)json_object_object_get_ex(o, "outside", &outside);
+	(void)json_object_object_get_ex(o, "server", &server);
 	if (!attack_env.json && inside != NULL)
 		printf("\n%s: from inside the sandbox, and what stops it\n",
 		    runtime);
 	bad = attack_put(inside, "guard");
+	if (!attack_env.json && server != NULL)
+		printf("\n%s: from inside the sandbox of an MCP server\n",
+		    runtime);
+	bad += attack_put(server, "guard");
 	if (!attack_env.json)
 		printf("\n%s: from another program of yours, on each worker\n",
 		    runtime);
@@ -79,8 +84,10 @@ attack_look(struct box_trial *t, const char *dir)
 		putchar('\n');
 	json_object_array_add(attack_env.list, json_object_get(o));
 	snprintf(text, sizeof(text),
-	    "%zu attempts from inside, %zu on workers, %zu succeeded",
-	    attack_count(inside), attack_count(outside), bad);
+	    "%zu attempts from inside, %zu from an MCP server, %zu on workers, "
+	    "%zu succeeded",
+	    attack_count(inside), attack_count(server), attack_count(outside),
+	    bad);
 	attack_env.check(bad == 0 && trial_good(t) ? GOOD : BAD, runtime, text,
 	    "see NOT HELD above: agents are not started here until it is "
 	    "mended");

@@ -369,7 +369,7 @@ def test_tcp(work):
     t.equal(ours(s), [[], [], []], "tcp: nothing is left")
 
 
-# What is taken off the network, and why the check refuses it.
+# Why the check refuses a network, and what is taken off it for that.
 OPEN = [
     ("its default route leads to this machine",
      "at = a.index('--aux-address'); del a[at:at + 2]"),

@@ -122,6 +122,21 @@ LAYERS = [
 ]
 
 
+# Layers that only the sandbox of an MCP server loses, and what is named.
+SERVER_LAYERS = [
+    ("the system-call filter",
+     'if "/workspace" in a and "/home/agent" not in a: '
+     'drop(("--seccomp", 2))', "the system-call filter"),
+    ("the read-only root",
+     'if "/workspace" in a and "/home/agent" not in a: '
+     'drop(("--remount-ro", 2))', "the read-only mounts"),
+    ("the masks in /proc",
+     'if "/workspace" in a and "/home/agent" not in a: '
+     'at = a.index("/proc/key-users"); del a[at - 2:at + 1]',
+     "the masks in /proc"),
+]
+
+
 def start(s, *command):
     s.argv += ["--", *command]
     return subprocess.run(s.argv, env=s.env, stdin=subprocess.DEVNULL,
@@ -214,6 +229,10 @@ def test_doctor(work):
          all(a["held"] and a["found"] for a in every),
          "at least a hundred attempts, all of which are stopped",
          [a for a in every if not a["held"]])
+    server = runs["bwrap"]["server"]
+    t.ok(len(server) >= 100 and all(a["held"] and a["found"] for a in server),
+         "and as many from an MCP server's sandbox",
+         [a for a in server if not a["held"]])
     for name in ("bwrap", "none"):
         workers = {a["worker"].split()[0] for a in runs[name]["outside"]}
         t.ok(os.geteuid() == 0 or workers >= {
@@ -230,6 +249,18 @@ def test_doctor(work):
     t.ok(r.returncode == 1 and escaped and
          {a["guard"] for a in escaped} == {"the network namespace"},
          "what is not stopped is named", escaped)
+    escaped = [a for a in broken["server"] if not a["held"]]
+    t.ok({a["guard"] for a in escaped} == {"the network namespace"} and
+         {"connecting to a host", "network routes"} & {
+             a["what"] for a in escaped},
+         "in an MCP server's sandbox, too", escaped)
+    for name, edit, guard in SERVER_LAYERS:
+        r, told = doctor(s, other_bwrap(work, s, edit))
+        server = [a["server"] for a in told["attacks"]
+                  if a["runtime"] == "bwrap"][0]
+        escaped = [a for a in server if not a["held"]]
+        t.ok(r.returncode == 1 and guard in {a["guard"] for a in escaped},
+             f"a server without {name}", escaped or r.stderr)
 
 
 def main():
