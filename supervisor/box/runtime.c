@@ -56,6 +56,7 @@ runtime_argv(char *const *args, const char *inside, struct fault *fault)
 	const char *before[20] = {SANDBOX_BRIDGE, "run"}, *options[4];
 	const bool container = runtime_env.kind == &box_engine_kind;
 	char limits[96], ports[PUBLISH_PORTS_TEXT];
+	struct limits inside_limits = sup.config.limits;
 	char *filled[ADAPTER_MAX_ARGS + 1] = {NULL};
 	size_t n = 0, k = 2;
 	int rv = 0;
@@ -71,7 +72,10 @@ runtime_argv(char *const *args, const char *inside, struct fault *fault)
 		before[k++] = *o;
 	before[k++] = "--limits";
 	/* A container of Docker shares the numbers of its users with us. */
-	before[k++] = limits_option(&sup.config.limits,
+	/* Podman counts ic-bridge too, which is none of the agent's. */
+	if (sup.opt.runtime == RUNTIME_PODMAN && inside_limits.processes != 0)
+		inside_limits.processes++;
+	before[k++] = limits_option(&inside_limits,
 	    sup.opt.runtime != RUNTIME_DOCKER, limits, sizeof(limits));
 	for (const char *const *o = engine_bridge_options;
 	     container && *o != NULL; o++)

@@ -141,8 +141,7 @@ def end_podman(user, env):
 def scripts(name, agents):
     """Returns what runs in that engine."""
     every = [[os.path.join(HERE, "test_runtimes.py")]]
-    if name == "docker":
-        every += [[os.path.join(TOP, p)] for p in ALSO]
+    every += [[os.path.join(TOP, p)] for p in ALSO]
     # One agent is enough in an engine that differs in a few words.
     if agents:
         every.append([os.path.join(HERE, "test_agents.py"),
