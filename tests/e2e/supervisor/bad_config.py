@@ -61,7 +61,7 @@ CONFIG = [
      "destinations, dockerResources, escalationTimeoutSeconds, image, limits, "
      "maxConcurrentSessions, mcpServers, modelBodies, notify, packageInstall, policy, policyBudget, profiles, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
-     "serverCredentials"),
+     "serverCredentials, transport"),
     ("an unknown key with an escape", {"config.json": '{"\\u001b[2J": 1}'},
      78,
      "{config}: \\x1b[2J: unknown key. Known here: agent, audit, "
@@ -69,7 +69,7 @@ CONFIG = [
      "destinations, dockerResources, escalationTimeoutSeconds, image, limits, "
      "maxConcurrentSessions, mcpServers, modelBodies, notify, packageInstall, policy, policyBudget, profiles, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
-     "serverCredentials"),
+     "serverCredentials, transport"),
     ("an API key", config(anthropicApiKey="sk-ant-secret"), 78,
      "{config}: anthropicApiKey: keys do not belong into this file. Put the "
      "key into a file of its own (chmod 600) and write "

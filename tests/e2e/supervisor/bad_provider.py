@@ -153,9 +153,9 @@ OTHERS = [
        "auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
        "destinations, dockerResources, escalationTimeoutSeconds, image, "
        "limits, "
-       "maxConcurrentSessions, mcpServers, modelBodies, notify, packageInstall, policy, "
+       "maxConcurrentSessions, mcpServers, modelBodies, notify, packageInstall, policy, policyBudget, "
        "profiles, providers, proxy, proxyTools, resourceBudget, runtime, "
-       "sandboxPolicy, serverCredentials")]),
+       "sandboxPolicy, serverCredentials, transport")]),
     ("a profile",
      {"config.json": {"profiles": {"work": {"providers": {"anthropic": {
          "credential": {"fil": "~/k"}}}}}}},
