@@ -58,6 +58,7 @@ FLAG("conversation", TALK, "wait for messages (icctl start --detach)")
 FLAG("attack-only", ATTACK,
     "make the break-out test, write down all of it, and end")
 FLAG("print-ready", READY, "one JSON line when the session is up")
+START_FLAG("transcript", TRANSCRIPT, "keep the agent's output as text")
 START_ONCE_FLAG("quiet", QUIET, "print nothing about the session")
 START_ONCE_OPTION("libexecdir", LIBEXEC, "DIR",
     "take the workers from there")

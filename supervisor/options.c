@@ -53,7 +53,7 @@ static const char options_help[] =
     "    that the agent could connect to\n  --require all|NAME,...\n           "
     "             refuse to start without these layers of confinement, by\n    "
     "                    the names of --print-ready\n  --quiet               "
-    "print nothing about the session at its start and end\n  --conversation        wait for messages, each of which is a turn of the agent\n  --print-ready     "
+    "print nothing about the session at its start and end\n  --transcript          keep the agent's output as text, in transcript.txt\n  --conversation        wait for messages, each of which is a turn of the agent\n  --print-ready     "
     "    one JSON line on stdout when the session is up\n"
     "  --unit NAME           the session NAME, as its start.json says; for the\n"
     "                        unit icsupervisor@.service\n  --libexecdir DIR    "
@@ -286,6 +286,9 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 	case OPT_QUIET:
 		o->quiet = true;
 		return 0;
+	case OPT_TRANSCRIPT:
+		o->transcript = true;
+		return 0;
 	case OPT_ACP:
 		o->acp = true;
 		return 0;
@@ -313,6 +316,9 @@ options_check(const struct options *o, struct fault *fault)
 	else if (o->task != NULL && o->command != NULL && !o->conversation)
 		fault_set(fault, "--task and a command after -- cannot be used "
 				 "together");
+	else if (o->transcript && ((o->conversation && !o->resume) || o->acp))
+		fault_set(fault, "--transcript is for an agent's terminal: a "
+				 "conversation is kept anyway (icctl history)");
 	else if (o->runtime == RUNTIME_NONE && o->npublish != 0)
 		fault_set(fault, "--runtime none starts no agent: no "
 				 "--publish");

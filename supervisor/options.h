@@ -51,6 +51,7 @@ const char *options_transport_name(enum options_transport);
 
 struct options {
 	bool quiet;   /* print no lines about the session */
+	bool transcript; /* keep the agent's lines as text */
 	bool sockets; /* accept sockets of the host in the workspace */
 	struct require require;
 	const char *session_dir;

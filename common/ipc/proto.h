@@ -93,6 +93,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_NO_SERVER		0xffffU
 #define PROTO_MAX_ROWS		300U		/* the agent's screen */
 #define PROTO_MAX_COLS		500U
+#define PROTO_MAX_TRANSCRIPT (256U << 20) /* bytes of the file */
 #define PROTO_MAX_CELLS		60000U		/* bytes; see term/cells.h */
 #define PROTO_MAX_TYPED		4096U		/* bytes per message */
 #define PROTO_TYPED_ROOM	65536U /* bytes that termd can buffer */
@@ -271,6 +272,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(TUNNEL_SHOW,	0x0a05,	R(TUNNEL),	R(SUP),		RUN,	0)	\
 	/* the agent's terminal: its mode and its viewers */			\
 	M(TERM_MODE,	0x0b01,	R(SUP),		R(TERM),	SETUP,	0)	\
+	M(TRANSCRIPT,	0x0b2f,	R(SUP),		R(TERM),	SETUP,	1)	\
 	M(VIEWER,	0x0b03,	R(SUP),		R(TERM)|R(ACP),	RUN,	1)	\
 	/* a conversation: what of its output becomes an event, and events */	\
 	M(TURN_RULE,	0x0b02,	R(SUP),		R(TERM),	SETUP,	0)	\
@@ -1081,6 +1083,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, turns, PROTO_TURNS_LAST)	\
 				F(m, u16, rows, PROTO_MAX_ROWS)		\
 				F(m, u16, cols, PROTO_MAX_COLS)
+/* A file for the agent's lines, opened with O_APPEND, and the bytes it may get. */
+#define F_TRANSCRIPT(F, m)	F(m, u64, room, PROTO_MAX_TRANSCRIPT)
 /*
  * Lines of JSON that match become text of this kind (enum proto_turn).  Of a
  * line's value for which `when` holds, the value at `each` is taken, or every

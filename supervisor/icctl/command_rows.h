@@ -110,7 +110,7 @@ COMMAND(deny, "ID... [--because TEXT]",
     "deny that call, and tell the agent why",
     "ID is as `icctl pending` shows it, in full. The agent is told TEXT,\nof "
     "at most 500 characters.")
-COMMAND(watch, "[--plain]",
+COMMAND(watch, "[--plain | --all]",
     "watch all sessions on one screen, and answer",
     "On a terminal: every session, what waits in it and what happens;\n"
     "? lists the keys. --session shows one only. a and then the first\n"

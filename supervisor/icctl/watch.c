@@ -459,13 +459,21 @@ int
 icctl_watch(struct icctl *ctl, int argc, char **argv)
 {
 	bool plain = argc == 2 && strcmp(argv[1], "--plain") == 0;
+	bool all = argc == 2 && strcmp(argv[1], "--all") == 0;
 	int r;
 
-	if (argc != 1 && !plain) {
-		warnx("usage: icctl %s [--plain]", argv[0]);
+	if (argc != 1 && !plain && !all) {
+		warnx("usage: icctl %s [--plain | --all]", argv[0]);
 		return ICCTL_USAGE;
 	}
 	plain = plain || ctl->json || !overview_can();
+	if (all && plain) {
+		warnx("--all shows all sessions on a terminal's screen, and "
+		      "this is none");
+		return ICCTL_USAGE;
+	}
+	if (all)
+		ctl->session = NULL;
 	/* The screen shows every session, unless one is named. */
 	if ((plain || ctl->session != NULL) && (r = icctl_find(ctl)) != 0)
 		return r;

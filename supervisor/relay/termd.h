@@ -80,6 +80,11 @@ struct termd_env {
 	uint32_t titles; /* number of titles so far */
 	struct loop_timer partial, frame, size;
 	uint64_t sized; /* loop_now() of the last change of size */
+	int transcript; /* its file, or -1 */
+	uint64_t transcript_room; /* bytes that may still be written */
+	unsigned transcript_of;	  /* the stream of its last line */
+	bool transcript_open;	  /* the last line has no newline yet */
+	bool transcript_over;
 };
 
 extern struct termd_env termd_env;
@@ -138,6 +143,12 @@ bool viewers_finish(void);
 /* termd_input.c: a person's input. */
 /* Add a viewer and read what its person types.  Takes over `fd`. */
 void viewer_add(const struct msg_VIEWER *, int fd);
+
+/* termd_transcript.c */
+/* Add a line, unless there is no transcript. */
+void transcript_line(struct span cells, unsigned stream, bool joined);
+/* The agent's output is over: add what stands on the screen. */
+void transcript_end(void);
 
 /* termd_output.c: the agent's output, according to the mode. */
 void output_start(void);

@@ -10,8 +10,12 @@ on_line(struct lines *l, bool more, bool joined)
 	static uint8_t cells[PROTO_MAX_CELLS];
 	unsigned stream = l == &termd_env.lines[1];
 
-	viewers_line(span_of(cells, lines_encode(l, cells, sizeof(cells))),
-	    stream, more, joined);
+	const struct span line =
+	    span_of(cells, lines_encode(l, cells, sizeof(cells)));
+
+	viewers_line(line, stream, more, joined);
+	if (!more)
+		transcript_line(line, stream, joined);
 }
 
 static void
@@ -43,6 +47,7 @@ static void
 on_scrolled(void *arg, struct span cells)
 {
 	viewers_line(cells, 0, false, false);
+	transcript_line(cells, 0, false);
 }
 
 static void

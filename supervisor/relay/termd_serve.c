@@ -20,6 +20,18 @@ on_mode(struct chan *c, const struct msg_TERM_MODE *m)
 }
 
 static int
+on_transcript(struct chan *c, const struct msg_TRANSCRIPT *m, int fd)
+{
+	if (termd_env.transcript != -1) {
+		close(fd);
+		return chan_violation(c, "TRANSCRIPT twice");
+	}
+	termd_env.transcript = fd;
+	termd_env.transcript_room = m->room;
+	return 0;
+}
+
+static int
 on_listen(struct chan *c, const struct msg_LISTEN *m, int fd)
 {
 	if (termd_env.box.listener != -1) {
@@ -55,6 +67,7 @@ on_viewer(struct chan *c, const struct msg_VIEWER *m, int fd)
 /* clang-format off */
 static const struct chan_handler serve_handlers[] = {
 	HANDLER(TERM_MODE,	on_mode),
+	HANDLER(TRANSCRIPT,	on_transcript),
 	HANDLER(LISTEN,		on_listen),
 	HANDLER(CONNECTION,	on_connection),
 	HANDLER(TURN_RULE,	on_turn_rule),
@@ -83,7 +96,10 @@ serve_after(void *arg)
 {
 	viewers_reap();
 	box_update();
-	if (termd_env.stopping && box_drained() && viewers_finish())
+	if (!termd_env.stopping || !box_drained())
+		return;
+	transcript_end();
+	if (viewers_finish())
 		worker_exit(&termd_env.w, 0);
 }
 
@@ -94,7 +110,7 @@ termd_serve(void)
 
 	TAILQ_INIT(&e->viewers);
 	TAILQ_INIT(&e->dead);
-	e->box.listener = e->box.fd = -1;
+	e->box.listener = e->box.fd = e->transcript = -1;
 	e->box.io.fd = e->box.accept_io.fd = -1;
 	buf_init(&e->box.out, TERMD_BOX_OUT);
 	e->w.start = serve_start;

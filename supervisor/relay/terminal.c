@@ -3,6 +3,7 @@
 #include "relay/terminal.h"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <errno.h>
@@ -66,6 +67,33 @@ terminal_tell_acp(void)
 	    fcntl(sup.terminal.listener, F_DUPFD_CLOEXEC, 0));
 }
 
+/* Give termd the transcript, if one is wanted; without it the agent goes on. */
+static void
+terminal_transcript(void)
+{
+	struct msg_TRANSCRIPT m = {.room = 0};
+	struct stat st;
+	int fd;
+
+	if (!sup.opt.transcript)
+		return;
+	fd = openat(sup.session.fd, "transcript.txt",
+	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+	    0600);
+	if (fd == -1 || fstat(fd, &st) == -1 || !S_ISREG(st.st_mode) ||
+	    st.st_nlink != 1) {
+		sup_warn("%s/transcript.txt cannot be written: there is no "
+			 "transcript",
+		    sup.session.dir);
+		if (fd != -1)
+			close(fd);
+		return;
+	}
+	if ((uint64_t)st.st_size < PROTO_MAX_TRANSCRIPT)
+		m.room = PROTO_MAX_TRANSCRIPT - (uint64_t)st.st_size;
+	child_send(ROLE_TERM, 0, MSG_TRANSCRIPT, &m, fd);
+}
+
 /* Send everything that precedes START, also to a restarted termd. */
 static void
 terminal_tell(void)
@@ -83,6 +111,7 @@ terminal_tell(void)
 	child_send(ROLE_TERM, 0, MSG_TERM_MODE, &m, -1);
 	if (t->rules != NULL)
 		t->rules();
+	terminal_transcript();
 	child_send(ROLE_TERM, 0, MSG_LISTEN, &listen_msg,
 	    fcntl(t->listener, F_DUPFD_CLOEXEC, 0));
 }

@@ -94,6 +94,10 @@ def rounds(k, how):
         spent = k.used()
         if how == "during a call":
             k.m.start_call("echo__slow", {"ms": 60000})
+            # A call that is not in the log yet has not been made.
+            h.wait_for(lambda n=i: sum(
+                e["event"] == "call" and e["toolName"] == "slow"
+                for e in k.records()) > n, "it is recorded")
             h.wait_for(lambda s=spent: k.used()[0] > s[0], "it is counted")
             spent = k.used()
         k.die(how)

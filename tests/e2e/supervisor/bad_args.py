@@ -147,7 +147,7 @@ ARGS = [
      "icctl: usage: icctl status"),
     ("show everything", ["icctl", "show"], 2, "icctl: usage: icctl show ID [--full]"),
     ("watch with an argument", ["icctl", "watch", "x"], 2,
-     "icctl: usage: icctl watch [--plain]"),
+     "icctl: usage: icctl watch [--plain | --all]"),
     ("audit without verify", ["icctl", "audit"], 2,
      "icctl: usage: icctl audit verify [--anchor FILE] [FILE|DIR]"),
     ("audit of a file that is not there", ["icctl", "audit", "verify",
