@@ -121,7 +121,7 @@ call_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
 	}
 	/* Checked here as well: icsupervisor is not the process that acts. */
 	if (m->automatic && !verdict_permitted(h, m)) {
-		log_warn("the approver may not answer this call");
+		log_warnx("the approver may not answer this call");
 		env->send(env, ROLE_AUDIT, MSG_LATE, &late);
 		return;
 	}

@@ -77,6 +77,7 @@ class Live:
                                  provider=provider, prefix=args.prefix,
                                  libexecdir=libexecdir, config={
                                      "proxy": {"ca": provider.ca},
+                                     "autoApprove": {"enabled": True},
                                      "providers": {"anthropic": upstream,
                                                    "openai": {}}},
                                  env={"https_proxy": url, "http_proxy": url,
@@ -227,7 +228,7 @@ OWN_FDS = {
     "policyd": lambda s, k: (1 + 3 + s, 0, ["views"]),
     # Each server has a door for its egressd, and dialerd one for all of them.
     # Also egressd, as servers have network, and portd.
-    "auditd": lambda s, k: (1 + 3 + s + k + s + (s > 0) + 1, s,      # one of portd, acpd
+    "auditd": lambda s, k: (1 + 3 + s + k + s + (s > 0) + 2, s,      # approver, and one of portd, acpd
                             ["audit.jsonl"]),               # ends of stdin
     "mcp-backd": lambda s, k: (1 + 3, 2, []),                # stdout, stderr
     "mitmd": lambda s, k: (1 + 2 + k + 1, 0, []),            # listener
@@ -235,6 +236,7 @@ OWN_FDS = {
     # ... and those of its resolvers
     "dialerd": lambda s, k: (1 + k + s + 2, 0, []),
     "tunneld": lambda s, k: (1 + 1, 0, []),
+    "approver": lambda s, k: (1 + 2, 0, []),
     "egressd": lambda s, k: (1 + 2 + 1, 0, []),              # listener
     "termd": lambda s, k: (1 + 1, 0, []),                    # listener
     "acpd": lambda s, k: (1 + 1 + 1, 0, []),                 # listener

@@ -9,6 +9,7 @@ import instance
 import keys
 import live
 import lying
+import swayed
 import rig
 
 
@@ -74,6 +75,7 @@ def user_parts(tap, args, work, after_root):
         instance.test_instance(tap, args, os.path.join(work, "i"), "user")
     with tap.case("a lying mitmd"):
         lying.test_lying(tap, args, os.path.join(work, "l"), provider)
+        swayed.test_swayed(tap, args, os.path.join(work, "sw"), provider)
     provider.end()
     for name in () if after_root else (
             "descriptors, environment and namespaces of live workers",

@@ -227,6 +227,8 @@ class Confined:
                 "credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}},
                 # With an open list; adding to it gives no more rights.
                 "proxyTools": True,
+                # Starts the approver; nothing asks it.
+                "autoApprove": {"enabled": True},
                 # Starts tunneld; nothing is connected.
                 "proxy": {"url": "http://127.0.0.1:9",
                           "credential": {"env": "PROXY_PAIR"}}},

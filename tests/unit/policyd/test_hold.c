@@ -351,6 +351,67 @@ test_limit(void)
 	ring_clear(&ring);
 }
 
+/* The approver's verdict, which auditd passes on like a person's. */
+static void
+automatic(uint64_t id, struct span digest, bool approve, struct span session)
+{
+	const struct msg_VERDICT_GO m = {.id = id,
+	    .digest = digest,
+	    .automatic = 1,
+	    .approve = approve,
+	    .session = session,
+	    .because = SPAN("asked for")};
+
+	ring_clear(&ring);
+	call_verdict(&ring.env, &m);
+}
+
+/* policyd knows itself which calls the approver may answer, and how. */
+static void
+test_automatic(void)
+{
+	static const char mine[] =
+	    "{\"rules\":[{\"name\":\"ask\",\"if\":{},\"then\":"
+	    "\"escalate\",\"reason\":\"it is outside\","
+	    "\"autoApprove\":false}]}";
+	static uint8_t copy[HOLD_DIGEST], offer[32];
+	struct span digest;
+	uint64_t id = held(DOCS, &digest);
+
+	memcpy(copy, digest.p, sizeof(copy));
+	digest = span_of(copy, sizeof(copy));
+	ok(ring_find(&ring, MSG_HOLD, 0)->HOLD.automatic == 1,
+	    "the approver may answer it");
+	automatic(id, digest, false, SPAN(""));
+	ok(late() && ring_find(&ring, MSG_RELEASE, 0) == NULL,
+	    "it cannot deny");
+	automatic(id, digest, true, span_of(offer, sizeof(offer)));
+	ok(late() && ring_find(&ring, MSG_RELEASE, 0) == NULL,
+	    "it cannot approve for the session");
+	copy[0] ^= 1;
+	automatic(id, digest, true, SPAN(""));
+	ok(late() && ring_find(&ring, MSG_RELEASE, 0) == NULL,
+	    "it cannot approve another digest");
+	copy[0] ^= 1;
+	automatic(id, digest, true, SPAN(""));
+	ok(!late() && released(id)->forward && released(id)->automatic == 1,
+	    "it can approve this call");
+	ended(id);
+	rig_must_load(&ring.rig, PROTO_RULES_POLICY, mine);
+	id = held(DOCS, &digest);
+	memcpy(copy, digest.p, sizeof(copy));
+	digest = span_of(copy, sizeof(copy));
+	ok(ring_find(&ring, MSG_HOLD, 0)->HOLD.automatic == 0,
+	    "a rule can keep its calls for a person");
+	automatic(id, digest, true, SPAN(""));
+	ok(late() && ring_find(&ring, MSG_RELEASE, 0) == NULL,
+	    "policyd refuses the approver's answer");
+	ring_verdict(&ring, id, digest, true, "");
+	ok(released(id)->forward && released(id)->automatic == 0,
+	    "and takes a person's");
+	ended(id);
+}
+
 int
 main(void)
 {
@@ -372,6 +433,7 @@ main(void)
 	test_changed();
 	test_reload();
 	test_limit();
+	test_automatic();
 	ring_free(&ring);
 	return tap_done();
 }
