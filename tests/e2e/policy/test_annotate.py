@@ -120,6 +120,14 @@ def test_fresh_names(work):
         t.ok(m.digest(r) is not None and m.in_force() is None and
              "lookup path: none although its name suggests read-path"
              in r.stdout, "annotate: a path without a role", r.stdout)
+        # Nobody agreed to this draft: the next command forgets it.
+        m.script(c.good())
+        r = m.policy("compile", "--accept", str(m.digest(
+            m.policy("compile"))))
+        t.ok(r.returncode == 0 and "echo" not in
+             m.json("tool-annotations.json")["servers"],
+             "annotate: a draft does not come into force by the way",
+             r.stdout + r.stderr)
         m.put("mcp-servers.json", json.dumps({"echo": {
             "command": "/bin/false"}}), 0o600)
         r = m.policy("annotate", "--server", "echo")

@@ -181,7 +181,7 @@ def test_interrupted(m, before):
 
 
 def test_full_disk(m):
-    """Each write fails in turn, and so does putting the policy in force."""
+    """A disk that is full, and files that cannot be replaced."""
     m.put("constitution-user.md", "Read the news, and nothing else.\n")
     m.script(fetching())
     t.equal(m.policy("compile", "--yes").returncode, 0, "compiled once more")
@@ -198,20 +198,16 @@ def test_full_disk(m):
              "a disk that is full")
     replies = [x["inputHash"] for x in
                h.read_lines(m.path("llm-interactions.jsonl"))][-5:]
-    for name in ("servers/fetch/compiled-policy.json", "dynamic-lists.json",
-                 "test-scenarios.json", "compiled-policy.json",
-                 "../../policy-cache/" + replies[-1] + ".json"):
-        path = m.path("pending", name)
-        shutil.rmtree(m.path("pending"), ignore_errors=True)
-        if name.startswith(".."):
-            os.unlink(os.path.join(m.home, "policy-cache",
-                                   os.path.basename(name)))
-            path = os.path.join(m.home, "policy-cache", os.path.basename(name))
-        os.makedirs(os.path.join(path, "in-the-way"))
-        r = m.policy("compile")
+    for name in (m.path("dynamic-lists.json"), os.path.join(
+            m.home, "policy-cache", replies[-1] + ".json")):
+        os.rename(name, name + ".kept")
+        os.makedirs(os.path.join(name, "in-the-way"))
+        m.put("constitution-user.md", "Read the news, and nothing else.\n")
+        r = m.policy("compile", "--yes")
+        shutil.rmtree(name)
+        os.rename(name + ".kept", name)
         one_line(m, before, r, os.path.basename(name) + ": ",
-                 f"a write that fails: {os.path.basename(name)}")
-        shutil.rmtree(path)
+                 f"something in the way of {os.path.basename(name)}")
 
 
 def test_provider(m, before):

@@ -11,6 +11,7 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,29 @@ open_lock(struct compile *c, struct fault *fault)
 	return 0;
 }
 
+static int
+open_remove(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+/*
+ * Begin without drafts: one that nobody agreed to must not come into force with
+ * what is made now.
+ */
+static int
+open_pending(const struct compile *c, struct fault *fault)
+{
+	if (nftw(c->pending, open_remove, 16,
+		FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == -1 &&
+	    errno != ENOENT)
+		return fault_errno(fault, "%s", c->pending);
+	return open_mkdir(c->pending, fault);
+}
+
 int
 compile_open(struct compile *c, struct icctl *ctl, const struct compile_opts *o,
     struct fault *fault)
@@ -126,7 +150,7 @@ compile_open(struct compile *c, struct icctl *ctl, const struct compile_opts *o,
 	snprintf(c->pending, sizeof(c->pending), "%.4000s/pending", c->dir);
 	snprintf(c->cache, sizeof(c->cache), "%.3800s/policy-cache", ctl->home);
 	if (open_mkdir(c->cache, fault) == -1 || open_lock(c, fault) == -1 ||
-	    open_mkdir(c->pending, fault) == -1)
+	    open_pending(c, fault) == -1)
 		return -1;
 	snprintf(path, sizeof(path), "%.4000s/llm-interactions.jsonl", c->dir);
 	c->log = open(path,
