@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The check from inside, before anything of the agent exists: the sidecar has to
- * reach each of our listeners, and nothing else. Three other places are tried:
- * a port of the same address that is not open, a listener of ours at another
- * address of this machine, and one in a network that does not exist. The
- * connection on which it answers stays, and the sidecar ends with it.
+ * reach each of our listeners, and nothing else: no port of the same address that
+ * is not open, and no listener of ours at another address of this machine, or,
+ * where there is no other one, no address of documentation. It also says where its
+ * default routes lead. The connection on which it answers stays, and the sidecar
+ * ends with it.
  */
 #include "box/engine/sidecar.h"
 
@@ -134,7 +135,8 @@ sidecar_check_begin(uint32_t gateway, uint32_t dead, uint32_t address,
 		return fault_errno(fault, "--transport tcp: check");
 	if (other != 0)
 		check_env.decoy = check_bind(other, true);
-	check_add(CHECK_NOWHERE, 443, false);
+	else
+		check_add(CHECK_NOWHERE, 443, false);
 	loop_timer_set(&sup.loop, &check_env.late, CHECK_MS, check_late, NULL);
 	return 0;
 }
