@@ -5,6 +5,7 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -133,6 +134,49 @@ def test_fresh_names(work):
         r = m.policy("annotate", "--server", "echo")
         t.ok(r.returncode == 1 and r.stderr.count("\n") == 1,
              "annotate: a server that does not start", r.stderr)
+    finally:
+        m.end()
+
+
+def listing(path, n):
+    """Let a server list n tools: echo, and others without arguments."""
+    h.put(path, json.dumps({
+        **{k: None for k in ARGS if n == 0 or k != "echo"},
+        **{f"t{i}": {"inputSchema": {"type": "object", "properties": {}}}
+           for i in range(n - 1)}}))
+
+
+def test_lists_of_tools(work):
+    """A server that lists nothing, too much, or something else meanwhile."""
+    made = os.path.join(work, "made")
+    path = os.path.join(made, "tools.json")
+    listing(path, 2)
+    m = home(work, "lists", [])
+    entry = h.echo_server(os.path.join(work, "log-lists", "echo"),
+                          "--definitions", path,
+                          sandbox={"filesystem": {"allowRead": [made]}})
+    m.put("mcp-servers.json", json.dumps({"echo": entry}), 0o600)
+    reply = {"tools": [
+        {"toolName": "echo", "comment": "x", "args": {"text": ["none"]}},
+        {"toolName": "t0", "comment": "x", "args": {}}]}
+    try:
+        m.script([{"step": "annotate", "reply": reply, "delay": 3}])
+        p = subprocess.Popen([h.program("icctl"), "policy", "annotate",
+                              "--server", "echo"], env=m.env, text=True,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+        sessions = os.path.join(m.home, "sessions")
+        h.wait_for(lambda: os.path.isdir(sessions) and os.listdir(sessions),
+                   "no question was asked")
+        listing(path, 3)
+        out, err = p.communicate(timeout=60 * h.PATIENCE)
+        t.ok(p.returncode == 1 and "changed its tools meanwhile" in err and
+             m.in_force() is None, "annotate: tools that change", out + err)
+        for n in (0, 2001):
+            listing(path, n)
+            r = m.policy("annotate", "--server", "echo")
+            t.ok(r.returncode == 1 and r.stderr.count("\n") == 1 and
+                 m.in_force() is None, f"annotate: {n} tools", r.stderr)
     finally:
         m.end()
 
@@ -326,7 +370,7 @@ def main():
     if not shutil.which("bwrap"):
         t.skip("annotate", "bubblewrap is not installed")
         t.done()
-    for test in (test_annotate, test_fresh_names, test_refresh,
+    for test in (test_annotate, test_fresh_names, test_lists_of_tools, test_refresh,
                  test_data, test_customize, test_task):
         with h.workdir() as work:
             test(work)
