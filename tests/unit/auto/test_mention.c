@@ -45,10 +45,10 @@ test_pairs(void)
 		    pairs[i].message, &t, 1, line, sizeof(line));
 
 		if (pairs[i].line[0] == '\0')
-			ok(why != NULL, "yours: \"%s\" and %s",
-			    pairs[i].message, pairs[i].value);
-		else if (ok(why == NULL, "named: \"%s\" and %s",
-			     pairs[i].message, pairs[i].value))
+			ok(why != NULL, "pair %zu is yours: %s", i,
+			    pairs[i].value);
+		else if (ok(why == NULL, "pair %zu is named: %s", i,
+			     pairs[i].value))
 			is_str(line, pairs[i].line, "... and told so");
 	}
 	ok(nitems(pairs) >= 100, "%zu pairs", nitems(pairs));

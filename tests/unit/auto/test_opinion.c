@@ -58,7 +58,7 @@ test_texts(void)
 
 	for (size_t i = 0; i < nitems(rows); i++) {
 		opinion_text(&o, span_str(rows[i].text));
-		is_int(o.decision, rows[i].want, "%s", rows[i].text);
+		is_int(o.decision, rows[i].want, "text %zu", i);
 		ok(o.reasoning[0] != '\0', "... with a reason");
 	}
 	snprintf(text, sizeof(text),
@@ -110,7 +110,7 @@ test_answers(void)
 
 	for (size_t i = 0; i < nitems(rows); i++) {
 		opinion_read(&o, rows[i].dialect, span_str(rows[i].answer));
-		is_int(o.decision, rows[i].want, "%s", rows[i].answer);
+		is_int(o.decision, rows[i].want, "answer %zu", i);
 	}
 }
 
