@@ -233,7 +233,7 @@ consider_opinion(const struct msg_OPINION_SHOW *m)
 {
 	struct hold *h = approvals_by_call(m->id);
 	char text[600], vis[560];
-	const char *why;
+	const char *why = NULL;
 
 	if (sup.approver == 0 || m->digest.len != 32)
 		return -1;

@@ -99,6 +99,15 @@ class Home:
     def put(self, name, text, mode=0o644):
         return h.put(os.path.join(self.home, name), text, mode)
 
+    def newest_session(self):
+        """Returns the directory of the session that began last.  Ids of one
+        second are in no order."""
+        sessions = os.path.join(self.home, "sessions")
+        return max((os.path.join(sessions, x) for x in os.listdir(sessions)),
+                   key=lambda d: os.stat(os.path.join(
+                       d, "start.json")).st_mtime_ns
+                   if os.path.exists(os.path.join(d, "start.json")) else 0)
+
     def script(self, rows, task=None):
         """Replace the script: the provider reads it for each request."""
         path = os.path.join(self.provider.dir, "script.json")

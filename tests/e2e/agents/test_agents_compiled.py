@@ -54,8 +54,7 @@ def main():
                       timeout=240)
             t.ok(r.returncode == 0 and "FINAL: tidy" in r.stdout,
                  "Claude Code finishes the task", r.stdout + r.stderr)
-            session = os.path.join(m.home, "sessions", sorted(
-                os.listdir(os.path.join(m.home, "sessions")))[-1])
+            session = m.newest_session()
             calls = [(x["toolName"], x["policyDecision"]["status"],
                       x["policyDecision"]["rule"]) for x in
                      h.read_lines(os.path.join(session, "audit.jsonl"))

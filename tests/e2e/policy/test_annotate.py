@@ -353,8 +353,7 @@ def test_task(work):
         t.equal(r.returncode, 0, "task: agreed")
         r = m.run(*start)
         t.equal(r.returncode, 0, "task: the session starts" + r.stderr)
-        session = sorted(os.listdir(os.path.join(m.home, "sessions")))[-1]
-        with open(os.path.join(m.home, "sessions", session, "start.json"),
+        with open(os.path.join(m.newest_session(), "start.json"),
                   encoding="utf-8") as f:
             text = f.read()
         t.ok("/policies/task-" in text, "task: with its policy", text)

@@ -62,8 +62,7 @@ def main():
                  "that is not there" not in r.stdout + r.stderr,
                  "the constitution is the one that was compiled",
                  r.stdout + r.stderr)
-            session = os.path.join(m.home, "sessions", sorted(
-                os.listdir(os.path.join(m.home, "sessions")))[-1])
+            session = m.newest_session()
             calls = [(x["toolName"], x["policyDecision"]["status"],
                       x["policyDecision"]["rule"]) for x in
                      h.read_lines(os.path.join(session, "audit.jsonl"))
