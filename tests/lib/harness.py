@@ -5,6 +5,7 @@ saw.  Shares no code with the product."""
 import contextlib
 import json
 import os
+import re
 import secrets
 import select
 import shutil
@@ -325,7 +326,12 @@ class Session:
         return wait_for(self.pending, "no call was held", timeout)[0]
 
     def audit(self):
-        return read_lines(os.path.join(self.dir, "audit.jsonl"))
+        """Returns the records of the log, the earlier files' first."""
+        old = [x for x in os.listdir(self.dir)
+               if re.fullmatch(r"audit\.\d+\.jsonl", x)]
+        old.sort(key=lambda x: int(x.split(".")[1]))
+        return [e for x in old + ["audit.jsonl"]
+                for e in read_lines(os.path.join(self.dir, x))]
 
     def events(self, name):
         return [line for line in self.audit() if line["event"] == name]
