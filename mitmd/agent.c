@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "tls.h"
 
 static void
 agent_free(struct agent *a)
@@ -19,7 +18,6 @@ agent_free(struct agent *a)
 	exchange_reap(a);
 	a->ops->free(a);
 	SSL_free(a->ssl);
-	tls_out_free(&a->tls_out);
 	buf_free(&a->in);
 	buf_free(&a->out);
 	free(a);
@@ -83,7 +81,7 @@ agent_close(struct agent *a)
 static void
 agent_shut(struct agent *a)
 {
-	if (a->shut || mitmd_tls_waits(a))
+	if (a->shut || a->out.len != 0)
 		return;
 	a->shut = true;
 	if (a->ssl != NULL && !a->cut && SSL_is_init_finished(a->ssl))
@@ -152,7 +150,7 @@ agent_watch(struct agent *a)
 	uint32_t want;
 
 	want = a->ops->reads(a) ? (uint32_t)EPOLLIN : 0;
-	if (mitmd_tls_waits(a) || a->want_write || agent_pending(a))
+	if (a->out.len != 0 || a->want_write || agent_pending(a))
 		want |= EPOLLOUT;
 	if (loop_mod(&mitmd_env.w.loop, &a->io, want) == -1)
 		fatal("epoll_ctl");

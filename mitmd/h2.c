@@ -71,7 +71,7 @@ h2_send(struct agent *a)
 			return;
 		}
 	}
-	if (!mitmd_tls_waits(a) && nghttp2_session_want_read(h->session) == 0 &&
+	if (a->out.len == 0 && nghttp2_session_want_read(h->session) == 0 &&
 	    nghttp2_session_want_write(h->session) == 0)
 		agent_linger(a);
 }
@@ -138,7 +138,7 @@ h2_expired(struct agent *a)
 		h2_end(a, NGHTTP2_NO_ERROR, "a frame did not come whole");
 	else if (TAILQ_EMPTY(&a->exchanges) && idle >= MITMD_IDLE_MS)
 		h2_end(a, NGHTTP2_NO_ERROR, "idle");
-	else if (mitmd_tls_waits(a) && idle >= MITMD_STALL_MS)
+	else if (a->out.len != 0 && idle >= MITMD_STALL_MS)
 		agent_close(a);
 	else
 		agent_enter(a, AGENT_OPEN, MITMD_HEAD_MS);

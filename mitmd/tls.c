@@ -114,7 +114,7 @@ mitmd_tls_begin(struct agent *a)
 	SSL_CTX *ctx = mitmd_env.providers[a->provider].ctx[a->host];
 
 	if ((a->ssl = SSL_new(ctx)) == NULL ||
-	    tls_out_attach(a->ssl, &a->tls_out, a->fd, true) == -1)
+	    tls_out_attach(a->ssl, &a->tls_out, a->fd) == -1)
 		return -1;
 	SSL_set_accept_state(a->ssl);
 	return 0;
@@ -196,9 +196,6 @@ tls_write(struct agent *a, struct span s, size_t *n)
 {
 	int r;
 
-	*n = 0;
-	if (tls_out_waits(&a->tls_out))
-		return 0;
 	if ((r = tls_out_write(a->ssl, &a->tls_out, s.p, s.len, n)) == 1) {
 		tls_progress(a);
 		return 1;
@@ -251,8 +248,6 @@ mitmd_tls_flush(struct agent *a)
 	int r = 1;
 
 	a->want_write = false;
-	if (tls_out_flush(&a->tls_out) == -1)
-		return -1;
 	while (a->out.len != 0 && r == 1) {
 		if ((r = tls_write(a, buf_span(&a->out), &n)) == -1)
 			return -1;
@@ -261,12 +256,6 @@ mitmd_tls_flush(struct agent *a)
 	if (a->out.len == 0)
 		buf_reset(&a->out, 0);
 	return 0;
-}
-
-bool
-mitmd_tls_waits(const struct agent *a)
-{
-	return a->out.len != 0 || tls_out_waits(&a->tls_out);
 }
 
 /*

@@ -36,8 +36,6 @@ int mitmd_tls_put(struct agent *, struct span);
 /* Write a turn's buffer, and empty it. */
 int mitmd_tls_put_buf(struct agent *, struct buf *);
 int mitmd_tls_flush(struct agent *);
-/* Returns true if bytes wait until the agent takes them. */
-bool mitmd_tls_waits(const struct agent *);
 const char *mitmd_tls_error(void);
 
 #endif

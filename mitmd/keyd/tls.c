@@ -178,7 +178,7 @@ tls_attach(
 	if (resume == NULL)
 		SSL_set_options(ssl, SSL_OP_CLEANSE_PLAINTEXT);
 	SSL_set_connect_state(ssl);
-	if (tls_out_attach(ssl, &up->out, up->fd, false) == -1)
+	if (tls_out_attach(ssl, &up->out, up->fd) == -1)
 		return -1;
 	if (tls_is_literal(host)) {
 		if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) !=
