@@ -35,7 +35,8 @@ def argv(work, *args):
 def session(work):
     """Returns the directory of the newest session."""
     place = os.path.join(work, "home", "sessions")
-    return os.path.join(place, max(os.listdir(place)))
+    return max((os.path.join(place, x) for x in os.listdir(place)),
+               key=lambda d: os.stat(os.path.join(d, "start.json")).st_mtime_ns)
 
 
 def text_of(work):
