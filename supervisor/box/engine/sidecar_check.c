@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "box/engine/engine.h"
+#include "box/sandbox_log.h"
 #include "common/gate_ways.h"
 #include "relay/gate.h"
 #include "sup.h"
@@ -53,6 +54,8 @@ check_fail(const char *why)
 	loop_timer_clear(&sup.loop, &check_env.late);
 	if (sup.ending)
 		return;
+	/* It may have said why. */
+	sandbox_log_read();
 	sup_warn("the network of the sandbox's sidecar: %s", why);
 	end_request(
 	    SUP_EXIT_OS, NULL, "the network of the sidecar: %s", why);

@@ -53,8 +53,10 @@ def volume(name):
 def box(pairs):
     of = dict(pairs)
     net = () if of["--network"] == "none" else ("--share-net",)
+    # A container in the background outlives the client that started it.
+    stays = () if "--detach" in of else ("--die-with-parent",)
     yield from ("bwrap", "--unshare-all", *net, "--unshare-user", "--disable-userns",
-                "--die-with-parent", "--new-session", "--as-pid-1",
+                *stays, "--new-session", "--as-pid-1",
                 "--cap-drop", "ALL", "--clearenv", "--setenv", "PATH",
                 "/usr/bin:/bin", "--ro-bind", "/usr", "/usr")
     for name in ("/bin", "/sbin", "/lib", "/lib64"):
