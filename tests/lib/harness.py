@@ -327,7 +327,8 @@ class Session:
 
     def audit(self):
         """Returns the records of the log, the earlier files' first."""
-        old = [x for x in os.listdir(self.dir)
+        old = [x for x in
+               (os.listdir(self.dir) if os.path.isdir(self.dir) else ())
                if re.fullmatch(r"audit\.\d+\.jsonl", x)]
         old.sort(key=lambda x: int(x.split(".")[1]))
         return [e for x in old + ["audit.jsonl"]
