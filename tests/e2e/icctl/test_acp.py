@@ -202,7 +202,9 @@ def slow(p, e):
     with open(f"/proc/{acpd}/status", encoding="ascii") as f:
         peak = int(re.search(r"VmHWM:\s+(\d+)", f.read())[1])
     t.equal(n, count, "40 MB of updates arrive whole and in order")
-    t.ok(peak < 65536, "and the relay holds little of it", f"{peak} KiB")
+    # A sanitizer keeps what was freed for a while.
+    t.ok(peak < 65536 or h.sanitized(), "and the relay holds little of it",
+         f"{peak} KiB")
     e.until(lambda m: "result" in m)
 
 
