@@ -204,16 +204,6 @@ chat_event(struct stream *s, const struct value *v)
 	return 0;
 }
 
-static void
-chat_native(struct stream *s, struct buf *b)
-{
-	if (s->native.len == 0)
-		return;
-	buf_addc(b, '[');
-	buf_addspan(b, buf_span(&s->native));
-	buf_addc(b, ']');
-}
-
 const struct dialect dialect_chat = {
     .id = MODEL_CHAT,
     .name = "chat",
@@ -221,5 +211,5 @@ const struct dialect dialect_chat = {
     .path = chat_path,
     .compose = chat_compose,
     .event = chat_event,
-    .native = chat_native,
+    .native = stream_native,
 };

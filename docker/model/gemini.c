@@ -240,16 +240,6 @@ gemini_event(struct stream *s, const struct value *v)
 	return take_stop(s, value_str(list->child, "finishReason"));
 }
 
-static void
-gemini_native(struct stream *s, struct buf *b)
-{
-	if (s->native.len == 0)
-		return;
-	buf_addc(b, '[');
-	buf_addspan(b, buf_span(&s->native));
-	buf_addc(b, ']');
-}
-
 const struct dialect dialect_gemini = {
     .id = MODEL_GEMINI,
     .name = "gemini",
@@ -257,5 +247,5 @@ const struct dialect dialect_gemini = {
     .path = gemini_path,
     .compose = gemini_compose,
     .event = gemini_event,
-    .native = gemini_native,
+    .native = stream_native,
 };

@@ -102,6 +102,8 @@ int stream_text(struct stream *, struct block *, struct span);
 int stream_add(struct stream *, struct buf *, struct span);
 /* Set a name or id, once.  Returns as stream_text(). */
 int stream_name(struct stream *, char **, struct span);
+/* Compose the native form of elements that were collected, if there are any. */
+void stream_native(struct stream *, struct buf *);
 /* Returns a count of tokens from a member, or 0. */
 uint64_t stream_count(const struct value *, const char *member);
 

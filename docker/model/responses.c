@@ -291,16 +291,6 @@ responses_event(struct stream *s, const struct value *v)
 	    value_str(v, "delta"));
 }
 
-static void
-responses_native(struct stream *s, struct buf *b)
-{
-	if (s->native.len == 0)
-		return;
-	buf_addc(b, '[');
-	buf_addspan(b, buf_span(&s->native));
-	buf_addc(b, ']');
-}
-
 const struct dialect dialect_responses = {
     .id = MODEL_RESPONSES,
     .name = "responses",
@@ -308,5 +298,5 @@ const struct dialect dialect_responses = {
     .path = responses_path,
     .compose = responses_compose,
     .event = responses_event,
-    .native = responses_native,
+    .native = stream_native,
 };

@@ -167,6 +167,16 @@ stream_name(struct stream *s, char **to, struct span name)
 	return 0;
 }
 
+void
+stream_native(struct stream *s, struct buf *b)
+{
+	if (s->native.len == 0)
+		return;
+	buf_addc(b, '[');
+	buf_addspan(b, buf_span(&s->native));
+	buf_addc(b, ']');
+}
+
 uint64_t
 stream_count(const struct value *v, const char *member)
 {
