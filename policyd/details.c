@@ -61,17 +61,6 @@ worst(uint32_t mask)
 }
 
 static void
-trace_role(void *arg, enum arg_role role, bool resolved)
-{
-}
-
-static void
-trace_rule(void *arg, const struct request *r, size_t index, enum arg_role role,
-    enum eval_tried how)
-{
-}
-
-static void
 asks_add(struct asks_found *f, enum arg_role role, struct span rule,
     struct span reason)
 {
@@ -94,8 +83,6 @@ static void
 asks_find(struct policyd_env *env, const struct work *k, struct asks_found *f)
 {
 	struct eval_trace t = {.arg = f,
-	    .role = trace_role,
-	    .rule = trace_rule,
 	    .done = trace_done};
 	const struct eval_trace *was = env->engine.trace;
 	struct request r = work_request(env, k);

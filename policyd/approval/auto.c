@@ -16,17 +16,6 @@ struct auto_asks {
 };
 
 static void
-trace_role(void *arg, enum arg_role role, bool resolved)
-{
-}
-
-static void
-trace_rule(void *arg, const struct request *r, size_t index, enum arg_role role,
-    enum eval_tried how)
-{
-}
-
-static void
 trace_done(void *arg, enum arg_role role, const struct decision *d)
 {
 	struct auto_asks *a = arg;
@@ -41,8 +30,6 @@ rules_permit(struct policyd_env *env, const struct work *k)
 {
 	struct auto_asks a = {.person = false};
 	struct eval_trace t = {.arg = &a,
-	    .role = trace_role,
-	    .rule = trace_rule,
 	    .done = trace_done};
 	const struct eval_trace *was = env->engine.trace;
 	struct request r = work_request(env, k);

@@ -34,8 +34,8 @@ struct request {
 enum eval_tried { EVAL_IRRELEVANT, EVAL_MISSED, EVAL_CAPPED, EVAL_MATCHED };
 
 /*
- * Hooks for each step of evaluation. `role` is ARG_COUNT for a call without a
- * resource role.
+ * Hooks for each step of evaluation; `role` and `rule` may be NULL. The role is
+ * ARG_COUNT for a call without a resource role.
  */
 struct eval_trace {
 	void *arg;

@@ -99,7 +99,7 @@ tell_rule(const struct evaluation *ev, size_t i, enum arg_role role,
 {
 	const struct eval_trace *t = ev->engine->trace;
 
-	if (t != NULL)
+	if (t != NULL && t->rule != NULL)
 		t->rule(t->arg, ev->r, i, role, how);
 }
 
@@ -448,7 +448,7 @@ eval_rules(const struct engine *e, const struct request *r, uint32_t resolved,
 	for (unsigned i = 0; i < r->args->norder; i++) {
 		enum arg_role role = (enum arg_role)r->args->order[i];
 
-		if (t != NULL)
+		if (t != NULL && t->role != NULL)
 			t->role(t->arg, role, resolved & ARG_BIT(role));
 		if (resolved & ARG_BIT(role))
 			continue;
