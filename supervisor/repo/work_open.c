@@ -2,7 +2,6 @@
 /* Opens a clone for git, and runs it there. */
 #include "repo/work.h"
 
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -13,6 +12,7 @@
 #include "host/tree.h"
 
 #define WORK_SCRATCH "pull.new"
+#define WORK_STALE "pull.stale"
 /* Objects of commits of unsaved work, which later ones follow. */
 #define WORK_OBJECTS "pull.objects"
 #define WORK_LOCK "pull.lock"
@@ -49,7 +49,7 @@ repo_work_git(const struct repo_work *w, struct span in, struct buf *out,
 }
 
 static void
-work_remove(int session)
+work_remove(int session, const char *name)
 {
 	struct tree t = {.top = -1};
 	struct stat st;
@@ -57,14 +57,19 @@ work_remove(int session)
 	if (fstat(session, &st) == -1)
 		return;
 	t.dev = st.st_dev;
-	tree_whole(&t, session, WORK_SCRATCH);
+	tree_whole(&t, session, name);
 }
 
-/* Make the scratch directory, and remove that of one who was killed. */
+/*
+ * Make the scratch directory.  That of a process that was killed goes out of
+ * the way first, because its git may still be ending, and be writing there.
+ */
 static int
 work_scratch(struct repo_work *w)
 {
-	work_remove(w->session);
+	work_remove(w->session, WORK_STALE);
+	if (renameat(w->session, WORK_SCRATCH, w->session, WORK_STALE) == 0)
+		work_remove(w->session, WORK_STALE);
 	if (mkdirat(w->session, WORK_SCRATCH, 0700) == -1 ||
 	    (w->scratch = openat(w->session, WORK_SCRATCH,
 		 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) == -1 ||
@@ -82,12 +87,19 @@ work_scratch(struct repo_work *w)
 static int
 work_lock(struct repo_work *w, struct fault *fault)
 {
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
 	w->lock = openat(w->session, WORK_LOCK,
 	    O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (w->lock == -1)
 		return fault_errno(fault, "%s/" WORK_LOCK, w->dir);
-	/* Some network file systems have no locks. */
-	if (flock(w->lock, LOCK_EX | LOCK_NB) == -1 && errno == EWOULDBLOCK)
+	/*
+	 * A record lock, unlike one of flock(2), is not shared with a child
+	 * that has not executed its program yet: it ends with this process,
+	 * also by SIGKILL.  Some network file systems have no locks.
+	 */
+	if (fcntl(w->lock, F_SETLK, &lock) == -1 &&
+	    (errno == EACCES || errno == EAGAIN))
 		return fault_set(fault,
 		    "another icctl pull or icctl diff of this session runs; "
 		    "try again when it has ended");
@@ -149,7 +161,7 @@ repo_work_close(struct repo_work *w)
 	repo_view_free(&w->clone);
 	if (w->scratch != -1) {
 		close(w->scratch);
-		work_remove(w->session);
+		work_remove(w->session, WORK_SCRATCH);
 	}
 	if (w->out != -1)
 		close(w->out);

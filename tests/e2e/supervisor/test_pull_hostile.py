@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: ISC
 """`icctl diff` and `icctl pull` of clones that an agent has prepared: no program
 runs, nothing leads out of the clone, and a pull that fails leaves nothing."""
+import fcntl
 import os
 import shutil
 import signal
@@ -144,6 +145,11 @@ def cut(p):
             os.kill(q.pid, signal.SIGKILL)
         t.equal((state(s.repo), packs(s.repo)), (before, had),
                 f"killed at {step}: nothing changed")
+    with open(os.path.join(s.where, "pull.lock"), "r+b") as lock:
+        fcntl.lockf(lock, fcntl.LOCK_EX)
+        r = s.pull()
+        t.ok(r.returncode == 1 and "try again" in r.stderr,
+             "one at a time", r.stderr)
     r = s.pull()
     t.ok(r.returncode == 0 and trap.git(
         s.repo, "cat-file", "-s", f"ironcurtain/{s.name}/unsaved:big").strip()
