@@ -54,8 +54,10 @@ persona_limits(const struct jsonfile *j, struct json_object *budget)
 static int
 persona_fill(struct persona *p, const struct jsonfile *j)
 {
-	static const char *const keys[] = {
-	    "agent", "budget", "model", "policy", "profile", "workspace", NULL};
+	/* The TypeScript IronCurtain's have those of the second line. */
+	static const char *const keys[] = {"agent", "budget", "model", "policy",
+	    "profile", "workspace", "allowBroadPolicy", "createdAt",
+	    "description", "memory", "name", "servers", NULL};
 	struct json_object *budget = NULL;
 
 	if (jsonfile_known(j, p->root, "", keys) == -1 ||
@@ -64,6 +66,10 @@ persona_fill(struct persona *p, const struct jsonfile *j)
 	    jsonfile_str(j, p->root, "", "policy", &p->policy) == -1 ||
 	    jsonfile_str(j, p->root, "", "profile", &p->profile) == -1 ||
 	    jsonfile_str(j, p->root, "", "workspace", &p->workspace) == -1 ||
+	    jsonfile_str(j, p->root, "", "description", &p->description) ==
+		-1 ||
+	    jsonfile_strings(j, p->root, "", "servers", PERSONA_SERVERS,
+		&p->servers) == -1 ||
 	    jsonfile_object(j, p->root, "", "budget", &budget) == -1)
 		return -1;
 	if (p->workspace != NULL && p->workspace[0] != '/')
@@ -76,7 +82,7 @@ persona_fill(struct persona *p, const struct jsonfile *j)
 static int
 persona_constitution(struct persona *p, const char *dir, struct fault *fault)
 {
-	uint8_t hash[32];
+	uint8_t hash[SHA256_SIZE];
 	struct stat st;
 	char *path;
 	size_t len = 0;
@@ -94,8 +100,7 @@ persona_constitution(struct persona *p, const char *dir, struct fault *fault)
 	if (p->text == NULL || len > PERSONA_CONSTITUTION)
 		return -1;
 	sha256_span(span_of(p->text, len), hash);
-	for (size_t i = 0; i < sizeof(hash); i++)
-		snprintf(p->constitution + 2 * i, 3, "%02x", hash[i]);
+	sha256_hex(hash, p->constitution);
 	return 0;
 }
 
@@ -104,7 +109,7 @@ persona_load(struct persona *p, const char *home, const char *name,
     struct fault *fault)
 {
 	struct jsonfile j = {NULL, fault};
-	char *dir = NULL, *path = NULL, *text = NULL, shown[300];
+	char *path = NULL, *text = NULL, shown[300];
 	struct stat st;
 	size_t len = 0;
 	int rv = -1;
@@ -115,17 +120,18 @@ persona_load(struct persona *p, const char *home, const char *name,
 		    "\"%s\" cannot be the name of a persona: letters, digits, "
 		    "- and _, at most 64",
 		    log_vis(span_str(name), shown, sizeof(shown)));
-	if (asprintf(&dir, "%s/personas/%s", home, name) == -1)
+	if (asprintf(&p->dir, "%s/personas/%s", home, name) == -1 ||
+	    (p->own = paths_join(p->dir, "generated")) == NULL)
 		return fault_errno(fault, "persona");
-	if (stat(dir, &st) == -1) {
+	if (stat(p->dir, &st) == -1) {
 		fault_set(fault,
 		    "there is no persona %s (looked in %s/personas). Make it: "
 		    "icctl persona new %s",
 		    name, home, name);
 		goto out;
 	}
-	if (paths_private(&st, "persona", dir, fault) == -1 ||
-	    (path = paths_join(dir, "persona.json")) == NULL ||
+	if (paths_private(&st, "persona", p->dir, fault) == -1 ||
+	    (path = paths_join(p->dir, "persona.json")) == NULL ||
 	    (text = jsonfile_text(path, &len, &st, fault)) == NULL)
 		goto out;
 	j.file = path;
@@ -133,11 +139,10 @@ persona_load(struct persona *p, const char *home, const char *name,
 		NULL ||
 	    persona_fill(p, &j) == -1)
 		goto out;
-	rv = persona_constitution(p, dir, fault);
+	rv = persona_constitution(p, p->dir, fault);
 out:
 	free(text);
 	free(path);
-	free(dir);
 	return rv;
 }
 
@@ -146,6 +151,9 @@ persona_free(struct persona *p)
 {
 	json_object_put(p->root);
 	free(p->text);
+	free(p->dir);
+	free(p->own);
+	jsonfile_strings_free(p->servers);
 	memset(p, 0, sizeof(*p));
 }
 

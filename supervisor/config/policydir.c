@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,6 +195,40 @@ policydir_is_name(const char *what)
 					 : stat(what, &st) == 0;
 }
 
+/*
+ * Returns true if the policy is a persona's own. Its annotations may be those of
+ * all personas, as the TypeScript IronCurtain has them.
+ */
+static bool
+is_persona(const char *home, const char *dir)
+{
+	char all[PATH_MAX], resolved[PATH_MAX], path[4400];
+	size_t n;
+
+	snprintf(path, sizeof(path), "%.4300s/personas", home);
+	if (realpath(path, all) == NULL || realpath(dir, resolved) == NULL)
+		return false;
+	n = strlen(all);
+	return strncmp(resolved, all, n) == 0 && resolved[n] == '/';
+}
+
+/* Find the annotations for a persona's policy that has none. */
+static int
+find_annotations(struct policydir *p, const char *home, const char *shipped,
+    struct fault *fault)
+{
+	char **file = &p->files[PROTO_RULES_ANNOTATIONS], *dir;
+
+	if (access(*file, F_OK) == 0 || !is_persona(home, p->dir))
+		return 0;
+	if ((dir = find_default(home, shipped, fault)) == NULL)
+		return -1;
+	free(*file);
+	*file = join(dir, "/", policydir_names[PROTO_RULES_ANNOTATIONS], fault);
+	free(dir);
+	return *file == NULL ? -1 : 0;
+}
+
 int
 policydir_files(struct policydir *p, const char *home, const char *shipped,
     const char *usual, const char *const files[], struct fault *fault)
@@ -222,6 +257,11 @@ policydir_files(struct policydir *p, const char *home, const char *shipped,
 			free(p->files[k]);
 			p->files[k] = NULL;
 		}
+	}
+	if (files[PROTO_RULES_ANNOTATIONS] == NULL &&
+	    find_annotations(p, home, shipped, fault) == -1) {
+		policydir_free(p);
+		return -1;
 	}
 	return 0;
 }

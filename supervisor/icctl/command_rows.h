@@ -215,13 +215,15 @@ COMMAND(config, "[ls] | get KEY | set KEY VALUE | unset KEY | edit",
     "else a text. Nothing is saved that a session would refuse. edit opens\n"
     "your editor, and asks again about mistakes. ironcurtain-config(5)\n"
     "describes every key.")
-COMMAND(persona, "ls | show NAME | new NAME [OPTIONS] | rm NAME",
+COMMAND(persona, "ls | show NAME | new NAME [OPTIONS] | compile NAME | rm NAME",
     "name a policy, agent, budget ... for icctl start",
     "OPTIONS: --policy P, --profile NAME, --agent NAME, --model NAME,\n"
     "--workspace DIR and --budget KEY=VALUE, which may be repeated. icctl start --persona NAME\n"
     "takes what its own options do not say. ~/.ironcurtain/personas/NAME/ has\n"
-    "persona.json and, if you like, constitution.md, which is shown and\n"
-    "recorded by its hash, and has no effect yet.")
+    "persona.json and, if you like, constitution.md: what the agent may do, in\n"
+    "English. icctl policy customize --persona NAME edits it, and compile (or\n"
+    "icctl policy compile --persona NAME) makes the persona's policy of it,\n"
+    "unless persona.json names another. show says whether that is up to date.")
 COMMAND(mcp, "COMMAND ...",
     "import your own MCP servers, and annotate their tools", NULL)
 COMMAND(policy, "TOOL ...",
@@ -269,7 +271,7 @@ POLICY_TOOL(propose, "[SESSION|DIR]", 0, 1,
 
 /* Its commands that ask a model; each has options of its own. */
 POLICY_COMMAND("compile", compile,
-    "[--constitution FILE|--task TEXT] [--output-dir DIR] [--server SERVER] [--no-mcp] [--repairs N] [--model MODEL] [--no-cache] [--yes] [--accept DIGEST]",
+    "[--constitution FILE|--task TEXT|--persona NAME] [--into NAME|--output-dir DIR] [--server SERVER] [--no-mcp] [--repairs N] [--model MODEL] [--no-cache] [--yes] [--accept DIGEST]",
     "make a policy of a constitution in English",
     "The constitution is FILE, or the shipped principles and your\n"
     "~/.ironcurtain/constitution-user.md. A model proposes rules for each\n"
@@ -279,7 +281,8 @@ POLICY_COMMAND("compile", compile,
     "the digest that is printed; --yes is enough if nothing is. What fails\n"
     "stays in DIR/pending. DIR is ~/.ironcurtain/policy unless you name one.\n"
     "--task TEXT makes a strict policy for one task instead, as icctl start\n"
-    "--policy-for-task does.\n"
+    "--policy-for-task does. --persona NAME compiles the persona's constitution,\n"
+    "and --into NAME makes a policy for icctl start --policy NAME.\n"
     "--repairs N: at most N repairs of rules (0 to 2; 2).")
 POLICY_COMMAND("annotate", annotate,
     "[--server SERVER] [--all] [--output-dir DIR] [--model MODEL] [--no-cache] [--accept DIGEST]",
@@ -289,12 +292,12 @@ POLICY_COMMAND("annotate", annotate,
     "of the arguments suggest, or than before, are shown, and need a yes or\n"
     "--accept DIGEST. Entries with \"manual\": true stay.")
 POLICY_COMMAND("customize", customize,
-    "[--model MODEL]",
+    "[--persona NAME] [--model MODEL]",
     "edit your constitution in a short conversation",
-    "Edits ~/.ironcurtain/constitution-user.md. Every change is shown, and\n"
-    "saved if you say so. Nothing is compiled.")
+    "Edits ~/.ironcurtain/constitution-user.md, or that of a persona. Every\n"
+    "change is shown, and saved if you say so. Nothing is compiled.")
 POLICY_COMMAND("refresh-lists", refresh,
-    "[--list NAME] [--with-mcp] [--no-mcp] [--output-dir DIR] [--model MODEL] [--no-cache] [--yes] [--accept DIGEST]",
+    "[--list NAME] [--with-mcp] [--no-mcp] [--persona NAME|--output-dir DIR] [--model MODEL] [--no-cache] [--yes] [--accept DIGEST]",
     "ask again for the members of lists",
     "Shows what enters and what leaves each list of the policy, and which\n"
     "rules it feeds. What is newly allowed needs a yes or --accept DIGEST.")

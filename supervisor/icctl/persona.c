@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl persona`: lists, shows, makes and removes personas. Their files are
- * plain and may be edited; each use checks them again.
+ * `icctl persona`: lists, makes and removes personas. Their files are plain and
+ * may be edited; each use checks them again.
  */
-#include "icctl/icctl.h"
+#include "icctl/persona.h"
 
 #include <sys/stat.h>
 
 #include <dirent.h>
 #include <err.h>
 #include <errno.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,42 +18,12 @@
 
 #include "common/log.h"
 #include "config/jsonfile.h"
-#include "config/persona.h"
+#include "icctl/policy/compile/command.h"
 #include "json_put.h"
 
 #define PERSONA_MAX 256U
 
-static const char *const persona_texts[] = {
-    "policy", "profile", "agent", "model", "workspace", NULL};
 static const char *const persona_files[] = {"persona.json", "constitution.md"};
-
-static int
-persona_read(const struct icctl *ctl, const char *name, struct persona *p)
-{
-	struct fault fault;
-
-	if (persona_load(p, ctl->home, name, &fault) == 0)
-		return 0;
-	persona_free(p);
-	warnx("%s", fault.text);
-	return -1;
-}
-
-static json_object *
-persona_json(const char *name, const struct persona *p, bool whole)
-{
-	json_object *o = json_object_new_object();
-
-	put_str(o, "name", name);
-	json_object_object_foreach(p->root, key, v)
-	    json_object_object_add(o, key, json_object_get(v));
-	if (p->constitution[0] != '\0') {
-		put_str(o, "constitution", p->constitution);
-		if (whole)
-			put_str(o, "text", p->text);
-	}
-	return o;
-}
 
 static int
 by_name(const void *a, const void *b)
@@ -110,48 +81,6 @@ persona_ls(const struct icctl *ctl)
 	else if (n == 0)
 		puts("there are no personas. Make one: icctl persona new NAME");
 	json_object_put(all);
-	return ICCTL_OK;
-}
-
-static int
-persona_show(const struct icctl *ctl, const char *name)
-{
-	json_object *o, *budget;
-	struct persona p;
-
-	if (persona_read(ctl, name, &p) == -1)
-		return ICCTL_FAILED;
-	if (ctl->json) {
-		o = persona_json(name, &p, true);
-		icctl_put_json(o);
-		json_object_put(o);
-		persona_free(&p);
-		return ICCTL_OK;
-	}
-	for (size_t i = 0; persona_texts[i] != NULL; i++)
-		if (*icctl_text(p.root, persona_texts[i]) != '\0') {
-			printf("%-13s", persona_texts[i]);
-			icctl_put_str(icctl_text(p.root, persona_texts[i]));
-			putchar('\n');
-		}
-	if (json_object_object_get_ex(p.root, "budget", &budget)) {
-		json_object_object_foreach(budget, key, v)
-		    printf("%-13s%s %s\n", "budget", key,
-			v == NULL ? "no limit" : json_object_get_string(v));
-	}
-	if (p.text != NULL) {
-		printf("%-13ssha256 %s; it is shown and recorded, and has no "
-		       "effect yet:\n",
-		    "constitution", p.constitution);
-		for (char *line = p.text, *nl; *line != '\0'; line = nl) {
-			nl = strchrnul(line, '\n');
-			icctl_put(span_of(line, (size_t)(nl - line)), 65536,
-			    false);
-			putchar('\n');
-			nl += *nl == '\n';
-		}
-	}
-	persona_free(&p);
 	return ICCTL_OK;
 }
 
@@ -278,12 +207,22 @@ persona_new(const struct icctl *ctl, const char *name, int argc, char **argv)
 	persona_free(&p);
 	rv = ICCTL_OK;
 	if (!ctl->json)
-		printf("made %s. A constitution.md may stand beside it. Start "
-		       "a session: icctl start --persona %s\n",
-		    path, name);
+		printf("made %s\nTo say in English what it may do: icctl policy "
+		       "customize --persona %s\nTo start a session: icctl "
+		       "start --persona %s\n",
+		    path, name, name);
 out:
 	json_object_put(o);
 	return rv;
+}
+
+static int
+remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
 }
 
 static int
@@ -303,6 +242,13 @@ persona_rm(const struct icctl *ctl, const char *name)
 			return ICCTL_FAILED;
 		}
 	}
+	snprintf(path, sizeof(path), "%s/generated", dir);
+	if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) ==
+		-1 &&
+	    errno != ENOENT) {
+		warn("%s", path);
+		return ICCTL_FAILED;
+	}
 	if (rmdir(dir) == -1) {
 		if (errno == ENOENT)
 			warnx("there is no persona %s: icctl persona ls", name);
@@ -311,6 +257,20 @@ persona_rm(const struct icctl *ctl, const char *name)
 		return ICCTL_FAILED;
 	}
 	return ICCTL_OK;
+}
+
+/* `icctl policy compile --persona NAME`, by the TypeScript IronCurtain's name. */
+static int
+persona_compile(struct icctl *ctl, int argc, char **argv)
+{
+	char *args[32] = {(char *)(uintptr_t)"compile",
+	    (char *)(uintptr_t)"--persona"};
+	int n = 2, status;
+
+	for (int i = 0; i < argc && n < 31; i++)
+		args[n++] = argv[i];
+	(void)compile_command(ctl, n, args, &status);
+	return status;
 }
 
 int
@@ -322,11 +282,13 @@ icctl_persona(struct icctl *ctl, int argc, char **argv)
 		return persona_ls(ctl);
 	if (strcmp(what, "show") == 0 && argc == 3)
 		return persona_show(ctl, argv[2]);
+	if (strcmp(what, "compile") == 0 && argc >= 3)
+		return persona_compile(ctl, argc - 2, argv + 2);
 	if (strcmp(what, "rm") == 0 && argc == 3)
 		return persona_rm(ctl, argv[2]);
 	if (strcmp(what, "new") == 0 && argc >= 3)
 		return persona_new(ctl, argv[2], argc - 3, argv + 3);
-	warnx("usage: icctl persona ls | show NAME | new NAME [OPTION]... | rm "
-	      "NAME (icctl persona --help)");
+	warnx("usage: icctl persona ls | show NAME | new NAME [OPTION]... | "
+	      "compile NAME | rm NAME (icctl persona --help)");
 	return ICCTL_USAGE;
 }

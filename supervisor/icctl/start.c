@@ -20,13 +20,12 @@
 #include "common/log.h"
 #include "common/near.h"
 #include "config/names.h"
-#include "config/persona.h"
 #include "icctl/image/first.h"
 #include "icctl/policy/compile/command.h"
-#include "icctl/policy/compile/compile.h"
 #include "icctl/policy/policy.h"
 #include "icctl/screen/launch.h"
 #include "icctl/start_entries.h"
+#include "icctl/start_persona.h"
 #include "icctl/talk/talk.h"
 #include "icctl/unit/unit.h"
 #include "resume/start_file.h"
@@ -276,7 +275,7 @@ take_word(struct start *st, int argc, char **argv, int i)
 static int
 take_persona(const struct icctl *ctl, struct start *st, bool command)
 {
-	const char *name = start_file_get(&st->file, "persona");
+	const char *name = start_file_get(&st->file, "persona"), *policy;
 	struct persona *p = &st->persona;
 	struct fault fault;
 
@@ -291,8 +290,10 @@ take_persona(const struct icctl *ctl, struct start *st, bool command)
 	if (st->profile == NULL && p->profile != NULL &&
 	    push_option(st, "--profile", st->profile = p->profile) == -1)
 		return -1;
-	if (p->policy != NULL && start_file_get(&st->file, "policy") == NULL &&
-	    push_option(st, "--policy", p->policy) == -1)
+	if (st->policy_task == NULL &&
+	    start_file_get(&st->file, "policy") == NULL &&
+	    (policy = start_persona_policy(p, name)) != NULL &&
+	    push_option(st, "--policy", policy) == -1)
 		return -1;
 	if (st->agent != NULL || command)
 		return 0;
@@ -324,14 +325,35 @@ take_workspace(struct start *st)
 }
 
 /*
+ * Compile with everything on standard error: standard output belongs to a script
+ * or to an editor.
+ */
+static int
+compile_aside(struct icctl *ctl, struct start *st)
+{
+	int out, status;
+
+	if (fflush(stdout) == EOF ||
+	    (out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) == -1 ||
+	    dup2(STDERR_FILENO, STDOUT_FILENO) == -1) {
+		warn("standard output");
+		return ICCTL_FAILED;
+	}
+	status = compile_task(ctl, st->policy_task, st->policy_dir);
+	(void)fflush(stdout);
+	if (dup2(out, STDOUT_FILENO) == -1)
+		status = ICCTL_FAILED;
+	close(out);
+	return status;
+}
+
+/*
  * Compile a policy for the task that was given, unless it is in force already.
  * Returns an exit status; the policy is one of the session's options.
  */
 static int
 take_policy_task(struct icctl *ctl, struct start *st)
 {
-	struct compile_opts o = {.task = st->policy_task,
-	    .repairs = COMPILE_REPAIRS};
 	int status;
 
 	if (st->policy_task == NULL)
@@ -340,7 +362,10 @@ take_policy_task(struct icctl *ctl, struct start *st)
 		warnx("--policy-for-task and --policy exclude each other");
 		return ICCTL_USAGE;
 	}
-	if ((status = compile_task(ctl, &o, st->policy_dir)) != ICCTL_OK)
+	status = ctl->json || st->acp || st->detach
+		     ? compile_aside(ctl, st)
+		     : compile_task(ctl, st->policy_task, st->policy_dir);
+	if (status != ICCTL_OK)
 		return status;
 	return push_option(st, "--policy", st->policy_dir) == -1 ? ICCTL_FAILED
 								 : ICCTL_OK;

@@ -112,6 +112,19 @@ out:
 	return rv;
 }
 
+/* Returns true if it is the persona's own policy, of which icctl has told. */
+static bool
+drift_is_told(const char *dir)
+{
+	char own[4200];
+
+	if (sup.opt.persona == NULL)
+		return false;
+	snprintf(own, sizeof(own), "%.4000s/personas/%.64s/generated",
+	    sup.paths.home, sup.opt.persona);
+	return strcmp(dir, own) == 0;
+}
+
 int
 drift_check(const struct rules_file set[], const char *dir, struct fault *fault)
 {
@@ -135,8 +148,8 @@ drift_check(const struct rules_file set[], const char *dir, struct fault *fault)
 	} else if (!same)
 		fault_set(&why,
 		    "%s/constitution.md was changed after %s was made from it. "
-		    "Compile the policy again; until then the change is not in "
-		    "force",
+		    "Compile the policy again (icctl policy compile); until "
+		    "then the change is not in force",
 		    place, r->path);
 	free(place);
 	if (same)
@@ -145,10 +158,10 @@ drift_check(const struct rules_file set[], const char *dir, struct fault *fault)
 		return fault_set(
 		    fault, "%s (refused: policy.strict)", why.text);
 	/*
-	 * There is nothing to compare with, so this does not go to the
-	 * terminal.
+	 * Without anything to compare with, or if icctl has said it, this does
+	 * not go to the terminal.
 	 */
-	if (!known)
+	if (!known || drift_is_told(dir))
 		sup_note("%s", why.text);
 	else
 		sup_warn("%s", why.text);

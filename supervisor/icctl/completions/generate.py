@@ -129,8 +129,9 @@ def read(command_rows, option_rows):
                     parse(own, a[2])
                     known = [o[0] for o in c.options]
                     c.options += [o for o in own.options if o[0] not in known]
+            known = [o[0] for o in c.options]
             for m, a in table:
-                if m == "POLICY_OPTION":
+                if m == "POLICY_OPTION" and "--" + a[0] not in known:
                     c.option("--" + a[0], a[1])
         else:
             parse(c, args[1], args[3])

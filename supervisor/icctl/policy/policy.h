@@ -189,6 +189,12 @@ int icctl_policy_check(struct icctl *, struct policy_opts *);
 /* Count its findings without printing them. */
 void policy_count(const struct icctl *, const struct policy_opts *,
     unsigned *errors, unsigned *warnings);
+/*
+ * Decide the scenarios of a file as a session would, without printing them.
+ * Returns 0, or -1 after it said why.
+ */
+int policy_test_count(struct icctl *, struct policy_opts *, const char *file,
+    unsigned *passed, unsigned *failed);
 int icctl_policy_test(struct icctl *, struct policy_opts *);
 int icctl_policy_replay(struct icctl *, struct policy_opts *);
 int icctl_policy_diff(struct icctl *, struct policy_opts *);

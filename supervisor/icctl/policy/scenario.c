@@ -16,7 +16,7 @@
 #define LINES_MAX 100U
 
 struct run {
-	bool json;
+	bool json, quiet;
 	struct policyd *pd;
 	struct buf out;
 	unsigned n, failed;
@@ -71,6 +71,8 @@ report(struct run *t, bool ok, const struct value *scenario, size_t index,
 	t->n++;
 	if (!ok)
 		t->failed++;
+	if (t->quiet)
+		return;
 	if (description.p == NULL)
 		description = SPAN("(no description)");
 	if (t->json) {
@@ -202,6 +204,28 @@ summary(struct run *t, bool broken)
 		    t->n - t->failed, t->failed);
 	}
 	return ok ? ICCTL_OK : ICCTL_FAILED;
+}
+
+int
+policy_test_count(struct icctl *ctl, struct policy_opts *o, const char *file,
+    unsigned *passed, unsigned *failed)
+{
+	struct run t = {.quiet = true};
+	struct policyd_bad bad;
+	struct policy_set set;
+	int r;
+
+	if (policy_set_load(ctl, o, &set, &bad.fault) == -1 ||
+	    (t.pd = policyd_start(ctl, o, &set, true, &bad)) == NULL) {
+		warnx("%s", bad.fault.text);
+		return -1;
+	}
+	policy_set_free(&set);
+	r = run_file(&t, file);
+	policyd_end(t.pd);
+	*passed = t.n - t.failed;
+	*failed = t.failed;
+	return r;
 }
 
 int

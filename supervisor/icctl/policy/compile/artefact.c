@@ -346,7 +346,7 @@ install_servers(const struct compile *c, struct fault *fault)
 
 /*
  * Put the text beside the policy that was made of it, if it is not the user's
- * usual constitution: a session compares them.
+ * usual constitution or a persona's: a session compares them.
  */
 static int
 install_constitution(const struct compile *c, struct fault *fault)
@@ -356,7 +356,8 @@ install_constitution(const struct compile *c, struct fault *fault)
 	if (c->constitution == NULL)
 		return 0;
 	snprintf(path, sizeof(path), "%.4000s/constitution.md", c->dir);
-	if (c->o.constitution == NULL && c->o.task == NULL) {
+	if (c->o.persona != NULL ||
+	    (c->o.constitution == NULL && c->o.task == NULL)) {
 		if (unlink(path) == -1 && errno != ENOENT)
 			return fault_errno(fault, "%s", path);
 	} else if (jsonfile_replace(path, span_str(c->constitution)) == -1) {
@@ -368,6 +369,10 @@ install_constitution(const struct compile *c, struct fault *fault)
 int
 artefact_install(const struct compile *c, struct fault *fault)
 {
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%.4000s/" PLACE_STATUS, c->pending);
+	(void)unlink(path);
 	if (install_constitution(c, fault) == -1 ||
 	    install_servers(c, fault) == -1 ||
 	    install_one(c, "test-scenarios.json", fault) == -1 ||

@@ -23,7 +23,7 @@ struct compile_opts;
  * Compile a strict policy for one task, in a directory of its own, which is
  * written to `dir`. Returns an exit status.
  */
-int compile_task(struct icctl *, const struct compile_opts *, char dir[4096]);
+int compile_task(struct icctl *, const char *task, char dir[4096]);
 int compile_main(struct icctl *, const struct compile_opts *);
 int annotate_main(struct icctl *, const struct compile_opts *);
 int customize_main(struct icctl *, const struct compile_opts *);

@@ -12,6 +12,7 @@
 #include <limits.h>
 
 #include "common/sha256.h"
+#include "config/persona.h"
 #include "icctl/policy/policy.h"
 
 #define COMPILE_MAX_TEXT (256U << 10) /* the constitution */
@@ -30,7 +31,11 @@ struct compile_box;
 struct compile_opts {
 	const char *constitution, *dir, *server, *list, *model, *accept;
 	const char *task; /* compile rules for this task, instead */
+	const char *into; /* a name for the policy, or NULL */
+	const char *persona;	   /* a name, or NULL */
+	const struct persona *who; /* the persona, or NULL */
 	bool all, no_mcp, with_mcp, yes, no_cache;
+	bool usual; /* the task has the directory that is its own */
 	unsigned repairs;
 };
 
@@ -94,6 +99,25 @@ int compile_annotations(struct compile *, struct fault *);
 struct compile_server *compile_server(struct compile *, struct span name);
 /* Returns the annotation of a tool, or NULL. */
 const struct value *compile_tool(const struct compile_server *, struct span);
+
+/* place.c */
+#define PLACE_STATUS "status.json"
+
+/* The directory of a policy, and the constitution that it is made from. */
+struct compile_place {
+	char dir[PATH_MAX], constitution[PATH_MAX];
+	struct persona persona;
+};
+
+/*
+ * Set the directory and the constitution that --persona, --into or --task stand
+ * for. The options then point into the place, which place_close() frees. Returns
+ * 0, or -1 after it said why.
+ */
+int place_open(struct compile_place *, const struct icctl *, struct compile_opts *);
+void place_close(struct compile_place *);
+/* Write beside the drafts why they are not in force: "waits", "unverified". */
+int place_status(const struct compile *, const char *status, struct fault *);
 
 /* box.c */
 /*

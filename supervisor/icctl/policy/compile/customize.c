@@ -30,8 +30,11 @@ talk_open(struct talk *t, struct fault *fault)
 {
 	struct policy_file f;
 
-	snprintf(t->path, sizeof(t->path), "%.4000s/constitution-user.md",
-	    t->c->ctl->home);
+	if (t->c->o.persona != NULL)
+		snprintf(t->path, sizeof(t->path), "%s", t->c->o.constitution);
+	else
+		snprintf(t->path, sizeof(t->path),
+		    "%.4000s/constitution-user.md", t->c->ctl->home);
 	if (access(t->path, F_OK) == -1) {
 		t->text = strdup("");
 		return t->text == NULL ? fault_errno(fault, "%s", t->path) : 0;
@@ -110,7 +113,10 @@ talk_save(struct talk *t, struct span text, struct fault *fault)
 	}
 	free(t->text);
 	t->text = copy;
-	puts("Saved. When it says all that you want: icctl policy compile");
+	printf("Saved. When it says all that you want: icctl policy compile"
+	       "%s%s\n",
+	    t->c->o.persona != NULL ? " --persona " : "",
+	    t->c->o.persona != NULL ? t->c->o.persona : "");
 	return 0;
 }
 
@@ -176,6 +182,7 @@ int
 customize_main(struct icctl *ctl, const struct compile_opts *o)
 {
 	static struct compile c;
+	static struct compile_place place;
 	struct talk t = {.c = &c};
 	struct compile_opts mine = *o;
 	struct fault fault = {""};
@@ -183,6 +190,8 @@ customize_main(struct icctl *ctl, const struct compile_opts *o)
 
 	mine.no_cache = true;
 	buf_init(&t.said, CUSTOMIZE_SAID);
+	if (place_open(&place, ctl, &mine) == -1)
+		return ICCTL_FAILED;
 	if (compile_open(&c, ctl, &mine, &fault) == 0 &&
 	    compile_annotations(&c, &fault) == 0 && talk_open(&t, &fault) == 0)
 		rv = talk_run(&t, &fault);
@@ -191,5 +200,6 @@ customize_main(struct icctl *ctl, const struct compile_opts *o)
 	free(t.text);
 	buf_free(&t.said);
 	compile_close(&c);
+	place_close(&place);
 	return rv == 0 ? ICCTL_OK : ICCTL_FAILED;
 }

@@ -251,6 +251,13 @@ out:
 static void
 put_word(struct buf *b, const char *s)
 {
+	size_t plain = strspn(s, "abcdefghijklmnopqrstuvwxyz"
+				 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./");
+
+	if (plain != 0 && s[plain] == '\0') {
+		buf_printf(b, "%s ", s);
+		return;
+	}
 	buf_addc(b, '\'');
 	for (; *s != '\0'; s++) {
 		if (*s == '\'')
@@ -265,10 +272,13 @@ static void
 same_again(const struct compile *c, struct buf *b)
 {
 	const struct compile_opts *o = &c->o;
+	bool named = o->persona != NULL || o->into != NULL;
 	const struct {
 		const char *name, *value;
-	} given[] = {{"--constitution ", o->constitution}, {"--task ", o->task},
-	    {"--output-dir ", o->task == NULL ? o->dir : NULL},
+	} given[] = {{"--persona ", o->persona}, {"--task ", o->task},
+	    {"--constitution ", o->persona == NULL ? o->constitution : NULL},
+	    {"--into ", o->into},
+	    {"--output-dir ", named || o->usual ? NULL : o->dir},
 	    {"--server ", o->server}, {"--model ", o->model}};
 
 	buf_adds(b, "compile ");
@@ -299,6 +309,8 @@ run(struct compile *c, struct policy_set *old, struct fault *fault)
 	printf("%u repl%s of the model, %u from the cache\n",
 	    c->hits + c->misses, c->hits + c->misses == 1 ? "y" : "ies",
 	    c->hits);
+	if (place_status(c, bad ? "unverified" : "waits", fault) == -1)
+		return ICCTL_FAILED;
 	if (bad) {
 		printf("Not in force: the drafts are in %s. Change the "
 		       "constitution, or compile again with --no-cache\n",
@@ -316,37 +328,41 @@ run(struct compile *c, struct policy_set *old, struct fault *fault)
 }
 
 int
-compile_task(
-    struct icctl *ctl, const struct compile_opts *given, char dir[4096])
-{
-	struct compile_opts o = *given;
-	uint8_t sum[SHA256_SIZE];
-	char hex[SHA256_HEX];
-
-	sha256_span(span_str(o.task), sum);
-	sha256_hex(sum, hex);
-	snprintf(dir, 4096, "%.3900s/policies/task-%.16s", ctl->home, hex);
-	o.dir = dir;
-	return compile_main(ctl, &o);
-}
-
-int
-compile_main(struct icctl *ctl, const struct compile_opts *o)
+compile_main(struct icctl *ctl, const struct compile_opts *given)
 {
 	static struct compile c;
-	char dir[4096];
+	static struct compile_place place;
+	struct compile_opts o = *given;
 	struct policy_set old = {0};
 	struct fault fault = {""};
 	int status = ICCTL_FAILED;
 
-	/* A task has a directory of its own. */
-	if (o->task != NULL && o->dir == NULL)
-		return compile_task(ctl, o, dir);
-	if (compile_open(&c, ctl, o, &fault) == 0)
+	if (place_open(&place, ctl, &o) == -1)
+		return ICCTL_FAILED;
+	if (compile_open(&c, ctl, &o, &fault) == 0)
 		status = run(&c, &old, &fault);
 	if (status != ICCTL_OK && fault.text[0] != '\0')
 		warnx("%s", fault.text);
+	if (status == ICCTL_OK && o.into != NULL)
+		printf("Use it: icctl start --policy %s\n", o.into);
+	if (status == ICCTL_OK && o.persona != NULL)
+		printf("Use it: icctl start --persona %s\n", o.persona);
 	policy_set_free(&old);
 	compile_close(&c);
+	place_close(&place);
 	return status;
+}
+
+int
+compile_task(struct icctl *ctl, const char *task, char dir[4096])
+{
+	struct compile_opts o = {.task = task, .repairs = COMPILE_REPAIRS};
+	struct compile_place place;
+
+	if (place_open(&place, ctl, &o) == -1)
+		return ICCTL_FAILED;
+	(void)strlcpy(dir, place.dir, 4096);
+	place_close(&place);
+	o.dir = NULL;
+	return compile_main(ctl, &o);
 }

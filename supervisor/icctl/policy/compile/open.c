@@ -245,10 +245,16 @@ open_collect(const struct compile *c, struct buf *b, struct fault *fault)
 		return 0;
 	}
 	if (c->o.constitution != NULL) {
-		if ((r = open_text(b, c->o.constitution, fault)) == 1)
-			return fault_set(fault, "%s: there is no such file",
-			    c->o.constitution);
-		return r;
+		r = open_text(b, c->o.constitution, fault);
+		if (r == 1 && c->o.persona != NULL)
+			return fault_set(fault,
+			    "%s: there is none yet. Write down in English what "
+			    "an agent may do, or run: icctl policy customize "
+			    "--persona %s",
+			    c->o.constitution, c->o.persona);
+		return r == 1 ? fault_set(fault, "%s: there is no such file",
+				    c->o.constitution)
+			      : r;
 	}
 	snprintf(path, sizeof(path), "%.4000s/constitution.md", c->ctl->home);
 	if ((r = open_text(b, path, fault)) == 1)
@@ -296,7 +302,9 @@ compile_constitution(struct compile *c, struct fault *fault)
 		fault_set(fault, "%s: has more than 256 KiB. Shorten it", what);
 	else if (open_blank(s))
 		fault_set(fault, "%s is empty. Write down what an agent may "
-				 "do, or run: icctl policy customize", what);
+				 "do, or run: icctl policy customize%s%s", what,
+		    c->o.persona != NULL ? " --persona " : "",
+		    c->o.persona != NULL ? c->o.persona : "");
 	else if (!utf8_valid(s) || memchr(s.p, '\0', s.len) != NULL)
 		fault_set(fault, "%s: is not UTF-8 text. Convert it (iconv -t "
 				 "UTF-8)", what);
@@ -345,7 +353,7 @@ compile_annotations(struct compile *c, struct fault *fault)
 {
 	struct value_pool *pool = NULL;
 	const struct value *v;
-	char *used = NULL;
+	char *used = NULL, name[256];
 	int r;
 
 	if ((r = open_annotations(c, c->dir, fault)) == 1 &&
@@ -373,6 +381,9 @@ compile_annotations(struct compile *c, struct fault *fault)
 		if (c->nservers == COMPILE_MAX_SERVERS)
 			return fault_set(fault, "%s: more than %u servers",
 			    c->annotations.path, COMPILE_MAX_SERVERS);
+		(void)span_copy(v->key, name, sizeof(name));
+		if (c->o.who != NULL && !persona_has_server(c->o.who, name))
+			continue;
 		c->servers[c->nservers++] = (struct compile_server){
 		    .name = v->key, .tools = value_get(v, "tools")};
 		c->annotated[c->nannotated++] = c->servers[c->nservers - 1];

@@ -97,6 +97,7 @@ parse(const struct command *c, struct compile_opts *o, int argc, char **argv)
 	    {"--output-dir", &o->dir, NULL}, {"--server", &o->server, NULL},
 	    {"--list", &o->list, NULL}, {"--model", &o->model, NULL},
 	    {"--accept", &o->accept, NULL}, {"--task", &o->task, NULL},
+	    {"--persona", &o->persona, NULL}, {"--into", &o->into, NULL},
 	    {"--repairs", &repairs, NULL},
 	    {"--all", NULL, &o->all}, {"--no-mcp", NULL, &o->no_mcp},
 	    {"--with-mcp", NULL, &o->with_mcp}, {"--yes", NULL, &o->yes},

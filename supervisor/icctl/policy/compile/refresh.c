@@ -126,7 +126,7 @@ run(struct compile *c, struct policy_set *old, struct policy_set *new,
 {
 	struct policy_opts o = {0};
 	struct buf b;
-	char again[200];
+	char again[400];
 	int n, rv;
 
 	if (compile_annotations(c, fault) == -1 ||
@@ -151,9 +151,11 @@ run(struct compile *c, struct policy_set *old, struct policy_set *new,
 		return ICCTL_FAILED;
 	buf_init(&b, REFRESH_TEXT);
 	n = grants_new(c, old, new, &b, fault);
-	snprintf(again, sizeof(again), "refresh-lists%s%.100s%s",
+	snprintf(again, sizeof(again), "refresh-lists%s%.100s%s%.64s%s",
 	    c->o.list != NULL ? " --list " : "",
 	    c->o.list != NULL ? c->o.list : "",
+	    c->o.persona != NULL ? " --persona " : "",
+	    c->o.persona != NULL ? c->o.persona : "",
 	    c->o.with_mcp ? " --with-mcp" : "");
 	rv = ICCTL_FAILED;
 	if (n == 0)
@@ -168,6 +170,7 @@ int
 refresh_main(struct icctl *ctl, const struct compile_opts *o)
 {
 	static struct compile c;
+	static struct compile_place place;
 	struct policy_set old = {0}, new = {0};
 	struct compile_opts mine = *o;
 	struct fault fault = {""};
@@ -180,6 +183,8 @@ refresh_main(struct icctl *ctl, const struct compile_opts *o)
 	mine.no_mcp = !o->with_mcp;
 	/* An agreement is about the values that were shown. */
 	mine.no_cache = o->accept == NULL;
+	if (place_open(&place, ctl, &mine) == -1)
+		return ICCTL_FAILED;
 	if (compile_open(&c, ctl, &mine, &fault) == 0)
 		status = run(&c, &old, &new, &fault);
 	if (status != ICCTL_OK && fault.text[0] != '\0')
@@ -187,5 +192,6 @@ refresh_main(struct icctl *ctl, const struct compile_opts *o)
 	policy_set_free(&old);
 	policy_set_free(&new);
 	compile_close(&c);
+	place_close(&place);
 	return status;
 }
