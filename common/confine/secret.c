@@ -36,6 +36,7 @@ struct secret {
 	size_t room;		/* bytes in the arena, including BEYOND */
 	size_t cap;
 	size_t len;
+	size_t dirty;		/* the bytes after these were never written */
 	bool used;
 };
 /* clang-format on */
@@ -174,7 +175,20 @@ take(struct secret *s, size_t cap)
 	s->used = true;
 	s->cap = cap;
 	s->len = 0;
+	s->dirty = 0;
 	return s;
+}
+
+/*
+ * Wipe what was written.  The rest is still zero, and touching a page that was
+ * never used would only allocate it.
+ */
+static void
+wipe(struct secret *s)
+{
+	explicit_bzero(s->p, s->dirty);
+	s->dirty = 0;
+	s->len = 0;
 }
 
 struct secret *
@@ -229,17 +243,9 @@ secret_free(struct secret *s)
 {
 	if (s == NULL)
 		return;
-	explicit_bzero(s->p, s->room);
+	wipe(s);
 	s->used = false;
-	s->len = 0;
 	give_back();
-}
-
-static void
-forget(struct secret *s)
-{
-	explicit_bzero(s->p, s->room);
-	s->len = 0;
 }
 
 static int
@@ -250,7 +256,7 @@ finish(struct secret *s)
 	while (len > 0 && (s->p[len - 1] == '\n' || s->p[len - 1] == '\r'))
 		len--;
 	if (len == 0 || len > s->cap) {
-		forget(s);
+		wipe(s);
 		errno = len == 0 ? ENODATA : ENOBUFS;
 		return -1;
 	}
@@ -275,8 +281,10 @@ secret_read_fd(struct secret *s, int fd)
 		if (n == 0)
 			return finish(s);
 		s->len += (size_t)n;
+		if (s->dirty < s->len)
+			s->dirty = s->len;
 		if (s->len == s->cap + BEYOND) {
-			forget(s);
+			wipe(s);
 			errno = ENOBUFS;
 			return -1;
 		}
@@ -293,5 +301,12 @@ uint8_t *
 secret_bytes(struct secret *s, size_t *cap)
 {
 	*cap = s->cap;
+	s->dirty = s->room;
 	return s->p;
+}
+
+size_t
+secret_cap(const struct secret *s)
+{
+	return s->cap;
 }

@@ -53,5 +53,7 @@ struct span secret_span(const struct secret *);
  * of the length.
  */
 uint8_t *secret_bytes(struct secret *, size_t *cap);
+/* Returns the number of bytes that were asked for. */
+size_t secret_cap(const struct secret *);
 
 #endif

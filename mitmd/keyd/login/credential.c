@@ -115,9 +115,8 @@ void
 keyd_file_wipe(void)
 {
 	struct keyd_env *e = &keyd_env;
-	size_t cap;
+	size_t cap = secret_cap(e->file);
 
-	(void)secret_bytes(e->file, &cap);
 	secret_free(e->file);
 	if ((e->file = secret_new(cap)) == NULL)
 		fatal("secret memory");

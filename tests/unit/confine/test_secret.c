@@ -199,6 +199,32 @@ test_arena(size_t bytes)
 	secret_free(a);
 }
 
+/*
+ * Only bytes that were written are wiped: a page that was never used is not
+ * allocated for that.
+ */
+static void
+test_wipe(enum secret_kind kind)
+{
+	struct secret *s = secret_new(3 * PAGE);
+	unsigned char resident = 1;
+	struct span v;
+	size_t cap;
+
+	is_int(secret_cap(s), 3 * PAGE, "its size");
+	is_int(read_text(s, KEY KEY "\n"), 0, "read");
+	v = secret_span(s);
+	secret_free(s);
+	ok(mincore((void *)((uintptr_t)v.p + 2 * PAGE), PAGE, &resident) == 0 &&
+		(resident & 1) == (kind == SECRET_LOCKED),
+	    "the last page is used only if it is locked");
+	ok(all_zero(v.p, 2 * sizeof(KEY) + 3), "what was read is wiped");
+	s = secret_new(3 * PAGE);
+	memset(secret_bytes(s, &cap), 'z', cap);
+	secret_free(s);
+	ok(all_zero(v.p, cap), "all that was lent is wiped");
+}
+
 /* Returns the signal that ends a child which writes at `p`, or 0. */
 static int
 touch(volatile uint8_t *p)
@@ -273,6 +299,7 @@ suite(enum secret_kind kind)
 	is_int(secret_kind(), kind, "of the kind that this kernel has");
 	is_int(secret_prepare(bytes), -1, "once");
 	test_guards();
+	test_wipe(kind);
 	test_pieces();
 	test_lengths();
 	test_arena(bytes);
