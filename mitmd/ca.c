@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Makes the session's CA and leaves: P-256, SHA-256, positive random serials,
- * valid for the longest session, constrained to the names on the list. Keeps
- * the CA's key only while it signs, unless the list stays open. All input comes
- * from icsupervisor.
+ * valid for the longest session. A CA is constrained to the names on the list,
+ * unless the list stays open. All input comes from icsupervisor.
  */
 #include "ca.h"
 
@@ -179,41 +178,36 @@ mitmd_ca_leaf(
 	return -1;
 }
 
+void
+mitmd_ca_free(struct mitmd_ca *ca)
+{
+	/* This is the only reference: OpenSSL wipes the private key. */
+	EVP_PKEY_free(ca->key);
+	X509_free(ca->cert);
+	*ca = (struct mitmd_ca){NULL, NULL};
+}
+
 int
-mitmd_ca_make(const struct span *hosts, unsigned n, struct mitmd_leaf *leaves,
-    struct span *der, struct mitmd_ca *keep)
+mitmd_ca_make(const struct span *hosts, unsigned n, bool open,
+    struct span *der, struct mitmd_ca *out)
 {
 	struct mitmd_ca ca = {NULL, NULL};
 	uint8_t *bytes = NULL;
-	unsigned done = 0;
-	int len, r = -1;
+	int len;
 
 	/* Without a name constraint the CA would be valid for any name. */
-	if ((n == 0 && keep == NULL) || n > MITMD_CA_HOSTS) {
+	if ((n == 0 && !open) || n > MITMD_CA_HOSTS) {
 		errno = EINVAL;
 		return -1;
 	}
 	if ((ca.key = EVP_EC_gen("P-256")) == NULL ||
-	    (ca.cert = ca_cert(ca.key, hosts, keep == NULL ? n : 0)) == NULL)
-		goto out;
-	for (; done < n; done++)
-		if (mitmd_ca_leaf(&ca, hosts[done], &leaves[done]) == -1)
-			goto out;
-	if ((len = i2d_X509(ca.cert, &bytes)) <= 0)
-		goto out;
-	*der = span_of(bytes, (size_t)len);
-	r = 0;
-out:
-	if (r == -1) {
-		while (done > 0)
-			mitmd_leaf_free(&leaves[--done]);
+	    (ca.cert = ca_cert(ca.key, hosts, open ? 0 : n)) == NULL ||
+	    (len = i2d_X509(ca.cert, &bytes)) <= 0) {
+		mitmd_ca_free(&ca);
 		errno = EIO;
-	} else if (keep != NULL) {
-		*keep = ca;
-		return 0;
+		return -1;
 	}
-	/* This was the only reference: OpenSSL wipes the private key. */
-	EVP_PKEY_free(ca.key);
-	X509_free(ca.cert);
-	return r;
+	*der = span_of(bytes, (size_t)len);
+	*out = ca;
+	return 0;
 }

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The session's certificates. mitmd_ca_make() makes a CA in memory, signs a
- * leaf for each host of the list, and destroys the CA's key before it returns:
- * from then on no certificate for another name can exist. Only if the list
- * stays open is the key kept, for hosts that are added.
+ * The session's certificates: a CA that is made in memory, and a leaf for each
+ * host of the list. mitmd destroys the CA's key once the leaves exist: from
+ * then on no certificate for another name can be made. Only if the list stays
+ * open is the key kept, for hosts that are added.
  */
 #ifndef MITMD_CA_H
 #define MITMD_CA_H
 
 #include <openssl/evp.h>
 #include <openssl/x509.h>
+
+#include <stdbool.h>
 
 #include "common/span.h"
 
@@ -21,22 +23,23 @@ struct mitmd_leaf {
 	EVP_PKEY *key;
 };
 
-/* The CA of a list that stays open. */
 struct mitmd_ca {
 	X509 *cert;
 	EVP_PKEY *key;
 };
 
 /*
- * Make the CA and a leaf for each of the `n` hosts (lower-case DNS names).
- * `*der` receives the CA's certificate, to be freed with OPENSSL_free(). If the
- * list stays open, `n` may be 0 and `keep` receives the CA, which is then not
- * constrained to names; otherwise `keep` is NULL. Returns 0, or -1 if OpenSSL
+ * Make a CA for the `n` hosts (lower-case DNS names). `*der` receives its
+ * certificate, to be freed with OPENSSL_free(). If the list is `open`, `n` may
+ * be 0 and the CA is not constrained to names; its owner must otherwise free it
+ * before the first byte of an agent is read. Returns 0, or -1 if OpenSSL
  * failed; then nothing is allocated.
  */
-int mitmd_ca_make(const struct span *hosts, unsigned n,
-    struct mitmd_leaf *leaves, struct span *der, struct mitmd_ca *keep);
-/* Make a leaf for one more host. Returns 0, or -1 if OpenSSL failed. */
+int mitmd_ca_make(const struct span *hosts, unsigned n, bool open,
+    struct span *der, struct mitmd_ca *);
+/* Wipe the CA's key, and forget the certificate. */
+void mitmd_ca_free(struct mitmd_ca *);
+/* Make a leaf for a host. Returns 0, or -1 if OpenSSL failed. */
 int mitmd_ca_leaf(
     const struct mitmd_ca *, struct span host, struct mitmd_leaf *);
 void mitmd_leaf_free(struct mitmd_leaf *);

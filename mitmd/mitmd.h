@@ -261,7 +261,9 @@ struct mitmd_env {
 	struct mitmd_provider providers[PROTO_MAX_PROVIDERS];
 	bool sealed;
 	bool open;          /* web hosts may still be added */
-	struct mitmd_ca ca; /* only while `open` */
+	bool leafless;      /* the leaves of the start list are still missing */
+	struct loop_turn leaves;
+	struct mitmd_ca ca; /* only while `leafless` or `open` */
 	int listener;
 	struct loop_io accept;
 	bool full; /* out of descriptors: not accepting */

@@ -81,25 +81,41 @@ on_sentinel(struct chan *c, const struct msg_SENTINEL *m)
 	return 0;
 }
 
-/* Turn the leaves into contexts, which own the keys from then on. */
+/* Make a leaf for each host, and a context that owns the leaf's key. */
 static int
-serve_contexts(struct mitmd_leaf *leaves)
+serve_contexts(struct mitmd_provider *pv)
 {
-	struct mitmd_provider *pv;
-	unsigned n = 0;
-	int r = 0;
+	struct mitmd_leaf leaf;
 
-	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
-		pv = &mitmd_env.providers[i];
-		for (unsigned k = 0; pv->p != NULL && k < pv->p->nhosts; k++) {
-			pv->ctx[k] = mitmd_tls_ctx(
-			    &leaves[n], &pv->p->hosts[k], pv->p->http1);
-			if (pv->ctx[k] == NULL)
-				r = -1;
-			mitmd_leaf_free(&leaves[n++]);
-		}
+	for (unsigned k = 0; pv->p != NULL && k < pv->p->nhosts; k++) {
+		if (mitmd_ca_leaf(&mitmd_env.ca, pv->p->hosts[k], &leaf) == -1)
+			return -1;
+		pv->ctx[k] =
+		    mitmd_tls_ctx(&leaf, &pv->p->hosts[k], pv->p->http1);
+		mitmd_leaf_free(&leaf);
+		if (pv->ctx[k] == NULL)
+			return -1;
 	}
-	return r;
+	return 0;
+}
+
+/*
+ * Make the leaves of the start list, unless they exist already. After that, a
+ * closed list has no CA key any more.
+ */
+static void
+serve_leaves(struct loop_turn *t)
+{
+	if (!mitmd_env.leafless)
+		return;
+	mitmd_env.leafless = false;
+	loop_turn_del(&mitmd_env.w.loop, t);
+	for (unsigned i = 0; i < PROTO_FIRST_ADDED; i++)
+		if (serve_contexts(&mitmd_env.providers[i]) == -1)
+			fatalx("OpenSSL makes no certificate: %s",
+			    mitmd_tls_error());
+	if (!mitmd_env.open)
+		mitmd_ca_free(&mitmd_env.ca);
 }
 
 _Static_assert(
@@ -108,7 +124,6 @@ _Static_assert(
 static int
 on_seal(struct chan *c, const struct msg_SEAL *m)
 {
-	static struct mitmd_leaf leaves[MITMD_CA_HOSTS];
 	static struct span hosts[MITMD_CA_HOSTS];
 	const struct provider *p;
 	struct msg_CA ca = {.der = {NULL, 0}};
@@ -125,14 +140,18 @@ on_seal(struct chan *c, const struct msg_SEAL *m)
 	}
 	/* Without a provider there is no CA: every CONNECT is refused. */
 	if (n != 0 || mitmd_env.open) {
-		if (mitmd_ca_make(hosts, n, leaves, &ca.der,
-			mitmd_env.open ? &mitmd_env.ca : NULL) == -1 ||
-		    serve_contexts(leaves) == -1)
+		if (mitmd_ca_make(hosts, n, mitmd_env.open, &ca.der,
+			&mitmd_env.ca) == -1)
 			fatalx("OpenSSL makes no certificate: %s",
 			    mitmd_tls_error());
+		mitmd_env.leafless = true;
 	}
 	worker_send(&mitmd_env.w, ROLE_SUP, 0, MSG_CA, &ca, -1);
 	OPENSSL_free((void *)(uintptr_t)ca.der.p);
+	/* This turn begins once the CA, for which READY waits, is sent. */
+	mitmd_env.leaves.fn = serve_leaves;
+	if (mitmd_env.leafless)
+		loop_turn_add(&mitmd_env.w.loop, &mitmd_env.leaves);
 	return 0;
 }
 
@@ -225,6 +244,7 @@ serve_start(void)
 {
 	if (mitmd_env.listener == -1 || !mitmd_env.sealed)
 		fatalx("START without a listener or before SEAL");
+	serve_leaves(&mitmd_env.leaves);
 	if (loop_add(&mitmd_env.w.loop, &mitmd_env.accept, mitmd_env.listener,
 		EPOLLIN, agents_accept, NULL) == -1)
 		fatal("listener");

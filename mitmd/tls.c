@@ -300,6 +300,7 @@ mitmd_warm(void)
 {
 	static const struct span host = {(const uint8_t *)"warm.invalid", 12};
 	struct mitmd_leaf leaf;
+	struct mitmd_ca ca;
 	struct span der;
 	SSL_CTX *ctx;
 	uint8_t byte, sum[32];
@@ -313,7 +314,8 @@ mitmd_warm(void)
 	    RAND_bytes(&byte, 1) != 1 || RAND_priv_bytes(&byte, 1) != 1 ||
 	    tls_out_init() == -1)
 		fatalx("OpenSSL does not start: %s", mitmd_tls_error());
-	if (mitmd_ca_make(&host, 1, &leaf, &der, NULL) == -1 ||
+	if (mitmd_ca_make(&host, 1, false, &der, &ca) == -1 ||
+	    mitmd_ca_leaf(&ca, host, &leaf) == -1 ||
 	    (ctx = mitmd_tls_ctx(&leaf, &host, false)) == NULL)
 		fatalx("OpenSSL: %s", mitmd_tls_error());
 	mitmd_sha256(host, sum);
@@ -324,5 +326,6 @@ mitmd_warm(void)
 	ERR_clear_error();
 	SSL_CTX_free(ctx);
 	mitmd_leaf_free(&leaf);
+	mitmd_ca_free(&ca);
 	OPENSSL_free((void *)(uintptr_t)der.p);
 }

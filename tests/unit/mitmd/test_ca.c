@@ -104,6 +104,28 @@ test_cert(X509 *x, int max_days)
 }
 
 /*
+ * Make a CA and a leaf for each host. If `keep` is not NULL, the list is open
+ * and its CA is kept.
+ */
+static int
+make(unsigned n, struct mitmd_leaf *leaf, struct span *der,
+    struct mitmd_ca *keep)
+{
+	struct mitmd_ca ca;
+	int r = 0;
+
+	if (mitmd_ca_make(hosts, n, keep != NULL, der, &ca) == -1)
+		return -1;
+	for (unsigned i = 0; i < n; i++)
+		r |= mitmd_ca_leaf(&ca, hosts[i], &leaf[i]);
+	if (keep != NULL)
+		*keep = ca;
+	else
+		mitmd_ca_free(&ca);
+	return r;
+}
+
+/*
  * If the list stays open, any name can be signed later, with a key of its own.
  */
 static void
@@ -113,7 +135,7 @@ test_open(void)
 	struct mitmd_leaf leaf[1], late;
 	struct span der;
 
-	ok(mitmd_ca_make(hosts, 1, leaf, &der, &keep) == 0 &&
+	ok(make(1, leaf, &der, &keep) == 0 &&
 	    keep.cert != NULL && keep.key != NULL, "open: the CA is kept");
 	ok(X509_get_ext_by_NID(keep.cert, NID_name_constraints, -1) == -1,
 	    "open: its names are not constrained");
@@ -128,13 +150,11 @@ test_open(void)
 	    "open: and not for another");
 	mitmd_leaf_free(&leaf[0]);
 	mitmd_leaf_free(&late);
-	X509_free(keep.cert);
-	EVP_PKEY_free(keep.key);
+	mitmd_ca_free(&keep);
 	OPENSSL_free((void *)(uintptr_t)der.p);
-	ok(mitmd_ca_make(NULL, 0, NULL, &der, &keep) == 0,
+	ok(make(0, NULL, &der, &keep) == 0,
 	    "open: a list that is empty yet");
-	X509_free(keep.cert);
-	EVP_PKEY_free(keep.key);
+	mitmd_ca_free(&keep);
 	OPENSSL_free((void *)(uintptr_t)der.p);
 }
 
@@ -147,7 +167,7 @@ main(void)
 	EVP_PKEY *key = EVP_EC_gen("P-256");
 	X509 *ca, *forged;
 
-	ok(mitmd_ca_make(hosts, 2, leaf, &der, NULL) == 0, "two hosts");
+	ok(make(2, leaf, &der, NULL) == 0, "two hosts");
 	p = der.p;
 	ca = d2i_X509(NULL, &p, (long)der.len);
 	ok(ca != NULL && p == der.p + der.len, "the CA is DER");
@@ -190,14 +210,14 @@ main(void)
 	    X509_V_OK, "a leaf cannot sign");
 	X509_free(forged);
 	OPENSSL_free((void *)(uintptr_t)der.p);
-	ok(mitmd_ca_make(hosts, 2, again, &der2, NULL) == 0, "another session");
+	ok(make(2, again, &der2, NULL) == 0, "another session");
 	ok(X509_cmp(leaf[0].cert, again[0].cert) != 0 &&
 	    ASN1_INTEGER_cmp(X509_get0_serialNumber(leaf[0].cert),
 	    X509_get0_serialNumber(again[0].cert)) != 0 &&
 	    verify(again[0].cert, ca, "api.example.com",
 	    X509_PURPOSE_SSL_SERVER) != X509_V_OK, "has nothing in common");
 	OPENSSL_free((void *)(uintptr_t)der2.p);
-	ok(mitmd_ca_make(hosts, 0, none, &der, NULL) == -1, "no host: no CA");
+	ok(make(0, none, &der, NULL) == -1, "no host: no CA");
 	for (unsigned i = 0; i < 2; i++) {
 		mitmd_leaf_free(&leaf[i]);
 		mitmd_leaf_free(&again[i]);
