@@ -240,14 +240,23 @@ on_connection(struct chan *c, const struct msg_CONNECTION *m, int fd)
 }
 
 static void
+serve_rehearse(struct loop_turn *t)
+{
+	mitmd_tls_rehearse();
+}
+
+static void
 serve_start(void)
 {
+	static struct loop_turn rehearsal = {.fn = serve_rehearse};
+
 	if (mitmd_env.listener == -1 || !mitmd_env.sealed)
 		fatalx("START without a listener or before SEAL");
 	serve_leaves(&mitmd_env.leaves);
 	if (loop_add(&mitmd_env.w.loop, &mitmd_env.accept, mitmd_env.listener,
 		EPOLLIN, agents_accept, NULL) == -1)
 		fatal("listener");
+	loop_turn_add(&mitmd_env.w.loop, &rehearsal);
 }
 
 void

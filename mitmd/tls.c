@@ -259,50 +259,66 @@ mitmd_tls_flush(struct agent *a)
 }
 
 /*
- * Perform a handshake in memory, so that OpenSSL fetches everything that it
- * needs once.
+ * Perform a handshake with `server` in memory. Returns 0, or -1 if OpenSSL
+ * failed.
  */
-static void
-tls_rehearse(SSL_CTX *server, int version)
+static int
+tls_rehearse(SSL_CTX *server, struct span host)
 {
+	char name[256];
 	SSL_CTX *cctx;
-	SSL *s, *c;
+	SSL *s = NULL, *c = NULL;
 	BIO *sb, *cb;
 	uint8_t byte;
 	size_t n;
 	bool done = false;
 
 	if ((cctx = SSL_CTX_new(TLS_client_method())) == NULL ||
-	    SSL_CTX_set_max_proto_version(cctx, version) != 1 ||
 	    (s = SSL_new(server)) == NULL || (c = SSL_new(cctx)) == NULL ||
-	    BIO_new_bio_pair(&sb, 32768, &cb, 32768) != 1 ||
-	    SSL_set_tlsext_host_name(c, "warm.invalid") != 1)
-		fatalx("OpenSSL: %s", mitmd_tls_error());
+	    span_copy(host, name, sizeof(name)) == -1 ||
+	    BIO_new_bio_pair(&sb, 32768, &cb, 32768) != 1)
+		goto out;
 	SSL_set_bio(s, sb, sb);
 	SSL_set_bio(c, cb, cb);
 	SSL_set_accept_state(s);
 	SSL_set_connect_state(c);
+	if (SSL_set_tlsext_host_name(c, name) != 1)
+		goto out;
 	for (int i = 0; i < 8 && !done; i++) {
 		(void)SSL_do_handshake(c);
 		done = SSL_do_handshake(s) == 1 && SSL_is_init_finished(c);
 	}
-	if (!done || SSL_write_ex(c, "x", 1, &n) != 1 ||
-	    SSL_read_ex(s, &byte, 1, &n) != 1 ||
-	    SSL_write_ex(s, "y", 1, &n) != 1)
-		fatalx("OpenSSL: no handshake: %s", mitmd_tls_error());
+	done = done && SSL_write_ex(c, "x", 1, &n) == 1 &&
+	       SSL_read_ex(s, &byte, 1, &n) == 1 &&
+	       SSL_write_ex(s, "y", 1, &n) == 1;
+out:
 	SSL_free(s);
 	SSL_free(c);
 	SSL_CTX_free(cctx);
+	return done ? 0 : -1;
+}
+
+void
+mitmd_tls_rehearse(void)
+{
+	const struct mitmd_provider *pv;
+
+	for (unsigned i = 0; i < PROTO_FIRST_ADDED; i++) {
+		pv = &mitmd_env.providers[i];
+		if (pv->p == NULL || pv->p->nhosts == 0)
+			continue;
+		if (tls_rehearse(pv->ctx[0], pv->p->hosts[0]) == -1)
+			fatalx("OpenSSL: no handshake: %s", mitmd_tls_error());
+		break;
+	}
 }
 
 void
 mitmd_warm(void)
 {
 	static const struct span host = {(const uint8_t *)"warm.invalid", 12};
-	struct mitmd_leaf leaf;
 	struct mitmd_ca ca;
 	struct span der;
-	SSL_CTX *ctx;
 	uint8_t byte, sum[32];
 
 	tzset();
@@ -314,18 +330,13 @@ mitmd_warm(void)
 	    RAND_bytes(&byte, 1) != 1 || RAND_priv_bytes(&byte, 1) != 1 ||
 	    tls_out_init() == -1)
 		fatalx("OpenSSL does not start: %s", mitmd_tls_error());
-	if (mitmd_ca_make(&host, 1, false, &der, &ca) == -1 ||
-	    mitmd_ca_leaf(&ca, host, &leaf) == -1 ||
-	    (ctx = mitmd_tls_ctx(&leaf, &host, false)) == NULL)
+	/* icsupervisor waits for the CA: find all that it needs now. */
+	if (mitmd_ca_make(&host, 1, false, &der, &ca) == -1)
 		fatalx("OpenSSL: %s", mitmd_tls_error());
 	mitmd_sha256(host, sum);
-	tls_rehearse(ctx, TLS1_3_VERSION);
-	tls_rehearse(ctx, TLS1_2_VERSION);
 	/* A failed handshake looks up and prints these texts. */
 	(void)ERR_reason_error_string(ERR_peek_last_error());
 	ERR_clear_error();
-	SSL_CTX_free(ctx);
-	mitmd_leaf_free(&leaf);
 	mitmd_ca_free(&ca);
 	OPENSSL_free((void *)(uintptr_t)der.p);
 }

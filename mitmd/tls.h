@@ -13,6 +13,11 @@ void mitmd_sha256(struct span, uint8_t out[32]);
 /* Make OpenSSL load and open everything it needs, before confinement. */
 void mitmd_warm(void);
 /*
+ * Perform a handshake in memory, so that OpenSSL has fetched all algorithms
+ * when the agent begins its first one. Nothing waits for this at START.
+ */
+void mitmd_tls_rehearse(void);
+/*
  * Create a context. `host` must live as long as the context. If `http1`, HTTP/2
  * is not offered. Returns NULL if OpenSSL failed.
  */
