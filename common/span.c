@@ -1,17 +1,35 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Copies, conversions and case-insensitive comparison of bytes from outside.
- * Nothing is assumed about the contents of a span.
+ * Copies, conversions, writing and case-insensitive comparison of bytes from
+ * outside.  Nothing is assumed about the contents of a span.
  */
 #include "common/span.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static uint8_t
 span_lower(uint8_t c)
 {
 	return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 0x20) : c;
+}
+
+int
+span_write(int fd, struct span s)
+{
+	ssize_t n;
+
+	while (s.len != 0) {
+		if ((n = write(fd, s.p, s.len)) == -1 && errno == EINTR)
+			continue;
+		if (n == 0)
+			errno = ENOSPC;
+		if (n <= 0)
+			return -1;
+		s = span_of(s.p + n, s.len - (size_t)n);
+	}
+	return 0;
 }
 
 bool

@@ -69,6 +69,12 @@ span_cmp(struct span a, struct span b)
 	return (a.len > b.len) - (a.len < b.len);
 }
 
+/*
+ * Write all of it to a blocking descriptor.  Returns 0, or -1 with errno; then
+ * a part may have been written.
+ */
+int span_write(int fd, struct span);
+
 /* ASCII case-insensitive equality. */
 bool span_ieq(struct span, struct span);
 

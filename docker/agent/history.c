@@ -69,21 +69,6 @@ line_compose(struct buf *b, const struct model_message *m, uint64_t tokens)
 }
 
 static int
-write_all(int fd, struct span s)
-{
-	ssize_t n;
-
-	while (s.len != 0) {
-		if ((n = write(fd, s.p, s.len)) == -1 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -1;
-		s = span_of(s.p + n, s.len - (size_t)n);
-	}
-	return 0;
-}
-
-static int
 line_write(int fd, const struct model_message *m, uint64_t tokens)
 {
 	struct buf b;
@@ -91,7 +76,7 @@ line_write(int fd, const struct model_message *m, uint64_t tokens)
 
 	buf_init(&b, HISTORY_LINE_MAX);
 	line_compose(&b, m, tokens);
-	r = buf_check(&b) == 0 ? write_all(fd, buf_span(&b)) : -1;
+	r = buf_check(&b) == 0 ? span_write(fd, buf_span(&b)) : -1;
 	buf_free(&b);
 	return r;
 }

@@ -28,20 +28,12 @@ struct hand {
 
 static struct hand pool[POOL_HANDS];
 
+/* Write all of it, or exit: then the reader is gone. */
 static void
-write_all(int fd, struct span s)
+pool_write(int fd, struct span s)
 {
-	ssize_t n;
-
-	while (s.len != 0) {
-		if ((n = write(fd, s.p, s.len)) == -1) {
-			if (errno == EINTR)
-				continue;
-			/* The reader is gone. */
-			_exit(0);
-		}
-		s = span_of(s.p + n, s.len - (size_t)n);
-	}
+	if (span_write(fd, s) == -1)
+		_exit(0);
 }
 
 /* Read more from `fd`; exits with `status` at its end. */
@@ -77,7 +69,7 @@ static void __attribute__((noreturn)) hand_serve(struct mcp *m, int fd)
 		while ((got = lines_next(&in, &line)) == LINES_ONE) {
 			mcp_line(m, line);
 			buf_addc(m->out, '\n');
-			write_all(fd, buf_span(m->out));
+			pool_write(fd, buf_span(m->out));
 			buf_reset(m->out, LINES_READ);
 		}
 		if (got == LINES_LONG)
@@ -123,8 +115,8 @@ hand_ready(struct hand *h)
 		h->busy = h->busy && line.len != 0;
 		if (line.len == 0)
 			continue;
-		write_all(STDOUT_FILENO, line);
-		write_all(STDOUT_FILENO, span_of(&newline, 1));
+		pool_write(STDOUT_FILENO, line);
+		pool_write(STDOUT_FILENO, span_of(&newline, 1));
 	}
 	if (got == LINES_LONG)
 		errx(1, "an answer is too long");
@@ -152,8 +144,8 @@ pool_deal(struct lines *in)
 	while ((h = hand_idle()) != NULL &&
 	       (got = lines_next(in, &line)) == LINES_ONE) {
 		h->busy = true;
-		write_all(h->fd, line);
-		write_all(h->fd, span_of(&newline, 1));
+		pool_write(h->fd, line);
+		pool_write(h->fd, span_of(&newline, 1));
 	}
 	lines_done(in);
 	return got;

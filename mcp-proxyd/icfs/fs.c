@@ -94,22 +94,6 @@ icfs_read_file(struct icfs *f, struct span path, size_t max, struct buf *b)
 	return r;
 }
 
-static int
-write_all(int fd, struct span bytes)
-{
-	ssize_t n;
-
-	while (bytes.len != 0) {
-		if ((n = write(fd, bytes.p, bytes.len)) == -1) {
-			if (errno == EINTR)
-				continue;
-			return -1;
-		}
-		bytes = span_of(bytes.p + n, bytes.len - (size_t)n);
-	}
-	return 0;
-}
-
 /* Write a new file in `dir`; its name is returned in `tmp`. */
 static int
 write_temp(int dir, char tmp[64], struct span bytes, const struct stat *old)
@@ -124,7 +108,7 @@ write_temp(int dir, char tmp[64], struct span bytes, const struct stat *old)
 	    dir, tmp, O_WRONLY | O_CREAT | O_EXCL, old != NULL ? 0600 : 0666);
 	if (fd == -1)
 		return -1;
-	if (write_all(fd, bytes) == -1 ||
+	if (span_write(fd, bytes) == -1 ||
 	    (old != NULL && fchmod(fd, old->st_mode & 0777) == -1)) {
 		error = errno;
 		close(fd);
@@ -152,7 +136,7 @@ write_in_place(const struct icfs_path *p, struct span bytes)
 	if (fstat(fd, &st) == 0) {
 		errno = EINVAL;
 		if (st.st_dev == p->st.st_dev && st.st_ino == p->st.st_ino &&
-		    ftruncate(fd, 0) == 0 && write_all(fd, bytes) == 0)
+		    ftruncate(fd, 0) == 0 && span_write(fd, bytes) == 0)
 			r = 0;
 	}
 	error = errno;

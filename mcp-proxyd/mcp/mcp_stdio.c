@@ -122,18 +122,9 @@ mcp_line(struct mcp *s, struct span line)
 static void
 write_out(struct mcp *s)
 {
-	struct span out = buf_span(s->out);
-	ssize_t n;
-
-	while (out.len != 0) {
-		if ((n = write(STDOUT_FILENO, out.p, out.len)) == -1) {
-			if (errno == EINTR)
-				continue;
-			/* The client is gone. */
-			_exit(0);
-		}
-		out = span_of(out.p + n, out.len - (size_t)n);
-	}
+	/* The client is gone. */
+	if (span_write(STDOUT_FILENO, buf_span(s->out)) == -1)
+		_exit(0);
 	buf_reset(s->out, LINES_READ);
 }
 

@@ -31,29 +31,13 @@ hold_reset(struct hold *h)
 	errno = saved;
 }
 
-static int
-hold_write(struct hold *h, struct span s)
-{
-	ssize_t n;
-
-	while (s.len != 0) {
-		if ((n = write(h->fd, s.p, s.len)) == -1) {
-			if (errno == EINTR)
-				continue;
-			return -1;
-		}
-		s = span_of(s.p + n, s.len - (size_t)n);
-	}
-	return 0;
-}
-
 /* Spill to a memfd. */
 static int
 hold_spill(struct hold *h)
 {
 	if ((h->fd = memfd_create("body", MFD_CLOEXEC | MFD_ALLOW_SEALING)) ==
 		-1 ||
-	    hold_write(h, buf_span(&h->heap)) == -1)
+	    span_write(h->fd, buf_span(&h->heap)) == -1)
 		return -1;
 	buf_free(&h->heap);
 	return 0;
@@ -93,7 +77,7 @@ hold_put(struct hold *h, struct span s)
 	} else if (h->heap.failed) {
 		return -1;
 	} else if ((h->fd == -1 && hold_spill(h) == -1) ||
-		   hold_write(h, s) == -1) {
+		   span_write(h->fd, s) == -1) {
 		return -1;
 	}
 	h->size += s.len;

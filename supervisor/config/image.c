@@ -2,7 +2,6 @@
 /* Makes the names of images that IronCurtain builds. */
 #include "config/image.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,18 +23,10 @@ int
 config_built(const struct jsonfile *j, struct json_object *o, const char *where,
     char **out)
 {
-	const char *s = NULL;
-
-	if (jsonfile_str(j, o, where, "image", &s) == -1)
-		return -1;
-	if (s == NULL)
-		return 0;
-	if (!image_is_built(s))
-		return jsonfile_bad(j, where, "image",
-		    "must be NAME of a Dockerfile.NAME: lower-case letters, "
-		    "digits and -");
-	*out = strdup(s);
-	return *out == NULL ? fault_errno(j->fault, "%s", j->file) : 0;
+	return jsonfile_copy(j, o, where, "image", image_is_built,
+	    "must be NAME of a Dockerfile.NAME: lower-case letters, digits "
+	    "and -",
+	    out);
 }
 
 char *

@@ -274,6 +274,23 @@ jsonfile_str(const struct jsonfile *j, struct json_object *o, const char *where,
 }
 
 int
+jsonfile_copy(const struct jsonfile *j, struct json_object *o,
+    const char *where, const char *key, bool (*ok)(const char *),
+    const char *rule, char **out)
+{
+	const char *s = NULL;
+
+	if (jsonfile_str(j, o, where, key, &s) == -1)
+		return -1;
+	if (s == NULL)
+		return 0;
+	if (!ok(s))
+		return jsonfile_bad(j, where, key, "%s", rule);
+	*out = strdup(s);
+	return *out == NULL ? fault_errno(j->fault, "%s", j->file) : 0;
+}
+
+int
 jsonfile_bool(const struct jsonfile *j, struct json_object *o,
     const char *where, const char *key, bool *out)
 {

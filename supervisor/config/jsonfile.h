@@ -52,6 +52,13 @@ int jsonfile_known(const struct jsonfile *, struct json_object *,
  */
 int jsonfile_str(const struct jsonfile *, struct json_object *,
     const char *where, const char *key, const char **out);
+/*
+ * Get a copy of a string that `ok` accepts; otherwise the fault says `rule`.
+ * Returns 0, also if it is absent, or -1.  The caller frees it.
+ */
+int jsonfile_copy(const struct jsonfile *, struct json_object *,
+    const char *where, const char *key, bool (*ok)(const char *),
+    const char *rule, char **out);
 int jsonfile_bool(const struct jsonfile *, struct json_object *,
     const char *where, const char *key, bool *out);
 int jsonfile_int(const struct jsonfile *, struct json_object *,

@@ -12,21 +12,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int
-replace_bytes(int fd, struct span s)
-{
-	ssize_t n;
-
-	while (s.len != 0) {
-		if ((n = write(fd, s.p, s.len)) == -1 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -1;
-		s = span_of(s.p + n, s.len - (size_t)n);
-	}
-	return 0;
-}
-
 int
 jsonfile_replace(const char *path, struct span text)
 {
@@ -40,7 +25,7 @@ jsonfile_replace(const char *path, struct span text)
 	}
 	if ((fd = mkostemp(tmp, O_CLOEXEC)) == -1)
 		return -1;
-	if (replace_bytes(fd, text) == 0 && fsync(fd) == 0 &&
+	if (span_write(fd, text) == 0 && fsync(fd) == 0 &&
 	    rename(tmp, path) == 0) {
 		close(fd);
 		return 0;

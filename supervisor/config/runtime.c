@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reads "runtime", "transport", "image" and the TypeScript IronCurtain's "containerRuntime":
- * the kind of sandbox in which agents run.
+ * Reads "runtime", "transport", "image" and the TypeScript IronCurtain's
+ * "containerRuntime": the kind of sandbox in which agents run.
  */
 #include "config/parse.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define IMAGE_MAX 255U
@@ -23,18 +21,10 @@ int
 config_image(const struct jsonfile *j, struct json_object *o, const char *where,
     char **out)
 {
-	const char *s = NULL;
-
-	if (jsonfile_str(j, o, where, "image", &s) == -1)
-		return -1;
-	if (s == NULL)
-		return 0;
-	if (!config_is_image(s))
-		return jsonfile_bad(j, where, "image",
-		    "must be an image's name: letters, digits and ._:/@-, not "
-		    "beginning with -");
-	*out = strdup(s);
-	return *out == NULL ? fault_errno(j->fault, "%s", j->file) : 0;
+	return jsonfile_copy(j, o, where, "image", config_is_image,
+	    "must be an image's name: letters, digits and ._:/@-, not "
+	    "beginning with -",
+	    out);
 }
 
 int

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <unistd.h>
 
 static struct unsaved {
 	struct secret *text; /* NULL: nothing is kept */
@@ -54,22 +53,15 @@ int
 unsaved_write(int fd)
 {
 	const uint8_t *p;
-	size_t cap, done = 0;
-	ssize_t n;
+	size_t cap;
 
 	if (unsaved.text == NULL) {
 		errno = ENODATA;
 		return -1;
 	}
 	p = secret_bytes(unsaved.text, &cap);
-	while (done < unsaved.len) {
-		n = write(fd, p + done, unsaved.len - done);
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n == -1)
-			return -1;
-		done += (size_t)n;
-	}
+	if (span_write(fd, span_of(p, unsaved.len)) == -1)
+		return -1;
 	unsaved_forget();
 	return 0;
 }

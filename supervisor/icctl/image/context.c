@@ -73,18 +73,6 @@ copy_hash(struct copy *c, int fd, size_t len, bool executable)
 	return 0;
 }
 
-/* A disk that fills up takes a part first, and says why only then. */
-static int
-copy_write(int out, const char *p, size_t len)
-{
-	ssize_t n;
-
-	for (; len != 0; p += n, len -= (size_t)n)
-		if ((n = write(out, p, len)) <= 0)
-			return -1;
-	return 0;
-}
-
 /* Copy what can be read, which is all that counts. */
 static int
 copy_bytes(struct copy *c, int in, int out, size_t *len)
@@ -105,7 +93,7 @@ copy_bytes(struct copy *c, int in, int out, size_t *len)
 			    "build.context has more than %llu MiB: name a "
 			    "smaller directory",
 			    (unsigned long long)(CONTEXT_BYTES >> 20));
-		if (copy_write(out, text, (size_t)n) == -1)
+		if (span_write(out, span_of(text, (size_t)n)) == -1)
 			return fault_errno(c->fault, "/tmp");
 	}
 	return 0;

@@ -137,22 +137,6 @@ foreign_slurp(int fd, struct buf *b)
 	}
 }
 
-static void
-foreign_write(int fd, const void *p, size_t len)
-{
-	const uint8_t *at = p;
-	ssize_t n;
-
-	while (len != 0) {
-		if ((n = write(fd, at, len)) == -1 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return;
-		at += n;
-		len -= (size_t)n;
-	}
-}
-
 /* In the child: answer with a letter, then JSON or a message. */
 static void
 foreign_child(int fd, int out, bool toml)
@@ -168,14 +152,14 @@ foreign_child(int fd, int out, bool toml)
 	if (pledge_apply(&rights) == -1)
 		_exit(1);
 	if (foreign_slurp(fd, &in) == -1 || in.len > FOREIGN_MAX) {
-		foreign_write(out, "Eit is larger than 1 MiB", 24);
+		(void)span_write(out, SPAN("Eit is larger than 1 MiB"));
 	} else if (foreign_convert(
 		       buf_span(&in), toml, &json, why, sizeof(why)) == -1) {
-		foreign_write(out, "E", 1);
-		foreign_write(out, why, strlen(why));
+		(void)span_write(out, SPAN("E"));
+		(void)span_write(out, span_str(why));
 	} else {
-		foreign_write(out, "J", 1);
-		foreign_write(out, json.p + json.off, json.len);
+		(void)span_write(out, SPAN("J"));
+		(void)span_write(out, buf_span(&json));
 	}
 	_exit(0);
 }

@@ -6,7 +6,6 @@
 #include "icctl/policy/policy.h"
 
 #include <err.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,23 +92,15 @@ policy_put_decision(struct buf *out, const struct msg_EVALUATED *m)
 int
 policy_flush(struct buf *out)
 {
-	struct span s;
-	ssize_t n;
-
 	if (out->failed) {
 		warnx("output is too large");
 		return -1;
 	}
-	while (out->len != 0) {
-		s = buf_span(out);
-		if ((n = write(STDOUT_FILENO, s.p, s.len)) == -1) {
-			if (errno == EINTR)
-				continue;
-			warn("standard output");
-			return -1;
-		}
-		buf_drain(out, (size_t)n);
+	if (span_write(STDOUT_FILENO, buf_span(out)) == -1) {
+		warn("standard output");
+		return -1;
 	}
+	buf_drain(out, out->len);
 	return 0;
 }
 

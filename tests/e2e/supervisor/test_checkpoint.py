@@ -12,35 +12,10 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
+from log_helper import INTACT, build, path, read, write  # noqa: E402
 
 t = h.Tap()
 
-
-INTACT = "earlier runs is intact"
-
-
-def build(work, **kw):
-    log = os.path.join(work, "log-echo", "log.jsonl")
-    s = h.Session(work, {"echo": h.echo_server(log)},
-                  [h.rule("echo", "allow", tool=["echo", "slow"])],
-                  {"echo": h.ECHO_TOOLS}, **kw)
-    s.intact = s.session_log().count(INTACT)
-    return s
-
-
-def path(s, name):
-    return os.path.join(s.dir, name)
-
-
-def read(name):
-    with open(name, "rb") as f:
-        return f.read()
-
-
-def write(name, data):
-    with open(name, "wb") as f:
-        f.write(data)
-    os.chmod(name, 0o600)
 
 
 def checkpoint(s):

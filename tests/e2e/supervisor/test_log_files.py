@@ -12,10 +12,11 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
+import log_helper  # noqa: E402
+from log_helper import INTACT, path, read, write  # noqa: E402
 
 t = h.Tap()
 
-INTACT = "earlier runs is intact"
 # Longer texts are not written whole.
 TEXT = "x" * 4000
 MIB = 1 << 20
@@ -23,28 +24,8 @@ N = 560  # calls with it that fill two files and a half
 
 
 def build(work, rotate=1, audit=None, **kw):
-    log = os.path.join(work, "log-echo", "log.jsonl")
-    s = h.Session(work, {"echo": h.echo_server(log)},
-                  [h.rule("echo", "allow", tool=["echo", "slow"])],
-                  {"echo": h.ECHO_TOOLS},
-                  config={"audit": {"rotate": rotate, **(audit or {})}}, **kw)
-    s.intact = s.session_log().count(INTACT)
-    return s
-
-
-def path(s, name):
-    return os.path.join(s.dir, name)
-
-
-def read(name):
-    with open(name, "rb") as f:
-        return f.read()
-
-
-def write(name, data):
-    with open(name, "wb") as f:
-        f.write(data)
-    os.chmod(name, 0o600)
+    return log_helper.build(
+        work, config={"audit": {"rotate": rotate, **(audit or {})}}, **kw)
 
 
 def files(s):
