@@ -17,13 +17,15 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
 import tmux  # noqa: E402
+from builtin_tasks import (LAST, TASKS, calls, decisions, ended,  # noqa: E402
+                           final, steps, texts)
 
 t = h.Tap()
 PROVIDERS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY",
              "openai-chat": "OPENAI_API_KEY", "google": "GEMINI_API_KEY",
              "openrouter": "OPENROUTER_API_KEY"}
 RULES = [h.rule("plain", "allow", server=["srv"],
-                tool=["echo", "fail", "big"]),
+                tool=["echo", "fail", "big", "structured"]),
          h.rule("person", "escalate", server=["srv"], tool=["slow"])]
 NODE = any(os.access(os.path.join(d, "node"), os.X_OK)
            for d in ("/usr/local/bin", "/usr/bin", "/bin"))
@@ -36,6 +38,8 @@ class Agent:
                  env=None, adapter=None):
         self.work = work
         self.mode = mode
+        self.provider = provider
+        self.log = os.path.join(work, "echo/log")
         self.p = h.Provider(work, "--bodies", script=script)
         # google and openrouter are not in the harness's own configuration.
         name = provider.replace("-chat", "")
@@ -45,7 +49,7 @@ class Agent:
                 **(config or {})}
         self.s = h.Session(
             work, provider=self.p, config=made, rules=RULES,
-            servers={"srv": h.echo_server(os.path.join(work, "echo/log"))},
+            servers={"srv": h.echo_server(self.log)},
             annotations={"srv": h.ECHO_TOOLS},
             env={"OPENROUTER_API_KEY": h.OPENAI_KEY, **(env or {})})
         self.adapter(["--provider", provider, "--tools", mode, *extra],
@@ -96,31 +100,6 @@ class Agent:
         return [e.get("body", "") for e in self.p.seen()]
 
 
-def texts(events, name="agent_text"):
-    return "".join(e.get("text", "") for e in events if e["event"] == name)
-
-
-def ended(events):
-    return [e["status"] for e in events if e["event"] == "turn_end"]
-
-
-def decisions(events):
-    return [(e["tool"], e["decision"]) for e in events
-            if e["event"] == "tool_call" and e["decision"] != "own"]
-
-
-def calls(mode, tool, times=1, **args):
-    """Returns steps that call a tool."""
-    step = {"tool": "execute_code", "args": {
-        "code": f"return srv.{tool}({json.dumps(args)})"}} \
-        if mode == "code" else {"tool": f"srv__{tool}$", "args": args}
-    return [step] * times
-
-
-def final(text="Final: $RESULT"):
-    return [{"text": text}]
-
-
 def answer_hold(a, verdict, found):
     def answer():
         found.update(a.s.held())
@@ -128,75 +107,6 @@ def answer_hold(a, verdict, found):
     thread = threading.Thread(target=answer)
     thread.start()
     return thread
-
-
-# Checks of TASKS: each returns whether the turn went as it must.
-def task_allowed(a, events):
-    return (texts(events).count("Final: ") == 1 and "hello" in texts(events)
-            and decisions(events) == [("echo", "allow")])
-
-
-def task_denied(a, events):
-    return ("DENIED" in texts(events) and
-            decisions(events) == [("lookup", "deny")])
-
-
-def task_error(a, events):
-    return "no such luck" in texts(events)
-
-
-def task_two(a, events):
-    return decisions(events) == [("echo", "allow"), ("lookup", "deny"),
-                                 ("echo", "allow")]
-
-
-def task_big(a, events):
-    body = a.bodies()[-1]
-    return "truncated" in body and len(body) < 400000
-
-
-def task_loop(a, events):
-    return (decisions(events) == [("echo", "allow")] * 5 and
-            "Not called" in texts(events) and ended(events) == ["completed"])
-
-
-def task_unknown(a, events):
-    return ("no tool of this name" in texts(events) and
-            decisions(events) == [])
-
-
-def task_retry(a, events):
-    return "after all" in texts(events) and ended(events) == ["completed"]
-
-
-def task_refused(a, events):
-    return ("no such model" in texts(events, "error") and
-            ended(events) == ["failed"])
-
-
-def steps_two(mode):
-    if mode == "code":
-        return [{"tool": "execute_code", "args": {"code": (
-            "srv.echo({text: 'a'}); try { srv.lookup({path: '/etc'}) } "
-            "catch (e) { console.log('caught', e.message) } "
-            "return srv.echo({text: 'b'})")}}]
-    return (calls(mode, "echo", text="a") + calls(mode, "lookup", path="/etc")
-            + calls(mode, "echo", text="b"))
-
-
-TASKS = {
-    "allowed": (lambda m: calls(m, "echo", text="hello"), task_allowed),
-    "denied": (lambda m: calls(m, "lookup", path="/etc/x"), task_denied),
-    "error": (lambda m: calls(m, "fail", text="no such luck"), task_error),
-    "two": (steps_two, task_two),
-    "big": (lambda m: calls(m, "big", bytes=300000), task_big),
-    "loop": (lambda m: calls(m, "echo", 6, text="x"), task_loop),
-    "unknown": (lambda m: [{"call": "rm_rf", "args": {"a": 1}}], task_unknown),
-    "retry": (lambda m: [{"status": 529, "times": 1, "text": "after all"}],
-              task_retry),
-    "refused": (lambda m: [{"status": 404, "times": 9,
-                            "error": "no such model"}], task_refused),
-}
 
 
 def check_held(a, who, verdict):
@@ -211,26 +121,30 @@ def check_held(a, who, verdict):
          f"{who}: a pending call, {want}", (decisions(events), texts(events)))
 
 
+def check_tasks(a, who, table):
+    for name, (_, check) in table.items():
+        events = a.send(f"{name}: please")
+        t.ok(check(a, events), f"{who}: {name}",
+             (ended(events), decisions(events), texts(events)[-300:],
+              texts(events, "error"), a.s.session_log()[-500:]))
+
+
 def tasks(provider, mode):
     who = f"{provider}, {mode} mode"
-    script = {name: steps(mode) + final() if name not in ("retry", "refused")
-              else steps(mode) for name, (steps, _) in TASKS.items()}
+    script = {name: steps(name, mode) for name in (*TASKS, *LAST)}
     script["held"] = calls(mode, "slow", ms=1) + final()
     with h.workdir() as work:
         a = Agent(work, provider, mode, script)
         if not a.start():
             return
         try:
-            for name, (_, check) in TASKS.items():
-                events = a.send(f"{name}: please")
-                t.ok(check(a, events), f"{who}: {name}",
-                     (ended(events), decisions(events), texts(events)[-300:],
-                      texts(events, "error"), a.s.session_log()[-500:]))
+            check_tasks(a, who, TASKS)
             check_held(a, who, "approve")
             check_held(a, who, "deny")
             t.ok("allowed: please" in a.bodies()[-1] and
                  "held: please" in a.bodies()[-1],
                  f"{who}: the last request has the whole conversation")
+            check_tasks(a, who, LAST)
             t.ok("break-out test passed" in a.s.session_log(),
                  f"{who}: the break-out test of its sandbox")
         finally:

@@ -8,8 +8,11 @@ A script is a list of steps: {"tool": "regex", "args": {...}} calls the first
 offered tool that matches; {"text": "... $RESULT ..."} is the final answer, in
 which $RESULT is the last tool result; {"call": "name", "args": {...}} calls a
 tool by that name, offered or not; {"status": 529, "times": 2, "error": "..."}
-refuses the request so many times, before the rest of the step applies.  After
-the last step, or if no offered
+refuses the request so many times, before the rest of the step applies.  A step
+of a stream may have "stop": "length" or "refused", the reason for which it ends;
+"broken": how many times the stream ends in the middle; "tokens": how long the
+conversation is said to be; "raw": arguments of a call as text.  After the last
+step, or if no offered
 tool matches, the answer is a final text.
 
 A script is otherwise an object of lists: the steps of each turn, under a word
@@ -17,11 +20,15 @@ with which the person's message of that turn begins."""
 import itertools
 import json
 import re
+import threading
 import time
 
 DEFAULT_SCRIPT = [{"text": "FINAL: hello"}]
 _count = itertools.count(1)
 _refused = {}
+_now = threading.local()
+STOPS = {"length": ("max_tokens", "length", "MAX_TOKENS", "max_output_tokens"),
+         "refused": ("refusal", "content_filter", "SAFETY", "content_filter")}
 
 
 class Refused(Exception):
@@ -95,6 +102,7 @@ def parts_of(content):
 def decide(script, names, results):
     """Returns (tool, args, call id) or (None, text, None)."""
     step = script[len(results)] if len(results) < len(script) else {}
+    _now.step = step
     if "status" in step:
         given = _refused.get(id(step), 0)
         if given < step.get("times", 1):
@@ -325,6 +333,41 @@ APIS = {"/v1/messages": anthropic, "/v1/responses": responses,
         "/backend-api/codex/responses": responses}
 
 
+def _twisted(event, step):
+    """Changes an event as the step says: why the answer ends, and how many
+    tokens were used."""
+    text = json.dumps(event)
+    for plain, names in (("end_turn", 0), ("stop", 1), ("STOP", 2)):
+        if "stop" in step:
+            text = re.sub(r'("(?:stop_reason|finish_reason|finishReason)": )"'
+                          + plain + '"',
+                          rf'\1"{STOPS[step["stop"]][names]}"', text)
+    if "stop" in step and '"response.completed"' in text:
+        text = text.replace('"response.completed"', '"response.incomplete"')
+        event = json.loads(text)
+        event["response"]["incomplete_details"] = {
+            "reason": STOPS[step["stop"]][3]}
+        text = json.dumps(event)
+    if "tokens" in step:
+        text = re.sub(r'("(?:input_tokens|prompt_tokens|promptTokenCount)": )'
+                      r"\d+", rf"\g<1>{step['tokens']}", text)
+    if "raw" in step:
+        text = text.replace(json.dumps(json.dumps(step.get("args", {}))),
+                            json.dumps(step["raw"]))
+    return json.loads(text)
+
+
+def twist(events):
+    """Returns the events as the present step says."""
+    step = getattr(_now, "step", {})
+    given = _refused.get(id(step), 0)
+    events = [e if isinstance(e, str) else _twisted(e, step) for e in events]
+    if given < step.get("broken", 0):
+        _refused[id(step)] = given + 1
+        return events[:len(events) // 2]
+    return events
+
+
 def answer(script, method, target, body):
     """Returns ("sse", [bytes...]) or ("json", status, object)."""
     try:
@@ -351,7 +394,7 @@ def _answer(script, method, target, body):
             r"/v1beta/models/[^/]+:(streamG|g)enerateContent", path):
         events, reply = gemini(script, body)
         if ":stream" in path:
-            return ("sse", [event_bytes(e) for e in events])
+            return ("sse", [event_bytes(e) for e in twist(events)])
         return ("json", 200, reply)
     if method == "POST" and path in APIS:
         if not isinstance(body, dict):
@@ -359,7 +402,7 @@ def _answer(script, method, target, body):
                 "type": "invalid_request_error", "message": "not JSON"}})
         events, reply = APIS[path](script, body)
         if body.get("stream"):
-            return ("sse", [event_bytes(e) for e in events])
+            return ("sse", [event_bytes(e) for e in twist(events)])
         return ("json", 200, reply)
     return ("json", 404, {"type": "error", "error": {
         "type": "not_found_error", "message": "stand-in: no such endpoint"}})
