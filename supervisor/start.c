@@ -174,6 +174,10 @@ start_adapter(struct fault *fault)
 	if (name != NULL) {
 		if (adapter_load(&sup.adapter, &sup.paths, name, fault) == -1)
 			return -1;
+		if (sup.adapter.internal && !sup.opt.policy_work)
+			return fault_set(fault,
+			    "--agent %s: icctl starts this agent itself. Run: "
+			    "icctl policy compile", sup.adapter.name);
 		if (adapter_choose(
 			&sup.adapter, &sup.paths, &sup.config, fault) == -1 ||
 		    adapter_take_any(

@@ -14,7 +14,6 @@
 
 #include "config/image.h"
 #include "config/jsonfile.h"
-#include "config/names.h"
 #include "session.h"
 
 #define ADAPTER_MAX_FILE (256U << 10)
@@ -28,9 +27,9 @@ adapter_read(
 {
 	static const char *const keys[] = {"acp", "alternatives", "anyOf", "args",
 	    "background", "caches", "continue", "env", "errors", "home",
-	    "homeFiles", "image", "interactive", "logins", "message", "model", "name",
-	    "orientation", "output", "program", "prompt", "providers", "resume", "state",
-	    "taskArgs", "title", "turn", NULL};
+	    "homeFiles", "image", "interactive", "internal", "logins", "message",
+	    "model", "name", "orientation", "output", "program", "prompt",
+	    "providers", "resume", "state", "taskArgs", "title", "turn", NULL};
 	const struct jsonfile j = {path, fault};
 	struct json_object *o = NULL;
 	const char *s = NULL;
@@ -60,6 +59,7 @@ adapter_read(
 		&a->any) == -1 ||
 	    adapter_talk_read(&a->talk, &j, a->root) == -1 ||
 	    adapter_errors_read(&a->errors, &j, a->root) == -1 ||
+	    jsonfile_bool(&j, a->root, "", "internal", &a->internal) == -1 ||
 	    jsonfile_object(&j, a->root, "", "env", &o) == -1 ||
 	    jsonfile_object(&j, a->root, "", "home", &o) == -1 ||
 	    jsonfile_object(&j, a->root, "", "orientation", &o) == -1)
@@ -88,7 +88,7 @@ adapter_unknown(const struct paths *p, const char *name, struct fault *fault)
 	struct names ns;
 	char known[512];
 
-	names_find_agents(&ns, p);
+	adapter_list(&ns, p);
 	fault_set(fault,
 	    "--agent %s: no agent has this name (%s). An agent is a file "
 	    "%s/agents/NAME.json",

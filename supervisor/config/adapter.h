@@ -10,6 +10,7 @@
 
 #include "config/adapter_errors.h"
 #include "config/adapter_talk.h"
+#include "config/names.h"
 #include "config/paths.h"
 #include "providers/providers.h"
 
@@ -38,6 +39,7 @@ struct adapter {
 				       NULL */
 	struct json_object *root; /* has "env", "home", "orientation" */
 	char *file;
+	bool internal; /* icctl starts it, and nobody else */
 };
 
 /*
@@ -47,6 +49,11 @@ struct adapter {
 int adapter_load(
     struct adapter *, const struct paths *, const char *name, struct fault *);
 void adapter_free(struct adapter *);
+/*
+ * adapter_list.c: Read the names of "agents", including the shorter ones, and
+ * without those that are internal.
+ */
+void adapter_list(struct names *, const struct paths *);
 /*
  * adapter_fill.c: Replace {task}, {message}, {orientation}, {tools}, {hosts},
  * {workspace}, {model}, {key:PROVIDER} and {tail:PROVIDER} (the last 20 characters of the

@@ -90,6 +90,16 @@ names_free(struct names *ns)
 	memset(ns, 0, sizeof(*ns));
 }
 
+void
+names_drop(struct names *ns, size_t i)
+{
+	free(ns->list[i]);
+	/* With the NULL at the end. */
+	memmove(&ns->list[i], &ns->list[i + 1],
+	    (ns->n - i) * sizeof(ns->list[0]));
+	ns->n--;
+}
+
 char *
 names_known(const struct names *ns, const char *word, char *dst, size_t cap)
 {

@@ -22,6 +22,8 @@ struct names {
 /* Read the names of "agents" or "providers"; names_free() frees them. */
 void names_find(struct names *, const struct paths *, const char *sub);
 void names_free(struct names *);
+/* Remove the name at `i`. */
+void names_drop(struct names *, size_t i);
 bool names_have(const struct names *, const char *name);
 /*
  * Write "did you mean X? Known: A, B" or "known: A, B" to `dst`. Returns `dst`.

@@ -153,8 +153,10 @@ agents_one(const struct icctl *ctl, json_object *list, const char *name,
 		agents_put(ctl, list, name, &r);
 		return;
 	}
-	agents_read(&r, &a, paths, cfg);
-	agents_put(ctl, list, name, &r);
+	if (!a.internal) {
+		agents_read(&r, &a, paths, cfg);
+		agents_put(ctl, list, name, &r);
+	}
 	adapter_free(&a);
 }
 

@@ -40,14 +40,15 @@ agents_one(const struct paths *paths, const struct config *cfg,
 	char shown[ICCTL_PATH];
 	struct fault ignored;
 	struct adapter a;
-	bool found = false;
+	bool found, internal;
 
 	/* Whatever is wrong with its file was said before. */
 	if (adapter_load(&a, paths, name, &ignored) == -1)
 		return false;
-	found = agent_find(&a, cfg, program, version);
+	internal = a.internal;
+	found = !internal && agent_find(&a, cfg, program, version);
 	adapter_free(&a);
-	if (!found && own != NULL && own->path != NULL) {
+	if (!found && !internal && own != NULL && own->path != NULL) {
 		snprintf(
 		    text, sizeof(text), "%s: %s does not exist", name,
 		    icctl_path(own->path, shown));

@@ -19,7 +19,7 @@
 
 #include "common/log.h"
 #include "common/near.h"
-#include "config/names.h"
+#include "config/adapter.h"
 #include "icctl/image/first.h"
 #include "icctl/policy/compile/command.h"
 #include "icctl/policy/policy.h"
@@ -64,7 +64,7 @@ struct start {
 	bool systemd; /* detached, as a unit of the user's manager */
 	bool clone;
 	struct start_file file; /* the options that start.json keeps */
-	struct names agents;
+	struct names agents, all; /* `all` has internal ones too */
 };
 
 static void
@@ -239,7 +239,7 @@ take_word(struct start *st, int argc, char **argv, int i)
 	bool last = i + 1 == argc;
 	char shown[256], known[512];
 
-	if (st->agent == NULL && names_have(&st->agents, word)) {
+	if (st->agent == NULL && names_have(&st->all, word)) {
 		st->agent = word;
 		return push_option(st, "--agent", word);
 	}
@@ -392,7 +392,8 @@ find_agents(const struct icctl *ctl, struct start *st)
 
 	if (policy_own_path("share/ironcurtain", datadir, sizeof(datadir)) == 0)
 		paths.datadir = datadir;
-	names_find_agents(&st->agents, &paths);
+	names_find_agents(&st->all, &paths);
+	adapter_list(&st->agents, &paths);
 }
 
 /* Compose the command line. Returns -1, or an exit status if icctl is done. */
@@ -506,6 +507,7 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 	int status = take_arguments(ctl, &st, argc, argv);
 
 	names_free(&st.agents);
+	names_free(&st.all);
 	if (status != -1)
 		return status;
 	if (find_how(&st, &how) == -1)

@@ -148,6 +148,7 @@ def agents(work):
          "ANTHROPIC_API_KEY" in found["claude-code"]["needs"],
          "one without says what it needs", found["claude-code"])
     t.ok(found["command"]["ready"], "a command needs nothing")
+    t.ok("policy-compiler" not in found, "one that icctl starts is not there")
     r = listed()
     t.ok(r.returncode == 0 and "codex  Codex CLI" in r.stdout and
          "a credential: OPENAI_API_KEY" in r.stdout, "and so for people", r)

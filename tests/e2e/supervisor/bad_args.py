@@ -93,11 +93,18 @@ ARGS = [
     ("an unknown agent", [*S, "--agent", "acme"], 78,
      "icsupervisor: --agent acme: no agent has this name (known: builtin, claude, "
      "claude-code, codex, command, gemini, gemini-cli, goose, "
-     "opencode, opencode-gateway, policy-compiler). An agent is "
+     "opencode, opencode-gateway). An agent is "
      "a file {home}/agents/NAME.json"),
     ("an agent's name with a slash", [*S, "--agent", "../x"], 78,
      "icsupervisor: --agent ../x: not a valid name for an agent (letters, "
      "digits, - and _)"),
+    ("an agent that icctl starts itself", [*S, "--agent", "policy-compiler"],
+     78,
+     "icsupervisor: --agent policy-compiler: icctl starts this agent itself. "
+     "Run: icctl policy compile"),
+    ("that agent by its name alone", ["icctl", "start", "policy-compiler"], 78,
+     "icsupervisor: --agent policy-compiler: icctl starts this agent itself. "
+     "Run: icctl policy compile"),
     ("an agent that needs a command", [*S, "--agent", "command"], 78,
      "icsupervisor: --agent command needs a command after --"),
     ("a command that is not there", [*S, "--", "no-such-program"], 78,
@@ -169,7 +176,7 @@ ARGS = [
      ["icctl", "start", "cluade", "fix it"], 2,
      "icctl: cluade: no agent has this name (did you mean claude? Known: "
      "builtin, claude, claude-code, codex, command, gemini, gemini-cli, goose, "
-     "opencode, opencode-gateway, policy-compiler). A "
+     "opencode, opencode-gateway). A "
      "TASK of several words is put in quotes"),
     ("start with that alone", ["icctl", "start", "codx"], 2,
      "icctl: codx: no agent has this name; did you mean codex? If it is a "
@@ -196,7 +203,7 @@ ARGS = [
      78,
      "icsupervisor: --agent acme: no agent has this name (known: builtin, claude, "
      "claude-code, codex, command, gemini, gemini-cli, goose, "
-     "opencode, opencode-gateway, policy-compiler). An agent is "
+     "opencode, opencode-gateway). An agent is "
      "a file {home}/agents/NAME.json"),
     ("ic-bridge alone", ["ic-bridge"], 2, "ic-bridge: no command is given"),
     ("ic-bridge with a word", ["ic-bridge", "walk"], 2,
