@@ -271,7 +271,7 @@ POLICY_TOOL(propose, "[SESSION|DIR]", 0, 1,
 
 /* Its commands that ask a model; each has options of its own. */
 POLICY_COMMAND("compile", compile,
-    "[--constitution FILE|--task TEXT|--persona NAME] [--into NAME|--output-dir DIR] [--server SERVER] [--no-mcp] [--repairs N] [--model MODEL] [--no-cache] [--yes] [--accept DIGEST]",
+    "[--constitution FILE|--task TEXT|--persona NAME] [--into NAME|--output-dir DIR] [--server SERVER] [--no-mcp] [--repairs N] [--audit FILE] [--model MODEL] [--no-cache] [--yes] [--accept DIGEST]",
     "make a policy of a constitution in English",
     "The constitution is FILE, or the shipped principles and your\n"
     "~/.ironcurtain/constitution-user.md. A model proposes rules for each\n"
@@ -283,7 +283,10 @@ POLICY_COMMAND("compile", compile,
     "--task TEXT makes a strict policy for one task instead, as icctl start\n"
     "--policy-for-task does. --persona NAME compiles the persona's constitution,\n"
     "and --into NAME makes a policy for icctl start --policy NAME.\n"
-    "--repairs N: at most N repairs of rules (0 to 2; 2).")
+    "--repairs N: at most N repairs of rules (0 to 2; 2).\n"
+    "--audit FILE: decide the calls of this log again, instead of those of\n"
+    "your three newest sessions, and show which the new policy decides\n"
+    "differently.")
 POLICY_COMMAND("annotate", annotate,
     "[--server SERVER] [--all] [--output-dir DIR] [--model MODEL] [--no-cache] [--accept DIGEST]",
     "say what the arguments of tools mean, by a model",
@@ -297,10 +300,12 @@ POLICY_COMMAND("customize", customize,
     "Edits ~/.ironcurtain/constitution-user.md, or that of a persona. Every\n"
     "change is shown, and saved if you say so. Nothing is compiled.")
 POLICY_COMMAND("refresh-lists", refresh,
-    "[--list NAME] [--with-mcp] [--no-mcp] [--persona NAME|--output-dir DIR] [--model MODEL] [--no-cache] [--yes] [--accept DIGEST]",
+    "[--list NAME] [--with-mcp] [--no-mcp] [--persona NAME|--output-dir DIR] [--audit FILE] [--model MODEL] [--no-cache] [--yes] [--accept DIGEST]",
     "ask again for the members of lists",
     "Shows what enters and what leaves each list of the policy, and which\n"
-    "rules it feeds. What is newly allowed needs a yes or --accept DIGEST.")
+    "rules it feeds, and which calls of your newest sessions, or of --audit\n"
+    "FILE, would be decided differently. What is newly allowed needs a yes or\n"
+    "--accept DIGEST.")
 POLICY_COMMAND("cache", cache, "[clear]",
     "count the kept replies of the model, or remove them",
     "A reply is kept by the hash of everything that the model was told.")

@@ -17,6 +17,7 @@ struct diff {
 	bool json;
 	struct buf out; /* for --json: changes, then decisions */
 	unsigned changes, calls, differ, left;
+	struct policy_recorded *some; /* NULL: print all */
 	struct policyd *old, *new;
 };
 
@@ -231,8 +232,15 @@ static int
 on_call(void *arg, const struct policy_call *c)
 {
 	struct policy_decided was, now;
+	struct policy_call call = *c;
 	struct diff *d = arg;
+	char file[600];
+	const char *at;
 
+	if (d->some != NULL && d->calls == POLICY_RECORDED_CALLS) {
+		d->some->cut = true;
+		return -1;
+	}
 	d->calls++;
 	/* Like replay: skip calls that the policy did not decide then. */
 	if (!c->judged) {
@@ -256,7 +264,19 @@ on_call(void *arg, const struct policy_call *c)
 		buf_addc(&d->out, '}');
 		return 0;
 	}
-	policy_print_call(c);
+	if (d->some != NULL) {
+		if (d->some->shown == POLICY_RECORDED_SHOWN)
+			return 0;
+		d->some->shown++;
+		at = strrchr(c->file, '/');
+		snprintf(file, sizeof(file), "%.300s%.200s", d->some->name,
+		    at == NULL || strcmp(at, "/audit.jsonl") == 0 ||
+			    strcmp(c->file, d->some->log) == 0
+			? ""
+			: at);
+		call.file = file;
+	}
+	policy_print_call(&call);
 	printf("    old %s by ", policy_status(was.status));
 	policy_print("", span_str(was.rule), "\n");
 	printf("    new %s by ", policy_status(now.status));
@@ -315,6 +335,38 @@ policy_diff_rules(const struct policy_set *old, const struct policy_set *new)
 	diff_files(&d, old, new);
 	printf("%u change%s\n", d.changes, plural(d.changes));
 	buf_free(&d.out);
+}
+
+int
+policy_diff_calls(const struct icctl *ctl, const struct policy_set *old,
+    const struct policy_set *new, struct policy_recorded *some,
+    struct fault *fault)
+{
+	struct diff d = {.some = some};
+	struct policy_opts o = {0};
+	struct policyd_bad bad;
+	char *workspace;
+	int r = -1;
+
+	buf_init(&d.out, 65536);
+	o.sandbox = workspace = policy_calls_workspace(some->log);
+	if ((d.old = policyd_start(ctl, &o, old, true, &bad)) == NULL ||
+	    (d.new = policyd_start(ctl, &o, new, true, &bad)) == NULL) {
+		*fault = bad.fault;
+	} else {
+		some->cut = false;
+		r = policy_calls(some->log, on_call, &d);
+		r = some->cut ? 0 : r;
+		some->anycut = some->anycut || some->cut;
+	}
+	some->calls += d.calls;
+	some->differ += d.differ;
+	some->left += d.left;
+	policyd_end(d.old);
+	policyd_end(d.new);
+	buf_free(&d.out);
+	free(workspace);
+	return r;
 }
 
 int

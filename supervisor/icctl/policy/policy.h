@@ -182,6 +182,25 @@ void policy_print(const char *before, struct span, const char *after);
 void policy_diff_rules(
     const struct policy_set *old, const struct policy_set *new);
 
+/*
+ * The calls of one log under two policies. At most POLICY_RECORDED_CALLS of a
+ * log are decided, and POLICY_RECORDED_SHOWN of all are printed.
+ */
+#define POLICY_RECORDED_CALLS 2000U
+#define POLICY_RECORDED_SHOWN 20U
+struct policy_recorded {
+	const char *log;  /* a file, or the directory of a session */
+	const char *name; /* printed before each call */
+	unsigned calls, differ, left, shown; /* in all logs so far */
+	bool cut, anycut; /* the log, or an earlier one, has more calls */
+};
+/*
+ * Print the calls that are decided differently, and count them. Returns 0, or
+ * -1 after an error was reported or with the fault set.
+ */
+int policy_diff_calls(const struct icctl *, const struct policy_set *old,
+    const struct policy_set *new, struct policy_recorded *, struct fault *);
+
 /* The tools. */
 int icctl_policy_eval(struct icctl *, struct policy_opts *);
 int icctl_policy_explain(struct icctl *, struct policy_opts *);

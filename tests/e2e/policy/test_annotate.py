@@ -222,11 +222,21 @@ def test_refresh(work):
              "refresh: what leaves needs no yes", r.stdout + r.stderr)
         m.script(news_script("a.example.com", "new.example.com",
                              "b.example.com"))
+        m.put("sessions/one/session.json", '{"agent":"codex"}')
+        m.put("sessions/one/audit.jsonl", json.dumps({
+            "event": "call", "serverName": "fetch", "toolName": "http_fetch",
+            "arguments": {"url": "https://new.example.com/"},
+            "policyDecision": {"status": "deny", "rule": "default-deny"}})
+            + "\n")
         r = m.run("refresh-lists", "--list", "news", "--yes")
         t.ok(r.returncode == 1 and "  + new.example.com" in r.stdout and
              "feeds what is allowed by fetch-news" in r.stdout and
              "of which 1 is new: a.example.com +new.example.com"
              in r.stdout, "refresh: what enters does", r.stdout + r.stderr)
+        t.ok("one:1: fetch/http_fetch" in r.stdout and "1 recorded call of "
+             "the newest 1 session: 1 would be decided differently"
+             in r.stdout, "refresh: and a recorded call would be allowed",
+             r.stdout + r.stderr)
         values = m.json("dynamic-lists.json")["lists"]["news"]["values"]
         t.equal(values, ["a.example.com"], "refresh: and is not in force")
         r = m.policy("refresh-lists", "--list", "news", "--accept",

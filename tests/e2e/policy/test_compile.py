@@ -62,6 +62,59 @@ def test_whole(work):
     return first
 
 
+def test_recorded(work):
+    """The calls of earlier sessions are decided again before the question."""
+    m = c.Home(work, c.good(), name="recorded")
+
+    def record(session, started, *paths, agent="codex", log="audit.jsonl"):
+        rows = [{"event": "call", "serverName": "filesystem", "toolName":
+                 "read_text_file", "arguments": {"path": os.path.join(
+                     m.user, p)}, "policyDecision": {
+                         "status": "deny", "rule": "default-deny"}}
+                for p in paths]
+        m.put(f"sessions/{session}/session.json", json.dumps(
+            {"agent": agent, "started": started}))
+        return m.put(f"sessions/{session}/{log}", "".join(
+            json.dumps(x) + "\n" for x in rows))
+    try:
+        r = m.policy("compile")
+        t.ok("recorded call" not in r.stdout and m.digest(r),
+             "recorded: nothing is said without a log", r.stdout)
+        digest = m.digest(r)
+        # The names of sessions that a person named say nothing of their age.
+        record("zzzz", 101, "Documents/old.txt")
+        many = [f"Documents/{i}.txt" for i in range(30)]
+        record("dddd", 102, *many)
+        record("cccc", 103, ".bashrc")
+        record("bbbb", 104, ".bashrc", log="audit.1.jsonl")
+        record("bbbb", 104, "Documents/new.txt", ".bashrc")
+        record("eeee", 105, "Documents/x", agent="policy-compiler")
+        r = m.policy("compile")
+        at = r.stdout.find("bbbb:1: filesystem/read_text_file")
+        t.ok(0 < at < r.stdout.find("Newly allowed"),
+             "recorded: a call that would be allowed, before the question",
+             r.stdout)
+        t.ok(f"new allow by {c.READ_DOCS['name']}" in r.stdout[at:],
+             "recorded: and by which rule", r.stdout)
+        t.ok("34 recorded calls of the newest 3 sessions: 31 would be decided "
+             "differently, the first 20 are shown" in r.stdout,
+             "recorded: counted, and not more than 20 are shown", r.stdout)
+        t.ok("zzzz" not in r.stdout and "eeee" not in r.stdout,
+             "recorded: of the newest sessions, without the compiler's own",
+             r.stdout)
+        t.equal(m.digest(r), digest, "recorded: the digest does not change")
+        r = m.policy("compile", "--audit",
+                     os.path.join(m.home, "sessions", "zzzz"))
+        t.ok("1 recorded call: 1 would be decided differently\n" in r.stdout and
+             "zzzz --accept" in r.stdout, "recorded: --audit", r.stdout)
+        r = m.policy("compile", "--audit", os.path.join(work, "no-log"))
+        t.ok(r.returncode == 1 and r.stderr.count("\n") == 1 and
+             "no-log: No such file" in r.stderr and r.stdout == "",
+             "recorded: --audit without a log", r.stdout + r.stderr)
+    finally:
+        m.end()
+
+
 def test_golden(work, first):
     m = c.Home(work, c.good(), name="again")
     try:
@@ -94,6 +147,7 @@ def main():
     with h.workdir() as work:
         first = test_whole(work)
         test_golden(work, first)
+        test_recorded(work)
     t.done()
 
 

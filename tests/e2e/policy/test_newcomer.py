@@ -77,6 +77,11 @@ def main():
                       encoding="utf-8") as f:
                 t.ok("that is not there" not in f.read(),
                      "the session finds the constitution")
+            r = m.policy("compile", "--yes")
+            t.ok(r.returncode == 0 and "of the newest 1 session: 0 would be "
+                 "decided differently" in r.stdout,
+                 "its calls are decided again by the next compile",
+                 r.stdout + r.stderr)
             bodies = json.dumps([x["body"] for x in m.provider.seen()])
             t.ok("hunter2" not in bodies, "the secret stays")
         finally:

@@ -173,6 +173,7 @@ asked_log(const struct compile *c, const struct asked *a, const struct ask *q,
     struct fault *fault)
 {
 	struct buf b;
+	ssize_t n;
 	int rv = 0;
 
 	buf_init(&b, (size_t)8 << 20);
@@ -191,9 +192,13 @@ asked_log(const struct compile *c, const struct asked *a, const struct ask *q,
 		(void)json_write_string(&b, span_str(refused));
 	}
 	buf_adds(&b, "}\n");
-	if (!b.failed && write(c->log, buf_span(&b).p, b.len) !=
-			     (ssize_t)b.len)
+	if (!b.failed &&
+	    (n = write(c->log, buf_span(&b).p, b.len)) != (ssize_t)b.len) {
+		/* A part of it was written: there is no room for the rest. */
+		if (n != -1)
+			errno = ENOSPC;
 		rv = fault_errno(fault, "%s/llm-interactions.jsonl", c->dir);
+	}
 	buf_free(&b);
 	return rv;
 }

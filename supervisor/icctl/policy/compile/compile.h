@@ -30,6 +30,7 @@ struct compile_box;
 /* The options of all these commands. */
 struct compile_opts {
 	const char *constitution, *dir, *server, *list, *model, *accept;
+	const char *audit; /* the log to replay, instead of the newest */
 	const char *task; /* compile rules for this task, instead */
 	const char *into; /* a name for the policy, or NULL */
 	const char *persona;	   /* a name, or NULL */
@@ -283,6 +284,21 @@ int compile_new_set(const struct compile *, struct policy_opts *,
  */
 int grants_new(struct compile *, const struct policy_set *old,
     const struct policy_set *new, struct buf *statement, struct fault *);
+
+/* recorded.c */
+/* Check that the log of --audit is there. Returns 0, or -1 with the fault set. */
+int recorded_check(const struct compile *, struct fault *);
+/*
+ * Print the recorded calls that the new policy decides differently: those of
+ * --audit, or of the newest sessions. Returns 0, or -1 after an error was
+ * reported or with the fault set.
+ */
+int recorded_show(struct compile *, const struct policy_set *old,
+    const struct policy_set *new, struct fault *);
+
+/* again.c */
+/* Append "COMMAND OPTIONS", which does the same again, and a NUL. */
+void again_put(const struct compile *, const char *command, struct buf *);
 
 /* consent.c */
 /*

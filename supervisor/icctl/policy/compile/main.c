@@ -230,9 +230,12 @@ conclude(struct compile *c, const struct policy_set *old, const char *again,
 	}
 	if ((n = grants_new(c, old, &new, &statement, fault)) == -1)
 		goto out;
-	if (old->files[PROTO_RULES_POLICY].path != NULL)
-		policy_diff_rules(old, &new);
 	fault->text[0] = '\0';
+	if (old->files[PROTO_RULES_POLICY].path != NULL) {
+		policy_diff_rules(old, &new);
+		if (recorded_show(c, old, &new, fault) == -1)
+			goto out;
+	}
 	if (n == 0)
 		puts("Nothing is newly allowed.");
 	else if (consent_get(c, "Newly allowed", &statement, &new, again) != 0)
@@ -247,50 +250,6 @@ out:
 	return status;
 }
 
-/* Append a text as one word of a shell. */
-static void
-put_word(struct buf *b, const char *s)
-{
-	size_t plain = strspn(s, "abcdefghijklmnopqrstuvwxyz"
-				 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./");
-
-	if (plain != 0 && s[plain] == '\0') {
-		buf_printf(b, "%s ", s);
-		return;
-	}
-	buf_addc(b, '\'');
-	for (; *s != '\0'; s++) {
-		if (*s == '\'')
-			buf_adds(b, "'\\'");
-		buf_addc(b, (uint8_t)*s);
-	}
-	buf_adds(b, "' ");
-}
-
-/* Write the command line that leads here again. */
-static void
-same_again(const struct compile *c, struct buf *b)
-{
-	const struct compile_opts *o = &c->o;
-	bool named = o->persona != NULL || o->into != NULL;
-	const struct {
-		const char *name, *value;
-	} given[] = {{"--persona ", o->persona}, {"--task ", o->task},
-	    {"--constitution ", o->persona == NULL ? o->constitution : NULL},
-	    {"--into ", o->into},
-	    {"--output-dir ", named || o->usual ? NULL : o->dir},
-	    {"--server ", o->server}, {"--model ", o->model}};
-
-	buf_adds(b, "compile ");
-	for (size_t i = 0; i < nitems(given); i++)
-		if (given[i].value != NULL) {
-			buf_adds(b, given[i].name);
-			put_word(b, given[i].value);
-		}
-	b->len--;
-	buf_addc(b, '\0');
-}
-
 static int
 run(struct compile *c, struct policy_set *old, struct fault *fault)
 {
@@ -298,7 +257,8 @@ run(struct compile *c, struct policy_set *old, struct fault *fault)
 	struct buf again;
 	int bad, status;
 
-	if (compile_constitution(c, fault) == -1 ||
+	if (recorded_check(c, fault) == -1 ||
+	    compile_constitution(c, fault) == -1 ||
 	    compile_annotations(c, fault) == -1 ||
 	    compile_old_set(c, old, fault) == -1 || make(c, old, fault) == -1 ||
 	    (bad = verify_run(c, fault)) == -1 || redraft(c, fault) == -1 ||
@@ -318,7 +278,7 @@ run(struct compile *c, struct policy_set *old, struct fault *fault)
 		return ICCTL_FAILED;
 	}
 	buf_init(&again, 65536);
-	same_again(c, &again);
+	again_put(c, "compile", &again);
 	status = conclude(c, old, (const char *)buf_span(&again).p, fault);
 	buf_free(&again);
 	if (status == ICCTL_OK)

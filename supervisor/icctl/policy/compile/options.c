@@ -98,7 +98,7 @@ parse(const struct command *c, struct compile_opts *o, int argc, char **argv)
 	    {"--list", &o->list, NULL}, {"--model", &o->model, NULL},
 	    {"--accept", &o->accept, NULL}, {"--task", &o->task, NULL},
 	    {"--persona", &o->persona, NULL}, {"--into", &o->into, NULL},
-	    {"--repairs", &repairs, NULL},
+	    {"--repairs", &repairs, NULL}, {"--audit", &o->audit, NULL},
 	    {"--all", NULL, &o->all}, {"--no-mcp", NULL, &o->no_mcp},
 	    {"--with-mcp", NULL, &o->with_mcp}, {"--yes", NULL, &o->yes},
 	    {"--no-cache", NULL, &o->no_cache}};

@@ -120,16 +120,16 @@ print_lists(struct compile *c, const struct policy_set *old,
 	return 0;
 }
 
+/* Write the lists to pending/, and print what changes. */
 static int
-run(struct compile *c, struct policy_set *old, struct policy_set *new,
-    struct fault *fault)
+refresh(struct compile *c, struct policy_set *old, struct policy_set *new,
+    struct policy_opts *o, struct fault *fault)
 {
-	struct policy_opts o = {0};
 	struct buf b;
-	char again[400];
-	int n, rv;
+	int rv;
 
-	if (compile_annotations(c, fault) == -1 ||
+	if (recorded_check(c, fault) == -1 ||
+	    compile_annotations(c, fault) == -1 ||
 	    compile_old_set(c, old, fault) == -1 ||
 	    take_policy(c, old, fault) == -1 ||
 	    lists_resolve(c,
@@ -137,7 +137,7 @@ run(struct compile *c, struct policy_set *old, struct policy_set *new,
 		    ? NULL
 		    : &old->files[PROTO_RULES_LISTS],
 		fault) == -1)
-		return ICCTL_FAILED;
+		return -1;
 	buf_init(&b, REFRESH_TEXT);
 	artefact_lists(c, &b);
 	rv = artefact_write(c, c->pending, policydir_names[PROTO_RULES_LISTS],
@@ -145,25 +145,37 @@ run(struct compile *c, struct policy_set *old, struct policy_set *new,
 	buf_free(&b);
 	if (rv == -1 ||
 	    artefact_rest(c, old, PROTO_RULES_LISTS, fault) == -1 ||
-	    compile_new_set(c, &o, new, fault) == -1 ||
-	    print_lists(c, old, new, fault) == -1 ||
-	    icctl_policy_check(c->ctl, &o) != ICCTL_OK)
+	    compile_new_set(c, o, new, fault) == -1)
+		return -1;
+	return print_lists(c, old, new, fault);
+}
+
+static int
+run(struct compile *c, struct policy_set *old, struct policy_set *new,
+    struct fault *fault)
+{
+	struct policy_opts o = {0};
+	struct buf b, again;
+	int n, status = ICCTL_FAILED;
+
+	if (refresh(c, old, new, &o, fault) == -1 ||
+	    icctl_policy_check(c->ctl, &o) != ICCTL_OK ||
+	    recorded_show(c, old, new, fault) == -1)
 		return ICCTL_FAILED;
 	buf_init(&b, REFRESH_TEXT);
+	buf_init(&again, 65536);
 	n = grants_new(c, old, new, &b, fault);
-	snprintf(again, sizeof(again), "refresh-lists%s%.100s%s%.64s%s",
-	    c->o.list != NULL ? " --list " : "",
-	    c->o.list != NULL ? c->o.list : "",
-	    c->o.persona != NULL ? " --persona " : "",
-	    c->o.persona != NULL ? c->o.persona : "",
-	    c->o.with_mcp ? " --with-mcp" : "");
-	rv = ICCTL_FAILED;
+	again_put(c, "refresh-lists", &again);
 	if (n == 0)
 		puts("Nothing is newly allowed.");
-	if (n == 0 || (n > 0 && consent_get(c, "Newly allowed", &b, new, again) == 0))
-		rv = artefact_install(c, fault) == 0 ? ICCTL_OK : ICCTL_FAILED;
+	if (n == 0 ||
+	    (n > 0 && consent_get(c, "Newly allowed", &b, new,
+			  (const char *)buf_span(&again).p) == 0))
+		status = artefact_install(c, fault) == 0 ? ICCTL_OK
+							 : ICCTL_FAILED;
+	buf_free(&again);
 	buf_free(&b);
-	return rv;
+	return status;
 }
 
 int
