@@ -114,7 +114,15 @@ is_draft(const char *dir)
 	if (access(path, F_OK) == 0)
 		return false;
 	snprintf(path, sizeof(path), "%.4300s/pending", dir);
-	return is_dir(path);
+	if (is_dir(path))
+		return true;
+	/* A compilation that was refused leaves what was said. */
+	snprintf(path, sizeof(path), "%.4300s/%s", dir,
+	    policydir_names[PROTO_RULES_ANNOTATIONS]);
+	if (access(path, F_OK) == 0)
+		return false;
+	snprintf(path, sizeof(path), "%.4300s/llm-interactions.jsonl", dir);
+	return access(path, F_OK) == 0;
 }
 
 static char *

@@ -15,6 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/names.h"
+#include "icctl/agent_find.h"
+#include "icctl/policy/policy.h"
+
 static const struct setup_choice setup_providers[] = {
     {"anthropic", "Anthropic, for Claude Code", "ANTHROPIC_API_KEY", "claude"},
     {"openai", "OpenAI, for Codex", "OPENAI_API_KEY", "codex"},
@@ -181,6 +185,52 @@ setup_save(struct setup *s)
 	return 0;
 }
 
+/* Returns true if the provider's usual agent is installed. */
+static bool
+setup_has_agent(const struct setup *s)
+{
+	char *home = getenv("HOME"), datadir[PATH_MAX];
+	char program[PATH_MAX], version[AGENT_VERSION];
+	struct paths paths = {.home = s->ctl->home, .datadir = datadir,
+	    .user_home = home != NULL ? home : s->ctl->home};
+	struct config cfg;
+	struct adapter a;
+	struct fault ignored;
+	bool found = false;
+
+	if (policy_own_path("share/ironcurtain", datadir, sizeof(datadir)) ==
+		-1 ||
+	    config_load(&cfg, NULL, s->ctl->home, paths.user_home, NULL,
+		&ignored) == -1)
+		return true;
+	if (adapter_load(&a, &paths, names_agent(&paths, s->provider->agent),
+		&ignored) == 0) {
+		found = agent_find(&a, &cfg, program, version);
+		adapter_free(&a);
+	}
+	config_free(&cfg);
+	return found;
+}
+
+/* Name the next commands. */
+static void
+setup_next(const struct setup *s)
+{
+	bool own = setup_has_agent(s);
+
+	printf("\nNext, in a project of yours:\n\n  icctl start %s \"what the "
+	       "agent shall do\"\n\n",
+	    own ? s->provider->agent : "builtin");
+	if (!own)
+		printf("%s is not installed here; builtin is IronCurtain's own "
+		       "agent, and needs nothing.\n",
+		    s->provider->agent);
+	puts("To say in English what agents may do, and to make that the "
+	     "policy:\n\n  icctl policy customize\n  icctl policy compile\n\n"
+	     "icctl setup can be run again, and icctl config changes single "
+	     "keys.");
+}
+
 int
 icctl_setup(struct icctl *ctl, int argc, char **argv)
 {
@@ -212,10 +262,7 @@ icctl_setup(struct icctl *ctl, int argc, char **argv)
 	}
 	if (rv == 0) {
 		setup_doctor();
-		printf("\nNext, in a project of yours:\n\n  icctl start %s "
-		       "\"what the agent shall do\"\n\nicctl setup can be run "
-		       "again, and icctl config changes single keys.\n",
-		    s->provider->agent);
+		setup_next(s);
 	}
 	settings_close(&s->file);
 	explicit_bzero(s->secret, sizeof(s->secret));

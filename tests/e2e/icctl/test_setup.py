@@ -51,7 +51,7 @@ def test_first(env, home):
     t.ok(b"keys/anthropic" in out and b'"coding"' in out,
          "what will be saved is shown", out)
     term.key(b"\n")
-    term.until(rb'icctl start claude "', 60)
+    term.until(rb'icctl start (claude|builtin) "', 60)
     t.equal(term.end_status(), 0, "it ends well")
     path = os.path.join(home, "keys", "anthropic")
     t.equal(config(home), {
@@ -74,7 +74,7 @@ def test_again(env, home):
     say(term, rb"shall it run[\s\S]*Which\? \[1\] ", b"")
     say(term, rb"waits for you\? \[y\] ", b"n")
     term.until(rb"everything was set like that")
-    term.until(rb'icctl start claude "', 60)
+    term.until(rb'icctl start (claude|builtin) "', 60)
     t.equal((term.end_status(), config(home)), (0, before),
             "a second run with the same answers changes nothing")
 

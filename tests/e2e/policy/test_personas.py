@@ -273,12 +273,34 @@ def test_jobs(work):
         m.end()
 
 
+def test_refused(work):
+    """A first try without a key leaves nothing that a session trips over."""
+    m = home(work, "refused", c.good())
+    own = os.path.join(m.home, "policy")
+    try:
+        r = m.policy("customize", answers="read\n\n",
+                     env={"ANTHROPIC_API_KEY": ""})
+        t.ok(r.returncode == 1 and "ANTHROPIC_API_KEY" in r.stderr and
+             "What may an agent" not in r.stdout,
+             "without a key: said before anything is asked",
+             r.stdout + r.stderr)
+        t.ok(not os.path.exists(own), "without a key: nothing is left",
+             os.listdir(m.home))
+        h.put(os.path.join(own, "llm-interactions.jsonl"), "{}\n", 0o600)
+        os.chmod(own, 0o700)
+        r = start(m)
+        t.ok(r.returncode == 0 and "policy default" in r.stderr,
+             "what a compilation left is no policy", r.stderr)
+    finally:
+        m.end()
+
+
 def main():
     if not shutil.which("bwrap"):
         t.skip("personas", "bubblewrap is not installed")
         t.done()
     for test in (test_compile, test_change, test_founding, test_named,
-                 test_jobs):
+                 test_jobs, test_refused):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()

@@ -246,13 +246,17 @@ asked_once(struct compile *c, struct asked *a, const struct ask *q,
 
 	*lost = true;
 	buf_init(&reply, ASK_REPLY);
+	progress_show(q);
 	if (q->policy != NULL)
 		box = box_start(c, q->policy, fault);
 	else if (box == NULL)
 		box = c->box = box_start(c, NULL, fault);
-	if (box == NULL || box_ask(box, buf_span(&a->message), &reply, fault) == -1)
+	if (box != NULL &&
+	    box_ask(box, buf_span(&a->message), &reply, fault) == 0)
+		*lost = false;
+	progress_end();
+	if (*lost)
 		goto out;
-	*lost = false;
 	v = asked_judge(c, a, q, buf_span(&reply), fault);
 	if (asked_log(c, a, q, hash, false, buf_span(&reply),
 		v == NULL ? fault->text : NULL, fault) == -1) {

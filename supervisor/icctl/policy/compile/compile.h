@@ -167,6 +167,10 @@ struct ask {
 const struct value *compile_ask(
     struct compile *, const struct ask *, char hash[SHA256_HEX], struct fault *);
 
+/* progress.c */
+void progress_show(const struct ask *);
+void progress_end(void);
+
 /* text.c: texts in prompts, and texts of a model */
 /*
  * Append text for a prompt, without control characters except for newlines, and

@@ -142,6 +142,9 @@ talk_run(struct talk *t, struct fault *fault)
 	ssize_t n;
 	int rv = 0;
 
+	/* Without a key nobody has to type first. */
+	if ((t->c->box = box_start(t->c, NULL, fault)) == NULL)
+		return -1;
 	puts("What may an agent do, what may it never do, and when is it to "
 	     "ask you? An empty\nline ends this.");
 	for (;;) {

@@ -232,6 +232,7 @@ conclude(struct compile *c, const struct policy_set *old, const char *again,
 		goto out;
 	fault->text[0] = '\0';
 	if (old->files[PROTO_RULES_POLICY].path != NULL) {
+		puts("\nAgainst the policy in force so far:");
 		policy_diff_rules(old, &new);
 		if (recorded_show(c, old, &new, fault) == -1)
 			goto out;
@@ -304,9 +305,11 @@ compile_main(struct icctl *ctl, const struct compile_opts *given)
 	if (status != ICCTL_OK && fault.text[0] != '\0')
 		warnx("%s", fault.text);
 	if (status == ICCTL_OK && o.into != NULL)
-		printf("Use it: icctl start --policy %s\n", o.into);
-	if (status == ICCTL_OK && o.persona != NULL)
-		printf("Use it: icctl start --persona %s\n", o.persona);
+		printf("Next: icctl start --policy %s\n", o.into);
+	else if (status == ICCTL_OK && o.persona != NULL)
+		printf("Next: icctl start --persona %s\n", o.persona);
+	else if (status == ICCTL_OK && o.dir == NULL)
+		puts("Next, in a project of yours: icctl start");
 	policy_set_free(&old);
 	compile_close(&c);
 	place_close(&place);

@@ -94,7 +94,7 @@ open_lock(struct compile *c, struct fault *fault)
 		return errno == EWOULDBLOCK
 			   ? fault_set(fault,
 				 "another icctl policy works in %s: wait for "
-				 "its end, or name another --output-dir",
+				 "its end",
 				 c->dir)
 			   : fault_errno(fault, "%s", path);
 	return 0;
@@ -160,6 +160,21 @@ compile_open(struct compile *c, struct icctl *ctl, const struct compile_opts *o,
 	return 0;
 }
 
+/* Close the log, and remove it if nothing was said. */
+static void
+close_log(const struct compile *c)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (c->log == -1)
+		return;
+	snprintf(path, sizeof(path), "%.4000s/llm-interactions.jsonl", c->dir);
+	if (fstat(c->log, &st) == 0 && st.st_size == 0)
+		(void)unlink(path);
+	close(c->log);
+}
+
 void
 compile_close(struct compile *c)
 {
@@ -170,8 +185,7 @@ compile_close(struct compile *c)
 	free(c->annotations.path);
 	free(c->annotations.text);
 	value_pool_free(c->pool);
-	if (c->log != -1)
-		close(c->log);
+	close_log(c);
 	if (c->lock != -1)
 		close(c->lock);
 	/* Without a draft in it, the directory is as it was. */
