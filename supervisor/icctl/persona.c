@@ -34,6 +34,7 @@ by_name(const void *a, const void *b)
 static void
 persona_row(const struct icctl *ctl, const char *name, json_object *all)
 {
+	struct persona_state s;
 	struct persona p;
 
 	if (persona_read(ctl, name, &p) == -1)
@@ -48,6 +49,11 @@ persona_row(const struct icctl *ctl, const char *name, json_object *all)
 				icctl_put_str(
 				    icctl_text(p.root, persona_texts[i]));
 			}
+		persona_state_read(&p, &s);
+		if (p.policy == NULL && s.compiled)
+			fputs("  policy  its own", stdout);
+		else if (p.policy == NULL && p.text != NULL)
+			fputs("  constitution  not compiled", stdout);
 		putchar('\n');
 	}
 	persona_free(&p);

@@ -90,6 +90,7 @@ def test_compile(work):
              "5 of 5 test cases" in r.stdout and "pending" not in r.stdout and
              "next" not in r.stdout, "show: compiled and verified",
              r.stdout + r.stderr)
+        t.ok("its own" in m.run("persona", "ls").stdout, "ls: it has its own")
         shown = json.loads(m.run("persona", "show", "writer", "--json").stdout)
         t.ok(shown["own"] == {"dir": own, "compiled": True, "current": True,
                               "passed": 5, "failed": 0}, "as JSON", shown)

@@ -176,13 +176,13 @@ box_failed(const struct box_turn *t, struct fault *fault)
 		return fault_set(fault,
 		    "the budget of compiling is used up (%s). Raise it with "
 		    "icctl config set policyBudget.maxTotalTokens N, and "
-		    "compile again: what was done is kept", what);
+		    "run this again: what was done is kept", what);
 	if (strcmp(t->trouble, "authentication") == 0)
 		return fault_set(fault,
 		    "the model gave no reply: %s. See icctl login and icctl "
 		    "doctor --check-api", what);
 	return fault_set(fault,
-	    "the model gave no reply: %s. Compile again to go on from here",
+	    "the model gave no reply: %s. Run this again to go on from here",
 	    what);
 }
 
@@ -230,7 +230,7 @@ box_ask(struct compile_box *b, struct span message, struct buf *reply,
 	close(fd);
 	if (!t.over)
 		return fault_set(fault,
-		    "the compiler's session %s. Compile again to go on from "
+		    "the compiler's session %s. Run this again to go on from "
 		    "here; its log is in %s", errno == EAGAIN
 			? "takes too long" : "ended", b->ctl.dir);
 	if (t.bad || t.error[0] != '\0')

@@ -283,7 +283,9 @@ run(struct compile *c, struct policy_set *old, struct fault *fault)
 	status = conclude(c, old, (const char *)buf_span(&again).p, fault);
 	buf_free(&again);
 	if (status == ICCTL_OK)
-		printf("In force for sessions that start from now on: %s\n",
+		printf("In force for %s: %s\n",
+		    c->o.usual ? "this task"
+			       : "sessions that start from now on",
 		    icctl_path(c->dir, dir));
 	return status;
 }
