@@ -41,6 +41,9 @@ def main():
                  "five sentences are compiled", r.stdout + r.stderr)
             r = m.policy("compile", "--accept", str(m.digest(r)))
             t.equal(r.returncode, 0, "and in force" + r.stderr)
+            t.ok("no server fetch" in r.stdout and "man icfetch" in r.stdout
+                 and "no server filesystem" not in r.stdout,
+                 "what sessions lack for it is named", r.stdout)
             m.script(STEPS, [
                 act(f"filesystem.move_file({{source: '{downloads}/a.pdf', "
                     f"destination: '{downloads}/sorted.pdf'}}); "

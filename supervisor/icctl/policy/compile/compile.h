@@ -167,6 +167,9 @@ struct ask {
 const struct value *compile_ask(
     struct compile *, const struct ask *, char hash[SHA256_HEX], struct fault *);
 
+/* absent.c: Name the compiled servers that the user's sessions do not have. */
+void absent_say(const struct compile *);
+
 /* progress.c */
 void progress_show(const struct ask *);
 void progress_end(void);

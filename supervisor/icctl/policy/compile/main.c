@@ -282,11 +282,13 @@ run(struct compile *c, struct policy_set *old, struct fault *fault)
 	again_put(c, "compile", &again);
 	status = conclude(c, old, (const char *)buf_span(&again).p, fault);
 	buf_free(&again);
-	if (status == ICCTL_OK)
+	if (status == ICCTL_OK) {
 		printf("In force for %s: %s\n",
 		    c->o.usual ? "this task"
 			       : "sessions that start from now on",
 		    icctl_path(c->dir, dir));
+		absent_say(c);
+	}
 	return status;
 }
 
