@@ -47,7 +47,8 @@ struct tls_target {
 
 struct tls_conn {
 	const struct tls_target *target;
-	int fd;
+	int fd, epoll_fd;
+	bool wants_write; /* EPOLLOUT */
 	SSL *ssl;
 	enum tls_phase phase;
 	size_t sent;

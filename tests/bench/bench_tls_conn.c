@@ -68,6 +68,8 @@ tls_open(struct tls_conn *c, const struct tls_target *t, int epoll_fd)
 		errx(1, "SSL_new");
 	SSL_set_connect_state(c->ssl);
 	c->phase = t->connect_len != 0 ? TLS_CONNECT : TLS_SHAKE;
+	c->epoll_fd = epoll_fd;
+	c->wants_write = true;
 	ev.data.ptr = c;
 	if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, c->fd, &ev) == -1)
 		err(1, "epoll_ctl");
@@ -113,12 +115,33 @@ tls_connect_read(struct tls_conn *c)
 	return 1;
 }
 
+/*
+ * Ask to be woken when the socket takes bytes again, or no longer. Each read at
+ * the other end of a Unix socket wakes those that ask, so this client does only
+ * until its first request is sent and while it is blocked, as ic-bridge does.
+ */
+static void
+tls_want_write(struct tls_conn *c, bool want)
+{
+	struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.ptr = c};
+
+	if (c->wants_write == want)
+		return;
+	c->wants_write = want;
+	if (want)
+		ev.events |= EPOLLOUT;
+	if (epoll_ctl(c->epoll_fd, EPOLL_CTL_MOD, c->fd, &ev) == -1)
+		err(1, "epoll_ctl");
+}
+
 /* Returns 0 if OpenSSL waits for the socket; exits otherwise. */
 static int
 tls_waits(struct tls_conn *c, int rv, const char *what)
 {
 	int e = SSL_get_error(c->ssl, rv);
 
+	if (e == SSL_ERROR_WANT_WRITE)
+		tls_want_write(c, true);
 	if (e == SSL_ERROR_WANT_READ || e == SSL_ERROR_WANT_WRITE)
 		return 0;
 	errx(1, "%s: closed or failed (%d): %s", what, e,
@@ -138,6 +161,7 @@ tls_send(struct tls_conn *c)
 			return tls_waits(c, rv, "request");
 		c->sent += n;
 	}
+	tls_want_write(c, false);
 	c->phase = TLS_HEAD;
 	c->have = 0;
 	return 1;
