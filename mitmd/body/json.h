@@ -60,8 +60,9 @@ struct body_json {
 };
 
 /*
- * `seed` is random, so that no body can provoke hash collisions. The text is
- * under 4 GiB.
+ * Begin to read a text, which is under 4 GiB. Before its first text, the
+ * structure is all zero. `seed` is random, so that no body can provoke hash
+ * collisions.
  */
 void body_json_begin(struct body_json *, struct span, const uint64_t seed[2]);
 enum body_token_type body_json_next(struct body_json *, struct body_token *);
