@@ -9,7 +9,7 @@
  * releases it: there is no other way out.
  *
  * It keeps a descriptor of the host's root, opened by name only, to resolve
- * paths. It must never see the content of a file, a credential, the network, or
+ * paths, and watches directories of recent paths for their own moves. It must never see the content of a file, a credential, the network, or
  * JSON text of the agent, and it never talks to a server or the agent itself.
  */
 #include "common/confine/confine.h"
@@ -21,12 +21,13 @@ static const enum pledge_promise promises[] = {
 	PLEDGE_STDIO,
 	PLEDGE_MEMFD,	/* large arguments, tool lists, rules */
 	PLEDGE_PATH,	/* names and links of the host, no content */
+	PLEDGE_MOVED,	/* which directory was moved: known.c */
 };
 
 static const struct confine policyd_confine = {
 	.keep = CONFINE_KEEP_ROOT,	/* to look up paths */
 	.limits = {
-		.nofile = 4096,		/* each row of a view is one */
+		.nofile = 4096 + 512,	/* each row of a view is one; known.c */
 		.fsize = 16U << 20,	/* size of the largest message */
 		.data = 512U << 20,	/* rules, tool lists, calls in flight */
 		.memlock = 0,

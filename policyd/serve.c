@@ -72,6 +72,15 @@ on_view(struct chan *c, const struct msg_VIEW *m, int fd)
 	return 0;
 }
 
+static int
+on_mounts(struct chan *c, const struct msg_MOUNTS *m, int fd)
+{
+	/* Without watches, which a user has only so many of, paths are walked. */
+	if (engine_known(&env.engine, fd) == -1)
+		log_warn("paths are looked up one component at a time");
+	return 0;
+}
+
 static void
 send_rules_ok(struct load *l)
 {
@@ -400,6 +409,7 @@ policyd_serve(struct worker *w)
 		HANDLER(PROTECT,	on_protect),
 		HANDLER(SERVER,		on_server),
 		HANDLER(VIEW,		on_view),
+		HANDLER(MOUNTS,		on_mounts),
 		HANDLER(RULES,		on_rules),
 		HANDLER(RULES_SWAP,	on_swap),
 		HANDLER(PIN,		on_pin),

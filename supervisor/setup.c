@@ -6,8 +6,12 @@
  */
 #include "sup.h"
 
+#include <sys/epoll.h>
+
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "auditlog/rotate.h"
 #include "auto/consider.h"
@@ -121,6 +125,31 @@ setup_server_rows(void)
 	domains_setup();
 }
 
+/*
+ * Let policyd notice that something was mounted. It gets an epoll descriptor
+ * with the kernel's list of mounts in it, from which nothing can be read. The
+ * list stays open here, as it leaves the epoll set when it is closed.
+ */
+static void
+setup_mounts(void)
+{
+	struct epoll_event ev = {.events = EPOLLPRI};
+	struct msg_MOUNTS m = {0};
+	int fd;
+
+	sup.mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	if (sup.mounts == -1 || (fd = epoll_create1(EPOLL_CLOEXEC)) == -1) {
+		sup_warn("mountinfo: %s", strerror(errno));
+		return;
+	}
+	if (epoll_ctl(fd, EPOLL_CTL_ADD, sup.mounts, &ev) == -1) {
+		sup_warn("mountinfo: %s", strerror(errno));
+		close(fd);
+		return;
+	}
+	child_send(ROLE_POLICY, 0, MSG_MOUNTS, &m, fd);
+}
+
 static void
 setup_policy(void)
 {
@@ -144,6 +173,7 @@ setup_policy(void)
 	setup_server_rows();
 	for (unsigned i = 0; i < sup.nservers; i++)
 		setup_view(i);
+	setup_mounts();
 	pins_send();
 	sup.rules_sent = rules_send(sup.rules);
 }

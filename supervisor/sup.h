@@ -172,6 +172,7 @@ struct sup {
 	struct instance instances[PROTO_MAX_INSTANCES];
 	struct key keys[PROTO_MAX_PROVIDERS];
 	int listen_mcp, listen_mitm;
+	int mounts; /* mountinfo, as long as policyd waits for its changes */
 	struct terminal terminal;
 	char *ca_pem;
 	size_t ca_len;

@@ -13,6 +13,7 @@
 #include "common/confine/pledge.h"
 
 #include <sys/epoll.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -136,6 +137,17 @@ static const struct pledge_rule path_rules[] = {
 	CALL(fstatfs, "kind of file system"),
 };
 
+/*
+ * inotify tells the number of a watch and no name: a directory's own moves are
+ * the only event that can be asked for.
+ */
+static const struct pledge_rule moved_rules[] = {
+	CALL1(inotify_init1, IS(0, IN_NONBLOCK | IN_CLOEXEC), "watches"),
+	CALL1(inotify_add_watch, IS(2, IN_ONLYDIR | IN_MOVE_SELF),
+	    "a directory's own moves; not what happens in it"),
+	CALL(inotify_rm_watch, "what is watched"),
+};
+
 static const struct pledge_rule dial_rules[] = {
 	CALL3(socket, IS(0, AF_INET), IS(1, SOCK_STREAM | BORN), IS(2, 0),
 	    "outbound TCP"),
@@ -176,6 +188,7 @@ static const struct {
 	[PLEDGE_PAIR]		= {"pair", TABLE(pair_rules)},
 	[PLEDGE_SHUTDOWN]	= {"shutdown", TABLE(shutdown_rules)},
 	[PLEDGE_PATH]		= {"path", TABLE(path_rules)},
+	[PLEDGE_MOVED]		= {"moved", TABLE(moved_rules)},
 	[PLEDGE_DIAL]		= {"dial", TABLE(dial_rules)},
 	[PLEDGE_PEERNAME]	= {"peername", TABLE(peername_rules)},
 	[PLEDGE_SYNC]		= {"sync", TABLE(sync_rules)},

@@ -33,6 +33,7 @@ enum pledge_promise {
 	PLEDGE_ACCEPT,	/* accept4 on a listener that was passed in */
 	PLEDGE_PAIR,	/* socketpair(AF_UNIX, SOCK_STREAM) */
 	PLEDGE_SHUTDOWN,	/* shutdown */
+	PLEDGE_MOVED,	/* inotify: which directory was moved, no other event */
 	PLEDGE_PATH,	/* openat with exactly O_PATH|O_NOFOLLOW|O_CLOEXEC
 			 * (and O_DIRECTORY), readlinkat, fstat, statx, fstatfs */
 	PLEDGE_DIAL,	/* socket(INET/INET6, STREAM), connect, SO_ERROR,

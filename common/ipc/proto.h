@@ -148,6 +148,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(PROTECT,	0x0303,	R(SUP),		R(POLICY),	SETUP,	0)	\
 	M(SERVER,	0x0304,	R(SUP),	R(PROXY)|R(POLICY)|R(AUDIT), SETUP, 0)	\
 	M(VIEW,		0x0305,	R(SUP),		R(POLICY),	SETUP,	1)	\
+	M(MOUNTS,	0x0322,	R(SUP),		R(POLICY),	SETUP,	1)	\
 	M(SERVER_STDIN,	0x0306,	R(SUP),		R(AUDIT),	BOTH,	1)	\
 	M(SERVER_VIEW,	0x0320,	R(SUP),		R(PROXY),	SETUP,	0)	\
 	M(ORIENTATION,	0x0321,	R(SUP),		R(PROXY),	SETUP,	0)	\
@@ -435,6 +436,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, path, 4096)			\
 				F(m, str, host, 4096)			\
 				F(m, u8, kind, PROTO_VIEW_LAST)
+/*
+ * fd: an epoll descriptor, ready once after each change to the mounts of the
+ * host; what is mounted cannot be read from it.
+ */
+#define F_MOUNTS(F, m)
 #define F_SERVER_STDIN(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)
 /*
  * sandboxed: an error of this server that reads like a refusal by the kernel is

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "engine/known.h"
+
 #define DERIVED_MAX ((size_t)128 << 20)
 #define OWN_MAX ((size_t)8 << 20)
 
@@ -50,6 +52,7 @@ engine_free(struct engine *e)
 	if (e->anchor != NULL)
 		anchor_drop(e->anchor);
 	free(e->anchor);
+	known_free(e->known);
 	if (e->root != -1)
 		close(e->root);
 	*e = (struct engine){.root = -1};
@@ -190,9 +193,22 @@ engine_view(struct engine *e, unsigned index, struct span path,
 	if (view_add(&e->servers[index].view, path, host, kind, fd) == -1)
 		return -1;
 	anchor_drop(e->anchor);
+	known_drop(e->known);
 	find_workspace(e);
 	e->stale = true;
 	return 0;
+}
+
+int
+engine_known(struct engine *e, int mounts)
+{
+	if (e->known != NULL) {
+		close(mounts);
+		errno = EEXIST;
+		return -1;
+	}
+	e->known = known_new(mounts);
+	return e->known == NULL ? -1 : 0;
 }
 
 struct server *
@@ -215,6 +231,7 @@ engine_path_env(const struct engine *e, const struct server *s,
 	    .home = span_str(e->home),
 	    .workspace = e->workspace,
 	    .anchor = e->anchor,
+	    .known = e->known,
 	    .places = &e->places,
 	    .root = e->root,
 	    .root_object = e->root_object,
@@ -392,6 +409,7 @@ engine_put(struct engine *e, const struct engine_files *f, struct load *l)
 	free(e->places.list);
 	free(e->places.by_inode);
 	anchor_drop(e->anchor);
+	known_drop(e->known);
 	e->derived = k.pool;
 	e->places = k.places;
 	e->nplaces_protect = e->nprotect;

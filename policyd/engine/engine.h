@@ -67,6 +67,8 @@ struct engine {
 	struct path_object root_object;
 	struct path_anchor *anchor;	/* the workspace, by the name that
 					   places use */
+	struct known *known;		/* directories of recent paths; NULL:
+					   none is kept */
 	const struct eval_trace *trace;	/* NULL: no one traces evaluation */
 };
 
@@ -84,6 +86,12 @@ int engine_protect(struct engine *, struct span path);
 int engine_server(struct engine *, unsigned index, struct span name,
     bool trusted, struct span cwd, struct span command,
     struct span domains);
+/*
+ * Keep the directories that paths lead to. Takes ownership of `mounts`, an
+ * epoll descriptor as known_new() wants it. Returns 0, or -1: every path is
+ * walked then.
+ */
+int engine_known(struct engine *, int mounts);
 /* Add the server that policyd implements itself (virtual.h). */
 int engine_server_virtual(struct engine *, unsigned index, struct span name);
 /* Add a row to a server's view. Takes ownership of `fd`, also on failure. */

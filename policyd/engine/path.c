@@ -6,8 +6,9 @@
  * deep in a tree). Each component is queried once, by its name from the row or
  * root that contains it; the components before it were just found not to be
  * links. The components of the workspace's own name are checked together
- * (anchor.c). If one of them becomes a link meanwhile, only the properties
- * found here change, not the name that is sent.
+ * (anchor.c). If one of them becomes a link meanwhile, only the properties found
+ * here change, not the name that is sent. Paths in a directory to which recent
+ * ones led begin there (known.c).
  */
 #include "engine/path.h"
 
@@ -16,6 +17,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
+
+#include "engine/known.h"
 
 #define WALK_DEPTH 24U /* components looked up from one descriptor */
 
@@ -441,30 +444,16 @@ walk_run(struct walk *w)
 static enum path_error
 walk_result(struct walk *w)
 {
-	struct span text = span_of(w->text, w->len), none = span_of(NULL, 0);
-	struct value_pool *pool = w->env->pool;
-	struct path *out = w->out;
+	struct span text = span_of(w->text, w->len);
+	enum path_error e;
 
 	if (!utf8_valid(text))
 		return PATH_TEXT;
-	if (w->host) {
-		out->host = path_joined(pool, text, none);
-		out->view = view_of_host(w->env->view, text, pool, &out->row);
-	} else {
-		out->row = w->row;
-		out->view = path_joined(pool, text, none);
-		out->host = path_joined(pool, w->row->host,
-		    span_of(text.p + w->row->path.len,
-			text.len - w->row->path.len));
-		if (out->view.p == NULL)
-			return PATH_MEMORY;
-	}
-	if (out->host.p == NULL)
-		return PATH_MEMORY;
-	out->exists = w->missing == 0;
-	out->missing = w->missing;
-	out->object = w->object;
-	return PATH_OK;
+	e = path_found(w->env, w->host ? NULL : w->row, text, w->out);
+	w->out->exists = w->missing == 0;
+	w->out->missing = w->missing;
+	w->out->object = w->object;
+	return e;
 }
 
 enum path_error
@@ -479,6 +468,9 @@ path_resolve(const struct path_env *env, struct span text, struct path *out)
 		return e;
 	if (text.p[0] == '~' && env->home.len == 0)
 		return PATH_HOME;
+	if (known_resolve(env, text, out))
+		return PATH_OK;
+	*out = (struct path){0};
 	w->env = env;
 	w->host = false;
 	w->which = 0;
@@ -498,5 +490,7 @@ path_resolve(const struct path_env *env, struct span text, struct path *out)
 	if (e == PATH_OK)
 		e = walk_result(w);
 	walk_leave(w);
+	if (e == PATH_OK)
+		known_note(env, text, out);
 	return e;
 }

@@ -121,6 +121,8 @@ struct path_anchor {
 	struct path_object object;
 };
 
+struct known;
+
 /* The environment of a lookup. */
 struct path_env {
 	const struct view *view;		/* NULL: on the host only */
@@ -129,6 +131,8 @@ struct path_env {
 	struct span workspace;			/* on the host, or empty */
 	struct path_anchor *anchor;		/* anchor of `workspace`; may
 						   be NULL */
+	struct known *known;			/* directories to start from
+						   (known.h); may be NULL */
 	const struct places *places;		/* may be NULL */
 	int root;				/* O_PATH of / */
 	struct path_object root_object;
@@ -140,6 +144,13 @@ struct path_env {
 
 enum path_error path_resolve(const struct path_env *, struct span text,
     struct path *);
+/*
+ * Complete the result for a path without links: `text` is the name in the view
+ * if `row` is not NULL, and on the host otherwise. Returns PATH_OK or
+ * PATH_MEMORY.
+ */
+enum path_error path_found(const struct path_env *, const struct view_row *row,
+    struct span text, struct path *);
 /* Keep the directory `name` in `dir` as the anchor if it can be opened. */
 void anchor_learn(struct path_anchor *, int dir, const char *name);
 /*

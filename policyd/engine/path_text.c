@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* Checks whether a text can be a path at all, and explains why not. */
+/*
+ * Checks whether a text can be a path at all, explains why not, and names what a
+ * path leads to in the view and on the host.
+ */
 #include "engine/path.h"
 
 const char *
@@ -70,4 +73,24 @@ path_joined(struct value_pool *pool, struct span a, struct span b)
 	if (b.len != 0)
 		memcpy(p + a.len, b.p, b.len);
 	return span_of(p, a.len + b.len);
+}
+
+enum path_error
+path_found(const struct path_env *env, const struct view_row *row,
+    struct span text, struct path *out)
+{
+	struct span none = span_of(NULL, 0);
+
+	if (row == NULL) {
+		out->host = path_joined(env->pool, text, none);
+		out->view = view_of_host(env->view, text, env->pool, &out->row);
+	} else {
+		out->row = row;
+		out->view = path_joined(env->pool, text, none);
+		out->host = path_joined(env->pool, row->host,
+		    span_of(text.p + row->path.len, text.len - row->path.len));
+		if (out->view.p == NULL)
+			return PATH_MEMORY;
+	}
+	return out->host.p == NULL ? PATH_MEMORY : PATH_OK;
 }

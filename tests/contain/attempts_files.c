@@ -2,6 +2,7 @@
 /* Files: content, names and changes, by path and by open descriptor. */
 #include "attempts.h"
 
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -131,6 +132,29 @@ by_handle(void)
 }
 
 ONE(watch, syscall(SYS_inotify_init1, 0))
+
+/* Watch /etc, for moves of it or for the names of what is opened in it. */
+static int
+watch_etc(uint32_t mask)
+{
+	int fd = (int)syscall(SYS_inotify_init1, IN_NONBLOCK | IN_CLOEXEC);
+
+	return attempt_result(
+	    syscall(SYS_inotify_add_watch, fd, "/etc", mask));
+}
+
+static int
+watch_moves(void)
+{
+	return watch_etc(IN_ONLYDIR | IN_MOVE_SELF);
+}
+
+static int
+watch_names(void)
+{
+	return watch_etc(IN_ONLYDIR | IN_OPEN | IN_CREATE);
+}
+
 ONE(watch_all, syscall(SYS_fanotify_init, 0, O_RDONLY))
 ONE(dup_fd, syscall(SYS_dup, 0))
 ONE(dup3_fd, syscall(SYS_dup3, 0, 20, O_CLOEXEC))
@@ -219,6 +243,10 @@ static const struct attempt rows[] = {
 	SAME("fstatfs", "fstatfs", fstatfs_dir, G_DIR, WORKS),
 	SAME("fchmod", "fchmod", change_open_mode, G_FILE, WORKS),
 	SAME("inotify", "inotify_init1", watch, 0, WORKS),
+	ROW("watch a directory's moves", "inotify_add_watch", watch_moves, 0,
+	    WORKS, WORKS, NOWHERE),
+	ROW("watch names in a directory", "inotify_add_watch", watch_names, 0,
+	    WORKS, WORKS, NOWHERE),
 	NEVER("fanotify", "fanotify_init", watch_all, 0, EPERM, NO_CAP),
 	SAME("dup", "dup", dup_fd, 0, WORKS),
 	SAME("dup3", "dup3", dup3_fd, 0, WORKS),

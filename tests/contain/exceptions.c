@@ -27,6 +27,8 @@ const struct exception exceptions[] = {
 	{"statx a path", ROLE_POLICY, WORKS, WORKS, NAMES},
 	{"fstatfs", ROLE_POLICY, WORKS, WORKS, NAMES},
 	{"read a link", ROLE_POLICY, WORKS, WORKS, NAMES},
+	{"watch a directory's moves", ROLE_POLICY, WORKS, WORKS,
+	    "its work: a name leads elsewhere; stat says so as well"},
 	{"name another's descriptor", ROLE_POLICY, WORKS, EACCES,
 	    "the other is not dumpable"},
 	{"read another's working directory", ROLE_POLICY, WORKS, EACCES,

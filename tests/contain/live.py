@@ -274,6 +274,8 @@ def classify(role, fds):
             pipes += 1
         elif to == "anon_inode:[eventpoll]":
             pass
+        elif role == "policyd" and to == "anon_inode:inotify":
+            pass
         elif role == "policyd" and flags & os.O_PATH:
             files.add("views")
         elif role == "auditd" and to.endswith("/audit.jsonl"):

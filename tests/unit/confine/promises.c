@@ -5,6 +5,7 @@
  */
 #include "unit/confine/attempts.h"
 
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -86,6 +87,15 @@ path_stat(void)
 }
 
 ONE(path_statx, syscall(SYS_statx, E.dir, "file", 0, 0, NULL))
+
+ONE(moved_init, syscall(SYS_inotify_init1, IN_NONBLOCK | IN_CLOEXEC))
+ONE(moved_inherit, syscall(SYS_inotify_init1, IN_NONBLOCK))
+ONE(moved_watch, syscall(SYS_inotify_add_watch, -1, "/etc",
+		     IN_ONLYDIR | IN_MOVE_SELF))
+ONE(moved_names, syscall(SYS_inotify_add_watch, -1, "/etc",
+		     IN_ONLYDIR | IN_MOVE_SELF | IN_CREATE))
+ONE(moved_all, syscall(SYS_inotify_add_watch, -1, "/etc", IN_ALL_EVENTS))
+ONE(moved_remove, syscall(SYS_inotify_rm_watch, -1, 1))
 
 ONE(memfd_plain,
     syscall(SYS_memfd_create, "t", MFD_CLOEXEC | MFD_ALLOW_SEALING))
@@ -226,6 +236,12 @@ const struct promised promised[] = {
 	{PLEDGE_PATH, "statx", path_statx, EFAULT},
 	{PLEDGE_PATH, "chmod", path_chmod, KILLED},
 	{PLEDGE_PATH, "getxattr", path_xattr, KILLED},
+	{PLEDGE_MOVED, "watch for moves", moved_watch, EBADF},
+	{PLEDGE_MOVED, "watch for names", moved_names, KILLED},
+	{PLEDGE_MOVED, "watch for anything", moved_all, KILLED},
+	{PLEDGE_MOVED, "inotify_init1", moved_init, DONE},
+	{PLEDGE_MOVED, "inotify_init1, inherited", moved_inherit, KILLED},
+	{PLEDGE_MOVED, "inotify_rm_watch", moved_remove, EBADF},
 	{PLEDGE_MEMFD, "memfd_create", memfd_plain, DONE},
 	{PLEDGE_MEMFD, "memfd_create, inherited", memfd_inherit, KILLED},
 	{PLEDGE_MEMFD, "memfd_create, huge", memfd_huge, KILLED},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "unit/policyd/rig.h"
 
+#include <sys/epoll.h>
 #include <sys/stat.h>
 
 #include <err.h>
@@ -133,6 +134,20 @@ rig_link(struct rig *r, const char *target, const char *path)
 		err(1, "%s", name);
 }
 
+/* Let the engine know directories, as icsupervisor lets policyd. */
+static void
+known(struct engine *e)
+{
+	struct epoll_event ev = {.events = EPOLLPRI};
+	int events = epoll_create1(EPOLL_CLOEXEC);
+	int mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+
+	if (events == -1 || mounts == -1 ||
+	    epoll_ctl(events, EPOLL_CTL_ADD, mounts, &ev) == -1 ||
+	    engine_known(e, events) == -1)
+		err(1, "mountinfo");
+}
+
 void
 rig_init(struct rig *r, struct engine *e)
 {
@@ -163,6 +178,7 @@ rig_init(struct rig *r, struct engine *e)
 	if ((e == NULL && engine_init(r->engine) == -1) ||
 	    (r->pool = value_pool_new(64 << 20)) == NULL)
 		err(1, "engine_init");
+	known(r->engine);
 	if (engine_settings(r->engine, 300000, true, true,
 		span_str(rig_text(r, "@D/home"))) == -1 ||
 	    engine_protect(r->engine, span_str(rig_text(r, "@D/prot"))) == -1)
