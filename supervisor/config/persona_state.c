@@ -12,6 +12,7 @@
 
 #include "config/jsonfile.h"
 #include "config/paths.h"
+#include "config/policydir.h"
 
 /* Copy a text member of a JSON file; "" if there is none. */
 static void
@@ -37,10 +38,12 @@ state_text(const char *path, const char *key, char *dst, size_t cap)
 void
 persona_state_read(const struct persona *p, struct persona_state *s)
 {
-	char *policy = paths_join(p->own, "compiled-policy.json");
+	char base[4400], hash[80], *policy;
 	char *pending = paths_join(p->own, "pending");
-	char *why = paths_join(p->own, "pending/status.json"), hash[80];
+	char *why = paths_join(p->own, "pending/status.json");
 
+	policydir_base(p->own, base, sizeof(base));
+	policy = paths_join(base, policydir_names[PROTO_RULES_POLICY]);
 	memset(s, 0, sizeof(*s));
 	if (policy != NULL && pending != NULL && why != NULL) {
 		s->compiled = access(policy, F_OK) == 0;

@@ -5,10 +5,12 @@
  */
 #include "config/policydir.h"
 
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -101,18 +103,34 @@ names_hint(const char *name, const char *known, char *hint)
 	return near_hint(name, list, hint);
 }
 
+void
+policydir_base(const char *dir, char *dst, size_t cap)
+{
+	char path[4400];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%.4300s/" POLICYDIR_IN_FORCE, dir);
+	if (lstat(path, &st) == -1 || !S_ISDIR(st.st_mode))
+		snprintf(path, sizeof(path), "%.4300s", dir);
+	snprintf(dst, cap, "%s", path);
+}
+
 /*
- * Returns true if the directory has only the drafts of icctl policy compile.
+ * Returns true if the directory has only the drafts of icctl policy compile, or
+ * had, when it was killed while it put them in place.
  */
 static bool
 is_draft(const char *dir)
 {
-	char path[4400];
+	char path[4500], base[4400];
 
-	snprintf(path, sizeof(path), "%.4300s/%s", dir,
+	policydir_base(dir, base, sizeof(base));
+	snprintf(path, sizeof(path), "%s/%s", base,
 	    policydir_names[PROTO_RULES_POLICY]);
 	if (access(path, F_OK) == 0)
 		return false;
+	if (strcmp(base, dir) != 0)
+		return true;
 	snprintf(path, sizeof(path), "%.4300s/pending", dir);
 	if (is_dir(path))
 		return true;
@@ -225,16 +243,26 @@ static int
 find_annotations(struct policydir *p, const char *home, const char *shipped,
     struct fault *fault)
 {
-	char **file = &p->files[PROTO_RULES_ANNOTATIONS], *dir;
+	char **file = &p->files[PROTO_RULES_ANNOTATIONS], base[4400], *dir;
 
 	if (access(*file, F_OK) == 0 || !is_persona(home, p->dir))
 		return 0;
 	if ((dir = find_default(home, shipped, fault)) == NULL)
 		return -1;
 	free(*file);
-	*file = join(dir, "/", policydir_names[PROTO_RULES_ANNOTATIONS], fault);
+	policydir_base(dir, base, sizeof(base));
+	*file = join(base, "/", policydir_names[PROTO_RULES_ANNOTATIONS], fault);
 	free(dir);
 	return *file == NULL ? -1 : 0;
+}
+
+/* Let no installation begin while the files are read, where this can be done. */
+static void
+take_lock(struct policydir *p)
+{
+	p->lock = open(p->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	while (p->lock != -1 && flock(p->lock, LOCK_SH) == -1 && errno == EINTR)
+		continue;
 }
 
 int
@@ -243,11 +271,14 @@ policydir_files(struct policydir *p, const char *home, const char *shipped,
 {
 	const char *what = files[PROTO_RULES_POLICY];
 	bool named = policydir_is_name(what);
+	char base[4400];
 
-	*p = (struct policydir){NULL};
+	*p = (struct policydir){.lock = -1};
 	p->dir = policydir_find(home, shipped, named ? what : usual, fault);
 	if (p->dir == NULL)
 		return -1;
+	take_lock(p);
+	policydir_base(p->dir, base, sizeof(base));
 	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++) {
 		if (files[k] != NULL && !(named && k == PROTO_RULES_POLICY))
 			p->files[k] = join(files[k], "", "", fault);
@@ -255,7 +286,7 @@ policydir_files(struct policydir *p, const char *home, const char *shipped,
 			continue;
 		else
 			p->files[k] =
-			    join(p->dir, "/", policydir_names[k], fault);
+			    join(base, "/", policydir_names[k], fault);
 		if (p->files[k] == NULL) {
 			policydir_free(p);
 			return -1;
@@ -280,5 +311,7 @@ policydir_free(struct policydir *p)
 	free(p->dir);
 	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++)
 		free(p->files[k]);
-	*p = (struct policydir){NULL};
+	if (p->lock != -1)
+		close(p->lock);
+	*p = (struct policydir){.lock = -1};
 }

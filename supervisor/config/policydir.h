@@ -4,6 +4,7 @@
 #define POLICYDIR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "common/ipc/proto.h"
 #include "config/fault.h"
@@ -12,7 +13,11 @@
 struct policydir {
 	char *dir;
 	char *files[PROTO_RULES_LAST + 1]; /* NULL: the policy has none */
+	int lock; /* no installation begins meanwhile; -1 if there is none */
 };
+
+/* Beside files that are being replaced: those in force. See policy_install.h. */
+#define POLICYDIR_IN_FORCE "in-force"
 
 /* The usual names of the files, by PROTO_RULES_*. */
 extern const char *const policydir_names[PROTO_RULES_LAST + 1];
@@ -31,7 +36,13 @@ char *policydir_find(
  */
 bool policydir_is_name(const char *what);
 /*
- * Find the files of a policy. Each of `files` may name another file than the
+ * Write the directory that has the files of the policy in `dir`: itself, or the
+ * copy of what is in force, while others are being put in place there.
+ */
+void policydir_base(const char *dir, char *dst, size_t cap);
+/*
+ * Find the files of a policy; they are not replaced before policydir_free().
+ * Each of `files` may name another file than the
  * usual one; files[PROTO_RULES_POLICY] may also be what policydir_find() takes,
  * and `usual` is the policy if it is not. Rules from a file of their own do not
  * use the lists of the policy. Returns 0, or -1 with the fault set.

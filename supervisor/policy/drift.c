@@ -16,6 +16,7 @@
 
 #include "common/sha256.h"
 #include "config/jsonfile.h"
+#include "config/policydir.h"
 
 /*
  * Read the hash from the policy. "" if it has none or cannot be read, which
@@ -52,9 +53,11 @@ drift_hex(const struct span *runs, size_t n, char hex[65])
 static char *
 drift_dir(const char *dir)
 {
-	char *above = strdup(dir), *slash, *path, *out = NULL;
-	const char *places[3] = {dir, above, sup.paths.home};
+	char *above = strdup(dir), *slash, *path, *out = NULL, base[4400];
+	const char *places[3] = {base, above, sup.paths.home};
 	struct stat st;
+
+	policydir_base(dir, base, sizeof(base));
 
 	if (above != NULL && (slash = strrchr(above, '/')) != NULL)
 		*slash = '\0';

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "config/paths.h"
+#include "config/policy_install.h"
 #include "config/policydir.h"
 #include "common/plural.h"
 #include "icctl/icctl.h"
@@ -170,6 +171,8 @@ load(struct annotate *a, struct fault *fault)
 	else
 		snprintf(a->dir, sizeof(a->dir), "%.4200s", used);
 	free(used);
+	if (policy_install_recover(a->dir, fault) == -1)
+		return -1;
 	snprintf(path, sizeof(path), "%s/%s", a->dir,
 	    policydir_names[PROTO_RULES_POLICY]);
 	a->fresh = access(path, F_OK) == -1;

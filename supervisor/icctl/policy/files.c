@@ -142,7 +142,7 @@ int
 policy_set_other(const struct icctl *ctl, const struct policy_set *base,
     const char *what, struct policy_set *set, struct fault *fault)
 {
-	char shipped[PATH_MAX], name[PATH_MAX + 64], *dir = NULL;
+	char shipped[PATH_MAX], name[4500], from[4400] = "", *dir = NULL;
 	int r = 0;
 
 	*set = (struct policy_set){0};
@@ -154,11 +154,13 @@ policy_set_other(const struct icctl *ctl, const struct policy_set *base,
 	if (dir == NULL)
 		r = policy_file_read(
 		    &set->files[PROTO_RULES_POLICY], what, fault);
+	else
+		policydir_base(dir, from, sizeof(from));
 	for (unsigned k = 0; r == 0 && k <= PROTO_RULES_LAST; k++) {
 		if (set->files[k].path != NULL)
 			continue;
-		snprintf(name, sizeof(name), "%s/%s", dir == NULL ? "" : dir,
-		    policydir_names[k]);
+		snprintf(
+		    name, sizeof(name), "%s/%s", from, policydir_names[k]);
 		if (dir != NULL &&
 		    (k == PROTO_RULES_POLICY || access(name, F_OK) == 0))
 			r = policy_file_read(&set->files[k], name, fault);

@@ -17,6 +17,7 @@
 
 #include "common/plural.h"
 #include "config/jsonfile.h"
+#include "config/policy_install.h"
 #include "config/policydir.h"
 #include "icctl/policy/learn.h"
 
@@ -40,6 +41,7 @@ place_find(const struct propose *p, struct place *at)
 {
 	const char *what = p->opts->into != NULL ? p->opts->into : "recorded";
 	char above[PATH_MAX], file[PATH_MAX];
+	struct fault fault;
 
 	if (strchr(what, '/') != NULL) {
 		snprintf(at->dir, sizeof(at->dir), "%.4000s", what);
@@ -58,6 +60,10 @@ place_find(const struct propose *p, struct place *at)
 	snprintf(at->next, sizeof(at->next), "%.4080s.proposed", at->dir);
 	snprintf(file, sizeof(file), "%.4050s/%s", at->dir,
 	    policydir_names[PROTO_RULES_POLICY]);
+	if (policy_install_recover(at->dir, &fault) == -1) {
+		warnx("%s", fault.text);
+		return -1;
+	}
 	at->there = access(file, F_OK) == 0;
 	return 0;
 }
@@ -139,14 +145,24 @@ place_diff(const struct propose *p, const struct place *at)
 }
 
 static int
-place_install(
-    const struct propose *p, const struct place *at, const struct buf *text)
+place_install(const struct propose *p, const struct place *at)
 {
+	struct policy_move moves[PROTO_RULES_LAST + 1];
 	char shown[ICCTL_PATH];
+	struct fault fault;
+	size_t n = 0;
 
 	if (at->there) {
-		if (place_write(p, at->dir, text) == -1)
+		for (unsigned k = 0; k <= PROTO_RULES_LAST; k++)
+			if (k == PROTO_RULES_POLICY ||
+			    p->base.files[k].path != NULL)
+				moves[n++].name = policydir_names[k];
+		for (size_t i = 0; i < n; i++)
+			moves[i].remove = false;
+		if (policy_install(at->dir, at->next, moves, n, &fault) == -1) {
+			warnx("%s; the policy there is as before", fault.text);
 			return ICCTL_FAILED;
+		}
 		place_drop(at);
 	} else if (rename(at->next, at->dir) == -1) {
 		warn("%s", at->dir);
@@ -175,7 +191,7 @@ propose_install(struct propose *p, const struct buf *text)
 	    plural(n), n == 1 ? "s" : "");
 	(void)fflush(stdout);
 	if (icctl_confirm(question))
-		return place_install(p, &at, text);
+		return place_install(p, &at);
 	place_drop(&at);
 	puts("Nothing was installed.");
 	return ICCTL_FAILED;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Composes the artefacts in the formats of the TypeScript IronCurtain, writes
- * them one by one and whole, and puts them in force, the rules last.
+ * Composes the artefacts in the formats of the TypeScript IronCurtain, and writes
+ * them one by one and whole.
  */
 #include "icctl/policy/compile/compile.h"
 
 #include <sys/stat.h>
 
 #include <errno.h>
-#include <dirent.h>
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,29 +179,6 @@ artefact_scenarios(struct compile *c, struct buf *b)
 	buf_adds(b, "]}");
 }
 
-/* Returns true if the file says the same, except for when it was made. */
-static bool
-same_but_time(const char *path, json_object *now)
-{
-	struct fault ignored;
-	json_object *was;
-	struct stat st;
-	bool same;
-	size_t len;
-	char *text;
-
-	if ((text = jsonfile_text(path, &len, &st, &ignored)) == NULL)
-		return false;
-	was = jsonfile_parse(path, span_of(text, len), &ignored);
-	freezero(text, len);
-	if (was == NULL)
-		return false;
-	json_object_object_del(was, "generatedAt");
-	same = json_object_equal(was, now);
-	json_object_put(was);
-	return same;
-}
-
 int
 artefact_write(const struct compile *c, const char *dir, const char *name,
     const struct buf *json, struct fault *fault)
@@ -225,7 +201,7 @@ artefact_write(const struct compile *c, const char *dir, const char *name,
 	bare = NULL;
 	(void)json_object_deep_copy(o, &bare, NULL);
 	json_object_object_del(bare, "generatedAt");
-	if (same_but_time(path, bare)) {
+	if (artefact_same(path, bare)) {
 		rv = 0;
 	} else if ((n = asprintf(&text, "%s\n",
 			json_object_to_json_string_ext(o,
@@ -268,119 +244,6 @@ artefact_rest(const struct compile *c, const struct policy_set *set,
 	}
 	buf_free(&b);
 	return rv;
-}
-
-/* Returns true if two files differ in nothing but when they were made. */
-static bool
-same_files(const char *a, const char *b)
-{
-	struct fault ignored;
-	json_object *o;
-	struct stat st;
-	size_t len;
-	char *text;
-	bool same;
-
-	if ((text = jsonfile_text(a, &len, &st, &ignored)) == NULL)
-		return false;
-	o = jsonfile_parse(a, span_of(text, len), &ignored);
-	freezero(text, len);
-	if (o == NULL)
-		return false;
-	json_object_object_del(o, "generatedAt");
-	same = same_but_time(b, o);
-	json_object_put(o);
-	return same;
-}
-
-/* Move one pending file, if there is one. */
-static int
-install_one(const struct compile *c, const char *name, struct fault *fault)
-{
-	char from[PATH_MAX], to[PATH_MAX];
-
-	snprintf(from, sizeof(from), "%.3800s/%.200s", c->pending, name);
-	snprintf(to, sizeof(to), "%.3800s/%.200s", c->dir, name);
-	if (same_files(from, to)) {
-		(void)unlink(from);
-		return 0;
-	}
-	if (rename(from, to) == -1 && errno != ENOENT)
-		return fault_errno(fault, "%s", to);
-	return 0;
-}
-
-/* Move the rules of each server, from which others are merged later. */
-static int
-install_servers(const struct compile *c, struct fault *fault)
-{
-	char path[PATH_MAX], sub[PATH_MAX];
-	struct dirent *e;
-	int rv = 0;
-	DIR *d;
-
-	snprintf(path, sizeof(path), "%.3900s/servers", c->pending);
-	if ((d = opendir(path)) == NULL)
-		return 0;
-	snprintf(sub, sizeof(sub), "%.3900s/servers", c->dir);
-	(void)mkdir(sub, 0700);
-	while (rv == 0 && (e = readdir(d)) != NULL) {
-		if (e->d_name[0] == '.')
-			continue;
-		snprintf(sub, sizeof(sub), "%.3800s/servers/%.200s", c->dir,
-		    e->d_name);
-		if (mkdir(sub, 0700) == -1 && errno != EEXIST)
-			rv = fault_errno(fault, "%s", sub);
-		snprintf(sub, sizeof(sub), "servers/%.100s/%s", e->d_name,
-		    policydir_names[PROTO_RULES_POLICY]);
-		if (rv == 0)
-			rv = install_one(c, sub, fault);
-		snprintf(sub, sizeof(sub), "%.3800s/servers/%.200s", c->pending,
-		    e->d_name);
-		(void)rmdir(sub);
-	}
-	closedir(d);
-	(void)rmdir(path);
-	return rv;
-}
-
-/*
- * Put the text beside the policy that was made of it, if it is not the user's
- * usual constitution or a persona's: a session compares them.
- */
-static int
-install_constitution(const struct compile *c, struct fault *fault)
-{
-	char path[PATH_MAX];
-
-	if (c->constitution == NULL)
-		return 0;
-	snprintf(path, sizeof(path), "%.4000s/constitution.md", c->dir);
-	if (c->o.persona != NULL ||
-	    (c->o.constitution == NULL && c->o.task == NULL)) {
-		if (unlink(path) == -1 && errno != ENOENT)
-			return fault_errno(fault, "%s", path);
-	} else if (jsonfile_replace(path, span_str(c->constitution)) == -1) {
-		return fault_errno(fault, "%s", path);
-	}
-	return 0;
-}
-
-int
-artefact_install(const struct compile *c, struct fault *fault)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%.4000s/" PLACE_STATUS, c->pending);
-	(void)unlink(path);
-	if (install_constitution(c, fault) == -1 ||
-	    install_servers(c, fault) == -1 ||
-	    install_one(c, "test-scenarios.json", fault) == -1 ||
-	    install_one(c, policydir_names[PROTO_RULES_ANNOTATIONS], fault) ==
-		-1 ||
-	    install_one(c, policydir_names[PROTO_RULES_LISTS], fault) == -1)
-		return -1;
-	return install_one(c, policydir_names[PROTO_RULES_POLICY], fault);
 }
 
 static int

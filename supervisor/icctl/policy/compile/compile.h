@@ -11,6 +11,8 @@
 
 #include <limits.h>
 
+#include <json-c/json_types.h>
+
 #include "common/sha256.h"
 #include "config/persona.h"
 #include "icctl/policy/policy.h"
@@ -266,10 +268,17 @@ int artefact_write(const struct compile *, const char *dir, const char *name,
  */
 int artefact_rest(const struct compile *, const struct policy_set *,
     unsigned except, struct fault *);
-/* Put the pending files in force. */
-int artefact_install(const struct compile *, struct fault *);
 /* Make a policy of what is in memory, for policyd. */
 int artefact_set(struct compile *, struct policy_set *, struct fault *);
+
+/* install.c */
+/* Returns true if the file says the same as `now`, except for "generatedAt". */
+bool artefact_same(const char *path, struct json_object *now);
+/*
+ * Put the pending files in force. Returns 0, or -1 with the fault set; then all
+ * that was in force still is.
+ */
+int artefact_install(const struct compile *, struct fault *);
 
 /* sets.c */
 /*

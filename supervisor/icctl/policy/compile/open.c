@@ -20,6 +20,7 @@
 
 #include "common/json/json.h"
 #include "config/jsonfile.h"
+#include "config/policy_install.h"
 #include "config/policydir.h"
 
 #define OPEN_POOL ((size_t)512 << 20)
@@ -150,6 +151,7 @@ compile_open(struct compile *c, struct icctl *ctl, const struct compile_opts *o,
 	snprintf(c->pending, sizeof(c->pending), "%.4000s/pending", c->dir);
 	snprintf(c->cache, sizeof(c->cache), "%.3800s/policy-cache", ctl->home);
 	if (open_mkdir(c->cache, fault) == -1 || open_lock(c, fault) == -1 ||
+	    policy_install_recover(c->dir, fault) == -1 ||
 	    open_pending(c, fault) == -1)
 		return -1;
 	snprintf(path, sizeof(path), "%.4000s/llm-interactions.jsonl", c->dir);
