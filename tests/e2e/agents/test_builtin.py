@@ -151,12 +151,12 @@ def tasks(provider, mode):
             a.end()
 
 
-def killed():
+def killed(provider="anthropic"):
     """The interpreter is killed while a call of its program waits."""
     script = {"held": calls("code", "slow", ms=1) + final(),
               "more": calls("code", "echo", text="alive") + final()}
     with h.workdir() as work:
-        a = Agent(work, "anthropic", "code", script)
+        a = Agent(work, provider, "code", script)
         if not a.start():
             return
         seen = {}
@@ -214,11 +214,11 @@ def descends(pid, from_pid):
     return pid == from_pid
 
 
-def budget():
+def budget(provider="anthropic"):
     """The session's budget ends the work, in plain words."""
     script = {"work": calls("direct", "echo", 3, text="x") + final()}
     with h.workdir() as work:
-        a = Agent(work, "anthropic", "direct", script, config={
+        a = Agent(work, provider, "direct", script, config={
             "resourceBudget": {**h.NO_BUDGET, "maxTotalTokens": 200}})
         if not a.start():
             return
@@ -291,11 +291,11 @@ def too_long():
         a.end()
 
 
-def resumed():
+def resumed(provider="google"):
     """A session that has ended goes on with its conversation."""
     script = {"one": [{"text": "Noted."}], "two": [{"text": "Still here."}]}
     with h.workdir() as work:
-        a = Agent(work, "google", "direct", script)
+        a = Agent(work, provider, "direct", script)
         if not a.start():
             return
         a.send("one: remember the word xylophone")
@@ -311,12 +311,12 @@ def resumed():
         a.end()
 
 
-def interrupted():
+def interrupted(provider="openai"):
     """An interrupted turn keeps the conversation."""
     script = {"held": calls("direct", "slow", ms=1) + final(),
               "next": [{"text": "Going on."}]}
     with h.workdir() as work:
-        a = Agent(work, "openai", "direct", script)
+        a = Agent(work, provider, "direct", script)
         if not a.start():
             return
 
@@ -515,6 +515,11 @@ def main():
     for part in parts:
         with t.case(part.__name__):
             part()
+    others = [budget, resumed, interrupted] + ([killed] if NODE else [])
+    for provider in PROVIDERS if everything else ():
+        for part in others:
+            with t.case(f"{part.__name__}, {provider}"):
+                part(provider)
     t.done()
 
 
