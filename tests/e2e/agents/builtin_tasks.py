@@ -176,6 +176,9 @@ TASKS = {
                 said("{", made=[("structured", "allow")])),
     "secret": (lambda m: calls(m, "lookup", path="~/.ssh/id_ed25519"),
                said("DENIED", made=[("lookup", "deny")])),
+    "twice": (lambda m: [{**calls(m, "echo", text="two")[0], "twice": True},
+                         {"text": "skipped"}],
+              said("two", made=[("echo", "allow")] * 2)),
     "cut": (lambda m: [{"text": "Half of a", "stop": "length"}],
             task_cut),
     "raw": (lambda m: [{**calls(m, "echo", text="x")[0],
@@ -198,5 +201,5 @@ LAST = {
 def steps(name, mode):
     """Returns the whole script of a task."""
     own = {**TASKS, **LAST}[name][0](mode)
-    return own if "text" in own[-1] or "status" in own[-1] \
-        else own + final()
+    return own if name != "twice" and (
+        "text" in own[-1] or "status" in own[-1]) else own + final()

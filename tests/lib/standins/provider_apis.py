@@ -11,7 +11,8 @@ tool by that name, offered or not; {"status": 529, "times": 2, "error": "..."}
 refuses the request so many times, before the rest of the step applies.  A step
 of a stream may have "stop": "length" or "refused", the reason for which it ends;
 "broken": how many times the stream ends in the middle; "tokens": how long the
-conversation is said to be; "raw": arguments of a call as text.  After the last
+conversation is said to be; "raw": arguments of a call as text; "twice": the call is made two times at once,
+so that two results follow, and the next step of the script is skipped.  After the last
 step, or if no offered
 tool matches, the answer is a final text.
 
@@ -357,10 +358,39 @@ def _twisted(event, step):
     return json.loads(text)
 
 
+def _again(text):
+    """Returns an event's text with another id of the call and another place."""
+    text = re.sub(r'"((?:toolu_)?call_|fc_)(\d+)"', r'"\g<1>\g<2>0"', text)
+    return re.sub(r'("(?:index|output_index)": )0', r"\g<1>1", text)
+
+
+def _twice(events):
+    """Returns the events with each call in them made twice."""
+    out, block = [], []
+    for event in events:
+        text = event if isinstance(event, str) else json.dumps(event)
+        kind = "" if isinstance(event, str) else event.get("type", "")
+        if '"tool_calls": [' in text:           # chat
+            [call] = event["choices"][0]["delta"]["tool_calls"]
+            event["choices"][0]["delta"]["tool_calls"].append(
+                json.loads(_again(json.dumps(call))))
+        elif '"functionCall"' in text:          # Gemini
+            event["candidates"][0]["content"]["parts"] *= 2
+        out.append(event)
+        if kind.startswith(("content_block", "response.output_item",
+                            "response.function_call")):
+            block.append(json.loads(_again(text)))
+        if kind in ("content_block_stop", "response.output_item.done"):
+            out, block = out + block, []
+    return out
+
+
 def twist(events):
     """Returns the events as the present step says."""
     step = getattr(_now, "step", {})
     given = _refused.get(id(step), 0)
+    if "twice" in step:
+        events = _twice(events)
     events = [e if isinstance(e, str) else _twisted(e, step) for e in events]
     if given < step.get("broken", 0):
         _refused[id(step)] = given + 1
