@@ -397,3 +397,23 @@ jsonfile_strings_free(char **list)
 		freezero(list[i], strlen(list[i]));
 	free(list);
 }
+
+void
+jsonfile_peek(const char *path, const char *key, char *dst, size_t cap)
+{
+	struct json_object *root, *v;
+	struct fault ignored;
+	struct stat st;
+	size_t len;
+	char *text;
+
+	dst[0] = '\0';
+	if ((text = jsonfile_text(path, &len, &st, &ignored)) == NULL)
+		return;
+	root = jsonfile_parse(path, span_of(text, len), &ignored);
+	if (root != NULL && json_object_object_get_ex(root, key, &v) &&
+	    json_object_is_type(v, json_type_string))
+		(void)strlcpy(dst, json_object_get_string(v), cap);
+	json_object_put(root);
+	free(text);
+}

@@ -77,6 +77,12 @@ int jsonfile_text_of(const struct jsonfile *, struct json_object *,
 void jsonfile_strings_free(char **);
 
 /*
+ * Copy a text member of a file's object; "" if there is none, or if the file
+ * cannot be read.
+ */
+void jsonfile_peek(const char *path, const char *key, char *dst, size_t cap);
+
+/*
  * replace.c: Replace a file by one with this text, mode 0600, all or nothing.
  * Returns 0, or -1 with errno set and the old file unchanged.
  */

@@ -14,27 +14,6 @@
 #include "config/paths.h"
 #include "config/policydir.h"
 
-/* Copy a text member of a JSON file; "" if there is none. */
-static void
-state_text(const char *path, const char *key, char *dst, size_t cap)
-{
-	struct json_object *root, *v;
-	struct fault ignored;
-	struct stat st;
-	size_t len;
-	char *text;
-
-	dst[0] = '\0';
-	if ((text = jsonfile_text(path, &len, &st, &ignored)) == NULL)
-		return;
-	root = jsonfile_parse(path, span_of(text, len), &ignored);
-	if (root != NULL && json_object_object_get_ex(root, key, &v) &&
-	    json_object_is_type(v, json_type_string))
-		(void)strlcpy(dst, json_object_get_string(v), cap);
-	json_object_put(root);
-	free(text);
-}
-
 void
 persona_state_read(const struct persona *p, struct persona_state *s)
 {
@@ -48,10 +27,10 @@ persona_state_read(const struct persona *p, struct persona_state *s)
 	if (policy != NULL && pending != NULL && why != NULL) {
 		s->compiled = access(policy, F_OK) == 0;
 		s->pending = access(pending, F_OK) == 0;
-		state_text(policy, "constitutionHash", hash, sizeof(hash));
+		jsonfile_peek(policy, "constitutionHash", hash, sizeof(hash));
 		s->current = s->compiled && p->constitution[0] != '\0' &&
 			     strcmp(hash, p->constitution) == 0;
-		state_text(why, "status", s->why, sizeof(s->why));
+		jsonfile_peek(why, "status", s->why, sizeof(s->why));
 	}
 	free(policy);
 	free(pending);

@@ -28,6 +28,9 @@ unsigned doctor_agents(
     const struct paths *, const struct config *, doctor_check *);
 /* Returns the names of those, "claude-code, codex", or "" if there are none. */
 const char *doctor_agents_named(void);
+/* doctor_constitution.c: constitutions that are not in force. */
+void doctor_constitutions(
+    const struct paths *, const struct config *, doctor_check *);
 /* Disk and terminal. */
 void doctor_place(const struct icctl *, doctor_check *);
 /* trial.c: Run a session with an empty workspace, and report the result. */

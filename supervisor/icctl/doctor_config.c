@@ -386,6 +386,7 @@ doctor_files(struct icctl *ctl, doctor_check *check)
 	files_of("agents", files_agent);
 	files_prices();
 	(void)doctor_agents(&files_env.paths, &files_env.config, check);
+	doctor_constitutions(&files_env.paths, &files_env.config, check);
 	n = files_credentials();
 	config_free(&files_env.config);
 	return n;

@@ -36,6 +36,8 @@ def main():
         os.makedirs(workspace)
         try:
             m.script(STEPS)
+            t.contains(m.run("doctor").stdout, "is not in force yet",
+                       "doctor says that nothing is compiled")
             r = m.policy("compile")
             t.ok("8 scenarios" in r.stdout and m.digest(r) is not None,
                  "five sentences are compiled", r.stdout + r.stderr)
@@ -44,6 +46,8 @@ def main():
             t.ok("no server fetch" in r.stdout and "man icfetch" in r.stdout
                  and "no server filesystem" not in r.stdout,
                  "what sessions lack for it is named", r.stdout)
+            t.contains(m.run("doctor").stdout, "made from it as it is now",
+                       "doctor knows the constitution")
             m.script(STEPS, [
                 act(f"filesystem.move_file({{source: '{downloads}/a.pdf', "
                     f"destination: '{downloads}/sorted.pdf'}}); "

@@ -122,6 +122,8 @@ def test_change(work):
              (r.stdout + r.stderr).count("was changed") == 1 and
              "icctl policy compile --persona writer" in r.stderr,
              "changed: one line, with the next command", r.stdout + r.stderr)
+        t.contains(m.run("doctor").stdout, "of persona writer: it was changed",
+                   "changed: doctor says so")
         r = start(m, "--persona", "writer", "--detach", "--json")
         t.ok(r.returncode == 0 and "was changed" in r.stderr and
              json.loads(r.stdout)["session"],
