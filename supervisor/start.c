@@ -32,6 +32,7 @@
 #include "config/persona.h"
 #include "conversation/conversation.h"
 #include "domains.h"
+#include "home/caches.h"
 #include "home/project.h"
 #include "others.h"
 #include "providers/destinations.h"
@@ -88,7 +89,8 @@ start_workspace(struct fault *fault)
 		return fault_errno(fault, "workspace %s", path);
 	if (guards_check(&sup.guards, sup.workspace, "workspace",
 		sup.workspace_path, fault) == 0)
-		return inside_choose(fault) == -1 || home_open(fault) == -1
+		return inside_choose(fault) == -1 || home_open(fault) == -1 ||
+			       caches_open(fault) == -1
 			   ? -1
 			   : host_begin(fault);
 	if (sup.opt.viewer == NULL)
@@ -196,6 +198,7 @@ start_adapter(struct fault *fault)
 	if (runtime_prepare(fault) == -1)
 		return -1;
 	builtin_say();
+	caches_say();
 	return 0;
 }
 

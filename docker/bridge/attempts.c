@@ -91,6 +91,7 @@ of_supervisor(int error, int expected)
 	T(write_sockets, tried_writing("/run/ironcurtain"))			\
 	T(write_ours,	tried_writing("/opt/ironcurtain"))			\
 	T(write_bridge,	tried_open("/opt/ironcurtain/bin/ic-bridge", O_WRONLY))	\
+	T(write_caches,	tried_caches())						\
 	T(write_sys,	tried_writing("/sys/kernel"))				\
 	T(core_pattern,	tried_open("/proc/sys/kernel/core_pattern", O_WRONLY))	\
 	T(modprobe,	tried_open("/proc/sys/kernel/modprobe", O_WRONLY))	\

@@ -88,6 +88,7 @@
 	A(write_sockets,"writing beside the session's sockets",	ON_READONLY,	EROFS, EACCES)			\
 	A(write_ours,	"writing to /opt/ironcurtain",		ON_READONLY,	EROFS, EACCES)			\
 	A(write_bridge,	"writing to ic-bridge",			ON_READONLY,	EROFS, EACCES, ETXTBSY)		\
+	A(write_caches,	"writing to a shared package cache",	ON_READONLY,	EROFS, EACCES, ENOENT)		\
 	A(write_sys,	"writing to /sys",			ON_READONLY,	EROFS, EACCES, ENOENT)		\
 	A(core_pattern,	"setting the kernel's core_pattern",	ON_READONLY,	EROFS, EACCES, ENOENT)		\
 	A(modprobe,	"setting the kernel's modprobe",	ON_READONLY,	EROFS, EACCES, ENOENT)		\

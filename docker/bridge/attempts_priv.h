@@ -19,6 +19,7 @@ extern int attempt_fds[2]; /* the connection on which the test reports */
 /* A file that engines mask is there, and has nothing. */
 int tried_reading(const char *path);
 int tried_writing(const char *path);
+int tried_caches(void);
 int tried_socket(int family, int type, int protocol);
 int tried_inet(int type);
 int tried_unix(const char *path);

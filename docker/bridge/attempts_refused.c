@@ -41,6 +41,27 @@ tried_writing(const char *path)
 }
 
 int
+tried_caches(void)
+{
+	static const char *const places[] = {"/opt/ironcurtain/caches/cargo",
+	    "/opt/ironcurtain/caches/cargo/registry",
+	    "/opt/ironcurtain/caches/go", "/opt/ironcurtain/caches/npm",
+	    "/opt/ironcurtain/caches/npm/_cacache",
+	    "/opt/ironcurtain/caches/pip"};
+	int error = ENOENT, found;
+
+	/* Those that are not shared are not there. */
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		found = tried_writing(places[i]);
+		if (found != ENOENT)
+			error = found;
+		if (found == 0)
+			return 0;
+	}
+	return error;
+}
+
+int
 tried_socket(int family, int type, int protocol)
 {
 	int fd = socket(family, type | SOCK_CLOEXEC, protocol);

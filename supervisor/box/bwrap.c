@@ -23,6 +23,7 @@
 #include "box/probe.h"
 #include "box/sandbox.h"
 #include "box/view.h"
+#include "home/caches.h"
 #include "sup.h"
 
 static struct {
@@ -132,6 +133,7 @@ bwrap_box(struct box *b, char *const *env)
 {
 	static const char certs[] = "/etc/ssl/certs/ca-certificates.crt";
 	const struct program *p = &bwrap_env.program;
+	const struct cache_shared *c;
 	char *eq;
 	int fd;
 
@@ -144,6 +146,8 @@ bwrap_box(struct box *b, char *const *env)
 	for (unsigned i = 1; i < p->ntrees; i++)
 		box_bind_path(b, p->trees[i], p->trees[i], false);
 	box_bind_path(b, sandbox.bridge, SANDBOX_BRIDGE, false);
+	for (size_t i = 0; (c = caches_nth(i)) != NULL; i++)
+		box_bind(b, c->fd, c->inside, false);
 	box_bind(b, sup.session.home, "/home/agent", true);
 	box_bind(b, sup.workspace, INSIDE_WORKSPACE, true);
 	if (sup.opt.same_path)

@@ -15,6 +15,7 @@
 
 #include "box/gitbox.h"
 #include "common/http/base64.h"
+#include "home/caches.h"
 #include "home/files.h"
 #include "home/project.h"
 #include "sup.h"
@@ -201,6 +202,9 @@ orient_environment(const struct program *p, char **env, struct fault *fault)
 	for (size_t i = 0; i < nitems(orient_env); i++)
 		if ((env[n++] = strdup(orient_env[i])) == NULL)
 			return fault_errno(fault, "environment");
+	for (size_t i = 0; caches_env(i) != NULL; i++)
+		if ((env[n++] = strdup(caches_env(i))) == NULL)
+			return fault_errno(fault, "environment");
 	if (orient_terminal(env, &n) == -1)
 		return fault_errno(fault, "environment");
 	for (unsigned i = 0; i < sup.providers.n; i++) {
@@ -258,6 +262,7 @@ orient_write(char *const *env, struct fault *fault)
 		fault_errno(fault, "%s/home/.gitconfig", sup.session.dir);
 		return home_blocked(fault);
 	}
+	caches_links();
 	return orient_files(fault);
 }
 

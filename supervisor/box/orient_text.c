@@ -14,6 +14,7 @@
 #include "common/buf.h"
 #include "common/json/value.h"
 #include "domains.h"
+#include "home/caches.h"
 #include "sup.h"
 
 static void
@@ -49,6 +50,21 @@ text_places(struct buf *b)
 	    "sandbox; use them for all that you cannot do in here. ",
 	    sup.inside,
 	    sup.opt.same_path ? " (and is at /workspace, too)" : "");
+}
+
+static void
+text_caches(struct buf *b)
+{
+	const struct cache_shared *c;
+
+	for (size_t i = 0; (c = caches_nth(i)) != NULL; i++)
+		buf_printf(b, "%s%s (%s)",
+		    i == 0 ? "\nPackages that the user has already, read-only: "
+			   : ", ",
+		    c->name, c->inside);
+	if (caches_nth(0) != NULL)
+		buf_adds(b,
+		    ". The tools find them by themselves.\n");
 }
 
 static void
@@ -158,6 +174,7 @@ orient_compose(struct fault *fault)
 	buf_init(&b, sizeof(ps->orientation) - 1);
 	if (sup.opt.runtime != RUNTIME_NONE)
 		text_places(&b);
+	text_caches(&b);
 	text_outcomes(&b);
 	if (sup.opt.runtime != RUNTIME_NONE)
 		text_network(&b);

@@ -56,7 +56,7 @@ static const struct {
 static const char *const config_keys[] = {"agent", "audit", "auditRedaction",
     "autoApprove", "confinement", "containerRuntime", "credentials", "destinations",
     "dockerResources", "escalationTimeoutSeconds", "image", "limits", "maxConcurrentSessions", "mcpServers", "modelBodies", "notify",
-    "packageInstall", "policy", "policyBudget", "profiles", "providers", "proxy", "proxyTools",
+    "packageCaches", "packageInstall", "policy", "policyBudget", "profiles", "providers", "proxy", "proxyTools",
     "resourceBudget", "runtime", "sandboxPolicy", "serverCredentials",
     "transport", NULL};
 
@@ -384,6 +384,7 @@ config_parse(struct config *cfg, const char *file, const char *user_home,
 	    limits_read(&cfg->limits, &j, root) == -1 ||
 	    config_runtime(cfg, &j, root) == -1 ||
 	    config_transport(cfg, &j, root) == -1 ||
+	    config_caches(cfg, &j, root, user_home) == -1 ||
 	    config_policy(cfg, &j, root, user_home) == -1 ||
 	    config_approve(cfg, &j, root) == -1 ||
 	    config_servers(cfg, &j, root, user_home) == -1 ||
@@ -456,6 +457,8 @@ config_free(struct config *cfg)
 		config_provider_free(&cfg->providers[i]);
 	config_destinations_free(cfg);
 	free(cfg->image);
+	for (size_t i = 0; i < CONFIG_CACHES; i++)
+		free(cfg->caches[i]);
 	free(cfg->proxy.direct);
 	free(cfg->proxy.auth.value);
 	jsonfile_strings_free(cfg->proxy.auth.command);

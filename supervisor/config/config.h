@@ -99,6 +99,11 @@ struct config_agent {
 #define CONFIG_MAX_DESTINATIONS 16U
 #define CONFIG_HELD_MB 128U
 
+/* The package caches that agents can share; the order of caches.c's table. */
+enum { CACHE_CARGO, CACHE_GO, CACHE_NPM, CACHE_PIP, CONFIG_CACHES };
+/* The cache is where the tool puts it by itself. */
+#define CONFIG_CACHE_USUAL ""
+
 struct config {
 	char *file;       /* NULL if there is none */
 	uint8_t hash[32]; /* SHA-256 of the file; zero without one */
@@ -134,6 +139,8 @@ struct config {
 	const char *runtime; /* "bwrap", "docker" or "podman" */
 	bool tcp;	     /* "transport" is "tcp", not "unix" */
 	char *image;         /* for containers, or NULL */
+	/* Directories on the host, or NULL: absolute, or CONFIG_CACHE_USUAL. */
+	char *caches[CONFIG_CACHES];
 	bool sync;
 	char *anchor; /* "journal", a file, or NULL */
 	uint64_t log_size; /* bytes of a file of the log; 0: no limit */

@@ -48,6 +48,10 @@ int config_transport(
 int config_image(const struct jsonfile *, struct json_object *,
     const char *where, char **out);
 
+/* caches.c: Parse "packageCaches". */
+int config_caches(struct config *, const struct jsonfile *,
+    struct json_object *root, const char *user_home);
+
 /* approve.c */
 int config_approve(
     struct config *, const struct jsonfile *, struct json_object *root);

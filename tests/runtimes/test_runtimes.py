@@ -76,6 +76,22 @@ def test_start(work):
     t.equal(containers(s), [], "no container is left")
 
 
+def test_caches(work):
+    cache = os.path.join(work, "wheels")
+    os.makedirs(cache)
+    h.put(os.path.join(cache, "one.whl"), "wheel")
+    s = session(work, "/bin/sh", "-c", "cat $PIP_FIND_LINKS/one.whl; "
+                "echo mine > $PIP_FIND_LINKS/one.whl; "
+                "touch $PIP_FIND_LINKS/../new; chmod 777 $PIP_FIND_LINKS",
+                config={"packageCaches": {"pip": cache}})
+    r = finish(s)
+    with open(os.path.join(cache, "one.whl"), encoding="ascii") as f:
+        t.ok(r.stdout.splitlines()[1:2] == ["wheel"] and f.read() == "wheel"
+             and (r.stdout + r.stderr).count("Read-only") == 3,
+             "a package cache can be read and not written",
+             f"{r.returncode} {r.stdout} {r.stderr}")
+
+
 def test_calls(work):
     """One pending call is approved and one denied."""
     log = os.path.join(work, "log", "log.jsonl")
@@ -423,7 +439,7 @@ def test_tcp_killed(work):
 
 
 def main():
-    tests = [test_start, test_calls, test_metadata, test_links, test_no_shell,
+    tests = [test_start, test_caches, test_calls, test_metadata, test_links, test_no_shell,
              test_layers, test_stop, test_killed]
     if NAME == "docker":
         tests += [test_tcp, test_tcp_open, test_tcp_killed]

@@ -16,6 +16,7 @@
 #include "box/sandbox.h"
 #include "config/jsonfile.h"
 #include "config/here.h"
+#include "home/caches.h"
 #include "sup.h"
 
 /* clang-format off */
@@ -304,6 +305,29 @@ add_rows(char **args, size_t *n, const struct row *r, size_t nrows,
 	return 0;
 }
 
+/* A mount below one of them would be writable, so that there is none. */
+static int
+add_caches(char **args, size_t *n)
+{
+	const struct cache_shared *c;
+	char *text;
+
+	for (size_t i = 0; (c = caches_nth(i)) != NULL; i++) {
+		if (asprintf(&text,
+			"type=bind,source=%s,target=%s,readonly,"
+			"bind-nonrecursive",
+			c->path, c->inside) == -1)
+			return -1;
+		if (add(args, n, strdup("--mount")) == -1) {
+			free(text);
+			return -1;
+		}
+		if (add(args, n, text) == -1)
+			return -1;
+	}
+	return 0;
+}
+
 char **
 engine_args(char *const *argv, bool side, struct fault *fault)
 {
@@ -322,6 +346,8 @@ engine_args(char *const *argv, bool side, struct fault *fault)
 		rv = side ? add_rows(args, &n, sidecar_rows,
 				nitems(sidecar_rows), &v)
 			  : add_rows(args, &n, rows, nitems(rows), &v);
+	if (rv == 0 && !side)
+		rv = add_caches(args, &n);
 	if (rv == 0)
 		rv = engine_volumes_add(args, &n, ENGINE_MAX_ARGS - 1);
 	if (rv == 0)

@@ -24,6 +24,7 @@
 #include "box/orient.h"
 #include "box/sandbox.h"
 #include "config/jsonfile.h"
+#include "home/caches.h"
 #include "sup.h"
 
 #define ENGINE_MS 30000U
@@ -136,6 +137,17 @@ check_image(struct fault *fault)
 }
 
 static int
+engine_caches_ok(struct fault *fault)
+{
+	const struct cache_shared *c;
+
+	for (size_t i = 0; (c = caches_nth(i)) != NULL; i++)
+		if (engine_path_ok(c->path, fault) == -1)
+			return -1;
+	return 0;
+}
+
+static int
 engine_check(struct fault *fault)
 {
 	struct limits *l = &sup.config.limits;
@@ -146,6 +158,7 @@ engine_check(struct fault *fault)
 	    engine_path_ok(sup.workspace_path, fault) == -1 ||
 	    engine_path_ok(sup.paths.home, fault) == -1 ||
 	    engine_path_ok(sandbox.bridge, fault) == -1 ||
+	    engine_caches_ok(fault) == -1 ||
 	    engine_client(fault) == -1 || check_image(fault) == -1)
 		return -1;
 	if (sup.opt.transport == TRANSPORT_TCP && sidecar_check(fault) == -1)

@@ -59,7 +59,7 @@ CONFIG = [
      "you mean escalationTimeoutSeconds?). Known here: agent, audit, "
      "auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
      "destinations, dockerResources, escalationTimeoutSeconds, image, limits, "
-     "maxConcurrentSessions, mcpServers, modelBodies, notify, packageInstall, policy, policyBudget, profiles, "
+     "maxConcurrentSessions, mcpServers, modelBodies, notify, packageCaches, packageInstall, policy, policyBudget, profiles, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
      "serverCredentials, transport"),
     ("an unknown key with an escape", {"config.json": '{"\\u001b[2J": 1}'},
@@ -67,7 +67,7 @@ CONFIG = [
      "{config}: \\x1b[2J: unknown key. Known here: agent, audit, "
      "auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
      "destinations, dockerResources, escalationTimeoutSeconds, image, limits, "
-     "maxConcurrentSessions, mcpServers, modelBodies, notify, packageInstall, policy, policyBudget, profiles, "
+     "maxConcurrentSessions, mcpServers, modelBodies, notify, packageCaches, packageInstall, policy, policyBudget, profiles, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
      "serverCredentials, transport"),
     ("an API key", config(anthropicApiKey="sk-ant-secret"), 78,

@@ -153,7 +153,7 @@ OTHERS = [
        "auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
        "destinations, dockerResources, escalationTimeoutSeconds, image, "
        "limits, "
-       "maxConcurrentSessions, mcpServers, modelBodies, notify, packageInstall, policy, policyBudget, "
+       "maxConcurrentSessions, mcpServers, modelBodies, notify, packageCaches, packageInstall, policy, policyBudget, "
        "profiles, providers, proxy, proxyTools, resourceBudget, runtime, "
        "sandboxPolicy, serverCredentials, transport")]),
     ("a profile",

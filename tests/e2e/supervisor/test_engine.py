@@ -176,6 +176,33 @@ def test_workspace_path(work):
          r.stdout + r.stderr)
 
 
+def test_caches(work):
+    """Package caches are mounted in both engines, read-only and without what
+    is mounted below them."""
+    for name in ("docker", "podman"):
+        place = os.path.join(work, name)
+        cache = os.path.join(place, "wheels")
+        os.makedirs(cache)
+        h.put(os.path.join(cache, "one.whl"), "wheel")
+        e = Engine(place, name, config={"packageCaches": {"pip": cache}})
+        r = e.start("/bin/sh", "-c", "cat $PIP_FIND_LINKS/one.whl")
+        run = e.of("run")
+        mount = (f"type=bind,source={os.path.realpath(cache)},"
+                 "target=/opt/ironcurtain/caches/pip,readonly,"
+                 "bind-nonrecursive")
+        t.ok(r.returncode == 0 and agent_said(r) == ["wheel"] and run and
+             mount in run[0]["args"],
+             f"{name}: a package cache is mounted read-only",
+             f"{r.stdout} {r.stderr} {run}")
+    cache = os.path.join(work, "a,readonly=false")
+    os.makedirs(cache)
+    e = Engine(os.path.join(work, "comma"), "docker",
+               config={"packageCaches": {"pip": cache}})
+    r = e.start("true")
+    t.ok(r.returncode == 78 and "cannot mount a path with a comma" in r.stderr,
+         "a cache whose path would be options is refused", r.stderr)
+
+
 REFUSED = [
     ("an engine elsewhere", "docker", {"context": "tcp://10.0.0.1:2375"}, {},
      "tcp://10.0.0.1:2375 is refused"),
@@ -461,7 +488,7 @@ def main():
         t.skip("containers", "bubblewrap is not installed")
         t.done()
     for test in (test_docker, test_podman, test_inside, test_workspace_path,
-                 test_refused,
+                 test_caches, test_refused,
                  test_paths, test_volumes, test_no_program,
                  test_not_made, test_swept, test_gc, test_config,
                  test_client_killed, test_tcp, test_tcp_far,
