@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Turns promises into a seccomp filter.  The rules of each promise are in one
- * table in this file; a worker lists anything more in its own table.  A filter
- * sees only registers, so a call that takes a path or a sockaddr is allowed
- * completely or not at all.  Flags are checked bit by bit.  A call that is not
- * listed kills the process, and so does any call of a foreign architecture.
+ * Turns promises into a seccomp filter, which bpf.c compiles.  The rules of
+ * each promise are in one table in this file; a worker lists anything more in
+ * its own table.  A filter sees only registers, so a call that takes a path or
+ * a sockaddr is allowed completely or not at all.  Flags are checked bit by
+ * bit.  A call that is not listed kills the process, and so does any call of a
+ * foreign architecture.
  *
  * The kernel takes most of the arguments checked here as 32-bit ints, and the
  * ABI leaves the upper half of their registers undefined.  Masks are therefore
@@ -19,6 +20,7 @@
 #include <sys/socket.h>
 
 #include <linux/futex.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
@@ -28,6 +30,7 @@
 
 #include <seccomp.h>
 
+#include "common/confine/bpf.h"
 #include "common/span.h"
 
 /* clang-format off */
@@ -211,93 +214,59 @@ pledge_enforced(void)
 #endif
 }
 
-/*
- * Convert a result of libseccomp, which is -errno, or -ECANCELED if the kernel
- * refused.
- */
-static int
-result(int r)
+const struct pledge_rule *
+pledge_promised(enum pledge_promise p, size_t *n)
 {
-	if (r >= 0)
-		return 0;
-	errno = -r;
-	return -1;
+	*n = table[p].n;
+	return table[p].rules;
 }
 
+/* Append pointers to rules. Returns 0, or -1 with errno E2BIG. */
 static int
-add_rules(scmp_filter_ctx ctx, const struct pledge_rule *rules, size_t n)
+gather(const struct pledge_rule *all[BPF_RULES], size_t *n,
+    const struct pledge_rule *rules, size_t nrules)
 {
-	struct scmp_arg_cmp cmp[3];
-	const struct pledge_rule *r;
-	uint32_t action;
-
-	for (size_t i = 0; i < n; i++) {
-		r = &rules[i];
-		if (r->nargs > nitems(cmp) || r->error < 0 ||
-		    r->error > UINT16_MAX) {
-			errno = EINVAL;
-			return -1;
-		}
-		for (unsigned a = 0; a < r->nargs; a++) {
-			cmp[a].arg = r->arg[a].index;
-			cmp[a].op = SCMP_CMP_MASKED_EQ;
-			cmp[a].datum_a = r->arg[a].mask;
-			cmp[a].datum_b = r->arg[a].value;
-		}
-		action = r->error == 0 ? SCMP_ACT_ALLOW
-				       : SCMP_ACT_ERRNO((uint32_t)r->error);
-		if (result(seccomp_rule_add_array(
-			ctx, action, r->nr, r->nargs, cmp)) == -1)
-			return -1;
+	if (nrules > BPF_RULES - *n) {
+		errno = E2BIG;
+		return -1;
 	}
+	for (size_t i = 0; i < nrules; i++)
+		all[(*n)++] = &rules[i];
 	return 0;
 }
 
-static int
-build(scmp_filter_ctx ctx, const struct pledge *p)
+int
+pledge_compile(const struct pledge *p, struct sock_filter code[BPF_ROOM],
+    unsigned short *n)
 {
-	enum pledge_promise promise;
+	const struct pledge_rule *all[BPF_RULES], *rules;
+	size_t nall = 0, nrules;
 
-	/*
-	 * BADARCH by default kills only the thread.  NNP is set and checked in
-	 * confine.c.  OPTIMIZE 2 makes a balanced tree of the calls.
-	 */
-	if (result(seccomp_attr_set(
-		ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS)) == -1 ||
-	    result(seccomp_attr_set(ctx, SCMP_FLTATR_CTL_NNP, 0)) == -1 ||
-	    result(seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2)) == -1)
-		return -1;
 	for (size_t i = 0; i < p->npromises; i++) {
-		promise = p->promises[i];
-		if ((unsigned)promise >= PLEDGE_COUNT) {
+		if ((unsigned)p->promises[i] >= PLEDGE_COUNT) {
 			errno = EINVAL;
 			return -1;
 		}
-		if (add_rules(ctx, table[promise].rules, table[promise].n) ==
-		    -1)
+		rules = pledge_promised(p->promises[i], &nrules);
+		if (gather(all, &nall, rules, nrules) == -1)
 			return -1;
 	}
-	return add_rules(ctx, p->rules, p->nrules);
+	if (gather(all, &nall, p->rules, p->nrules) == -1)
+		return -1;
+	return bpf_compile(all, nall, code, n);
 }
 
 int
 pledge_apply(const struct pledge *p)
 {
-	scmp_filter_ctx ctx;
-	int error, r = -1;
+	static struct sock_filter code[BPF_ROOM];
+	struct sock_fprog program = {.filter = code};
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
 		return -1;
 	if (!pledge_enforced())
 		return 0;
-	if ((ctx = seccomp_init(SCMP_ACT_KILL_PROCESS)) == NULL) {
-		errno = ENOMEM;
+	if (pledge_compile(p, code, &program.len) == -1)
 		return -1;
-	}
-	if (build(ctx, p) == 0)
-		r = result(seccomp_load(ctx));
-	error = errno;
-	seccomp_release(ctx);
-	errno = error;
-	return r;
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Promise sets in the style of pledge(2), over libseccomp.  A worker lists
+ * Promise sets in the style of pledge(2), over seccomp(2).  A worker lists
  * everything it will ever ask of the kernel in one table beside its main():
  * named promises, and single rules with a reason for the rest.  Any other call
  * kills the process.
@@ -70,7 +70,7 @@ struct pledge {
 };
 
 /*
- * Load the filter.  A call that is not listed, or is of a foreign architecture
+ * Compile and load the filter.  A call that is not listed, or is of a foreign architecture
  * (x32, i386), kills the process.  Sets no_new_privs.  Returns 0, or -1 with
  * errno set; the caller must then not continue.  The filter is added to any
  * that is in force, so it can only restrict further.
