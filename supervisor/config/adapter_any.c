@@ -33,12 +33,10 @@ static int
 any_none(const struct adapter *a, struct fault *fault)
 {
 	return fault_set(fault,
-	    "agent %s: it has no provider. Set the variable of one (export "
-	    "ANTHROPIC_API_KEY=...), or write in config.json: "
-	    "{\"credentials\":{\"%s\":{\"file\":\"~/keys/%s\"}}}. `icctl "
-	    "login` "
-	    "shows what there is",
-	    a->name, a->any[0], a->any[0]);
+	    "agent %s: there is no key of a provider for it. Run icctl setup, "
+	    "which asks for one; or set a provider's variable (export "
+	    "ANTHROPIC_API_KEY=...). `icctl login` shows all ways",
+	    a->name);
 }
 
 int

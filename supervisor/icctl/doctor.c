@@ -201,8 +201,8 @@ check_keys(bool any)
 	doctor_env.keyed = any;
 	if (!any)
 		check(NOTE, "credential", "no key and no login found",
-		    "quickest: export ANTHROPIC_API_KEY=...; `icctl login` "
-		    "shows all ways");
+		    "quickest: icctl setup, or export ANTHROPIC_API_KEY=...; "
+		    "`icctl login` shows all ways");
 }
 
 static void

@@ -97,7 +97,8 @@ def providers(home, workspace):
     t.ok(r.returncode == 78 and "Set ANTHROPIC_API_KEY" in r.stderr and
          "icctl login anthropic" in r.stderr, "claude says what it needs", r)
     r = icctl(home, workspace, "start", "opencode", "task", PATH=path)
-    t.ok(r.returncode == 78 and "it has no provider" in r.stderr and
+    t.ok(r.returncode == 78 and "no key of a provider" in r.stderr and
+         "icctl setup" in r.stderr and
          "icctl login" in r.stderr, "so does opencode, at once", r)
     key = "sk-or-v1-" + 40 * "7"
     r = icctl(home, workspace, "start", "opencode", "task", PATH=path,
