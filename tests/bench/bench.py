@@ -137,12 +137,31 @@ class Bench:
         fn()
         return {"ms": (time.monotonic() - begin) * 1e3}
 
+    @staticmethod
+    def quiet(seconds=3):
+        """Waits for a moment in which nothing else runs. Returns whether it
+        came."""
+        def idle():
+            with open("/proc/stat", encoding="ascii") as f:
+                times = [int(t) for t in f.readline().split()[1:9]]
+            return times[3] + times[4], sum(times)
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            before = idle()
+            time.sleep(.1)
+            after = idle()
+            if after[0] - before[0] >= .9 * (after[1] - before[1]):
+                return True
+        return False
+
     def start(self):
         """Starts sessions with three servers, and as often the smallest
         sandbox: what the kernel and bubblewrap take at least."""
         bwrap = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "--dev",
                  "/dev", "--proc", "/proc", "true"]
+        quiet = 0
         for _ in range(self.opts.starts):
+            quiet += self.quiet()
             self.add("start", "bwrap", self.took(lambda: subprocess.run(
                 bwrap, check=True, stdout=subprocess.DEVNULL)), ms="ms")
             s = self.rig.new_session(servers=3)
@@ -150,6 +169,10 @@ class Bench:
                 self.add("start", "ironcurtain", self.took(s.start), ms="ms")
             finally:
                 s.stop()
+        if quiet < self.opts.starts:
+            self.notes.append(f"start: other processes ran during "
+                              f"{self.opts.starts - quiet} of "
+                              f"{self.opts.starts} samples")
 
     def boxes(self):
         """Starts an agent that does nothing in each runtime that works here,
