@@ -20,8 +20,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "policyd/engine/known.h"
-
 static struct rig rig;
 
 /* Load a rule about DIR/<where>, then one about everything. */
@@ -245,14 +243,12 @@ test_deep(void)
 	ok(path_resolve(&env, span_of(up, n + 6), &p) == PATH_OK &&
 		p.view.len == n - 10,
 	    "and up again");
-	/* Its descriptors leave a gap. */
-	known_drop(rig.engine->known);
 	fd = open("/dev/null", O_PATH | O_CLOEXEC);
+	close(fd);
 	for (unsigned i = 0; i < 100; i++)
 		(void)path_resolve(&env, span_of(up, n + 6), &p);
 	next = open("/dev/null", O_PATH | O_CLOEXEC);
-	is_int(next, fd + 1, "no descriptor is left behind");
-	close(fd);
+	is_int(next, fd, "no descriptor is left behind");
 	close(next);
 }
 
