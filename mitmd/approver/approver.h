@@ -49,7 +49,7 @@ extern struct approver_env approver_env;
 
 /* exchange.c */
 void exchange_init(void);
-/* Ask the model about this call. An earlier request is given up. */
+/* Ask the model about this call. An earlier request ends as failed. */
 void exchange_begin(const struct msg_CONSIDER *);
 /* keyd has made the stream. Takes `fd`. */
 void exchange_stream(uint32_t stream, int fd);

@@ -127,6 +127,9 @@ exchange_begin(const struct msg_CONSIDER *m)
 	struct msg_STREAM_OPEN open = {
 	    .digest = span_of(p->digest, sizeof(p->digest))};
 
+	/* Every call that was considered gets one opinion in the log. */
+	if (x->stream != 0)
+		exchange_fail("the next call is considered");
 	exchange_drop();
 	meter_begin(&x->meter, METER_NONE);
 	x->call = m->id;
