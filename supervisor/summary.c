@@ -19,6 +19,7 @@
 #include "budget/priv.h"
 #include "clone.h"
 #include "common/plural.h"
+#include "config/answer_key.h"
 #include "later.h"
 #include "others.h"
 
@@ -117,7 +118,7 @@ summary_limits(void)
 void
 summary_start(void)
 {
-	char agent[128], where[4200], policy[4200];
+	char agent[128], where[4200], policy[4200], key[ANSWER_KEY_NAME];
 
 	if (sup.opt.viewer == NULL || sup.opt.quiet)
 		return;
@@ -140,8 +141,9 @@ summary_start(void)
 	if (!sup.opt.ask)
 		sup_warn("no one is asked: calls that would wait are denied");
 	else if (sup.terminal.screen)
-		sup_warn("to approve or deny pending calls: Ctrl-] a, or icctl "
-			 "watch in another terminal");
+		sup_warn("to approve or deny pending calls: %s a, or icctl "
+			 "watch in another terminal",
+		    answer_key_name(sup.config.answer_key, key));
 	else if (!sup.terminal.raw_out || !sup.terminal.raw_err)
 		sup_warn("pending calls are shown here, for you to approve or "
 			 "deny, and by icctl watch in another terminal");

@@ -13,10 +13,10 @@ static struct {
 	uint64_t at;
 } said;
 
-/* Returns true for text without control characters but newline and tab. */
-static bool
+bool
 said_plain(struct span s)
 {
+	/* Only newline and tab. */
 	for (size_t i = 0; i < s.len; i++)
 		if ((s.p[i] < 0x20 && s.p[i] != '\n' && s.p[i] != '\t') ||
 		    s.p[i] == 0x7f)

@@ -15,6 +15,8 @@
  * program, and there is no message until the next one that is typed.
  */
 void said_take(struct span, bool typed);
+/* Returns true for text that can be a message: UTF-8 without controls. */
+bool said_plain(struct span);
 /* Returns the message if it is fresh, otherwise a NULL span. */
 struct span said_now(void);
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "common/sha256.h"
+#include "config/answer_key.h"
 #include "config/jsonfile.h"
 #include "config/parse.h"
 
@@ -53,7 +54,7 @@ static const struct {
 /* MiB of a file of the audit log: verified in well under a second. */
 #define AUDIT_ROTATE_MIB 64
 
-static const char *const config_keys[] = {"agent", "audit", "auditRedaction",
+static const char *const config_keys[] = {"agent", "answerKey", "audit", "auditRedaction",
     "autoApprove", "confinement", "containerRuntime", "credentials", "destinations",
     "dockerResources", "escalationTimeoutSeconds", "image", "limits", "maxConcurrentSessions", "mcpServers", "modelBodies", "notify",
     "packageCaches", "packageInstall", "policy", "policyBudget", "profiles", "providers", "proxy", "proxyTools",
@@ -135,6 +136,22 @@ config_confinement(
 }
 
 static int
+config_answer_key(
+    struct config *cfg, const struct jsonfile *j, struct json_object *root)
+{
+	const char *s = NULL;
+
+	if (jsonfile_str(j, root, "", "answerKey", &s) == -1)
+		return -1;
+	if (s != NULL && (cfg->answer_key = answer_key_parse(s)) == 0)
+		return jsonfile_bad(j, "", "answerKey",
+		    "must be Ctrl- and a letter or one of \\ ] ^ _, such as "
+		    "\"Ctrl-]\" or \"Ctrl-G\", but not Ctrl-C, Ctrl-H, Ctrl-I, "
+		    "Ctrl-J or Ctrl-M");
+	return 0;
+}
+
+static int
 config_scalars(
     struct config *cfg, const struct jsonfile *j, struct json_object *root)
 {
@@ -149,6 +166,8 @@ config_scalars(
 		&seconds) == -1)
 		return -1;
 	cfg->hold_ms = (uint32_t)seconds * 1000;
+	if (config_answer_key(cfg, j, root) == -1)
+		return -1;
 	/* null: no limit */
 	if (json_object_object_get_ex(root, "maxConcurrentSessions", &o) &&
 	    o == NULL)
@@ -352,6 +371,7 @@ config_init(struct config *cfg)
 {
 	memset(cfg, 0, sizeof(*cfg));
 	cfg->hold_ms = 300000;
+	cfg->answer_key = ANSWER_KEY_DEFAULT;
 	cfg->runtime = "bwrap";
 	cfg->unknown = PROTO_UNKNOWN_HOLD;
 	cfg->redact = true;

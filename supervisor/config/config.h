@@ -130,6 +130,7 @@ struct config {
 	char *policy; /* a name, or an absolute directory; or NULL */
 	char **trusted; /* servers; or NULL */
 	char **notify;
+	uint8_t answer_key; /* as answer_key.h has it */
 	uint32_t hold_ms;
 	unsigned max_sessions; /* that `icctl start` starts; 0: no limit */
 	struct budget_limits budget;

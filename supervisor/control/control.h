@@ -83,6 +83,7 @@ void control_op(struct client *, struct span line);
 /* Operations in other files. None keeps the request. */
 /* talk.c */
 void control_op_send(struct client *, struct json_object *);
+void control_op_say(struct client *, struct json_object *);
 void control_op_interrupt(struct client *, struct json_object *);
 void control_op_events(struct client *);
 void control_op_attach(struct client *);		    /* attach.c */

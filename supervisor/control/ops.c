@@ -349,6 +349,7 @@ static const struct command {
     {"keys-reload", op_keys_reload},
     {"reload", control_op_reload},
     {"revoke", control_op_revoke},
+    {"say", control_op_say},
     {"send", control_op_send},
     {"stop", op_stop},
     {"trust", control_op_trust},

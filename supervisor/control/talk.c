@@ -18,6 +18,7 @@
 #include "common/bridge_frames.h"
 #include "conversation/conversation.h"
 #include "json_put.h"
+#include "relay/link.h"
 #include "sup.h"
 
 #define TALK_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
@@ -114,6 +115,50 @@ control_op_send(struct client *c, struct json_object *req)
 	}
 	if (text != NULL)
 		freezero(text, len);
+}
+
+/*
+ * A viewer's input line. The person typed it there, and whoever may ask for this
+ * could answer pending calls as well (op_commands). In a conversation it begins
+ * a turn; otherwise the viewer, which has the keyboard, types it to the agent.
+ */
+void
+control_op_say(struct client *c, struct json_object *req)
+{
+	struct json_object *v = NULL, *o;
+	const char *why, *code = "bad-request";
+	struct span s;
+
+	if (!json_object_object_get_ex(req, "message", &v) ||
+	    !json_object_is_type(v, json_type_string)) {
+		control_fail(c, code, "\"message\" is missing");
+		return;
+	}
+	s = span_of(json_object_get_string(v),
+	    (size_t)json_object_get_string_len(v));
+	if (s.len == 0 || s.len > PROTO_MAX_SAID || !said_plain(s)) {
+		control_fail(c, code,
+		    "a message has 1 to 4096 bytes of UTF-8 and no control "
+		    "characters");
+		return;
+	}
+	if (!conversation_on() && !link_has_screen()) {
+		control_fail(c, "not-found",
+		    "this session takes no messages: it does one task");
+		return;
+	}
+	if (conversation_on() && (why = conversation_send(s, &code)) != NULL) {
+		control_fail(c, code, why);
+		return;
+	}
+	said_take(s, true);
+	o = control_ok();
+	put_bool(o, "type", !conversation_on());
+	if (conversation_on())
+		put_int(o, "turn", conversation_turn());
+	sup_note("pid %d: a message of %zu bytes was typed in a viewer",
+	    (int)c->peer.pid, s.len);
+	control_reply(c, o);
 }
 
 void

@@ -73,9 +73,10 @@ COMMAND(pull, "[SESSION] [--branch B] [--into DIR]",
     "object is checked; nothing is checked out, merged or run.")
 COMMAND(attach, "[SESSION]",
     "show the agent's terminal here, and type into it",
-    "Ctrl-] d leaves again, and the session goes on; Ctrl-] shows what\n"
-    "else there is. SESSION is its directory or id; without it, the only\n"
-    "one that runs.")
+    "Ctrl-] d leaves again, and the session goes on; Ctrl-] s says something\n"
+    "to the agent, and Ctrl-] shows what else there is (config.json's\n"
+    "answerKey names another key). SESSION is its directory or id; without\n"
+    "it, the only one that runs.")
 COMMAND(pending, "",
     "list pending calls and requests",
     "For each a short id, how long you have, what it would do, and every\n"

@@ -479,6 +479,7 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 		return unit_start(ctl, st.args);
 	if (st.detach)
 		return talk_start(ctl, program, st.args);
+	launch_key(&how, ctl, st.config, st.profile, false);
 	(void)launch_session(program, st.args, &how, ctl->dir);
 	warn("viewer");
 	return ICCTL_FAILED;

@@ -51,6 +51,6 @@ start_usage(void)
 	    "SERVER, --allow-sockets, --runtime none:\n                        "
 	    " see icsupervisor(8)\n\nWhat the agent asks for is shown on this "
 	    "terminal, where you approve or deny it:\nat once, or, if the "
-	    "agent has the full screen, with Ctrl-] a. In another terminal:\n"
-	    "icctl watch.");
+	    "agent has the full screen, with Ctrl-] a (config.json's answerKey names\n"
+	    "another key). In another terminal: icctl watch.");
 }

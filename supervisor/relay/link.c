@@ -226,6 +226,7 @@ link_spawn(struct fault *fault)
 
 	if ((path = paths_join(sup.paths.bindir, "icctl")) == NULL)
 		return fault_errno(fault, "viewer");
+	link_env.how.key = sup.config.answer_key;
 	viewer_how_text(&link_env.how, how);
 	viewer_how_environment(envp);
 	s.path = path;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/span.h"
+#include "config/answer_key.h"
 
 static bool
 how_same_file(int a, int b)
@@ -39,7 +40,8 @@ viewer_how_find(struct viewer_how *how, bool no_input)
 {
 	struct winsize ws;
 
-	*how = (struct viewer_how){.rows = 24, .cols = 80};
+	*how = (struct viewer_how){
+	    .rows = 24, .cols = 80, .key = ANSWER_KEY_DEFAULT};
 	how->screen = !no_input && isatty(STDIN_FILENO) &&
 		      isatty(STDOUT_FILENO) && how_draws();
 	if (how->screen) {
@@ -73,14 +75,31 @@ void
 viewer_how_text(const struct viewer_how *how, char *dst)
 {
 	if (how->screen)
-		snprintf(dst, VIEWER_HOW_TEXT, "screen:%ux%u%s", how->rows,
-		    how->cols, how->attached ? ",attached" : "");
+		snprintf(dst, VIEWER_HOW_TEXT, "screen:%ux%u,key:%u%s",
+		    how->rows, how->cols, (unsigned)how->key,
+		    how->attached ? ",attached" : "");
 	else
 		snprintf(dst, VIEWER_HOW_TEXT, "lines%s%s%s%s%s%s",
 		    how->raw[0] ? ",raw-out" : "",
 		    how->raw[1] ? ",raw-err" : "", how->input ? ",input" : "",
 		    how->merge ? ",merge" : "", how->acp ? ",acp" : "",
 		    how->attached ? ",attached" : "");
+}
+
+static int
+how_key(struct viewer_how *how, const char *digits, size_t len)
+{
+	unsigned key = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (digits[i] < '0' || digits[i] > '9' || key > 31)
+			return -1;
+		key = key * 10 + (unsigned)(digits[i] - '0');
+	}
+	if (key > 31 || !answer_key_valid((uint8_t)key))
+		return -1;
+	how->key = (uint8_t)key;
+	return 0;
 }
 
 static int
@@ -98,6 +117,8 @@ how_word(struct viewer_how *how, const char *word, size_t len)
 	    {"attached", &how->attached},
 	};
 
+	if (len > 4 && strncmp(word, "key:", 4) == 0)
+		return how_key(how, word + 4, len - 4);
 	for (size_t i = 0; i < nitems(words); i++) {
 		if (strlen(words[i].name) != len ||
 		    strncmp(words[i].name, word, len) != 0)
@@ -114,7 +135,8 @@ viewer_how_parse(struct viewer_how *how, const char *text)
 	size_t n = strcspn(text, ",");
 	char end;
 
-	*how = (struct viewer_how){.rows = 24, .cols = 80};
+	*how = (struct viewer_how){
+	    .rows = 24, .cols = 80, .key = ANSWER_KEY_DEFAULT};
 	if (n == 5 && strncmp(text, "lines", n) == 0) {
 		how->screen = false;
 	} else if (n > 7 && strncmp(text, "screen:", 7) == 0) {

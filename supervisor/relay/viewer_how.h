@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The way a viewer shows a session: derived from standard input, output and
- * error, and passed between programs as text, "screen:23x80" or
+ * error, and passed between programs as text, "screen:23x80,key:7" or
  * "lines,raw-out,input".
  */
 #ifndef VIEWER_HOW_H
@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define VIEWER_HOW_TEXT 96U
 #define VIEWER_HOW_ENV 64U
@@ -22,6 +23,7 @@ struct viewer_how {
 	bool merge;          /* both outputs are one file: keep their order */
 	bool acp;            /* an editor reads and writes them */
 	bool attached;       /* attached to a running session */
+	uint8_t key;         /* the viewer's own key on a full screen */
 	unsigned rows, cols; /* size of the agent's screen */
 };
 

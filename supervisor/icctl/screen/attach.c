@@ -94,6 +94,7 @@ icctl_attach(struct icctl *ctl, int argc, char **argv)
 	/* Only the first viewer gets the agent's own bytes. */
 	how.raw[0] = how.raw[1] = how.input = how.merge = false;
 	how.attached = true;
+	launch_key(&how, ctl, NULL, NULL, how.screen);
 	name = icctl_text(o, "session");
 	(void)launch_viewer(0, &how, name, ctl->dir, channel, -1);
 	warn("viewer");

@@ -98,9 +98,10 @@ on_box_end(struct chan *c, const struct msg_BOX_END *m)
 static int
 on_typist(struct chan *c, const struct msg_TYPIST *m)
 {
+	viewer.watches = !m->types;
 	if (!m->types)
-		says("another viewer has the keyboard now; Ctrl-] t takes it "
-		     "back");
+		says("another viewer has the keyboard now; %s t takes it back",
+		    viewer.key);
 	return 0;
 }
 
@@ -158,6 +159,7 @@ channel_open(int fd, void (*closed)(const char *why))
 	if (chan_open(viewer.chan) == -1)
 		fatal("viewer");
 	viewer.room = PROTO_TYPED_ROOM;
+	viewer.watches = false;
 	if (viewer.how.screen)
 		draw_again();
 	input_update();

@@ -161,7 +161,7 @@ draw_scrolled(const struct msg_LINE *m)
 	while ((rv = cells_next(&in, &c)) == 1) {
 		if (col + c.width > draw_env.term_cols)
 			continue;
-		draw_cell_at(0, col, &c);
+		paint_cell_at(&draw_env.paint, 0, col, &c);
 		col += c.width;
 	}
 	paint_plain(p);

@@ -135,3 +135,11 @@ draw_messages_end(void)
 	draw_line();
 	return true;
 }
+
+void
+draw_input(const struct edit *e, const char *hint)
+{
+	draw_env.input = e;
+	draw_env.input_hint = hint;
+	draw_line_later();
+}

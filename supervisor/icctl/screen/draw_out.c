@@ -44,20 +44,6 @@ all_dirty(void)
 	draw_env.paint.known = false;
 }
 
-/*
- * Only printable ASCII has the same width everywhere: after anything else the
- * cursor is positioned explicitly.
- */
-void
-draw_cell_at(unsigned row, unsigned col, const struct cell *c)
-{
-	struct paint *p = &draw_env.paint;
-
-	paint_cell(p, c);
-	if (c->nchars != 1 || c->chars[0] < 0x20 || c->chars[0] > 0x7e)
-		paint_printf(p, "\033[%u;%uH", row + 1, col + c->width + 1);
-}
-
 static bool
 is_blank(const struct cell *c)
 {
@@ -99,7 +85,7 @@ show_row(unsigned row)
 	while (col < to && col < blank) {
 		if (cells[col].width > shown - col)
 			break;
-		draw_cell_at(row, col, &cells[col]);
+		paint_cell_at(p, row, col, &cells[col]);
 		col += cells[col].width;
 	}
 	if (col < to) {
@@ -138,6 +124,15 @@ show_modes(void)
 	draw_env.set_modes = draw_env.modes;
 }
 
+/* Returns the input line if it is shown, else NULL. */
+static const struct edit *
+line_input(void)
+{
+	return draw_env.prefix || draw_env.messages == MESSAGES_ASKED
+		   ? NULL
+		   : draw_env.input;
+}
+
 static void
 show_cursor(void)
 {
@@ -150,6 +145,11 @@ show_cursor(void)
 	uint8_t want = (uint8_t)(shapes[draw_env.shape] -
 				 ((draw_env.modes & PROTO_TERM_BLINK) != 0));
 
+	if (line_input() != NULL) {
+		paint_printf(p, "\033[%u;%uH\033[?25h", draw_env.term_rows,
+		    draw_env.message_col + 1);
+		return;
+	}
 	/* For the default shape, use this terminal's own. */
 	if (want == 1)
 		want = 0;
@@ -172,6 +172,7 @@ show_cursor(void)
 static int
 line_text(char *text, size_t cap, const char **right)
 {
+	static char keys[40];
 	const char *news = says_latest();
 	unsigned cols = draw_env.term_cols;
 	size_t room;
@@ -180,13 +181,16 @@ line_text(char *text, size_t cap, const char **right)
 	*right = "";
 	if (draw_env.prefix)
 		return snprintf(text, cap,
-		    "%s m messages   d detach   z suspend   t take keyboard   "
-		    "Ctrl-] send it   others: back",
-		    draw_env.npending != 0 && viewer.may ? " a answer  " : "");
+		    "%s s say  m messages  d detach  z suspend  t keyboard  "
+		    "%s send it  others: back",
+		    draw_env.npending != 0 && viewer.may ? " a answer  " : "",
+		    viewer.key);
 	if (draw_env.messages == MESSAGES_ASKED)
 		return snprintf(text, cap, " any key: back to the agent");
-	*right =
-	    viewer.how.attached ? " Ctrl-] d leaves " : " Ctrl-] for commands ";
+	snprintf(keys, sizeof(keys),
+	    viewer.how.attached ? " %s d leaves " : " %s for commands ",
+	    viewer.key);
+	*right = keys;
 	n = snprintf(text, cap, " ironcurtain %s  %s%s", viewer.name,
 	    draw_env.pending, draw_env.npending != 0 ? "  " : "");
 	if (n < 0 || n >= (int)cap || (unsigned)n >= cols || news[0] == '\0')
@@ -195,7 +199,7 @@ line_text(char *text, size_t cap, const char **right)
 	if (strlen(news) <= room)
 		return n + snprintf(text + n, cap - (size_t)n, "%s", news);
 	/* It does not fit: name the key that shows it whole. */
-	*right = " Ctrl-] m: messages ";
+	snprintf(keys, sizeof(keys), " %s m: messages ", viewer.key);
 	room = cols - (unsigned)n;
 	if (cols <= 60 || room < strlen(*right) + 8)
 		return n;
@@ -216,6 +220,10 @@ show_line(void)
 	int n;
 
 	draw_env.line_dirty = false;
+	if (line_input() != NULL) {
+		draw_message(draw_env.input, draw_env.input_hint);
+		return;
+	}
 	n = line_text(text, sizeof(text), &right);
 	if (n >= (int)sizeof(text))
 		n = (int)sizeof(text) - 1;

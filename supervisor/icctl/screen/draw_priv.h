@@ -20,6 +20,8 @@ enum draw_messages {
 	MESSAGES_ASKED  /* until the person types a key */
 };
 
+struct edit;
+
 struct draw {
 	bool on;         /* the viewer owns the terminal */
 	bool clear;      /* draw everything again */
@@ -41,6 +43,9 @@ struct draw {
 	struct paint paint;
 	/* Calls that wait for the person. */
 	unsigned npending;
+	const struct edit *input; /* the input line, or NULL */
+	const char *input_hint;	  /* says what keys do */
+	unsigned message_col;	  /* its cursor */
 	char pending[80];
 };
 
@@ -61,9 +66,9 @@ void draw_leave_main(void);
 void draw_messages_over(void);
 /* Draw the messages in the agent's rows. */
 void draw_messages_show(void);
+/* Draw the input line instead of the bottom line; `hint` says what keys do. */
+void draw_message(const struct edit *, const char *hint);
 /* Tell termd the size of the terminal. */
 void draw_tell_size(void);
-/* Paint a cell at its place; everything to its left is already correct. */
-void draw_cell_at(unsigned row, unsigned col, const struct cell *);
 
 #endif

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "icctl/screen/message.h"
+
 #define INPUT_CHUNK 32768U
 #define INPUT_ESC_MS 50U
 #define INPUT_BACK_MS 500U
@@ -42,7 +44,9 @@ on_keys(struct span s)
 
 	if (draw_messages_end())
 		return;
-	if (viewer.chan == NULL || s.len > viewer.room || input_env.answer)
+	if (input_env.answer || message_keys(s))
+		return;
+	if (viewer.chan == NULL || s.len > viewer.room)
 		return;
 	spend(s.len);
 	viewer_send(MSG_KEYS, &m);
@@ -55,7 +59,9 @@ on_paste(struct span s, bool last)
 
 	if (draw_messages_end())
 		return;
-	if (viewer.chan == NULL || s.len > viewer.room || input_env.answer)
+	if (input_env.answer || message_paste(s))
+		return;
+	if (viewer.chan == NULL || s.len > viewer.room)
 		return;
 	spend(s.len);
 	viewer_send(MSG_PASTE, &m);

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFIX 0x1d /* Ctrl-] */
 #define ESC 0x1b
 #define SEQ_MAX 64U
 #define STRING_MAX 4096U
@@ -208,10 +207,11 @@ after_prefix(const struct keys_ops *ops, uint8_t c)
 {
 	keys_env.state = GROUND;
 	ops->prefix(false);
-	switch (c) {
-	case PREFIX:
+	if (c == viewer.how.key) {
 		out_byte(ops, c);
-		break;
+		return;
+	}
+	switch (c) {
 	case 'd':
 	case 'd' & 0x1f:
 		ops->command(KEYS_DETACH);
@@ -225,6 +225,9 @@ after_prefix(const struct keys_ops *ops, uint8_t c)
 		break;
 	case 'a':
 		ops->command(KEYS_ANSWER);
+		break;
+	case 's':
+		ops->command(KEYS_SAY);
 		break;
 	case 'm':
 		ops->command(KEYS_MESSAGES);
@@ -261,7 +264,7 @@ after_esc(const struct keys_ops *ops, uint8_t c)
 	default:
 		/* Alt and a key; the prefix keeps its meaning. */
 		keys_env.state = GROUND;
-		if (c == PREFIX) {
+		if (c == viewer.how.key) {
 			out_byte(ops, ESC);
 			keys_env.state = AFTER_PREFIX;
 			ops->prefix(true);
@@ -309,7 +312,7 @@ ground(const struct keys_ops *ops, uint8_t c)
 		keys_env.seq[0] = c;
 		keys_env.nseq = 1;
 		keys_env.long_seq = false;
-	} else if (c == PREFIX) {
+	} else if (c == viewer.how.key) {
 		out_flush(ops);
 		keys_env.state = AFTER_PREFIX;
 		ops->prefix(true);

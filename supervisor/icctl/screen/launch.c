@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/config.h"
+#include "icctl/icctl.h"
 #include "icctl/screen/viewer.h"
 
 /*
@@ -23,6 +25,23 @@
  * none.
  */
 #define LAUNCH_ABOVE 10
+
+void
+launch_key(struct viewer_how *how, const struct icctl *ctl, const char *file,
+    const char *profile, bool say)
+{
+	const char *home = getenv("HOME");
+	struct fault fault;
+	struct config cfg;
+
+	if (config_load(&cfg, file, ctl->home, home == NULL ? "/" : home,
+		profile, &fault) == 0) {
+		how->key = cfg.answer_key;
+		config_free(&cfg);
+	} else if (say) {
+		warnx("%s; the answering key is Ctrl-]", fault.text);
+	}
+}
 
 /* Like dup2(2), for any source. */
 static int

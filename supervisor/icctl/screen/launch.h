@@ -7,6 +7,14 @@
 
 #include "relay/viewer_how.h"
 
+struct icctl;
+
+/*
+ * Take the viewer's key from config.json, or from `file`. If that cannot be read,
+ * the key stays; the reason is printed if `say`, or else icsupervisor does it.
+ */
+void launch_key(struct viewer_how *, const struct icctl *, const char *file,
+    const char *profile, bool say);
 /*
  * Start icsupervisor (`program`) and become its viewer. args[0] is its name,
  * args[1] and args[2] are set here, and its other arguments follow. `dir` is

@@ -212,6 +212,19 @@ paint_cell(struct paint *p, const struct cell *c)
 		paint_char(p, c->chars[i]);
 }
 
+/*
+ * Only printable ASCII has the same width everywhere: after anything else the
+ * cursor is positioned explicitly.
+ */
+void
+paint_cell_at(
+    struct paint *p, unsigned row, unsigned col, const struct cell *c)
+{
+	paint_cell(p, c);
+	if (c->nchars != 1 || c->chars[0] < 0x20 || c->chars[0] > 0x7e)
+		paint_printf(p, "\033[%u;%uH", row + 1, col + c->width + 1);
+}
+
 int
 paint_some(struct paint *p, int fd)
 {

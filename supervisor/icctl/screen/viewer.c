@@ -19,6 +19,7 @@
 #include "common/log.h"
 #include "credential/handover.h"
 #include "icctl/screen/channel.h"
+#include "icctl/screen/message.h"
 #include "icctl/screen/panel.h"
 #include "icctl/screen/waiting.h"
 
@@ -86,6 +87,9 @@ viewer_command(enum keys_command c)
 		break;
 	case KEYS_ANSWER:
 		waiting_answer();
+		break;
+	case KEYS_SAY:
+		message_open();
 		break;
 	case KEYS_MESSAGES:
 		draw_messages();
@@ -330,6 +334,7 @@ viewer_run(const struct viewer_how *how, struct viewer_state *state,
 	log_init("icctl", false);
 	viewer.told = session->told;
 	viewer.how = *how;
+	(void)answer_key_name(how->key, viewer.key);
 	viewer.state = state;
 	viewer.name = session->name;
 	viewer.dir = session->dir;

@@ -15,6 +15,7 @@
 #include "common/ipc/chan.h"
 #include "common/loop.h"
 #include "common/term/cells.h"
+#include "config/answer_key.h"
 #include "relay/viewer_how.h"
 
 /* Exit statuses of the viewer process, read by its parent. */
@@ -68,11 +69,13 @@ struct viewer {
 	struct viewer_how how;
 	struct viewer_state *state;
 	const char *name; /* the session's */
+	char key[ANSWER_KEY_NAME]; /* the name of how.key */
 	const char *dir; /* its directory, or NULL: pending calls are unknown */
 	bool may;        /* answer them: icsupervisor did not start us */
 	struct chan *chan;
 	struct loop_io link_io, life_io, signal_io, says_io;
 	int link, life, signals;
+	bool watches;  /* another viewer has the keyboard */
 	bool ended;    /* BOX_END was received */
 	bool over;     /* the link is closed: there will be no other channel */
 	bool told;     /* the parent reports when icsupervisor has ended */
@@ -178,6 +181,9 @@ void paint_init(struct paint *);
 /* Returns true if the terminal only supports text and newlines. */
 bool paint_is_dumb(void);
 void paint_cell(struct paint *, const struct cell *);
+/* Do the same at its place; everything to its left is already correct. */
+void paint_cell_at(
+    struct paint *, unsigned row, unsigned col, const struct cell *);
 /* Set default colours and no attributes. */
 void paint_plain(struct paint *);
 void paint_text(struct paint *, const char *);
@@ -212,6 +218,12 @@ void draw_resume(void);
  * person by the bell and the terminal's notifications.
  */
 void draw_pending(unsigned n, const char *what, bool ring);
+/*
+ * Show the person's input line in the bottom line, with a hint at its right end,
+ * or no longer if it is NULL.
+ */
+struct edit;
+void draw_input(const struct edit *, const char *hint);
 /* Show all messages in the agent's place, until draw_messages_end(). */
 void draw_messages(void);
 /* Returns false if they were not shown. */
@@ -231,6 +243,7 @@ enum keys_command {
 	KEYS_SUSPEND,
 	KEYS_TAKE,
 	KEYS_ANSWER,
+	KEYS_SAY,
 	KEYS_MESSAGES
 };
 struct keys_ops {

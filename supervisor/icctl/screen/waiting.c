@@ -30,8 +30,8 @@ waiting_show(bool ring)
 	char text[80] = "";
 
 	if (n != 0 && viewer.may)
-		snprintf(text, sizeof(text), "%u PENDING CALL%s: Ctrl-] a", n,
-		    n == 1 ? "" : "S");
+		snprintf(text, sizeof(text), "%u PENDING CALL%s: %s a", n,
+		    n == 1 ? "" : "S", viewer.key);
 	else if (n != 0)
 		snprintf(text, sizeof(text),
 		    "%u PENDING CALL%s: icctl approve %s", n, n == 1 ? "" : "S",

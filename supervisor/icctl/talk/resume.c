@@ -292,6 +292,8 @@ icctl_resume(struct icctl *ctl, int argc, char **argv)
 	if (r.detach)
 		return talk_start(ctl, program, r.args);
 	viewer_how_find(&how, r.command != NULL);
+	launch_key(&how, ctl, start_file_get(&r.file, "config"),
+	    start_file_get(&r.file, "profile"), false);
 	(void)launch_session(program, r.args, &how, ctl->dir);
 	warn("viewer");
 	return ICCTL_FAILED;

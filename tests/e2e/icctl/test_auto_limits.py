@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Where the approver's say ends: old messages, a model that does not answer in
+"""The approver's limits: old messages, a model that does not answer in
 time, an exhausted budget, and 500 calls with orders in their arguments. The
 test moves icsupervisor's clock (clock_shift.c), and so waits for nothing.
 

@@ -9,6 +9,7 @@ import random
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import termios
 
@@ -31,11 +32,11 @@ ENV = {"PATH": "/usr/bin:/bin", "HOME": "/", "TERM": "xterm-256color",
 class Rig:
     """A full-screen viewer on a terminal, with a simulated termd."""
 
-    def __init__(self, env=None, session=None):
+    def __init__(self, env=None, session=None, how=""):
         self.d = FakeTermd()
         self.term = Terminal(
             [h.program("icctl"), "viewer", "0",
-             f"screen:{ROWS - 1}x{COLS},attached", "session-name",
+             f"screen:{ROWS - 1}x{COLS},attached{how}", "session-name",
              *([session] if session else [])],
             {**ENV, **(env or {})}, ROWS, COLS,
             fds={3: self.d.theirs.fileno()})
@@ -122,6 +123,12 @@ class Control:
         self.say({"ok": True, "session": "x", "holds": holds})
         return ask
 
+    def asked(self):
+        """Returns the next request of a connection, and its end."""
+        conn = self.listener.accept()[0]
+        conn.settimeout(20)
+        return json.loads(conn.makefile().readline()), conn
+
     def say(self, message):
         self.conn.sendall(json.dumps(message).encode() + b"\n")
 
@@ -181,6 +188,110 @@ def told(_):
                    "agent may ask again. To be asked for longer, raise "
                    "escalationTimeoutSeconds", "what happened, and how to "
                    "allow it next time, is said at the end as well")
+
+
+def spoken(_):
+    """The input line: the agent sees nothing before Enter, and pasted bytes
+    are only text."""
+    with h.workdir() as work:
+        c = Control(work)
+        r = Rig(session=work)
+        r.draw(["the agent's"])
+        c.watched([])
+
+        def line(text):
+            h.wait_for(lambda: text in r.see().line(ROWS - 1),
+                       text + " in " + r.screen.line(ROWS - 1))
+
+        def sends(want, answer):
+            r.term.key(b"\r")
+            ask, conn = c.asked()
+            t.equal(ask, {"op": "say", "message": want}, f"sent: {want!r}")
+            line(" being sent")
+            r.term.key(b"x\r\x1b[200~y\x1b[201~")
+            t.ok(r.d.nothing(0.1), "the agent has nothing before the answer")
+            conn.sendall(json.dumps(answer).encode() + b"\n")
+
+        def typed_in(want):
+            t.equal((r.d.text(ft.PASTE), r.d.text(ft.KEYS)),
+                    (want.encode(), b"\r"), "it is pasted, and Enter")
+            h.wait_for(lambda: r.see() and r.ours(), "the line is back")
+        yes = {"ok": True, "type": True}
+        for keys, want in (
+                (b"read ~/x", "read ~/x"),
+                (b"wrong\x15right", "right"),
+                (b"one two  \x17three", "one three"),
+                (b"ac\x1b[Db\x1b[Cd\x1b[H0\x1b[F9", "0abcd9"),
+                (b"ab\x1bOD\x1b[3~c\x01d\x05e", "dace"),
+                ("\u00e9\u4e16x\x7f\x7f!".encode(), "\u00e9!"),
+                (b"a\xff\xc3b\x80c\xed\xa0\x80d", "abcd"),
+                (b"\tz\x1by\x1b[A", "z"),
+                (b"\x1b[200~two\nlines\x1dd\x1b[2J\x1ds\x03\r\x1b[201~.",
+                 "two linesd[2Js ."),
+                ("a\u202eb\u200bc".encode(), "abc")):
+            r.term.key(b"\x1ds")
+            line(" say: ")
+            r.term.key(keys)
+            sends(want, yes)
+            typed_in(want)
+        r.term.key(b"\x1ds" + b"secret\x1b")
+        h.wait_for(lambda: r.see() and r.ours(), "cancelled")
+        r.term.key(b"\x1dsanother\x03")
+        h.wait_for(lambda: r.see() and r.ours(), "cancelled")
+        r.term.key(b"\x1ds\r")
+        h.wait_for(lambda: r.see() and r.ours(), "empty")
+        t.ok(r.d.nothing(), "cancelled or empty: nothing is sent")
+        r.term.key(b"\x1ds\x1b[200~" + b"x" * 9000 + b"\x1b[201~")
+        line(" full: Enter sends")
+        t.ok(r.screen.line(ROWS - 2) == "", "it stays in the last row")
+        sends("x" * 2000, {"ok": False, "code": "busy", "error": "a turn runs"})
+        line("not sent: a turn runs")
+        r.term.key(b"\x1ds")
+        line("xxx")
+        r.term.key(b"\x15again")
+        sends("again", {"ok": True, "type": False, "turn": 3})
+        h.wait_for(lambda: r.see() and r.ours(), "a turn")
+        t.ok(r.d.nothing(), "in a conversation nothing is typed")
+        r.term.key(b"\x1ds" + b"lost\r")
+        c.asked()[1].close()
+        line("not sent: the session")
+        r.d.send(0x0b0c, b"\0")  # TYPIST
+        line("another viewer has the")
+        r.term.key(b"\x1ds")
+        line("another viewer has the keyb")
+        r.term.key(b"k")
+        t.equal(r.d.text(ft.KEYS), b"k", "without the keyboard: no line")
+        r.d.send(ft.BOX_END)
+        t.equal(r.end(), 0, "the end")
+
+
+def own_key(_):
+    """Another key than Ctrl-], wherever a key is named."""
+    with h.workdir() as work:
+        c = Control(work)
+        r = Rig(session=work, how=",key:7")
+        r.draw([])
+        c.watched([])
+        h.wait_for(lambda: "Ctrl-G d leaves" in r.see().line(ROWS - 1),
+                   "the key's name")
+        c.say({"event": "hold", "hold": c.hold("k3f9")})
+        h.wait_for(lambda: "1 PENDING CALL: Ctrl-G a" in
+                   r.see().line(ROWS - 1), "the call")
+        r.term.key(b"\x1d")
+        t.equal(r.d.text(ft.KEYS), b"\x1d", "Ctrl-] is the agent's")
+        r.term.key(b"\x07")
+        h.wait_for(lambda: "Ctrl-G send it" in r.see().line(ROWS - 1), "help")
+        r.term.key(b"\x07")
+        t.equal(r.d.text(ft.KEYS), b"\x07", "twice: it is sent")
+        t.ok("Ctrl-]" not in r.term.all.decode(), "no text names Ctrl-]")
+        r.term.key(b"\x07d")
+        r.d.gone()
+        t.equal(r.end(), 0, "and it leaves")
+    for bad in ("key:9", "key:13", "key:27", "key:29x", "key:", "key:300"):
+        run = subprocess.run([h.program("icctl"), "viewer", "0",
+                              f"screen:23x80,{bad}", "x"], env=ENV,
+                             capture_output=True, check=False)
+        t.equal(run.returncode, 2, f"{bad} is none")
 
 
 def draws(_):
@@ -467,7 +578,7 @@ def restored(_):
 
 
 def main():
-    for part in (draws, told, crowded, typed, hostile, noise, resized, killed,
+    for part in (draws, told, spoken, own_key, crowded, typed, hostile, noise, resized, killed,
                  restored):
         with t.case(part.__name__):
             try:
