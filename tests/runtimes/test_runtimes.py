@@ -92,6 +92,25 @@ def test_caches(work):
              f"{r.returncode} {r.stdout} {r.stderr}")
 
 
+def builtin(work):
+    """Returns a provider and what a session of the built-in agent needs."""
+    p = h.Provider(work, script=[{"text": "FINAL: fine"}])
+    return p, {"config": {
+        "providers": {"anthropic": {"upstream": p.url, "ca": p.ca}},
+        "credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}}},
+        "env": {"ANTHROPIC_API_KEY": h.ANTHROPIC_KEY}}
+
+
+def test_builtin(work):
+    _, more = builtin(work)
+    s = h.Session(work, runtime="bwrap", options=[
+        "--agent", "builtin", "--task", "say fine"], **more)
+    r = finish(s)
+    t.ok(r.returncode == 0 and "FINAL: fine" in r.stdout,
+         "the built-in agent runs in an image that has none of it",
+         f"{r.returncode} {r.stdout} {r.stderr} {s.session_log()[-900:]}")
+
+
 def test_calls(work):
     """One pending call is approved and one denied."""
     log = os.path.join(work, "log", "log.jsonl")
@@ -439,8 +458,8 @@ def test_tcp_killed(work):
 
 
 def main():
-    tests = [test_start, test_caches, test_calls, test_metadata, test_links, test_no_shell,
-             test_layers, test_stop, test_killed]
+    tests = [test_start, test_caches, test_builtin, test_calls, test_metadata,
+             test_links, test_no_shell, test_layers, test_stop, test_killed]
     if NAME == "docker":
         tests += [test_tcp, test_tcp_open, test_tcp_killed]
     only = sys.argv[1:]

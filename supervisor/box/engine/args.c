@@ -348,6 +348,8 @@ engine_args(char *const *argv, bool side, struct fault *fault)
 			  : add_rows(args, &n, rows, nitems(rows), &v);
 	if (rv == 0 && !side)
 		rv = add_caches(args, &n);
+	if (rv == 0 && !side)
+		rv = engine_own_add(args, &n, ENGINE_MAX_ARGS - 1);
 	if (rv == 0)
 		rv = engine_volumes_add(args, &n, ENGINE_MAX_ARGS - 1);
 	if (rv == 0)

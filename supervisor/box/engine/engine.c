@@ -61,7 +61,10 @@ struct engine engine = {.fd = -1};
 const char *const engine_bridge_options[] = {
     "--filter", ENGINE_FILTER, "--env", "/etc/ironcurtain/agent.env", NULL};
 
-/* The agent's program is the image's own, found there by its PATH. */
+/*
+ * The agent's program is the image's own, found there by its PATH, unless it is
+ * the built-in one.
+ */
 static int
 engine_find(char **inside, struct fault *fault)
 {
@@ -74,7 +77,10 @@ engine_find(char **inside, struct fault *fault)
 	else
 		return fault_set(
 		    fault, "agent %s: no program is known", sup.adapter.name);
-	return *inside == NULL ? fault_errno(fault, "agent") : 0;
+	if (*inside == NULL)
+		return fault_errno(fault, "agent");
+	return sup.opt.command != NULL ? 0
+				       : engine_own(*inside, inside, fault);
 }
 
 /*
@@ -158,7 +164,7 @@ engine_check(struct fault *fault)
 	    engine_path_ok(sup.workspace_path, fault) == -1 ||
 	    engine_path_ok(sup.paths.home, fault) == -1 ||
 	    engine_path_ok(sandbox.bridge, fault) == -1 ||
-	    engine_caches_ok(fault) == -1 ||
+	    engine_caches_ok(fault) == -1 || engine_own_ok(fault) == -1 ||
 	    engine_client(fault) == -1 || check_image(fault) == -1)
 		return -1;
 	if (sup.opt.transport == TRANSPORT_TCP && sidecar_check(fault) == -1)

@@ -15,7 +15,7 @@
 #include "host/program.h"
 
 #define ENGINE_ID 72U        /* a container's id, in hex, and its NUL */
-#define ENGINE_MAX_ARGS 160U /* an engine's client takes */
+#define ENGINE_MAX_ARGS 320U /* an engine's client takes */
 #define ENGINE_MAX_ENV 12U
 #define ENGINE_MAX_VOLUMES 16U
 /* The token's place in the sidecar. */
@@ -102,6 +102,16 @@ int engine_path_ok(const char *path, struct fault *);
 int engine_name(struct fault *);
 /* The engine has no such image: say how to get it. Returns -1. */
 int engine_name_missing(struct fault *);
+
+/*
+ * own.c: If the program is one of ours, have it mounted with its libraries, and
+ * write its place in the sandbox. Returns 0, or -1 with the fault set.
+ */
+int engine_own(const char *program, char **inside, struct fault *);
+/* Refuse libraries at paths that --mount cannot express. */
+int engine_own_ok(struct fault *);
+/* Add the arguments for it. Returns 0, or -1 if there is no room. */
+int engine_own_add(char **args, size_t *n, size_t max);
 
 /* volumes.c */
 /* Take the volumes of an image. Returns 0, or -1 with the fault set. */

@@ -203,6 +203,40 @@ def test_caches(work):
          "a cache whose path would be options is refused", r.stderr)
 
 
+def builtin(work):
+    """Returns a provider and what a session of the built-in agent needs."""
+    p = h.Provider(work, script=[{"text": "FINAL: fine"}])
+    return p, {"config": {
+        "providers": {"anthropic": {"upstream": p.url, "ca": p.ca}},
+        "credentials": {"anthropic": {"env": "ANTHROPIC_API_KEY"}}},
+        "env": {"ANTHROPIC_API_KEY": h.ANTHROPIC_KEY}}
+
+
+def test_builtin(work):
+    """The built-in agent and its libraries are mounted into every image."""
+    for name in ("docker", "podman"):
+        place = os.path.join(work, name)
+        os.makedirs(place)
+        _, more = builtin(place)
+        e = Engine(place, name, **more)
+        e.s.argv += ["--agent", "builtin", "--task", "say fine"]
+        r = subprocess.run(e.s.argv, env=e.s.env, stdin=subprocess.DEVNULL,
+                           capture_output=True, text=True, check=False,
+                           timeout=60 * h.PATIENCE)
+        e.listener.close()
+        run = e.of("run")[0]["args"] if e.of("run") else []
+        t.ok(r.returncode == 0 and "FINAL: fine" in r.stdout,
+             f"{name}: the built-in agent runs in any image",
+             f"{r.returncode} {r.stdout} {r.stderr} {e.s.session_log()[-900:]}")
+        ours = [a for a in run if "target=/opt/ironcurtain/lib/" in a]
+        t.ok(any(a.endswith("/ld.so,readonly") for a in ours) and
+             any("/libcurl" in a for a in ours) and
+             all(a.endswith(",readonly") for a in ours) and
+             run[run.index("--") + 1:][:1] == ["/opt/ironcurtain/bin/ic-agent"],
+             f"{name}: its loader and its libraries are mounted read-only",
+             str(run))
+
+
 REFUSED = [
     ("an engine elsewhere", "docker", {"context": "tcp://10.0.0.1:2375"}, {},
      "tcp://10.0.0.1:2375 is refused"),
@@ -488,7 +522,7 @@ def main():
         t.skip("containers", "bubblewrap is not installed")
         t.done()
     for test in (test_docker, test_podman, test_inside, test_workspace_path,
-                 test_caches, test_refused,
+                 test_caches, test_builtin, test_refused,
                  test_paths, test_volumes, test_no_program,
                  test_not_made, test_swept, test_gc, test_config,
                  test_client_killed, test_tcp, test_tcp_far,
