@@ -233,6 +233,18 @@ breakout_found(uint32_t i, char *dst, size_t cap)
 	return dst;
 }
 
+/*
+ * Returns true if the image, and no layer of the sandbox, is the reason: its
+ * /tmp is closed to the user, so that no attempt can be made there.
+ */
+static bool
+breakout_closed_tmp(void)
+{
+	/* The kernel looks at the directory first, and then for privileges. */
+	return breakout_engine() != 0 &&
+	       breakout_env.records[ATTEMPT_device].found == EACCES;
+}
+
 /* Log the attempts that succeeded, and put the first one in `why`. */
 static void
 breakout_judge(char *why, size_t cap)
@@ -240,6 +252,13 @@ breakout_judge(char *why, size_t cap)
 	unsigned bad = 0;
 	char found[128];
 
+	if (breakout_closed_tmp()) {
+		snprintf(why, cap,
+		    "/tmp of image %.100s is closed to ordinary users. Add to its "
+		    "Dockerfile: RUN chmod 1777 /tmp",
+		    sandbox.image);
+		return;
+	}
 	for (uint32_t i = 0; i < ATTEMPT_COUNT; i++) {
 		const struct attempt_record *r = &breakout_env.records[i];
 

@@ -226,6 +226,18 @@ def test_no_shell(work):
     t.equal(containers(s), [], "and no container is left")
 
 
+def test_tmp(work):
+    """An image whose /tmp is closed: it opens, or it is said what to do."""
+    s, r = in_image(work, "tmp", f"FROM {os.environ['IC_IMAGE']}\n"
+                    "RUN chmod 0755 /tmp\n",
+                    "/bin/sh", "-c", "echo fine > /tmp/x && cat /tmp/x")
+    said = [x for x in r.stderr.splitlines() if "chmod 1777 /tmp" in x]
+    t.ok((r.returncode == 0 and "fine" in r.stdout) or
+         (NAME == "podman" and r.returncode == 71 and said),
+         "an image with a closed /tmp", f"{r.stdout} {r.stderr}")
+    t.equal(containers(s), [], "and no container is left")
+
+
 # The name, the edit of the client's arguments `a`, icsupervisor's message.
 LAYERS = [
     ("the network namespace", 'a[a.index("none")] = "host"',
@@ -459,7 +471,8 @@ def test_tcp_killed(work):
 
 def main():
     tests = [test_start, test_caches, test_builtin, test_calls, test_metadata,
-             test_links, test_no_shell, test_layers, test_stop, test_killed]
+             test_links, test_no_shell,
+             test_tmp, test_layers, test_stop, test_killed]
     if NAME == "docker":
         tests += [test_tcp, test_tcp_open, test_tcp_killed]
     only = sys.argv[1:]

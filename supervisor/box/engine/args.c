@@ -55,7 +55,9 @@ static const struct row {
 	{ON_BOTH,   "--read-only", NULL},
 	/* Otherwise it makes /run and /var/tmp writable. */
 	{ON_PODMAN, "--read-only-tmpfs=false", NULL},
-	{ON_BOTH,   "--tmpfs", "/tmp:rw,exec,nosuid,nodev,mode=1777{tmp}"},
+	/* The runtime gives it the mode that the image's own /tmp has. */
+	{ON_DOCKER, "--tmpfs", "/tmp:rw,exec,nosuid,nodev,mode=1777,uid={uid},gid={gid}{tmp}"},
+	{ON_PODMAN, "--tmpfs", "/tmp:rw,exec,nosuid,nodev,mode=1777{tmp}"},
 	{ON_BOTH,   "--log-driver", "none"},
 	{ON_BOTH,   "--no-healthcheck", NULL},
 	/* Nothing of the user's environment. */
@@ -116,7 +118,7 @@ static const struct row sidecar_rows[] = {
 };
 /* clang-format on */
 
-#define ARGS_VARIABLES 32U
+#define ARGS_VARIABLES 40U
 
 /* The values of names in braces. */
 struct values {
@@ -218,6 +220,7 @@ set_all(struct values *v)
 	set(v, "session", "%s", sup.session.id);
 	set(v, "machine", "%s", here()->host);
 	set(v, "uid", "%u", (unsigned)geteuid());
+	set(v, "gid", "%u", (unsigned)getegid());
 	set(v, "pid", "%s", pid);
 	set(v, "start", "%s", start);
 	set(v, "boot", "%s", boot);

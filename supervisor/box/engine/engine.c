@@ -143,12 +143,15 @@ check_image(struct fault *fault)
 }
 
 static int
-engine_caches_ok(struct fault *fault)
+engine_mounts_ok(struct fault *fault)
 {
 	const struct cache_shared *c;
 
 	for (size_t i = 0; (c = caches_nth(i)) != NULL; i++)
 		if (engine_path_ok(c->path, fault) == -1)
+			return -1;
+	for (size_t i = 0; engine_own_nth(i) != NULL; i++)
+		if (engine_path_ok(engine_own_nth(i), fault) == -1)
 			return -1;
 	return 0;
 }
@@ -164,7 +167,7 @@ engine_check(struct fault *fault)
 	    engine_path_ok(sup.workspace_path, fault) == -1 ||
 	    engine_path_ok(sup.paths.home, fault) == -1 ||
 	    engine_path_ok(sandbox.bridge, fault) == -1 ||
-	    engine_caches_ok(fault) == -1 || engine_own_ok(fault) == -1 ||
+	    engine_mounts_ok(fault) == -1 ||
 	    engine_client(fault) == -1 || check_image(fault) == -1)
 		return -1;
 	if (sup.opt.transport == TRANSPORT_TCP && sidecar_check(fault) == -1)

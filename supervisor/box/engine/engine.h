@@ -108,8 +108,8 @@ int engine_name_missing(struct fault *);
  * write its place in the sandbox. Returns 0, or -1 with the fault set.
  */
 int engine_own(const char *program, char **inside, struct fault *);
-/* Refuse libraries at paths that --mount cannot express. */
-int engine_own_ok(struct fault *);
+/* Returns the nth path of this machine that it has mounted, or NULL. */
+const char *engine_own_nth(size_t n);
 /* Add the arguments for it. Returns 0, or -1 if there is no room. */
 int engine_own_add(char **args, size_t *n, size_t max);
 

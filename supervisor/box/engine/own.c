@@ -164,15 +164,12 @@ engine_own(const char *program, char **inside, struct fault *fault)
 	return *inside == NULL ? fault_errno(fault, OWN_PROGRAM) : 0;
 }
 
-int
-engine_own_ok(struct fault *fault)
+const char *
+engine_own_nth(size_t n)
 {
-	if (own_env.n != 0 && engine_path_ok(own_env.boxed, fault) == -1)
-		return -1;
-	for (size_t i = 0; i < own_env.n; i++)
-		if (engine_path_ok(own_env.libraries[i].path, fault) == -1)
-			return -1;
-	return 0;
+	if (own_env.n == 0 || n > own_env.n)
+		return NULL;
+	return n == own_env.n ? own_env.boxed : own_env.libraries[n].path;
 }
 
 int

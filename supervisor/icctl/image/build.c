@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/log.h"
 #include "config/adapter.h"
@@ -343,16 +344,20 @@ image_build(struct icctl *ctl, struct image_options *opt, const char *agent)
 {
 	char name[IMAGE_NAME] = IMAGE_BASE, dir[IMAGE_DIR];
 	struct fault fault;
-	int status;
+	int lock, status;
 
 	if (strcmp(agent, IMAGE_BASE) != 0 &&
 	    image_of_agent(ctl, agent, name, &fault) == -1) {
 		warnx("%s", fault.text);
 		return ICCTL_FAILED;
 	}
-	if (image_dir(dir) == -1)
+	if ((lock = image_lock(ctl, name)) == -1)
 		return ICCTL_FAILED;
-	status = build_named(ctl, opt, name, dir);
-	doctor_remove(dir);
+	status = ICCTL_FAILED;
+	if (image_dir(dir) == 0) {
+		status = build_named(ctl, opt, name, dir);
+		doctor_remove(dir);
+	}
+	close(lock);
 	return status;
 }

@@ -280,7 +280,7 @@ int
 image_devcontainer(
     struct icctl *ctl, struct image_options *opt, const char *agent)
 {
-	int status;
+	int lock, status;
 
 	if (opt->network != NULL && strcmp(opt->network, "none") != 0) {
 		warnx("--network host is not for --devcontainer: an agent may "
@@ -288,9 +288,14 @@ image_devcontainer(
 		      "services of this machine");
 		return ICCTL_USAGE;
 	}
-	if (image_dir(dev_env.dir) == -1)
+	if ((lock = image_lock(ctl, "a devcontainer.json")) == -1)
 		return ICCTL_FAILED;
+	if (image_dir(dev_env.dir) == -1) {
+		close(lock);
+		return ICCTL_FAILED;
+	}
 	status = dev_run(ctl, opt, agent);
+	close(lock);
 	doctor_remove(dev_env.dir);
 	devcontainer_free(&dev_env.dev);
 	buf_free(&dev_env.text);

@@ -72,6 +72,13 @@ json_object *image_find(json_object *found, const char *tag);
 /* Returns a label of such an image, or "". */
 const char *image_label(json_object *image, const char *label);
 
+/*
+ * lock.c: Wait until no other icctl of this user builds. Returns a descriptor
+ * that keeps others waiting until it is closed, or -1 after it printed the
+ * reason.
+ */
+int image_lock(const struct icctl *, const char *name);
+
 /* recipe.c */
 /*
  * Read Dockerfile.NAME of the user or, if there is none, the shipped one.

@@ -3,9 +3,11 @@
 """Tests `icctl image` with a stand-in for docker and podman: the arguments of a
 build, when nothing is built again, what ls and rm show, a hostile Dockerfile's
 output, and refusals. ./dev test runtimes builds with the real engines."""
+import fcntl
 import json
 import os
 import re
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -82,7 +84,7 @@ def test_again(work):
          [c["args"] for c in e.builds()[2:]])
     t.equal([c["args"][-1] for c in e.calls("rm")], ["sha256:" + "0" * 63 + "1"],
             "the image that it replaces is removed")
-    os.makedirs(os.path.join(e.s.home, "images"))
+    os.makedirs(os.path.join(e.s.home, "images"), exist_ok=True)
     own = os.path.join(e.s.home, "images", "Dockerfile.codex")
     h.put(own, "FROM own\n")
     r = e.run("image", "ls")
@@ -95,6 +97,30 @@ def test_again(work):
          len(e.builds()) == 5 and e.builds()[4]["dockerfile"] == "FROM own\n",
          "a Dockerfile of the user's replaces the shipped one and needs no "
          "base", r.stdout + r.stderr)
+
+
+def test_lock(work):
+    """Two builds at once: the second says who builds, and waits."""
+    e = Images(work)
+    where = os.path.join(e.s.home, "images")
+    os.makedirs(where, exist_ok=True)
+    with open(os.path.join(where, "lock"), "w", encoding="ascii") as f:
+        f.write("that of goose (process 77)\n\x1b[31m")
+        f.flush()
+        fcntl.flock(f, fcntl.LOCK_EX)
+        p = subprocess.Popen(
+            [h.program("icctl"), "image", "build", "codex", "--runtime",
+             "docker"], env=e.env, stdin=subprocess.DEVNULL, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        line = p.stderr.readline()
+        t.ok("another icctl builds an image, that of goose (process 77): "
+             "waiting" in line, "the second build says who builds", line)
+        t.ok(not os.path.exists(os.path.join(e.s.user_home, "engine.jsonl")),
+             "and does nothing")
+        fcntl.flock(f, fcntl.LOCK_UN)
+    out, err = p.communicate(timeout=60 * h.PATIENCE)
+    t.ok(p.returncode == 0 and "codex: built" in out,
+         "and goes on when the first is done", err)
 
 
 def test_ls_rm(work):
@@ -233,7 +259,7 @@ def test_pins():
 
 def main():
     test_pins()
-    for test in (test_docker, test_podman, test_again, test_ls_rm, test_output,
+    for test in (test_docker, test_podman, test_again, test_lock, test_ls_rm, test_output,
                  test_refused, test_dead, test_start, test_first):
         with h.workdir() as work, t.case(test.__name__):
             test(work)

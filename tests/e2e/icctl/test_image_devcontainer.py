@@ -6,6 +6,7 @@ and hostile files, each key among them; and that `icctl start` uses the image on
 if it is told to, and never builds it."""
 import json
 import os
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -274,6 +275,36 @@ def test_start(work):
     t.ok(e.calls("run") and [c["args"][-1] for c in e.calls("inspect")
                              if "image" in c["args"]][-1] == tag,
          "the image that was built is used", r.stderr)
+    test_clone(e, tag)
+
+
+def test_clone(e, tag):
+    """A clone's own path is new each time: the repository's counts, whose file
+    the user has seen. What the clone says is of no effect."""
+    def clone(source):
+        return subprocess.run(
+            [*e.prefix, h.program("icctl"), "start", "--runtime", "docker",
+             "--clone", source, "--image", "devcontainer", "claude-code",
+             "Say a word."], env=e.env, text=True, capture_output=True,
+            stdin=subprocess.DEVNULL, timeout=60 * h.PATIENCE, check=False)
+    top = e.s.workspace
+    git = ["git", "-C", top, "-c", "user.name=a", "-c", "user.email=a@b"]
+    for args in (["init", "-q", "-b", "main"], ["add", "-A"],
+                 ["commit", "-qm", "one"]):
+        subprocess.run([*git, *args], check=True, env=e.env)
+    before = len(e.calls("run"))
+    r = clone(top + "#main")
+    asked = [c["args"][-1] for c in e.calls("inspect") if "image" in c["args"]]
+    t.ok(asked[-1] == tag and len(e.calls("run")) > before,
+         "a clone has the image of its repository", r.stderr)
+    e.answer(image=None)
+    r = clone(top)
+    t.ok(r.returncode == 78 and "icctl image build --devcontainer claude-code "
+         "--workspace" in r.stderr and "--runtime docker" in r.stderr,
+         "or it is said how to build that", r.stderr)
+    r = clone("https://example.com/x")
+    t.ok(r.returncode == 78 and "Clone it yourself" in r.stderr,
+         "a URL has none", r.stderr)
 
 
 def main():

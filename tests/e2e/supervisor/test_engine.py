@@ -88,6 +88,7 @@ def shown(e, args):
                         "owner-host=HOST\n")
     text = re.sub(r"boot-id=[0-9a-f-]{36}:\d+\n", "boot-id=BOOT\n", text)
     text = re.sub(r"^\d+:\d+$", "UID:GID", text, flags=re.M)
+    text = re.sub(r",uid=\d+,gid=\d+", ",uid=UID,gid=GID", text)
     text = re.sub(r"(processes=\d+,file=\d+),cpus=\d+", r"\1,cpus=N", text)
     # With no more processors than the limit there is no such option.
     return re.sub(r"^--cpus\n\d+\n", "", text, flags=re.M)
