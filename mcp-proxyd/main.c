@@ -12,6 +12,10 @@
  */
 #include "proxy.h"
 
+#include <malloc.h>
+
+#define PROXY_KEEP (4 << 20)	/* bytes of freed memory to keep */
+
 /* clang-format off */
 static const enum pledge_promise proxy_promises[] = {
 	PLEDGE_STDIO,		/* channels, connections, the loop */
@@ -39,6 +43,13 @@ int
 main(void)
 {
 	confine_early();
+	/*
+	 * An answer is composed in a buffer that grows to its size, and is
+	 * freed when it was sent. Giving that memory back to the kernel each
+	 * time costs more page faults than an answer has pages.
+	 */
+	(void)mallopt(M_TRIM_THRESHOLD, PROXY_KEEP);
+	(void)mallopt(M_MMAP_THRESHOLD, PROXY_KEEP);
 	worker_init(
 	    &proxy_env.w, ROLE_PROXY, &proxy_confine, NULL, PROXY_TIMERS);
 	proxy_serve();
