@@ -16,7 +16,7 @@ static const struct {
 	{"{\"a\":1,}",
 	 "/h/config.json:1:8: not JSON (strings in double quotes, no comments, no comma before ] or })"},
 	{"{\"a\":1}",
-	 "/h/config.json: a: unknown key. Known here: agent, answerKey, audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, destinations, dockerResources, escalationTimeoutSeconds, image, limits, maxConcurrentSessions, mcpServers, modelBodies, notify, packageInstall, policy, policyBudget, profiles, providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, serverCredentials, transport"},
+	 "/h/config.json: a: unknown key. Known here: agent, answerKey, audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, destinations, dockerResources, escalationTimeoutSeconds, image, limits, maxConcurrentSessions, mcpServers, modelBodies, notify, packageCaches, packageInstall, policy, policyBudget, profiles, providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, serverCredentials, transport"},
 	{"{\"escalationTimeoutSeconds\":1,\"escalationTimeoutSeconds\":2}",
 	 "/h/config.json:1:31: duplicate member name"},
 	{"{\n \"notify\": [\n  \"x\",\n ]\n}",
