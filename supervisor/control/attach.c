@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "conversation/conversation.h"
 #include "json_put.h"
 #include "relay/link.h"
 #include "sup.h"
@@ -38,5 +39,6 @@ control_op_attach(struct client *c)
 	o = control_ok();
 	put_str(o, "session", sup.session.id);
 	put_bool(o, "screen", link_has_screen());
+	put_bool(o, "messages", conversation_on());
 	control_hand(c, o, fd);
 }

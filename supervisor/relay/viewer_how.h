@@ -23,6 +23,7 @@ struct viewer_how {
 	bool merge;          /* both outputs are one file: keep their order */
 	bool acp;            /* an editor reads and writes them */
 	bool attached;       /* attached to a running session */
+	bool talk;           /* lines that are typed are messages */
 	uint8_t key;         /* the viewer's own key on a full screen */
 	unsigned rows, cols; /* size of the agent's screen */
 };

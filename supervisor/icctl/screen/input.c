@@ -164,9 +164,15 @@ input_read(void)
 	n = read(STDIN_FILENO, bytes, max);
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return false;
+	if (n <= 0 && viewer.how.talk)
+		input_env.command(KEYS_DETACH);
 	if (n <= 0) {
 		input_end();
 		return false;
+	}
+	if (viewer.how.talk) {
+		message_whole(span_of(bytes, (size_t)n));
+		return true;
 	}
 	if (viewer.how.screen) {
 		keys_feed(&input_ops, span_of(bytes, (size_t)n));
@@ -235,6 +241,7 @@ void
 input_start(void (*command)(enum keys_command))
 {
 	input_env.command = command;
-	input_env.on = viewer.how.screen || viewer.how.input;
+	input_env.on = viewer.how.screen || viewer.how.input ||
+		       viewer.how.talk;
 	input_update();
 }

@@ -53,7 +53,10 @@ message_close(void)
 static void
 message_failed(const char *why)
 {
-	says("not sent: %s (%s s has your message)", why, viewer.key);
+	if (viewer.how.screen)
+		says("not sent: %s (%s s has your message)", why, viewer.key);
+	else
+		says("not sent: %s", why);
 	message_close();
 }
 
@@ -90,16 +93,18 @@ message_reply(const char *line)
 {
 	json_object *o = json_tokener_parse(line), *v = NULL;
 
-	if (!icctl_reply_ok(o))
+	if (!icctl_reply_ok(o)) {
 		message_failed("the session gave no answer");
-	else if (json_object_object_get_ex(o, "ok", &v) &&
-		 !json_object_get_boolean(v))
+	} else if (json_object_object_get_ex(o, "ok", &v) &&
+		   !json_object_get_boolean(v)) {
 		message_failed(icctl_text(o, "error"));
-	else if (json_object_object_get_ex(o, "type", &v) &&
-		 json_object_get_boolean(v))
+	} else if (json_object_object_get_ex(o, "type", &v) &&
+		   json_object_get_boolean(v)) {
 		message_type();
-	else
+	} else {
+		says("turn %lld begins", (long long)icctl_number(o, "turn"));
 		message_clear();
+	}
 	json_object_put(o);
 }
 
@@ -212,4 +217,23 @@ message_paste(struct span s)
 		edit_paste(&env.line, s);
 	message_show();
 	return true;
+}
+
+void
+message_whole(struct span s)
+{
+	/* The terminal gives one line at a time. */
+	if (s.len != 0 && s.p[s.len - 1] == '\n')
+		s.len--;
+	if (env.sending) {
+		says("not sent: the message before it is still being sent");
+	} else if (s.len > MESSAGE_MAX) {
+		says("not sent: a line has at most %u bytes. For longer "
+		     "messages: icctl send --file F", MESSAGE_MAX);
+	} else if (s.len != 0) {
+		explicit_bzero(&env.line, sizeof(env.line));
+		edit_paste(&env.line, s);
+		if (env.line.n != 0)
+			message_send();
+	}
 }

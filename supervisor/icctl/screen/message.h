@@ -44,5 +44,7 @@ void message_open(void);
 /* Take the input if the line is open. Returns true if it did. */
 bool message_keys(struct span);
 bool message_paste(struct span);
+/* Send a line that was typed where there is no full screen. */
+void message_whole(struct span line);
 
 #endif

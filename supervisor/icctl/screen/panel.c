@@ -94,7 +94,7 @@ panel_run(void)
 		(void)waitpid(panel_pid, &status, 0);
 	panel_pid = 0;
 	/* Keys for a call that is gone are not the agent's. */
-	if (viewer.how.screen || viewer.how.input)
+	if (viewer.how.screen || viewer.how.input || viewer.how.talk)
 		(void)tcflush(STDIN_FILENO, TCIFLUSH);
 	says_wait(false);
 	if (viewer.how.screen)

@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
+from terminal import Terminal  # noqa: E402
 from test_conversation import Talk  # noqa: E402
 
 t = h.Tap()
@@ -302,6 +303,28 @@ def test_orders(work):
                 "a name that the person wrote is one")
 
 
+def test_attached(work):
+    """A line that is typed in `icctl attach` of a conversation is a message."""
+    with Auto(work) as a:
+        a.judge(YES)
+        h.put(os.path.join(a.s.workspace, "calls.json"), json.dumps(
+            [["filesystem__read_file", {"path": a.notes + "/plan.txt"}]]))
+        term = Terminal([h.program("icctl"), "attach"],
+                        {**a.s.env, "TERM": "dumb"}, 24, 80)
+        h.wait_for(lambda: any("attached to the terminal" in x for x in open(
+            os.path.join(a.s.dir, "session.log"), encoding="utf-8")),
+                   "not attached")
+        term.key(f"please read {a.notes}/plan.txt\n".encode())
+        h.wait_for(lambda: a.s.events("call"), "no call")
+        t.equal(auto_of(a.s.events("call")), [True],
+                "typed in attach: it is the person's")
+        term.until(b"turn 1 begins")
+        term.key(b"\x04")
+        term.until(b"icctl: detached")
+        t.equal(term.end(), 0, "^D detaches, and the session goes on")
+        t.ok(a.s.icctl("status").returncode == 0, "it is there")
+
+
 def test_off(work):
     """Off by default; and on without its provider it is off, and says so."""
     with Auto(work, auto={}) as a:
@@ -333,7 +356,7 @@ def main():
         t.skip("approver", "bubblewrap is not installed")
         t.done()
     for test in (test_walk, test_left, test_file, test_model, test_race,
-                 test_orders, test_off, test_openai):
+                 test_orders, test_attached, test_off, test_openai):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()
