@@ -3,6 +3,7 @@
 configuration, stand-ins for provider and MCP servers, and records of what they
 saw.  Shares no code with the product."""
 import contextlib
+import glob
 import json
 import os
 import re
@@ -353,6 +354,18 @@ class Session:
         return found
 
 
+def end_pauses(path):
+    """Ends the process that rootless podman leaves for its namespace, for each
+    XDG_RUNTIME_DIR that a test made: a command as short as `podman ps` does."""
+    for name in glob.glob(path + "/**/libpod/tmp/pause.pid", recursive=True):
+        with contextlib.suppress(OSError, ValueError):
+            with open(name, encoding="ascii") as f:
+                pid = int(f.read())
+            with open(f"/proc/{pid}/comm", encoding="ascii") as f:
+                if f.read().startswith(("podman", "catatonit")):
+                    os.kill(pid, signal.SIGKILL)
+
+
 @contextlib.contextmanager
 def workdir(keep=bool(os.environ.get("IC_KEEP"))):
     path = tempfile.mkdtemp(prefix="ic-test-")
@@ -360,6 +373,7 @@ def workdir(keep=bool(os.environ.get("IC_KEEP"))):
     try:
         yield path
     finally:
+        end_pauses(path)
         if keep:
             print(f"# kept {path}")
         else:
