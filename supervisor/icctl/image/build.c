@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "builtin.h"
 #include "common/log.h"
 #include "config/adapter.h"
 #include "config/jsonfile.h"
@@ -329,6 +330,10 @@ image_of_agent(const struct icctl *ctl, const char *agent,
 		return -1;
 	if (a.image != NULL)
 		snprintf(name, IMAGE_NAME, "%s", a.image);
+	else if (strcmp(a.name, BUILTIN_NAME) == 0)
+		rv = fault_set(fault,
+		    "the built-in agent has no image: it runs in any one. "
+		    "icctl start builtin --runtime docker --image NAME");
 	else
 		rv = fault_set(fault,
 		    "agent %s: its file names no image to build. Add "

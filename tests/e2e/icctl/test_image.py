@@ -123,6 +123,12 @@ def test_lock(work):
          "and goes on when the first is done", err)
 
 
+def test_builtin(work):
+    r = Images(work).run("image", "build", "builtin")
+    t.ok(r.returncode == 1 and "runs in any one" in r.stderr,
+         "the built-in agent has no image", r.stderr)
+
+
 def test_ls_rm(work):
     e = Images(work)
     r = e.run("image", "ls")
@@ -259,7 +265,8 @@ def test_pins():
 
 def main():
     test_pins()
-    for test in (test_docker, test_podman, test_again, test_lock, test_ls_rm, test_output,
+    for test in (test_docker, test_podman, test_again, test_lock,
+                 test_builtin, test_ls_rm, test_output,
                  test_refused, test_dead, test_start, test_first):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
