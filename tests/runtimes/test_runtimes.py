@@ -102,10 +102,11 @@ def builtin(work):
 
 
 def test_builtin(work):
-    _, more = builtin(work)
+    p, more = builtin(work)
     s = h.Session(work, runtime="bwrap", options=[
         "--agent", "builtin", "--task", "say fine"], **more)
     r = finish(s)
+    p.end()
     t.ok(r.returncode == 0 and "FINAL: fine" in r.stdout,
          "the built-in agent runs in an image that has none of it",
          f"{r.returncode} {r.stdout} {r.stderr} {s.session_log()[-900:]}")

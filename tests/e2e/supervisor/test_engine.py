@@ -218,13 +218,14 @@ def test_builtin(work):
     for name in ("docker", "podman"):
         place = os.path.join(work, name)
         os.makedirs(place)
-        _, more = builtin(place)
+        p, more = builtin(place)
         e = Engine(place, name, **more)
         e.s.argv += ["--agent", "builtin", "--task", "say fine"]
         r = subprocess.run(e.s.argv, env=e.s.env, stdin=subprocess.DEVNULL,
                            capture_output=True, text=True, check=False,
                            timeout=60 * h.PATIENCE)
         e.listener.close()
+        p.end()
         run = e.of("run")[0]["args"] if e.of("run") else []
         t.ok(r.returncode == 0 and "FINAL: fine" in r.stdout,
              f"{name}: the built-in agent runs in any image",
