@@ -16,6 +16,7 @@
 
 #define MESSAGE_REPLY 4096U
 #define MESSAGE_MS 5000U
+#define MESSAGE_ENTER_MS 250U
 
 static struct {
 	struct edit line;
@@ -36,7 +37,7 @@ message_show(void)
 }
 
 static void
-message_close(void)
+message_hang_up(void)
 {
 	int fd = env.io.fd;
 
@@ -44,6 +45,12 @@ message_close(void)
 	loop_del(&viewer.loop, &env.io);
 	if (fd != -1)
 		close(fd);
+}
+
+static void
+message_close(void)
+{
+	message_hang_up();
 	buf_free(&env.in);
 	env.open = env.sending = false;
 	message_show();
@@ -67,23 +74,38 @@ message_clear(void)
 	message_close();
 }
 
-/* Type it into the agent's terminal: a paste, and Enter. */
+static void
+message_enter(struct loop_timer *t)
+{
+	static const struct msg_KEYS enter = {.bytes = SPAN("\r")};
+
+	if (viewer.chan != NULL && viewer.room >= enter.bytes.len) {
+		viewer.room -= (uint32_t)enter.bytes.len;
+		viewer_send(MSG_KEYS, &enter);
+	}
+	message_clear();
+}
+
+/*
+ * Type it into the agent's terminal: a paste, and Enter. Agents take an Enter
+ * that follows a paste at once for a part of it (Gemini CLI), so it comes later;
+ * until then the line stays, and keys are dropped.
+ */
 static void
 message_type(void)
 {
-	static const struct msg_KEYS enter = {.bytes = SPAN("\r")};
 	uint8_t text[MESSAGE_MAX];
 	struct msg_PASTE m = {.last = true, .bytes = {.p = text}};
 
 	m.bytes.len = edit_text(&env.line, text);
 	if (viewer.chan == NULL || viewer.watches ||
-	    m.bytes.len + enter.bytes.len > viewer.room) {
+	    m.bytes.len >= viewer.room) {
 		message_failed("the agent's terminal does not take it now");
 	} else {
-		viewer.room -= (uint32_t)(m.bytes.len + enter.bytes.len);
+		viewer.room -= (uint32_t)m.bytes.len;
 		viewer_send(MSG_PASTE, &m);
-		viewer_send(MSG_KEYS, &enter);
-		message_clear();
+		loop_timer_set(&viewer.loop, &env.timer, MESSAGE_ENTER_MS,
+		    message_enter, NULL);
 	}
 	explicit_bzero(text, sizeof(text));
 }
@@ -100,6 +122,7 @@ message_reply(const char *line)
 		message_failed(icctl_text(o, "error"));
 	} else if (json_object_object_get_ex(o, "type", &v) &&
 		   json_object_get_boolean(v)) {
+		message_hang_up();
 		message_type();
 	} else {
 		says("turn %lld begins", (long long)icctl_number(o, "turn"));
