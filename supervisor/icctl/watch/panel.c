@@ -3,7 +3,7 @@
  * Counts rows of the terminal, in case of doubt too many: a character beyond
  * ASCII counts as two columns.
  */
-#include "icctl/watch_panel.h"
+#include "icctl/watch/panel.h"
 
 #include <sys/ioctl.h>
 

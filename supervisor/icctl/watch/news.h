@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* How `icctl watch` tells of what nobody is asked about. */
-#ifndef ICCTL_WATCH_NEWS_H
-#define ICCTL_WATCH_NEWS_H
+#ifndef WATCH_NEWS_H
+#define WATCH_NEWS_H
 
 #include <json-c/json.h>
 

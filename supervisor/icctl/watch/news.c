@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Prints the events of a session that ask for no answer. */
-#include "icctl/watch_news.h"
+#include "icctl/watch/news.h"
 
 #include <stdio.h>
 #include <string.h>

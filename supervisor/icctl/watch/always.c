@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Runs `icctl always` below a panel, on the same terminal. */
-#include "icctl/watch_panel.h"
+#include "icctl/watch/panel.h"
 
 #include <sys/wait.h>
 

@@ -18,11 +18,11 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "icctl/hold/hold_view.h"
 #include "common/plural.h"
+#include "icctl/hold/hold_view.h"
 #include "icctl/overview/overview.h"
-#include "icctl/watch_news.h"
-#include "icctl/watch_panel.h"
+#include "icctl/watch/news.h"
+#include "icctl/watch/panel.h"
 #include "json_put.h"
 
 #define WATCH_MAX 256

@@ -5,8 +5,8 @@
  * (page by page if it is longer than the screen), has been there unchanged for
  * a second, and has not scrolled away since.
  */
-#ifndef ICCTL_WATCH_PANEL_H
-#define ICCTL_WATCH_PANEL_H
+#ifndef WATCH_PANEL_H
+#define WATCH_PANEL_H
 
 #include <json-c/json.h>
 #include <stdbool.h>
@@ -45,7 +45,7 @@ void panel_page(struct watch_panel *);
 /* Forget the call that was shown. */
 void panel_clear(struct watch_panel *);
 /*
- * watch_always.c: Let the person make a rule of the call; `lines` are the
+ * always.c: Let the person make a rule of the call; `lines` are the
  * terminal's settings for typing a line.
  */
 void panel_always(struct watch_panel *, const struct icctl *, const char *id,
