@@ -117,8 +117,9 @@ COMMAND(watch, "[--plain | --all]",
     "? lists the keys. --session shows one only. a and then the first\n"
     "letter of its id approve a call, d denies it with a reason.\n"
     "--plain prints lines instead, for one session, and asks about one\n"
-    "call after the other. Elsewhere, and with --json, what happens is\n"
-    "only printed.")
+    "call after the other; where there is no terminal, it only prints.\n"
+    "icctl --json watch prints the events of all sessions. Each waits if no\n"
+    "session runs, and stays when one ends, unless --session names one.")
 COMMAND(web, "[--port N|--socket PATH] [--host NAME] [--open] [--logout|--stop]",
     "show all sessions as a page for your browser",
     "Prints a link that logs one browser in, once, within a minute; while\n"

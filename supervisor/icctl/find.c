@@ -314,6 +314,26 @@ by_waiting(struct icctl *ctl, const char *run)
 	return n == 1;
 }
 
+bool
+icctl_any_runs(const struct icctl *ctl)
+{
+	char run[4096], path[4096 + 256], host[65];
+	struct dirent *e;
+	bool any = false;
+	DIR *d;
+
+	snprintf(run, sizeof(run), "%.4000s/run", ctl->home);
+	if ((d = opendir(run)) == NULL)
+		return false;
+	while (!any && (e = readdir(d)) != NULL) {
+		snprintf(path, sizeof(path), "%s/%s", run, e->d_name);
+		any = e->d_name[0] != '.' &&
+		      !elsewhere(ctl->home, e->d_name, host) && runs(path);
+	}
+	closedir(d);
+	return any;
+}
+
 int
 icctl_find(struct icctl *ctl)
 {

@@ -52,6 +52,8 @@ int icctl_session_at(struct icctl *, const char *dir, bool unit);
  * the reason.
  */
 int icctl_find(struct icctl *);
+/* Returns true if any session of this user runs on this machine. */
+bool icctl_any_runs(const struct icctl *);
 /* client.c */
 /* Returns a connection to the control socket in `dir`, or -1 with errno set. */
 int icctl_dial(const char *dir);

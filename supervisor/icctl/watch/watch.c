@@ -5,7 +5,7 @@
  * without a terminal, it only prints. As a viewer's panel it asks about pending
  * calls, and ends when there is none.
  */
-#include "icctl/icctl.h"
+#include "icctl/watch/watch.h"
 
 #include <err.h>
 #include <errno.h>
@@ -33,6 +33,7 @@ static struct {
 	size_t nholds;
 	bool keys;  /* a terminal in single-key mode */
 	bool begun; /* false: read the first reply before anything else */
+	bool heard; /* the session took the request */
 	bool ended; /* the session said that it ends */
 	bool here;  /* a panel, which ends once no call is pending */
 	bool alone; /* a panel on a screen of its own: ^C is a key */
@@ -60,7 +61,7 @@ terminal_keys(void)
 {
 	struct termios t;
 
-	if (watch_env.ctl->json || !isatty(STDIN_FILENO) ||
+	if (watch_env.keys || watch_env.ctl->json || !isatty(STDIN_FILENO) ||
 	    !isatty(STDOUT_FILENO) ||
 	    tcgetattr(STDIN_FILENO, &watch_env.saved) == -1)
 		return;
@@ -385,6 +386,7 @@ watch_take(json_object *event)
 	if (json_object_object_get_ex(event, "ok", &ok) &&
 	    !json_object_get_boolean(ok))
 		return icctl_refused(watch_env.ctl, event);
+	watch_env.heard = true;
 	on_event(event);
 	if (strcmp(icctl_text(event, "event"), "end") != 0)
 		return ICCTL_OK;
@@ -455,6 +457,41 @@ watch_run(struct icctl *ctl)
 	return r;
 }
 
+/* Forget the session that ended, for the next one. */
+static void
+watch_reset(void)
+{
+	while (watch_env.nholds != 0)
+		json_object_put(watch_env.holds[--watch_env.nholds]);
+	panel_clear(&watch_env.panel);
+	watch_env.begun = watch_env.heard = watch_env.ended = false;
+}
+
+/* Watch the only session, and then the next, until the person leaves. */
+static int
+watch_each(struct icctl *ctl)
+{
+	int r;
+
+	for (;;) {
+		if (!icctl_any_runs(ctl)) {
+			fflush(stdout);
+			warnx("no session is running; waiting for one to start"
+			      "%s",
+			    watch_env.keys ? " (q quits)" : "");
+			if (!watch_wait(ctl, watch_env.keys))
+				return ICCTL_OK;
+		} else if ((r = icctl_find(ctl)) != 0) {
+			return r;
+		}
+		r = watch_run(ctl);
+		if (!watch_env.ended &&
+		    (r != ICCTL_NO_SESSION || !watch_env.heard))
+			return r;
+		watch_reset();
+	}
+}
+
 int
 icctl_watch(struct icctl *ctl, int argc, char **argv)
 {
@@ -467,15 +504,18 @@ icctl_watch(struct icctl *ctl, int argc, char **argv)
 		return ICCTL_USAGE;
 	}
 	plain = plain || ctl->json || !overview_can();
-	if (all && plain) {
+	if (all && plain && !ctl->json) {
 		warnx("--all shows all sessions on a terminal's screen, and "
-		      "this is none");
+		      "this is none; icctl --json watch prints their events");
 		return ICCTL_USAGE;
 	}
 	if (all)
 		ctl->session = NULL;
-	/* The screen shows every session, unless one is named. */
-	if ((plain || ctl->session != NULL) && (r = icctl_find(ctl)) != 0)
+	if (ctl->session == NULL)
+		return ctl->json ? watch_all_json(ctl)
+		       : plain	 ? watch_each(ctl)
+				 : overview_run(ctl);
+	if ((r = icctl_find(ctl)) != 0)
 		return r;
 	return plain ? watch_run(ctl) : overview_run(ctl);
 }

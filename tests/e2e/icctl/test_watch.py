@@ -3,6 +3,7 @@
 """Tests `icctl watch` on a terminal: held calls appear, single keys answer
 them, and the terminal is restored afterwards."""
 import os
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -14,7 +15,63 @@ from terminal import Terminal  # noqa: E402
 t = h.Tap()
 
 
+def build(work, name):
+    """A session of the user's, whose home the next one shares."""
+    return h.Session(work, {"echo": h.echo_server(
+        os.path.join(work, "log", "log.jsonl"))},
+        [h.rule("ask", "escalate", "A person decides.", tool=["echo"])],
+        {"echo": h.ECHO_TOOLS},
+        session_dir=os.path.join(work, "home", "sessions", name))
+
+
+def test_waits(work):
+    """Neither the plain watch nor that of programs needs a session to begin,
+    or ends with one."""
+    os.makedirs(os.path.join(work, "home"), mode=0o700)
+    env = {"PATH": "/usr/bin:/bin", "HOME": work, "LANG": "C.UTF-8",
+           "TERM": "xterm", "IRONCURTAIN_HOME": os.path.join(work, "home")}
+    seen = os.path.join(work, "seen")
+    with open(seen, "wb") as out, subprocess.Popen(
+            [h.program("icctl"), "--json", "watch"], env=env, stdout=out,
+            stdin=subprocess.DEVNULL) as p:
+        term = Terminal([h.program("icctl"), "watch", "--plain"], env)
+        term.until(rb"no session is running; waiting")
+        t.ok(True, "without a session, it waits for one")
+
+        def events(name, kind):
+            return [e for e in h.read_lines(seen) if e["session"] == name and
+                    (e.get("event") == kind or kind in e)]
+
+        for name in ("first", "second"):
+            with build(work, name) as s:
+                term.until(rb"no pending calls")
+                h.wait_for(lambda n=name: events(n, "holds"), "its reply")
+                m = s.client()
+                call = m.start_call("echo__echo", {"text": name})
+                h.wait_for(lambda n=name: events(n, "hold"), "the call")
+                out = term.until(rb"\[a\]pprove").decode()
+                t.ok(name in out, f"{name}: its call is shown", out)
+                term.approve(out)
+                t.ok(name in h.text_of(call.wait()), "and approved")
+                m.close()
+                if name == "first":
+                    s.icctl("stop")
+                    kind = "end"
+                else:
+                    h.kill(s.pid)
+                    kind = "lost"
+                term.until(rb"waiting for one to start")
+                h.wait_for(lambda n=name, k=kind: events(n, k), kind)
+                t.ok(True, f"{kind}: both stay, and wait for the next")
+        t.ok(p.poll() is None, "the one for programs does not end by itself")
+        p.terminate()
+        term.key(b"q")
+        t.equal(term.end(), 0, "q leaves")
+
+
 def main():
+    with h.workdir() as work, t.case("waits"):
+        test_waits(work)
     with h.workdir() as work, t.case("watch"):
         log = os.path.join(work, "log", "log.jsonl")
         with h.Session(work, {"echo": h.echo_server(log)},
