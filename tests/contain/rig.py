@@ -359,8 +359,10 @@ class Confined:
         said = re.search(rf"{role} .*broke the protocol.*", log)
         outcome = self.outcome(role, result, end,
                                {"reason": said[0] if said else ""})
-        # icsupervisor kills termd if its channel looks closed.
-        if not result and not said and "SIGKILL" in end["how"]:
+        # icsupervisor kills termd if its channel looks closed, before or after
+        # it could tell.
+        if not said and "SIGKILL" in end["how"] and (
+                not result or name_of(int(result[1])) == "CLOSED"):
             outcome = "CLOSED"
         return Result(outcome, detail, int(probe[2] or 0), int(probe[1]))
 
