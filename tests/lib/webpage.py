@@ -12,12 +12,12 @@ import harness as h
 class Page:
     """A page that runs, and one login."""
 
-    def __init__(self, home, *args):
+    def __init__(self, home, *args, program=None):
         self.home = home
         self.env = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": home,
                     "IRONCURTAIN_HOME": home}
         self.process = h.Process(
-            [h.program("icctl"), "--json", "web", *args],
+            [program or h.program("icctl"), "--json", "web", *args],
             os.path.join(home, "web.err"), env=self.env)
         self.url = self.process.ready["url"]
         self.link = self.process.ready["link"]
