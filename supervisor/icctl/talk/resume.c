@@ -155,7 +155,7 @@ resume_read(struct icctl *ctl, struct resume *r, int dirfd)
 
 	if (talk_runs(dirfd)) {
 		if ((fd = icctl_dial(ctl->dir)) == -1)
-			warnx("session %s is still ending. Try again in a "
+			warnx("session %s is starting or ending. Try again in a "
 			      "moment",
 			    id);
 		else
