@@ -95,6 +95,14 @@ fault_scarce(int error)
 	return false;
 }
 
+const char *
+fault_remedy(int error)
+{
+	return error == ENOSPC || error == EDQUOT
+		   ? ". Make room there, and run this again"
+		   : "";
+}
+
 int
 fault_set(struct fault *f, const char *fmt, ...)
 {
@@ -134,7 +142,7 @@ fault_errno(struct fault *f, const char *fmt, ...)
 	va_end(ap);
 	len = strlen(f->text);
 	fault_cut(f, (int)len + snprintf(f->text + len, sizeof(f->text) - len,
-				    ": %s", why));
+				    ": %s%s", why, fault_remedy(error)));
 	fault_show(f);
 	f->kind = fault_scarce(error) ? FAULT_SCARCE : FAULT_OTHER;
 	return -1;

@@ -28,8 +28,10 @@ int fault_set(struct fault *, const char *, ...)
 /* Like fault_set(), which sets FAULT_OTHER, but with another kind. */
 int fault_set_kind(struct fault *, enum fault_kind, const char *, ...)
     __attribute__((format(printf, 3, 4)));
+/* Returns what to do about an errno, ". Make room there, ...", or "". */
+const char *fault_remedy(int error);
 /*
- * Like fault_set() with ": strerror(errno)" appended, and with FAULT_SCARCE if
+ * Like fault_set() with ": strerror(errno)" and the remedy appended, and with FAULT_SCARCE if
  * the system ran out of disk, descriptors or memory.
  */
 int fault_errno(struct fault *, const char *, ...)

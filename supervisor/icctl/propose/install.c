@@ -32,7 +32,7 @@ place_dir(const char *path)
 {
 	if (mkdir(path, 0700) == 0 || errno == EEXIST)
 		return 0;
-	warn("%s", path);
+	warnx("%s: %s%s", path, strerror(errno), fault_remedy(errno));
 	return -1;
 }
 
@@ -87,7 +87,8 @@ place_write(const struct propose *p, const char *dir, const struct buf *text)
 		} else if (f->path != NULL &&
 			   jsonfile_replace(path, span_of(f->text, f->len)) ==
 			       -1) {
-			warn("%s", path);
+			warnx("%s: %s%s", path, strerror(errno),
+			    fault_remedy(errno));
 			return -1;
 		}
 	}
@@ -165,7 +166,8 @@ place_install(const struct propose *p, const struct place *at)
 		}
 		place_drop(at);
 	} else if (rename(at->next, at->dir) == -1) {
-		warn("%s", at->dir);
+		warnx("%s: %s%s", at->dir, strerror(errno),
+		    fault_remedy(errno));
 		return ICCTL_FAILED;
 	}
 	printf("Installed in %s. Use it: icctl start --policy %s\n",

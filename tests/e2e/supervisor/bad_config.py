@@ -56,16 +56,16 @@ CONFIG = [
      "{config}: too large (over 8388608 bytes)"),
     ("an unknown key", config(escalationTimeout=300), 78,
      "{config}: escalationTimeout: unknown key (did "
-     "you mean escalationTimeoutSeconds?). Known here: agent, audit, "
-     "auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
+     "you mean escalationTimeoutSeconds?). Known here: agent, answerKey, "
+     "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
      "destinations, dockerResources, escalationTimeoutSeconds, image, limits, "
      "maxConcurrentSessions, mcpServers, modelBodies, notify, packageCaches, packageInstall, policy, policyBudget, profiles, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
      "serverCredentials, transport"),
     ("an unknown key with an escape", {"config.json": '{"\\u001b[2J": 1}'},
      78,
-     "{config}: \\x1b[2J: unknown key. Known here: agent, audit, "
-     "auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
+     "{config}: \\x1b[2J: unknown key. Known here: agent, answerKey, "
+     "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
      "destinations, dockerResources, escalationTimeoutSeconds, image, limits, "
      "maxConcurrentSessions, mcpServers, modelBodies, notify, packageCaches, packageInstall, policy, policyBudget, profiles, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "

@@ -149,8 +149,8 @@ PROVIDERS = [
 OTHERS = [
     ("config.json", {"config.json": {"notfy": []}, "providers/x.json": "-"},
      [("configuration",
-       "{config}: notfy: unknown key (did you mean notify?). Known here: agent, audit, "
-       "auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
+       "{config}: notfy: unknown key (did you mean notify?). Known here: agent, answerKey, "
+       "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
        "destinations, dockerResources, escalationTimeoutSeconds, image, "
        "limits, "
        "maxConcurrentSessions, mcpServers, modelBodies, notify, packageCaches, packageInstall, policy, policyBudget, "

@@ -166,6 +166,22 @@ asked_judge(struct compile *c, const struct asked *a, const struct ask *q,
 	return v;
 }
 
+/* Append a line to llm-interactions.jsonl, or nothing. */
+static int
+asked_append(const struct compile *c, struct span line, struct fault *fault)
+{
+	off_t before = lseek(c->log, 0, SEEK_END);
+	int rv;
+
+	if (span_write(c->log, line) == 0)
+		return 0;
+	rv = fault_errno(fault, "%s/llm-interactions.jsonl", c->dir);
+	/* Without the part of it that there was room for. */
+	if (before != -1 && ftruncate(c->log, before) == -1)
+		return -1;
+	return rv;
+}
+
 /* Append a record of a question to llm-interactions.jsonl. */
 static int
 asked_log(const struct compile *c, const struct asked *a, const struct ask *q,
@@ -173,8 +189,7 @@ asked_log(const struct compile *c, const struct asked *a, const struct ask *q,
     struct fault *fault)
 {
 	struct buf b;
-	ssize_t n;
-	int rv = 0;
+	int rv;
 
 	buf_init(&b, (size_t)8 << 20);
 	buf_printf(&b, "{\"timestamp\":\"%s\",\"stepName\":\"%s\","
@@ -192,13 +207,7 @@ asked_log(const struct compile *c, const struct asked *a, const struct ask *q,
 		(void)json_write_string(&b, span_str(refused));
 	}
 	buf_adds(&b, "}\n");
-	if (!b.failed &&
-	    (n = write(c->log, buf_span(&b).p, b.len)) != (ssize_t)b.len) {
-		/* A part of it was written: there is no room for the rest. */
-		if (n != -1)
-			errno = ENOSPC;
-		rv = fault_errno(fault, "%s/llm-interactions.jsonl", c->dir);
-	}
+	rv = b.failed ? 0 : asked_append(c, buf_span(&b), fault);
 	buf_free(&b);
 	return rv;
 }
@@ -209,26 +218,32 @@ cache_path(const struct compile *c, const char *hash, char dst[PATH_MAX])
 	snprintf(dst, PATH_MAX, "%.4000s/%s.json", c->cache, hash);
 }
 
-/* Take the reply from the cache, if it is there and still good. */
+/*
+ * Take the reply from the cache, if it is there and still good. Returns it, or
+ * NULL; `*lost` with the fault set if it could not be recorded.
+ */
 static const struct value *
 cache_take(struct compile *c, const struct asked *a, const struct ask *q,
-    const char *hash)
+    const char *hash, bool *lost, struct fault *fault)
 {
 	const struct value *v = NULL;
 	struct policy_file f;
 	char path[PATH_MAX];
-	struct fault fault;
+	struct fault ignored;
 
+	*lost = false;
 	cache_path(c, hash, path);
 	if (c->o.no_cache || access(path, F_OK) == -1 ||
-	    policy_file_read(&f, path, &fault) == -1)
+	    policy_file_read(&f, path, &ignored) == -1)
 		return NULL;
-	v = asked_judge(c, a, q, span_of(f.text, f.len), &fault);
-	if (v == NULL)
+	v = asked_judge(c, a, q, span_of(f.text, f.len), &ignored);
+	if (v == NULL) {
 		(void)unlink(path);
-	else
-		(void)asked_log(c, a, q, hash, true,
-		    span_of(f.text, f.len), NULL, &fault);
+	} else if (asked_log(c, a, q, hash, true, span_of(f.text, f.len), NULL,
+		       fault) == -1) {
+		*lost = true;
+		v = NULL;
+	}
 	free(f.path);
 	free(f.text);
 	return v;
@@ -290,10 +305,12 @@ compile_ask(struct compile *c, const struct ask *q, char hash[SHA256_HEX],
 	    asked_compose(&a, q, NULL, fault) == -1)
 		goto out;
 	asked_hash(&a, c->o.model, key);
-	if ((v = cache_take(c, &a, q, key)) != NULL) {
+	if ((v = cache_take(c, &a, q, key, &lost, fault)) != NULL) {
 		c->hits++;
 		goto out;
 	}
+	if (lost)
+		goto out;
 	c->misses++;
 	v = asked_once(c, &a, q, key, &lost, fault);
 	if (v != NULL || lost)
