@@ -31,8 +31,8 @@ int fault_set_kind(struct fault *, enum fault_kind, const char *, ...)
 /* Returns what to do about an errno, ". Make room there, ...", or "". */
 const char *fault_remedy(int error);
 /*
- * Like fault_set() with ": strerror(errno)" and the remedy appended, and with FAULT_SCARCE if
- * the system ran out of disk, descriptors or memory.
+ * Like fault_set() with ": strerror(errno)" and the remedy appended, and with
+ * FAULT_SCARCE if the system ran out of disk, descriptors or memory.
  */
 int fault_errno(struct fault *, const char *, ...)
     __attribute__((format(printf, 2, 3)));

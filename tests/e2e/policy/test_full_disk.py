@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""Every call by which icctl writes a file of its own says that the disk is full,
+one after the other, in each command that makes a policy: one line names the
+place and what to do, and all that is in force stays as it is."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import compiling as c  # noqa: E402
+import harness as h  # noqa: E402
+
+t = h.Tap()
+CALLS = ("write", "mkdir", "rename", "fsync")
+IN_FORCE = ("compiled-policy.json", "dynamic-lists.json",
+            "tool-annotations.json", "constitution.md",
+            "servers/fetch/compiled-policy.json")
+REMEDY = "No space left on device. Make room there, and run this again"
+EVERY = sys.argv[1:] == ["all"]
+
+
+def script(*sites):
+    """Returns the steps of a model that lets these news sites be read."""
+    rules = [c.rule("fetch-news", "allow", server="fetch",
+                    domains={"roles": ["fetch-url"], "allowed": ["@news"]},
+                    description=f"Reading {len(sites)} of @news is allowed.")]
+    lists = [{"name": "news", "type": "domains", "principle": "news",
+              "generationPrompt": "News sites", "requiresMcp": False}]
+    tests = [c.scenario("News", "http_fetch", {"url": f"https://{sites[0]}/"},
+                        "allow"),
+             c.scenario("Else", "http_fetch", {"url": "https://else.example/"},
+                        "not-allow")]
+    rows = {"prefilter": c.prefilter("fetch"), "values":
+            {"values": list(sites)},
+            "rules": {"rules": rules, "listDefinitions": lists},
+            "scenarios": {"scenarios": tests}, "judge": c.verdicts(2),
+            "customize": {"reply": "So be it.",
+                          "constitution": "Read the news, and no more.\n"},
+            "annotate": {"tools": []}}
+    return [{"step": k, "reply": v} for k, v in rows.items()]
+
+
+def state(m):
+    """Returns all that is in force: as a session would find it."""
+    base = m.path("in-force") if os.path.isdir(m.path("in-force")) else m.path()
+    found = {}
+    for name in IN_FORCE:
+        path = os.path.join(base, name)
+        found[name] = open(path, "rb").read() if os.path.exists(path) else None
+    for name in ("constitution.md", "constitution-user.md"):
+        with open(os.path.join(m.home, name), "rb") as f:
+            found["home " + name] = f.read()
+    return found
+
+
+class Keep:
+    """The files of a home, which can be put back."""
+    DIRS = ("policy", "policy-cache", "policies")
+
+    def __init__(self, m, place):
+        self.m, self.place = m, place
+        shutil.rmtree(place, ignore_errors=True)
+        os.makedirs(place)
+        for d in self.DIRS:
+            if os.path.isdir(os.path.join(m.home, d)):
+                shutil.copytree(os.path.join(m.home, d),
+                                os.path.join(place, d))
+        shutil.copy(os.path.join(m.home, "constitution-user.md"), place)
+
+    def back(self):
+        for d in self.DIRS:
+            shutil.rmtree(os.path.join(self.m.home, d), ignore_errors=True)
+            if os.path.isdir(os.path.join(self.place, d)):
+                shutil.copytree(os.path.join(self.place, d),
+                                os.path.join(self.m.home, d))
+        shutil.copy(os.path.join(self.place, "constitution-user.md"),
+                    self.m.home)
+
+
+def traced(m, args, answers, *options):
+    """Run icctl under strace. Returns the result, and the calls."""
+    out = os.path.join(m.work, "calls")
+    r = subprocess.run(
+        ["strace", "-qq", "-y", "-o", out, *options, h.program("icctl"), *args],
+        env={**m.env, "ASAN_OPTIONS": "detect_leaks=0"}, input=answers,
+        capture_output=True, text=True,
+        timeout=60 * h.PATIENCE, check=False)
+    with open(out, encoding="utf-8", errors="replace") as f:
+        return r, [x for x in f.read().splitlines() if "(" in x and
+                   not x.startswith(("---", "+++"))]
+
+
+def place(m, line):
+    """Returns the file of the user's that a call is about, or None."""
+    found = re.findall(r'^\w+\(\d+<([^>]*)>', line) or \
+        re.findall(r'"([^"]*)"', line)[-1:]
+    path = found[0] if found else ""
+    return path if path.startswith(m.user + "/") else None
+
+
+def attempt(m, keep, name, args, answers, call, n, want):
+    keep.back()
+    before = state(m)
+    r, lines = traced(m, args, answers, "-e", "trace=" + call, "-e",
+                      f"inject={call}:error=ENOSPC:when={n}")
+    hit = [x for x in lines if "(INJECTED)" in x]
+    path = place(m, hit[0]) if hit else None
+    if path is None:
+        t.ok(False, f"{name}: {call} {n} of {want} was not met",
+             (hit, r.stdout, r.stderr))
+        return None
+    said = [x for x in r.stderr.splitlines() if x.startswith("icctl: ") and
+            "dropped" not in x and "was not found as it was" not in x]
+    short = re.sub(r"\.\w{6}$", "", os.path.relpath(path, m.home))
+    short = re.sub(r"[0-9a-f]{64}", "HASH", short)
+    if r.returncode == 0:
+        # Nothing was lost: what is new is in force, or nothing was to be.
+        return short, "passed"
+    same = state(m) == before
+    t.ok(same and len(said) == 1 and REMEDY in said[0] and
+         m.home + "/" in said[0],
+         f"{name}: {call} {n}, {short}", (r.returncode, same, hit,
+                                          r.stdout[-600:], r.stderr))
+    return short, "failed"
+
+
+def each(m, name, args, answers="", least=1):
+    """Fail every write of a command, one after the other."""
+    keep = Keep(m, os.path.join(m.work, "kept"))
+    passed, failed = [], []
+    r, lines = traced(m, args, answers, "-e", "trace=" + ",".join(CALLS))
+    t.ok(r.returncode == 0, f"{name}: works", r.stdout + r.stderr)
+    for call in CALLS:
+        mine = [x for x in lines if x.startswith(call + "(")]
+        rows = [(i + 1, place(m, x)) for i, x in enumerate(mine)
+                if place(m, x) is not None and "EEXIST" not in x]
+        for n, path in rows if EVERY else sample(rows):
+            got = attempt(m, keep, name, args, answers, call, n, path)
+            if got is not None:
+                (passed if got[1] == "passed" else failed).append(
+                    (call, got[0]))
+    keep.back()
+    t.ok(len(failed) >= least, f"{name}: {len(failed)} writes failed",
+         (failed, passed))
+    unexpected = [x for x in passed if x[0] != "fsync" and
+                  "in-force" not in x[1]]
+    t.equal(unexpected, [], f"{name}: none is ignored")
+    r, _ = traced(m, args, answers, "-e", "trace=none")
+    t.ok(r.returncode == 0, f"{name}: with room it works", r.stderr)
+    keep.back()
+
+
+def sample(rows):
+    """Without files whose names say that another one stands for them."""
+    seen, out = set(), []
+    for n, path in rows:
+        kind = re.sub(r"\.\w{6}$", "", path)
+        kind = re.sub(r"[0-9a-f]{64}", "HASH", kind)
+        if kind not in seen:
+            out.append((n, path))
+        seen.add(kind)
+    return out
+
+
+def main():
+    if not shutil.which("bwrap") or subprocess.run(
+            ["strace", "-qq", "true"], capture_output=True,
+            check=False).returncode != 0:
+        t.skip("full disk", "bubblewrap or strace is missing")
+        t.done()
+    with h.workdir() as work:
+        m = c.Home(work, [], options=("--reload-script",))
+        try:
+            m.script(script("a.example"))
+            digest = m.digest(m.policy("compile"))
+            r = m.policy("compile", "--accept", str(digest))
+            t.ok(r.returncode == 0, "a policy is in force", r.stderr)
+            m.put("constitution-user.md", "Read all of the news.\n")
+            m.script(script("a.example", "b.example"))
+            digest = str(m.digest(m.policy("compile", "--no-cache")))
+            each(m, "compile", ["policy", "compile", "--no-cache", "--accept",
+                                digest], least=12)
+            each(m, "compile from the cache", ["policy", "compile",
+                                               "--accept", digest], least=6)
+            m.policy("compile", "--accept", digest)
+            m.script(script("a.example", "c.example"))
+            digest = str(m.digest(m.policy("refresh-lists", "--no-cache")))
+            each(m, "refresh-lists", ["policy", "refresh-lists", "--accept",
+                                      digest], least=3)
+            each(m, "customize", ["policy", "customize"],
+                 "no more\ny\n\n", least=3)
+            records(m)
+        finally:
+            m.end()
+    t.done()
+
+
+def records(m):
+    """learn and propose, of a log."""
+    log = m.put("sessions/one/audit.jsonl", "".join(json.dumps({
+        "event": "call", "serverName": "filesystem", "toolName":
+        "read_text_file", "arguments": {"path": os.path.join(
+            m.user, "Documents", x)}, "policyDecision": {
+                "status": "escalate", "rule": "ask"},
+        "escalationResult": "approved"}) + "\n" for x in ("a", "b")))
+    each(m, "learn", ["policy", "learn", log, "--into",
+                      os.path.join(m.home, "learned.json")])
+    each(m, "propose", ["policy", "propose", os.path.dirname(log)], "y\n",
+         least=4)
+
+
+main()
