@@ -55,8 +55,7 @@ static const struct {
     {CACHE_CARGO, "CARGO_NET_OFFLINE=true"},
     /* These have a cache of their own besides (caches_npm.c). */
     {CACHE_NPM, "npm_config_prefer_offline=true"},
-    {CACHE_GO, "GOPROXY=file://" CACHES_INSIDE "/go,"
-	       "https://proxy.golang.org,direct"},
+    {CACHE_GO, "GOPROXY=file://" CACHES_INSIDE "/go,direct"},
     {CACHE_PIP, "PIP_FIND_LINKS=" CACHES_INSIDE "/pip"},
     {CACHE_PIP, "UV_FIND_LINKS=" CACHES_INSIDE "/pip"},
 };
