@@ -185,9 +185,9 @@ def main():
             m.script(script("a.example", "b.example"))
             digest = str(m.digest(m.policy("compile", "--no-cache")))
             each(m, "compile", ["policy", "compile", "--no-cache", "--accept",
-                                digest], least=12)
+                                digest], least=30)
             each(m, "compile from the cache", ["policy", "compile",
-                                               "--accept", digest], least=6)
+                                               "--accept", digest], least=25)
             m.policy("compile", "--accept", digest)
             m.script(script("a.example", "c.example"))
             digest = str(m.digest(m.policy("refresh-lists", "--no-cache")))
