@@ -457,7 +457,7 @@ def reflected():
         for target in (INVOKE, STREAM):
             with h.workdir() as work:
                 p = c.provider(work, aws, options=[
-                    "--reflect", "raw", "--reflect-text", text])
+                    "--reflect", "raw", f"--reflect-text={text}"])
                 with h.Session(work, provider=p, config=c.bedrock(p),
                                env=aws.env()) as s:
                     m = s.model(host=c.RUNTIME, key=key_of(s))
