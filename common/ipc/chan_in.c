@@ -18,7 +18,7 @@
 #include "common/ipc/wire.h"
 
 /* Messages received per wake-up; more wait for the next one. */
-#define CHAN_BATCH 32
+#define CHAN_BATCH 8
 
 /*
  * The rest of what recvmmsg() needs for one message; its bytes go to chan_in.
