@@ -12,7 +12,7 @@
 #include "box/view.h"
 #include "common/confine/confine.h"
 #include "common/ipc/chan.h"
-#include "config/adapter.h"
+#include "config/adapter/adapter.h"
 #include "config/config.h"
 #include "config/paths.h"
 #include "config/servers.h"

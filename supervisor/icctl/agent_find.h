@@ -8,7 +8,7 @@
 
 #include <limits.h>
 
-#include "config/adapter.h"
+#include "config/adapter/adapter.h"
 #include "config/config.h"
 
 #define AGENT_VERSION 64U

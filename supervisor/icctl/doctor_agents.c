@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/adapter.h"
+#include "config/adapter/adapter.h"
 #include "config/config.h"
 #include "config/names.h"
 #include "icctl/agent_find.h"

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/adapter.h"
+#include "config/adapter/adapter.h"
 #include "common/plural.h"
 #include "config/prices.h"
 #include "config/servers.h"

@@ -19,7 +19,7 @@
 
 #include "common/log.h"
 #include "common/near.h"
-#include "config/adapter.h"
+#include "config/adapter/adapter.h"
 #include "icctl/image/first.h"
 #include "icctl/policy/compile/command.h"
 #include "icctl/policy/policy.h"

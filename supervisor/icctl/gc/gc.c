@@ -20,7 +20,7 @@
 
 #include "auditlog/parts.h"
 #include "common/near.h"
-#include "config/adapter.h"
+#include "config/adapter/adapter.h"
 #include "icctl/policy/policy.h"
 #include "repo/record.h"
 

@@ -16,7 +16,7 @@
 
 #include "builtin.h"
 #include "common/log.h"
-#include "config/adapter.h"
+#include "config/adapter/adapter.h"
 #include "config/jsonfile.h"
 #include "icctl/doctor.h"
 #include "icctl/gc/gc.h"

@@ -89,7 +89,7 @@ has ironcurtain-config.5 7 "places of credentials, settings of providers" '\&"@\
 has ironcurtain-config.5 4 "members of the proxy" '\&"@\&"' \
     $(strings supervisor/config/proxy.c 'keys\[\]')
 has ironcurtain-config.5 13 "members of a server" '\&"@\&"' $(strings supervisor/config/servers.c 'keys\[\]')
-has ironcurtain-config.5 9 "members of an agent" '\&"@\&"' $(strings supervisor/config/adapter.c 'keys\[\]')
+has ironcurtain-config.5 9 "members of an agent" '\&"@\&"' $(strings supervisor/config/adapter/adapter.c 'keys\[\]')
 has ironcurtain-config.5 24 "members of a provider" '\&"@\&"' \
     $(for f in provider credential route; do
 	    strings mitmd/provider/$f.c 'names\[\] = '; done | sort -u)

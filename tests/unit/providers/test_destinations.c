@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/config/adapter.h"
+#include "supervisor/config/adapter/adapter.h"
 #include "supervisor/config/config.h"
 #include "supervisor/providers/destinations.h"
 #include "tap.h"

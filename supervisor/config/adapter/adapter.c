@@ -3,7 +3,7 @@
  * Reads adapters and fills in the values of a session. The placeholder keys are
  * the only secrets here, and they are worthless outside the sandbox.
  */
-#include "config/adapter.h"
+#include "config/adapter/adapter.h"
 
 #include <sys/stat.h>
 

@@ -3,7 +3,7 @@
  * The members of an adapter that are about the agent's home: "homeFiles",
  * "caches" and "state".
  */
-#include "config/adapter.h"
+#include "config/adapter/adapter.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Fills a session's values into the texts of an adapter. */
-#include "config/adapter.h"
+#include "config/adapter/adapter.h"
 
 #include <stdio.h>
 #include <string.h>

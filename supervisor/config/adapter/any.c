@@ -3,7 +3,7 @@
  * Agents that can use several providers: chooses those of a session, and the
  * model.
  */
-#include "config/adapter.h"
+#include "config/adapter/adapter.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 
 #include <json-c/json.h>
 
-#include "config/adapter_errors.h"
-#include "config/adapter_talk.h"
+#include "config/adapter/errors.h"
+#include "config/adapter/talk.h"
 #include "config/names.h"
 #include "config/paths.h"
 #include "providers/providers.h"
@@ -50,12 +50,12 @@ int adapter_load(
     struct adapter *, const struct paths *, const char *name, struct fault *);
 void adapter_free(struct adapter *);
 /*
- * adapter_list.c: Read the names of "agents", including the shorter ones, and
+ * list.c: Read the names of "agents", including the shorter ones, and
  * without those that are internal.
  */
 void adapter_list(struct names *, const struct paths *);
 /*
- * adapter_fill.c: Replace {task}, {message}, {orientation}, {tools}, {hosts},
+ * fill.c: Replace {task}, {message}, {orientation}, {tools}, {hosts},
  * {workspace}, {model}, {key:PROVIDER} and {tail:PROVIDER} (the last 20 characters of the
  * key). The caller frees the result. Returns NULL if
  * memory ran out.
@@ -67,7 +67,7 @@ char *adapter_fill_json(const struct providers *, const char *template);
 /* Returns true if the agent's file has this text, such as "{orientation}". */
 bool adapter_names(const struct adapter *, const char *word);
 /*
- * adapter_home.c: Read "homeFiles", "caches" and "state". Returns 0, or -1 with
+ * home.c: Read "homeFiles", "caches" and "state". Returns 0, or -1 with
  * the fault set.
  */
 int adapter_home_read(struct adapter *, const struct jsonfile *);
@@ -100,7 +100,7 @@ int adapter_choose(struct adapter *, const struct paths *,
     const struct config *, struct fault *);
 
 /*
- * adapter_any.c: Set `providers` for an agent that can use several: all in
+ * any.c: Set `providers` for an agent that can use several: all in
  * config.json, and those whose variable is set. Returns 0, or -1 with the fault
  * set if there is none.
  */

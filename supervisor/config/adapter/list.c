@@ -3,7 +3,7 @@
  * The agents that a person can start. Only "internal" is read here: adapter.c
  * lists the names when it does not know one, and must not be asked in turn.
  */
-#include "config/adapter.h"
+#include "config/adapter/adapter.h"
 
 #include <sys/stat.h>
 

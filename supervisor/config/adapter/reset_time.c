@@ -4,7 +4,7 @@
  * text is the agent's: every number has a limit, and a time that is not within
  * a year after now counts as none.
  */
-#include "config/adapter_errors.h"
+#include "config/adapter/errors.h"
 
 #include <ctype.h>
 #include <stdbool.h>

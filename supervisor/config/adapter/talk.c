@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Reads what an adapter says about conversations. */
-#include "config/adapter_talk.h"
+#include "config/adapter/talk.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Reads and applies the rules for an agent's error messages. */
-#include "config/adapter_errors.h"
+#include "config/adapter/errors.h"
 
 #include <stdio.h>
 #include <string.h>
