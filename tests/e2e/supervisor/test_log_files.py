@@ -243,6 +243,9 @@ def test_cut():
                 checked(s)
                 h.kill(s.ready["pid"])
                 s.wait()
+            # auditd, which outlives it, writes the last record.
+            h.wait_for(lambda s=first: list(lines(s))[-1]["event"] == "stop",
+                       "the last record")
             saved = os.path.join(work, "saved")
             copy(first.dir, saved)
             cp = read(path(first, "audit.checkpoint")).split()
