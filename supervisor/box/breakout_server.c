@@ -6,15 +6,13 @@
  */
 #include "box/breakout_server.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "box/sandbox.h"
-#include "common/loop.h"
+#include "host/read_until.h"
 #include "sup.h"
 
 #define BREAKOUT_SERVER_MS 20000U
@@ -34,29 +32,6 @@ server_like(void)
 		    sup.servers[i].def->egress == NULL)
 			return &sup.servers[i];
 	return NULL;
-}
-
-/* Read until the end, or until the time is over. Returns the bytes read. */
-static size_t
-report_read(int fd, void *to, size_t cap)
-{
-	uint64_t now, until = clock_mono_us() / 1000 + BREAKOUT_SERVER_MS;
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	size_t len = 0;
-	ssize_t n;
-
-	while (len < cap) {
-		now = clock_mono_us() / 1000;
-		if (now >= until || poll(&p, 1, (int)(until - now)) != 1)
-			break;
-		n = read(fd, (uint8_t *)to + len, cap - len);
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		len += (size_t)n;
-	}
-	return len;
 }
 
 static int
@@ -82,6 +57,7 @@ breakout_server(const struct attempt_ask *ask,
 	int in[2] = {-1, -1}, out[2] = {-1, -1}, code, status, rv = -1;
 	struct spawned sp = SPAWNED_INIT;
 	struct report report;
+	size_t len = 0;
 
 	if (like == NULL)
 		return fault_set(fault, "no MCP server has a sandbox");
@@ -95,8 +71,10 @@ breakout_server(const struct attempt_ask *ask,
 	close(out[1]);
 	out[1] = -1;
 	/* A pipe has room for all of it. */
-	if (write(in[1], ask, sizeof(*ask)) != (ssize_t)sizeof(*ask) ||
-	    report_read(out[0], &report, sizeof(report)) != sizeof(report) ||
+	if (write(in[1], ask, sizeof(*ask)) == (ssize_t)sizeof(*ask))
+		(void)read_until(out[0], &report, sizeof(report),
+		    BREAKOUT_SERVER_MS, &len);
+	if (len != sizeof(report) ||
 	    memcmp(report.nonce, ask->nonce, ATTEMPT_NONCE) != 0) {
 		fault_set(fault,
 		    "the sandbox of an MCP server did not report its attempts");

@@ -6,7 +6,6 @@
  */
 #include "box/probe.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,7 +15,7 @@
 
 #include "box/box.h"
 #include "common/log.h"
-#include "common/loop.h"
+#include "host/read_until.h"
 
 #define PROBE_MS 10000
 
@@ -95,22 +94,9 @@ remedy_of(const char *said)
 static void
 read_words(int fd, char *text, size_t cap)
 {
-	uint64_t now, until = clock_mono_us() / 1000 + PROBE_MS;
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	size_t len = 0;
-	ssize_t n;
+	size_t len;
 
-	while (len < cap - 1) {
-		now = clock_mono_us() / 1000;
-		if (now >= until || poll(&p, 1, (int)(until - now)) != 1)
-			break;
-		n = read(fd, text + len, cap - 1 - len);
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		len += (size_t)n;
-	}
+	(void)read_until(fd, text, cap - 1, PROBE_MS, &len);
 	text[len] = '\0';
 	text[strcspn(text, "\n")] = '\0';
 }

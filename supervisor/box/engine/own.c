@@ -7,15 +7,14 @@
  */
 #include "box/engine/engine.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "host/read_until.h"
 #include "sup.h"
 
 #define OWN_PROGRAM "ic-agent"
@@ -35,30 +34,6 @@ static struct {
 	size_t n;
 } own_env;
 
-/* Read all that the process writes. Returns false if it takes too long. */
-static bool
-own_read(int fd, char text[OWN_TEXT])
-{
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	uint64_t now, until = clock_mono_us() / 1000 + OWN_MS;
-	size_t len = 0;
-	ssize_t n = -1;
-
-	while (len < OWN_TEXT - 1) {
-		now = clock_mono_us() / 1000;
-		if (now >= until || poll(&p, 1, (int)(until - now)) != 1)
-			return false;
-		n = read(fd, text + len, OWN_TEXT - 1 - len);
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		len += (size_t)n;
-	}
-	text[len] = '\0';
-	return n == 0;
-}
-
 /* Have the program's own loader list its libraries. */
 static int
 own_trace(char text[OWN_TEXT], struct fault *fault)
@@ -74,6 +49,7 @@ own_trace(char text[OWN_TEXT], struct fault *fault)
 	    .session = true};
 	struct spawned sp = SPAWNED_INIT;
 	int ends[2], code, status, rv;
+	size_t len = 0;
 
 	if (pipe2(ends, O_CLOEXEC) == -1)
 		return fault_errno(fault, "%s", own_env.program);
@@ -84,11 +60,13 @@ own_trace(char text[OWN_TEXT], struct fault *fault)
 	close(ends[1]);
 	if (rv == -1)
 		fault_errno(fault, "%s", own_env.program);
-	else if (!own_read(ends[0], text)) {
+	else if (!read_until(
+		     ends[0], text, OWN_TEXT - 1, OWN_MS, &len)) {
 		rv = fault_set(fault, "%s: its libraries cannot be listed",
 		    own_env.program);
 		(void)kill(sp.pid, SIGKILL);
 	}
+	text[len] = '\0';
 	close(ends[0]);
 	if (sp.pidfd == -1)
 		return rv;
