@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import answers_data as data  # noqa: E402
 import harness as h  # noqa: E402
+import other_user  # noqa: E402
 from terminal import Terminal  # noqa: E402
 
 t = h.Tap()
@@ -77,17 +78,6 @@ def askers(s):
         t.skip("in a pid namespace", "this kernel gives users none")
 
 
-def other_user(s):
-    """Returns the wrapper for a process of another user, or None."""
-    if os.geteuid() == 0:
-        return ["setpriv", "--reuid=65534", "--clear-groups", "--"]
-    # With newuidmap and a range in /etc/subuid, one of that range.
-    wrapper = ["unshare", "--map-auto", "--map-root-user", "--",
-               "setpriv", "--reuid=1", "--clear-groups", "--"]
-    r = run([*wrapper, "sh", "-c", "kill -0 %d" % os.getpid()], s)
-    return wrapper if "not permitted" in r.stderr else None
-
-
 def test_who(s):
     m = s.client()
     call = m.start_call("echo__echo", {"text": "held"})
@@ -107,9 +97,9 @@ def test_who(s):
     t.ok(not call.done.is_set() and [x["id"] for x in s.pending()] ==
          [hold["id"]], "the call is still held")
     t.contains(s.session_log(), "approve refused to pid", "the log says so")
-    wrapper = other_user(s)
+    wrapper = other_user.wrapper()
     if wrapper is None:
-        t.skip("another user", "takes root, or newuidmap and /etc/subuid")
+        t.skip("another user", other_user.NEEDS)
     else:
         # The directories above may be closed to others as well.
         for d in (s.work, s.dir):

@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
+import other_user  # noqa: E402
 
 t = h.Tap()
 CURL = "/usr/bin/curl"
@@ -180,6 +181,7 @@ def test_session():
         test_later(s)
         test_words(s, s.process.stderr())
         test_other(work, urls[0])
+        test_user(urls[0])
         t.equal(s.stop(), 143, "it ends when it is asked to")
         for u in urls:
             try:
@@ -210,6 +212,24 @@ def test_other(work, url):
     t.equal(subprocess.run([h.PYTHON, "-c", code], capture_output=True,
                            text=True, check=False).stdout, "in\n",
             "baseline: a program outside does")
+
+
+def test_user(url):
+    """Another user of this machine tries it."""
+    ask = b"GET /page.html HTTP/1.0\r\n\r\n"
+    own = other_user.Client()
+    t.contains(own.connect(address(url), ask)[1].decode(), "<p>hello</p>",
+               "baseline: a page for these bytes")
+    own.end()
+    words = other_user.wrapper()
+    if words is None:
+        t.skip("another user does not reach it", other_user.NEEDS)
+        return
+    other = other_user.Client(words)
+    for data in (b"", ask):
+        t.equal(other.connect(address(url), data), ("closed", b""),
+                f"another user does not reach it, sending {data}")
+    other.end()
 
 
 def test_plain():
