@@ -11,6 +11,7 @@
 #include <err.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,14 +78,21 @@ static void __attribute__((format(printf, 1, 2))) load_say(const char *fmt, ...)
 	load.len += (size_t)n;
 }
 
-/* Wait for input. Returns false at its end. */
+/*
+ * Wait for input. Returns false at its end. It waits as ic-bridge does: a
+ * reader that blocks in read() on a socket would also be woken each time the
+ * other side reads what it wrote.
+ */
 static bool
 load_read(void)
 {
+	struct pollfd p = {.fd = load.rfd, .events = POLLIN};
 	ssize_t n;
 
 	if (load.have == sizeof(load.in))
 		errx(1, "too long an answer");
+	if (poll(&p, 1, -1) == -1)
+		err(1, "poll");
 	n = read(load.rfd, load.in + load.have, sizeof(load.in) - load.have);
 	if (n == -1)
 		err(1, "read");
