@@ -5,6 +5,10 @@
  */
 #include "keyd/scrub_text.h"
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 #define BREAKS_MAX 2U /* consecutive line breaks that are skipped */
 
 static void
@@ -153,6 +157,68 @@ decode_lane(uint8_t *to, const uint8_t *from)
 	return (some[0] | some[1]) == 0;
 }
 
+#ifdef __x86_64__
+#define WIDE_STEP 64U
+
+__attribute__((target("avx2"))) static inline __m256i
+wide_is(__m256i v, char c)
+{
+	return _mm256_cmpeq_epi8(v, _mm256_set1_epi8(c));
+}
+
+/* Copy and fold 32 bytes. Returns those that are not literal. */
+__attribute__((target("avx2"))) static inline __m256i
+wide_lane(uint8_t *to, const uint8_t *from)
+{
+	__m256i v = _mm256_loadu_si256((const __m256i *)(const void *)from),
+		bad = wide_is(v, '\0'), fold;
+
+	bad = _mm256_or_si256(bad, wide_is(v, '\n'));
+	bad = _mm256_or_si256(bad, wide_is(v, '\r'));
+	bad = _mm256_or_si256(bad, wide_is(v, '%'));
+	bad = _mm256_or_si256(bad, wide_is(v, '\\'));
+	fold = _mm256_and_si256(
+	    wide_is(v, '-'), _mm256_set1_epi8('-' ^ '+'));
+	fold = _mm256_or_si256(fold,
+	    _mm256_and_si256(
+		wide_is(v, '_'), _mm256_set1_epi8('_' ^ '/')));
+	_mm256_storeu_si256(
+	    (__m256i *)(void *)to, _mm256_xor_si256(v, fold));
+	return bad;
+}
+
+/*
+ * The same for up to `n` bytes. Returns the number of bytes before the first
+ * step with one that is not literal.
+ */
+__attribute__((target("avx2"))) static size_t
+wide_steps(uint8_t *to, const uint8_t *from, size_t n)
+{
+	__m256i bad;
+	size_t i;
+
+	for (i = 0; n - i >= WIDE_STEP; i += WIDE_STEP) {
+		bad = _mm256_or_si256(wide_lane(to + i, from + i),
+		    wide_lane(to + i + 32, from + i + 32));
+		if (!_mm256_testz_si256(bad, bad))
+			break;
+	}
+	return i;
+}
+
+static size_t
+decode_wide(uint8_t *to, const uint8_t *from, size_t n)
+{
+	return __builtin_cpu_supports("avx2") ? wide_steps(to, from, n) : 0;
+}
+#else
+static size_t
+decode_wide(uint8_t *to, const uint8_t *from, size_t n)
+{
+	return 0;
+}
+#endif
+
 /*
  * Decode a run of literal bytes. Offsets are stored only for the last ones,
  * since no others are ever used.
@@ -166,7 +232,7 @@ decode_plain(
 
 	if (max > in.len)
 		max = in.len;
-	for (n = 0; max - n >= 16; n += 16) {
+	for (n = decode_wide(to, in.p, max); max - n >= 16; n += 16) {
 		if (!decode_lane(to + n, in.p + n))
 			break;
 	}

@@ -191,6 +191,42 @@ test_escapes(void)
 	}
 }
 
+/*
+ * A piece of a key behind any number of literal characters, with one of its
+ * characters escaped or after a line break: text is decoded in lanes of several
+ * widths, which must notice that at every place.
+ */
+static void
+test_lanes(const char *k)
+{
+	static char text[512], forms[5][16];
+	size_t missed = 0, changed = 0, n;
+
+	snprintf(forms[0], sizeof(forms[0]), "%c", k[30]);
+	snprintf(forms[1], sizeof(forms[1]), "%%%02x", k[30]);
+	snprintf(forms[2], sizeof(forms[2]), "\\u%04x", k[30]);
+	snprintf(forms[3], sizeof(forms[3]), "\n%c", k[30]);
+	snprintf(forms[4], sizeof(forms[4]), "\r%c", k[30]);
+	key(k);
+	for (size_t from = 0; from < 200; from++) {
+		for (size_t i = 0; i < nitems(forms); i++) {
+			memset(text, '.', sizeof(text));
+			memcpy(text + from, k + 20, 10);
+			n = strlen(forms[i]);
+			memcpy(text + from + 10, forms[i], n);
+			memcpy(text + from + 10 + n, k + 31, 10);
+			feed(text, 400, NULL, 0);
+			missed += !fed.hit;
+			text[from + 5] = '*';
+			feed(text, 400, NULL, 0);
+			changed += fed.hit || fed.len != 400 ||
+				   memcmp(fed.out, text, 400) != 0;
+		}
+	}
+	is_int(missed, 0, "a piece is found at every place of a lane");
+	is_int(changed, 0, "other text passes unchanged");
+}
+
 /* Every piece of a key from SCRUB_WINDOW characters on is found. */
 static void
 test_pieces(const char *k)
@@ -482,6 +518,7 @@ main(void)
 	test_splits(sk);
 	test_bytewise(sk);
 	test_escapes();
+	test_lanes(sk);
 	test_pieces(sk);
 	test_held(sk);
 	test_messages(sk);
