@@ -110,6 +110,21 @@ struct reply_hold {
 	char modified[32]; /* its Last-Modified, or "" */
 };
 
+/*
+ * Long pieces of a body that follow frame headers in a buffer. They are not
+ * copied there: each is written after the first `at` bytes of the buffer.
+ */
+#define REPLY_PARTS 16U
+#define REPLY_PART 4096U /* the shortest piece that is not copied */
+
+struct reply_parts {
+	struct {
+		size_t at;
+		struct span s;
+	} part[REPLY_PARTS];
+	unsigned n;
+};
+
 struct reply {
 	uint32_t exchange;
 	bool nobody; /* the answer to a HEAD */
@@ -131,6 +146,7 @@ struct reply {
 	uint64_t max;      /* limit of `received`; 0: none */
 	struct reply_ws ws;
 	struct reply_hold *hold; /* takes the body; no frames are made */
+	struct reply_parts *parts; /* NULL: everything is copied */
 	enum keyd_fail fail;
 	const char *detail;
 };

@@ -32,6 +32,30 @@ reply_frame(struct buf *out, uint32_t exchange, unsigned type, struct span s)
 	return 0;
 }
 
+/* Append the header of a frame; its content is written from where it is. */
+static int
+reply_refer(struct reply *r, struct span s, struct buf *out)
+{
+	struct stream_frame f = {r->exchange, STREAM_BODY, (uint32_t)s.len};
+	struct reply_parts *parts = r->parts;
+	uint8_t head[STREAM_HEADER];
+
+	stream_pack(head, &f);
+	buf_add(out, head, sizeof(head));
+	parts->part[parts->n].at = out->len;
+	parts->part[parts->n++].s = s;
+	return buf_check(out);
+}
+
+static int
+reply_body_frame(struct reply *r, struct span s, struct buf *out)
+{
+	if (r->parts != NULL && r->parts->n < REPLY_PARTS &&
+	    s.len >= REPLY_PART)
+		return reply_refer(r, s, out);
+	return reply_frame(out, r->exchange, STREAM_BODY, s);
+}
+
 int
 reply_put_body(struct reply *r, struct span s, struct buf *out)
 {
@@ -47,7 +71,7 @@ reply_put_body(struct reply *r, struct span s, struct buf *out)
 	while (s.len != 0) {
 		part =
 		    span_of(s.p, s.len < REPLY_MAX_OUT ? s.len : REPLY_MAX_OUT);
-		if (reply_frame(out, r->exchange, STREAM_BODY, part) == -1)
+		if (reply_body_frame(r, part, out) == -1)
 			return -1;
 		s = span_of(s.p + part.len, s.len - part.len);
 	}

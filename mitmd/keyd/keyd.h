@@ -34,9 +34,10 @@
 #define KEYD_SPARE		8U		/* idle connections kept, per host */
 #define KEYD_MAX_HEAD		16384U	/* one TLS record */
 #define KEYD_READ		(64U << 10)	/* from a provider, at once */
+#define KEYD_BATCH		(128U << 10)	/* for mitmd, at once */
 /* bytes for mitmd at which the provider must wait */
 #define KEYD_OUT_SOFT		(64U << 10)
-/* capacity kept: KEYD_OUT_SOFT plus one read */
+/* capacity kept */
 #define KEYD_OUT_KEEP		(128U << 10)
 #define KEYD_OUT_MAX		(1U << 20)	/* hard limit */
 #define KEYD_MAX_ALARMS		1000U	/* per session */
@@ -255,6 +256,7 @@ struct keyd_env {
 	uint32_t dial;		/* id of the last DIAL */
 	struct budget budget;
 	struct buf scratch;	/* frames of this turn */
+	struct reply_parts parts; /* pieces between them */
 };
 
 extern struct keyd_env keyd_env;

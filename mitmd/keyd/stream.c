@@ -2,6 +2,8 @@
 /* The streams to mitmd: their list, and the queues of frames. */
 #include "keyd/keyd.h"
 
+#include <sys/uio.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -99,31 +101,74 @@ stream_begin(struct stream *s)
 	if (s->out.len != 0)
 		return &s->out;
 	buf_reset(&e->scratch, KEYD_OUT_KEEP);
+	e->parts.n = 0;
 	return &e->scratch;
+}
+
+/* The frames of this turn: stretches of `scratch`, and the pieces between. */
+static size_t
+stream_gather(struct iovec iov[2 * REPLY_PARTS + 1])
+{
+	const struct reply_parts *parts = &keyd_env.parts;
+	struct span b = buf_span(&keyd_env.scratch), s;
+	size_t at = 0, n = 0;
+
+	for (unsigned i = 0; i < parts->n; i++) {
+		s = span_of(b.p + at, parts->part[i].at - at);
+		iov[n++] = (struct iovec){(void *)(uintptr_t)s.p, s.len};
+		s = parts->part[i].s;
+		iov[n++] = (struct iovec){(void *)(uintptr_t)s.p, s.len};
+		at = parts->part[i].at;
+	}
+	iov[n++] =
+	    (struct iovec){(void *)(uintptr_t)(b.p + at), b.len - at};
+	return n;
+}
+
+/* Write the frames of this turn, and queue the rest. */
+static int
+stream_write_turn(struct stream *s, const char **why)
+{
+	struct iovec iov[2 * REPLY_PARTS + 1];
+	size_t n = stream_gather(iov), skip;
+	ssize_t done;
+
+	do {
+		done = writev(s->fd, iov, (int)n);
+	} while (done == -1 && errno == EINTR);
+	if (done == -1 && errno != EAGAIN)
+		return -1;
+	skip = done == -1 ? 0 : (size_t)done;
+	for (size_t i = 0; i < n; i++) {
+		if (skip >= iov[i].iov_len) {
+			skip -= iov[i].iov_len;
+			continue;
+		}
+		buf_add(&s->out, (uint8_t *)iov[i].iov_base + skip,
+		    iov[i].iov_len - skip);
+		skip = 0;
+	}
+	*why = "out of memory";
+	return buf_check(&s->out);
 }
 
 int
 stream_commit(struct stream *s, const char **why)
 {
-	struct buf *b = &keyd_env.scratch;
-	struct span left;
-	ssize_t n = 0;
+	struct keyd_env *e = &keyd_env;
 
 	*why = "mitmd closed the stream";
-	if (s->out.len == 0) {
-		if ((n = stream_write(s, buf_span(b))) == -1)
+	if (s->out.len == 0 && e->scratch.len != 0) {
+		if (stream_write_turn(s, why) == -1)
 			return -1;
-		left = buf_span(b);
-		left = span_of(left.p + n, left.len - (size_t)n);
-		*why = "out of memory";
-		if (left.len != 0)
-			buf_addspan(&s->out, left);
-		if (s->out.failed)
-			return -1;
-		buf_reset(b, KEYD_OUT_KEEP);
+		buf_reset(&e->scratch, KEYD_OUT_KEEP);
+		e->parts.n = 0;
+		if (s->out.len != 0)
+			goto out; /* the socket is full */
 	}
 	if (stream_flush(s, why) == -1)
 		return -1;
+out:
 	stream_watch(s);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "keyd/keyd.h"
 
 #define TXN_BURST 64
+#define TXN_RECORD 16384U /* largest content of a TLS record */
 
 const struct txn_kind txn_plain = {.begin = txn_go};
 
@@ -109,13 +110,14 @@ txn_scrub(const struct txn *x)
 }
 
 /*
- * Read once from the provider and frame it for mitmd.  Sets *idle when the
- * socket is drained.
+ * Read once from the provider, at most `cap` bytes to `in`, and frame it for
+ * mitmd. Sets *idle when the socket is drained. Returns the bytes read in
+ * `*len`.
  */
 static enum reply_result
-txn_read(struct stream *s, struct buf *out, bool *idle)
+txn_read(struct stream *s, struct buf *out, uint8_t *in, size_t cap,
+    size_t *len, bool *idle)
 {
-	static uint8_t in[KEYD_READ];
 	struct txn *x = &s->x;
 	const struct scrub *scrub = txn_scrub(x);
 	enum tls_result r;
@@ -129,7 +131,8 @@ txn_read(struct stream *s, struct buf *out, bool *idle)
 							 : KEYD_FAIL_NONE;
 	else if (keyd_renews() && !x->renewed && renew_may(x->key))
 		x->reply.unauthorized = KEYD_FAIL_EXPIRED;
-	r = tls_read(x->up, in, sizeof(in), &n);
+	r = tls_read(x->up, in, cap, &n);
+	*len = n;
 	switch (r) {
 	case TLS_AGAIN:
 		*idle = true;
@@ -139,8 +142,11 @@ txn_read(struct stream *s, struct buf *out, bool *idle)
 			x->sent_whole =
 			    x->head_done && x->sent == x->req.length;
 		x->answered = true;
-		/* Trying costs a call; the loop reports further data. */
-		*idle = n < sizeof(in) && !tls_pending(x->up);
+		/*
+		 * Trying costs a call; the loop reports further data. After a
+		 * whole record more is likely to have come.
+		 */
+		*idle = n < TXN_RECORD && !tls_pending(x->up);
 		return reply_feed(
 		    &x->reply, keyd_env.provider, scrub, span_of(in, n), out);
 	case TLS_EOF:
@@ -156,20 +162,39 @@ txn_read(struct stream *s, struct buf *out, bool *idle)
 	return reply_eof(&x->reply, r == TLS_EOF, out);
 }
 
+/* Read and frame as much as is available, and as mitmd may take at once. */
+static enum reply_result
+txn_fill(struct stream *s, bool *idle)
+{
+	static uint8_t in[KEYD_BATCH];
+	enum reply_result r = REPLY_MORE;
+	struct buf *out = stream_begin(s);
+	size_t used = 0, cap, n;
+
+	/* Frames that go to the queue are copied. */
+	s->x.reply.parts = out != &s->out ? &keyd_env.parts : NULL;
+	for (int i = 0; i < TXN_BURST && !*idle && r == REPLY_MORE &&
+			out->len < KEYD_OUT_SOFT &&
+			sizeof(in) - used >= TXN_RECORD;
+	     i++) {
+		cap = sizeof(in) - used < KEYD_READ ? sizeof(in) - used
+						    : KEYD_READ;
+		r = txn_read(s, out, in + used, cap, &n, idle);
+		used += n;
+	}
+	s->x.reply.parts = NULL;
+	return r;
+}
+
 void
 txn_pull(struct stream *s)
 {
-	enum reply_result r = REPLY_MORE;
+	enum reply_result r;
 	struct txn *x = &s->x;
-	struct buf *out = stream_begin(s);
 	bool idle = false;
-	int i;
 
 	x->up->more = false;
-	for (i = 0; i < TXN_BURST && !idle && r == REPLY_MORE &&
-		    out->len < KEYD_OUT_SOFT;
-	     i++)
-		r = txn_read(s, out, &idle);
+	r = txn_fill(s, &idle);
 	/* The answer has begun: the request will not be sent again. */
 	if (x->reply.headed && !x->renewed && x->keeping) {
 		txn_keep_end(s);

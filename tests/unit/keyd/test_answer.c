@@ -94,6 +94,65 @@ test_frames(void)
 #define TYPE "x-amzn-ErrorType: "
 
 /* Answers that mean that the credential has expired, if it can be renewed. */
+/* Append the frames as they are written: with the pieces between them. */
+static void
+gather(struct buf *all, const struct buf *out, const struct reply_parts *parts)
+{
+	struct span b = buf_span(out);
+	size_t at = 0;
+
+	for (unsigned i = 0; i < parts->n; i++) {
+		buf_add(all, b.p + at, parts->part[i].at - at);
+		buf_addspan(all, parts->part[i].s);
+		at = parts->part[i].at;
+	}
+	buf_add(all, b.p + at, b.len - at);
+}
+
+/* Long pieces of a body are not copied, and the frames are the same. */
+static void
+test_parts(void)
+{
+	static char text[300000];
+	static const size_t chunks[] = {20, 4095, 4096, 9, 70000, 131072, 5000};
+	struct reply_parts parts = {.n = 0};
+	struct buf out, all, copied;
+	size_t n, longest = 0;
+
+	buf_init(&out, 1 << 20);
+	buf_init(&all, 1 << 20);
+	buf_init(&copied, 1 << 20);
+	n = (size_t)snprintf(text, sizeof(text),
+	    OK200 "transfer-encoding: chunked\r\n\r\n");
+	for (size_t i = 0; i < nitems(chunks); i++) {
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%zx\r\n",
+		    chunks[i]);
+		memset(text + n, (int)('a' + i), chunks[i]);
+		n += chunks[i];
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "\r\n");
+	}
+	n += (size_t)snprintf(text + n, sizeof(text) - n, "0\r\n\r\n");
+	for (int refer = 0; refer < 2; refer++) {
+		reply_free(&reply);
+		reply_init(&reply, 3, false);
+		reply.parts = refer ? &parts : NULL;
+		buf_reset(&out, 0);
+		is_int(reply_feed(&reply, provider, &scrub, span_of(text, n),
+			   &out),
+		    REPLY_DONE, "an answer");
+		gather(refer ? &all : &copied, &out, &parts);
+	}
+	for (unsigned i = 0; i < parts.n; i++)
+		if (parts.part[i].s.len > longest)
+			longest = parts.part[i].s.len;
+	is_int(parts.n, 6, "its long pieces stay where they are");
+	ok(longest == 65536 && out.len < 4096 * 2, "each in a frame");
+	ok(span_eq(buf_span(&all), buf_span(&copied)), "the same frames");
+	buf_free(&out);
+	buf_free(&all);
+	buf_free(&copied);
+}
+
 static void
 test_unauthorized(void)
 {
@@ -286,6 +345,7 @@ main(void)
 	    NULL || scrub_build(&scrub, &key, 1, mem, sizeof(mem)) == -1)
 		abort();
 	test_frames();
+	test_parts();
 	test_unauthorized();
 	test_bad();
 	test_endless_head();
