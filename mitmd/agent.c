@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "tls.h"
 
 static void
 agent_free(struct agent *a)
@@ -62,6 +63,7 @@ agent_close(struct agent *a)
 	if (a->dead)
 		return;
 	a->dead = true;
+	(void)mitmd_tls_push(a);
 	agent_drop_exchanges(a);
 	loop_timer_clear(&mitmd_env.w.loop, &a->timer);
 	loop_del(&mitmd_env.w.loop, &a->io);
@@ -81,11 +83,13 @@ agent_close(struct agent *a)
 static void
 agent_shut(struct agent *a)
 {
-	if (a->shut || a->out.len != 0)
+	if (a->shut || mitmd_tls_push(a) == -1 || a->out.len != 0)
 		return;
 	a->shut = true;
 	if (a->ssl != NULL && !a->cut && SSL_is_init_finished(a->ssl))
 		(void)SSL_shutdown(a->ssl);
+	/* If the socket does not take it now, it is lost. */
+	buf_reset(&a->out, 0);
 	/*
 	 * If input is waiting here, close() would reset the connection and the
 	 * agent could lose the last output.
@@ -150,7 +154,7 @@ agent_watch(struct agent *a)
 	uint32_t want;
 
 	want = a->ops->reads(a) ? (uint32_t)EPOLLIN : 0;
-	if (a->out.len != 0 || a->want_write || agent_pending(a))
+	if (a->out.len != 0 || agent_pending(a))
 		want |= EPOLLOUT;
 	if (loop_mod(&mitmd_env.w.loop, &a->io, want) == -1)
 		fatal("epoll_ctl");

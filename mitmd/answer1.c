@@ -11,6 +11,9 @@
 #include "tls.h"
 #include "usage.h"
 
+/* As much is encrypted where it is; less is copied, and shares a record. */
+#define ANSWER1_LARGE 8192U
+
 /* Output for one read from keyd: one exchange at a time. */
 static struct buf answer1_out = {.max = MITMD_MAX_QUEUE};
 
@@ -54,12 +57,29 @@ answer1_head(struct exchange *x, unsigned status, struct span headers,
 	return b->failed ? -1 : 0;
 }
 
+/* Encrypt what was composed. */
+static int
+answer1_gather(struct exchange *x)
+{
+	int r;
+
+	if ((r = buf_check(&answer1_out)) == 0)
+		r = mitmd_tls_add(x->a, buf_span(&answer1_out));
+	buf_reset(&answer1_out, MITMD_KEEP);
+	return r;
+}
+
 static int
 answer1_body(struct exchange *x, struct span s)
 {
 	char size[24];
 	int n;
 
+	if (x->up.sized && s.len >= ANSWER1_LARGE) {
+		if (answer1_gather(x) == -1)
+			return -1;
+		return mitmd_tls_add(x->a, s);
+	}
 	if (x->up.sized) {
 		buf_addspan(&answer1_out, s);
 		return buf_check(&answer1_out);

@@ -300,8 +300,7 @@ input_ready(struct loop_io *io, uint32_t events)
 	struct agent *a = io->arg;
 
 	agent_hold(a);
-	if ((events & EPOLLOUT) != 0 && a->ssl != NULL &&
-	    a->state != AGENT_TLS && mitmd_tls_flush(a) == -1)
+	if ((events & EPOLLOUT) != 0 && mitmd_tls_flush(a) == -1)
 		agent_close(a);
 	else if ((events & EPOLLOUT) != 0 && a->h2 != NULL)
 		h2_send(a);

@@ -25,7 +25,6 @@
 #include "refuse.h"
 #include "wire/git_push.h"
 #include "wire/stream.h"
-#include "wire/tls_out.h"
 #include "wire/ws.h"
 
 #define MITMD_MAX_AGENTS 1280U
@@ -222,8 +221,7 @@ struct agent {
 	enum agent_state state;
 	unsigned provider, host; /* index of the provider, and of its host */
 	SSL *ssl;
-	struct tls_out tls_out;
-	bool want_write; /* TLS itself has to write */
+	bool gathers;    /* its records are sent with one call */
 	bool drained;    /* TLS had no more data at the last read */
 	bool shut;       /* close_notify was sent */
 	bool cut;        /* the answer is incomplete: no close_notify */
@@ -233,7 +231,7 @@ struct agent {
 	unsigned bad_keys;
 	struct buf in;  /* received, not yet used */
 	size_t seen;    /* bytes of it scanned by http1_request_more() */
-	struct buf out; /* bytes that TLS has not taken */
+	struct buf out; /* records that the socket has not taken */
 	/* loop_now() of the latest byte in either direction */
 	uint64_t progress;
 	struct h2 *h2;              /* NULL: HTTP/1.1 */

@@ -20,6 +20,10 @@
 	"ECDHE-ECDSA-AES128-GCM-SHA256:"                                       \
 	"ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305"
 
+#define TLS_SUITES                                                             \
+	"TLS_AES_128_GCM_SHA256:"                                              \
+	"TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+
 /* Called for every handshake, even if the client sends no name. */
 static int
 tls_server_name(SSL *ssl, int *alert, void *arg)
@@ -69,6 +73,8 @@ mitmd_tls_ctx(
 		return NULL;
 	SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION |
 				     SSL_OP_NO_COMPRESSION |
+				     SSL_OP_CIPHER_SERVER_PREFERENCE |
+				     SSL_OP_PRIORITIZE_CHACHA |
 				     SSL_OP_IGNORE_UNEXPECTED_EOF);
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS |
 				  SSL_MODE_ENABLE_PARTIAL_WRITE |
@@ -82,6 +88,7 @@ mitmd_tls_ctx(
 	    SSL_CTX_set_num_tickets(ctx, 0) != 1 ||
 	    SSL_CTX_set_max_early_data(ctx, 0) != 1 ||
 	    SSL_CTX_set_cipher_list(ctx, TLS_CIPHERS) != 1 ||
+	    SSL_CTX_set_ciphersuites(ctx, TLS_SUITES) != 1 ||
 	    SSL_CTX_set1_groups_list(ctx, "X25519:P-256") != 1 ||
 	    SSL_CTX_set_tlsext_servername_callback(ctx, tls_server_name) != 1 ||
 	    SSL_CTX_use_certificate(ctx, leaf->cert) != 1 ||
@@ -114,7 +121,7 @@ mitmd_tls_begin(struct agent *a)
 	SSL_CTX *ctx = mitmd_env.providers[a->provider].ctx[a->host];
 
 	if ((a->ssl = SSL_new(ctx)) == NULL ||
-	    tls_out_attach(a->ssl, &a->tls_out, a->fd) == -1)
+	    mitmd_tls_attach(a) == -1)
 		return -1;
 	SSL_set_accept_state(a->ssl);
 	return 0;
@@ -145,20 +152,9 @@ mitmd_tls_handshake(struct agent *a)
 	int r;
 
 	ERR_clear_error();
-	if ((r = SSL_do_handshake(a->ssl)) == 1) {
-		a->want_write = false;
+	if ((r = SSL_do_handshake(a->ssl)) == 1)
 		return 1;
-	}
-	switch (SSL_get_error(a->ssl, r)) {
-	case SSL_ERROR_WANT_READ:
-		a->want_write = false;
-		return 0;
-	case SSL_ERROR_WANT_WRITE:
-		a->want_write = true;
-		return 0;
-	default:
-		return -1;
-	}
+	return SSL_get_error(a->ssl, r) == SSL_ERROR_WANT_READ ? 0 : -1;
 }
 
 ssize_t
@@ -170,92 +166,7 @@ mitmd_tls_read(struct agent *a, uint8_t *dst, size_t cap)
 	a->drained = SSL_read_ex(a->ssl, dst, cap, &n) != 1;
 	if (!a->drained)
 		return (ssize_t)n;
-	switch (SSL_get_error(a->ssl, 0)) {
-	case SSL_ERROR_WANT_READ:
-		return 0;
-	case SSL_ERROR_WANT_WRITE:
-		/* A key update must be answered. */
-		a->want_write = true;
-		return 0;
-	default:
-		return -1;
-	}
-}
-
-static void
-tls_progress(struct agent *a)
-{
-	a->progress = loop_now(&mitmd_env.w.loop);
-	if (a->x != NULL)
-		a->x->progress = a->progress;
-}
-
-/* Returns 1 if `*n` bytes were taken, 0 if none can be now, -1 if broken. */
-static int
-tls_write(struct agent *a, struct span s, size_t *n)
-{
-	int r;
-
-	if ((r = tls_out_write(a->ssl, &a->tls_out, s.p, s.len, n)) == 1) {
-		tls_progress(a);
-		return 1;
-	}
-	switch (SSL_get_error(a->ssl, r)) {
-	case SSL_ERROR_WANT_WRITE:
-	case SSL_ERROR_WANT_READ:
-		return 0;
-	default:
-		return -1;
-	}
-}
-
-int
-mitmd_tls_put(struct agent *a, struct span s)
-{
-	size_t n;
-	int r = 1;
-
-	while (a->out.len == 0 && s.len != 0 && r == 1) {
-		if ((r = tls_write(a, s, &n)) == -1)
-			return -1;
-		s = span_of(s.p + n, s.len - n);
-	}
-	if (s.len == 0)
-		return 0;
-	if (a->out.len == 0)
-		tls_progress(a);
-	buf_addspan(&a->out, s);
-	return buf_check(&a->out);
-}
-
-int
-mitmd_tls_put_buf(struct agent *a, struct buf *b)
-{
-	int r = 0;
-
-	if (b->failed)
-		r = -1;
-	else if (b->len != 0)
-		r = mitmd_tls_put(a, buf_span(b));
-	buf_reset(b, MITMD_KEEP);
-	return r;
-}
-
-int
-mitmd_tls_flush(struct agent *a)
-{
-	size_t n;
-	int r = 1;
-
-	a->want_write = false;
-	while (a->out.len != 0 && r == 1) {
-		if ((r = tls_write(a, buf_span(&a->out), &n)) == -1)
-			return -1;
-		buf_drain(&a->out, n);
-	}
-	if (a->out.len == 0)
-		buf_reset(&a->out, 0);
-	return 0;
+	return SSL_get_error(a->ssl, 0) == SSL_ERROR_WANT_READ ? 0 : -1;
 }
 
 /*
@@ -328,7 +239,7 @@ mitmd_warm(void)
 				 OPENSSL_INIT_LOAD_CRYPTO_STRINGS,
 		NULL) != 1 ||
 	    RAND_bytes(&byte, 1) != 1 || RAND_priv_bytes(&byte, 1) != 1 ||
-	    tls_out_init() == -1)
+	    mitmd_tls_send_init() == -1)
 		fatalx("OpenSSL does not start: %s", mitmd_tls_error());
 	/* icsupervisor waits for the CA: find all that it needs now. */
 	if (mitmd_ca_make(&host, 1, false, &der, &ca) == -1)

@@ -33,6 +33,13 @@ bool mitmd_tls_is_h2(const struct agent *);
  * broken.
  */
 ssize_t mitmd_tls_read(struct agent *, uint8_t *, size_t);
+const char *mitmd_tls_error(void);
+
+/* mitmd/tls_send.c */
+/* Prepare, before confinement. Returns 0, or -1 if OpenSSL failed. */
+int mitmd_tls_send_init(void);
+/* Connect a->ssl to the socket. Returns 0, or -1 if OpenSSL failed. */
+int mitmd_tls_attach(struct agent *);
 /*
  * Write to the agent, or queue. Returns 0, or -1 if the connection is broken or
  * the queue full.
@@ -40,7 +47,14 @@ ssize_t mitmd_tls_read(struct agent *, uint8_t *, size_t);
 int mitmd_tls_put(struct agent *, struct span);
 /* Write a turn's buffer, and empty it. */
 int mitmd_tls_put_buf(struct agent *, struct buf *);
+/*
+ * The same in two steps: mitmd_tls_add() encrypts, and mitmd_tls_push() sends
+ * or queues. Another connection's mitmd_tls_add() and the end of this one push,
+ * too.
+ */
+int mitmd_tls_add(struct agent *, struct span);
+int mitmd_tls_push(struct agent *);
+/* Write the queue. Returns 0, or -1 if the connection is broken. */
 int mitmd_tls_flush(struct agent *);
-const char *mitmd_tls_error(void);
 
 #endif
