@@ -29,6 +29,10 @@
 
 #include "common/log.h"
 
+#define TLS_SUITES                                                             \
+	"TLS_AES_128_GCM_SHA256:"                                              \
+	"TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+
 /* Trust dialerd only so far that this is a connection. */
 bool
 up_is_tcp(int fd)
@@ -82,10 +86,14 @@ tls_context(void)
 	X509_VERIFY_PARAM_set_hostflags(
 	    param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
 		       X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-	/* As on the agents' side: only AEAD with forward secrecy. */
+	/*
+	 * As on the agents' side: only AEAD with forward secrecy, and a key of
+	 * 128 bits first, which takes the least time.
+	 */
 	if (SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1 ||
 	    SSL_CTX_set_cipher_list(
 		ctx, "ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL:!PSK:!SRP") != 1 ||
+	    SSL_CTX_set_ciphersuites(ctx, TLS_SUITES) != 1 ||
 	    SSL_CTX_set_alpn_protos(ctx, alpn, sizeof(alpn) - 1) != 0) {
 		SSL_CTX_free(ctx);
 		return NULL;
