@@ -18,21 +18,37 @@
 #include "common/ipc/wire.h"
 
 /* Messages received per wake-up; more wait for the next one. */
-#define CHAN_BATCH 8
-
+#define CHAN_BATCH CHAN_SEND
 /*
- * The rest of what recvmmsg() needs for one message; its bytes go to chan_in.
+ * The same where they may carry descriptors, which count against the limit of
+ * the process before the first of them is handled.
  */
+#define CHAN_BATCH_FDS 8U
+
+/* One message to receive: its bytes and descriptors. */
 struct chan_slot {
 	struct iovec iov;
 	union {
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(4 * sizeof(int))];
 	} control;
+	/*
+	 * One byte more than a message may have, and more: first bytes at
+	 * multiples of a page would compete for the same lines of the cache.
+	 */
+	uint8_t in[PROTO_MAX_DATAGRAM + 64];
 };
 
-/* One buffer for the process, which handles one channel at a time. */
-static uint8_t chan_in[CHAN_BATCH][PROTO_MAX_DATAGRAM + 1];
+/*
+ * One set for the process, which handles one channel at a time. The first
+ * `used` slots are no longer as recvmmsg() expects them.
+ */
+static struct {
+	struct chan_slot slots[CHAN_BATCH];
+	struct mmsghdr vec[CHAN_BATCH];
+	size_t used;
+} chan_env = {.used = CHAN_BATCH};
+
 /* Collect all descriptors of a message; padding lets more than one arrive. */
 static size_t
 chan_fds(struct msghdr *mh, int *fds, size_t max)
@@ -157,26 +173,37 @@ out:
 	return r;
 }
 
+static void
+chan_prepare(void)
+{
+	for (size_t i = 0; i < chan_env.used; i++) {
+		struct chan_slot *s = &chan_env.slots[i];
+
+		s->iov = (struct iovec){s->in, PROTO_MAX_DATAGRAM + 1};
+		chan_env.vec[i].msg_hdr = (struct msghdr){.msg_iov = &s->iov,
+		    .msg_iovlen = 1,
+		    .msg_control = s->control.bytes,
+		    .msg_controllen = sizeof(s->control.bytes)};
+	}
+	chan_env.used = 0;
+}
+
 /*
- * Receive at most CHAN_BATCH messages with one call.  Returns their number, 0
- * if there is none, or -1 if the channel has ended.
+ * Receive messages with one call.  Returns their number, 0 if there is none, or
+ * -1 if the channel has ended.
  */
 static int
-chan_receive(struct chan *c, struct chan_slot *slots, struct mmsghdr *vec)
+chan_receive(struct chan *c)
 {
 	int n;
 
-	for (size_t i = 0; i < CHAN_BATCH; i++) {
-		slots[i].iov = (struct iovec){chan_in[i], sizeof(chan_in[i])};
-		vec[i].msg_hdr = (struct msghdr){.msg_iov = &slots[i].iov,
-		    .msg_iovlen = 1,
-		    .msg_control = slots[i].control.bytes,
-		    .msg_controllen = sizeof(slots[i].control.bytes)};
-	}
-	n = recvmmsg(
-	    c->fd, vec, CHAN_BATCH, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, NULL);
-	if (n != -1)
+	chan_prepare();
+	n = recvmmsg(c->fd, chan_env.vec, c->batch,
+	    MSG_DONTWAIT | MSG_CMSG_CLOEXEC, NULL);
+	if (n != -1) {
+		chan_env.used = (size_t)n;
 		return n;
+	}
 	if (errno == EAGAIN || errno == EINTR)
 		return 0;
 	/*
@@ -192,8 +219,9 @@ chan_receive(struct chan *c, struct chan_slot *slots, struct mmsghdr *vec)
 
 /* Process one received message; with `drop`, only close its descriptors. */
 static int
-chan_take(struct chan *c, size_t slot, struct mmsghdr *m, bool drop)
+chan_take(struct chan *c, size_t slot, bool drop)
 {
+	struct mmsghdr *m = &chan_env.vec[slot];
 	int fds[4];
 	size_t nfds = chan_fds(&m->msg_hdr, fds, 4);
 	bool bad = m->msg_len == 0 || nfds > 1 ||
@@ -206,15 +234,13 @@ chan_take(struct chan *c, size_t slot, struct mmsghdr *m, bool drop)
 			chan_violation(c, "over-long message or descriptors");
 		return -1;
 	}
-	return chan_dispatch(
-	    c, chan_in[slot], m->msg_len, nfds == 1 ? fds[0] : -1);
+	return chan_dispatch(c, chan_env.slots[slot].in, m->msg_len,
+	    nfds == 1 ? fds[0] : -1);
 }
 
 static void
 chan_ready(struct loop_io *io, uint32_t events)
 {
-	struct chan_slot slots[CHAN_BATCH];
-	struct mmsghdr vec[CHAN_BATCH];
 	struct chan *c = io->arg;
 	int n = 0, r = 0;
 
@@ -224,9 +250,9 @@ chan_ready(struct loop_io *io, uint32_t events)
 		chan_relax(c);
 	}
 	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0)
-		n = chan_receive(c, slots, vec);
+		n = chan_receive(c);
 	for (int i = 0; i < n; i++) {
-		if (chan_take(c, (size_t)i, &vec[i], r == -1 || c->freed) == -1)
+		if (chan_take(c, (size_t)i, r == -1 || c->freed) == -1)
 			r = -1;
 	}
 	if ((n == -1 || r == -1) && !c->freed) {
@@ -237,9 +263,24 @@ chan_ready(struct loop_io *io, uint32_t events)
 		free(c);
 }
 
+/* Returns true if the peer may send a descriptor, other than of a memfd. */
+static bool
+chan_gets_fds(const struct chan *c)
+{
+	for (size_t i = 0; i < proto_nmsgs; i++) {
+		const struct proto_msg *m = &proto_msgs[i];
+
+		if (m->nfds != 0 && (m->from & (1U << c->peer)) != 0 &&
+		    (m->to & (1U << c->self)) != 0)
+			return true;
+	}
+	return false;
+}
+
 int
 chan_open(struct chan *c)
 {
+	c->batch = chan_gets_fds(c) ? CHAN_BATCH_FDS : CHAN_BATCH;
 	if (loop_add(c->loop, &c->io, c->fd,
 		EPOLLIN | (TAILQ_EMPTY(&c->out) ? 0 : (uint32_t)EPOLLOUT),
 		chan_ready, c) == -1)

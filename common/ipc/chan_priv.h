@@ -33,6 +33,7 @@ struct chan {
 	int fd;
 	enum role self, peer;
 	unsigned index;
+	unsigned batch; /* messages received per wake-up */
 	enum proto_phase phase;
 	const struct chan_ops *ops;
 	void *arg;
