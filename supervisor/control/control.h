@@ -126,6 +126,7 @@ void control_server(unsigned server);
 /* status.c */
 struct json_object *control_holds_json(void);
 struct json_object *control_status_json(void);
+struct json_object *control_alarms_json(void);
 /* Answer clients that wait for auditd's counts. */
 void control_counts(void);
 

@@ -265,6 +265,7 @@ op_budget_set(struct client *c, struct json_object *req)
 	budget_change((enum budget_key)k, strcmp(s, "null") != 0, max);
 	sup_note("budget: %s is %s now, by pid %d",
 	    budget_name((enum budget_key)k), s, (int)c->peer.pid);
+	control_usage();
 	o = control_ok();
 	json_object_object_add(o, "budget", budget_json());
 	control_reply(c, o);
@@ -307,6 +308,8 @@ op_watch(struct client *c)
 
 	put_str(o, "session", sup.session.id);
 	json_object_object_add(o, "holds", control_holds_json());
+	json_object_object_add(o, "budget", budget_json());
+	json_object_object_add(o, "alarms", control_alarms_json());
 	c->watch = true;
 	control_reply(c, o);
 }

@@ -113,8 +113,8 @@ status_keys(void)
 	return list;
 }
 
-static struct json_object *
-status_alarms(void)
+struct json_object *
+control_alarms_json(void)
 {
 	struct json_object *list = json_object_new_array(), *o;
 
@@ -237,7 +237,7 @@ control_status_json(void)
 	json_object_object_add(o, "failures", trouble_list());
 	json_object_object_add(o, "destinations", domains_json());
 	put_bool(o, "proxyTools", domains_on());
-	json_object_object_add(o, "alarms", status_alarms());
+	json_object_object_add(o, "alarms", control_alarms_json());
 	json_object_object_add(o, "quarantined", pins_json(NULL, NULL, false));
 	json_object_object_add(o, "granted", grants_json());
 	return o;

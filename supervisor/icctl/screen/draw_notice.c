@@ -93,6 +93,15 @@ draw_pending(unsigned n, const char *what, bool loud)
 }
 
 void
+draw_meter(const char *what)
+{
+	if (strcmp(draw_env.meter, what) == 0)
+		return;
+	snprintf(draw_env.meter, sizeof(draw_env.meter), "%s", what);
+	draw_line();
+}
+
+void
 draw_pause(void)
 {
 	struct paint *p = &draw_env.paint;

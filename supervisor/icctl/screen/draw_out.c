@@ -124,15 +124,6 @@ show_modes(void)
 	draw_env.set_modes = draw_env.modes;
 }
 
-/* Returns the input line if it is shown, else NULL. */
-static const struct edit *
-line_input(void)
-{
-	return draw_env.prefix || draw_env.messages == MESSAGES_ASKED
-		   ? NULL
-		   : draw_env.input;
-}
-
 static void
 show_cursor(void)
 {
@@ -145,7 +136,7 @@ show_cursor(void)
 	uint8_t want = (uint8_t)(shapes[draw_env.shape] -
 				 ((draw_env.modes & PROTO_TERM_BLINK) != 0));
 
-	if (line_input() != NULL) {
+	if (draw_bottom_input() != NULL) {
 		paint_printf(p, "\033[%u;%uH\033[?25h", draw_env.term_rows,
 		    draw_env.message_col + 1);
 		return;
@@ -166,81 +157,6 @@ show_cursor(void)
 	draw_env.set_shape = want;
 	paint_printf(p, "\033[%u;%uH\033[?25h", draw_env.cursor_row + 1,
 	    draw_env.cursor_col + 1);
-}
-
-/* Returns the text of the bottom line, and the words at its right end. */
-static int
-line_text(char *text, size_t cap, const char **right)
-{
-	static char keys[40];
-	const char *news = says_latest();
-	unsigned cols = draw_env.term_cols;
-	size_t room;
-	int n;
-
-	*right = "";
-	if (draw_env.prefix)
-		return snprintf(text, cap,
-		    "%s s say  m messages  d detach  z suspend  t keyboard  "
-		    "%s send it  others: back",
-		    draw_env.npending != 0 && viewer.may ? " a answer  " : "",
-		    viewer.key);
-	if (draw_env.messages == MESSAGES_ASKED)
-		return snprintf(text, cap, " any key: back to the agent");
-	snprintf(keys, sizeof(keys),
-	    viewer.how.attached ? " %s d leaves " : " %s for commands ",
-	    viewer.key);
-	*right = keys;
-	n = snprintf(text, cap, " ironcurtain %s  %s%s", viewer.name,
-	    draw_env.pending, draw_env.npending != 0 ? "  " : "");
-	if (n < 0 || n >= (int)cap || (unsigned)n >= cols || news[0] == '\0')
-		return n;
-	room = cols - (unsigned)n - (cols > 60 ? strlen(*right) : 0);
-	if (strlen(news) <= room)
-		return n + snprintf(text + n, cap - (size_t)n, "%s", news);
-	/* It does not fit: name the key that shows it whole. */
-	snprintf(keys, sizeof(keys), " %s m: messages ", viewer.key);
-	room = cols - (unsigned)n;
-	if (cols <= 60 || room < strlen(*right) + 8)
-		return n;
-	room -= strlen(*right) + 3;
-	return n +
-	       snprintf(text + n, cap - (size_t)n, "%.*s...", (int)room, news);
-}
-
-/* Draw the bottom line, exactly as wide as the terminal. */
-static void
-show_line(void)
-{
-	struct paint *p = &draw_env.paint;
-	struct cell c = cell_of(' ');
-	unsigned cols = draw_env.term_cols;
-	const char *right;
-	char text[2048];
-	int n;
-
-	draw_env.line_dirty = false;
-	if (line_input() != NULL) {
-		draw_message(draw_env.input, draw_env.input_hint);
-		return;
-	}
-	n = line_text(text, sizeof(text), &right);
-	if (n >= (int)sizeof(text))
-		n = (int)sizeof(text) - 1;
-	paint_printf(p, "\033[%u;1H", draw_env.term_rows);
-	c.attr = CELL_REVERSE;
-	for (unsigned i = 0; i < cols; i++) {
-		unsigned from_right = cols - i;
-		size_t len = strlen(right);
-
-		c.chars[0] = ' ';
-		if (cols > 60 && from_right <= len)
-			c.chars[0] = (uint8_t)right[len - from_right];
-		else if ((int)i < n)
-			c.chars[0] = (uint8_t)text[i];
-		paint_cell(p, &c);
-	}
-	paint_plain(p);
 }
 
 /*
@@ -332,7 +248,7 @@ draw_frame(void)
 	if (!viewer.state->alternate && draw_env.messages == MESSAGES_NONE)
 		draw_env.main_rows = row_behind();
 	if (draw_env.line_dirty)
-		show_line();
+		draw_bottom();
 	show_modes();
 	show_cursor();
 	if (paint_flush(p, STDOUT_FILENO) == -1)

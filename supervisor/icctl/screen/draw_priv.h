@@ -47,6 +47,7 @@ struct draw {
 	const char *input_hint;	  /* says what keys do */
 	unsigned message_col;	  /* its cursor */
 	char pending[80];
+	char meter[48]; /* how much of the budget is used */
 };
 
 extern struct draw draw_env;
@@ -66,6 +67,10 @@ void draw_leave_main(void);
 void draw_messages_over(void);
 /* Draw the messages in the agent's rows. */
 void draw_messages_show(void);
+/* Draw the bottom line, exactly as wide as the terminal. */
+void draw_bottom(void);
+/* Returns the input line if it is shown there, or NULL. */
+const struct edit *draw_bottom_input(void);
 /* Draw the input line instead of the bottom line; `hint` says what keys do. */
 void draw_message(const struct edit *, const char *hint);
 /* Tell termd the size of the terminal. */

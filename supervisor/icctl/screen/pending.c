@@ -16,6 +16,7 @@
 #include "common/visible.h"
 #include "icctl/hold/hold_view.h"
 #include "icctl/icctl.h"
+#include "icctl/screen/meter.h"
 #include "icctl/screen/viewer.h"
 
 /* No session lets more calls and requests wait than this. */
@@ -152,6 +153,7 @@ take_line(const char *line)
 	} else if (json_object_object_get_ex(o, "holds", &v)) {
 		env.tries = 0;
 		take_list(v);
+		meter_reply(o);
 	} else if (strcmp(event, "hold") == 0 &&
 		   json_object_object_get_ex(o, "hold", &v)) {
 		call_add(v);
@@ -160,6 +162,8 @@ take_line(const char *line)
 	} else if (strcmp(event, "end") == 0) {
 		env.over = true;
 		good = false;
+	} else {
+		meter_event(event, o);
 	}
 	json_object_put(o);
 	return good;

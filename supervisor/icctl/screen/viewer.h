@@ -218,6 +218,8 @@ void draw_resume(void);
  * person by the bell and the terminal's notifications.
  */
 void draw_pending(unsigned n, const char *what, bool ring);
+/* The same for the budget. */
+void draw_meter(const char *);
 /*
  * Show the person's input line in the bottom line, with a hint at its right end,
  * or no longer if it is NULL.

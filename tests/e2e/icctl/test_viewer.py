@@ -32,11 +32,12 @@ ENV = {"PATH": "/usr/bin:/bin", "HOME": "/", "TERM": "xterm-256color",
 class Rig:
     """A full-screen viewer on a terminal, with a simulated termd."""
 
-    def __init__(self, env=None, session=None, how=""):
+    def __init__(self, env=None, session=None, how="",
+                 name="session-name"):
         self.d = FakeTermd()
         self.term = Terminal(
             [h.program("icctl"), "viewer", "0",
-             f"screen:{ROWS - 1}x{COLS},attached{how}", "session-name",
+             f"screen:{ROWS - 1}x{COLS},attached{how}", name,
              *([session] if session else [])],
             {**ENV, **(env or {})}, ROWS, COLS,
             fds={3: self.d.theirs.fileno()})
@@ -115,12 +116,12 @@ class Control:
         self.listener.settimeout(20)
         self.conn = None
 
-    def watched(self, holds):
+    def watched(self, holds, **more):
         """Answers the viewer's request with the pending calls."""
         self.conn = self.listener.accept()[0]
         self.conn.settimeout(20)
         ask = json.loads(self.conn.makefile().readline())
-        self.say({"ok": True, "session": "x", "holds": holds})
+        self.say({"ok": True, "session": "x", "holds": holds, **more})
         return ask
 
     def asked(self):
@@ -188,6 +189,51 @@ def told(_):
                    "agent may ask again. To be asked for longer, raise "
                    "escalationTimeoutSeconds", "what happened, and how to "
                    "allow it next time, is said at the end as well")
+
+
+def metered(_):
+    """The last line has the budget and alarms, and room for what waits."""
+    def used(usd, steps=0):
+        return {"warnThresholdPercent": 80, "limits": {
+            "maxEstimatedCostUsd": {"used": usd, "max": 5},
+            "maxTotalTokens": {"used": 9, "max": None},
+            "maxSteps": {"used": steps, "max": 200}}}
+
+    def alarm(text):
+        return {"who": "mitmd", "kind": "leak", "text": text}
+    with h.workdir() as work:
+        c = Control(work)
+        r = Rig(session=work, name="20261125-024754-iy9w")
+        r.draw(["the agent's"])
+        c.watched([], budget=used(0.421))
+
+        def line(*texts):
+            h.wait_for(lambda: all(
+                x in r.see().line(ROWS - 1) for x in texts), texts)
+        line("20261125-024754-iy9w  0.42 of 5 USD", "Ctrl-] d leaves")
+        t.ok(True, "the last line has the session's cost")
+        c.say({"event": "usage", "budget": used(0.5)})
+        line("0.50 of 5 USD")
+        for ident in ("k3f9", "m4g2"):
+            c.say({"event": "hold", "hold": c.hold(ident)})
+        line(" ironcurtain 2 PENDING CALLS: Ctrl-] a  0.50 of 5 USD",
+             "Ctrl-] d leaves")
+        t.ok(True, "in 80 columns the key that answers is named, too")
+        c.say({"event": "usage", "budget": used(0.6, 170)})
+        line("170 of 200 steps")
+        t.ok(True, "a limit that is nearly reached is shown instead")
+        c.say({"event": "alarm", **alarm("a key \x1b[31mcame back")})
+        line("2 PENDING CALLS: Ctrl-] a  ALARM of mitmd", "m: messages")
+        c.conn.close()
+        c.watched([], alarms=[alarm("a key \x1b[31mcame back"),
+                              alarm("more")])
+        line("leak: more")
+        t.ok(True, "alarms are told, also those of a time without connection")
+        r.d.send(ft.BOX_END)
+        t.equal(r.end(), 0, "the end")
+        said = r.term.all.decode(errors="replace").split("\x1b[?7h")[-1]
+        t.equal((said.count("a key \\x1b[31mcame back"),
+                 said.count("more")), (1, 1), "each of them once")
 
 
 def spoken(_):
@@ -578,7 +624,7 @@ def restored(_):
 
 
 def main():
-    for part in (draws, told, spoken, own_key, crowded, typed, hostile, noise, resized, killed,
+    for part in (draws, told, metered, spoken, own_key, crowded, typed, hostile, noise, resized, killed,
                  restored):
         with t.case(part.__name__):
             try:
