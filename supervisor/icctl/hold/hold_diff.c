@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/buf.h"
 #include "common/json/json.h"
 #include "common/visible.h"
 
@@ -228,19 +229,100 @@ hold_diff_texts(struct hold_text *t, struct span was, struct span is)
 	free(b);
 }
 
+/* Returns the edits of the call, or NULL if it has none, or others too. */
+static const struct value *
+diff_edits(const struct value *arguments)
+{
+	const struct value *edits = value_get(arguments, "edits"), *e;
+
+	if (edits == NULL || edits->type != VALUE_ARRAY || edits->count == 0)
+		return NULL;
+	for (e = edits->child; e != NULL; e = e->next)
+		if (e->type != VALUE_OBJECT ||
+		    value_str(e, "oldText").p == NULL ||
+		    value_str(e, "newText").p == NULL)
+			return NULL;
+	return edits;
+}
+
+/*
+ * Apply the edits to the text, one after the other, each where its old text
+ * occurs first. Returns the number of one whose old text is not there, 0 if
+ * there is none, or -1 if the result is too large.
+ */
+static int
+diff_apply(const struct value *edits, struct span text, struct buf *to)
+{
+	struct span old, new;
+	const uint8_t *at;
+	struct buf next;
+	int n = 0;
+
+	buf_addspan(to, text);
+	for (const struct value *e = edits->child; e != NULL; e = e->next) {
+		n++;
+		old = value_str(e, "oldText");
+		new = value_str(e, "newText");
+		text = buf_span(to);
+		if (text.len == 0)
+			text = SPAN("");
+		at = old.len == 0
+			 ? text.p
+			 : memmem(text.p, text.len, old.p, old.len);
+		if (at == NULL)
+			return n;
+		buf_init(&next, DIFF_FILE);
+		buf_add(&next, text.p, (size_t)(at - text.p));
+		buf_addspan(&next, new);
+		buf_add(&next, at + old.len,
+		    text.len - (size_t)(at - text.p) - old.len);
+		buf_free(to);
+		*to = next;
+		if (buf_check(to) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/* Show what the edits make of the text. */
+static void
+diff_edited(struct hold_text *t, const struct value *edits, struct span old)
+{
+	struct buf b;
+	int n;
+
+	buf_init(&b, DIFF_FILE);
+	n = diff_apply(edits, old, &b);
+	if (n > 0)
+		fprintf(t->out,
+		    "    the old text of edit %d is not there as it stands "
+		    "in the call\n", n);
+	else if (n == 0 && span_eq(old, buf_span(&b)))
+		fputs("    it stays the same\n", t->out);
+	else if (n == 0)
+		hold_diff_texts(t, old, buf_span(&b));
+	else
+		fputs("    it becomes too large to be shown here\n", t->out);
+	buf_free(&b);
+}
+
 void
 hold_diff(
     struct hold_text *t, const struct value *arguments, json_object *resources)
 {
 	const char *path = diff_path(resources);
 	struct span content = value_str(arguments, "content"), old;
+	const struct value *edits = diff_edits(arguments);
 
-	if (path == NULL || content.p == NULL || content.len > DIFF_FILE)
+	if (path == NULL ||
+	    (content.p == NULL ? edits == NULL : content.len > DIFF_FILE))
 		return;
 	if ((old = diff_read(path)).p == NULL)
 		return;
 	fputs("  compared with the file as it is now\n", t->out);
-	if (span_eq(old, content))
+	if (content.p == NULL)
+		diff_edited(t, edits, old);
+	else if (span_eq(old, content))
 		fputs("    it is the same\n", t->out);
 	else
 		hold_diff_texts(t, old, content);

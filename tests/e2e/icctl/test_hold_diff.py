@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""A call that would write a whole file is shown with the difference to the file
-as it is now."""
+"""A call that would write a file, or change parts of it, is shown with the
+difference to the file as it is now."""
 import os
 import sys
 
@@ -18,8 +18,12 @@ OLD = "".join(f"line {i}\n" for i in range(1, 31))
 def shown(s, client, path, content, *options):
     """Begins a call, shows it, and denies it. Returns the part about the
     file."""
-    waits = client.start_call("filesystem__write_file", {"path": path,
-                                              "content": content})
+    return part(s, client, "write_file", {"path": path, "content": content},
+                *options)
+
+
+def part(s, client, tool, arguments, *options):
+    waits = client.start_call("filesystem__" + tool, arguments)
     ident = s.held()["id"]
     out = s.icctl("show", ident, *options, check=True).stdout
     s.icctl("deny", ident, check=True)
@@ -58,6 +62,31 @@ def test_changes(s, client, path):
                "a very long one is only counted")
 
 
+def edited(s, client, path, *edits):
+    return part(s, client, "edit_file", {"path": path, "edits": [
+        {"oldText": a, "newText": b} for a, b in edits]})
+
+
+def test_edits(s, client, path):
+    h.put(path, OLD)
+    t.equal(edited(s, client, path, ("line 15\n", "line fifteen\n"),
+                   ("fifteen\n", "fifteen!\n")),
+            "    line 13:\n      line 13\n      line 14\n    - line 15\n"
+            "    + line fifteen!\n      line 16\n      line 17\n",
+            "edits, one after the other")
+    t.equal(edited(s, client, path, ("line 1\n", "line 1\n")),
+            "    it stays the same\n", "an edit that changes nothing")
+    t.equal(edited(s, client, path, ("line 1\n", "x\n"), ("line  2", "y")),
+            "    the old text of edit 2 is not there as it stands in the "
+            "call\n", "a text that is not there")
+    t.equal(edited(s, client, path, ("line 1\n", "x" * (300 << 10))),
+            "    it becomes too large to be shown here\n", "a large result")
+    h.put(path, "")
+    t.equal(edited(s, client, path, ("", "first\n")),
+            "    line 1:\n    + first\n", "an empty file")
+    h.put(path, OLD)
+
+
 def test_none(s, client, work, path):
     t.equal(shown(s, client, os.path.join(work, "out", "new"), "x\n"), "",
             "a new file is compared with nothing")
@@ -87,9 +116,12 @@ def main():
                     h.rule("ask", "escalate", "It is outside.",
                            server=["filesystem"])],
                 {"filesystem": {"write_file": {
-                    "path": ["write-path"], "content": ["none"]}}}) as s:
+                    "path": ["write-path"], "content": ["none"]},
+                    "edit_file": {"path": ["write-path", "read-path"],
+                                  "edits": ["none"]}}}) as s:
             client = s.client()
             test_changes(s, client, path)
+            test_edits(s, client, path)
             test_none(s, client, work, path)
             test_host(s, client, path)
     t.done()
