@@ -60,10 +60,11 @@ found_at(const struct scrub *s, const struct scrub_block *b, size_t at)
 static bool
 search(const struct scrub *s, const struct scrub_block *b)
 {
-	size_t at;
+	const uint16_t *head = s->head;
+	size_t at, n = b->n, step = s->step;
 
-	for (at = 0; at + SCRUB_GRAM <= b->n; at += s->step) {
-		if (s->head[scrub_hash(s, b->c + at)] != 0 &&
+	for (at = 0; at + SCRUB_GRAM <= n; at += step) {
+		if (head[scrub_hash(s, b->c + at)] != 0 &&
 		    found_at(s, b, at))
 			return true;
 	}

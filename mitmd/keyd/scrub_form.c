@@ -16,12 +16,13 @@
 static const char scrub_b64[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
+/* Most entries stay empty: each that is not costs a comparison. */
 static unsigned
 hash_bits(size_t len)
 {
 	unsigned bits = BITS_MIN;
 
-	while (bits < BITS_MAX && ((size_t)1 << bits) < len / 2)
+	while (bits < BITS_MAX && ((size_t)1 << bits) < len * 2)
 		bits++;
 	return bits;
 }
