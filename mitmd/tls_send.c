@@ -160,7 +160,7 @@ mitmd_tls_put_buf(struct agent *a, struct buf *b)
 
 	if (b->failed)
 		r = -1;
-	else
+	else if (b->len != 0 || send_of == a)
 		r = mitmd_tls_put(a, buf_span(b));
 	buf_reset(b, MITMD_KEEP);
 	return r;

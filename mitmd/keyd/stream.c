@@ -134,7 +134,8 @@ stream_write_turn(struct stream *s, const char **why)
 	ssize_t done;
 
 	do {
-		done = writev(s->fd, iov, (int)n);
+		done = n == 1 ? write(s->fd, iov[0].iov_base, iov[0].iov_len)
+			      : writev(s->fd, iov, (int)n);
 	} while (done == -1 && errno == EINTR);
 	if (done == -1 && errno != EAGAIN)
 		return -1;
