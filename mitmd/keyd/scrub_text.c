@@ -10,6 +10,8 @@
 #endif
 
 #define BREAKS_MAX 2U /* consecutive line breaks that are skipped */
+/* bytes of a character with the line breaks before it, all escaped */
+#define SCRUB_LONGEST (6U * (BREAKS_MAX + 1U))
 
 static void
 emit(struct scrub_state *st, struct scrub_block *b, uint8_t c, int32_t at)
@@ -188,20 +190,25 @@ wide_lane(uint8_t *to, const uint8_t *from)
 }
 
 /*
- * The same for up to `n` bytes. Returns the number of bytes before the first
- * step with one that is not literal.
+ * The same for up to `n` bytes, as many steps as fit. Returns the number of
+ * bytes before the first one that is not literal.
  */
 __attribute__((target("avx2"))) static size_t
 wide_steps(uint8_t *to, const uint8_t *from, size_t n)
 {
-	__m256i bad;
+	uint64_t bad = 0;
 	size_t i;
 
 	for (i = 0; n - i >= WIDE_STEP; i += WIDE_STEP) {
-		bad = _mm256_or_si256(wide_lane(to + i, from + i),
-		    wide_lane(to + i + 32, from + i + 32));
-		if (!_mm256_testz_si256(bad, bad))
-			break;
+		__m256i low = wide_lane(to + i, from + i),
+			high = wide_lane(to + i + 32, from + i + 32),
+			any = _mm256_or_si256(low, high);
+
+		if (_mm256_testz_si256(any, any))
+			continue;
+		bad = (uint32_t)_mm256_movemask_epi8(low) |
+		      (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
+		return i + (size_t)__builtin_ctzll(bad);
 	}
 	return i;
 }
@@ -219,28 +226,43 @@ decode_wide(uint8_t *to, const uint8_t *from, size_t n)
 }
 #endif
 
+/* Returns the length of the run of literal bytes, which are copied. */
+static size_t
+decode_run(uint8_t *to, const uint8_t *from, size_t max)
+{
+	size_t n = decode_wide(to, from, max);
+
+	if (n < max && plain_bytes[from[n]] == 0)
+		return n;
+	for (; max - n >= 16; n += 16) {
+		if (!decode_lane(to + n, from + n))
+			break;
+	}
+	for (; n < max; n++) {
+		if ((to[n] = plain_bytes[from[n]]) == 0)
+			break;
+	}
+	return n;
+}
+
 /*
- * Decode a run of literal bytes. Offsets are stored only for the last ones,
- * since no others are ever used.
+ * Decode a run of literal bytes. Offsets are stored only for the last
+ * SCRUB_WINDOW characters of a block or of the input, since no others are ever
+ * used: not if as many more will follow in both. A character takes at most
+ * SCRUB_LONGEST bytes.
  */
 static size_t
 decode_plain(
     struct scrub_state *st, struct scrub_block *b, struct span in, int32_t base)
 {
-	size_t max = SCRUB_WINDOW + SCRUB_BLOCK - b->n, n;
-	uint8_t *to = b->c + b->n;
+	size_t room = SCRUB_WINDOW + SCRUB_BLOCK - b->n, n, i;
 
-	if (max > in.len)
-		max = in.len;
-	for (n = decode_wide(to, in.p, max); max - n >= 16; n += 16) {
-		if (!decode_lane(to + n, in.p + n))
-			break;
-	}
-	for (; n < max; n++) {
-		if ((to[n] = plain_bytes[in.p[n]]) == 0)
-			break;
-	}
-	for (size_t i = n > SCRUB_WINDOW ? n - SCRUB_WINDOW : 0; i < n; i++)
+	n = decode_run(b->c + b->n, in.p, room < in.len ? room : in.len);
+	i = n > SCRUB_WINDOW ? n - SCRUB_WINDOW : 0;
+	if (room - n >= SCRUB_WINDOW &&
+	    in.len - n >= (SCRUB_WINDOW + 1U) * SCRUB_LONGEST)
+		i = n;
+	for (; i < n; i++)
 		b->at[b->n + i] = base + (int32_t)i;
 	b->n += n;
 	if (n != 0)

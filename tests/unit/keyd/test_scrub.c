@@ -227,6 +227,36 @@ test_lanes(const char *k)
 	is_int(changed, 0, "other text passes unchanged");
 }
 
+/*
+ * The beginning of a piece is held back from its first byte on, even if that is
+ * the end of a long run of literal bytes and the rest is as long as it can be:
+ * every character escaped, after two escaped line breaks.
+ */
+static void
+test_offsets(const char *k)
+{
+	static char text[4096 + 1024];
+	size_t wrong = 0, n;
+
+	key(k);
+	for (size_t lead = 0; lead < 4200; lead += 1 + rnd(40)) {
+		memset(text, '.', lead);
+		memcpy(text + lead, k + 20, 5);
+		n = lead + 5;
+		for (size_t i = 25; i < 20 + SCRUB_WINDOW - 1; i++)
+			n += (size_t)snprintf(text + n, sizeof(text) - n,
+			    "\\u000a\\u000d\\u%04x", k[i]);
+		feed(text, n, NULL, 0);
+		wrong += fed.hit || fed.len != n ||
+			 memcmp(fed.out, text, n) != 0 ||
+			 fed.late != n - lead;
+		text[n++] = k[20 + SCRUB_WINDOW - 1];
+		feed(text, n, NULL, 0);
+		wrong += !fed.hit;
+	}
+	is_int(wrong, 0, "a piece is held back from its first byte on");
+}
+
 /* Every piece of a key from SCRUB_WINDOW characters on is found. */
 static void
 test_pieces(const char *k)
@@ -519,6 +549,7 @@ main(void)
 	test_bytewise(sk);
 	test_escapes();
 	test_lanes(sk);
+	test_offsets(sk);
 	test_pieces(sk);
 	test_held(sk);
 	test_messages(sk);
