@@ -187,10 +187,18 @@ static int
 on_ended(struct chan *c, const struct msg_ENDED *m)
 {
 	const char *why;
+	uint64_t bit;
 
-	if (call_ended(&env, m->id, m->error != 0, &why) == -1)
-		return chan_violation(
-		    c, "ENDED %llu: %s", (unsigned long long)m->id, why);
+	if ((m->failed & ~m->ended) != 0 || m->ended == 0)
+		return chan_violation(c, "ENDED of no call");
+	for (unsigned i = 0; i < 64; i++) {
+		bit = (uint64_t)1 << i;
+		if ((m->ended & bit) != 0 &&
+		    call_ended(&env, m->first + i, (m->failed & bit) != 0,
+			&why) == -1)
+			return chan_violation(c, "ENDED %llu: %s",
+			    (unsigned long long)(m->first + i), why);
+	}
 	return 0;
 }
 

@@ -63,6 +63,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_PEERS		48U		/* per role */
 #define PROTO_MAX_CALLS		256U		/* in flight, per session */
 #define PROTO_MAX_SERVER_CALLS	64U		/* in flight, per server */
+#define PROTO_MAX_DONES		32U		/* in one DONES */
+#define PROTO_DONE_SIZE		22U		/* bytes of a DONE */
 #define PROTO_MAX_SERVER_BYTES	(16U << 20)	/* arguments in flight */
 #define PROTO_MAX_HOLDS		64U
 #define PROTO_MAX_TIMES		20U	/* calls of a counted grant */
@@ -178,6 +180,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(CREDIT,	0x040a,	R(POLICY),	R(PROXY),	RUN,	0)	\
 	M(MOVED,	0x040b,	R(PROXY),	R(POLICY),	RUN,	0)	\
 	M(UNASKED,	0x040e,	R(AUDIT),	R(BACK),	RUN,	0)	\
+	M(DONES,	0x0410,	R(BACK),	R(AUDIT),	RUN,	0)	\
 	M(CALL_HELD_AS,	0x040f,	R(SUP),		R(PROXY),	RUN,	0)	\
 	/* a call to the virtual server, which icsupervisor answers */		\
 	M(VIRTUAL,	0x040c,	R(AUDIT),	R(SUP),		RUN,	0)	\
@@ -575,11 +578,12 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, error, 1)			\
 				F(m, str, text, 4096)
 /*
- * A released call has ended: answered, lost, or never written.  error: its
- * server failed it, or is lost.
+ * Released calls have ended: answered, lost, or never written.  Bit n of each
+ * mask is the call first + n.  failed: its server failed it, or is lost.
  */
-#define F_ENDED(F, m)		F(m, u64, id, UINT64_MAX)		\
-				F(m, u8, error, 1)
+#define F_ENDED(F, m)		F(m, u64, first, UINT64_MAX)		\
+				F(m, u64, ended, UINT64_MAX)		\
+				F(m, u64, failed, UINT64_MAX)
 /* error 0: tree is the result; 1: it is the JSON-RPC error object. */
 #define F_RESULT(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u8, error, 1)			\
@@ -594,6 +598,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, blocked, 1)			\
 				F(m, u32, bytes, UINT32_MAX)		\
 				F(m, u32, ago, UINT32_MAX)
+/* Several DONE, one after the other, each as it would be sent alone. */
+#define F_DONES(F, m)		F(m, blob, each, PROTO_MAX_DONES * PROTO_DONE_SIZE)
 /*
  * The server has sent this many results that belong to no call of its own;
  * mcp-backd slows it down.

@@ -23,7 +23,7 @@
  * Finished calls are reported to auditd in groups, so that it wakes once for
  * all.
  */
-#define BACKD_DONE 8U
+#define BACKD_DONE PROTO_MAX_DONES
 #define BACKD_DONE_MS 1U
 
 /* Bytes of a line that is shown because it is no message. */

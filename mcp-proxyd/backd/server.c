@@ -11,21 +11,48 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "common/ipc/wire.h"
 #include "common/log.h"
 
 #define SHOWN 200
 
+/* Send what b->done has as one message. */
+static void
+send_done(struct backd *b)
+{
+	const struct proto_msg *row = proto_find(MSG_DONE);
+	uint8_t bytes[BACKD_DONE * PROTO_DONE_SIZE];
+	struct msg_DONES m = {.each = span_of(bytes, 0)};
+	struct span big;
+	size_t n;
+
+	if (b->ndone == 1) {
+		worker_send(&b->w, ROLE_AUDIT, 0, MSG_DONE, &b->done[0], -1);
+		return;
+	}
+	for (unsigned i = 0; i < b->ndone; i++) {
+		if (wire_encode(row, &b->done[i], bytes + m.each.len, &n,
+			&big) == -1)
+			fatal("bug: DONE exceeds its maximum");
+		m.each.len += n;
+	}
+	worker_send(&b->w, ROLE_AUDIT, 0, MSG_DONES, &m, -1);
+}
+
 void
 server_done(struct backd *b)
 {
-	uint64_t now = b->ndone != 0 ? clock_mono_us() : 0, ago;
+	uint64_t now, ago;
 
 	loop_timer_clear(&b->w.loop, &b->done_timer);
+	if (b->ndone == 0)
+		return;
+	now = clock_mono_us();
 	for (unsigned i = 0; i < b->ndone; i++) {
 		ago = now - b->done_at[i];
 		b->done[i].ago = ago < UINT32_MAX ? (uint32_t)ago : UINT32_MAX;
-		worker_send(&b->w, ROLE_AUDIT, 0, MSG_DONE, &b->done[i], -1);
 	}
+	send_done(b);
 	b->ndone = 0;
 }
 

@@ -15,7 +15,7 @@
 
 #define AUDITD_STALL_MS 30000U
 /* Ends of calls are reported to policyd in batches: it only counts them. */
-#define AUDITD_ENDED 16U
+#define AUDITD_ENDED 64U
 #define AUDITD_ENDED_MS 2U
 #define AUDITD_MAX_CALLS PROTO_MAX_CALLS
 

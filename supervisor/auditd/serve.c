@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "common/ipc/wire.h"
 #include "common/log.h"
 
 /* Lines of one turn: many messages, each of at most PROTO_MAX_TREE and a head. */
@@ -249,7 +250,7 @@ deliverable(const struct msg_RELEASE *m, struct span line)
 static bool
 release_ended(struct auditd_effect *e)
 {
-	auditd_ended(e->msg.ENDED.id, false);
+	auditd_ended(e->msg.ENDED.first, false);
 	return false;
 }
 
@@ -261,7 +262,7 @@ on_release(struct chan *c, const struct msg_RELEASE *m)
 	    .granted = m->grant == m->id && m->grant != 0};
 	const struct msg_ANSWER answer = {
 	    .id = m->id, .error = 1, .text = m->answer};
-	const struct msg_ENDED ended = {.id = m->id};
+	const struct msg_ENDED ended = {.first = m->id};
 	struct span line = span_of(m->payload.p, m->line_len);
 	struct auditd_call *call;
 	bool shown;
@@ -342,6 +343,24 @@ on_done(struct chan *c, const struct msg_DONE *m)
 }
 
 static int
+on_dones(struct chan *c, const struct msg_DONES *m)
+{
+	const struct proto_msg *row = proto_find(MSG_DONE);
+	const struct span none = {NULL, 0};
+	union proto_any done;
+
+	for (size_t i = 0; i < m->each.len; i += PROTO_DONE_SIZE) {
+		if (m->each.len - i < PROTO_DONE_SIZE ||
+		    wire_decode(row, m->each.p + i, PROTO_DONE_SIZE, none,
+			&done) == -1)
+			return chan_violation(c, "malformed DONE in DONES");
+		if (on_done(c, &done.DONE) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+static int
 on_gone(struct chan *c, const struct msg_GONE *m)
 {
 	char why[512 + 32], vis[480];
@@ -393,6 +412,7 @@ on_orphan(void)
 /* clang-format off */
 static const struct chan_handler auditd_handlers[] = {
 	HANDLER(RELEASE,	on_release),
+	HANDLER(DONES,		on_dones),
 	HANDLER(DONE,		on_done),
 	HANDLER(REQUEST,	auditd_on_request),
 	HANDLER(USAGE,		auditd_on_usage),

@@ -53,18 +53,42 @@ auditd_call_new(uint64_t id, unsigned server)
 	return NULL;
 }
 
+/* Take the ids that `m` has room for; ids of calls rise by one. */
+static void
+ended_take(struct msg_ENDED *m)
+{
+	unsigned left = 0;
+	uint64_t bit, id;
+
+	m->first = UINT64_MAX;
+	for (unsigned i = 0; i < auditd_env.nended; i++)
+		if (auditd_env.ended[i] < m->first)
+			m->first = auditd_env.ended[i];
+	m->ended = m->failed = 0;
+	for (unsigned i = 0; i < auditd_env.nended; i++) {
+		id = auditd_env.ended[i];
+		if (id - m->first < 64) {
+			bit = (uint64_t)1 << (id - m->first);
+			m->ended |= bit;
+			m->failed |= auditd_env.ended_error[i] ? bit : 0;
+			continue;
+		}
+		auditd_env.ended_error[left] = auditd_env.ended_error[i];
+		auditd_env.ended[left++] = id;
+	}
+	auditd_env.nended = left;
+}
+
 static void
 ended_flush(struct loop_timer *t)
 {
 	struct msg_ENDED m;
 
 	loop_timer_clear(&auditd_env.w.loop, t);
-	for (unsigned i = 0; i < auditd_env.nended; i++) {
-		m.id = auditd_env.ended[i];
-		m.error = auditd_env.ended_error[i];
+	while (auditd_env.nended != 0) {
+		ended_take(&m);
 		worker_send(&auditd_env.w, ROLE_POLICY, 0, MSG_ENDED, &m, -1);
 	}
-	auditd_env.nended = 0;
 }
 
 void

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Runs auditd with a compromised policyd, whose JSON goes into the log as it
- * is: a newline in it would forge a record. argv[1]: auditd.
+ * is: a newline in it would forge a record; and with an mcp-backd that reports
+ * ends of calls. argv[1]: auditd.
  */
+#include "common/ipc/wire.h"
 #include "tap.h"
 #include "unit/ipc/worker_rig.h"
 
@@ -16,9 +18,9 @@
 #define FORGED "{\"a\":1}\n{\"event\":\"forged\"}"
 
 static struct worker_rig rig;
-static struct chan *policy;
+static struct chan *policy, *back;
 static char path[64];
-static unsigned logged, counted;
+static unsigned logged, counted, unasked;
 
 static int
 on_logged(struct chan *c, const struct msg_LOGGED *m)
@@ -52,6 +54,13 @@ on_ended(struct chan *c, const struct msg_ENDED *m)
 	return 0;
 }
 
+static int
+on_unasked(struct chan *c, const struct msg_UNASKED *m)
+{
+	unasked += m->count;
+	return 0;
+}
+
 /* clang-format off */
 static const struct chan_handler handlers[] = {
 	HANDLER(HELLO,		worker_rig_hello),
@@ -60,6 +69,7 @@ static const struct chan_handler handlers[] = {
 	HANDLER(HOLD_SHOW,	on_hold_show),
 	HANDLER(HOLD_END,	on_hold_end),
 	HANDLER(ENDED,		on_ended),
+	HANDLER(UNASKED,	on_unasked),
 };
 /* clang-format on */
 static const struct chan_ops ops = {
@@ -79,15 +89,17 @@ start(const char *program)
 	snprintf(path, sizeof(path), "/tmp/ic-lines-XXXXXX");
 	if ((fd = mkostemp(path, O_APPEND | O_CLOEXEC)) == -1)
 		err(1, "%s", path);
-	logged = counted = 0;
+	logged = counted = unasked = 0;
 	worker_rig_start(&rig, program, ROLE_AUDIT, &ops);
 	policy = worker_rig_peer(&rig, ROLE_POLICY, 0);
+	back = worker_rig_peer(&rig, ROLE_BACK, 0);
 	chan_send(rig.sup, MSG_LOG, &log, fd);
 	chan_send(rig.sup, MSG_EVENT, &event, -1);
 	worker_rig_until(&rig, &logged, 1);
 	chan_send(rig.sup, MSG_START, &go, -1);
 	chan_phase(rig.sup, PHASE_RUN);
 	chan_phase(policy, PHASE_RUN);
+	chan_phase(back, PHASE_RUN);
 }
 
 /* Returns the number of lines, or 0 if one is forged. */
@@ -115,6 +127,7 @@ static void
 stop(void)
 {
 	chan_free(policy);
+	chan_free(back);
 	worker_rig_stop(&rig);
 	unlink(path);
 }
@@ -217,6 +230,51 @@ ask_no(struct span json)
 	chan_send(policy, MSG_REQUEST_UNAPPROVED, &m, -1);
 }
 
+/*
+ * Send `n` ends of calls in one message, without its last `cut` bytes. Each
+ * has a status of its own, and the last one `status`.
+ */
+static void
+dones(size_t n, uint8_t status, size_t cut)
+{
+	struct msg_DONE one = {.id = 7};
+	uint8_t bytes[PROTO_MAX_DATAGRAM];
+	struct msg_DONES m = {.each = span_of(bytes, 0)};
+	struct span big;
+	size_t len;
+
+	for (size_t i = 0; i < n; i++) {
+		(void)wire_encode(proto_find(MSG_DONE), &one,
+		    bytes + m.each.len, &len, &big);
+		is_int(len, PROTO_DONE_SIZE, "a DONE has its size");
+		m.each.len += len;
+	}
+	/* Behind the header and the id. */
+	bytes[m.each.len - PROTO_DONE_SIZE + WIRE_HEADER + 8] = status;
+	m.each.len -= cut;
+	chan_send(back, MSG_DONES, &m, -1);
+}
+
+static void
+test_dones(const char *program)
+{
+	start(program);
+	dones(PROTO_MAX_DONES, 1, 0);
+	ok(worker_rig_until(&rig, &unasked, PROTO_MAX_DONES),
+	    "each DONE of a DONES is handled");
+	stop();
+	start(program);
+	dones(2, 2, 0);
+	ok(worker_rig_until_true(&rig, &rig.lost),
+	    "an impossible status in one of them is a violation");
+	stop();
+	start(program);
+	dones(2, 0, 1);
+	ok(worker_rig_until_true(&rig, &rig.lost),
+	    "so is one that is cut short");
+	stop();
+}
+
 int
 main(int argc, char **argv)
 {
@@ -245,5 +303,6 @@ main(int argc, char **argv)
 		is_int(lines(), 1, "... and nothing of it is in the log");
 		stop();
 	}
+	test_dones(argv[1]);
 	return tap_done();
 }

@@ -4,6 +4,7 @@
  * server, mcp-proxyd, policyd and auditd played here, in one loop.
  */
 #include "mcp-proxyd/backd/backd.h"
+#include "common/ipc/wire.h"
 #include "tap.h"
 #include "unit/backd/rows.h"
 
@@ -66,6 +67,20 @@ on_done(struct chan *c, const struct msg_DONE *m)
 {
 	see("DONE %d %d%s\n", (int)m->id, m->status,
 	    m->blocked ? " blocked" : "");
+	return 0;
+}
+
+static int
+on_dones(struct chan *c, const struct msg_DONES *m)
+{
+	union proto_any done;
+
+	for (size_t i = 0; i < m->each.len; i += PROTO_DONE_SIZE) {
+		if (wire_decode(proto_find(MSG_DONE), m->each.p + i,
+			PROTO_DONE_SIZE, (struct span){NULL, 0}, &done) == -1)
+			return -1;
+		(void)on_done(c, &done.DONE);
+	}
 	return 0;
 }
 
@@ -136,6 +151,7 @@ closed(struct chan *c, const char *why)
 static const struct chan_handler handlers[] = {
 	HANDLER(RESULT,			on_result),
 	HANDLER(DONE,			on_done),
+	HANDLER(DONES,			on_dones),
 	HANDLER(PROGRESS,		on_progress),
 	HANDLER(INIT_RESULT,		on_init_result),
 	HANDLER(TOOLS_PAGE,		on_tools_page),
