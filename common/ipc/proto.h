@@ -62,7 +62,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_AVOID		512U		/* text of addresses */
 #define PROTO_MAX_PEERS		48U		/* per role */
 #define PROTO_MAX_CALLS		256U		/* in flight, per session */
-#define PROTO_MAX_SERVER_CALLS	64U		/* in flight, per server */
+/* In flight, per server; one that has ended counts until CREDIT says so. */
+#define PROTO_MAX_SERVER_CALLS	128U
 #define PROTO_MAX_DONES		32U		/* in one DONES */
 #define PROTO_DONE_SIZE		22U		/* bytes of a DONE */
 #define PROTO_MAX_SERVER_BYTES	(16U << 20)	/* arguments in flight */

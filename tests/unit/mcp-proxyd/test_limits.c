@@ -40,7 +40,7 @@ test_admission(void)
 	put(fd, ping);
 	for (s = peers_saw(); (s = strstr(s, "CALL ")) != NULL; s++)
 		calls++;
-	is_int(calls, PROTO_MAX_SERVER_CALLS, "64 calls of a server go out");
+	is_int(calls, PROTO_MAX_SERVER_CALLS, "128 calls of a server go out");
 	is_str(get(fd), "", "behind them nothing of this connection is read");
 	is_str(ask(other, ping), "{\"id\":\"p\"," V ",\"result\":{}}\n",
 	    "another connection is");

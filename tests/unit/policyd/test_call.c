@@ -314,7 +314,7 @@ test_admission(void)
 		ring_clear(&ring);
 	}
 	is_int(n, PROTO_MAX_SERVER_CALLS,
-	    "twice 64 calls of a server");
+	    "128 calls of a server");
 	m.id = ++ring.id;
 	ok(call_take(&ring.env, &m, &why) == -1, "one more: %s", why);
 	m.id = first;
