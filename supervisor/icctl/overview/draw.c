@@ -145,6 +145,8 @@ draw_list(struct overview *o)
 		text[0] = '\0';
 		if (i < o->nrows) {
 			rows_text(o, &o->rows[i], text, sizeof(text));
+			if (o->rows[i].hold != NULL)
+				rows_shorten(text, o->list_cols);
 			(void)attrset(row_attr(o, i));
 		}
 		put_text(1 + y, 0, o->list_cols, text);
@@ -218,8 +220,8 @@ draw_foot(struct overview *o)
 	(void)attrset((int)A_REVERSE);
 	text[0] = '\0';
 	if (left != 0)
-		(void)snprintf(text, sizeof(text), "space: %zu more line%s  ",
-		    left, plural(left));
+		(void)snprintf(
+		    text, sizeof(text), "space: %zu more  ", left);
 	if (o->hold[0] != '\0' && o->view == VIEW_CHOSEN)
 		(void)strlcat(text,
 		    "? help  q quit  a approve  s session  "

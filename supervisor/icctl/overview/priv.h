@@ -111,6 +111,11 @@ struct overview_row rows_chosen(const struct overview *);
 /* Write the text of a row in at most `cap` bytes. */
 void rows_text(const struct overview *, const struct overview_row *, char *dst,
     size_t cap);
+/*
+ * Leave out the middle of a row that has one path and does not fit: paths often
+ * begin alike.
+ */
+void rows_shorten(char *text, unsigned cols);
 /* Returns the last part of a path. */
 const char *rows_base(const char *path);
 

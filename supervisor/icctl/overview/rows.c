@@ -9,8 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "common/visible.h"
+
+#define ROWS_CUT "..."
+#define ROWS_TAIL 8U /* columns of the end, or it stays as it is */
 
 /* Returns true if `text` contains the filter, in any case. */
 static bool
@@ -186,6 +190,59 @@ rows_left(uint64_t expires, uint64_t now, char *dst, size_t cap)
 	else
 		(void)snprintf(dst, cap, "%llu:%02llu ",
 		    (unsigned long long)(s / 60), (unsigned long long)(s % 60));
+}
+
+/* Returns the columns of `n` bytes of a text. */
+static unsigned
+rows_width(const char *s, size_t n)
+{
+	unsigned cols = 0;
+	mbstate_t st;
+	wchar_t c;
+	size_t len;
+	int w;
+
+	memset(&st, 0, sizeof(st));
+	for (; n != 0; s += len, n -= len) {
+		len = mbrtowc(&c, s, n, &st);
+		if (len == 0 || len > n)
+			break;
+		w = wcwidth(c);
+		cols += w > 0 ? (unsigned)w : 0;
+	}
+	return cols;
+}
+
+/* Returns the next word that is a path, or NULL. */
+static char *
+rows_path(char *s)
+{
+	while ((s = strchr(s, ' ')) != NULL)
+		if (*++s == '/' || *s == '~')
+			return s;
+	return NULL;
+}
+
+void
+rows_shorten(char *text, unsigned cols)
+{
+	char *from = rows_path(text), *to;
+	unsigned head;
+
+	if (rows_width(text, strlen(text)) <= cols)
+		return;
+	if (from == NULL || rows_path(from) != NULL)
+		return;
+	head = rows_width(text, (size_t)(from - text)) + strlen(ROWS_CUT);
+	if (head + ROWS_TAIL > cols)
+		return;
+	for (to = from; *to != '\0' &&
+			(((unsigned char)*to & 0xc0) == 0x80 ||
+			    head + rows_width(to, strlen(to)) > cols);)
+		to++;
+	/* The part left out is longer than the mark that says so. */
+	memmove(from + strlen(ROWS_CUT), to, strlen(to) + 1);
+	memcpy(from, ROWS_CUT, strlen(ROWS_CUT));
 }
 
 void

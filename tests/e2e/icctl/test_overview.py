@@ -13,7 +13,7 @@ import harness as h  # noqa: E402
 import tmux  # noqa: E402
 
 t = h.Tap()
-RULES = [h.rule("ask", "escalate", "A person decides.", tool=["echo"]),
+RULES = [h.rule("ask", "escalate", "A person decides.", tool=["echo", "lookup"]),
          h.rule("let", "allow", tool=["env"])]
 
 
@@ -139,7 +139,7 @@ def test_find(term, one, a):
     term.gone("only: nowhere")
     t.ok(True, "Escape shows all again")
     term.text("nf")
-    term.until("more lines")
+    term.until("space: ")
     t.ok("needle" not in joined(term.screen()), "a long call is cut off")
     term.text("l")
     term.text("NEEDLE")
@@ -158,6 +158,26 @@ def test_find(term, one, a):
     one.icctl("approve", held, check=True)
     call.wait()
     term.text("f")
+    term.until("0 waiting")
+
+
+def test_paths(term, one, a):
+    """Paths that begin alike are told apart in the list."""
+    calls = []
+    for name in ("plan.txt", "naïve-日本語.txt"):
+        path = os.path.join(one.workspace, name)
+        calls.append(a.start_call("echo__lookup", {"path": path}))
+    term.until("2 waiting")
+    rows = [x[:32].rstrip() for x in term.screen()[1:19]]
+    t.ok(any(re.search(r" Reads \.\.\.\S*plan\.txt$", x) for x in rows)
+         and any(re.search(r" Reads \.\.\.\S*日本語\.txt$",
+                           x.split("│")[0].rstrip()) for x in rows),
+         "the list has the ends of two long paths", rows)
+    t.contains(term.screen()[-1], "n next", "80 columns have all answers")
+    for held in h.wait_for(lambda: one.pending(), "the calls"):
+        one.icctl("deny", held["id"], check=True)
+    for call in calls:
+        call.wait()
     term.until("0 waiting")
 
 
@@ -208,6 +228,7 @@ def main():
                 a, _ = test_answers(work, term, one, two)
                 test_grant(term, one, a)
                 test_find(term, one, a)
+                test_paths(term, one, a)
                 test_always(term, test_sizes(term, a))
             term.until("ended")
             t.ok("2 sessions" in joined(term.screen()),
