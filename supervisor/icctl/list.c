@@ -75,9 +75,9 @@ icctl_show(struct icctl *ctl, int argc, char **argv)
 	json_object_object_get_ex(reply, "hold", &hold);
 	if (ctl->json)
 		icctl_put_json(reply);
-	else
-		(void)hold_view(stdout, hold,
-		    full ? HOLD_VIEW_FULL : HOLD_VIEW_WHOLE, icctl_visible());
+	else if (hold_view(stdout, hold,
+		     full ? HOLD_VIEW_FULL : HOLD_VIEW_WHOLE, icctl_visible()))
+		hold_view_answers(stdout, hold, icctl_visible());
 	json_object_put(reply);
 	return 0;
 }

@@ -217,16 +217,6 @@ view_list(struct hold_text *t, json_object *hold)
 	return put_resources(t, resources, "       ") || refuse(t, hold);
 }
 
-static void
-put_answers(struct hold_text *t, json_object *hold)
-{
-	fputs("\n  icctl approve ", t->out);
-	hold_text_plain(t, text(hold, "id"));
-	fputs("    or    icctl deny ", t->out);
-	hold_text_plain(t, text(hold, "id"));
-	fputc('\n', t->out);
-}
-
 bool
 hold_view(
     FILE *out, json_object *hold, enum hold_view_form form, unsigned flags)
@@ -260,8 +250,19 @@ hold_view(
 	hold_text_plain(&t, text(hold, "digest"));
 	fputc('\n', out);
 	hold_view_session(out, hold, flags);
-	put_answers(&t, hold);
 	return true;
+}
+
+void
+hold_view_answers(FILE *out, json_object *hold, unsigned flags)
+{
+	struct hold_text t = {.out = out, .flags = flags};
+
+	fputs("\n  icctl approve ", out);
+	hold_text_plain(&t, text(hold, "id"));
+	fputs("    or    icctl deny ", out);
+	hold_text_plain(&t, text(hold, "id"));
+	fputc('\n', out);
 }
 
 void

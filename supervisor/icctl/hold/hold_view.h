@@ -24,6 +24,8 @@ enum hold_view_form {
  * that it must not be approved.
  */
 bool hold_view(FILE *, json_object *hold, enum hold_view_form, unsigned flags);
+/* Name the commands that answer it, where no key does. */
+void hold_view_answers(FILE *, json_object *hold, unsigned flags);
 /* Show a line with id, name and effect; not enough to approve the call. */
 void hold_view_line(FILE *, json_object *hold, unsigned flags);
 /*

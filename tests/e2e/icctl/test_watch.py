@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: ISC
 """Tests `icctl watch` on a terminal: held calls appear, single keys answer
 them, and the terminal is restored afterwards."""
+import contextlib
 import os
 import subprocess
 import sys
@@ -33,7 +34,9 @@ def test_waits(work):
     seen = os.path.join(work, "seen")
     with open(seen, "wb") as out, subprocess.Popen(
             [h.program("icctl"), "--json", "watch"], env=env, stdout=out,
-            stdin=subprocess.DEVNULL) as p:
+            stdin=subprocess.DEVNULL) as p, \
+            contextlib.ExitStack() as ends:
+        ends.callback(p.kill)
         term = Terminal([h.program("icctl"), "watch", "--plain"], env)
         term.until(rb"no session is running; waiting")
         t.ok(True, "without a session, it waits for one")
