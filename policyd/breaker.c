@@ -14,14 +14,20 @@
 #define WAYS 4U
 
 struct entry {
-	uint64_t hash;                 /* 0: free */
 	uint32_t times[BREAKER_CALLS]; /* ring of times in ms */
 	uint16_t first, n;
 };
 
+/* A search reads the first two members, which share a line of the cache. */
+struct set {
+	uint64_t hash[WAYS]; /* 0: free */
+	uint32_t last[WAYS]; /* time of the last call, in ms */
+	struct entry entries[WAYS];
+};
+
 struct breaker {
 	uint64_t key[2];
-	struct entry sets[SETS][WAYS];
+	struct set sets[SETS];
 };
 
 struct sip {
@@ -118,31 +124,26 @@ breaker_free(struct breaker *b)
 	free(b);
 }
 
-static uint32_t
-last_time(const struct entry *e)
+/* Returns the place of the hash in the set; makes one if there is none. */
+static unsigned
+find(struct set *s, uint64_t hash, uint32_t now)
 {
-	return e->times[(e->first + e->n - 1U) % BREAKER_CALLS];
-}
-
-static struct entry *
-find(struct breaker *b, uint64_t hash, uint32_t now)
-{
-	struct entry *set = b->sets[hash % SETS], *oldest = NULL;
+	unsigned oldest = 0;
 
 	for (unsigned i = 0; i < WAYS; i++) {
-		if (set[i].hash == hash)
-			return &set[i];
+		if (s->hash[i] == hash)
+			return i;
 	}
 	for (unsigned i = 0; i < WAYS; i++) {
-		if (set[i].n == 0) {
-			oldest = &set[i];
+		if (s->hash[i] == 0) {
+			oldest = i;
 			break;
 		}
-		if (oldest == NULL ||
-		    now - last_time(&set[i]) > now - last_time(oldest))
-			oldest = &set[i];
+		if (now - s->last[i] > now - s->last[oldest])
+			oldest = i;
 	}
-	*oldest = (struct entry){.hash = hash};
+	s->hash[oldest] = hash;
+	s->entries[oldest].first = s->entries[oldest].n = 0;
 	return oldest;
 }
 
@@ -150,8 +151,11 @@ bool
 breaker_allow(struct breaker *b, struct span server, struct span tool,
     struct span args, uint64_t now)
 {
+	uint64_t hash = key_of(b, server, tool, args);
+	struct set *s = &b->sets[hash % SETS];
 	uint32_t t = (uint32_t)now;
-	struct entry *e = find(b, key_of(b, server, tool, args), t);
+	unsigned i = find(s, hash, t);
+	struct entry *e = &s->entries[i];
 
 	while (e->n != 0 && t - e->times[e->first] >= BREAKER_WINDOW) {
 		e->first = (uint16_t)((e->first + 1U) % BREAKER_CALLS);
@@ -159,7 +163,7 @@ breaker_allow(struct breaker *b, struct span server, struct span tool,
 	}
 	if (e->n == BREAKER_CALLS)
 		return false;
-	e->times[(e->first + e->n) % BREAKER_CALLS] = t;
+	e->times[(e->first + e->n) % BREAKER_CALLS] = s->last[i] = t;
 	e->n++;
 	return true;
 }
