@@ -169,8 +169,8 @@ take_tools_call(struct agent *a, const struct jsonrpc *m)
 	if (!calls_admit(p, msg.server, msg.args.len))
 		return -1;
 	c = calls_new(a, CALL_TOOL, msg.server, msg.args.len);
-	c->rid = m->id;
-	c->token = q.token;
+	jsonrpc_id_copy(&c->rid, &m->id);
+	jsonrpc_id_copy(&c->token, &q.token);
 	memcpy(c->name, q.name.p, q.name.len);
 	c->name[q.name.len] = '\0';
 	msg.id = c->id;
@@ -250,10 +250,24 @@ take_cancelled(struct agent *a, const struct jsonrpc *m)
 		calls_cancel(a->p, c);
 }
 
+/*
+ * Even an unreadable line may contain the id to answer. A function of its own,
+ * because the compiler clears the scan each time.
+ */
+static void __attribute__((noinline))
+take_bad(struct agent *a, struct span line, struct jsonrpc *m)
+{
+	struct idscan scan;
+
+	if (m->code == JSONRPC_PARSE &&
+	    (idscan_line(line, &scan, &m->id) == -1 || scan.response))
+		m->id.len = 0;
+	answer_fail(a, &m->id, m->code, "%s", m->why);
+}
+
 int
 request_take(struct agent *a, struct span line)
 {
-	struct idscan scan;
 	struct jsonrpc m;
 	int r = 0;
 
@@ -279,11 +293,7 @@ request_take(struct agent *a, struct span line)
 		proxy_count(&a->p->ignored, "notifications of the agent");
 		break;
 	case JSONRPC_BAD:
-		/* Even an unreadable line may contain the id to answer. */
-		if (m.code == JSONRPC_PARSE &&
-		    (idscan_line(line, &scan, &m.id) == -1 || scan.response))
-			m.id.len = 0;
-		answer_fail(a, &m.id, m.code, "%s", m.why);
+		take_bad(a, line, &m);
 		break;
 	}
 	return r;

@@ -40,6 +40,14 @@ struct jsonrpc_id {
 	uint8_t text[JSONRPC_MAX_ID];
 };
 
+/* Copy the bytes that the id has. */
+static inline void
+jsonrpc_id_copy(struct jsonrpc_id *to, const struct jsonrpc_id *from)
+{
+	to->len = from->len;
+	memcpy(to->text, from->text, from->len);
+}
+
 struct jsonrpc {
 	enum jsonrpc_kind kind;
 	struct jsonrpc_id id;    /* if there is a usable one */

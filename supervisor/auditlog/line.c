@@ -20,10 +20,17 @@ static const char *const fixed_names[] = {
 static void
 line_key(struct auditlog_line *l, const char *key)
 {
-	buf_addc(l->b, l->b->len == l->start ? '{' : ',');
-	buf_addc(l->b, '"');
-	buf_adds(l->b, key);
-	buf_add(l->b, "\":", 2);
+	size_t n = strlen(key);
+	uint8_t *to;
+
+	if ((to = buf_room(l->b, n + 4)) == NULL)
+		return;
+	to[0] = l->b->len == l->start ? '{' : ',';
+	to[1] = '"';
+	memcpy(to + 2, key, n);
+	to[n + 2] = '"';
+	to[n + 3] = ':';
+	buf_grow(l->b, n + 4);
 }
 
 static void
@@ -116,15 +123,26 @@ auditlog_begin(struct auditlog_line *l, struct auditlog *log, struct buf *b,
 	l->fixed = 0;
 }
 
-void
-auditlog_str(struct auditlog_line *l, const char *key, struct span s)
+/*
+ * Write a text that is not UTF-8. A function of its own, because the compiler
+ * clears the buffers of a function each time.
+ */
+static void __attribute__((noinline))
+line_vis(struct auditlog_line *l, struct span s)
 {
 	char vis[1024];
 
+	json_write_string(l->b, span_str(log_vis(s, vis, sizeof(vis))));
+}
+
+void
+auditlog_str(struct auditlog_line *l, const char *key, struct span s)
+{
 	line_member(l, key);
-	if (!utf8_valid(s))
-		s = span_str(log_vis(s, vis, sizeof(vis)));
-	json_write_string(l->b, s);
+	if (utf8_valid(s))
+		json_write_string(l->b, s);
+	else
+		line_vis(l, s);
 }
 
 void
@@ -202,7 +220,7 @@ void
 auditlog_digest(struct span server, struct span tool, struct span arguments,
     uint8_t out[AUDITLOG_HASH])
 {
-	uint8_t bytes[2048];
+	static uint8_t bytes[2048];
 	struct buf b = {.p = bytes, .cap = sizeof(bytes), .max = sizeof(bytes)};
 	struct span runs[3];
 
