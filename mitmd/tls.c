@@ -19,7 +19,10 @@
 #define TLS_CIPHERS                                                            \
 	"ECDHE-ECDSA-AES128-GCM-SHA256:"                                       \
 	"ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305"
-
+/*
+ * The order is ours: 128 bits take a sixth less time than 256. An agent that
+ * offers ChaCha20 first has no instructions for AES, and gets it.
+ */
 #define TLS_SUITES                                                             \
 	"TLS_AES_128_GCM_SHA256:"                                              \
 	"TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
