@@ -199,6 +199,56 @@ def test_two_tabs(browser, tab, p, agent):
     other.close()
 
 
+def test_link(browser, tab, p, s, agent):
+    """A link to one call logs nobody in, and is opened by a tab that is."""
+    waits = [agent.start_call("echo__echo", {"text": x})
+             for x in ("one of them", "the other")]
+    hold = h.wait_for(lambda: [x for x in s.pending() if "the other" in
+                               x["arguments"]], "the call")[0]["id"]
+    end = f"#call={os.path.basename(s.dir)}/{hold}"
+    other = browser.tab(p.url + end)
+    other.until("document.querySelector('#login-why').innerText"
+                ".includes('where you are logged in')", "it is told")
+    t.equal((other.eval("document.querySelector('#page').hidden"),
+             other.eval("sessionStorage.getItem('token')")), (True, None),
+            "a tab that is opened by a link is not logged in")
+    tab.until(f"document.querySelector('#call-text').innerText"
+              f".includes('{hold}')", "the call of the link")
+    t.ok("the other" in tab.text("#call-text"),
+         "the tab that is shows exactly that call")
+    t.equal(tab.eval("document.querySelector('#nothing').hidden"), True,
+            "and asks for no choice")
+    other.close()
+    tab.until("!document.querySelector('#approve').disabled", "ready")
+    tab.click("#approve")
+    t.ok(not waits[1].wait().get("isError"), "where it is approved")
+    third = browser.tab(p.url + end.replace(hold, s.pending()[0]["id"]))
+    third.until("document.querySelector('#login-why').innerText"
+                ".includes('where you are logged in')", "it is told")
+    tab.until("!document.querySelector('#deny').disabled", "ready")
+    tab.click("#deny")
+    t.ok(waits[0].wait().get("isError"), "and the next one is denied")
+    third.close()
+    # Nobody is logged in yet: the link waits for a login in another tab.
+    waits = agent.start_call("echo__echo", {"text": "later"})
+    hold = h.wait_for(s.pending, "the call")[0]["id"]
+    tab.eval("sessionStorage.removeItem('token')")
+    tab.send("Page.reload")
+    tab.until("!document.querySelector('#login').hidden", "logged out")
+    other = browser.tab(p.url + f"#call={os.path.basename(s.dir)}/{hold}")
+    other.until("document.querySelector('#login-why').innerText"
+                ".includes('logs nobody in')", "no login")
+    tab.go(link(p))
+    tab.until(f"document.querySelector('#call-text').innerText"
+              f".includes('{hold}')", "the call of the link")
+    t.ok(True, "a login afterwards, in another tab, shows it")
+    tab.until("!document.querySelector('#deny').disabled", "ready")
+    tab.click("#deny")
+    waits.wait()
+    none_wait(tab)
+    other.close()
+
+
 def test_sleep(tab, agent):
     """A page whose timers and requests were frozen catches up."""
     tab.send("Page.setWebLifecycleState", state="frozen")
@@ -260,6 +310,23 @@ def test_others(browser, tab, p, agent, s):
                     map(json.dumps, (p.url + "api/answer", mode, type_,
                                      body))))
             t.ok(r in ("refused", "opaque0"), f"another page: {mode}", r)
+        for what, code in (
+                ("WebSocket", "const w = new WebSocket(%s); w.onopen = () => "
+                 "done('in'); w.onerror = () => done('refused');" %
+                 json.dumps(p.url.replace("http:", "ws:"))),
+                ("image", "const i = new Image(); i.onload = () => done('in');"
+                 " i.onerror = () => done('refused'); i.src = %s;" %
+                 json.dumps(p.url + "icon.svg"))):
+            r = evil.eval("new Promise(done => { %s })" % code)
+            t.equal(r, "refused", f"another page: {what}")
+        evil.eval(
+            "new Promise(done => { const f = document.createElement('form'), "
+            "i = document.createElement('input'), w = document.createElement("
+            "'iframe'); w.name = 'w'; document.body.append(w, f); f.append(i);"
+            " f.method = 'post'; f.enctype = 'text/plain'; f.target = 'w'; "
+            "i.name = %s; i.value = ''; f.action = %s; w.onload = done; "
+            "f.submit(); })" % (json.dumps(body), json.dumps(
+                p.url + "api/answer")))
         r = evil.eval(
             "new Promise(done => { const f = document.createElement('iframe');"
             " f.onload = () => { try { done(f.contentDocument ? "
@@ -354,6 +421,7 @@ def main():
                 test_always(tab, s, agent)
                 test_hostile(tab, agent)
                 test_two_tabs(browser, tab, p, agent)
+                test_link(browser, tab, p, s, agent)
                 test_sleep(tab, agent)
                 test_others(browser, tab, p, agent, s)
                 test_rooms(tab, s, agent)

@@ -11,6 +11,8 @@
   sessionStorage.setItem("page", String(page));
   let state = { rev: 0, sessions: [] };
   let chosen = { session: "", call: "" };
+  let linked = "";            // a link to a call, until a tab shows it
+  const tabs = new BroadcastChannel("tabs");
   let shown = null;           // the call that is on the page
   let shownAt = 0;
   let tab = "talk";
@@ -78,27 +80,48 @@
   }
   async function log_in() {
     const m = /^#login=([0-9a-f]{64})$/.exec(location.hash);
-    take_link();
+    if (/^#call=/.test(location.hash)) linked = location.hash;
+    if (m || linked) history.replaceState(null, "", "/");
     if (m) {
-      history.replaceState(null, "", "/");
       try {
         token = (await ask("/api/login", { secret: m[1] })).token;
         sessionStorage.setItem("token", token);
+        tabs.postMessage({ logged_in: true });
       } catch (e) { logged_out(e.message); return; }
     }
-    if (!token) { logged_out(""); return; }
+    if (!token) {
+      logged_out(linked && "Your link leads to a call, and logs nobody in.");
+      if (linked) tabs.postMessage({ open: linked });
+      return;
+    }
     $("login").hidden = true;
     $("page").hidden = false;
     $("logout").hidden = false;
-    follow();
+    take_link(linked);
+    linked = "";
+    again();
   }
-  // A link to exactly one call, which logs nobody in.
-  function take_link() {
-    const m = /^#call=([A-Za-z0-9._-]{1,64})\/([a-z0-9]{1,15})$/.exec(location.hash);
-    if (!m) return;
+  // A link to exactly one call. A login stays in its tab: the link is handed
+  // to a tab that has one.
+  function take_link(link) {
+    const m = /^#call=([A-Za-z0-9._-]{1,64})\/([a-z0-9]{1,15})$/.exec(link);
+    if (!m) return false;
     chosen = { session: m[1], call: m[2] };
-    history.replaceState(null, "", "/");
+    shown = null;
+    if (state.rev) draw();
+    return true;
   }
+  tabs.onmessage = (e) => {
+    const m = e.data || {};
+    if (token && take_link(m.open)) {
+      tabs.postMessage({ opened: m.open });
+      again();
+    } else if (linked && !token && m.logged_in) {
+      tabs.postMessage({ open: linked });
+    } else if (linked && !token && m.opened === linked) {
+      $("login-why").textContent = "The call is on the page in the tab where you are logged in.";
+    }
+  };
 
   // ---- the state, again and again
   async function follow() {
