@@ -41,6 +41,7 @@ loop_init(struct loop *l, size_t timers)
 {
 	memset(l, 0, sizeof(*l));
 	TAILQ_INIT(&l->turns);
+	TAILQ_INIT(&l->polls);
 	if ((l->heap = calloc(timers + 1, sizeof(*l->heap))) == NULL)
 		return -1;
 	l->captimers = timers;
@@ -231,13 +232,63 @@ loop_turns(struct loop *l)
 	}
 }
 
+void
+loop_poll_add(struct loop *l, struct loop_poll *p)
+{
+	if (!p->queued)
+		TAILQ_INSERT_TAIL(&l->polls, p, entry);
+	p->queued = true;
+}
+
+void
+loop_poll_del(struct loop *l, struct loop_poll *p)
+{
+	if (p->queued)
+		TAILQ_REMOVE(&l->polls, p, entry);
+	p->queued = false;
+}
+
+/* Returns true if the loop must not wait. */
+static bool
+loop_busy(struct loop *l)
+{
+	struct loop_poll *p, *next;
+
+	for (p = TAILQ_FIRST(&l->polls); p != NULL; p = next) {
+		next = TAILQ_NEXT(p, entry);
+		if (p->idle(p))
+			loop_poll_del(l, p);
+	}
+	return !TAILQ_EMPTY(&l->polls);
+}
+
+/* Any callback may add and remove any other. */
+static void
+loop_polls(struct loop *l)
+{
+	struct loop_poll *p;
+
+	l->turn++;
+	do {
+		TAILQ_FOREACH (p, &l->polls, entry) {
+			if (p->turn != l->turn)
+				break;
+		}
+		if (p != NULL) {
+			p->turn = l->turn;
+			p->fn(p);
+		}
+	} while (p != NULL);
+}
+
 int
 loop_once(struct loop *l, int ms)
 {
 	int n;
 
 	loop_turns(l);
-	n = epoll_wait(l->epfd, l->ready, LOOP_BATCH, loop_timeout(l, ms));
+	n = epoll_wait(l->epfd, l->ready, LOOP_BATCH,
+	    loop_busy(l) ? 0 : loop_timeout(l, ms));
 	if (n == -1 && errno != EINTR)
 		return -1;
 	l->now = clock_mono_us() / 1000;
@@ -249,6 +300,7 @@ loop_once(struct loop *l, int ms)
 			io->fn(io, l->ready[i].events);
 	}
 	l->nready = 0;
+	loop_polls(l);
 	while (l->ntimers != 0 && l->heap[1]->at <= l->now) {
 		struct loop_timer *t = l->heap[1];
 

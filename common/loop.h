@@ -44,6 +44,20 @@ struct loop_turn {
 	void *arg;
 };
 
+/*
+ * Something in memory that another process may change, and that is looked at
+ * once in every turn.  Before the loop waits it calls idle(), which returns true
+ * if an event will come when there is something to do; it is then removed.
+ */
+struct loop_poll {
+	TAILQ_ENTRY(loop_poll) entry;
+	bool queued;
+	unsigned turn; /* the last in which it was looked at */
+	bool (*idle)(struct loop_poll *);
+	void (*fn)(struct loop_poll *);
+	void *arg;
+};
+
 #define LOOP_BATCH 64
 
 struct loop {
@@ -57,6 +71,8 @@ struct loop {
 	void (*after)(void *);	/* called after each batch; may be NULL */
 	void *after_arg;
 	TAILQ_HEAD(, loop_turn) turns;
+	TAILQ_HEAD(, loop_poll) polls;
+	unsigned turn;
 };
 
 #define LOOP_IO_INIT {.fd = -1}
@@ -95,6 +111,9 @@ void loop_timer_clear(struct loop *, struct loop_timer *);
 /* Call t->fn once before the loop waits again, after `after`. */
 void loop_turn_add(struct loop *, struct loop_turn *);
 void loop_turn_del(struct loop *, struct loop_turn *);
+/* Call p->fn in every turn until p->idle returns true. */
+void loop_poll_add(struct loop *, struct loop_poll *);
+void loop_poll_del(struct loop *, struct loop_poll *);
 /* Run everything that loop_turn_add() has queued; for use before exiting. */
 void loop_turns(struct loop *);
 

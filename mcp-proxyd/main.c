@@ -19,13 +19,14 @@
 /* clang-format off */
 static const enum pledge_promise proxy_promises[] = {
 	PLEDGE_STDIO,		/* channels, connections, the loop */
+	PLEDGE_RING,		/* channels of tool calls */
 	PLEDGE_MEMFD,		/* CALL with arguments beyond a datagram */
 	PLEDGE_ACCEPT,		/* the agent's connections */
 };
 
 static const struct confine proxy_confine = {
 	.limits = {
-		.nofile = 128,		/* 43 channels, 17 of the agent's, memfds */
+		.nofile = 256,		/* 43 channels of 3, 17 of the agent's, memfds */
 		.fsize = 8U << 20,	/* CALL.args in a memfd */
 		.data = 640U << 20,	/* 16 agents x (4 + 20 MiB), trees */
 		.memlock = 0,

@@ -19,6 +19,7 @@
 /* clang-format off */
 static const enum pledge_promise promises[] = {
 	PLEDGE_STDIO,
+	PLEDGE_RING,		/* channels of tool calls */
 	PLEDGE_MEMFD,	/* large arguments, tool lists, rules */
 	PLEDGE_PATH,	/* names and links of the host, no content */
 	PLEDGE_MOVED,	/* which directory was moved: known.c */

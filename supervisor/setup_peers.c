@@ -7,18 +7,28 @@
 #include "topology.h"
 
 static int
-setup_pair(
-    enum role a, unsigned ia, enum role b, unsigned ib, struct fault *fault)
+setup_pair(const struct topology_pair *p, unsigned ia, unsigned ib,
+    struct fault *fault)
 {
-	struct msg_PEER pa = {.role = (uint8_t)b, .index = (uint16_t)ib};
-	struct msg_PEER pb = {.role = (uint8_t)a, .index = (uint16_t)ia};
+	struct msg_PEER pa = {.role = (uint8_t)p->b,
+	    .index = (uint16_t)ib,
+	    .ring = p->ring};
+	struct msg_PEER pb = {.role = (uint8_t)p->a,
+	    .index = (uint16_t)ia,
+	    .ring = p->ring};
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
 		0, pair) == -1)
 		return fault_errno(fault, "socketpair");
-	child_send(a, ia, MSG_PEER, &pa, pair[0]);
-	child_send(b, ib, MSG_PEER, &pb, pair[1]);
+	if (p->ring && chan_ring_give(pair) == -1) {
+		fault_errno(fault, "memory for a channel");
+		close(pair[0]);
+		close(pair[1]);
+		return -1;
+	}
+	child_send(p->a, ia, MSG_PEER, &pa, pair[0]);
+	child_send(p->b, ib, MSG_PEER, &pb, pair[1]);
 	return 0;
 }
 
@@ -36,7 +46,7 @@ setup_peers(struct fault *fault)
 		for (unsigned a = 0; a < na; a++)
 			for (unsigned b = 0; b < nb; b++)
 				if (topology_paired(p, a, b, &size) &&
-				    setup_pair(p->a, a, p->b, b, fault) == -1)
+				    setup_pair(p, a, b, fault) == -1)
 					return -1;
 	}
 	return 0;
@@ -52,11 +62,9 @@ setup_peers_of(enum role role, unsigned index, struct fault *fault)
 		/* The approver's keyd was there from the start. */
 		if (p->a == ROLE_APPROVE)
 			continue;
-		if (p->a == role &&
-		    setup_pair(role, index, p->b, 0, fault) == -1)
+		if (p->a == role && setup_pair(p, index, 0, fault) == -1)
 			return -1;
-		if (p->b == role &&
-		    setup_pair(p->a, 0, role, index, fault) == -1)
+		if (p->b == role && setup_pair(p, 0, index, fault) == -1)
 			return -1;
 	}
 	return 0;

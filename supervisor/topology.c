@@ -48,36 +48,36 @@ const struct topology_worker topology_workers[] = {
  */
 const struct topology_pair topology_pairs[] = {
 	/* tool calls: agent -> proxy -> policy -> audit -> server -> back */
-	{ ROLE_PROXY,	ROLE_POLICY },
-	{ ROLE_POLICY,	ROLE_AUDIT },
-	{ ROLE_AUDIT,	ROLE_PROXY },
-	{ ROLE_BACK,	ROLE_PROXY },
-	{ ROLE_BACK,	ROLE_POLICY },
-	{ ROLE_BACK,	ROLE_AUDIT },
+	{ ROLE_PROXY,	ROLE_POLICY,	true },
+	{ ROLE_POLICY,	ROLE_AUDIT,	true },
+	{ ROLE_AUDIT,	ROLE_PROXY,	true },
+	{ ROLE_BACK,	ROLE_PROXY,	true },
+	{ ROLE_BACK,	ROLE_POLICY,	true },
+	{ ROLE_BACK,	ROLE_AUDIT,	true },
 	/* model requests: agent -> mitm -> audit -> key; bodies mitm <-> key */
-	{ ROLE_MITM,	ROLE_AUDIT },
-	{ ROLE_MITM,	ROLE_KEY },
+	{ ROLE_MITM,	ROLE_AUDIT,	false },
+	{ ROLE_MITM,	ROLE_KEY,	false },
 	/*
 	 * requests that a person must approve: mitm -> policy -> audit -> key
 	 */
-	{ ROLE_MITM,	ROLE_POLICY },
-	{ ROLE_KEY,	ROLE_AUDIT },
-	{ ROLE_KEY,	ROLE_DIAL },
+	{ ROLE_MITM,	ROLE_POLICY,	false },
+	{ ROLE_KEY,	ROLE_AUDIT,	false },
+	{ ROLE_KEY,	ROLE_DIAL,	false },
 	/*
 	 * connections of servers: server -> egress -> audit -> dial -> egress
 	 */
-	{ ROLE_EGRESS,	ROLE_AUDIT },
-	{ ROLE_AUDIT,	ROLE_DIAL },
-	{ ROLE_DIAL,	ROLE_EGRESS },
+	{ ROLE_EGRESS,	ROLE_AUDIT,	false },
+	{ ROLE_AUDIT,	ROLE_DIAL,	false },
+	{ ROLE_DIAL,	ROLE_EGRESS,	false },
 	/* both kinds of connections, through a corporate proxy */
-	{ ROLE_DIAL,	ROLE_TUNNEL },
+	{ ROLE_DIAL,	ROLE_TUNNEL,	false },
 	/* how much published ports are used */
-	{ ROLE_PORT,	ROLE_AUDIT },
+	{ ROLE_PORT,	ROLE_AUDIT,	false },
 	/* requests that an agent makes of an editor */
-	{ ROLE_ACP,	ROLE_AUDIT },
+	{ ROLE_ACP,	ROLE_AUDIT,	false },
 	/* the approver's question to a model: approve -> audit -> key */
-	{ ROLE_APPROVE,	ROLE_AUDIT },
-	{ ROLE_APPROVE,	ROLE_KEY },
+	{ ROLE_APPROVE,	ROLE_AUDIT,	false },
+	{ ROLE_APPROVE,	ROLE_KEY,	false },
 };
 /* clang-format on */
 

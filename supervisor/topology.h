@@ -36,6 +36,7 @@ struct topology_worker {
 
 struct topology_pair {
 	enum role a, b;
+	bool ring; /* its messages travel in shared memory */
 };
 
 extern const struct topology_worker topology_workers[];

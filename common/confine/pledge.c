@@ -31,6 +31,7 @@
 #include <seccomp.h>
 
 #include "common/confine/bpf.h"
+#include "common/ipc/ring.h"
 #include "common/span.h"
 
 /* clang-format off */
@@ -51,6 +52,8 @@
 /* Argument `i` is `v`, or `v` with any bits of `extra`. */
 #define IS_WITH(i, v, extra)						\
 	{(i), INT_BITS & ~(uint64_t)(extra), (uint64_t)(v) & INT_BITS}
+/* All 64 bits of argument `i` are `v`. */
+#define IS_LONG(i, v) {(i), UINT64_MAX, (v)}
 /* Argument `i` is a null pointer: all 64 bits count. */
 #define IS_NULL(i) {(i), UINT64_MAX, 0}
 
@@ -110,13 +113,21 @@ static const struct pledge_rule stdio_rules[] = {
 };
 
 /*
- * Memfds are filled with write(): auditd must have neither ftruncate nor a
- * shared mapping.
+ * Memfds are filled with write(): auditd must not have ftruncate.
  */
 static const struct pledge_rule memfd_rules[] = {
 	CALL1(memfd_create, IS_WITH(1, SEALABLE, NOEXEC_SEAL),
 	    "a value too large for a datagram"),
 	CALL1(fcntl, IS(1, F_ADD_SEALS), "sealed before it is sent"),
+};
+
+/*
+ * A shared mapping of exactly this size, which can be written to. What else a
+ * worker holds has other sizes or is open in one direction only, as the log is.
+ */
+static const struct pledge_rule ring_rules[] = {
+	CALL3(mmap, IS_LONG(1, RING_MAP), IS(2, DATA), IS(3, MAP_SHARED),
+	    "the rings of a channel"),
 };
 
 static const struct pledge_rule accept_rules[] = {
@@ -187,6 +198,7 @@ static const struct {
 } table[PLEDGE_COUNT] = {
 	[PLEDGE_STDIO]		= {"stdio", TABLE(stdio_rules)},
 	[PLEDGE_MEMFD]		= {"memfd", TABLE(memfd_rules)},
+	[PLEDGE_RING]		= {"ring", TABLE(ring_rules)},
 	[PLEDGE_ACCEPT]		= {"accept", TABLE(accept_rules)},
 	[PLEDGE_PAIR]		= {"pair", TABLE(pair_rules)},
 	[PLEDGE_SHUTDOWN]	= {"shutdown", TABLE(shutdown_rules)},

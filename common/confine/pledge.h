@@ -21,15 +21,21 @@ enum pledge_promise {
 	 * read/write/recvmsg/sendmsg (flags masked, no MSG_FASTOPEN) on open
 	 * descriptors, epoll, close, memory without PROT_EXEC, clocks,
 	 * getrandom, exit; on a received memfd: F_GET_SEALS, pledge_fstat() and
-	 * mmap(PROT_READ, MAP_PRIVATE), never MAP_SHARED
+	 * mmap(PROT_READ, MAP_PRIVATE); MAP_SHARED is in PLEDGE_RING alone
 	 */
 	PLEDGE_STDIO,
 	/*
 	 * memfd_create, F_ADD_SEALS: send values too large for a datagram.
-	 * Memfds are filled with write(), so there is no ftruncate and no
-	 * MAP_SHARED: auditd has its log open too
+	 * Memfds are filled with write(), so there is no ftruncate: auditd has
+	 * its log open too
 	 */
 	PLEDGE_MEMFD,
+	/*
+	 * mmap(PROT_READ|PROT_WRITE, MAP_SHARED) of exactly the size of the
+	 * rings of a channel.  The kernel refuses it for what is open in one
+	 * direction only, as the log is
+	 */
+	PLEDGE_RING,
 	PLEDGE_ACCEPT,	/* accept4 on a listener that was passed in */
 	PLEDGE_PAIR,	/* socketpair(AF_UNIX, SOCK_STREAM) */
 	PLEDGE_SHUTDOWN,	/* shutdown */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * SEQPACKET channels between our processes: setting them up and sending.
+ * Channels between our processes: setting them up and sending.
  * Sending never blocks.  Messages queue until the end of the loop's turn and
  * are then sent with one call; those that the socket does not accept stay
  * queued.
@@ -25,19 +25,6 @@
 /* Twice the size that PROTO_MAX_CALLS calls in flight can have. */
 #define CHAN_MAX_QUEUE (64U << 20)
 #define CHAN_MAX_QUEUED 16384U
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
-#define CHAN_MFD (MFD_CLOEXEC | MFD_ALLOW_SEALING)
-
-#define CHAN_FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL)
-
-/* Room for one descriptor. */
-union chan_control {
-	struct cmsghdr align;
-	char bytes[CMSG_SPACE(sizeof(int))];
-};
-
 static uint8_t chan_head[PROTO_MAX_DATAGRAM];
 
 static void
@@ -93,30 +80,24 @@ chan_relax(struct chan *c)
 		chan_set_behind(c, false);
 }
 
-static void
-chan_drop_queue(struct chan *c)
-{
-	struct chan_out *o;
-
-	while ((o = TAILQ_FIRST(&c->out)) != NULL) {
-		TAILQ_REMOVE(&c->out, o, entry);
-		if (o->fd != -1)
-			close(o->fd);
-		freezero(o, sizeof(*o) + o->len);
-	}
-	c->queued = c->nqueued = 0;
-}
-
 void
 chan_disconnect(struct chan *c)
 {
 	loop_del(c->loop, &c->io);
 	loop_turn_del(c->loop, &c->turn);
+	chan_ring_free(c);
 	if (c->fd != -1)
 		close(c->fd);
 	c->fd = -1;
 	c->broken = true;
 	chan_drop_queue(c);
+}
+
+void
+chan_leave(struct chan *c)
+{
+	if (--c->busy == 0 && c->freed)
+		free(c);
 }
 
 void
@@ -132,8 +113,8 @@ chan_free(struct chan *c)
 	chan_disconnect(c);
 	chan_relax(c);
 	c->freed = true;
-	if (c->busy == 0)
-		free(c);
+	c->busy++;
+	chan_leave(c);
 	errno = saved;
 }
 
@@ -197,10 +178,7 @@ chan_memfd(struct span big)
 	ssize_t n;
 	int fd;
 
-	if ((fd = memfd_create("ic", CHAN_MFD | MFD_NOEXEC_SEAL)) == -1 &&
-	    errno == EINVAL)
-		fd = memfd_create("ic", CHAN_MFD);
-	if (fd == -1)
+	if ((fd = chan_memfd_new()) == -1)
 		return -1;
 	while (done < big.len) {
 		if ((n = write(fd, big.p + done, big.len - done)) == -1) {
@@ -256,74 +234,6 @@ chan_enqueue(struct chan *c, const struct iovec *iov, size_t niov, int fd)
 	return 0;
 }
 
-/* Fill `*mh` to send `o`, with its descriptor if it has one. */
-static void
-chan_message(const struct chan_out *o, struct msghdr *mh, struct iovec *iov,
-    union chan_control *control)
-{
-	struct cmsghdr *cm;
-
-	*iov = (struct iovec){(void *)(uintptr_t)o->bytes, o->len};
-	*mh = (struct msghdr){.msg_iov = iov, .msg_iovlen = 1};
-	if (o->fd == -1)
-		return;
-	memset(control, 0, sizeof(*control));
-	mh->msg_control = control->bytes;
-	mh->msg_controllen = sizeof(control->bytes);
-	cm = CMSG_FIRSTHDR(mh);
-	cm->cmsg_level = SOL_SOCKET;
-	cm->cmsg_type = SCM_RIGHTS;
-	cm->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(cm), &o->fd, sizeof(o->fd));
-}
-
-/*
- * Send the first messages of the queue with one call.  Returns the number that
- * the socket accepted, 0 if it is full, or -1 if the peer is gone.
- */
-static int
-chan_put(struct chan *c)
-{
-	union chan_control control[CHAN_SEND];
-	struct mmsghdr vec[CHAN_SEND];
-	struct iovec iov[CHAN_SEND];
-	struct chan_out *o;
-	unsigned n = 0;
-	int r;
-
-	TAILQ_FOREACH (o, &c->out, entry) {
-		if (n == CHAN_SEND)
-			break;
-		chan_message(o, &vec[n].msg_hdr, &iov[n], &control[n]);
-		n++;
-	}
-again:
-	if (n == 1)
-		r = sendmsg(c->fd, &vec[0].msg_hdr, CHAN_FLAGS) != -1 ? 1 : -1;
-	else
-		r = sendmmsg(c->fd, vec, n, CHAN_FLAGS);
-	if (r != -1)
-		return r;
-	if (errno == EINTR)
-		goto again;
-	if (errno == EAGAIN || errno == ENOBUFS || errno == ETOOMANYREFS)
-		return 0;
-	return -1;
-}
-
-static void
-chan_sent(struct chan *c)
-{
-	struct chan_out *o = TAILQ_FIRST(&c->out);
-
-	TAILQ_REMOVE(&c->out, o, entry);
-	c->queued -= o->len;
-	c->nqueued--;
-	if (o->fd != -1)
-		close(o->fd);
-	freezero(o, sizeof(*o) + o->len);
-}
-
 void
 chan_flush(struct chan *c)
 {
@@ -332,7 +242,10 @@ chan_flush(struct chan *c)
 
 	loop_turn_del(c->loop, &c->turn);
 	c->full = false;
-	while (!TAILQ_EMPTY(&c->out) && (r = chan_put(c)) > 0) {
+	if (c->ring != NULL)
+		r = chan_ring_put(c);
+	while (c->ring == NULL && !TAILQ_EMPTY(&c->out) &&
+	       (r = chan_put(c, CHAN_SEND)) > 0) {
 		for (; r > 0; r--)
 			chan_sent(c);
 	}
@@ -343,7 +256,8 @@ chan_flush(struct chan *c)
 	if (r == -1)
 		chan_drop_queue(c);
 	c->full = !TAILQ_EMPTY(&c->out);
-	waits = c->full || (c->behind && r != -1);
+	waits = r != -1 && (c->full || c->behind) &&
+		(c->ring == NULL || !c->ring->full);
 	if (c->opened)
 		loop_mod(c->loop, &c->io,
 		    EPOLLIN | (waits ? (uint32_t)EPOLLOUT : 0));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * One end of a SOCK_SEQPACKET pair between two of our processes.  The channel
+ * One end of a SOCK_SEQPACKET pair between two of our processes, perhaps with
+ * rings of shared memory beside it.  The channel
  * identifies the peer, and the protocol table says which messages it may send.
  * Sending never blocks: a message that the socket does not accept is queued,
  * within a limit that no honest session reaches.  A message that breaks the
@@ -76,6 +77,17 @@ struct chan_ops {
  */
 struct chan *chan_new(struct loop *, int fd, enum role self, enum role peer,
     unsigned index, const struct chan_ops *, void *arg);
+/*
+ * Let the messages of a pair of sockets travel in shared memory: send each end
+ * its part, as the first message.  For icsupervisor, before it gives the pair
+ * to two workers.  Returns 0, or -1 with errno set.
+ */
+int chan_ring_give(const int pair[2]);
+/*
+ * Receive the part of this end, before anything else is received or sent.
+ * Returns 0, or -1 with errno set.
+ */
+int chan_ring_take(struct chan *);
 int chan_open(struct chan *);
 /* Close and free; safe within the channel's own handlers, and with NULL. */
 void chan_free(struct chan *);

@@ -17,14 +17,6 @@
 
 #include "common/ipc/wire.h"
 
-/* Messages received per wake-up; more wait for the next one. */
-#define CHAN_BATCH CHAN_SEND
-/*
- * The same where they may carry descriptors, which count against the limit of
- * the process before the first of them is handled.
- */
-#define CHAN_BATCH_FDS 8U
-
 /* One message to receive: its bytes and descriptors. */
 struct chan_slot {
 	struct iovec iov;
@@ -127,8 +119,7 @@ chan_call(struct chan *c, const struct chan_handler *h,
 	return -1;
 }
 
-/* Check one message against the table and call its handler. */
-static int
+int
 chan_dispatch(struct chan *c, const uint8_t *in, size_t len, int fd)
 {
 	static union proto_any msg;
@@ -238,53 +229,33 @@ chan_take(struct chan *c, size_t slot, bool drop)
 	    nfds == 1 ? fds[0] : -1);
 }
 
-static void
-chan_ready(struct loop_io *io, uint32_t events)
+int
+chan_socket_next(struct chan *c)
 {
-	struct chan *c = io->arg;
-	int n = 0, r = 0;
+	int n;
 
-	c->busy++;
-	if ((events & EPOLLOUT) != 0) {
-		chan_flush(c);
-		chan_relax(c);
-	}
-	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0)
-		n = chan_receive(c);
+	if ((n = chan_receive(c)) <= 0)
+		return n;
+	return chan_take(c, 0, false) == -1 ? -1 : 1;
+}
+
+void
+chan_ended(struct chan *c)
+{
+	chan_disconnect(c);
+	c->ops->closed(c, c->why[0] != '\0' ? c->why : NULL);
+}
+
+void
+chan_drain(struct chan *c)
+{
+	int n, r = 0;
+
+	n = chan_receive(c);
 	for (int i = 0; i < n; i++) {
 		if (chan_take(c, (size_t)i, r == -1 || c->freed) == -1)
 			r = -1;
 	}
-	if ((n == -1 || r == -1) && !c->freed) {
-		chan_disconnect(c);
-		c->ops->closed(c, c->why[0] != '\0' ? c->why : NULL);
-	}
-	if (--c->busy == 0 && c->freed)
-		free(c);
-}
-
-/* Returns true if the peer may send a descriptor, other than of a memfd. */
-static bool
-chan_gets_fds(const struct chan *c)
-{
-	for (size_t i = 0; i < proto_nmsgs; i++) {
-		const struct proto_msg *m = &proto_msgs[i];
-
-		if (m->nfds != 0 && (m->from & (1U << c->peer)) != 0 &&
-		    (m->to & (1U << c->self)) != 0)
-			return true;
-	}
-	return false;
-}
-
-int
-chan_open(struct chan *c)
-{
-	c->batch = chan_gets_fds(c) ? CHAN_BATCH_FDS : CHAN_BATCH;
-	if (loop_add(c->loop, &c->io, c->fd,
-		EPOLLIN | (TAILQ_EMPTY(&c->out) ? 0 : (uint32_t)EPOLLOUT),
-		chan_ready, c) == -1)
-		return -1;
-	c->opened = true;
-	return 0;
+	if ((n == -1 || r == -1) && !c->freed)
+		chan_ended(c);
 }

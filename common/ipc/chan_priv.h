@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The internals of a channel, shared by chan.c and chan_in.c. */
+/* The internals of a channel, shared by its files. */
 #ifndef CHAN_PRIV_H
 #define CHAN_PRIV_H
 
@@ -8,6 +8,7 @@
 #include <fcntl.h>
 
 #include "common/ipc/chan.h"
+#include "common/ipc/ring.h"
 
 /* A memfd with these seals can no longer change, so the receiver may map it. */
 #define CHAN_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
@@ -25,6 +26,20 @@ struct chan_out {
  */
 #define CHAN_SEND 32U
 #define CHAN_SEND_BYTES ((size_t)128 << 10)
+
+/* The rings of a channel that has some. */
+struct chan_ring {
+	struct ring_shared *map;
+	struct ring in, out;
+	struct loop_io io; /* for `event` */
+	struct loop_poll poll;
+	int event;	/* written to by the peer while this end sleeps */
+	int wake;	/* the peer's */
+	bool full;	/* the flush waits for room */
+	bool said;	/* the ring says that the first of the queue comes */
+	bool elsewhere; /* the next message to receive is on the socket */
+	bool bad;	/* the peer's index was impossible */
+};
 
 struct chan {
 	struct loop *loop;
@@ -44,14 +59,55 @@ struct chan {
 	bool full; /* the socket is full: the flush waits for EPOLLOUT */
 	unsigned busy;
 	char why[256];
+	struct chan_ring *ring; /* NULL: everything is on the socket */
 };
 
+/* chan_put.c */
+/* Make a memfd that can be sealed.  Returns -1 with errno set on failure. */
+int chan_memfd_new(void);
+/*
+ * Send the first messages of the queue, at most `most`, with one call.  Returns
+ * the number that the socket accepted, 0 if it is full, or -1 if the peer is
+ * gone.
+ */
+int chan_put(struct chan *, unsigned most);
+/* Remove the first message of the queue, which was sent. */
+void chan_sent(struct chan *);
+void chan_drop_queue(struct chan *);
+
+/* chan_ring.c */
+void chan_ring_free(struct chan *);
+/* Wake the peer. */
+void chan_ring_wake(const struct chan_ring *);
+/*
+ * Move the queue to the ring.  Returns 1, 0 if something waits for room, or -1
+ * if the peer is gone or has broken the protocol.
+ */
+int chan_ring_put(struct chan *);
+
 /* chan.c */
-/* Send queued messages until the socket is full. */
+/* Send queued messages until the ring or the socket is full. */
 void chan_flush(struct chan *);
 /* Tell the owner that the peer has caught up, if it was behind and now has. */
 void chan_relax(struct chan *);
 /* Close the socket and drop the queue, without telling the owner. */
 void chan_disconnect(struct chan *);
+/* Undo c->busy++, and free the channel if it was freed meanwhile. */
+void chan_leave(struct chan *);
+
+/* chan_in.c */
+/* The most messages received with one call. */
+#define CHAN_BATCH CHAN_SEND
+/*
+ * Check one message against the table and call its handler.  Takes over `fd`,
+ * which may be -1.
+ */
+int chan_dispatch(struct chan *, const uint8_t *in, size_t len, int fd);
+/* Process one message of the socket.  Returns 1, 0 if there is none, or -1. */
+int chan_socket_next(struct chan *);
+/* Process the messages of the socket. */
+void chan_drain(struct chan *);
+/* Close the channel and tell its owner. */
+void chan_ended(struct chan *);
 
 #endif

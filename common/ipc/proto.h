@@ -333,9 +333,13 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, role, ROLE_COUNT - 1)		\
 				F(m, u32, flags, UINT32_MAX)		\
 				F(m, u32, landlock, 64)
-/* The other end of a pair: its role, and its index among peers of that role. */
+/*
+ * The other end of a pair: its role, and its index among peers of that role.
+ * ring: the first message on the socket has the rings of the pair.
+ */
 #define F_PEER(F, m)		F(m, u8, role, ROLE_COUNT - 1)		\
-				F(m, u16, index, 255)
+				F(m, u16, index, 255)			\
+				F(m, u8, ring, 1)
 #define F_START(F, m)
 #define F_STOP(F, m)
 #define F_LISTEN(F, m)

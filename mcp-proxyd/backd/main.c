@@ -13,12 +13,13 @@
 /* clang-format off */
 static const enum pledge_promise backd_promises[] = {
 	PLEDGE_STDIO,		/* channels, two pipes, the loop */
+	PLEDGE_RING,		/* channels of tool calls */
 	PLEDGE_MEMFD,		/* results beyond a datagram */
 };
 
 static const struct confine backd_confine = {
 	.limits = {
-		.nofile = 32,		/* 4 channels, 2 pipes, memfds */
+		.nofile = 48,		/* 4 channels, 3 with rings, 2 pipes, memfds */
 		.fsize = 8U << 20,	/* RESULT.tree in a memfd */
 		.data = 256U << 20,	/* a line, its tree, queues to peers */
 		.memlock = 0,

@@ -19,6 +19,7 @@
 /* clang-format off */
 static const enum pledge_promise auditd_promises[] = {
 	PLEDGE_STDIO,		/* channels, the servers' stdin, the loop */
+	PLEDGE_RING,		/* channels of tool calls */
 	PLEDGE_MEMFD,		/* large arguments, not ftruncate */
 	PLEDGE_SYNC,		/* a record is on the disk before its effect */
 };
@@ -26,7 +27,7 @@ static const enum pledge_promise auditd_promises[] = {
 static const struct confine auditd_confine = {
 	.keep = CONFINE_KEEP_ALIVE,	/* outlives icsupervisor: the last record */
 	.limits = {
-		.nofile = 256,		/* stdin and mcp-backd per server, keyds */
+		.nofile = 512,		/* stdin and mcp-backd per server, keyds */
 		.fsize = UINT64_MAX,	/* only the disk limits the log */
 		.data = 1U << 30,	/* effects that wait for the disk, queues */
 		.memlock = 0,

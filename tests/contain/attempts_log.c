@@ -14,6 +14,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "common/ipc/ring.h"
+
 #define E attempt_env
 #define NOAPPEND 0x20 /* RWF_NOAPPEND, Linux 6.9 */
 #define PUNCH 3       /* FALLOC_FL_PUNCH_HOLE | KEEP_SIZE */
@@ -30,6 +32,8 @@ ONE(log_zero, syscall(SYS_fallocate, E.log, ZERO, 0L, 4096L))
 ONE(log_flags, fcntl(E.log, F_SETFL, 0))
 ONE(log_map, syscall(SYS_mmap, NULL, 4096L, PROT_READ | PROT_WRITE, MAP_SHARED,
 		 E.log, 0L))
+ONE(log_map_ring, syscall(SYS_mmap, NULL, RING_MAP, PROT_READ | PROT_WRITE,
+		      MAP_SHARED, E.log, 0L))
 ONE(log_map_read,
     syscall(SYS_mmap, NULL, 4096L, PROT_READ, MAP_PRIVATE, E.log, 0L))
 ONE(log_read, syscall(SYS_read, E.log, (char[8]){0}, 8L))
@@ -63,6 +67,8 @@ static const struct attempt rows[] = {
 	    "where its file system can"),
 	ROW("clear O_APPEND of the log", "fcntl", log_flags, WORKS, 0, NULL),
 	ROW("map the log shared", "mmap", log_map, EACCES, 0,
+	    "it is open for writing only"),
+	OPEN("map the log like rings", "mmap", log_map_ring, EACCES,
 	    "it is open for writing only"),
 	OPEN("map the log to read", "mmap", log_map_read, EACCES,
 	    "it is open for writing only"),

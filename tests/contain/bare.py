@@ -111,7 +111,7 @@ class Bare:
             a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             a.setblocking(False)
             socket.send_fds(ours, [self.msg("PEER", struct.pack(
-                "<BH", number, 0))], [a.fileno()])
+                "<BHB", number, 0, 0))], [a.fileno()])
             a.close()
             peers.append(b)
         if role == "auditd":

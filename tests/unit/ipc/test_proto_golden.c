@@ -98,8 +98,10 @@ dump(FILE *to)
 		    topology_workers[i].program,
 		    count_text(topology_workers[i].count));
 	for (size_t i = 0; i < topology_npairs; i++)
-		fprintf(to, "channel %s %s\n", role_name(topology_pairs[i].a),
-		    role_name(topology_pairs[i].b));
+		fprintf(to, "channel %s %s%s\n",
+		    role_name(topology_pairs[i].a),
+		    role_name(topology_pairs[i].b),
+		    topology_pairs[i].ring ? " ring" : "");
 }
 
 /* Compare line by line, so that a failure shows the line. */
