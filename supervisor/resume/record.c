@@ -14,7 +14,7 @@ static const char *const record_keys[] = {"adapter", "agent", "boot",
     "breakoutTest", "confinement", "constitution", "conversation", "format", "host", "image",
     "limits", "missing", "model", "persona", "pid", "pidStart", "policy", "published", "quotaUntil",
     "runsLater", "runtime", "session", "started", "startedBy", "state",
-    "status", "talked", "version", "why",
+    "status", "talked", "transport", "version", "why",
     "workspace", "workspaceDev", "workspaceIno", NULL};
 
 bool

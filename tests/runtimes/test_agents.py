@@ -36,10 +36,14 @@ def icctl(s, *args, seconds=600):
 
 
 def build(s, agent):
-    """Builds the agent's image, once."""
-    how = ["--runtime", NAME, "--build-arg", "BASE_IMAGE=" +
-           os.environ["IC_IMAGE"], "--network", "host"]
-    r = icctl(s, "image", "build", agent, *how)
+    """Builds the agent's image, if it is not there."""
+    return icctl(s, "image", "build", agent, "--runtime", NAME, "--build-arg",
+                 "BASE_IMAGE=" + os.environ["IC_IMAGE"], "--network", "host")
+
+
+def check_build(s, agent):
+    """Check that the agent's image is built, once."""
+    r = build(s, agent)
     if not t.ok(r.returncode == 0 and f"{agent}: built" in r.stdout,
                 f"{agent}: its image is built", (r.stdout + r.stderr)[-3000:]):
         return False
@@ -110,7 +114,7 @@ def run(work, agent):
     p = h.Provider(work, "--bodies",
                    script=[*calls, {"text": "FINAL: $RESULT"}])
     s = session(work, agent, papers, p)
-    if not build(s, agent):
+    if not check_build(s, agent):
         return
     said = task(s, agent)
     bodies = "".join(r.get("body") or "" for r in p.seen())
