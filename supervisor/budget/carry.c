@@ -10,17 +10,27 @@
 
 #include "resume/carry.h"
 
+/* Count what was spent, unless more was. */
 static void
-budget_carry_usage(const struct carry_usage *u)
+budget_carry_spent(const struct carry_spent *s)
 {
 	struct budget_env *b = &budget_env;
-	const struct budget_sum sum = {.in = u->in,
-	    .out = u->out,
-	    .cache_read = u->cache_read,
-	    .cache_write = u->cache_write};
+	double tokens = (double)s->tokens, usd = (double)s->micro_usd / 1e6;
+	uint64_t steps = s->steps + s->calls + s->requests;
 
-	budget_weigh(&sum, prices_find(&b->prices, u->model), &b->base.tokens,
-	    &b->base.usd);
+	for (unsigned i = 0; i < s->nusage; i++) {
+		const struct carry_usage *u = &s->usage[i];
+		const struct budget_sum sum = {.in = u->in,
+		    .out = u->out,
+		    .cache_read = u->cache_read,
+		    .cache_write = u->cache_write};
+
+		budget_weigh(
+		    &sum, prices_find(&b->prices, u->model), &tokens, &usd);
+	}
+	b->base.tokens = b->base.tokens > tokens ? b->base.tokens : tokens;
+	b->base.usd = b->base.usd > usd ? b->base.usd : usd;
+	b->base.steps = b->base.steps > steps ? b->base.steps : steps;
 }
 
 void
@@ -28,12 +38,9 @@ budget_carry(const struct carry *c)
 {
 	struct budget_env *b = &budget_env;
 
-	b->base.tokens = (double)c->tokens;
-	b->base.usd = (double)c->micro_usd / 1e6;
-	b->base.steps = c->steps + c->calls + c->requests;
+	budget_carry_spent(&c->last);
+	budget_carry_spent(&c->older);
 	b->base.ms = carry_ms(c);
-	for (unsigned i = 0; i < c->nusage; i++)
-		budget_carry_usage(&c->usage[i]);
 	for (unsigned k = 0; k < BUDGET_KEYS; k++) {
 		if (!c->limited[k] ||
 		    !budget_value_ok((enum budget_key)k, c->limits[k]) ||

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Finds the records that matter in a log that may be large: those after the
- * last state that names everything. After an orderly end that state is just
- * before the checkpoint, and the chain is verified from it; after a crash it is
- * the one that the run wrote at its start.
+ * last state that names everything, and after one a second before it. After an
+ * orderly end that state is just before the checkpoint, and the chain is
+ * verified from there; after a crash it is the one that the run wrote at its
+ * start.
  */
 #include "resume/carry.h"
 
@@ -26,22 +27,25 @@ carry_line_at(struct span all, size_t end)
 }
 
 /*
- * Find the last state that names all approvals, at most CARRY_BACK before
- * `end`. Returns false if there is none.
+ * Find the last state that names all approvals and the one to begin with, at
+ * most CARRY_BACK before `end`. Without the latter, the former is where to
+ * begin. Returns false if there is none.
  */
 static bool
 carry_base(struct span all, size_t end, size_t *base)
 {
 	size_t at, low = end > CARRY_BACK ? end - CARRY_BACK : 0;
+	struct carry_base b = {.found = false};
+	bool done = false, found;
 
-	for (; end > low && end != 0; end = at) {
+	for (; end > low && end != 0 && !done; end = at) {
 		at = carry_line_at(all, end);
-		if (carry_is_base(span_of(all.p + at, end - at - 1))) {
+		found = b.found;
+		done = carry_base_line(&b, span_of(all.p + at, end - at - 1));
+		if (done || b.found != found)
 			*base = at;
-			return true;
-		}
 	}
-	return false;
+	return b.found;
 }
 
 /* Returns true if the lines from `base` lead to the checkpoint. */

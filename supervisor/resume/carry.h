@@ -4,8 +4,7 @@
  * whose chain was verified: how the last run ended, what was spent, providers
  * that are locked, approvals of more than one call, and calls that nobody
  * waits for any more. Each run records its state ("state") at its start, while
- * it spends, and at its end, so that only what follows the last one of these
- * has to be added up.
+ * it spends, and at its end, so that only what follows these has to be added up.
  */
 #ifndef CARRY_H
 #define CARRY_H
@@ -27,6 +26,14 @@
 struct carry_usage {
 	char model[132];
 	uint64_t in, out, cache_read, cache_write;
+};
+
+/* Spent up to a state, and since. */
+struct carry_spent {
+	uint64_t tokens, micro_usd, steps;
+	uint64_t calls, requests; /* since */
+	struct carry_usage usage[CARRY_MODELS];
+	unsigned nusage;
 };
 
 struct carry_hold {
@@ -51,14 +58,17 @@ struct carry {
 	char worker[97], how[129]; /* a worker whose end was recorded */
 	char boot[40], host[65];   /* the last run's machine */
 	char policy[65];           /* its policy's hash, in hexadecimal */
-	/* Spent up to the last state ... */
-	uint64_t tokens, micro_usd, steps, ms;
-	bool paused; /* no time was spent then */
-	/* ... and since. */
-	uint64_t calls, requests;
+	/*
+	 * Counted from the last state, and from one that is at least a second
+	 * older. icsupervisor hears of calls, requests and tokens up to 100 ms
+	 * after their records, so that the last state may lack some that stand
+	 * before it; the larger sum is right.
+	 */
+	struct carry_spent last, older;
+	uint64_t ms;
+	bool paused; /* no time was spent at the last state */
+	bool begun;  /* a run has begun, and has no state yet */
 	uint64_t mono_state, mono_last; /* microseconds */
-	struct carry_usage usage[CARRY_MODELS];
-	unsigned nusage;
 	bool limited[BUDGET_KEYS]; /* a person set this limit in the session */
 	double limits[BUDGET_KEYS];
 	char locked[CARRY_LOCKED][65];

@@ -12,6 +12,9 @@
 
 #define CARRY_LINE (8U << 20)
 
+/* Reports of workers take less than this many microseconds. */
+#define CARRY_LATE 1000000U
+
 /* The events that matter. The text of such a record contains one of these. */
 static const char *const carry_events[] = {"askRefused", "budget", "call",
     "grant", "grantDropped", "hold", "modelRequest", "policy", "revoke",
@@ -76,6 +79,7 @@ carry_start(struct carry *c, struct json_object *o, struct json_object *detail)
 	c->why[0] = c->worker[0] = c->how[0] = '\0';
 	c->status = 0;
 	c->nholds = 0;
+	c->begun = true;
 	(void)strlcpy(c->boot, carry_text(detail, "boot"), sizeof(c->boot));
 	(void)strlcpy(c->host, carry_text(detail, "host"), sizeof(c->host));
 	policy = carry_member(detail, "policy", json_type_object);
@@ -140,20 +144,33 @@ carry_where(struct carry *c, struct json_object *detail)
 		c->turn = (uint32_t)carry_number(detail, "turn");
 }
 
+/* A run's first state lacks nothing: the run has spent nothing yet. */
+static void
+carry_state_spent(
+    struct carry *c, struct json_object *detail, uint64_t mono)
+{
+	if (mono < c->mono_state || mono - c->mono_state >= CARRY_LATE)
+		c->older = c->last;
+	memset(&c->last, 0, sizeof(c->last));
+	c->last.tokens = carry_number(detail, "tokens");
+	c->last.micro_usd = carry_number(detail, "microUsd");
+	c->last.steps = carry_number(detail, "steps");
+	if (c->begun)
+		c->older = c->last;
+	c->begun = false;
+}
+
 static void
 carry_state(struct carry *c, struct json_object *o)
 {
 	struct json_object *detail =
 	    carry_member(o, "detail", json_type_object);
+	uint64_t mono = carry_number(o, "mono");
 
-	c->tokens = carry_number(detail, "tokens");
-	c->micro_usd = carry_number(detail, "microUsd");
-	c->steps = carry_number(detail, "steps");
+	carry_state_spent(c, detail, mono);
 	c->ms = carry_number(detail, "ms");
 	c->paused = carry_member(detail, "paused", json_type_boolean) != NULL;
-	c->calls = c->requests = 0;
-	c->nusage = 0;
-	c->mono_state = carry_number(o, "mono");
+	c->mono_state = mono;
 	carry_where(c, detail);
 	carry_limits(c, carry_member(detail, "limits", json_type_object));
 	carry_locks(c, carry_member(detail, "locked", json_type_array));
@@ -161,22 +178,22 @@ carry_state(struct carry *c, struct json_object *o)
 }
 
 static void
-carry_usage(struct carry *c, struct json_object *o)
+carry_usage(struct carry_spent *s, struct json_object *o)
 {
 	const char *model = carry_text(o, "model");
 	struct carry_usage *u = NULL;
 
-	for (unsigned i = 0; i < c->nusage && u == NULL; i++)
-		if (strcmp(c->usage[i].model, model) == 0)
-			u = &c->usage[i];
-	if (u == NULL && c->nusage < CARRY_MODELS) {
-		u = &c->usage[c->nusage++];
+	for (unsigned i = 0; i < s->nusage && u == NULL; i++)
+		if (strcmp(s->usage[i].model, model) == 0)
+			u = &s->usage[i];
+	if (u == NULL && s->nusage < CARRY_MODELS) {
+		u = &s->usage[s->nusage++];
 		memset(u, 0, sizeof(*u));
 		(void)strlcpy(u->model, model, sizeof(u->model));
 	}
 	/* The last row counts all further models. */
 	if (u == NULL)
-		u = &c->usage[CARRY_MODELS - 1];
+		u = &s->usage[CARRY_MODELS - 1];
 	u->in += carry_number(o, "in");
 	u->out += carry_number(o, "out");
 	u->cache_read += carry_number(o, "cacheRead");
@@ -228,10 +245,14 @@ carry_held(struct carry *c, uint64_t id)
 static bool
 carry_ends(struct carry *c, struct span line)
 {
-	if (carry_has(line, "\"event\":\"call\""))
-		c->calls++;
-	if (carry_has(line, "\"event\":\"modelRequest\""))
-		c->requests++;
+	if (carry_has(line, "\"event\":\"call\"")) {
+		c->last.calls++;
+		c->older.calls++;
+	}
+	if (carry_has(line, "\"event\":\"modelRequest\"")) {
+		c->last.requests++;
+		c->older.requests++;
+	}
 	return c->nholds != 0;
 }
 
@@ -248,9 +269,10 @@ carry_record(struct carry *c, struct json_object *o)
 		carry_stop(c, detail);
 	else if (strcmp(event, "state") == 0)
 		carry_state(c, o);
-	else if (strcmp(event, "usage") == 0)
-		carry_usage(c, o);
-	else if (strcmp(event, "budget") == 0)
+	else if (strcmp(event, "usage") == 0) {
+		carry_usage(&c->last, o);
+		carry_usage(&c->older, o);
+	} else if (strcmp(event, "budget") == 0)
 		carry_budget(c, detail);
 	else if (strcmp(event, "turn") == 0)
 		c->turn = (uint32_t)carry_number(detail, "turn");
@@ -294,17 +316,23 @@ carry_line(struct carry *c, struct span line)
 }
 
 bool
-carry_is_base(struct span line)
+carry_base_line(struct carry_base *b, struct span line)
 {
 	struct json_object *o, *detail;
-	bool is = false;
+	bool done = false;
+	uint64_t mono;
 
 	if (!carry_has(line, "\"event\":\"state\"") ||
 	    (o = carry_parse(line)) == NULL)
 		return false;
 	detail = carry_member(o, "detail", json_type_object);
-	is = strcmp(carry_text(o, "event"), "state") == 0 &&
-	     carry_member(detail, "grants", json_type_array) != NULL;
+	mono = carry_number(o, "mono");
+	if (strcmp(carry_text(o, "event"), "state") != 0)
+		done = false;
+	else if (b->found)
+		done = mono > b->mono || b->mono - mono >= CARRY_LATE;
+	else if (carry_member(detail, "grants", json_type_array) != NULL)
+		*b = (struct carry_base){.found = true, .mono = mono};
 	json_object_put(o);
-	return is;
+	return done;
 }

@@ -8,8 +8,18 @@
 
 /* carry_line.c: Take a record of the log, which is intact, into account. */
 void carry_line(struct carry *, struct span line);
-/* Returns true if the record is a state that names all approvals. */
-bool carry_is_base(struct span line);
+/* The last state that names all approvals, in a search from a log's end. */
+struct carry_base {
+	bool found;
+	uint64_t mono; /* its time in microseconds */
+};
+
+/*
+ * Take the line before the last one into account. Returns true if it is a state
+ * that is at least a second older than the one that was found: the lines from
+ * here have all that is wanted.
+ */
+bool carry_base_line(struct carry_base *, struct span line);
 
 /* carry_grants.c */
 void carry_grants_state(

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Tests how the spending of earlier runs is added up from a log. A state may
+ * lack records that stand before it, because icsupervisor hears of them later.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "supervisor/budget/priv.h"
+#include "supervisor/resume/carry_priv.h"
+#include "tap.h"
+
+static struct carry c;
+
+static void __attribute__((format(printf, 1, 2)))
+line(const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	carry_line(&c, span_str(text));
+}
+
+static void
+start(unsigned ms)
+{
+	line("{\"event\":\"start\",\"mono\":%u000,\"detail\":{}}", ms);
+}
+
+static void
+state(unsigned ms, unsigned steps, unsigned tokens)
+{
+	line("{\"event\":\"state\",\"mono\":%u000,\"detail\":{\"steps\":%u,"
+	     "\"tokens\":%u,\"microUsd\":0,\"ms\":%u}}",
+	    ms, steps, tokens, ms);
+}
+
+/* A call, and a request that took a token. */
+static void
+spend(unsigned ms)
+{
+	line("{\"event\":\"call\",\"mono\":%u000,\"id\":1}", ms);
+	line("{\"event\":\"modelRequest\",\"mono\":%u000}", ms);
+	line("{\"event\":\"usage\",\"mono\":%u000,\"model\":\"m\",\"in\":1,"
+	     "\"out\":0}",
+	    ms);
+}
+
+static void
+spent(int64_t steps, int64_t tokens, const char *what)
+{
+	memset(&budget_env.base, 0, sizeof(budget_env.base));
+	budget_carry(&c);
+	is_int((int64_t)budget_env.base.steps, steps, "%s: steps", what);
+	is_int((int64_t)budget_env.base.tokens, tokens, "%s: tokens", what);
+}
+
+static void
+test_states(void)
+{
+	carry_free(&c);
+	start(100);
+	state(110, 0, 0);
+	spend(500);
+	spent(2, 1, "no state yet");
+	state(1500, 2, 1);
+	spent(2, 1, "a state that has all");
+	spend(2400);
+	state(2500, 2, 1);
+	spent(4, 2, "a state that lacks what stands just before it");
+	state(2600, 3, 2);
+	spent(4, 2, "and another one, soon after it");
+	spend(2700);
+	spent(6, 3, "what comes later counts, too");
+	state(4000, 6, 3);
+	state(5000, 6, 3);
+	spent(6, 3, "and nothing counts twice");
+}
+
+static void
+test_runs(void)
+{
+	carry_free(&c);
+	start(100);
+	state(110, 0, 0);
+	spend(1900);
+	state(2000, 0, 0);
+	spent(2, 1, "the end of a run lacks its last moment");
+	/* The next run begins with what it was given. */
+	start(50);
+	state(60, 2, 1);
+	spent(2, 1, "the next run begins with it");
+	spend(70);
+	state(80, 2, 1);
+	spent(4, 2, "its first second");
+}
+
+static void
+test_base(void)
+{
+	static const char *const lines[] = {
+	    "{\"event\":\"state\",\"mono\":5000000,\"detail\":{\"grants\":[]}}",
+	    "{\"event\":\"call\",\"mono\":4990000}",
+	    "{\"event\":\"state\",\"mono\":4980000,\"detail\":{}}",
+	    "{\"event\":\"state\",\"mono\":4000001,\"detail\":{}}",
+	    "{\"event\":\"state\",\"mono\":4000000,\"detail\":{}}",
+	};
+	struct carry_base b = {.found = false};
+	unsigned n = 0;
+
+	ok(!carry_base_line(&b, span_str(lines[2])) && !b.found,
+	    "a state without approvals is none to begin with");
+	while (n < nitems(lines) && !carry_base_line(&b, span_str(lines[n])))
+		n++;
+	ok(b.found && n == 4, "the search goes back a second");
+	ok(carry_base_line(&b, SPAN("{\"event\":\"state\",\"mono\":9000000,"
+				    "\"detail\":{}}")),
+	    "a later time is an earlier run's");
+}
+
+int
+main(void)
+{
+	test_states();
+	test_runs();
+	test_base();
+	carry_free(&c);
+	return tap_done();
+}
