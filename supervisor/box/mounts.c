@@ -7,6 +7,7 @@
  */
 #include "box/mounts.h"
 
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <errno.h>
@@ -340,6 +341,7 @@ mounts_one(const struct mounts *ms, unsigned i, struct view *v,
 	const struct mount *m = &ms->list[i];
 	static struct fault fault;
 	bool reads, writes;
+	struct stat st;
 	int fd, rv;
 
 	mounts_less(ms, i, d->name, &reads, &writes);
@@ -347,6 +349,10 @@ mounts_one(const struct mounts *ms, unsigned i, struct view *v,
 		return 0;
 	if ((fd = mounts_open(m->within, why)) == -1)
 		return 1;
+	if (how->directories && fstat(fd, &st) == 0 && !S_ISDIR(st.st_mode)) {
+		close(fd);
+		return 0;
+	}
 	/* The workspace is in the view already, also under its own path. */
 	rv = paths_within(fd, how->workspace);
 	if (rv == 0 &&

@@ -54,6 +54,7 @@ static int
 server_mounts(const struct view_how *how, struct fault *fault)
 {
 	const struct rules_file *r = &sup.rules[PROTO_RULES_POLICY];
+	struct view_how each = *how;
 	static struct mounts ms;
 	struct server *s;
 	int rv = 0;
@@ -65,7 +66,9 @@ server_mounts(const struct view_how *how, struct fault *fault)
 		s = &sup.servers[i];
 		if (!s->usable || !s->def->sandboxed)
 			continue;
-		mounts_apply(&ms, &s->view, how, s->def, server_no_mount);
+		/* icfs serves directories: a file has an instance each time. */
+		each.directories = s->program.ours;
+		mounts_apply(&ms, &s->view, &each, s->def, server_no_mount);
 		if (s->program.ours &&
 		    (rv = view_roots(&s->view, &s->program)) == -1)
 			fault_errno(fault, "server %s", s->def->name);

@@ -33,6 +33,7 @@ struct view_how {
 	const struct guards *guards;
 	int workspace; /* O_PATH */
 	const char *workspace_path;
+	bool directories; /* leave out files that rules allow */
 };
 
 /* Open and check everything that the server may see. */

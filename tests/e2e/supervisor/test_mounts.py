@@ -63,7 +63,8 @@ def main(work):
     docs, out = os.path.join(user, "docs"), os.path.join(user, "out")
     for path, words in ((f"{docs}/a", "letter"), (f"{docs}/private/key", "no"),
                         (f"{docs}/kept/b", "kept"), (f"{out}/c", "c"),
-                        (f"{user}/other/d", "other")):
+                        (f"{user}/other/d", "other"),
+                        (f"{user}/single", "first")):
         h.put(path, words)
     os.symlink("private/key", f"{docs}/link")
     os.symlink(out, f"{user}/linked")
@@ -75,6 +76,7 @@ def main(work):
         within("gone", "allow", "~/nowhere", "read-path"),
         within("linked", "allow", "~/linked", "read-path"),
         within("home", "allow", "~/", "read-path"),
+        within("file", "allow", "~/single", "read-path"),
         h.rule("names", "allow", server=["filesystem"],
                tool=["list_allowed_directories"]),
         h.rule("probe-docs", "allow", roles=["read-path"], server=["probe"],
@@ -102,6 +104,12 @@ def main(work):
                      content="x")[0], True, "a part that may not change")
         t.equal(call(m, "read_text_file", path=f"{out}/fixed/e"),
                 (False, "fixed"), "can be read")
+        t.equal(call(m, "read_text_file", path=f"{user}/single"),
+                (False, "first"), "a file of an allow rule is served")
+        h.put(f"{user}/new", "second")
+        os.rename(f"{user}/new", f"{user}/single")
+        t.equal(call(m, "read_text_file", path=f"{user}/single"),
+                (False, "second"), "also once it was replaced")
         listing = call(m, "list_directory", path=docs)[1]
         t.contains(listing, "private", "the private part's name is there")
         views = []
