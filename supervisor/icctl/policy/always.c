@@ -28,7 +28,9 @@
 static struct {
 	struct icctl *ctl;
 	const char *rule; /* the digest of what was shown, or NULL: ask */
-	char policy[PATH_MAX];	/* its file, which the rule is added to */
+	char policy[PATH_MAX]; /* its file, which the rule is added to */
+	char copy[PATH_MAX];   /* the directory of a copy to be made, or "" */
+	char target[PATH_MAX + 64]; /* the file that has the rule then */
 	char log[PATH_MAX];
 	char dir[PATH_MAX];
 	char workspace[PATH_MAX];
@@ -82,39 +84,84 @@ always_files(void)
 }
 
 /*
- * The policy that comes with icctl is replaced by updates: the user gets a copy
- * of it. Returns 0, or -1 after it said why not.
+ * Note where the rule goes. The policy that comes with icctl is replaced by
+ * updates, and belongs to everyone: the user gets a copy of it, by the name that
+ * it has. Returns 0, or -1 after it said why not.
  */
+static int
+always_target(void)
+{
+	char shipped[PATH_MAX];
+	const char *policy = always_env.policy, *rest, *end;
+	const char *home = always_env.ctl->home;
+	int n;
+
+	snprintf(always_env.target, sizeof(always_env.target), "%s", policy);
+	if (policy_own_path(
+		"share/ironcurtain/policies", shipped, sizeof(shipped)) == -1 ||
+	    strncmp(policy, shipped, strlen(shipped)) != 0 ||
+	    policy[strlen(shipped)] != '/')
+		return 0;
+	rest = policy + strlen(shipped) + 1;
+	end = strchr(rest, '/');
+	n = end == NULL ? snprintf(always_env.copy, sizeof(always_env.copy),
+			      "%s/policy", home)
+			: snprintf(always_env.copy, sizeof(always_env.copy),
+			      "%s/policies/%.*s", home, (int)(end - rest), rest);
+	if (n < 0 || (size_t)n >= sizeof(always_env.copy)) {
+		warnx("%s: the path is too long", home);
+		return -1;
+	}
+	snprintf(always_env.target, sizeof(always_env.target), "%s/%s",
+	    always_env.copy, policydir_names[PROTO_RULES_POLICY]);
+	return 0;
+}
+
+/*
+ * Make the directory of the copy, and those above it below the home. Returns 0,
+ * or -1 with errno set.
+ */
+static int
+always_mkdir(void)
+{
+	char above[PATH_MAX];
+
+	snprintf(above, sizeof(above), "%.4000s/policies", always_env.ctl->home);
+	if (strncmp(always_env.copy, above, strlen(above)) == 0 &&
+	    mkdir(above, 0700) == -1 && errno != EEXIST)
+		return -1;
+	return mkdir(always_env.copy, 0700);
+}
+
+/* Make that copy. Returns 0, or -1 after it said why not. */
 static int
 always_own(void)
 {
-	char shipped[PATH_MAX], dir[PATH_MAX], path[PATH_MAX + 64];
+	char path[PATH_MAX + 64];
 	const struct policy_file *f;
 
-	if (policy_own_path(
-		"share/ironcurtain/policies", shipped, sizeof(shipped)) == -1 ||
-	    strncmp(always_env.policy, shipped, strlen(shipped)) != 0)
+	if (always_env.copy[0] == '\0')
 		return 0;
-	snprintf(dir, sizeof(dir), "%.4000s/policy", always_env.ctl->home);
-	if (mkdir(dir, 0700) == -1) {
-		warnx("the session has the policy that comes with icctl, and "
+	if (always_mkdir() == -1) {
+		warnx("the session has a policy that comes with icctl, and "
 		      "%s: %s. Move it away, or name a policy of yours: icctl "
 		      "start --policy NAME",
-		    dir, strerror(errno));
+		    always_env.copy, strerror(errno));
 		return -1;
 	}
 	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++) {
 		f = &always_env.set.files[k];
 		if (f->path == NULL || k == PROTO_RULES_POLICY)
 			continue;
-		snprintf(path, sizeof(path), "%s/%s", dir, policydir_names[k]);
+		snprintf(path, sizeof(path), "%s/%s", always_env.copy,
+		    policydir_names[k]);
 		if (jsonfile_replace(path, span_of(f->text, f->len)) == -1) {
 			warn("%s", path);
 			return -1;
 		}
 	}
-	snprintf(always_env.policy, sizeof(always_env.policy), "%.4000s/%s",
-	    dir, policydir_names[PROTO_RULES_POLICY]);
+	(void)strlcpy(always_env.policy, always_env.target,
+	    sizeof(always_env.policy));
 	return 0;
 }
 
@@ -210,7 +257,7 @@ always_put(json_object *hold, const struct buf *rules, const char *digest)
 	put_bool(o, "ok", true);
 	put_str(o, "call", icctl_text(hold, "id"));
 	put_str(o, "digest", icctl_text(hold, "digest"));
-	put_str(o, "policy", always_env.policy);
+	put_str(o, "policy", always_env.target);
 	json_object_object_add(o, "text",
 	    json_object_new_string_len((const char *)buf_span(rules).p,
 		(int)buf_span(rules).len));
@@ -228,8 +275,11 @@ always_ask(json_object *hold, struct buf *rules)
 
 	(void)hold_view(stdout, hold, HOLD_VIEW_LIST, icctl_visible());
 	printf("\nThis would be allowed from now on, unasked, in every session "
-	       "with\n%s:\n\n",
-	    icctl_path(always_env.policy, path));
+	       "with\n%s%s:\n\n",
+	    icctl_path(always_env.target, path),
+	    always_env.copy[0] != '\0'
+		? ",\nyour copy of the policy that comes with icctl"
+		: "");
 	(void)fflush(stdout);
 	(void)policy_flush(rules);
 	if (icctl_confirm("\nAdd it, and allow this call?"))
@@ -302,7 +352,8 @@ always_hold(json_object *hold)
 	int status = ICCTL_FAILED;
 
 	buf_init(&text, (size_t)8 << 20);
-	if (learn_annots(l, &set->files[PROTO_RULES_ANNOTATIONS]) == 0 &&
+	if (always_target() == 0 &&
+	    learn_annots(l, &set->files[PROTO_RULES_ANNOTATIONS]) == 0 &&
 	    policy_calls(always_env.log, learn_call, l) == 0 &&
 	    always_call(hold) == 0) {
 		learn_rules(l, &set->files[PROTO_RULES_POLICY]);

@@ -112,8 +112,49 @@ def test_key(work):
         m.close()
 
 
+def test_copy(work):
+    """A policy that comes with icctl, and that the session names: the user's
+    copy of it has that name, and is no other session's policy."""
+    path = h.put(os.path.join(work, "notes", "one"), "text\n")
+
+    def build(name, *options):
+        return h.Session(os.path.join(work, name), {"filesystem": {
+            "command": "icfs", "args": ["/workspace"]}}, options=(
+                "--runtime", "none", *options), env={
+                    "IRONCURTAIN_HOME": home})
+    home = os.path.join(work, "home")
+    os.makedirs(home, mode=0o700)
+    for options, place in ((("--policy", "coding"), "policies/coding"),
+                           ((), "policy")):
+        s = build(place.replace("/", "-"), *options)
+        with s:
+            m = s.client()
+            call = m.start_call("filesystem__read_file", {"path": path})
+            r = s.icctl("always", str(s.held()["id"]), answers="y\n")
+            where = os.path.join(home, place, "compiled-policy.json")
+            t.ok(r.returncode == 0 and f"{place}/compiled-policy.json,\n"
+                 "your copy of the policy that comes with icctl" in r.stdout,
+                 f"{place}: the question says where the rule goes", r)
+            t.ok(not call.wait().get("isError") and os.path.exists(where),
+                 f"{place}: and there it is", os.listdir(home))
+            t.equal(sorted(x for x in os.listdir(home)
+                           if x.startswith("polic")),
+                    ["policies"] if options else ["policies", "policy"],
+                    f"{place}: and nowhere else")
+            m.close()
+        s = build("again-" + place.replace("/", "-"), *options)
+        with s:
+            m = s.client()
+            r = m.call("filesystem__read_file", {"path": path})
+            t.ok(not r.get("isError") and
+                 s.events("call")[-1]["policyDecision"]["rule"] == "learned-1",
+                 f"{place}: the next session of that policy has it",
+                 (r, s.events("call")))
+            m.close()
+
+
 def main():
-    for test in (test_rule, test_key):
+    for test in (test_rule, test_key, test_copy):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()
