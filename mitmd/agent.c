@@ -18,6 +18,10 @@ agent_free(struct agent *a)
 {
 	exchange_reap(a);
 	a->ops->free(a);
+	/* A connection may end at any time: its session can be resumed. */
+	if (a->ssl != NULL)
+		SSL_set_shutdown(
+		    a->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(a->ssl);
 	buf_free(&a->in);
 	buf_free(&a->out);

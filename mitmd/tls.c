@@ -2,9 +2,9 @@
 /*
  * TLS on the agent's side: 1.2 and 1.3, one certificate per connection, chosen
  * by CONNECT and never by the client; the server name must be present and equal
- * to it; no tickets, no early data, no renegotiation, no protocols except
- * HTTP/2 and HTTP/1.1. Owns the leaf keys. OpenSSL parses the agent's bytes
- * here.
+ * to it; resumption in TLS 1.3 and of the same host alone, no early data, no
+ * renegotiation, no protocols except HTTP/2 and HTTP/1.1. Owns the leaf keys.
+ * OpenSSL parses the agent's bytes here.
  */
 #include "tls.h"
 
@@ -26,6 +26,7 @@
 #define TLS_SUITES                                                             \
 	"TLS_AES_128_GCM_SHA256:"                                              \
 	"TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+#define TLS_SESSIONS 64 /* that the agent may resume, of one host */
 
 /* Called for every handshake, even if the client sends no name. */
 static int
@@ -65,6 +66,34 @@ tls_alpn(SSL *ssl, const unsigned char **out, unsigned char *outlen,
 	return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
+/* TLS 1.2 resumes without fresh keys: such a session is used once. */
+static int
+tls_used_once(SSL *ssl, int forward_secret)
+{
+	return SSL_version(ssl) != TLS1_3_VERSION;
+}
+
+/*
+ * Let the agent resume: its connection then costs no signature and no check of
+ * the certificate. Each host has a context, and so a cache, of its own, and a
+ * handshake that resumes checks the name and the protocol again. A ticket is
+ * the number of an entry: no key outlives the session that it opens.
+ */
+static int
+tls_resumption(SSL_CTX *ctx, const struct span *host)
+{
+	uint8_t name[32];
+
+	mitmd_sha256(*host, name);
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_SERVER);
+	SSL_CTX_sess_set_cache_size(ctx, TLS_SESSIONS);
+	SSL_CTX_set_not_resumable_session_callback(ctx, tls_used_once);
+	return SSL_CTX_set_session_id_context(ctx, name, sizeof(name)) == 1 &&
+		       SSL_CTX_set_num_tickets(ctx, 1) == 1
+		   ? 0
+		   : -1;
+}
+
 SSL_CTX *
 mitmd_tls_ctx(
     const struct mitmd_leaf *leaf, const struct span *host, bool http1)
@@ -82,13 +111,12 @@ mitmd_tls_ctx(
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS |
 				  SSL_MODE_ENABLE_PARTIAL_WRITE |
 				  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_read_ahead(ctx, 1);
 	/* Client certificates are never requested; other messages are short. */
 	SSL_CTX_set_max_cert_list(ctx, 4096);
 	SSL_CTX_set_tlsext_servername_arg(ctx, (void *)(uintptr_t)host);
 	if (SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1 ||
-	    SSL_CTX_set_num_tickets(ctx, 0) != 1 ||
+	    tls_resumption(ctx, host) == -1 ||
 	    SSL_CTX_set_max_early_data(ctx, 0) != 1 ||
 	    SSL_CTX_set_cipher_list(ctx, TLS_CIPHERS) != 1 ||
 	    SSL_CTX_set_ciphersuites(ctx, TLS_SUITES) != 1 ||

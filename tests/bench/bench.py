@@ -89,10 +89,12 @@ class Bench:
                      cpu="cpu_us")
 
     def connect(self, target):
-        for n in (1, 4):
+        """With a full handshake each, and with a session that is resumed."""
+        for name, n, options in (("connect1", 1, ()), ("connect4", 4, ()),
+                                 ("resumed4", 4, ("--resume",))):
             r = self.rig.model(target, "--mode", "new", "--conns", str(n),
-                               *self.rig.timing())
-            self.add(f"connect{n}", target, r, p50="p50_us", rate="rate",
+                               *options, *self.rig.timing())
+            self.add(name, target, r, p50="p50_us", rate="rate",
                      cpu="cpu_us")
 
     def sse(self, target):

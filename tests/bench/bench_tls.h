@@ -39,6 +39,8 @@ struct tls_target {
 	uint16_t port;
 	const char *host;
 	SSL_CTX *ctx;
+	bool resumes;         /* connections resume the latest session */
+	SSL_SESSION *session; /* the latest one */
 	char connect[512];
 	size_t connect_len; /* 0: no CONNECT */
 	char *request;
@@ -46,7 +48,7 @@ struct tls_target {
 };
 
 struct tls_conn {
-	const struct tls_target *target;
+	struct tls_target *target;
 	int fd, epoll_fd;
 	bool wants_write; /* EPOLLOUT */
 	SSL *ssl;
@@ -71,7 +73,7 @@ struct tls_conn {
  * Open a connection, and send CONNECT if configured. Exits on failure. The
  * connection sends its request as soon as it can.
  */
-void tls_open(struct tls_conn *, const struct tls_target *, int epoll_fd);
+void tls_open(struct tls_conn *, struct tls_target *, int epoll_fd);
 void tls_close(struct tls_conn *);
 /* Send the next request, after an answer is complete. */
 void tls_again(struct tls_conn *);

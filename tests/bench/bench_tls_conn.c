@@ -47,7 +47,7 @@ tls_dial(const struct tls_target *t)
 }
 
 void
-tls_open(struct tls_conn *c, const struct tls_target *t, int epoll_fd)
+tls_open(struct tls_conn *c, struct tls_target *t, int epoll_fd)
 {
 	struct epoll_event ev = {.events = EPOLLIN | EPOLLOUT | EPOLLET};
 	int on = 1;
@@ -64,7 +64,9 @@ tls_open(struct tls_conn *c, const struct tls_target *t, int epoll_fd)
 	if ((c->ssl = SSL_new(t->ctx)) == NULL ||
 	    SSL_set_fd(c->ssl, c->fd) != 1 ||
 	    SSL_set_tlsext_host_name(c->ssl, t->host) != 1 ||
-	    SSL_set1_host(c->ssl, t->host) != 1)
+	    SSL_set1_host(c->ssl, t->host) != 1 ||
+	    SSL_set_app_data(c->ssl, t) != 1 ||
+	    (t->session != NULL && SSL_set_session(c->ssl, t->session) != 1))
 		errx(1, "SSL_new");
 	SSL_set_connect_state(c->ssl);
 	c->phase = t->connect_len != 0 ? TLS_CONNECT : TLS_SHAKE;

@@ -104,6 +104,17 @@ load_compose(void)
 	load.target.connect_len = (size_t)n;
 }
 
+/* Keep the latest session for the connections that follow. */
+static int
+load_session(SSL *ssl, SSL_SESSION *session)
+{
+	struct tls_target *t = SSL_get_app_data(ssl);
+
+	SSL_SESSION_free(t->session);
+	t->session = session;
+	return 1;
+}
+
 static SSL_CTX *
 load_ctx(void)
 {
@@ -115,7 +126,11 @@ load_ctx(void)
 		errx(1, "%s: %s", load.ca,
 		    ERR_error_string(ERR_get_error(), NULL));
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
-	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+	SSL_CTX_set_session_cache_mode(ctx,
+	    load.target.resumes
+		? SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL
+		: SSL_SESS_CACHE_OFF);
+	SSL_CTX_sess_set_new_cb(ctx, load_session);
 	SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE |
 				  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	return ctx;
@@ -278,6 +293,7 @@ static const struct option load_options[] = {
     {"warm-ms", required_argument, NULL, 'w'},
     {"run-ms", required_argument, NULL, 'r'},
     {"cpu-of", required_argument, NULL, 'c'},
+    {"resume", no_argument, NULL, 'R'},
     {NULL, 0, NULL, 0},
 };
 
@@ -330,6 +346,9 @@ load_option(int opt, const char *s)
 		return;
 	case 'c':
 		load.pids = s;
+		return;
+	case 'R':
+		load.target.resumes = true;
 		return;
 	default:
 		exit(64);

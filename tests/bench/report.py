@@ -33,6 +33,9 @@ TABLE = [
         ("p50", "p50 us", 0), ("cpu", "CPU us each", 0)]),
     ("connect4", "a new connection each, 4 at a time", [
         ("rate", "conn/s", 0), ("cpu", "CPU us each", 0)]),
+    ("resumed4", "a resumed session each, 4 at a time", [
+        ("p50", "p50 us", 0), ("rate", "conn/s", 0),
+        ("cpu", "CPU us each", 0)]),
     ("sse", "server-sent events, one a ms", [
         ("p50", "event p50 us", 1), ("+p50", "added p50 us", 1),
         ("p99", "event p99 us", 1), ("first", "connect to first event us", 0),

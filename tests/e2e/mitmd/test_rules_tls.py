@@ -183,12 +183,17 @@ def test_providers(work):
 
 
 # ---- on the agent's side --------------------------------------------------
-def shake(s, sni="api.anthropic.com", **options):
-    """(version, ALPN, reused) of a handshake, or None."""
-    m = s.model(connect=False)
-    m.connect()
-    c = ssl.create_default_context(cafile=os.path.join(
+def context(s):
+    return ssl.create_default_context(cafile=os.path.join(
         s.dir, "orientation", "ca-cert.pem"))
+
+
+def shake(s, sni="api.anthropic.com", **options):
+    """(version, ALPN, reused) of a handshake, or None. Sessions are resumed in
+    the context that they are of."""
+    m = s.model(options.get("host", sni), connect=False)
+    m.connect()
+    c = options.get("context") or context(s)
     c.set_ciphers("ALL:@SECLEVEL=0")
     if "low" in options:
         c.minimum_version = options["low"]
@@ -231,12 +236,29 @@ def test_agents(s):
             ("plain RSA", {"high": v.TLSv1_2, "ciphers": "AES128-SHA256"},
              None)):
         t.equal(shake(s, **options), want, f"agent: {name}")
-    for name, options in (("1.3", {}), ("1.2", {"high": v.TLSv1_2})):
-        shake(s, **options)
-        t.ok(s.last is None or not s.last.has_ticket,
-             f"agent: no ticket in {name}")
     got = shake(s, alpn=["h3", "spdy/3"])
     t.ok(got is None or got[1] is None, "agent: ALPN of neither", got)
+
+
+def test_resumption(s):
+    """In TLS 1.3, and of the same host."""
+    other = "api.openai.com"
+    for name, high, reused in (("1.3", ssl.TLSVersion.TLSv1_3, True),
+                               ("1.2", ssl.TLSVersion.TLSv1_2, False)):
+        c, version = context(s), "TLSv" + name
+        t.equal(shake(s, context=c, high=high, alpn=["http/1.1"]),
+                (version, "http/1.1", False), f"TLS {name}: a first connection")
+        first = s.last
+        t.ok(first.has_ticket == reused, f"TLS {name}: a ticket", reused)
+        t.equal(shake(s, context=c, high=high, session=first, alpn=["h2"]),
+                (version, "h2", reused),
+                f"TLS {name}: another; its protocol is chosen again")
+        t.equal(shake(s, context=c, high=high, session=first),
+                (version, "h2", reused), f"TLS {name}: and again")
+        t.equal(shake(s, other, context=c, high=high, session=first),
+                (version, "h2", False), f"TLS {name}: not of another host")
+        t.equal(shake(s, context=c, high=high, session=first, host=other),
+                None, f"TLS {name}: nor with another host's name")
 
 
 def test_ca(s):
@@ -281,7 +303,7 @@ def main():
     with h.workdir() as work:
         p = h.Provider(work)
         with h.Session(work, provider=p) as s:
-            for part in (test_agents, test_ca):
+            for part in (test_agents, test_resumption, test_ca):
                 with t.case(part.__name__):
                     part(s)
         p.end()
