@@ -68,7 +68,8 @@ note_done(struct backd *b, const struct msg_DONE *done)
 {
 	b->done[b->ndone] = *done;
 	b->done_at[b->ndone++] = clock_mono_us();
-	if (b->ndone == BACKD_DONE)
+	if (b->ndone == BACKD_DONE || done->status != 0 ||
+	    b->done_at[b->ndone - 1] - b->done_at[0] >= BACKD_DONE_US)
 		server_done(b);
 	else if (b->ndone == 1)
 		loop_timer_set(

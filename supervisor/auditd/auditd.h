@@ -14,9 +14,15 @@
 #include "common/ipc/worker.h"
 
 #define AUDITD_STALL_MS 30000U
-/* Ends of calls are reported to policyd in batches: it only counts them. */
+/*
+ * Ends of calls are reported to policyd in batches, because it only counts
+ * those that succeeded: with the next one that comes AUDITD_ENDED_MS or more
+ * after the first, at once if one failed, and after AUDITD_ENDED_IDLE_MS if
+ * none follows. Only the last is a timer (BACKD_DONE_MS says why).
+ */
 #define AUDITD_ENDED 64U
 #define AUDITD_ENDED_MS 2U
+#define AUDITD_ENDED_IDLE_MS 20U
 #define AUDITD_MAX_CALLS PROTO_MAX_CALLS
 
 /* A line for a server, or a message, that waits for the log to be written. */
@@ -112,6 +118,7 @@ struct auditd_env {
 	uint64_t ended[AUDITD_ENDED];
 	bool ended_error[AUDITD_ENDED];
 	unsigned nended;
+	uint64_t ended_since;	/* loop ms of the first of those */
 	struct loop_timer ended_timer;
 	struct msg_COUNTS counts;
 	uint64_t dropped;

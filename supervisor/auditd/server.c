@@ -94,13 +94,18 @@ ended_flush(struct loop_timer *t)
 void
 auditd_ended(uint64_t id, bool error)
 {
+	uint64_t now = loop_now(&auditd_env.w.loop);
+
+	if (auditd_env.nended == 0)
+		auditd_env.ended_since = now;
 	auditd_env.ended_error[auditd_env.nended] = error;
 	auditd_env.ended[auditd_env.nended++] = id;
-	if (auditd_env.nended == AUDITD_ENDED)
+	if (auditd_env.nended == AUDITD_ENDED || error ||
+	    now - auditd_env.ended_since >= AUDITD_ENDED_MS)
 		ended_flush(&auditd_env.ended_timer);
 	else if (auditd_env.nended == 1)
 		loop_timer_set(&auditd_env.w.loop, &auditd_env.ended_timer,
-		    AUDITD_ENDED_MS, ended_flush, NULL);
+		    AUDITD_ENDED_IDLE_MS, ended_flush, NULL);
 }
 
 void
