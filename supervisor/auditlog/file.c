@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "auditlog/lock.h"
 #include "auditlog/scan.h"
 #include "common/log.h"
 
@@ -63,6 +64,8 @@ auditfile_attach(struct session *s, struct auditscan *scan, struct fault *fault)
 
 	memset(scan, 0, sizeof(*scan));
 	s->seq = 1;
+	if (auditlock_wait(s->fd, s->dir, fault) == -1)
+		return -1;
 	if (auditparts_settle(s->fd) == -1 && errno != ENODATA)
 		return fault_errno(fault, "%s/audit.jsonl", s->dir);
 	s->audit = openat(s->fd, "audit.jsonl", flags, 0600);
@@ -77,6 +80,9 @@ auditfile_attach(struct session *s, struct auditscan *scan, struct fault *fault)
 		    "%s/audit.jsonl: not a plain file with "
 		    "one name",
 		    s->dir);
+	/* auditd gets this description: nobody else may write until it ends. */
+	if (auditlock_take(s->audit) == -1)
+		return fault_errno(fault, "%s/audit.jsonl", s->dir);
 	s->size = (uint64_t)st.st_size;
 	if (!auditparts_any(s->fd))
 		return 0;
@@ -181,6 +187,9 @@ auditfile_rotate(struct session *s, bool sync, int *fd)
 	}
 	if (auditparts_rotate(s->fd, &s->older, SESSION_RESERVE, fds) == -1)
 		return -1;
+	/* If this is not reached, auditd never gets it, and has the old one. */
+	if (auditlock_take(fds[1]) == -1)
+		log_warn("%s/audit.jsonl: cannot be locked", s->dir);
 	if (sync && fsync(s->fd) == -1)
 		log_warn("%s", s->dir);
 	s->left = s->closing;

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "auditlog/lock.h"
 #include "auditlog/parts.h"
 #include "common/log.h"
 #include "common/near.h"
@@ -151,7 +152,7 @@ resume_read(struct icctl *ctl, struct resume *r, int dirfd)
 {
 	const char *id = strrchr(ctl->dir, '/') + 1;
 	struct fault fault;
-	int fd;
+	int fd, rv;
 
 	if (talk_runs(dirfd)) {
 		if ((fd = icctl_dial(ctl->dir)) == -1)
@@ -178,9 +179,16 @@ resume_read(struct icctl *ctl, struct resume *r, int dirfd)
 		return -1;
 	}
 	/* A crash in the middle of a rotation: put the log's end in its place. */
-	if (!auditparts_settled(dirfd) && flock(dirfd, LOCK_EX | LOCK_NB) == 0) {
-		(void)auditparts_settle(dirfd);
+	if (flock(dirfd, LOCK_EX | LOCK_NB) == 0) {
+		/* An auditd that was left behind writes its last record. */
+		rv = auditlock_wait(dirfd, ctl->dir, &fault);
+		if (rv == 0 && !auditparts_settled(dirfd))
+			(void)auditparts_settle(dirfd);
 		(void)flock(dirfd, LOCK_UN);
+		if (rv == -1) {
+			warnx("%s", fault.text);
+			return -1;
+		}
 	}
 	if (carry_load(&r->old, dirfd, ctl->dir, NULL, NULL, &fault) == -1) {
 		warnx("%s", fault.text);

@@ -208,18 +208,54 @@ test_audit(void)
  * A home directory that several machines share, on a file system that cannot
  * lock directories, such as NFS. The test replaces libc's flock().
  */
-static bool no_dir_locks;
+static bool no_dir_locks, no_locks;
 
 int
 flock(int fd, int how)
 {
 	struct stat st;
 
-	if (no_dir_locks && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+	if (no_locks ||
+	    (no_dir_locks && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))) {
 		errno = EBADF;
 		return -1;
 	}
 	return (int)syscall(SYS_flock, fd, how);
+}
+
+/* Returns true if somebody has the newest file of the log for writing. */
+static bool
+written(const struct session *s)
+{
+	int fd = openat(s->fd, "audit.jsonl", O_WRONLY | O_CLOEXEC);
+	bool is = fd == -1 || syscall(SYS_flock, fd, LOCK_EX | LOCK_NB) == -1;
+
+	close(fd);
+	return is;
+}
+
+/* auditd's description of the log is locked as long as it has it. */
+static void
+test_log_lock(void)
+{
+	struct session s;
+	struct fault fault;
+	int fd = -1;
+
+	ok(session_open(&s, &paths, at("lk"), &fault) == 0 && written(&s),
+	    "the log is locked (%s)", fault.text);
+	ok(auditfile_rotate(&s, false, &fd) == 0 && written(&s),
+	    "so is the next file");
+	close(fd);
+	ok(!written(&s), "until the writer ends");
+	close(s.audit);
+	s.audit = -1;
+	session_close(&s);
+	no_locks = true;
+	ok(session_open(&s, &paths, at("lk"), &fault) == 0,
+	    "a file system without locks (%s)", fault.text);
+	session_close(&s);
+	no_locks = false;
 }
 
 static void
@@ -272,6 +308,7 @@ test_shared(void)
 	 * see.
 	 */
 	(void)syscall(SYS_flock, a.lock, LOCK_UN);
+	(void)syscall(SYS_flock, a.audit, LOCK_UN);
 	ok(session_open(&c, &paths, at("m1"), &fault) == -1, "no lock seen");
 	snprintf(want, sizeof(want),
 	    "session directory %s: a session on one still owns it, and may be "
@@ -323,6 +360,7 @@ main(void)
 	test_tree();
 	test_long();
 	test_seed();
+	test_log_lock();
 	test_shared();
 	test_audit();
 	if (fork() == 0) {
