@@ -238,7 +238,7 @@ control_op_revoke(struct client *c, struct json_object *req)
 	if (g == NULL) {
 		control_fail(c, "not-found",
 		    "no approval of more than one call has this id: it has "
-		    "ended, or the id is mistyped. See: icctl status");
+		    "ended, or the id is mistyped. See: icctl grants");
 		return;
 	}
 	sup_note("revoke %s by pid %d", g->sid, (int)c->peer.pid);

@@ -288,6 +288,7 @@ show_all(struct icctl *ctl, json_object *holds, json_object *whole[ANSWER_MAX])
 		if (hold == NULL)
 			continue; /* it was answered meanwhile */
 		if (hold_view(stdout, hold, HOLD_VIEW_WHOLE, icctl_visible())) {
+			putchar('\n');
 			whole[n++] = hold;
 			continue;
 		}
