@@ -29,7 +29,7 @@
  */
 #define BACKD_DONE PROTO_MAX_DONES
 #define BACKD_DONE_US 1000U
-#define BACKD_DONE_MS 20U
+#define BACKD_DONE_MS 6U
 
 /* Bytes of a line that is shown because it is no message. */
 #define BACKD_MAX_LAST 128U

@@ -22,7 +22,7 @@
  */
 #define AUDITD_ENDED 64U
 #define AUDITD_ENDED_MS 2U
-#define AUDITD_ENDED_IDLE_MS 20U
+#define AUDITD_ENDED_IDLE_MS 6U
 #define AUDITD_MAX_CALLS PROTO_MAX_CALLS
 
 /* A line for a server, or a message, that waits for the log to be written. */
