@@ -40,7 +40,7 @@ txn_pending(const struct stream *s)
 	struct span kept;
 
 	if (!x->renewed || x->keep.len == 0)
-		return buf_span(&s->pend);
+		return s->fresh.len != 0 ? s->fresh : buf_span(&s->pend);
 	kept = buf_span(&x->keep);
 	return span_of(kept.p + x->again, kept.len - x->again);
 }
@@ -52,12 +52,22 @@ txn_consume(struct stream *s, size_t n)
 
 	x->sent += n;
 	if (!x->renewed || x->keep.len == 0) {
-		buf_drain(&s->pend, n);
+		if (s->fresh.len != 0)
+			s->fresh = span_of(s->fresh.p + n, s->fresh.len - n);
+		else
+			buf_drain(&s->pend, n);
 		return;
 	}
 	x->again += n;
 	if (x->again == x->keep.len)
 		txn_keep_end(s);
+}
+
+void
+txn_forget(struct stream *s)
+{
+	s->fresh = span_of(NULL, 0);
+	buf_free(&s->pend);
 }
 
 bool

@@ -30,7 +30,7 @@ txn_release(struct stream *s, bool again)
 	x->key = NULL;
 	request_free(&x->req);
 	reply_free(&x->reply);
-	buf_free(&s->pend);
+	txn_forget(s);
 	if (up != NULL)
 		up_release(up, again);
 }

@@ -54,7 +54,26 @@ stream_sum_ok(struct stream *s, const uint8_t *p, size_t n)
 	return memcmp(digest, s->x.req.digest, sizeof(digest)) == 0;
 }
 
-/* Collect frame headers; append bodies to `pend` or discard them. */
+/*
+ * Keep bytes for the provider. Those that txn_push() will send at once are not
+ * copied; the messages of a WebSocket are, since counting them unmasks them in
+ * place.
+ */
+static void
+stream_pend(struct stream *s, struct span in)
+{
+	if (s->x.state == TXN_ON && s->x.req.length != UINT64_MAX &&
+	    s->pend.len == 0 && s->fresh.len == 0) {
+		s->fresh = in;
+		return;
+	}
+	if (s->fresh.len != 0)
+		buf_addspan(&s->pend, s->fresh);
+	s->fresh = span_of(NULL, 0);
+	buf_addspan(&s->pend, in);
+}
+
+/* Collect frame headers; keep bodies in order to send them, or discard them. */
 static int
 stream_take(struct stream *s, struct span in)
 {
@@ -89,7 +108,7 @@ stream_take(struct stream *s, struct span in)
 			if (push_take(s, span_of(in.p, n), &bad) == -1)
 				return txn_violation(s, bad);
 		} else if (!drop) {
-			buf_add(&s->pend, in.p, n);
+			stream_pend(s, span_of(in.p, n));
 			if (s->pend.failed) {
 				txn_fail(
 				    s, KEYD_FAIL_INTERNAL, "out of memory");

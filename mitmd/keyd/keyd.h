@@ -196,6 +196,8 @@ struct stream {
 	size_t fhave;
 	uint32_t fleft;		/* bytes left of a BODY frame */
 	struct buf pend;	/* body bytes that the upstream has not taken */
+	/* the same, still in stream_read()'s buffer; `pend` is empty */
+	struct span fresh;
 	struct buf out;		/* frames that mitmd has not taken */
 	struct txn x;
 	bool has_next;		/* a request that came during TXN_DRAIN */
@@ -332,6 +334,8 @@ void txn_keep_end(struct stream *);
 struct span txn_pending(const struct stream *);
 /* Drop `n` body bytes, which were sent. */
 void txn_consume(struct stream *, size_t);
+/* Drop all body bytes that were not sent. */
+void txn_forget(struct stream *);
 
 /* keyd/stream.c */
 struct stream *stream_new(uint32_t id, int fd,

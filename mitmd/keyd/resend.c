@@ -79,7 +79,7 @@ txn_reset(struct stream *s, bool again)
 	x->reply.max = route->reply;
 	if (x->ws_key[0] != '\0')
 		(void)reply_ws_init(&x->reply, x->ws_key);
-	buf_free(&s->pend);
+	txn_forget(s);
 	x->sent = 0;
 	x->head_sent = 0;
 	x->head_done = x->write_closed = x->answered = x->sent_whole = false;

@@ -136,6 +136,23 @@ txn_write_body(struct stream *s)
 }
 
 /*
+ * Copy the body bytes that were not sent, before another stream is read.
+ * Returns 0, or -1 if the transaction failed.
+ */
+static int
+txn_settle(struct stream *s)
+{
+	if (s->fresh.len == 0)
+		return 0;
+	buf_addspan(&s->pend, s->fresh);
+	s->fresh = span_of(NULL, 0);
+	if (!s->pend.failed)
+		return 0;
+	txn_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
+	return -1;
+}
+
+/*
  * Write once. Returns false if there is nothing to write, or the connection is
  * gone.
  */
@@ -175,11 +192,11 @@ txn_write(struct stream *s)
 	case TLS_ERROR:
 		break;
 	}
-	if (txn_retry(s))
+	if (txn_settle(s) == -1 || txn_retry(s))
 		return false;
 	/* The provider may have answered before it stopped reading. */
 	x->write_closed = true;
-	buf_free(&s->pend);
+	txn_forget(s);
 	x->up->more = true;
 	return false;
 }
@@ -195,7 +212,7 @@ txn_push(struct stream *s)
 			if ((r = stream_read(s)) == -1)
 				return;
 			if (x->write_closed)
-				buf_free(&s->pend);
+				txn_forget(s);
 		}
 		if (x->write_closed ? r == 0 : !txn_write(s))
 			break;
@@ -203,7 +220,8 @@ txn_push(struct stream *s)
 			return;
 		r = 0;
 	}
-	if (s->dead || x->state != TXN_ON || x->up == NULL)
+	if (s->dead || x->state != TXN_ON || x->up == NULL ||
+	    txn_settle(s) == -1)
 		return;
 	/*
 	 * The stream is not read while body bytes wait: only this connection

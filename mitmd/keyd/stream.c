@@ -38,6 +38,7 @@ stream_free(struct stream *s)
 	LIST_REMOVE(s, found);
 	TAILQ_INSERT_TAIL(&e->dead_streams, s, entry);
 	e->nstreams--;
+	s->fresh = span_of(NULL, 0);
 	buf_free(&s->pend);
 	buf_free(&s->out);
 }
