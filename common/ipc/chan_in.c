@@ -20,15 +20,16 @@
 /* One message to receive: its bytes and descriptors. */
 struct chan_slot {
 	struct iovec iov;
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(4 * sizeof(int))];
-	} control;
 	/*
 	 * One byte more than a message may have, and more: first bytes at
 	 * multiples of a page would compete for the same lines of the cache.
 	 */
 	uint8_t in[PROTO_MAX_DATAGRAM + 64];
+	/* Last, since the size of a cmsghdr varies. */
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(4 * sizeof(int))];
+	} control;
 };
 
 /*
