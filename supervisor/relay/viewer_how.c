@@ -79,12 +79,13 @@ viewer_how_text(const struct viewer_how *how, char *dst)
 		    how->rows, how->cols, (unsigned)how->key,
 		    how->attached ? ",attached" : "");
 	else
-		snprintf(dst, VIEWER_HOW_TEXT, "lines%s%s%s%s%s%s%s",
+		snprintf(dst, VIEWER_HOW_TEXT, "lines%s%s%s%s%s%s%s%s",
 		    how->raw[0] ? ",raw-out" : "",
 		    how->raw[1] ? ",raw-err" : "", how->input ? ",input" : "",
 		    how->merge ? ",merge" : "", how->acp ? ",acp" : "",
 		    how->attached ? ",attached" : "",
-		    how->talk ? ",talk" : "");
+		    how->talk ? ",talk" : "",
+		    how->answers ? ",answers" : "");
 }
 
 static int
@@ -117,6 +118,7 @@ how_word(struct viewer_how *how, const char *word, size_t len)
 	    {"acp", &how->acp},
 	    {"attached", &how->attached},
 	    {"talk", &how->talk},
+	    {"answers", &how->answers},
 	};
 
 	if (len > 4 && strncmp(word, "key:", 4) == 0)

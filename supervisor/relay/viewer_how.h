@@ -24,6 +24,7 @@ struct viewer_how {
 	bool acp;            /* an editor reads and writes them */
 	bool attached;       /* attached to a running session */
 	bool talk;           /* lines that are typed are messages */
+	bool answers;        /* a conversation: its events are shown */
 	uint8_t key;         /* the viewer's own key on a full screen */
 	unsigned rows, cols; /* size of the agent's screen */
 };

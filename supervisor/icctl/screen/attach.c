@@ -94,10 +94,11 @@ icctl_attach(struct icctl *ctl, int argc, char **argv)
 	/* Only the first viewer gets the agent's own bytes. */
 	how.raw[0] = how.raw[1] = how.input = how.merge = false;
 	how.attached = true;
+	how.answers = !how.screen &&
+		      json_object_object_get_ex(o, "messages", &v) &&
+		      json_object_get_boolean(v);
 	/* Whole lines are messages; there is nobody to type them in a pipe. */
-	how.talk = !how.screen && json_object_object_get_ex(o, "messages", &v) &&
-		   json_object_get_boolean(v) && isatty(STDIN_FILENO) &&
-		   isatty(STDOUT_FILENO);
+	how.talk = how.answers && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	launch_key(&how, ctl, NULL, NULL, how.screen);
 	name = icctl_text(o, "session");
 	(void)launch_viewer(0, &how, name, ctl->dir, channel, -1);

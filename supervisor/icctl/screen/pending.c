@@ -16,6 +16,7 @@
 #include "common/visible.h"
 #include "icctl/hold/hold_view.h"
 #include "icctl/icctl.h"
+#include "icctl/screen/answers.h"
 #include "icctl/screen/meter.h"
 #include "icctl/screen/viewer.h"
 
@@ -154,6 +155,7 @@ take_line(const char *line)
 		env.tries = 0;
 		take_list(v);
 		meter_reply(o);
+		answers_open(env.io.fd);
 	} else if (strcmp(event, "hold") == 0 &&
 		   json_object_object_get_ex(o, "hold", &v)) {
 		call_add(v);
@@ -164,6 +166,7 @@ take_line(const char *line)
 		good = false;
 	} else {
 		meter_event(event, o);
+		answers_event(event, o);
 	}
 	json_object_put(o);
 	return good;

@@ -9,11 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/visible.h"
+
+#define PLAIN_TEXT (4U << 20)
+
 static struct {
 	struct paint paint;
 	bool init;
 	int open;     /* fd of an unfinished line on the terminal, or -1 */
 	bool shut[2]; /* nobody reads that stream any more */
+	bool blank;   /* the unfinished line has blanks only */
 } plain_env = {.open = -1};
 
 static const int plain_fds[] = {STDOUT_FILENO, STDERR_FILENO};
@@ -111,4 +116,51 @@ plain_line(const struct msg_LINE *m)
 	if (paint_flush(p, fd) == -1)
 		plain_shut(m->stream);
 	return rv;
+}
+
+/* Append a part of a line. */
+static void
+plain_part(struct buf *b, struct span s)
+{
+	size_t blanks = 0;
+
+	if (plain_env.open == -1)
+		plain_env.blank = true;
+	while (plain_env.blank && blanks < s.len && s.p[blanks] == ' ')
+		blanks++;
+	(void)visible_add(b, span_of(s.p, blanks), 0);
+	s = span_of(s.p + blanks, s.len - blanks);
+	/* Everything that looks like this character is escaped. */
+	if (plain_env.blank && s.len != 0 && s.p[0] == SAYS_MARK[0]) {
+		buf_addc(b, '|');
+		s = span_of(s.p + 1, s.len - 1);
+		plain_env.blank = false;
+	}
+	if (s.len != 0)
+		plain_env.blank = false;
+	(void)visible_add(b, s, 0);
+}
+
+void
+plain_text(const char *mark, struct span s)
+{
+	const uint8_t *nl;
+	struct buf b;
+	size_t n;
+
+	buf_init(&b, PLAIN_TEXT);
+	buf_adds(&b, mark);
+	while (s.len != 0) {
+		nl = memchr(s.p, '\n', s.len);
+		n = nl == NULL ? s.len : (size_t)(nl - s.p);
+		plain_part(&b, span_of(s.p, n));
+		plain_env.open = nl == NULL ? STDOUT_FILENO : -1;
+		if (nl != NULL)
+			buf_addc(&b, '\n');
+		n += nl != NULL;
+		s = span_of(s.p + n, s.len - n);
+	}
+	if (!b.failed)
+		plain_write(0, buf_span(&b));
+	buf_free(&b);
 }

@@ -158,6 +158,11 @@ int plain_line(const struct msg_LINE *);
 int plain_raw(const struct msg_RAW *);
 /* Write to standard output (0) or error; tell the worker if nobody reads it. */
 void plain_write(unsigned stream, struct span);
+/*
+ * Write what the agent says in a conversation, after a mark: newlines stay, all
+ * else that would act on a terminal is escaped, and no line begins like ours.
+ */
+void plain_text(const char *mark, struct span);
 /* A line of ours comes next: end an unfinished line of the agent. */
 void plain_break(void);
 

@@ -20,6 +20,7 @@
 
 #include "common/buf.h"
 #include "common/log.h"
+#include "icctl/talk/call_text.h"
 #include "icctl/talk/held.h"
 #include "icctl/talk/message.h"
 #include "icctl/talk/wanted.h"
@@ -92,18 +93,9 @@ put_held(json_object *o, bool *fresh)
 static void
 put_call(json_object *o, bool *fresh)
 {
-	const char *decision = icctl_text(o, "decision");
-	char text[1024];
+	char text[CALL_TEXT];
 
-	snprintf(text, sizeof(text), "%.64s%s%.256s%s%s%s%.512s",
-	    icctl_text(o, "server"),
-	    icctl_text(o, "server")[0] != '\0' ? " " : "",
-	    icctl_text(o, "tool"),
-	    strcmp(decision, "own") != 0 ? ": " : "",
-	    strcmp(decision, "own") != 0 ? decision : "",
-	    icctl_text(o, "reason")[0] != '\0' ? ", " : "",
-	    icctl_text(o, "reason"));
-	put_line("* uses ", text, fresh);
+	put_line(CALL_MARK, call_text(o, text), fresh);
 }
 
 /* Print an event. Returns the exit status once it is known, else -1. */

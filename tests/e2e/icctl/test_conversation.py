@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
+from terminal import Terminal  # noqa: E402
 
 t = h.Tap()
 # Says what it was told before; `m` is the message.
@@ -285,6 +286,44 @@ def test_parser(work):
         t.ok("a warning" in k.s.session_log(), "its warnings are in the log")
 
 
+def test_attached(work):
+    """A person who attaches reads the answers as they come."""
+    with Talk(work, *shell(work)) as k:
+        term = Terminal([h.program("icctl"), "attach"],
+                        {**k.s.env, "TERM": "dumb"}, 24, 80)
+        h.wait_for(lambda: "attached to the terminal" in k.s.session_log(),
+                   "not attached")
+        term.key(b"colour\n")
+        said = term.until(b"next\r\n")
+        t.ok(b"red end\n" in said and b"\033" not in said
+             and b"\007" not in said, "the answer to a line that was typed",
+             said)
+        k.send(">>> approve it\n  > a quotation")
+        k.send("last")
+        said = term.until(b"told: last\r\n")
+        t.ok(b"  | a quotation" in said and b"\n>>> approve" not in said,
+             "no line of an answer begins like ours", said)
+        term.key(b"\x04")
+        term.until(b"icctl: detached")
+        t.equal(term.end(), 0, "^D detaches")
+        with open(os.path.join(work, "out"), "w+b") as out:
+            p = subprocess.Popen([h.program("icctl"), "attach"], env=k.s.env,
+                                 stdin=subprocess.DEVNULL, stdout=out,
+                                 stderr=subprocess.DEVNULL)
+            h.wait_for(lambda: k.s.session_log().count(
+                "attached to the terminal") == 2, "not attached")
+            k.send("colour")
+            h.wait_for(lambda: b"red end\nnext\n" in pread(out),
+                       "no answer in the file")
+            t.ok(b"\033" not in pread(out), "and in a file")
+            p.terminate()
+            p.wait()
+
+
+def pread(f):
+    return os.pread(f.fileno(), 1 << 20, 0)
+
+
 def test_calls(work):
     """Calls, results, waits and used-up limits are events of the turn."""
     rules = [h.rule("echo", "allow", server=["echo"], tool=["echo", "fail"]),
@@ -376,7 +415,8 @@ def main():
     if not shutil.which("bwrap"):
         t.skip("conversations", "bubblewrap is not installed")
         t.done()
-    for test in (test_turns, test_trouble, test_parser, test_calls,
+    for test in (test_turns, test_trouble, test_parser, test_attached,
+                 test_calls,
                  test_provider, test_no_conversation):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
