@@ -106,7 +106,7 @@ agents_full(struct loop_io *io)
 void
 agents_take(int fd)
 {
-	if (mitmd_env.nagents >= MITMD_MAX_AGENTS || agents_new(fd) == -1) {
+	if (mitmd_env.nagents >= mitmd_env.most || agents_new(fd) == -1) {
 		connect_busy(fd);
 		close(fd);
 	}
@@ -118,6 +118,12 @@ agents_accept(struct loop_io *io, uint32_t events)
 	int fd;
 
 	for (int i = 0; i < AGENTS_ACCEPTS; i++) {
+		/* The other descriptors are for streams and bodies. */
+		if (mitmd_env.most < MITMD_MAX_AGENTS &&
+		    mitmd_env.nagents >= mitmd_env.most) {
+			agents_full(io);
+			return;
+		}
 		fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd == -1) {
 			if (errno == EMFILE || errno == ENFILE)

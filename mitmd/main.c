@@ -11,6 +11,8 @@
  */
 #include "mitmd.h"
 
+#include <sys/resource.h>
+
 #include "tls.h"
 
 /* clang-format off */
@@ -21,11 +23,13 @@ static const enum pledge_promise mitmd_promises[] = {
 	PLEDGE_SHUTDOWN,	/* a refused agent can still read the answer */
 };
 
+/* Descriptors for bodies that are too large for the heap, and channels. */
+#define MITMD_OTHERS (MITMD_MAX_HELD / HOLD_HEAP + PROTO_MAX_PROVIDERS + 32)
+
 static const struct confine mitmd_confine = {
 	.limits = {
-		/* connections, streams, bodies too large for the heap, channels */
-		.nofile = MITMD_MAX_AGENTS + MITMD_MAX_STREAMS +
-		    MITMD_MAX_HELD / HOLD_HEAP + PROTO_MAX_PROVIDERS + 32,
+		/* connections, streams, and the others */
+		.nofile = MITMD_MAX_AGENTS + MITMD_MAX_STREAMS + MITMD_OTHERS,
 		.fsize = PROVIDER_MAX_BODY,	/* a body in a memfd */
 		.data = 1U << 30,	/* held bodies and full queues at once */
 		.memlock = 0,
@@ -39,9 +43,28 @@ static const struct confine mitmd_confine = {
 
 struct mitmd_env mitmd_env;
 
+/*
+ * Returns how many connections, and how many streams, there may be under this
+ * limit. If an agent could use up all descriptors, one that comes in a message
+ * would be lost, and the session with it.
+ */
+static unsigned
+mitmd_most(void)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) == -1 ||
+	    rl.rlim_max >= mitmd_confine.limits.nofile)
+		return MITMD_MAX_STREAMS;
+	if (rl.rlim_max < 2 * MITMD_OTHERS)
+		return (unsigned)rl.rlim_max / 4;
+	return (unsigned)(rl.rlim_max - MITMD_OTHERS) / 2;
+}
+
 int
 main(void)
 {
+	mitmd_env.most = mitmd_most();
 	/* One timer for each connection and each request. */
 	worker_init(&mitmd_env.w, ROLE_MITM, &mitmd_confine, mitmd_warm,
 	    MITMD_MAX_AGENTS + MITMD_MAX_EXCHANGES + 8);

@@ -275,6 +275,11 @@ struct mitmd_env {
 	/* indexed by the number's low bits */
 	struct exchange *streams[MITMD_MAX_STREAMS];
 	unsigned nstreams;
+	/*
+	 * The most connections, and the most streams, for which there are
+	 * descriptors: one that arrives in a message must find a free number.
+	 */
+	unsigned most;
 	uint32_t last_stream;
 	struct exchanges queued, spare;
 	struct exchanges holding; /* in EXCHANGE_HOLD, oldest first */

@@ -115,7 +115,7 @@ exchange_launch(struct exchange *x)
 		return;
 	}
 	if (TAILQ_EMPTY(&mitmd_env.queued) &&
-	    (mitmd_env.nstreams < MITMD_MAX_STREAMS || exchange_evict())) {
+	    (mitmd_env.nstreams < mitmd_env.most || exchange_evict())) {
 		exchange_open(x);
 		return;
 	}
@@ -129,7 +129,7 @@ exchange_dequeue(void)
 	struct exchange *x;
 
 	while ((x = TAILQ_FIRST(&mitmd_env.queued)) != NULL &&
-	       (mitmd_env.nstreams < MITMD_MAX_STREAMS || exchange_evict())) {
+	       (mitmd_env.nstreams < mitmd_env.most || exchange_evict())) {
 		TAILQ_REMOVE(&mitmd_env.queued, x, queue);
 		exchange_open(x);
 	}
