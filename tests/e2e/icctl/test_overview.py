@@ -253,6 +253,7 @@ def main():
             term.until(tmux.PROMPT)
             h.wait_for(lambda: term.stty() == before, "the old settings")
             t.ok(True, "the terminal is as before")
+            term.end()
     t.done()
 
 
