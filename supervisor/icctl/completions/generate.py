@@ -22,7 +22,7 @@ STARTS = [("--detach", None, "in the background, for messages"),
           ("--session-dir", "DIR", "where the session is kept")]
 # Kinds that can be listed; the functions of the templates are named like this.
 LISTED = {"ID": "ids", "SESSION": "sessions", "AGENT": "agents",
-          "POLICY": "policies"}
+          "PERSONA": "personas", "POLICY": "policies"}
 FILES = {"FILE", "PATH"}
 
 
@@ -38,6 +38,8 @@ class Command:
         self.command = False    # takes -- and a command
 
     def option(self, name, kind=None, help_text="", excludes=()):
+        if name == "--persona":
+            kind = "PERSONA"
         self.options.append((name, kind, help_text, excludes))
 
 
@@ -81,6 +83,8 @@ def parse(command, usage, more=""):
             # `revoke` takes the id of an approval, which is not pending.
             if command.name == "revoke" and kind == "ID":
                 kind = "APPROVAL"
+            if command.name == "persona" and kind == "NAME":
+                kind = "PERSONA"
             places[i].append(kind)
     command.places = ["|".join(p) if p[0].islower() else p[0] for p in places]
     if command.rest:

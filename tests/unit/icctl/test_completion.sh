@@ -23,7 +23,7 @@ skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
 
 # A session with two pending calls, the text of one of which contains more ids.
 mkdir -p "$tmp/bin" "$tmp/home/run" "$tmp/home/agents" \
-    "$tmp/home/policies/strict" "$tmp/w dir"
+    "$tmp/home/policies/strict" "$tmp/home/personas/writer" "$tmp/w dir"
 cat >"$tmp/bin/icctl" <<'X'
 #!/bin/sh
 echo "$@" >>"$0.calls"
@@ -60,6 +60,8 @@ is "$(try _icctl icctl approve k3f9 k)" "$(lines k3f9 k7xx)" "icctl approve take
 is "$(try _icctl icctl show k3f9 k)" "" "icctl show takes one id"
 is "$(try _icctl icctl --session '')" "$(lines 20261121-a ci)" "icctl --session: what runs"
 is "$(try _icctl icctl start --policy '')" "$(lines default read-only coding strict)" "icctl start --policy: shipped ones, and one's own"
+is "$(try _icctl icctl start --persona '')" writer "icctl start --persona: one's own"
+is "$(try _icctl icctl persona show '')" writer "icctl persona show"
 is "$(try _icctl icctl policy check --policy read-)" read-only "icctl policy check --policy read-"
 is "$(try _icctl icctl audit '')" verify "icctl audit"
 is "$(try _icctl icctl approve k3f9 --)" "$(lines --all-shown --digest --for-session --exact --times --json --session)" "icctl approve ID: what its usage says"
