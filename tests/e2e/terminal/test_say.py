@@ -152,6 +152,7 @@ def another_key(r):
     r.tmux.until("got the plan.txt")
     t.ok(r.s.events("call")[0].get("autoApproved"),
          "and in attach, whose messages are the person's, too")
+    t.equal(r.s.icctl("stop").returncode, 0, "it is stopped")
 
 
 def main():
