@@ -305,13 +305,15 @@ conversation_send(struct span message, const char **code)
 	return NULL;
 }
 
+/* Takes over `used`, the budget at the end of the turn. */
 static void
-talk_result(bool bad, const char *why, const char *trouble)
+talk_result(bool bad, const char *why, const char *trouble,
+    struct json_object *used)
 {
 	struct json_object *o;
 
 	o = json_object_new_object();
-	json_object_object_add(o, "budget", budget_json());
+	json_object_object_add(o, "budget", used);
 	talk_event("usage", talk_env.turn, o);
 	o = json_object_new_object();
 	put_bool(o, "is_error", bad);
@@ -339,6 +341,7 @@ talk_over(const char *why)
 	bool bad = why != NULL || talk_env.failed;
 	bool limited = talk_trouble_quota(NULL);
 	const char *trouble;
+	struct json_object *used;
 
 	loop_timer_clear(&sup.loop, &talk_env.timer);
 	talk_env.turned(false);
@@ -349,9 +352,11 @@ talk_over(const char *why)
 	if (trouble != NULL || limited)
 		talk_record();
 	talk_env.state = TALK_READY;
-	talk_events_turn(0);
+	/* The turn's own limits count from 0 once it is over. */
+	used = budget_json();
 	budget_turn_over();
-	talk_result(bad, why, trouble);
+	talk_events_turn(0);
+	talk_result(bad, why, trouble, used);
 }
 
 static void

@@ -28,6 +28,12 @@ def spent(events, name, status, key):
          name, events[-6:])
 
 
+def used(events, key):
+    """Returns how much of a limit the turn's usage event says is used up."""
+    usage = [e for e in events if e["event"] == "usage"][0]
+    return usage["budget"]["limits"][key]["used"]
+
+
 def limits(**keys):
     return {"resourceBudget": {**h.NO_BUDGET, **keys}}
 
@@ -58,6 +64,12 @@ def test_seconds(work):
         status, events = k.send("wait")
         spent(events, "a turn's time", status, "maxTurnSeconds")
         t.ok("waiting" in texts(events), "it had begun", events)
+        t.ok(used(events, "maxTurnSeconds") >= 1,
+             "its usage says how long it took",
+             used(events, "maxTurnSeconds"))
+        held = [e for e in events if e["event"] == "escalation_end"]
+        t.ok(held and all(e.get("turn") == 1 for e in held),
+             "the question about the limit ends in its turn", held)
         status, events = k.send("deaf")
         spent(events, "one that ignores the signal is killed", status,
               "maxTurnSeconds")
@@ -75,6 +87,8 @@ def test_tokens(work):
     with Talk(work, "--agent", "poll", session=s) as k:
         status, events = k.send("ask 0")
         t.equal(status, 0, "two tokens of four")
+        t.equal(used(events, "maxTurnTokens"), 2,
+                "which its usage says")
         status, events = k.send("ask 0")
         t.equal(status, 0, "and again")
         status, events = k.send("ask " + "0 " * 200)
