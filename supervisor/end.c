@@ -88,10 +88,13 @@ end_audit(struct child *audit)
 	static const struct msg_STOP stop;
 	uint64_t until = clock_mono_us() / 1000 + END_AUDIT_MS;
 
-	if (audit == NULL || audit->dead || audit->chan == NULL ||
-	    audit == sup.end_child || sup.audit_failed[0] != '\0')
+	if (audit == NULL || audit == sup.end_child ||
+	    sup.audit_failed[0] != '\0' ||
+	    (!audit->dead && audit->chan == NULL))
 		return false;
-	child_send(ROLE_AUDIT, 0, MSG_STOP, &stop, -1);
+	/* It may have ended already, after the record of event_end(). */
+	if (!audit->dead)
+		child_send(ROLE_AUDIT, 0, MSG_STOP, &stop, -1);
 	/* The loop sends what is queued; child_exited() notices the exit. */
 	while (!audit->dead && clock_mono_us() / 1000 < until)
 		if (loop_once(&sup.loop, 20) == -1)

@@ -402,6 +402,19 @@ def test_client_killed(work):
          "container is removed")
 
 
+def test_stopped(work):
+    """A session is stopped while its agent runs: auditd has written the last
+    record by the time that the container is gone."""
+    e = Engine(work, "docker")
+    e.s.argv += ["--", "/bin/sh", "-c", "echo > began; exec sleep 1000"]
+    e.s.start()
+    h.wait_for(lambda: os.path.exists(os.path.join(e.s.workspace, "began")),
+               "the agent did not begin")
+    e.s.stop()
+    t.equal([x["event"] for x in e.s.audit()].count("stop"), 1,
+            "its log has one last record")
+
+
 def command(pid):
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as f:
@@ -527,7 +540,7 @@ def main():
                  test_caches, test_builtin, test_refused,
                  test_paths, test_volumes, test_no_program,
                  test_not_made, test_swept, test_gc, test_config,
-                 test_client_killed, test_tcp, test_tcp_far,
+                 test_client_killed, test_stopped, test_tcp, test_tcp_far,
                  test_tcp_refused, test_no_new_privs):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
