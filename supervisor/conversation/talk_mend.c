@@ -26,10 +26,12 @@ talk_mend(const struct talk_cut *cut, uint32_t turn)
 
 	if (!cut->open)
 		return;
+	talk_events_turn(turn);
 	for (unsigned i = cut->nholds; i-- > 0;)
 		talk_event_hold(talk_said(cut->holds[i], "id"),
 		    talk_said(cut->holds[i], "server"),
 		    talk_said(cut->holds[i], "tool"), "expired");
+	talk_events_turn(0);
 	o = json_object_new_object();
 	put_str(o, "text",
 	    "the session died during the turn; what the agent had not finished "

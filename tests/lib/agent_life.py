@@ -75,7 +75,10 @@ class Life:
         self.pid = 0
 
     def resume(self):
-        self.take(self.icctl("resume", "--json", self.id, "--after-crash"))
+        """Returns what it says to a person."""
+        r = self.icctl("resume", "--json", self.id, "--after-crash")
+        self.take(r)
+        return r.stderr
 
     def kept(self):
         return h.read_lines(os.path.join(self.s.dir, "events.jsonl"))
@@ -87,7 +90,9 @@ class Life:
         hold = self.held()
         self.kill()
         turn.communicate(timeout=60 * h.PATIENCE)
-        self.resume()
+        self.t.contains(self.resume(), "documents/read_text_file, which "
+                        "waited for you", f"{self.agent}: resume says which "
+                        "call has expired")
         names = [e["event"] for e in self.kept() if e.get("turn") == number]
         self.t.equal([names.count(n) for n in ("usage", "result", "turn_end")],
                      [1, 1, 1],
@@ -99,9 +104,11 @@ class Life:
                      f"{self.agent}: the call that waited is recorded as "
                      "expired")
         r = self.icctl("--json", "history", self.id)
-        states = [e["state"] for e in map(json.loads, r.stdout.splitlines())
+        states = [(e["state"], e.get("turn"))
+                  for e in map(json.loads, r.stdout.splitlines())
                   if e["event"] == "escalation_end" and e["id"] == hold["id"]]
-        self.t.equal(states, ["expired"], f"{self.agent}: and in its history")
+        self.t.equal(states, [("expired", number)],
+                     f"{self.agent}: and in its history")
         self.t.equal(self.s.pending(), [],
                      f"{self.agent}: and no longer waits")
 
