@@ -55,21 +55,41 @@ stop_wait(int pidfd)
 	return n == 1;
 }
 
+/* Say whether the clone has work that was not pulled. */
+static void
+stop_clone(json_object *clone, const char *id)
+{
+	json_object *pulled = NULL;
+
+	if (!json_object_object_get_ex(clone, "commits", NULL) ||
+	    icctl_number(clone, "commits") != 0 ||
+	    icctl_number(clone, "files") != 0) {
+		printf("Its work stays in its clone: icctl diff %s shows it, "
+		       "icctl pull %s gets it.\n",
+		    id, id);
+		return;
+	}
+	(void)json_object_object_get_ex(clone, "pulled", &pulled);
+	puts(json_object_get_boolean(pulled)
+		? "Its work was pulled: nothing new is in its clone."
+		: "Nothing new is in its clone.");
+}
+
 /* Show what the session leaves. */
 static void
 stop_show(const char *dir, bool ended)
 {
 	const char *id = strrchr(dir, '/') + 1;
 	char path[PATH_MAX + 16];
-	json_object *row = ended ? talk_row(dir, id) : NULL;
+	json_object *row = ended ? talk_row(dir, id) : NULL, *clone = NULL;
 
 	talk_put_later(row, false);
-	json_object_put(row);
 	snprintf(path, sizeof(path), "%s/clone.json", dir);
-	if (access(path, F_OK) == 0)
-		printf("Its work stays in its clone: icctl diff %s shows it, "
-		       "icctl pull %s gets it.\n",
-		    id, id);
+	if (access(path, F_OK) == 0) {
+		(void)json_object_object_get_ex(row, "clone", &clone);
+		stop_clone(clone, id);
+	}
+	json_object_put(row);
 }
 
 int

@@ -121,7 +121,7 @@ place_is_bare(int top)
 }
 
 static int
-place_none(const struct repo_place *p, struct fault *fault)
+place_none(const struct repo_place *p, bool into, struct fault *fault)
 {
 	char path[PATH_MAX + 8], *slash;
 
@@ -138,6 +138,11 @@ place_none(const struct repo_place *p, struct fault *fault)
 		}
 		path[strlen(path) - 5] = '\0';
 	}
+	if (into)
+		return fault_set(fault,
+		    "%s is no git repository: it has no .git. To make it one: "
+		    "git init there; or name the directory of another one",
+		    p->top_path);
 	return fault_set(fault,
 	    "%s is no git repository: it has no .git. To make it one: git init "
 	    "there, and commit; or start without --clone, and the agent works "
@@ -147,7 +152,7 @@ place_none(const struct repo_place *p, struct fault *fault)
 
 /* Find the git directory. Returns its descriptor, or -1 with the fault set. */
 static int
-place_git(struct repo_place *p, struct fault *fault)
+place_git(struct repo_place *p, bool into, struct fault *fault)
 {
 	char text[PLACE_TEXT + 1];
 	struct stat st;
@@ -155,7 +160,7 @@ place_git(struct repo_place *p, struct fault *fault)
 
 	if (fstatat(p->top, ".git", &st, 0) == -1) {
 		if (!place_is_bare(p->top))
-			return place_none(p, fault);
+			return place_none(p, into, fault);
 		p->bare = true;
 		fd = place_dir(p, p->top, ".", p->git);
 	} else if (S_ISDIR(st.st_mode)) {
@@ -213,7 +218,7 @@ repo_place_open(struct repo_place *p, const char *dir, enum repo_place_how how,
 		fault_errno(fault, "%s", dir);
 		goto bad;
 	}
-	if ((git = place_git(p, fault)) == -1)
+	if ((git = place_git(p, how == REPO_PLACE_WRITE, fault)) == -1)
 		goto bad;
 	if ((how == REPO_PLACE_TREE &&
 		place_bind(p, p->top, p->top_path, false) == -1) ||

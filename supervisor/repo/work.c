@@ -199,6 +199,7 @@ work_refs(struct repo_work *w, struct fault *fault)
 	if (r != 0 || work_known(w, fault) == -1 || work_head(w, fault) == -1 ||
 	    work_stash(w, fault) == -1)
 		return -1;
+	w->all = *refs;
 	for (unsigned i = 0; i < refs->n; i++) {
 		if ((w->commits[n] = work_count(
 			 w, refs->list[i].oid, fault)) == -1)

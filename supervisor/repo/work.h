@@ -27,6 +27,7 @@ struct repo_work {
 	char head[REPO_OID];         /* "": there is no commit */
 	char branch[REPO_NAME];      /* checked out; "": none */
 	char tree[REPO_OID];         /* for the files as they are now */
+	struct repo_refs all; /* all branches, with or without new commits */
 	/* The branches that have commits of the session. */
 	struct repo_refs refs;
 	int64_t commits[REPO_MAX_REFS]; /* those that were never pulled */

@@ -8,10 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/log.h"
 #include "common/near.h"
 #include "common/plural.h"
 #include "icctl/repo/repo.h"
 #include "json_put.h"
+
+/* So many branches are named in an error. */
+#define PULL_NAMED 20U
 
 static int
 pull_arguments(struct repo_pull *p, const char **session, int argc,
@@ -134,12 +138,48 @@ pull_show(const struct icctl *ctl, const struct repo_pull *p)
 		    repo_id(ctl));
 }
 
+/* Returns true if --branch names a branch that the clone has. */
+static bool
+pull_is_branch(const struct repo_work *w, const char *name)
+{
+	/* Work in no commit may become one, and a branch may have no commit. */
+	if (strcmp(name, REPO_UNSAVED) == 0 ||
+	    (w->branch[0] != '\0' && strcmp(name, w->branch) == 0))
+		return true;
+	for (unsigned i = 0; i < w->all.n; i++)
+		if (strcmp(name, w->all.list[i].name) == 0)
+			return true;
+	return false;
+}
+
+/* Say which branches the clone has. Returns the exit status. */
+static int
+pull_no_branch(const struct icctl *ctl, const struct repo_pull *p)
+{
+	const struct repo_refs *all = &p->work->all;
+	char shown[512], more[64] = "", list[PULL_NAMED * REPO_NAME * 2] = "";
+	unsigned n = all->n < PULL_NAMED ? all->n : PULL_NAMED;
+
+	for (unsigned i = 0; i < n; i++) {
+		(void)strlcat(list, i == 0 ? "" : ", ", sizeof(list));
+		(void)strlcat(list, all->list[i].name, sizeof(list));
+	}
+	if (n < all->n)
+		snprintf(more, sizeof(more), " and %u more", all->n - n);
+	warnx("the clone of session %s has no branch %s. Its branches: %s%s",
+	    repo_id(ctl), log_vis(span_str(p->branch), shown, sizeof(shown)),
+	    n == 0 ? "none yet" : list, more);
+	return ICCTL_FAILED;
+}
+
 static int
 pull_session(struct icctl *ctl, struct repo_pull *p)
 {
 	struct repo_work *w = p->work;
 	struct fault fault;
 
+	if (p->branch != NULL && !pull_is_branch(w, p->branch))
+		return pull_no_branch(ctl, p);
 	if (p->into == NULL)
 		p->into = w->record.dir;
 	if (p->into[0] == '\0') {

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "common/plural.h"
+#include "json_put.h"
 
 #define LS_MAX_FILE (1U << 20)
 #define HISTORY_SHOWN 60U
@@ -82,7 +83,8 @@ session_ask(const char *dir)
 static void
 session_clone(json_object *row, const char *dir, bool live)
 {
-	json_object *file = session_read(dir, "clone.json"), *o, *n = NULL;
+	json_object *file = session_read(dir, "clone.json"), *o, *n = NULL,
+		    *list = NULL;
 
 	if (!json_object_is_type(file, json_type_object)) {
 		json_object_put(file);
@@ -92,6 +94,10 @@ session_clone(json_object *row, const char *dir, bool live)
 	copy(o, file, "dir", "dir");
 	copy(o, file, "url", "url");
 	copy(o, file, "branch", "branch");
+	put_bool(o, "pulled",
+	    json_object_object_get_ex(file, "pulled", &list) &&
+		json_object_is_type(list, json_type_array) &&
+		json_object_array_length(list) != 0);
 	/* While the agent works, nobody has counted. */
 	if (!live && json_object_object_get_ex(file, "waitingCommits", &n)) {
 		copy(o, file, "waitingCommits", "commits");

@@ -246,9 +246,18 @@ def further(p):
         "--json", "diff", now).stdout.count('"file":"x"') == 1,
         "nothing is lost by a stop", said)
     r = p.icctl("pull", "--branch", "nowhere")
-    t.ok(r.returncode == 0 and f"session {now}" in r.stderr
-         and "nothing new to pull of branch nowhere. Branches with new work: "
-         in r.stdout, "without a name, the newest clone is meant", r)
+    t.ok(r.returncode == 1 and f"session {now}\n" in r.stderr
+         and f"clone of session {now} has no branch nowhere. Its branches: "
+         in r.stderr and "main" in r.stderr.split("Its branches: ")[1],
+         "a branch that is not there; the newest clone is meant", r)
+    t.equal((made(repo, now), p.icctl("pull", "--branch", "\x1b[1m").stderr
+             .count("\x1b")), ({}, 0), "nothing is pulled then")
+    bare = os.path.join(p.work, "bare words")
+    os.mkdir(bare)
+    r = p.icctl("pull", s, "--into", bare)
+    t.ok(r.returncode == 1 and "git init there; or name" in r.stderr and
+         "--clone" not in r.stderr, "--into a directory without .git",
+         r.stderr)
     os.rename(repo, repo + ".moved")
     r = p.icctl("pull", s)
     t.ok(r.returncode == 1 and "No such file" in r.stderr and "--into" in
@@ -260,8 +269,31 @@ def further(p):
          "a session on a directory", r.stderr)
 
 
+def stopped(p):
+    """`icctl stop` says whether something is left to pull."""
+    repo = os.path.join(p.work, "r")
+    trap.make(repo, {"f": "one\n"})
+    for script, pull, says in (
+            ("echo x > x", False, "gets it."),
+            ("echo x > x", True, "Its work was pulled: nothing new is"),
+            ("true", False, "\nNothing new is in its clone.\n")):
+        with subprocess.Popen(
+                [h.program("icctl"), "start", "--clone", repo, "--", "sh", "-c",
+                 script + "; touch .git/at; exec sleep 1000"], env=p.env,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL) as q:
+            run = os.path.join(p.home, "run")
+            h.wait_for(lambda: os.path.isdir(run) and any(os.path.exists(
+                os.path.join(run, n, "sandbox", ".git", "at"))
+                for n in os.listdir(run)), "the agent")
+            if pull:
+                t.equal(p.icctl("pull").returncode, 0, "it is pulled")
+            t.contains(p.icctl("stop").stdout, says, f"icctl stop: {says}")
+            q.wait(60)
+
+
 def main():
-    for part in (whole, again, further):
+    for part in (whole, again, further, stopped):
         with h.workdir() as work, t.case(part.__name__):
             part(Place(work))
     t.done()
