@@ -266,7 +266,7 @@ conversation_send(struct span message, const char **code)
 		return "this session is ending: start another one";
 	*code = "SESSION_NOT_READY";
 	if (talk_env.state == TALK_INITIALIZING)
-		return "the session cannot take a message yet. Send it again "
+		return "the session is still starting. Send the message again "
 		       "in a moment";
 	*code = "busy";
 	if (talk_env.state == TALK_TURN)

@@ -81,6 +81,42 @@ def test_start(work):
          k.started.stderr, "a session that cannot start says so", k.started)
 
 
+def test_not_ready(work):
+    """A message comes while a server has not begun to answer."""
+    log = os.path.join(work, "log", "echo")
+    gate = os.path.join(work, "log", "gate")
+    server = h.echo_server(log)
+    server["args"] = ["-c", 'read line < "$0"; exec "$@"', gate,
+                      server["command"], *server["args"]]
+    server["command"] = "/bin/sh"
+    os.mkfifo(gate)
+    s = h.Session(work, servers={"echo": server},
+                  annotations={"echo": h.ECHO_TOOLS})
+    k = Talk.__new__(Talk)
+    k.s = s
+    p = k.popen("start", "--detach", "--json", "--workspace", s.workspace,
+                *shell(work))
+    try:
+        h.wait_for(lambda: state(k) == ["initializing"], "it does not start")
+        t.equal(refused(k, "hello"), (3, False, "SESSION_NOT_READY", True),
+                "a session that is starting takes no message")
+        r = k.icctl("send", "hello")
+        t.ok(r.returncode == 3 and "still starting" in r.stderr and
+             "again" in r.stderr, "and says what to do", r)
+        with open(gate, "w", encoding="ascii") as f:
+            f.write("go\n")
+        k.told = json.loads(p.stdout.readline())
+        k.started = p
+        t.equal(p.wait(60), 0, "then it has started")
+        status, events = k.send("hello")
+        t.ok(status == 0 and "told: hello" in texts(events),
+             "and takes one", events)
+    finally:
+        k.icctl("stop")
+        p.wait(60)
+        p.stdout.close()
+
+
 def test_task(work):
     """Sessions that are no conversation have the same statuses."""
     log = os.path.join(work, "log", "echo")
@@ -102,7 +138,8 @@ def main():
     if not shutil.which("bwrap"):
         t.skip("statuses", "bubblewrap is not installed")
         t.done()
-    for test in (test_statuses, test_budget, test_start, test_task):
+    for test in (test_statuses, test_budget, test_start, test_not_ready,
+                 test_task):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()
