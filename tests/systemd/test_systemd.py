@@ -74,7 +74,7 @@ class Place:
         """The unit is active before the session takes messages."""
         def sent():
             r = self.icctl("send", "--session", self.told["session"], message)
-            return None if "cannot take a message yet" in r.stderr else \
+            return None if "still starting" in r.stderr else \
                 r.stdout + r.stderr
         return h.wait_for(sent, "the session takes no message", poll=0.2)
 
