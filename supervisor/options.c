@@ -77,6 +77,7 @@ enum {
 	OPT_AFTER_CRASH,
 	OPT_KEEP_GRANT,
 	OPT_KEEP_GRANTS,
+	OPT_ONE_TURN,
 #define OPTION(name, id, value, help) OPT_##id,
 #define START_OPTION OPTION
 #define FLAG(name, id, help) OPT_##id,
@@ -97,6 +98,7 @@ static const struct option options_long[] = {
     {"after-crash", no_argument, NULL, OPT_AFTER_CRASH},
     {"keep-grant", required_argument, NULL, OPT_KEEP_GRANT},
     {"keep-grants", no_argument, NULL, OPT_KEEP_GRANTS},
+    {"one-turn", no_argument, NULL, OPT_ONE_TURN},
 #define OPTION(name, id, value, help) {name, required_argument, NULL, OPT_##id},
 #define START_OPTION OPTION
 #define FLAG(name, id, help) {name, no_argument, NULL, OPT_##id},
@@ -283,6 +285,9 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 	case OPT_TALK:
 		o->conversation = true;
 		return 0;
+	case OPT_ONE_TURN:
+		o->conversation = o->one_turn = true;
+		return 0;
 	case OPT_QUIET:
 		o->quiet = true;
 		return 0;
@@ -361,7 +366,7 @@ options_unknown(const char *arg, struct fault *fault)
 	}
 	/* People do not type the options of icctl. */
 	for (const struct option *o = options_long; o->name != NULL; o++)
-		if (o->val < OPT_VIEWER || o->val > OPT_KEEP_GRANTS)
+		if (o->val < OPT_VIEWER || o->val > OPT_ONE_TURN)
 			names[n++] = o->name;
 	names[n] = NULL;
 	fault_set(fault, "unknown option %s%s", arg,

@@ -79,6 +79,7 @@ struct options {
 	bool project_home; /* keep the agent's home for this workspace */
 	bool acp;          /* an editor talks to the agent */
 	bool conversation; /* a turn for each message */
+	bool one_turn;     /* ... and one message only, which is the task */
 	bool resume;       /* go on with an earlier run, as icctl resume asks */
 	bool after_crash;  /* ... although its death is evidence */
 	bool keep_grants;  /* ... with its recent approvals, unasked */

@@ -34,7 +34,9 @@ compose_uuid(char dst[COMPOSE_UUID])
 static int
 compose_check(const struct compose *c, bool argument, struct fault *fault)
 {
-	if (c->message.len == 0)
+	/* A command that runs once reads nothing, if there is no task. */
+	if (c->message.len == 0 &&
+	    !(sup.opt.one_turn && sup.opt.command != NULL))
 		return fault_set(fault, "the message is empty");
 	if (c->message.len > BRIDGE_MAX_MESSAGE)
 		return fault_set(fault,

@@ -217,20 +217,25 @@ conversation_rules(void)
 void
 conversation_ready(const char *inside)
 {
-	const char *code, *why;
+	const char *code, *why, *task = sup.opt.task;
 
 	if ((talk_env.inside = strdup(inside)) == NULL) {
 		end_request(SUP_EXIT_OS, NULL, "conversation: out of memory");
 		return;
 	}
 	talk_ready();
-	if (sup.opt.task == NULL)
+	/* A command that runs once reads an empty message. */
+	if (task == NULL && sup.opt.one_turn)
+		task = "";
+	if (task == NULL)
 		return;
-	why = conversation_send(span_str(sup.opt.task), &code);
+	why = conversation_send(span_str(task), &code);
+	if (why != NULL && sup.opt.one_turn)
+		end_request(SUP_EXIT_CONFIG, NULL, "the task: %s", why);
 	if (why != NULL)
 		sup_warn("the task: %s", why);
 	else
-		said_take(span_str(sup.opt.task), true);
+		said_take(span_str(task), true);
 }
 
 static void
@@ -334,6 +339,24 @@ talk_result(bool bad, const char *why, const char *trouble,
 	talk_event("turn_end", talk_env.turn, o);
 }
 
+/* The only turn is over: so is the session, with the status of one task. */
+static void
+talk_once(void)
+{
+	int status = (int)talk_env.status;
+
+	if (talk_env.spent[0] != '\0')
+		status = SUP_EXIT_TIME;
+	else if (talk_env.interrupted && status == 0)
+		status = 128 + SIGINT;
+	else if (talk_env.failed && status == 0)
+		status = 1;
+	end_request(status, NULL, "the task %s",
+	    talk_env.interrupted ? "was interrupted"
+	    : talk_env.failed	 ? "failed"
+				 : "is done");
+}
+
 /* End the turn; `why` says what went wrong, or is NULL. */
 static void
 talk_over(const char *why)
@@ -352,6 +375,7 @@ talk_over(const char *why)
 	if (trouble != NULL || limited)
 		talk_record();
 	talk_env.state = TALK_READY;
+	talk_env.failed = bad;
 	/* The turn's own limits count from 0 once it is over. */
 	used = budget_json();
 	budget_turn_over();
@@ -385,7 +409,10 @@ talk_check(void)
 	} else {
 		talk_over(NULL);
 	}
-	talk_ready();
+	if (sup.opt.one_turn)
+		talk_once();
+	else
+		talk_ready();
 }
 
 static void

@@ -60,8 +60,10 @@ struct start {
 	const char *policy_task; /* compile a policy for this task */
 	char policy_dir[4096];
 	bool no_input; /* the agent reads nothing */
+	bool task;     /* it has one */
 	bool acp;      /* an editor reads and writes */
 	bool detach;
+	bool once; /* its events are printed as lines */
 	bool systemd; /* detached, as a unit of the user's manager */
 	bool clone;
 	struct start_file file; /* the options that start.json keeps */
@@ -133,7 +135,7 @@ take_option(struct start *st, int argc, char **argv, int *i)
 	if (strcmp(name, "--detach") == 0 || strcmp(name, "--systemd") == 0) {
 		if (!st->detach)
 			push(st, "--quiet");
-		st->detach = st->file.detach = true;
+		st->detach = true;
 		st->systemd = st->systemd || strcmp(name, "--systemd") == 0;
 		return 0;
 	}
@@ -172,6 +174,7 @@ take_option(struct start *st, int argc, char **argv, int *i)
 		st->config = value;
 	if (strcmp(name, "--profile") == 0)
 		st->profile = value;
+	st->task = st->task || strcmp(name, "--task") == 0;
 	if (strcmp(name, "--task") == 0 ||
 	    (strcmp(name, "--runtime") == 0 && strcmp(value, "none") == 0))
 		st->no_input = true;
@@ -212,7 +215,7 @@ take_word(struct start *st, int argc, char **argv, int i)
 		    shown, near, shown);
 		return -1;
 	}
-	st->no_input = true;
+	st->no_input = st->task = true;
 	push(st, "--task");
 	push(st, word);
 	return 0;
@@ -346,6 +349,26 @@ find_agents(const struct icctl *ctl, struct start *st)
 	adapter_list(&st->agents, &paths);
 }
 
+/* Refuse options that exclude each other. Returns 0, or -1 after it said why. */
+static int
+check_options(const struct icctl *ctl, struct start *st, bool command)
+{
+	if (st->acp && st->detach) {
+		warnx("--acp cannot be used with --detach or --systemd: the "
+		      "session belongs to the editor that started it");
+		return -1;
+	}
+	st->once = ctl->json && !st->acp && !st->detach;
+	if (st->once && !st->task && !command) {
+		warnx("--json prints the events of one task: name a TASK, or a "
+		      "COMMAND after --. With --detach it starts a "
+		      "conversation, for icctl send --json");
+		return -1;
+	}
+	st->file.detach = st->detach || st->once;
+	return 0;
+}
+
 /* Compose the command line. Returns -1, or an exit status if icctl is done. */
 static int
 take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
@@ -375,11 +398,8 @@ take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
 				       : take_word(st, argc, argv, i)) == -1)
 			return ICCTL_USAGE;
 	}
-	if (st->acp && st->detach) {
-		warnx("--acp cannot be used with --detach or --systemd: the "
-		      "session belongs to the editor that started it");
+	if (check_options(ctl, st, i < argc) == -1)
 		return ICCTL_USAGE;
-	}
 	if (take_persona(ctl, st, i < argc) == -1 || take_workspace(st) == -1)
 		return ICCTL_FAILED;
 	if ((status = take_policy_task(ctl, st)) != ICCTL_OK)
@@ -479,6 +499,8 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 		return unit_start(ctl, st.args);
 	if (st.detach)
 		return talk_start(ctl, program, st.args);
+	if (st.once)
+		return talk_once(ctl, program, st.args);
 	launch_key(&how, ctl, st.config, st.profile, false);
 	(void)launch_session(program, st.args, &how, ctl->dir);
 	warn("viewer");

@@ -44,6 +44,8 @@ start_usage(void)
 	    "send\n  --systemd              the same, as a unit of your "
 	    "systemd\n  --transcript           keep the agent's output as text, in "
 	    "the session's\n                         transcript.txt\n  "
+	    "--json                 print the events of TASK or COMMAND, one "
+	    "a line (see\n                         ironcurtain-events(5))\n  "
 	    "--quiet                print nothing about the session at its "
 	    "start and end\n  --config FILE          instead of "
 	    "~/.ironcurtain/config.json\n  --require all|NAME,... refuse to "

@@ -5,6 +5,7 @@
  */
 #include "icctl/talk/talk.h"
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <err.h>
@@ -30,14 +31,19 @@ start_signaled(int sig)
 	start_signal = sig;
 }
 
-static void __attribute__((noreturn))
-start_child(const char *program, const char **args, int out, int said)
+void
+talk_child(
+    const char *program, const char **args, int out, int said, pid_t tied)
 {
 	int null;
 
+	if (tied != 0 && (prctl(PR_SET_PDEATHSIG, SIGTERM) == -1 ||
+			     getppid() != tied))
+		_exit(71);
 	if (setsid() == -1 ||
 	    (null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1 ||
-	    dup2(null, STDIN_FILENO) == -1 || dup2(out, STDOUT_FILENO) == -1 ||
+	    dup2(null, STDIN_FILENO) == -1 || (out != -1 ? dup2(out, STDOUT_FILENO)
+		       : dup2(null, STDOUT_FILENO)) == -1 ||
 	    dup2(said, STDERR_FILENO) == -1)
 		_exit(71);
 	execv(program, (char *const *)(uintptr_t)args);
@@ -65,9 +71,8 @@ start_remember(const char *text, size_t len)
 	}
 }
 
-/* Pass on what icsupervisor writes. Returns false at the end. */
-static bool
-start_pass(int said)
+bool
+talk_pass(int said)
 {
 	char text[4096];
 	ssize_t n;
@@ -98,7 +103,7 @@ start_wait(pid_t pid, int out, int said)
 		start_signal = 0;
 		if (poll(p, 2, -1) == -1 && errno != EINTR)
 			return false;
-		if (p[1].revents != 0 && !start_pass(said))
+		if (p[1].revents != 0 && !talk_pass(said))
 			p[1].fd = -1;
 		p[1].revents = 0;
 		if (p[0].revents == 0)
@@ -185,6 +190,14 @@ talk_told(const struct icctl *ctl, pid_t pid)
 }
 
 int
+talk_unready(const struct icctl *ctl, int status)
+{
+	return talk_failed(ctl, status, "SESSION_INIT_FAILED",
+	    start_said[0] != '\0' ? start_said
+				  : "the session ended before it was ready");
+}
+
+int
 talk_start(struct icctl *ctl, const char *program, const char **args)
 {
 	int out[2], said[2], status;
@@ -198,20 +211,18 @@ talk_start(struct icctl *ctl, const char *program, const char **args)
 		return ICCTL_FAILED;
 	}
 	if (pid == 0)
-		start_child(program, args, out[1], said[1]);
+		talk_child(program, args, out[1], said[1], 0);
 	close(out[1]);
 	close(said[1]);
 	if (start_wait(pid, out[0], said[0]) &&
 	    talk_wait(ctl, pid) == 0)
 		return talk_told(ctl, pid);
-	while (start_pass(said[0]))
+	while (talk_pass(said[0]))
 		;
 	while (waitpid(pid, &status, 0) == -1 && errno == EINTR)
 		;
 	status = WIFEXITED(status) && WEXITSTATUS(status) != 0
 		     ? WEXITSTATUS(status)
 		     : ICCTL_FAILED;
-	return talk_failed(ctl, status, "SESSION_INIT_FAILED",
-	    start_said[0] != '\0' ? start_said
-				  : "the session ended before it was ready");
+	return talk_unready(ctl, status);
 }

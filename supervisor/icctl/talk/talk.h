@@ -12,6 +12,21 @@
  */
 int talk_start(struct icctl *, const char *program, const char **args);
 /*
+ * In the child: become icsupervisor, which ends when its parent `tied` does, or
+ * with 0 not. `out` is its standard output, or -1; `said` its standard error.
+ */
+void talk_child(const char *program, const char **args, int out, int said,
+    pid_t tied) __attribute__((noreturn));
+/* Pass on what icsupervisor writes. Returns false at the end. */
+bool talk_pass(int said);
+/* Print why the session never began: its last words. Returns `status`. */
+int talk_unready(const struct icctl *, int status);
+/*
+ * once.c: start icsupervisor for one task, with args[1] and args[2] free, print
+ * its events as lines, and end it with us. Returns the exit status.
+ */
+int talk_once(struct icctl *, const char *program, const char **args);
+/*
  * Follow the session's events until it takes messages, or has ended. Returns 0,
  * or -1. After talk_catch_signals(), SIGINT and SIGTERM end icsupervisor, `pid`;
  * talk_signaled() says if one came.
