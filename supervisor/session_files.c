@@ -22,22 +22,25 @@ int
 session_listen(int dirfd, const char *name, unsigned mode)
 {
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+	char made[64];
 	int fd, n, save;
 
 	/* Use the descriptor, because the path may be longer than sun_path. */
-	n = snprintf(sun.sun_path, sizeof(sun.sun_path), "/proc/self/fd/%d/%s",
-	    dirfd, name);
-	if (n < 0 || (size_t)n >= sizeof(sun.sun_path)) {
+	n = snprintf(sun.sun_path, sizeof(sun.sun_path),
+	    "/proc/self/fd/%d/.%s", dirfd, name);
+	if (n < 0 || (size_t)n >= sizeof(sun.sun_path) ||
+	    (size_t)snprintf(made, sizeof(made), ".%s", name) >= sizeof(made)) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	if (unlinkat(dirfd, name, 0) == -1 && errno != ENOENT)
+	if (unlinkat(dirfd, made, 0) == -1 && errno != ENOENT)
 		return -1;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd == -1)
 		return -1;
 	if (bind(fd, (struct sockaddr *)&sun, sizeof(sun)) == -1 ||
-	    fchmodat(dirfd, name, mode, 0) == -1 || listen(fd, 128) == -1) {
+	    fchmodat(dirfd, made, mode, 0) == -1 || listen(fd, 128) == -1 ||
+	    renameat(dirfd, made, dirfd, name) == -1) {
 		save = errno;
 		close(fd);
 		errno = save;
