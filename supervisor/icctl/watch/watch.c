@@ -471,10 +471,11 @@ watch_reset(void)
 static int
 watch_each(struct icctl *ctl)
 {
+	bool again = false, gone = false;
 	int r;
 
 	for (;;) {
-		if (!icctl_any_runs(ctl)) {
+		if (gone || !icctl_any_runs(ctl)) {
 			fflush(stdout);
 			warnx("no session is running; waiting for one to start"
 			      "%s",
@@ -486,8 +487,11 @@ watch_each(struct icctl *ctl)
 		}
 		r = watch_run(ctl);
 		if (!watch_env.ended &&
-		    (r != ICCTL_NO_SESSION || !watch_env.heard))
+		    (r != ICCTL_NO_SESSION || (!watch_env.heard && !again)))
 			return r;
+		/* The one before may take a moment more to end. */
+		gone = !watch_env.ended && !watch_env.heard;
+		again = true;
 		watch_reset();
 	}
 }
