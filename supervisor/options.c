@@ -333,8 +333,8 @@ options_check(const struct options *o, struct fault *fault)
 		    o->runtime == RUNTIME_NONE ? "--runtime none"
 					       : "a command after --");
 	else if (o->runtime == RUNTIME_NONE && o->conversation)
-		fault_set(fault, "--runtime none starts no agent: no "
-				 "--conversation");
+		fault_set(fault, "--runtime none starts no agent: no %s",
+		    o->one_turn ? "icctl start --json" : "--conversation");
 	else if (o->runtime == RUNTIME_NONE &&
 		 (o->task != NULL || o->command != NULL))
 		fault_set(fault, "--runtime none starts no agent: no --task "

@@ -105,6 +105,16 @@ def test_command(one):
          [0]["is_error"], "silence is an error", (status, events))
 
 
+def test_limit(one):
+    one.s.write("config.json", {**one.s.config,
+                                "resourceBudget": {"maxTurnSeconds": 1}})
+    status, events, _ = one.run("--", "sh", "-c", "echo here; sleep 600")
+    proper(events, "a limit of the turn")
+    t.ok(status == 124 and [e.get("code") for e in events
+                            if e["event"] == "result"] ==
+         ["BUDGET_EXHAUSTED"], "it ends the session", (status, events))
+
+
 def begin(one, name):
     """Start a command that goes on, and wait until it has said so."""
     p = one.popen("--", "sh", "-c", "echo here; exec sleep 600")
@@ -137,6 +147,9 @@ def test_refused(one):
     status, events, err = one.run("--agent", "troubled")
     t.ok(status == 2 and not events and "TASK" in err and "--detach" in err,
          "without a task it is refused", (status, err))
+    status, events, err = one.run("--runtime", "none", "a task")
+    t.ok(status == 64 and "no icctl start --json" in err, "and without an "
+         "agent", (status, err))
     status, events, err = one.run("--agent", "troubled", "--policy", "nowhere",
                                   "a task")
     t.ok(status == 78 and events[-1]["ok"] is False
@@ -151,7 +164,8 @@ def main():
     if not shutil.which("bwrap"):
         t.skip("start --json", "bubblewrap is not installed")
         t.done()
-    for test in (test_agent, test_command, test_signals, test_refused):
+    for test in (test_agent, test_command, test_limit,
+                 test_signals, test_refused):
         with h.workdir() as work, t.case(test.__name__):
             test(One(work))
     t.done()
