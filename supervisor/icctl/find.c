@@ -280,11 +280,11 @@ none_runs(const struct icctl *ctl, const char *run)
 		return;
 	}
 	warnx("no session is running. The last one, %s, ended %s ago; its log "
-	      "is %s",
+	      "is %s. To go on with it: icctl resume %s",
 	    last,
 	    icctl_span(
 		(int64_t)(time(NULL) - st.st_mtime) * 1000, age, sizeof(age)),
-	    icctl_path(log, shown));
+	    icctl_path(log, shown), last);
 }
 
 /*

@@ -262,6 +262,8 @@ persona_rm(const struct icctl *ctl, const char *name)
 			warn("%s (what else is in it is kept)", dir);
 		return ICCTL_FAILED;
 	}
+	if (!ctl->json)
+		printf("removed %s\n", dir);
 	return ICCTL_OK;
 }
 

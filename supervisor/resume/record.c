@@ -109,11 +109,22 @@ record_read(
 {
 	struct jsonfile j = {"session.json", fault};
 	struct json_object *o;
+	struct fault bad;
 	int rv;
 
 	memset(r, 0, sizeof(*r));
-	if ((o = own_file_read(dirfd, dir, "session.json", fault)) == NULL)
+	if ((o = own_file_read(dirfd, dir, "session.json", &bad)) == NULL) {
+		rv = errno;
+		if (rv == ENOENT)
+			*fault = bad;
+		else
+			(void)fault_set(fault,
+			    "%.1500s. Without this file the session cannot be "
+			    "resumed; its work and its log are kept",
+			    bad.text);
+		errno = rv;
 		return -1;
+	}
 	rv = record_fill(r, &j, o);
 	json_object_put(o);
 	errno = EINVAL;

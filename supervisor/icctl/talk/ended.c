@@ -3,6 +3,7 @@
 #include "icctl/talk/talk.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -67,7 +68,7 @@ talk_ended(struct icctl *ctl)
 	static const char *const rows[] = {
 	    "dir", "state", "why", "agent", "workspace"};
 	const char *id = strrchr(ctl->dir, '/');
-	char path[ICCTL_PATH];
+	char path[ICCTL_PATH], *real;
 	json_object *row;
 	const char *text;
 	int fd;
@@ -77,7 +78,11 @@ talk_ended(struct icctl *ctl)
 		return false;
 	}
 	id = id == NULL ? ctl->dir : id + 1;
-	if ((row = talk_row(ctl->dir, id)) == NULL)
+	/* The link of a session that died is still in run/. */
+	real = realpath(ctl->dir, NULL);
+	row = talk_row(real != NULL ? real : ctl->dir, id);
+	free(real);
+	if (row == NULL)
 		return false;
 	put_bool(row, "ok", true);
 	if (ctl->json) {
@@ -94,6 +99,9 @@ talk_ended(struct icctl *ctl)
 		putchar('\n');
 	}
 	ended_clone(row, id);
+	if (strcmp(icctl_text(row, "state"), "stopping") != 0 &&
+	    icctl_text(row, "workspace")[0] != '\0')
+		printf("%-12sicctl resume %s\n", "to go on", id);
 	talk_put_later(row, true);
 	json_object_put(row);
 	return true;

@@ -222,22 +222,6 @@ resume_evidence(const struct icctl *ctl, const struct resume *r)
 	return -1;
 }
 
-/* In the background, what icsupervisor says is only in the session's log. */
-static void
-resume_expired(const struct resume *r)
-{
-	const struct carry_hold *h;
-	char server[272], tool[1040];
-
-	for (unsigned i = 0; r->detach && i < r->old.nholds; i++) {
-		h = &r->old.holds[i];
-		warnx("the call %s/%s, which waited for you when the last run "
-		      "ended, has expired",
-		    log_vis(span_str(h->server), server, sizeof(server)),
-		    log_vis(span_str(h->tool), tool, sizeof(tool)));
-	}
-}
-
 static void
 resume_push(struct resume *r, const char *arg)
 {
@@ -305,7 +289,6 @@ icctl_resume(struct icctl *ctl, int argc, char **argv)
 	r.detach = r.detach || r.file.detach;
 	if (!r.keep_grants)
 		r.nkept = keep_options(&r.old, !ctl->json, r.kept);
-	resume_expired(&r);
 	resume_compose(ctl, &r);
 	carry_free(&r.old);
 	if (icctl_program("icsupervisor", program, sizeof(program)) == -1)

@@ -141,6 +141,16 @@ session_silent(const char *dir, json_object *file)
 	return state;
 }
 
+/* Returns true if the directory is that of a session. */
+static bool
+session_is(const char *dir)
+{
+	char path[4400];
+
+	snprintf(path, sizeof(path), "%.4096s/session.json", dir);
+	return access(path, F_OK) == 0;
+}
+
 json_object *
 talk_row(const char *dir, const char *id)
 {
@@ -148,7 +158,7 @@ talk_row(const char *dir, const char *id)
 			  *file = session_read(dir, "session.json");
 	const char *state = icctl_text(live, "state");
 
-	if (live == NULL && file == NULL)
+	if (live == NULL && file == NULL && !session_is(dir))
 		return NULL;
 	if (live == NULL)
 		state = session_silent(dir, file);
@@ -164,6 +174,8 @@ talk_row(const char *dir, const char *id)
 	copy(row, file, "started", "started");
 	if (live == NULL) {
 		copy(row, file, "why", "why");
+		if (file == NULL)
+			put_str(row, "why", "its session.json is damaged");
 		copy(row, file, "runsLater", "runsLater");
 	}
 	if (live != NULL) {
@@ -219,6 +231,10 @@ put_place(json_object *row)
 	json_object *c;
 	int64_t commits, files;
 
+	if (icctl_text(row, "workspace")[0] == '\0') {
+		icctl_put_str(icctl_text(row, "why"));
+		return;
+	}
 	if (!json_object_object_get_ex(row, "clone", &c)) {
 		icctl_put_str(icctl_text(row, "workspace"));
 		return;

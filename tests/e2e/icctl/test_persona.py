@@ -71,6 +71,7 @@ def test_files(work):
         t.ok(r.returncode == 1 and why in r.stderr and path in r.stderr,
              f"a file like {text}", r.stderr)
     r = run(s, "persona", "rm", "careful")
+    t.contains(r.stdout, "removed ", "rm says what it did")
     t.ok(r.returncode == 0 and not os.path.exists(os.path.dirname(path)),
          "rm", r.stderr)
 

@@ -62,6 +62,13 @@ def test_orderly(work):
         t.ok(r.returncode != 0 and "home has no none, where parrot keeps its "
              "conversations" in r.stderr,
              "it does not go on without the agent's state", r.stderr)
+        h.put(k.path("session.json"), "{")
+        r = k.icctl("resume", k.id)
+        t.ok(r.returncode != 0 and "session.json:1:2: ends too early" in
+             r.stderr and "its work and its log are kept" in r.stderr,
+             "nor without its record", r.stderr)
+        t.contains(k.icctl("ls").stdout, "its session.json is damaged",
+                   "and icctl ls shows the session all the same")
 
 
 def test_killed(work):
@@ -72,6 +79,11 @@ def test_killed(work):
         t.ok(r.returncode == 1 and "icsupervisor was killed" in r.stderr
              and "--after-crash" in r.stderr,
              "a death is evidence, which is shown", r.stderr)
+        r = k.icctl("--session", k.id, "status")
+        t.ok(f"sessions/{k.id}\n" in r.stdout and f"icctl resume {k.id}\n"
+             in r.stdout, "the status says how to go on", r.stdout)
+        t.contains(k.icctl("status").stderr, f"icctl resume {k.id}",
+                   "as it does without the session's name")
         t.equal(k.resume("--after-crash").returncode, 0,
                 "killed between turns, it goes on")
         second = k.send("two")
