@@ -87,7 +87,8 @@ near_hint(const char *word, const char *const *names, char *dst)
 	const char *near = near_name(word, names);
 
 	dst[0] = '\0';
-	if (near != NULL)
+	/* An option without its value is no misspelt one. */
+	if (near != NULL && strcmp(near, word) != 0)
 		snprintf(dst, NEAR_HINT, " (did you mean %s?)", near);
 	return dst;
 }

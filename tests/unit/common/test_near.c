@@ -48,6 +48,7 @@ main(void)
 	}
 	is_str(near_hint("codx", agents, hint), " (did you mean codex?)",
 	    "the hint names it");
+	is_str(near_hint("codex", agents, hint), "", "no hint for the word");
 	is_str(near_hint("goose", agents, hint), "", "no hint where none is");
 	ok(near_name("codex", none) == NULL, "no names, no answer");
 	memset(longest, 'x', sizeof(longest) - 1);
