@@ -253,6 +253,9 @@ run_reason(const struct run *r, struct fault *fault)
 		    line.p + line.len, s.len - line.len - (nl == NULL ? 0 : 1));
 		if (nl != NULL)
 			s.p++;
+		/* Advice about how to use git is not the reason. */
+		if (span_starts(line, SPAN("hint:")))
+			continue;
 		if (best.len == 0 || span_starts(line, SPAN("fatal: ")) ||
 		    span_starts(line, SPAN("error: ")))
 			best = line;
@@ -271,7 +274,8 @@ run_reason(const struct run *r, struct fault *fault)
 static bool
 run_told(const struct run *r)
 {
-	return r->nsaid != 0 && strstr(r->said, "roken pipe") == NULL &&
+	return r->nsaid != 0 && r->status != 128 + SIGPIPE &&
+	       strstr(r->said, "roken pipe") == NULL &&
 	       strstr(r->said, "rite error") == NULL;
 }
 
