@@ -110,11 +110,11 @@ def decide(script, names, results):
             _refused[id(step)] = given + 1
             raise Refused(step)
     if "call" in step:
-        return step["call"], step.get("args", {}), f"call_{len(results) + 1}"
+        return step["call"], step.get("args", {}), f"call_{next(_count)}"
     if "tool" in step:
         for name in names:
             if re.search(step["tool"], name):
-                return name, step.get("args", {}), f"call_{len(results) + 1}"
+                return name, step.get("args", {}), f"call_{next(_count)}"
     last = results[-1] if results else "(no tool result)"
     text = step.get("text", "FINAL: $RESULT" if results else
                     "FINAL: no tool called")
@@ -215,7 +215,7 @@ def _responses_item(script, body, number):
                   f"/{step['tool']}/.test(n)); "
                   f"text(await tools[n]({json.dumps(step.get('args', {}))}));")
         item = {"type": "custom_tool_call", "id": f"ctc_{number}",
-                "call_id": f"call_{len(results) + 1}", "name": "exec",
+                "call_id": f"call_{next(_count)}", "name": "exec",
                 "namespace": code, "input": source, "status": "completed"}
         kind = "response.custom_tool_call_input"
         return item, _item_events(
