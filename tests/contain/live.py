@@ -243,6 +243,13 @@ OWN_FDS = {
     # Listeners of the sandbox and of a port; the one that asks for users.
     "portd": lambda s, k: (1 + 1 + 3, 0, []),
 }
+# Two event descriptors for each channel whose messages travel in rings.
+OWN_EVENTS = {
+    "mcp-proxyd": lambda s: 2 * (2 + s),
+    "policyd": lambda s: 2 * (2 + s),
+    "auditd": lambda s: 2 * (2 + s),
+    "mcp-backd": lambda s: 2 * 3,
+}
 
 
 def descriptors(pid):
@@ -255,8 +262,8 @@ def descriptors(pid):
 
 
 def classify(role, fds):
-    """Returns sockets, pipes, files, and what is wrong."""
-    sockets, pipes, files, wrong = 0, 0, set(), []
+    """Returns sockets, pipes, event descriptors, files, and what is wrong."""
+    sockets, pipes, events, files, wrong = 0, 0, 0, set(), []
     for fd, (to, flags) in sorted(fds.items()):
         if fd == 0:
             if to != "/dev/null":
@@ -274,6 +281,8 @@ def classify(role, fds):
             pipes += 1
         elif to == "anon_inode:[eventpoll]":
             pass
+        elif to == "anon_inode:[eventfd]":
+            events += 1
         elif role == "policyd" and to == "anon_inode:inotify":
             pass
         elif role == "policyd" and flags & os.O_PATH:
@@ -285,7 +294,7 @@ def classify(role, fds):
                 wrong.append(f"the log's flags are {flags:o}")
         else:
             wrong.append(f"{fd} is {to}")
-    return sockets, pipes, sorted(files), wrong
+    return sockets, pipes, events, sorted(files), wrong
 
 
 def test_inside(tap, live, who, servers, providers):
@@ -298,17 +307,19 @@ def test_inside(tap, live, who, servers, providers):
         if role.endswith("resolver"):
             continue
         fds = descriptors(pid)
-        sockets, pipes, files, wrong = classify(role, fds)
+        sockets, pipes, events, files, wrong = classify(role, fds)
         want = OWN_FDS[role](servers, providers)
+        rings = OWN_EVENTS.get(role, lambda s: 0)(servers)
         # At most both resolvers' socket pairs, connections that keyd keeps,
         # the sandbox's connection and a viewer, and its idle ones to portd.
         more = {"dialerd": 2, "keyd": 3, "termd": 2, "portd": 8,
                 "acpd": 2}.get(role, 0)
         tap.ok(not wrong and want[0] <= sockets <= want[0] + more and
-               pipes == want[1] and (files == want[2] or
+               pipes == want[1] and events == rings and (files == want[2] or
                                      role == "policyd" and not files),
                f"{who}: {role}: no descriptor but its own",
-               f"{wrong} {sockets} {pipes} {files}, want {want}\n{fds}")
+               f"{wrong} {sockets} {pipes} {files}, want {want}, {events} "
+               f"event descriptors, want {rings}\n{fds}")
         keeps = {"dialerd": {"net"}}.get(role, set())
         left = {n for n in NAMESPACES
                 if os.readlink(f"/proc/{pid}/ns/{n}") != ours[n]}
