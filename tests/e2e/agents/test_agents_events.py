@@ -51,26 +51,28 @@ def script(papers):
         "breaks": [{"text": "It is noted.", "broken": 1}],
         "length": [{"text": "It is cut", "stop": "length"}],
         "refused": [{"text": "No.", "stop": "refused"}],
-        "endless": [read] * 60,
+        # Gemini CLI ends a turn whose calls are all the same.
+        "endless": [{**read, "args": {**read["args"], "head": n}}
+                    for n in range(1, 61)],
         "answered": held, "killed": held, "interrupted": held}
     # No answer of a tool has such a word.
     return {"turn-" + name: steps for name, steps in turns_of.items()}
 
 
 def inside(k, path):
-    """Returns the processes of the agent's program in the sandbox."""
+    """Returns the processes of the agent's program. Some write over their
+    arguments, so that only their interpreter tells."""
     found = []
+    name = os.path.basename(path).encode()
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/cmdline", "rb") as f:
                 words = f.read().split(b"\0")
-            with open(f"/proc/{pid}/environ", "rb") as f:
-                ours = b"IRONCURTAIN" in f.read()
+            program = os.path.basename(os.readlink(f"/proc/{pid}/exe"))
         except OSError:
             continue
-        if ours and any(os.path.realpath(path).encode() in w or
-                        os.path.basename(path).encode() == os.path.basename(w)
-                        for w in words[:2]) and descends(int(pid), k.pid):
+        if descends(int(pid), k.pid) and program != "bwrap" and (
+                program == "node" or name in map(os.path.basename, words)):
             found.append(int(pid))
     return found
 
