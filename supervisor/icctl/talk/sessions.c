@@ -141,14 +141,15 @@ session_silent(const char *dir, json_object *file)
 	return state;
 }
 
-/* Returns true if the directory is that of a session. */
+/* Returns true if the directory is that of a session of this user. */
 static bool
 session_is(const char *dir)
 {
+	struct stat st;
 	char path[4400];
 
 	snprintf(path, sizeof(path), "%.4096s/session.json", dir);
-	return access(path, F_OK) == 0;
+	return lstat(path, &st) == 0 && st.st_uid == geteuid();
 }
 
 json_object *
