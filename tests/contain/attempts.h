@@ -67,7 +67,8 @@ struct attempt {
 	const char *why;	/* the reason for `all`, or for a bare
 				   failure */
 	/*
-	 * Bare results on a machine without `missing`: the row is skipped then.
+	 * Results where the machine lacks `missing`, under layers that are not
+	 * expected to kill: the row is skipped then, if all else is right.
 	 */
 	uint32_t lacks;
 	const char *missing;
@@ -147,10 +148,10 @@ const char *attempt_path(const char *dir, const char *name);
 /* Fails for an ordinary user even without confinement. */
 #define NEVER(name, call, fn, given, bare, why)				\
 	{name, call, fn, given, 0, bare, bare, KILLED, bare, 0, why, 0, NULL}
-/* The same, for a feature that some machines lack. */
+/* For an entry to the kernel that some processors lack. */
 #define IF_THERE(name, call, fn, bare, lacks, missing)			\
-	{name, call, fn, 0, 0, bare, bare, KILLED, bare, 0, NULL, lacks,      \
-	    missing}
+	{name, call, fn, 0, 0, bare, bare, OR(KILLED, FAULT), bare,	\
+	    OR(KILLED, FAULT), NULL, lacks, missing}
 #define NO_CAP "needs a capability that no user has"
 #define TABLE(rows) {rows, nitems(rows)}
 

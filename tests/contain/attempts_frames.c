@@ -18,6 +18,20 @@
 
 static uint8_t frame[PROTO_MAX_DATAGRAM];
 
+static time_t
+now(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec;
+}
+
+/*
+ * Send `frame`, with `nfds` descriptors. The kernel counts descriptors in
+ * flight of all the user's processes, in all containers: too many of them are a
+ * reason to try again, for a while.
+ */
 static int
 send_bytes(size_t len, const int *fds, size_t nfds)
 {
@@ -27,7 +41,9 @@ send_bytes(size_t len, const int *fds, size_t nfds)
 	} control;
 	struct iovec iov = {frame, len};
 	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+	const time_t until = now() + 5;
 	struct cmsghdr *cm;
+	ssize_t n;
 
 	if (nfds != 0) {
 		memset(&control, 0, sizeof(control));
@@ -40,9 +56,10 @@ send_bytes(size_t len, const int *fds, size_t nfds)
 		cm->cmsg_len = CMSG_LEN(nfds * sizeof(int));
 		memcpy(CMSG_DATA(cm), fds, nfds * sizeof(int));
 	}
-	if (sendmsg(E.channels[E.arg], &mh, MSG_NOSIGNAL) == -1)
-		return errno;
-	return SENT;
+	do {
+		n = sendmsg(E.channels[E.arg], &mh, MSG_NOSIGNAL);
+	} while (n == -1 && errno == ETOOMANYREFS && now() < until);
+	return n == -1 ? errno : SENT;
 }
 
 /* Compose the message with every field zero. */
@@ -157,19 +174,14 @@ truncated(void)
 static int
 empty(void)
 {
-	struct timespec ts;
-	time_t until;
+	const time_t until = now() + 5;
 	int r;
 
 	if (E.arg >= E.nchannels)
 		return HARMLESS;
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	until = ts.tv_sec + 5;
 	do {
 		r = send_bytes(0, NULL, 0);
-		(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	} while (
-	    (r == SENT || r == EAGAIN) && E.victim == 0 && ts.tv_sec < until);
+	} while ((r == SENT || r == EAGAIN) && E.victim == 0 && now() < until);
 	return r == EPIPE || r == ECONNRESET ? CLOSED : r;
 }
 
@@ -266,6 +278,10 @@ end_other(void)
 #define ROW(name, fn)							\
 	{name, "sendmsg", fn, 0, R_WORKER, SENT, SENT, SENT, SENT,	\
 	    SENT, "its receiver ends the session"}
+#define WITH_FD(name, fn)						\
+	{name, "sendmsg", fn, 0, R_WORKER, SENT, SENT, SENT, SENT,	\
+	    SENT, "its receiver ends the session", ETOOMANYREFS,	\
+	    "other processes of this user hold too many descriptors in flight"}
 #define MITM(name, fn)							\
 	{name, "sendmsg", fn, 0, R(MITM), SENT, SENT, SENT, SENT,	\
 	    SENT, "its receiver ends the session"}
@@ -278,8 +294,8 @@ static const struct attempt rows[] = {
 	ROW("send another worker's message", foreign),
 	ROW("send an order", order),
 	ROW("send a message of the start", late),
-	ROW("send a descriptor", descriptor),
-	ROW("send an order with a descriptor", listener),
+	WITH_FD("send a descriptor", descriptor),
+	WITH_FD("send an order with a descriptor", listener),
 	ROW("send an unknown message", unknown),
 	ROW("send a truncated message", truncated),
 	{"send an empty message", "sendmsg", empty, 0, R_WORKER & ~R(GATE), SENT, SENT,

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 
 #include <linux/capability.h>
+#include <linux/mqueue.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -189,13 +190,19 @@ semaphores(void)
 static int
 posix_queue(void)
 {
+	/*
+	 * The smallest queue: the kernel counts the bytes of all queues of the
+	 * user, in all containers.
+	 */
+	const struct mq_attr smallest = {.mq_maxmsg = 1, .mq_msgsize = 1};
 	char name[32];
 	long fd;
 	int r;
 
 	(void)snprintf(name, sizeof(name), "ic-contain-%d-%ld", (int)getuid(),
 	    (long)getpid());
-	fd = syscall(SYS_mq_open, name, O_CREAT | O_EXCL | O_RDWR, 0600, NULL);
+	fd = syscall(SYS_mq_open, name, O_CREAT | O_EXCL | O_RDWR, 0600,
+	    &smallest);
 	r = attempt_result(fd);
 	if (fd >= 0)
 		(void)syscall(SYS_mq_unlink, name);
@@ -313,9 +320,10 @@ static const struct attempt rows[] = {
 	SAME("System V messages", "msgget", message_queue, 0,
 	    OR(WORKS, ENOSYS)),
 	SAME("System V semaphores", "semget", semaphores, 0, OR(WORKS, ENOSYS)),
-	ROW("POSIX queue", "mq_open", posix_queue, 0, OR(WORKS, ENOSYS),
-	    OR3(WORKS, EACCES, ENOSYS),
-	    OR3(EOVERFLOW, EACCES, OR(WORKS, ENOSYS))),
+	{"POSIX queue", "mq_open", posix_queue, 0, 0, OR(WORKS, ENOSYS),
+	    OR3(WORKS, EACCES, ENOSYS), KILLED,
+	    OR3(EOVERFLOW, EACCES, OR(WORKS, ENOSYS)), 0, NULL, EMFILE,
+	    "other processes of this user hold all bytes of POSIX queues"},
 	SAME("timer", "timer_create", timer, 0, WORKS),
 	SAME("timerfd", "timerfd_create", timer_fd, 0, WORKS),
 	SAME("eventfd", "eventfd2", event_fd, 0, WORKS),
