@@ -195,10 +195,44 @@ def main():
                                       digest], least=3)
             each(m, "customize", ["policy", "customize"],
                  "no more\ny\n\n", least=3)
+            unrecorded(m)
             records(m)
         finally:
             m.end()
     t.done()
+
+
+def unrecorded(m):
+    """A reply that could not be recorded, for want of room or since icctl was
+    killed there, is kept: the next command asks for the others only, and
+    records it with its question."""
+    args = ["policy", "compile"]
+    log = m.path("llm-interactions.jsonl")
+    cache = os.path.join(m.home, "policy-cache")
+    m.script(script("a.example", "b.example"))
+    shutil.rmtree(cache)
+    _, lines = traced(m, args, "", "-e", "trace=write")
+    sites = [i + 1 for i, x in enumerate(
+        x for x in lines if x.startswith("write(")) if place(m, x) == log]
+    t.equal(len(sites), 5, "unrecorded: five replies are recorded")
+    for k, n in enumerate(sites):
+        how = ":signal=KILL" if k % 2 else ""
+        shutil.rmtree(cache)
+        rows, asked = len(h.read_lines(log)), m.asked()
+        traced(m, args, "", "-e", "trace=write",
+               "-e", f"inject=write:error=ENOSPC{how}:when={n}")
+        kept = [x for x in os.listdir(cache) if x.endswith(".json.new")]
+        r = m.policy("compile")
+        new = h.read_lines(log)[rows:]
+        fresh = [x for x in new if not x["cached"]]
+        t.ok(len(kept) == 1 and m.asked() == asked + 5 and
+             f"5 replies of the model, {k + 1} from the cache" in r.stdout and
+             len({x["inputHash"] for x in fresh}) == len(fresh) == 5 and
+             all("request" in x for x in fresh) and len(new) == 5 + k and
+             not any(x.endswith(".new") for x in os.listdir(cache)),
+             f"unrecorded: reply {k + 1}{how} is not asked for again",
+             (kept, m.asked() - asked, r.stdout, r.stderr,
+              [(x["stepName"], x["cached"]) for x in new]))
 
 
 def records(m):

@@ -4,7 +4,8 @@
  * the question, and is checked by whoever asks; one that is refused is asked
  * for once more, with the reason. Replies that were accepted are kept by the
  * hash of everything that the model was told, and are checked like fresh ones
- * when they are used again.
+ * when they are used again. A reply is kept before it is recorded, and used
+ * after both.
  */
 #include "icctl/policy/compile/compile.h"
 
@@ -26,6 +27,7 @@
 
 #define ASK_REPLY (1U << 20)
 #define ASK_FILE (1U << 20)
+#define CACHE_NEW ".new" /* while the log does not have it yet */
 
 /* The texts of a question. */
 struct asked {
@@ -213,39 +215,86 @@ asked_log(const struct compile *c, const struct asked *a, const struct ask *q,
 }
 
 static void
-cache_path(const struct compile *c, const char *hash, char dst[PATH_MAX])
+cache_path(const struct compile *c, const char *hash, const char *suffix,
+    char dst[PATH_MAX])
 {
-	snprintf(dst, PATH_MAX, "%.4000s/%s.json", c->cache, hash);
+	snprintf(dst, PATH_MAX, "%.4000s/%s.json%s", c->cache, hash, suffix);
 }
 
 /*
- * Take the reply from the cache, if it is there and still good. Returns it, or
- * NULL; `*lost` with the fault set if it could not be recorded.
+ * Keep a reply, under a name that says that the log does not have it yet: a
+ * crash, or a disk without room for the log, must not cost the reply.
+ */
+static int
+cache_keep(const struct compile *c, const char *hash, struct span reply,
+    struct fault *fault)
+{
+	char path[PATH_MAX];
+
+	cache_path(c, hash, CACHE_NEW, path);
+	if (jsonfile_replace(path, reply) == -1)
+		return fault_errno(fault, "%s", path);
+	return 0;
+}
+
+/* Give a kept reply its lasting name: the log has it. */
+static int
+cache_settle(const struct compile *c, const char *hash, struct fault *fault)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+
+	cache_path(c, hash, CACHE_NEW, from);
+	cache_path(c, hash, "", to);
+	if (rename(from, to) == -1)
+		return fault_errno(fault, "%s", to);
+	return 0;
+}
+
+/*
+ * Take the reply from one file of the cache, if it is there and still good.
+ * Returns it, or NULL; `*lost` with the fault set if it could not be recorded.
  */
 static const struct value *
-cache_take(struct compile *c, const struct asked *a, const struct ask *q,
-    const char *hash, bool *lost, struct fault *fault)
+cache_read(struct compile *c, const struct asked *a, const struct ask *q,
+    const char *hash, const char *suffix, bool *lost, struct fault *fault)
 {
+	const bool logged = suffix[0] == '\0';
 	const struct value *v = NULL;
 	struct policy_file f;
 	char path[PATH_MAX];
 	struct fault ignored;
 
-	*lost = false;
-	cache_path(c, hash, path);
-	if (c->o.no_cache || access(path, F_OK) == -1 ||
+	cache_path(c, hash, suffix, path);
+	if (access(path, F_OK) == -1 ||
 	    policy_file_read(&f, path, &ignored) == -1)
 		return NULL;
 	v = asked_judge(c, a, q, span_of(f.text, f.len), &ignored);
 	if (v == NULL) {
 		(void)unlink(path);
-	} else if (asked_log(c, a, q, hash, true, span_of(f.text, f.len), NULL,
-		       fault) == -1) {
+	} else if (asked_log(c, a, q, hash, logged, span_of(f.text, f.len),
+		       NULL, fault) == -1 ||
+	    (!logged && cache_settle(c, hash, fault) == -1)) {
 		*lost = true;
 		v = NULL;
 	}
 	free(f.path);
 	free(f.text);
+	return v;
+}
+
+/* The same, of whichever file has it; none if the cache is not to be read. */
+static const struct value *
+cache_take(struct compile *c, const struct asked *a, const struct ask *q,
+    const char *hash, bool *lost, struct fault *fault)
+{
+	const struct value *v;
+
+	*lost = false;
+	if (c->o.no_cache)
+		return NULL;
+	v = cache_read(c, a, q, hash, CACHE_NEW, lost, fault);
+	if (v == NULL && !*lost)
+		v = cache_read(c, a, q, hash, "", lost, fault);
 	return v;
 }
 
@@ -257,7 +306,6 @@ asked_once(struct compile *c, struct asked *a, const struct ask *q,
 	struct compile_box *box = c->box;
 	const struct value *v = NULL;
 	struct buf reply;
-	char path[PATH_MAX];
 
 	*lost = true;
 	buf_init(&reply, ASK_REPLY);
@@ -273,14 +321,11 @@ asked_once(struct compile *c, struct asked *a, const struct ask *q,
 	if (*lost)
 		goto out;
 	v = asked_judge(c, a, q, buf_span(&reply), fault);
-	if (asked_log(c, a, q, hash, false, buf_span(&reply),
-		v == NULL ? fault->text : NULL, fault) == -1) {
-		*lost = true;
-		v = NULL;
-	}
-	cache_path(c, hash, path);
-	if (v != NULL && jsonfile_replace(path, buf_span(&reply)) == -1) {
-		fault_errno(fault, "%s", path);
+	if ((v != NULL &&
+		cache_keep(c, hash, buf_span(&reply), fault) == -1) ||
+	    asked_log(c, a, q, hash, false, buf_span(&reply),
+		v == NULL ? fault->text : NULL, fault) == -1 ||
+	    (v != NULL && cache_settle(c, hash, fault) == -1)) {
 		*lost = true;
 		v = NULL;
 	}

@@ -12,12 +12,15 @@
 #include "common/plural.h"
 #include "icctl/policy/compile/compile.h"
 
-/* Returns true for the name of a reply: a hash, and .json. */
+/*
+ * Returns true for the name of a reply: a hash, .json, and perhaps an ending
+ * of one that was interrupted.
+ */
 static bool
 is_reply(const char *name)
 {
 	return strspn(name, "0123456789abcdef") == SHA256_HEX - 1 &&
-	       strcmp(name + SHA256_HEX - 1, ".json") == 0;
+	       strncmp(name + SHA256_HEX - 1, ".json", 5) == 0;
 }
 
 int
