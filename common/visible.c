@@ -142,10 +142,32 @@ put_escaped(struct buf *b, const struct visible_char *c)
 		buf_printf(b, "\\u{%x}", (unsigned)c->cp);
 }
 
+/* Returns true for characters that reorder text, or that have no glyph. */
+static bool
+is_hidden(uint32_t cp)
+{
+	/* U+200D and U+FE0F are parts of emoji. */
+	static const struct {
+		uint32_t from, to;
+	} ranges[] = {{0x80, 0x9f}, {0xad, 0xad}, {0x34f, 0x34f},
+	    {0x61c, 0x61c}, {0x115f, 0x1160}, {0x17b4, 0x17b5},
+	    {0x180b, 0x180f}, {0x200b, 0x200c}, {0x200e, 0x200f},
+	    {0x2028, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164},
+	    {0xfe00, 0xfe0d}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0},
+	    {0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0xe0fff}};
+
+	for (size_t i = 0; i < nitems(ranges); i++)
+		if (cp >= ranges[i].from && cp <= ranges[i].to)
+			return true;
+	return false;
+}
+
 static bool
 is_shown(const struct visible_char *c, unsigned flags, bool mixed,
     unsigned marks, bool after_letter)
 {
+	if (c->cp == '\t' && flags & VISIBLE_PROSE)
+		return true;
 	if (c->bad || (c->cp < 0x80 && (c->cp < 0x20 || c->cp == 0x7f)))
 		return false;
 	if (c->cp < 0x80)
@@ -153,7 +175,10 @@ is_shown(const struct visible_char *c, unsigned flags, bool mixed,
 	if (flags & VISIBLE_ASCII)
 		return false;
 	if (is_mark(c->cp))
-		return !mixed && after_letter && marks <= VISIBLE_MARKS;
+		return after_letter && marks <= VISIBLE_MARKS &&
+		       (!mixed || flags & VISIBLE_PROSE);
+	if (flags & VISIBLE_PROSE)
+		return !is_hidden(c->cp);
 	if (c->script != 0)
 		return !mixed;
 	return is_punctuation(c->cp);
@@ -175,7 +200,8 @@ visible_add(struct buf *b, struct span s, unsigned flags)
 		}
 		c = char_at(s, i);
 		marks = is_mark(c.cp) ? marks + 1 : 0;
-		if ((c.cp == '\\' && !(flags & VISIBLE_AGAIN)) ||
+		if ((c.cp == '\\' &&
+			!(flags & (VISIBLE_AGAIN | VISIBLE_PROSE))) ||
 		    (c.cp == '"' && flags & VISIBLE_QUOTED))
 			buf_addc(b, '\\');
 		if (is_shown(&c, flags, mixed, marks, letter))

@@ -203,7 +203,7 @@ on_trouble(struct chan *ch, const struct msg_TROUBLE *m)
 {
 	const struct child *c = chan_arg(ch);
 
-	trouble_take(c->index, m->text, m->count);
+	trouble_take(c->index, m->text, m->count, m->retry);
 	talk_trouble_answer(c->index, m->status, m->retry);
 	return 0;
 }

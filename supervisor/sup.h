@@ -119,6 +119,7 @@ struct trouble {
 	char text[300];
 	uint64_t count; /* failures with that text; 0: never */
 	uint64_t at;    /* on the loop's clock */
+	int64_t until;  /* when it takes requests again, in seconds; or 0 */
 	char said[TROUBLE_REASONS][300];
 	unsigned nsaid; /* reasons reported so far */
 };

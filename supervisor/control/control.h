@@ -144,9 +144,11 @@ void control_keys_reload(
 void control_keys_state(unsigned provider);
 
 /*
- * trouble.c: Record that a provider failed `count` more times for this reason.
+ * trouble.c: Record that a provider failed `count` more times for this reason,
+ * and that it asks to wait `retry` seconds, unless that is 0.
  */
-void trouble_take(unsigned provider, struct span text, uint32_t count);
+void trouble_take(
+    unsigned provider, struct span text, uint32_t count, uint32_t retry);
 /* Returns the last failure (text, count, ago_ms), or NULL if there is none. */
 struct json_object *trouble_json(unsigned provider);
 /* Returns the failures of all providers, with the providers' names. */

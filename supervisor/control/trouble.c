@@ -8,8 +8,10 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/log.h"
+#include "conversation/talk_trouble.h"
 #include "json_put.h"
 #include "sup.h"
 
@@ -31,10 +33,11 @@ is_new(struct trouble *t, const char *text)
 }
 
 void
-trouble_take(unsigned provider, struct span text, uint32_t count)
+trouble_take(
+    unsigned provider, struct span text, uint32_t count, uint32_t retry)
 {
 	struct trouble *t = &sup.keys[provider].trouble;
-	char vis[sizeof(t->text)];
+	char vis[sizeof(t->text)], when[TALK_UNTIL];
 
 	log_vis(text, vis, sizeof(vis));
 	if (strcmp(vis, t->text) != 0) {
@@ -43,9 +46,12 @@ trouble_take(unsigned provider, struct span text, uint32_t count)
 	}
 	t->count += count;
 	t->at = loop_now(&sup.loop);
+	t->until = retry == 0 ? 0 : (int64_t)time(NULL) + retry;
+	(void)talk_trouble_time(t->until, when);
 	if (is_new(t, vis))
-		sup_warn("provider %s: %s. See: icctl status",
-		    sup.providers.list[provider].name, vis);
+		sup_warn("provider %s: %s%s%s. See: icctl status",
+		    sup.providers.list[provider].name, vis,
+		    when[0] != '\0' ? ", until " : "", when);
 }
 
 struct json_object *
@@ -53,11 +59,14 @@ trouble_json(unsigned provider)
 {
 	const struct trouble *t = &sup.keys[provider].trouble;
 	struct json_object *o;
+	char when[TALK_UNTIL];
 
 	if (t->count == 0)
 		return NULL;
 	o = json_object_new_object();
 	put_str(o, "text", t->text);
+	if (t->until != 0)
+		put_str(o, "until", talk_trouble_time(t->until, when));
 	put_int(o, "count", (int64_t)t->count);
 	put_int(o, "ago_ms", (int64_t)(loop_now(&sup.loop) - t->at));
 	return o;

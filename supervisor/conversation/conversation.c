@@ -88,10 +88,11 @@ static void
 talk_status(void)
 {
 	struct json_object *o = json_object_new_object();
+	const char *state = conversation_state();
 	char until[TALK_UNTIL];
 
-	put_str(o, "status", conversation_state());
-	if (talk_env.state == TALK_READY && talk_trouble_quota(until) &&
+	put_str(o, "status", state);
+	if (strcmp(state, "quota") == 0 && talk_trouble_quota(until) &&
 	    until[0] != '\0')
 		put_str(o, "until", until);
 	talk_event("session", 0, o);

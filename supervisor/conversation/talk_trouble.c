@@ -98,16 +98,15 @@ trouble_provider(void)
 	return "";
 }
 
-/* Returns the time as text, or "" if it is not known. */
-static const char *
-trouble_time(int64_t when, char *dst, size_t cap)
+const char *
+talk_trouble_time(int64_t when, char dst[TALK_UNTIL])
 {
 	time_t t = (time_t)when;
 	struct tm tm;
 
 	dst[0] = '\0';
 	if (when != 0 && gmtime_r(&t, &tm) != NULL)
-		(void)strftime(dst, cap, "%Y-%m-%dT%H:%M:%SZ", &tm);
+		(void)strftime(dst, TALK_UNTIL, "%Y-%m-%dT%H:%M:%SZ", &tm);
 	return dst;
 }
 
@@ -118,7 +117,7 @@ trouble_tell(enum adapter_trouble kind, int64_t reset)
 	char when[TALK_UNTIL], text[400], status[24] = "";
 	const char *name = trouble_provider();
 
-	(void)trouble_time(reset, when, sizeof(when));
+	(void)talk_trouble_time(reset, when);
 	if (trouble_env.status != 0)
 		snprintf(status, sizeof(status), " (%u)", trouble_env.status);
 	switch (kind) {
@@ -183,7 +182,7 @@ talk_trouble_quota(char until[TALK_UNTIL])
 	if (trouble_env.until != 0 && trouble_env.until <= (int64_t)time(NULL))
 		trouble_env.quota = false;
 	if (trouble_env.quota && until != NULL)
-		(void)trouble_time(trouble_env.until, until, TALK_UNTIL);
+		(void)talk_trouble_time(trouble_env.until, until);
 	return trouble_env.quota;
 }
 

@@ -39,6 +39,8 @@ const char *talk_trouble_end(bool failed);
  * of its return as text, "" if that is not known.
  */
 bool talk_trouble_quota(char until[TALK_UNTIL]);
+/* Write seconds since the epoch as in RFC 3339, or "" for 0. Returns `dst`. */
+const char *talk_trouble_time(int64_t, char dst[TALK_UNTIL]);
 /* Returns the milliseconds until then, or 0. */
 uint64_t talk_trouble_quota_ms(void);
 /* An earlier run of the session left a quota: `until` is as in session.json. */

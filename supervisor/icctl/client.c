@@ -63,22 +63,6 @@ icctl_dial(const char *dir)
 	return fd;
 }
 
-const char *
-icctl_span(int64_t ms, char *dst, size_t cap)
-{
-	int64_t s = ms / 1000;
-
-	if (s < 120)
-		snprintf(dst, cap, "%lld s", (long long)s);
-	else if (s < 7200)
-		snprintf(dst, cap, "%lld min", (long long)(s / 60));
-	else if (s < 172800)
-		snprintf(dst, cap, "%lld h", (long long)(s / 3600));
-	else
-		snprintf(dst, cap, "%lld days", (long long)(s / 86400));
-	return dst;
-}
-
 /* Say that the session has ended, and how to go on with it. */
 static void
 dial_ended(const struct icctl *ctl, const char *log)

@@ -109,6 +109,11 @@ bool icctl_confirm(const char *question);
 unsigned icctl_visible(void);
 /* Print escaped text, at most `max` bytes of it, quoted or not. */
 void icctl_put(struct span, size_t max, bool quoted);
+/*
+ * Print what an agent says to a person: only what could act on the terminal,
+ * hide or reorder is escaped, newlines included.
+ */
+void icctl_put_prose(struct span);
 void icctl_put_str(const char *);
 /*
  * trust.c: Show the entry of an MCP server in "entry", and as it "was", if that
@@ -189,7 +194,13 @@ int icctl_login(struct icctl *, int argc, char **argv);
 int icctl_policy(struct icctl *, int argc, char **argv);
 int icctl_mcp(struct icctl *, int argc, char **argv);
 
-/* keys.c: Write a duration in ms: "3 min", "2 h". Returns `dst`. */
+/* span.c: Write a duration in ms: "3 min", "2 h". Returns `dst`. */
 const char *icctl_span(int64_t ms, char *dst, size_t cap);
+/*
+ * Returns a time of the future, as in RFC 3339, with how long that is:
+ * "2026-11-25T12:00:00Z (in 5 h)"; in `dst`. Returns "" for any other text.
+ */
+#define ICCTL_UNTIL 64
+const char *icctl_until(const char *, char dst[ICCTL_UNTIL]);
 
 #endif

@@ -56,6 +56,18 @@ icctl_put(struct span s, size_t max, bool quoted)
 	printf(" ... (%zu bytes, sha256 %.16s)", s.len, sha256_hex(sum, hex));
 }
 
+void
+icctl_put_prose(struct span s)
+{
+	struct buf b;
+
+	buf_init(&b, SHOW_ALL);
+	(void)visible_add(&b, s, icctl_visible() | VISIBLE_PROSE);
+	if (b.len != 0)
+		(void)fwrite(buf_span(&b).p, 1, b.len, stdout);
+	buf_free(&b);
+}
+
 const char *
 icctl_path(const char *path, char dst[ICCTL_PATH])
 {

@@ -116,7 +116,7 @@ put_failures(json_object *reply)
 {
 	json_object *list = NULL, *o;
 	int64_t count;
-	char ago[32];
+	char ago[32], until[ICCTL_UNTIL];
 
 	if (!json_object_object_get_ex(reply, "failures", &list) ||
 	    json_object_array_length(list) == 0)
@@ -127,6 +127,8 @@ put_failures(json_object *reply)
 		count = icctl_number(o, "count");
 		printf("  %s: ", icctl_text(o, "provider"));
 		icctl_put_str(icctl_text(o, "text"));
+		if (icctl_until(icctl_text(o, "until"), until)[0] != '\0')
+			printf(", until %s", until);
 		printf("  (%lld time%s, last %s ago)\n", (long long)count,
 		    plural((uint64_t)count),
 		    icctl_span(icctl_number(o, "ago_ms"), ago, sizeof(ago)));
@@ -238,9 +240,9 @@ put_session(json_object *reply)
 {
 	static const char *const rows[] = {"session", "dir", "agent", "persona", "runtime", "transport",
 	    "image", "workspace", "policy", "started", "pid", "state",
-	    "quotaUntil", "auditFailed"};
+	    "auditFailed"};
 	int64_t pending = icctl_number(reply, "pending");
-	char path[ICCTL_PATH];
+	char path[ICCTL_PATH], until[ICCTL_UNTIL];
 	json_object *v, *counts = NULL;
 
 	for (size_t i = 0; i < nitems(rows); i++) {
@@ -250,6 +252,8 @@ put_session(json_object *reply)
 		icctl_put_str(icctl_path(json_object_get_string(v), path));
 		putchar('\n');
 	}
+	if (icctl_until(icctl_text(reply, "quotaUntil"), until)[0] != '\0')
+		printf("%-12sused up until %s\n", "quota", until);
 	put_clone(reply);
 	printf("%-12s%lld", "pending", (long long)pending);
 	if (pending != 0)

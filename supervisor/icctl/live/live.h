@@ -75,6 +75,7 @@ struct live_session {
 	char policy[1024];
 	char
 	    state[24]; /* running, or a conversation's: ready, processing ... */
+	char until[32]; /* when a used up quota returns, or "" */
 	enum live_state is;
 	char why[LIVE_TEXT]; /* it ended, printable */
 	json_object *status; /* the latest reply to `status`, or NULL */

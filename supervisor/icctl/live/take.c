@@ -204,6 +204,7 @@ take_status(struct live_session *s, json_object *o)
 	copy_vis(s, s->policy, sizeof(s->policy), icctl_text(o, "policy"));
 	copy_vis(s, s->state, sizeof(s->state),
 	    state[0] == '\0' ? "running" : state);
+	copy_vis(s, s->until, sizeof(s->until), icctl_text(o, "quotaUntil"));
 	(void)strlcpy(s->real, icctl_text(o, "dir"), sizeof(s->real));
 	take_budget(s, o);
 	live_tell(s, LIVE_ROW);
@@ -250,6 +251,7 @@ take_news(struct live_session *s, const char *event, json_object *o)
 		/* The state of a conversation. */
 		copy_vis(
 		    s, s->state, sizeof(s->state), icctl_text(o, "status"));
+		copy_vis(s, s->until, sizeof(s->until), icctl_text(o, "until"));
 		live_tell(s, LIVE_ROW);
 	} else if (strcmp(event, "turn_start") == 0 ||
 		   strcmp(event, "turn_end") == 0) {

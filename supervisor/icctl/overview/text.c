@@ -66,7 +66,7 @@ static void
 put_session(FILE *f, const struct live_session *s)
 {
 	json_object *grants = session_grants(s);
-	char path[ICCTL_PATH];
+	char path[ICCTL_PATH], until[ICCTL_UNTIL];
 
 	fprintf(f, "session %s\n", s->id);
 	fprintf(f, "  agent      %s\n", s->agent);
@@ -74,6 +74,8 @@ put_session(FILE *f, const struct live_session *s)
 	fprintf(f, "  policy     %s\n", icctl_path(s->policy, path));
 	fprintf(f, "  state      %s%s%s\n", s->state,
 	    s->why[0] != '\0' ? ": " : "", s->why);
+	if (icctl_until(s->until, until)[0] != '\0')
+		fprintf(f, "  quota      used up until %s\n", until);
 	fprintf(f, "  waiting    %u\n", s->nholds);
 	if (grants != NULL && json_object_array_length(grants) != 0)
 		fprintf(f, "  allowed    %zu for the session (g)\n",

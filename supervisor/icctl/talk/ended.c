@@ -68,7 +68,7 @@ talk_ended(struct icctl *ctl)
 	static const char *const rows[] = {
 	    "dir", "state", "why", "agent", "workspace"};
 	const char *id = strrchr(ctl->dir, '/');
-	char path[ICCTL_PATH], *real;
+	char path[ICCTL_PATH], until[ICCTL_UNTIL], *real;
 	json_object *row;
 	const char *text;
 	int fd;
@@ -98,6 +98,8 @@ talk_ended(struct icctl *ctl)
 		icctl_put_str(icctl_path(text, path));
 		putchar('\n');
 	}
+	if (icctl_until(icctl_text(row, "quotaUntil"), until)[0] != '\0')
+		printf("%-12sused up until %s\n", "quota", until);
 	ended_clone(row, id);
 	if (strcmp(icctl_text(row, "state"), "stopping") != 0 &&
 	    icctl_text(row, "workspace")[0] != '\0')

@@ -33,6 +33,8 @@ static volatile sig_atomic_t send_interrupted;
 static bool send_typed;
 /* With --schema: what the agent said in this turn. */
 static struct buf *send_said;
+/* The text that the agent said last. */
+static char send_last[1024];
 
 static void
 send_signaled(int sig)
@@ -49,7 +51,7 @@ put_text(const char *s, bool *fresh)
 
 	for (; *s != '\0'; s += n + (s[n] == '\n')) {
 		n = strcspn(s, "\n");
-		icctl_put(span_of(s, n), 1U << 20, false);
+		icctl_put_prose(span_of(s, n));
 		*fresh = s[n] == '\n';
 		if (*fresh)
 			putchar('\n');
@@ -73,6 +75,28 @@ put_line(const char *before, const char *s, bool *fresh)
 	*fresh = true;
 	fputs(before, stdout);
 	icctl_put_str(s);
+	putchar('\n');
+	fflush(stdout);
+}
+
+/* Print an error, unless the agent has just said the same as its text. */
+static void
+put_error(const char *text, bool *fresh)
+{
+	size_t n = strlen(text);
+
+	if (send_said != NULL) {
+		put_line("! ", text, fresh);
+		return;
+	}
+	if (n != 0 && strncmp(send_last, text, n) == 0 &&
+	    strspn(send_last + n, "\n") == strlen(send_last + n))
+		return;
+	if (!*fresh)
+		putchar('\n');
+	*fresh = true;
+	fputs("! ", stdout);
+	icctl_put_prose(span_str(text));
 	putchar('\n');
 	fflush(stdout);
 }
@@ -121,12 +145,14 @@ send_event(const struct icctl *ctl, json_object *o)
 		icctl_put_json(o);
 		fflush(stdout);
 	} else if (strcmp(event, "agent_text") == 0) {
+		(void)strlcpy(
+		    send_last, icctl_text(o, "text"), sizeof(send_last));
 		if (send_said == NULL)
 			put_text(icctl_text(o, "text"), &fresh);
 	} else if (strcmp(event, "tool_call") == 0) {
 		put_call(o, &fresh);
 	} else if (strcmp(event, "error") == 0) {
-		put_line("! ", icctl_text(o, "text"), &fresh);
+		put_error(icctl_text(o, "text"), &fresh);
 	} else if (strcmp(event, "escalation") == 0) {
 		if (!held_may(ctl))
 			put_held(o, &fresh);

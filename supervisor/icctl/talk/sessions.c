@@ -158,6 +158,7 @@ talk_row(const char *dir, const char *id)
 	json_object *row, *live = session_ask(dir),
 			  *file = session_read(dir, "session.json");
 	const char *state = icctl_text(live, "state");
+	char until[ICCTL_UNTIL];
 
 	if (live == NULL && file == NULL && !session_is(dir))
 		return NULL;
@@ -184,7 +185,11 @@ talk_row(const char *dir, const char *id)
 		copy(row, live, "pending", "pending");
 		copy(row, live, "turn", "turn");
 	}
-	copy(row, live != NULL ? live : file, "quotaUntil", "quotaUntil");
+	/* An ended session keeps a time that may be over by now. */
+	if (icctl_until(icctl_text(live != NULL ? live : file, "quotaUntil"),
+		until)[0] != '\0')
+		copy(row, live != NULL ? live : file, "quotaUntil",
+		    "quotaUntil");
 	session_clone(row, dir, live != NULL);
 	json_object_object_add(row, "dir", json_object_new_string(dir));
 	json_object_put(live);
@@ -260,18 +265,14 @@ put_place(json_object *row)
 static void
 put_row(json_object *row)
 {
-	char turn[24];
+	char until[ICCTL_UNTIL];
 
-	snprintf(turn, sizeof(turn), "%lld",
-	    (long long)icctl_number(row, "turn"));
 	printf("%-21s %-12s %-14s ", icctl_text(row, "id"),
 	    icctl_text(row, "state"), icctl_text(row, "agent"));
 	printf("%7lld  ", (long long)icctl_number(row, "pending"));
 	put_place(row);
-	if (icctl_text(row, "quotaUntil")[0] != '\0') {
-		fputs(", quota used up until ", stdout);
-		icctl_put_str(icctl_text(row, "quotaUntil"));
-	}
+	if (icctl_until(icctl_text(row, "quotaUntil"), until)[0] != '\0')
+		printf(", quota used up until %s", until);
 	putchar('\n');
 }
 

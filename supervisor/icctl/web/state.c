@@ -69,6 +69,7 @@ state_row(struct web *w, struct live_session *s)
 	put_str(o, "workspace", s->workspace);
 	put_str(o, "policy", s->policy);
 	put_str(o, "state", s->state);
+	put_str(o, "until", s->until);
 	put_str(o, "is", is[s->is] == NULL ? "" : is[s->is]);
 	put_str(o, "why", s->why);
 	for (unsigned i = 0; i < s->nholds; i++)

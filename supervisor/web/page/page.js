@@ -321,7 +321,8 @@
     fact(list, "Agent", s.agent);
     fact(list, "Workspace", s.workspace);
     fact(list, "Policy", s.policy);
-    fact(list, "State", s.state + (s.why ? ": " + s.why : "") +
+    const until = s.until ? new Date(s.until) : null;
+    fact(list, "State", s.state + (until > Date.now() ? ", used up until " + until.toLocaleString() : "") + (s.why ? ": " + s.why : "") +
       (s.is === "silent" ? ", and it does not answer" : s.is === "lost" ? ", and the connection is lost" : ""));
     $("facts").replaceChildren(...list);
     for (const t of $("tabs").children) {

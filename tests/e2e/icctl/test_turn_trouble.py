@@ -12,7 +12,9 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
+import tmux  # noqa: E402
 from test_conversation import Talk, ends_properly, texts  # noqa: E402
+from webpage import Page  # noqa: E402
 
 t = h.Tap()
 # "ask N...": ask for these replies, one after the other, and fail if the last
@@ -35,6 +37,9 @@ for n in rest.split() if word == "ask" else []:
         e.read()
         status = 1
 if word == "say":
+    print(json.dumps({"type": "bad", "text": rest}))
+if word == "echo":
+    print(json.dumps({"type": "args", "text": rest}))
     print(json.dumps({"type": "bad", "text": rest}))
 if word == "cry":
     print(rest, file=sys.stderr)
@@ -104,7 +109,8 @@ def test_all(work):
             raise RuntimeError(k.started.stderr)
         by_status(k)
         by_words(k)
-        kept(k)
+        shown(k)
+        kept(k, work)
     p.end()
 
 
@@ -115,7 +121,16 @@ def by_status(k):
     t.ok(until is not None and until.endswith("Z"), "until that time", until)
     t.equal(state(k), [("quota", until)] * 3, "it is the session's status")
     r = k.icctl("ls")
-    t.ok(f"quota used up until {until}" in r.stdout, "ls says it", r.stdout)
+    t.ok(f"quota used up until {until} (in " in r.stdout, "ls says it",
+         r.stdout)
+    r = k.icctl("status")
+    t.ok(f"\nquota       used up until {until} (in " in r.stdout and
+         f"for now, until {until} (in " in r.stdout,
+         "status says it, and which provider", r.stdout)
+    with open(os.path.join(k.s.dir, "session.log"), encoding="utf-8") as f:
+        t.contains(f.read(), f"LIMITED (429): the provider takes no more "
+                   f"requests for now, until {until}. See: icctl status",
+                   "and the session's log")
     expect(k, "ask 0", "", "", "a message may be sent before that")
     t.equal(state(k), [("ready", None)] * 3, "and the status is gone")
     until, _ = expect(k, "ask 5", "transient", "again in a minute",
@@ -152,14 +167,57 @@ def by_words(k):
          "the next message begins another", (old, new))
 
 
-def kept(k):
+def shown(k):
+    r = k.icctl("send", "echo it\u2019s \u00b7 \u2713 \\n \u202e")
+    t.equal([x[x.index("it\u2019s"):] for x in r.stdout.split("\n")
+             if "\u00b7" in x], ["it\u2019s \u00b7 \u2713 \\n \ufffd"],
+            "what the agent says twice is printed once, as it says it")
+
+
+def screens(k, work, until):
+    """`icctl watch` and the page say the time, too."""
+    page = Page(k.s.home)
+    page.login()
+    row = page.until(lambda s: s["sessions"] and
+                     s["sessions"][0]["state"] == "quota", "the page is late")
+    t.equal(row["sessions"][0]["until"], until, "the page is told the time")
+    page.stop()
+    if not tmux.PROGRAM:
+        t.skip("watch", "tmux is not installed")
+        return
+    term = tmux.Tmux(work, k.s.env, cols=120)
+    try:
+        term.run(f"{h.program('icctl')} watch")
+        term.until(f"quota      used up until {until} (in ")
+    finally:
+        term.end()
+    t.ok(True, "watch says it")
+
+
+def ended(k, until):
+    r = k.icctl("--session", k.told["session"], "status")
+    t.ok(f"\nquota       used up until {until} (in " in r.stdout,
+         "status of an ended session says it", r.stdout)
+    path = os.path.join(k.s.dir, "session.json")
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    h.put(path, text.replace(until, "2026-01-01T00:00:00Z"), 0o600)
+    r = k.icctl("ls", "--json")
+    t.equal(["quota" in k.icctl("ls").stdout, "quotaUntil" in r.stdout],
+            [False, False], "ls does not say a time that is over")
+    h.put(path, text, 0o600)
+
+
+def kept(k, work):
     until, _ = expect(k, "ask 1", "quota", "", "a quota again")
+    screens(k, work, until)
     k.icctl("stop")
     h.wait_for(lambda: not os.path.exists(f"/proc/{k.told['pid']}/ns"),
                "the session does not end")
     row = json.loads(k.icctl("ls", "--json").stdout)[0]
     t.equal((row["state"], row.get("quotaUntil")), ("closed", until),
             "an ended session keeps the time")
+    ended(k, until)
     r = k.icctl("resume", "--json", k.told["session"])
     t.equal(r.returncode, 0, "it is resumed")
     k.told = json.loads(r.stdout)

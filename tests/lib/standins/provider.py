@@ -161,6 +161,8 @@ class Connection:
         for n, piece in enumerate(pieces):
             if n and self.provider.opts.delay:
                 time.sleep(self.provider.opts.delay / 1000)
+            if piece is None:
+                self.stall()
             self.send(b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else
                       piece)
         if chunked:

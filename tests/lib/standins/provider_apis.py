@@ -8,9 +8,11 @@ A script is a list of steps: {"tool": "regex", "args": {...}} calls the first
 offered tool that matches; {"text": "... $RESULT ..."} is the final answer, in
 which $RESULT is the last tool result; {"call": "name", "args": {...}} calls a
 tool by that name, offered or not; {"status": 529, "times": 2, "error": "..."}
-refuses the request so many times, before the rest of the step applies.  A step
-of a stream may have "stop": "length" or "refused", the reason for which it ends;
-"broken": how many times the stream ends in the middle; "tokens": how long the
+refuses the request so many times, before the rest of the step applies, with
+the fields of "headers" in its answer, and "body" in place of the usual one.  A
+step of a stream may have "stop": "length" or "refused", the reason for which it
+ends; "broken": how many times the stream ends in the middle; "stalls": true: it
+stays open in the middle until the client closes it; "tokens": how long the
 conversation is said to be; "raw": arguments of a call as text; "twice": the call is made two times at once,
 so that two results follow, and the next step of the script is skipped.  After the last
 step, or if no offered
@@ -38,7 +40,8 @@ class Refused(Exception):
     def __init__(self, step):
         super().__init__(step["status"])
         self.status = step["status"]
-        self.body = {"type": "error", "error": {
+        self.headers = list(step.get("headers", {}).items())
+        self.body = step.get("body") or {"type": "error", "error": {
             "type": step.get("type", "api_error"),
             "message": step.get("error", "as the script says")}}
 
@@ -398,12 +401,21 @@ def twist(events):
     return events
 
 
+def stream(events):
+    """Returns the parts of the stream; None stands for a wait until the client
+    has closed it."""
+    parts = [event_bytes(e) for e in twist(events)]
+    if getattr(_now, "step", {}).get("stalls"):
+        return [*parts[:len(parts) // 2], None]
+    return parts
+
+
 def answer(script, method, target, body):
     """Returns ("sse", [bytes...]) or ("json", status, object)."""
     try:
         return _answer(script, method, target, body)
     except Refused as e:
-        return ("json", e.status, e.body)
+        return ("json", e.status, e.body, *e.headers)
 
 
 def _answer(script, method, target, body):
@@ -424,7 +436,7 @@ def _answer(script, method, target, body):
             r"/v1beta/models/[^/]+:(streamG|g)enerateContent", path):
         events, reply = gemini(script, body)
         if ":stream" in path:
-            return ("sse", [event_bytes(e) for e in twist(events)])
+            return ("sse", stream(events))
         return ("json", 200, reply)
     if method == "POST" and path in APIS:
         if not isinstance(body, dict):
@@ -432,7 +444,7 @@ def _answer(script, method, target, body):
                 "type": "invalid_request_error", "message": "not JSON"}})
         events, reply = APIS[path](script, body)
         if body.get("stream"):
-            return ("sse", [event_bytes(e) for e in twist(events)])
+            return ("sse", stream(events))
         return ("json", 200, reply)
     return ("json", 404, {"type": "error", "error": {
         "type": "not_found_error", "message": "stand-in: no such endpoint"}})

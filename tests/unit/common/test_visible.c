@@ -105,6 +105,21 @@ static const struct {
     {"/\xcc\xb8", "/\\u{338}", 0, "a mark over punctuation"},
     {"e\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81",
 	"e\xcc\x81\xcc\x81\xcc\x81\xcc\x81\\u{301}", 0, "a heap of marks"},
+    {"it\xe2\x80\x99s \xc2\xb7 \xe2\x86\x92 \xe2\x9c\x93\t\"\\n\"",
+	"it\xe2\x80\x99s \xc2\xb7 \xe2\x86\x92 \xe2\x9c\x93\t\"\\n\"",
+	VISIBLE_PROSE, "prose"},
+    {"p\xd0\xb0ypal", "p\xd0\xb0ypal", VISIBLE_PROSE, "prose of two scripts"},
+    {"\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x9a\x80",
+	"\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x9a\x80", VISIBLE_PROSE,
+	"prose with an emoji"},
+    {"a\x1b[2J\r\x7f\xc2\x9b\xe2\x80\xae\xff",
+	"a\\x1b[2J\\x0d\\x7f\\u{9b}\\u{202e}\\xff", VISIBLE_PROSE,
+	"prose that acts on a terminal"},
+    {"\xe2\x80\x8b\xef\xbb\xbf\xf3\xa0\x81\x81",
+	"\\u{200b}\\u{feff}\\u{e0041}", VISIBLE_PROSE,
+	"prose with what has no glyph"},
+    {"\xc2\xb7\t", "\\u{b7}\t", VISIBLE_PROSE | VISIBLE_ASCII,
+	"prose for an ASCII terminal"},
 };
 
 int
