@@ -8,6 +8,7 @@
 
 #include "common/log.h"
 #include "common/sha256.h"
+#include "common/visible.h"
 
 /*
  * Grant what was shown for the session. Returns the id, or 0 if nothing was
@@ -104,14 +105,30 @@ verdict_permitted(const struct hold *h, const struct msg_VERDICT_GO *m)
 	       m->times == 0;
 }
 
+/* Refuse the held call, with the user's words. */
+static void
+verdict_deny(struct policyd_env *env, struct hold *h, struct span because)
+{
+	struct span reason = reason_bare(span_str(h->reason));
+	struct buf b;
+
+	buf_init(&b, 600);
+	/* Words that do not fit are left out. */
+	(void)visible_add(&b, because, VISIBLE_PROSE);
+	hold_refuse(env, h, PROTO_HOLD_DENIED,
+	    "ESCALATION DENIED: the user denied this call (%.*s)%s%.*s",
+	    (int)(reason.len < 1000 ? reason.len : 1000), reason.p,
+	    b.len == 0 ? "" : "\nThe user says: ", (int)b.len,
+	    b.len == 0 ? "" : (const char *)buf_span(&b).p);
+	buf_free(&b);
+}
+
 void
 call_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
 {
 	struct hold *h = hold_find(&env->holds, m->id);
 	struct msg_LATE late = {.id = m->id};
 	struct call *call;
-	struct span reason;
-	char because[600];
 
 	/* The verdict must be about what was shown: compare the digests. */
 	if (h == NULL || h->asking ||
@@ -146,12 +163,7 @@ call_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
 	} else {
 		tool_grants_end(env, h->server, span_str(h->tool), true,
 		    "a call of the tool was denied");
-		log_vis(m->because, because, sizeof(because));
-		reason = reason_bare(span_str(h->reason));
-		hold_refuse(env, h, PROTO_HOLD_DENIED,
-		    "ESCALATION DENIED: the user denied this call (%.*s)%s%s",
-		    (int)(reason.len < 1000 ? reason.len : 1000), reason.p,
-		    m->because.len == 0 ? "" : "\nThe user says: ", because);
+		verdict_deny(env, h, m->because);
 	}
 	call_arm(env);
 }

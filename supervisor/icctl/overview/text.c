@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wchar.h>
 
 #include "icctl/hold/hold_view.h"
+#include "icctl/wrap.h"
 #include "json_put.h"
 
 static const char text_keys[] =
@@ -151,50 +151,6 @@ put_view(FILE *f, struct overview *o, const struct overview_row *row)
 	}
 }
 
-/*
- * Returns the bytes of `p` that fit into `cols` columns, at least one, up to a
- * space if one is in their second half.
- */
-static size_t
-text_fit(const char *p, size_t len, unsigned cols)
-{
-	mbstate_t st;
-	unsigned used = 0;
-	size_t at = 0, space = 0, n;
-	wchar_t c;
-	int w;
-
-	memset(&st, 0, sizeof(st));
-	while (at < len) {
-		n = mbrtowc(&c, p + at, len - at, &st);
-		if (n == 0 || n == (size_t)-1 || n == (size_t)-2) {
-			memset(&st, 0, sizeof(st));
-			n = 1;
-			w = 1;
-		} else if ((w = wcwidth(c)) < 0) {
-			w = 1;
-		}
-		if (at != 0 && used + (unsigned)w > cols)
-			return space > at / 2 ? space : at;
-		used += (unsigned)w;
-		at += n;
-		if (p[at - 1] == ' ')
-			space = at;
-	}
-	return at;
-}
-
-/* Returns the columns before what continues a long line. */
-static unsigned
-text_indent(const char *p, size_t len, unsigned cols)
-{
-	unsigned n = 0;
-
-	while (n < len && p[n] == ' ')
-		n++;
-	return n + 2 < cols / 2 ? n + 2 : 0;
-}
-
 /* Divide the text into lines of the screen. */
 static void
 text_wrap(struct overview *o, unsigned cols)
@@ -210,8 +166,8 @@ text_wrap(struct overview *o, unsigned cols)
 		nl = memchr(o->text + at, '\n', o->len - at);
 		n = nl == NULL ? o->len - at : (size_t)(nl - o->text) - at;
 		if (indent == 0)
-			deep = text_indent(o->text + at, n, cols);
-		used = text_fit(o->text + at, n, cols - indent);
+			deep = wrap_indent(o->text + at, n, cols);
+		used = wrap_fit(o->text + at, n, cols - indent);
 		if (o->nlines == cap) {
 			cap = cap == 0 ? 128 : 2 * cap;
 			o->lines =

@@ -16,6 +16,7 @@
 
 #include "icctl/hold/hold_view.h"
 #include "icctl/icctl.h"
+#include "icctl/wrap.h"
 
 /*
  * A call that has just appeared cannot be answered yet: the key may have been
@@ -134,6 +135,9 @@ panel_page(struct watch_panel *p)
 void
 panel_draw(struct watch_panel *p, json_object *hold, bool paged)
 {
+	unsigned rows, cols;
+	char *text;
+	size_t len;
 	FILE *f;
 
 	panel_clear(p);
@@ -143,6 +147,12 @@ panel_draw(struct watch_panel *p, json_object *hold, bool paged)
 	if (fclose(f) != 0)
 		err(ICCTL_FAILED, "output");
 	if (paged) {
+		screen(&rows, &cols);
+		if ((text = wrap_text(p->text, p->len, cols, &len)) == NULL)
+			err(ICCTL_FAILED, "output");
+		free(p->text);
+		p->text = text;
+		p->len = len;
 		/*
 		 * Keys that were typed before the call appeared are not meant
 		 * for it.

@@ -23,6 +23,7 @@
 #include "icctl/overview/overview.h"
 #include "icctl/watch/news.h"
 #include "icctl/watch/panel.h"
+#include "icctl/watch/reason.h"
 #include "json_put.h"
 
 #define WATCH_MAX 256
@@ -38,6 +39,7 @@ static struct {
 	bool here;  /* a panel, which ends once no call is pending */
 	bool alone; /* a panel on a screen of its own: ^C is a key */
 	struct watch_panel panel;
+	struct watch_reason reason;
 	struct termios saved;
 } watch_env;
 
@@ -85,7 +87,8 @@ prompt(void)
 {
 	const struct watch_panel *p = &watch_env.panel;
 
-	if (!watch_env.keys || watch_env.nholds == 0)
+	if (!watch_env.keys || watch_env.nholds == 0 ||
+	    watch_env.reason.id[0] != '\0')
 		return;
 	if (panel_more(p)) {
 		printf("%s: [space] for the rest of it  [d]eny  [n]ext  [q]uit "
@@ -109,7 +112,8 @@ ask_for_key(void)
 	json_object *whole;
 
 	if (watch_env.nholds == 0 && watch_env.here) {
-		watch_env.ended = true;
+		/* A reason that is still typed is not for what comes then. */
+		watch_env.ended = watch_env.reason.id[0] == '\0';
 		return;
 	}
 	if (watch_env.nholds == 0) {
@@ -223,13 +227,17 @@ on_event(json_object *event)
 		return;
 	}
 	panel_begin(&watch_env.panel);
+	if (watch_env.reason.id[0] != '\0')
+		putchar('\n');
 	show_event(event);
+	if (watch_env.reason.id[0] != '\0')
+		reason_show(&watch_env.reason);
 	panel_end(&watch_env.panel);
 }
 
 /* Answer the first pending call, on a connection of its own. */
 static void
-answer_now(const char *op, bool session)
+answer_now(const char *op, bool session, const char *because)
 {
 	json_object *req, *reply, *okay, *hold = watch_env.holds[0];
 
@@ -237,6 +245,8 @@ answer_now(const char *op, bool session)
 	put_str(req, "digest", icctl_text(hold, "digest"));
 	if (session)
 		put_str(req, "session", icctl_text(hold, "sessionDigest"));
+	if (because != NULL)
+		put_str(req, "because", because);
 	reply = icctl_ask(watch_env.ctl, req);
 	json_object_put(req);
 	if (reply == NULL)
@@ -303,8 +313,29 @@ second_key(char key)
 		puts("-- not approved --");
 		prompt();
 	} else if (may_answer(true)) {
-		answer_now("approve", how == 's');
+		answer_now("approve", how == 's', NULL);
 	}
+}
+
+/* A key of the reason for which a call is denied. */
+static void
+reason_typed(char key)
+{
+	struct watch_reason *r = &watch_env.reason;
+	enum watch_reason_end end = reason_key(r, key);
+	bool same = watch_env.nholds != 0 &&
+		    strcmp(icctl_text(watch_env.holds[0], "id"), r->id) == 0;
+
+	if (end == REASON_MORE)
+		return;
+	r->id[0] = '\0';
+	if (end == REASON_DENY && same) {
+		answer_now("deny", false, r->text);
+		return;
+	}
+	puts(end == REASON_DENY ? "-- it has ended meanwhile --"
+				: "-- not denied --");
+	ask_for_key();
 }
 
 static void
@@ -330,7 +361,8 @@ key_for_hold(char key)
 		break;
 	case 'd':
 		if (may_answer(false))
-			answer_now("deny", false);
+			reason_begin(&watch_env.reason,
+			    icctl_text(watch_env.holds[0], "id"));
 		break;
 	case 'A':
 		if (!may_answer(true))
@@ -348,7 +380,7 @@ key_for_hold(char key)
 		break;
 	default:
 		puts("a: approve, s: approve for the session, A: always, d: "
-		     "deny, n: next, q: quit");
+		     "deny, with a reason, n: next, q: quit");
 		break;
 	}
 }
@@ -362,14 +394,16 @@ on_key(void)
 	if (read(STDIN_FILENO, &key, 1) != 1)
 		return false;
 	panel_begin(&watch_env.panel);
-	if (watch_env.panel.armed != '\0' && watch_env.nholds != 0)
+	if (watch_env.reason.id[0] != '\0')
+		reason_typed(key);
+	else if (watch_env.panel.armed != '\0' && watch_env.nholds != 0)
 		second_key(key);
 	else if (key == 'q' || (watch_env.alone && key == 0x03))
 		watch_env.panel.armed = 'q';
 	else if (watch_env.nholds != 0 || strchr("asAdn ", key) == NULL)
 		key_for_hold(key);
 	panel_end(&watch_env.panel);
-	return watch_env.panel.armed != 'q';
+	return watch_env.panel.armed != 'q' && !watch_env.ended;
 }
 
 /* Handle one reply or event; NULL if the connection broke. */
@@ -464,6 +498,7 @@ watch_reset(void)
 	while (watch_env.nholds != 0)
 		json_object_put(watch_env.holds[--watch_env.nholds]);
 	panel_clear(&watch_env.panel);
+	watch_env.reason.id[0] = '\0';
 	watch_env.begun = watch_env.heard = watch_env.ended = false;
 }
 

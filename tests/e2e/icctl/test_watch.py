@@ -72,6 +72,60 @@ def test_waits(work):
         t.equal(term.end(), 0, "q leaves")
 
 
+REASON = rb"-- deny (\w{4}); reason \(Enter denies, Esc does not\): "
+
+
+def denied(term, s, m, call):
+    """d: a line that takes a reason, which the agent reads."""
+    term.answer(b"d")
+    term.until(REASON)
+    term.key(b"Ask A\x1b[A")
+    out = term.until(rb"not denied --(?s:.*)\[d\]eny").decode()
+    t.ok(len(s.pending()) == 1 and "one page" not in out,
+         "Esc, or the Esc of an arrow key, leaves it, and no letter of it is a "
+         "command", out)
+    term.answer(b"d")
+    term.until(REASON)
+    term.key("aAsx\x7f\u00e9\x7fdq\x15Not d\u00e8s aujourd'hui, Al\x7f\x7fsA"
+             "\n".encode())
+    r = call.wait()
+    t.ok(r.get("isError") and "ESCALATION DENIED" in h.text_of(r) and
+         "Not d\u00e8s aujourd'hui, sA" in h.text_of(r),
+         "d: it is denied, and the agent reads why", r)
+    term.until(rb"no pending calls")
+
+
+def ended(term, s, m):
+    """A call that ends while its reason is typed, and another comes."""
+    call = m.start_call("echo__echo", {"text": "three"})
+    first = s.held()["id"]
+    term.until(rb"\[d\]eny")
+    term.answer(b"d")
+    term.until(REASON)
+    term.key(b"bec")
+    other = m.start_call("echo__echo", {"text": " ".join(
+        ["words"] * 12 + ["alongword" * 3] + ["more"] * 12)})
+    term.until(rb"echo(?s:.*): bec$")
+    s.icctl("approve", first, check=True)
+    call.wait()
+    out = term.until(rb"reason[^\n]*: bec$").decode()
+    long = [x for x in out.splitlines() if "words" in x or "more" in x]
+    t.ok(len(long) > 1 and max(map(len, long)) <= 80 and
+         "alongword" * 3 in out, "lines are divided between words", long)
+    term.key(b"ause all A")
+    term.until(rb"ause all A$")
+    term.key(b"\n")
+    term.until(rb"it has ended meanwhile --(?s:.*)\[d\]eny")
+    t.equal(len(s.pending()), 1,
+            "the reason for a call that has ended denies no other")
+    term.answer(b"d")
+    term.until(REASON)
+    term.key(b"\r")
+    t.contains(h.text_of(other.wait()), "ESCALATION DENIED",
+               "Enter alone denies, too")
+    term.until(rb"no pending calls")
+
+
 def main():
     with h.workdir() as work, t.case("waits"):
         test_waits(work)
@@ -99,11 +153,8 @@ def main():
             t.ok("one" in h.text_of(call.wait()), "a: the first one happens")
             term.until(rb"\[a\]pprove")
             t.ok(True, "and the second is asked for")
-            term.answer(b"d")
-            r = second.wait()
-            t.ok(r.get("isError") and "ESCALATION DENIED" in
-                 h.text_of(r), "d: it is denied", r)
-            term.until(rb"no pending calls")
+            denied(term, s, m, second)
+            ended(term, s, m)
             term.key(b"q")
             t.equal(term.end(), 0, "q leaves")
             term = Terminal(argv, env)

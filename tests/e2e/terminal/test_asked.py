@@ -56,8 +56,11 @@ def answered(p):
     t.contains(out, "got the secret\n", "a and its letter: the call happens, "
                "and the agent goes on")
     sh.answer(b"d")
+    sh.until(rb"reason \(Enter denies, Esc does not\): ")
+    sh.key(b"Not this file.\n")
     out = sh.until(SHOWN).decode()
-    t.contains(out, "got ESCALATION DENIED", "d: it is denied")
+    t.ok("got ESCALATION DENIED" in out and "Not this file." in out,
+         "d: it is denied, and the agent reads why", out)
     sh.key(b"q")
     out = sh.until(rb"not answered yet: [^\n]*icctl approve (\w{4})").decode()
     t.equal(p.pending(), re.findall(r"approve (\w{4})", out),

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: ISC */
+#include "icctl/wrap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+size_t
+wrap_fit(const char *p, size_t len, unsigned cols)
+{
+	mbstate_t st;
+	unsigned used = 0;
+	size_t at = 0, space = 0, n;
+	wchar_t c;
+	int w;
+
+	memset(&st, 0, sizeof(st));
+	while (at < len) {
+		n = mbrtowc(&c, p + at, len - at, &st);
+		if (n == 0 || n == (size_t)-1 || n == (size_t)-2) {
+			memset(&st, 0, sizeof(st));
+			n = 1;
+			w = 1;
+		} else if ((w = wcwidth(c)) < 0) {
+			w = 1;
+		}
+		if (at != 0 && used + (unsigned)w > cols)
+			return space > at / 2 ? space : at;
+		used += (unsigned)w;
+		at += n;
+		if (p[at - 1] == ' ')
+			space = at;
+	}
+	return at;
+}
+
+unsigned
+wrap_indent(const char *p, size_t len, unsigned cols)
+{
+	unsigned n = 0;
+
+	while (n < len && p[n] == ' ')
+		n++;
+	return n + 2 < cols / 2 ? n + 2 : 0;
+}
+
+char *
+wrap_text(const char *p, size_t len, unsigned cols, size_t *n)
+{
+	unsigned deep = 0, indent = 0;
+	size_t line, used;
+	const char *nl;
+	char *out = NULL;
+	FILE *f;
+
+	if ((f = open_memstream(&out, n)) == NULL)
+		return NULL;
+	for (size_t at = 0; at < len; at += used) {
+		nl = memchr(p + at, '\n', len - at);
+		line = nl == NULL ? len - at : (size_t)(nl - p) - at;
+		if (indent == 0)
+			deep = wrap_indent(p + at, line, cols);
+		used = wrap_fit(p + at, line, cols - indent);
+		(void)fprintf(f, "%*s", (int)indent, "");
+		(void)fwrite(p + at, 1, used, f);
+		indent = used == line ? 0 : deep;
+		if (used != line || nl != NULL)
+			(void)fputc('\n', f);
+		used += used == line && nl != NULL;
+	}
+	if (fclose(f) != 0) {
+		free(out);
+		return NULL;
+	}
+	return out;
+}
