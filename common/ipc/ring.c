@@ -36,7 +36,8 @@ ring_room(struct ring *r, uint32_t need)
 {
 	if (r->at - r->seen <= RING_BYTES - need)
 		return 1;
-	r->seen = atomic_load_explicit(&r->s->head, memory_order_acquire);
+	/* Not an acquire load, which may overtake the store to `starved`. */
+	r->seen = atomic_load(&r->s->head);
 	if (r->at - r->seen > RING_BYTES)
 		return -1;
 	return r->at - r->seen <= RING_BYTES - need ? 1 : 0;
