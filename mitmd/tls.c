@@ -66,7 +66,7 @@ tls_alpn(SSL *ssl, const unsigned char **out, unsigned char *outlen,
 	return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/* TLS 1.2 resumes without fresh keys: such a session is used once. */
+/* Returns true for a session of TLS 1.2, which would resume without new keys. */
 static int
 tls_used_once(SSL *ssl, int forward_secret)
 {
@@ -77,7 +77,7 @@ tls_used_once(SSL *ssl, int forward_secret)
  * Let the agent resume: its connection then costs no signature and no check of
  * the certificate. Each host has a context, and so a cache, of its own, and a
  * handshake that resumes checks the name and the protocol again. A ticket is
- * the number of an entry: no key outlives the session that it opens.
+ * only the number of an entry: there is no key that opens many sessions.
  */
 static int
 tls_resumption(SSL_CTX *ctx, const struct span *host)
@@ -177,14 +177,30 @@ mitmd_tls_error(void)
 	return reason != NULL ? reason : "the connection ended";
 }
 
+/*
+ * OpenSSL before 3.0.14, 3.1.6 and 3.2.2 may cache a session that it can never
+ * remove; from then on the cache would grow without a limit (CVE-2024-2511).
+ * Such a host's sessions are no longer resumed.
+ */
+static void
+tls_bound(SSL_CTX *ctx)
+{
+	if (SSL_CTX_sess_number(ctx) <= TLS_SESSIONS)
+		return;
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+	(void)SSL_CTX_set_num_tickets(ctx, 0);
+}
+
 int
 mitmd_tls_handshake(struct agent *a)
 {
 	int r;
 
 	ERR_clear_error();
-	if ((r = SSL_do_handshake(a->ssl)) == 1)
+	if ((r = SSL_do_handshake(a->ssl)) == 1) {
+		tls_bound(SSL_get_SSL_CTX(a->ssl));
 		return 1;
+	}
 	return SSL_get_error(a->ssl, r) == SSL_ERROR_WANT_READ ? 0 : -1;
 }
 
