@@ -18,6 +18,7 @@
 #include "common/visible.h"
 
 #define DIFF_FILE (256U << 10)
+#define DIFF_EDITS 1000U    /* each copies the text */
 #define DIFF_CELLS 1000000U /* in the table of common lengths */
 #define DIFF_SHOWN 40U	    /* lines, unless all is shown in full */
 #define DIFF_LINE 200U	    /* bytes of one, likewise */
@@ -229,13 +230,14 @@ hold_diff_texts(struct hold_text *t, struct span was, struct span is)
 	free(b);
 }
 
-/* Returns the edits of the call, or NULL if it has none, or others too. */
+/* Returns the edits of the call, or NULL if it has none that can be shown. */
 static const struct value *
 diff_edits(const struct value *arguments)
 {
 	const struct value *edits = value_get(arguments, "edits"), *e;
 
-	if (edits == NULL || edits->type != VALUE_ARRAY || edits->count == 0)
+	if (edits == NULL || edits->type != VALUE_ARRAY || edits->count == 0 ||
+	    edits->count > DIFF_EDITS)
 		return NULL;
 	for (e = edits->child; e != NULL; e = e->next)
 		if (e->type != VALUE_OBJECT ||
@@ -247,8 +249,8 @@ diff_edits(const struct value *arguments)
 
 /*
  * Apply the edits to the text, one after the other, each where its old text
- * occurs first. Returns the number of one whose old text is not there, 0 if
- * there is none, or -1 if the result is too large.
+ * occurs first. Returns 0, the number of the first edit whose old text is not
+ * there, or -1 if the result is too large.
  */
 static int
 diff_apply(const struct value *edits, struct span text, struct buf *to)

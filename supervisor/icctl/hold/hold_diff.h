@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * For a call that would write a whole file, or change parts of it: how the file
- * would differ from the file as it is now. This is for the person's eyes; an approval is for the call.
+ * would differ from the file as it is now. This is for the person's eyes; an
+ * approval is for the call.
  */
 #ifndef ICCTL_HOLD_DIFF_H
 #define ICCTL_HOLD_DIFF_H
@@ -11,9 +12,9 @@
 #include "icctl/hold/hold_view_text.h"
 
 /*
- * Show the difference, if the call has one path to write, and a text "content" or
- * "edits" with "oldText" and "newText", and a regular file of at most 256 KiB is
- * there. Otherwise show nothing.
+ * Show the difference, if the call has one path to write, and a text "content"
+ * or at most 1000 "edits" with "oldText" and "newText", and a regular file of at
+ * most 256 KiB is there. Otherwise show nothing.
  */
 void hold_diff(
     struct hold_text *, const struct value *arguments, json_object *resources);

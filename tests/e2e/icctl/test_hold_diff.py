@@ -81,6 +81,8 @@ def test_edits(s, client, path):
             "call\n", "a text that is not there")
     t.equal(edited(s, client, path, ("line 1\n", "x" * (300 << 10))),
             "    it becomes too large to be shown here\n", "a large result")
+    t.equal(edited(s, client, path, *[("line 1\n", "line 1\n")] * 1001), "",
+            "more edits than are compared")
     h.put(path, "")
     t.equal(edited(s, client, path, ("", "first\n")),
             "    line 1:\n    + first\n", "an empty file")
