@@ -71,9 +71,9 @@ void session_close(struct session *);
 /* Choose the id and make the link in run/, by which icctl finds the session. */
 int session_link(struct session *, const struct paths *, struct fault *);
 /*
- * Create a socket at dirfd/name with that mode, and listen on it; the name is
- * there once a connection succeeds. Returns the descriptor, or -1 with errno
- * set.
+ * Create a socket at dirfd/name with that mode, and listen on it. The name
+ * appears only when connections to it succeed. Returns the descriptor, or -1
+ * with errno set.
  */
 int session_listen(int dirfd, const char *name, unsigned mode);
 /*

@@ -43,6 +43,7 @@ session_listen(int dirfd, const char *name, unsigned mode)
 	    renameat(dirfd, made, dirfd, name) == -1) {
 		save = errno;
 		close(fd);
+		(void)unlinkat(dirfd, made, 0);
 		errno = save;
 		return -1;
 	}
