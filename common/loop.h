@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * One epoll loop per process, level-triggered.  Registrations and timers live
+ * One epoll loop per process, level-triggered unless a registration has
+ * EPOLLET.  Registrations and timers live
  * in structures of their owners, so the loop allocates nothing for them and has
  * no table to overflow.  Remove a descriptor BEFORE closing it, always: an
  * epoll entry outlives close() while another process holds a duplicate, and
@@ -24,7 +25,7 @@ typedef void loop_timer_fn(struct loop_timer *);
 
 struct loop_io {
 	int fd;			/* -1 if not registered */
-	uint32_t events;	/* EPOLLIN | EPOLLOUT */
+	uint32_t events;	/* EPOLLIN, EPOLLOUT, EPOLLET */
 	loop_io_fn *fn;
 	void *arg;
 };
@@ -45,9 +46,9 @@ struct loop_turn {
 };
 
 /*
- * Something in memory that another process may change, and that is looked at
- * once in every turn.  Before the loop waits it calls idle(), which returns true
- * if an event will come when there is something to do; it is then removed.
+ * Memory that another process may change, and that fn() looks at once in every
+ * turn.  Before the loop waits it calls idle(), which returns true if an event
+ * will come when there is something to do; the loop then no longer calls fn().
  */
 struct loop_poll {
 	TAILQ_ENTRY(loop_poll) entry;

@@ -11,7 +11,10 @@
 #include "tls.h"
 #include "usage.h"
 
-/* As much is encrypted where it is; less is copied, and shares a record. */
+/*
+ * A piece of this size or more is encrypted from where it is; smaller ones are
+ * copied together, to share a record.
+ */
 #define ANSWER1_LARGE 8192U
 
 /* Output for one read from keyd: one exchange at a time. */

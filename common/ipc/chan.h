@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * One end of a SOCK_SEQPACKET pair between two of our processes, perhaps with
- * rings of shared memory beside it.  The channel
- * identifies the peer, and the protocol table says which messages it may send.
- * Sending never blocks: a message that the socket does not accept is queued,
- * within a limit that no honest session reaches.  A message that breaks the
- * table is a violation by the peer: the channel closes and its owner is told.
+ * rings of shared memory beside it.  The channel identifies the peer, and the
+ * protocol table says which messages it may send.  Sending never blocks: a
+ * message that the socket or the ring does not accept is queued, within a limit
+ * that no honest session reaches.  A message that breaks the table is a
+ * violation by the peer: the channel closes and its owner is told.
  */
 #ifndef CHAN_H
 #define CHAN_H

@@ -21,8 +21,9 @@
 struct chan_slot {
 	struct iovec iov;
 	/*
-	 * One byte more than a message may have, and more: first bytes at
-	 * multiples of a page would compete for the same lines of the cache.
+	 * One byte more than a message may have, so that a longer one is
+	 * noticed.  The rest is padding: slots whose addresses differ by whole
+	 * pages would compete for the same lines of the cache.
 	 */
 	uint8_t in[PROTO_MAX_DATAGRAM + 64];
 	/* Last, since the size of a cmsghdr varies. */
@@ -33,8 +34,8 @@ struct chan_slot {
 };
 
 /*
- * One set for the process, which handles one channel at a time. The first
- * `used` slots are no longer as recvmmsg() expects them.
+ * One set for the process, which handles one channel at a time.  The first
+ * `used` slots must be prepared again before the next recvmmsg().
  */
 static struct {
 	struct chan_slot slots[CHAN_BATCH];

@@ -27,16 +27,16 @@ struct chan_out {
 #define CHAN_SEND 32U
 #define CHAN_SEND_BYTES ((size_t)128 << 10)
 
-/* The rings of a channel that has some. */
+/* The rings of a channel. */
 struct chan_ring {
 	struct ring_shared *map;
 	struct ring in, out;
 	struct loop_io io; /* for `event` */
 	struct loop_poll poll;
 	int event;	/* written to by the peer while this end sleeps */
-	int wake;	/* the peer's */
+	int wake;	/* the peer's eventfd */
 	bool full;	/* the flush waits for room */
-	bool said;	/* the ring says that the first of the queue comes */
+	bool said;	/* the ring has announced the first of the queue */
 	bool elsewhere; /* the next message to receive is on the socket */
 	bool bad;	/* the peer's index was impossible */
 };

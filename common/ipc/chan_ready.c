@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The top of a channel: its events.  An eventfd is registered edge-triggered, so
- * that nobody has to read it; a ring with messages is looked at in every turn of
- * the loop until it is empty.
+ * The top of a channel: its events.  An eventfd is registered edge-triggered,
+ * so that nobody has to read it; a ring with messages is looked at in every turn
+ * of the loop until it is empty.
  */
 #include "common/ipc/chan_priv.h"
 
@@ -77,7 +77,7 @@ chan_ring_look(struct chan *c)
 		c->reset = true;
 		return;
 	}
-	/* Sent before the message or the end: it comes first. */
+	/* The peer sent the messages in the ring before this: they come first. */
 	if (!ring_is_empty(&c->ring->in))
 		return;
 	if (n > 0)
@@ -178,7 +178,10 @@ chan_gets_fds(const struct chan *c)
 int
 chan_open(struct chan *c)
 {
-	c->batch = c->ring != NULL ? 1 : chan_gets_fds(c) ? CHAN_BATCH_FDS : CHAN_BATCH;
+	c->batch = chan_gets_fds(c) ? CHAN_BATCH_FDS : CHAN_BATCH;
+	/* Each word in the ring is for one message of the socket. */
+	if (c->ring != NULL)
+		c->batch = 1;
 	if (loop_add(c->loop, &c->io, c->fd,
 		EPOLLIN | (TAILQ_EMPTY(&c->out) ? 0 : (uint32_t)EPOLLOUT),
 		chan_ready, c) == -1)

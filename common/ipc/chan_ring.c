@@ -2,8 +2,8 @@
 /*
  * Channels whose messages travel in two rings of shared memory, one for each
  * direction.  The socket carries what a ring cannot: messages with a descriptor,
- * long ones, and the end.  For each of them there is a word in the ring, which
- * is published first, so everything arrives in the order in which it was sent.
+ * long ones, and the end.  Before such a message, a word in the ring announces
+ * it, so everything arrives in the order in which it was sent.
  * Each end has an eventfd, which the other writes to only while it sleeps.
  */
 #include "common/ipc/chan_priv.h"
@@ -24,7 +24,7 @@
 /* The size of the memory cannot change: an access never fails. */
 #define CHAN_RING_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW)
 
-/* The first message on the socket: the number of the ring to read, and these. */
+/* The first message on the socket has the number of the ring to read, and: */
 enum { RING_FD_MAP, RING_FD_EVENT, RING_FD_WAKE, RING_FDS };
 
 union chan_ring_control {
@@ -109,7 +109,7 @@ chan_ring_told(int fd, uint8_t *side, int *fds)
 	return 0;
 }
 
-/* Map the rings.  Returns MAP_FAILED with errno set if they are none. */
+/* Map the rings.  Returns MAP_FAILED with errno set if `fd` cannot be them. */
 static void *
 chan_ring_map(int fd)
 {

@@ -32,6 +32,9 @@ reply_frame(struct buf *out, uint32_t exchange, unsigned type, struct span s)
 	return 0;
 }
 
+/* Text that a search holds back is overwritten by the next: it is copied. */
+_Static_assert(REPLY_PART > SCRUB_HELD_MAX, "held text is a short piece");
+
 /* Append the header of a frame; its content is written from where it is. */
 static int
 reply_refer(struct reply *r, struct span s, struct buf *out)

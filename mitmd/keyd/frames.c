@@ -118,8 +118,8 @@ stream_take(struct stream *s, struct span in)
 		if (!drop)
 			txn_keep(s, in.p, n);
 		/*
-		 * The bytes are in stream_read()'s buffer, and were copied
-		 * above.
+		 * This may change the bytes, which are in stream_read()'s
+		 * buffer: those of a WebSocket, which were copied above.
 		 */
 		if (message_count(s, (uint8_t *)(uintptr_t)in.p, n) == -1)
 			return -1;

@@ -246,10 +246,10 @@ decode_run(uint8_t *to, const uint8_t *from, size_t max)
 }
 
 /*
- * Decode a run of literal bytes. Offsets are stored only for the last
- * SCRUB_WINDOW characters of a block or of the input, since no others are ever
- * used: not if as many more will follow in both. A character takes at most
- * SCRUB_LONGEST bytes.
+ * Decode a run of literal bytes. Only the offsets of the last SCRUB_WINDOW
+ * characters of a block and of the input are ever used. None are stored if at
+ * least that many characters will follow the run in both; a character takes at
+ * most SCRUB_LONGEST bytes.
  */
 static size_t
 decode_plain(

@@ -106,7 +106,10 @@ stream_begin(struct stream *s)
 	return &e->scratch;
 }
 
-/* The frames of this turn: stretches of `scratch`, and the pieces between. */
+/*
+ * Point to the frames of this turn: stretches of `scratch`, and the pieces
+ * between them. Returns how many there are.
+ */
 static size_t
 stream_gather(struct iovec iov[2 * REPLY_PARTS + 1])
 {

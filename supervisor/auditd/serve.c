@@ -156,7 +156,7 @@ static void
 add_decision(struct auditlog_line *l, const struct msg_RELEASE *m)
 {
 	static const char *const status[] = {"allow", "deny", "escalate"};
-	/* Static, because the compiler clears what is on the stack. */
+	/* Static, because the compiler zeroes buffers on the stack. */
 	static uint8_t bytes[6 * (2048 + 256) + 64];
 	struct buf b = {.p = bytes, .cap = sizeof(bytes), .max = sizeof(bytes)};
 	struct auditlog_line inner = {.b = &b, .fixed = 99};

@@ -53,7 +53,10 @@ auditd_call_new(uint64_t id, unsigned server)
 	return NULL;
 }
 
-/* Take the ids that `m` has room for; ids of calls rise by one. */
+/*
+ * Move ids to `m`: the lowest, and all that are less than 64 above it. Usually
+ * these are all, because ids of calls rise by one.
+ */
 static void
 ended_take(struct msg_ENDED *m)
 {

@@ -124,8 +124,8 @@ auditlog_begin(struct auditlog_line *l, struct auditlog *log, struct buf *b,
 }
 
 /*
- * Write a text that is not UTF-8. A function of its own, because the compiler
- * clears the buffers of a function each time.
+ * Write a text that is not UTF-8. This is not part of auditlog_str(), because
+ * the compiler zeroes `vis` in each call of the function that has it.
  */
 static void __attribute__((noinline))
 line_vis(struct auditlog_line *l, struct span s)

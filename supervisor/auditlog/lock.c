@@ -55,7 +55,10 @@ lock_watch(pid_t child)
 	close(p.fd);
 }
 
-/* Lock the description, and wait for it. Returns 0, or -1 with errno set. */
+/*
+ * Lock the description, waiting at most AUDITLOCK_MS. Returns 0, or -1 with errno
+ * set.
+ */
 static int
 lock_limited(int fd)
 {
@@ -82,7 +85,7 @@ lock_limited(int fd)
 	return flock(fd, LOCK_EX | LOCK_NB);
 }
 
-/* Wait for whoever writes to this file. */
+/* Wait until nobody writes to this file. Returns as auditlock_wait(). */
 static int
 lock_wait(int dirfd, const char *dir, const char *name, struct fault *fault)
 {

@@ -3,9 +3,9 @@
  * The lock of an audit log: at any time one description of it is written to.
  * auditd outlives an icsupervisor that is killed, because it writes the last
  * record, while the locks of the session directory end with icsupervisor. The
- * description that auditd has is therefore locked with flock(2), which lasts
- * until nobody has that description, or has it on the way in a message. (A lock
- * of fcntl(2) would end with icsupervisor.) A reader takes no lock.
+ * description that auditd has is therefore locked with flock(2), which lasts as
+ * long as a process has that description, or it is on its way in a message. (A
+ * lock of fcntl(2) would end with icsupervisor.) A reader takes no lock.
  */
 #ifndef AUDITLOCK_H
 #define AUDITLOCK_H
@@ -17,8 +17,8 @@
 
 /*
  * Lock this description, which is about to be written to. Returns 0, or -1 with
- * errno set: EWOULDBLOCK if there is another one. A file system without locks is
- * no error.
+ * errno set: EWOULDBLOCK if another one is locked. A file system without locks
+ * is no error.
  */
 int auditlock_take(int fd);
 /*

@@ -66,7 +66,7 @@ server_mounts(const struct view_how *how, struct fault *fault)
 		s = &sup.servers[i];
 		if (!s->usable || !s->def->sandboxed)
 			continue;
-		/* icfs serves directories: a file has an instance each time. */
+		/* icfs serves directories; a file gets an instance per call. */
 		each.directories = s->program.ours;
 		mounts_apply(&ms, &s->view, &each, s->def, server_no_mount);
 		if (s->program.ours &&

@@ -4,7 +4,7 @@
  * whose chain was verified: how the last run ended, what was spent, providers
  * that are locked, approvals of more than one call, and calls that nobody
  * waits for any more. Each run records its state ("state") at its start, while
- * it spends, and at its end, so that only what follows these has to be added up.
+ * it spends, and at its end, so that only what follows has to be added up.
  */
 #ifndef CARRY_H
 #define CARRY_H

@@ -15,9 +15,9 @@ struct carry_base {
 };
 
 /*
- * Take the line before the last one into account. Returns true if it is a state
- * that is at least a second older than the one that was found: the lines from
- * here have all that is wanted.
+ * Take the next line, going backwards, into account. Returns true if it is a
+ * state that is at least a second older than the one that was found: this line
+ * and those after it have all that is wanted.
  */
 bool carry_base_line(struct carry_base *, struct span line);
 

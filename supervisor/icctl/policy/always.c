@@ -85,8 +85,8 @@ always_files(void)
 
 /*
  * Note where the rule goes. The policy that comes with icctl is replaced by
- * updates, and belongs to everyone: the user gets a copy of it, by the name that
- * it has. Returns 0, or -1 after it said why not.
+ * updates, and belongs to everyone: the user gets a copy of the same name.
+ * Returns 0, or -1 after it said why not.
  */
 static int
 always_target(void)
@@ -133,7 +133,7 @@ always_mkdir(void)
 	return mkdir(always_env.copy, 0700);
 }
 
-/* Make that copy. Returns 0, or -1 after it said why not. */
+/* Copy the policy if need be. Returns 0, or -1 after it said why not. */
 static int
 always_own(void)
 {

@@ -14,7 +14,7 @@
 #include "icctl/repo/repo.h"
 #include "json_put.h"
 
-/* So many branches are named in an error. */
+/* The most branches that an error names. */
 #define PULL_NAMED 20U
 
 static int
@@ -142,7 +142,7 @@ pull_show(const struct icctl *ctl, const struct repo_pull *p)
 static bool
 pull_is_branch(const struct repo_work *w, const char *name)
 {
-	/* Work in no commit may become one, and a branch may have no commit. */
+	/* pull can commit what is in no commit; a branch may have no commit. */
 	if (strcmp(name, REPO_UNSAVED) == 0 ||
 	    (w->branch[0] != '\0' && strcmp(name, w->branch) == 0))
 		return true;

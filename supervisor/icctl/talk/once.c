@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * `icctl start --json TASK`: one task as a conversation of one turn. Its events
- * are read from the session's own record, so that a slow reader of ours holds up
- * nothing, and the last one is there once icsupervisor has ended.
+ * are read from the session's own record, so that the session does not wait for
+ * a slow reader, and the last one is there once icsupervisor has ended.
  */
 #include "icctl/talk/talk.h"
 
@@ -23,7 +23,7 @@
 
 #include "common/span.h"
 
-#define ONCE_SIGNALS 2 /* that are passed on; the next ends us */
+#define ONCE_SIGNALS 2 /* that are passed on; the next ends this process */
 
 struct once {
 	char path[PATH_MAX + 16]; /* the record */
@@ -36,7 +36,7 @@ struct once {
 
 static volatile sig_atomic_t once_pid, once_signals;
 
-/* Ends icsupervisor, or us: without us it ends as well. */
+/* End icsupervisor, or in the end this process, without which it ends as well. */
 static void
 once_signaled(int sig)
 {

@@ -42,8 +42,8 @@ talk_child(
 		_exit(71);
 	if (setsid() == -1 ||
 	    (null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1 ||
-	    dup2(null, STDIN_FILENO) == -1 || (out != -1 ? dup2(out, STDOUT_FILENO)
-		       : dup2(null, STDOUT_FILENO)) == -1 ||
+	    dup2(null, STDIN_FILENO) == -1 ||
+	    dup2(out != -1 ? out : null, STDOUT_FILENO) == -1 ||
 	    dup2(said, STDERR_FILENO) == -1)
 		_exit(71);
 	execv(program, (char *const *)(uintptr_t)args);

@@ -12,8 +12,9 @@
  */
 int talk_start(struct icctl *, const char *program, const char **args);
 /*
- * In the child: become icsupervisor, which ends when its parent `tied` does, or
- * with 0 not. `out` is its standard output, or -1; `said` its standard error.
+ * In the child: become icsupervisor. If `tied`, the parent's id, is not 0, it
+ * ends with the parent. `out` is its standard output, or -1 for none; `said` is
+ * its standard error.
  */
 void talk_child(const char *program, const char **args, int out, int said,
     pid_t tied) __attribute__((noreturn));

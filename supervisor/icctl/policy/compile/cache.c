@@ -13,8 +13,8 @@
 #include "icctl/policy/compile/compile.h"
 
 /*
- * Returns true for the name of a reply: a hash, .json, and perhaps an ending
- * of one that was interrupted.
+ * Returns true for the name of a reply: a hash and .json, or one with a further
+ * ending, which an interrupted run has left.
  */
 static bool
 is_reply(const char *name)
