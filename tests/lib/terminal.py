@@ -72,6 +72,12 @@ class Terminal:
         self.until(ident.encode() + rb" ?[^\n]*, any other key not to")
         self.key(ident[:1].encode())
 
+    def deny(self, reason=b""):
+        """Deny the call that `icctl watch --plain` shows, with a reason."""
+        self.answer(b"d")
+        self.until(rb"reason \(Enter denies, Esc does not\): ")
+        self.key(reason + b"\n")
+
     def settings(self):
         """Returns everything that stty shows."""
         return termios.tcgetattr(self.fd)

@@ -469,7 +469,7 @@ def test_keys(s):
     t.equal(h.text_of(calls[1].wait()), "second", "a approves")
     call = m.start_call("echo__echo", {"text": "third"})
     w.until(rb"\(1 pending\)")
-    w.answer(b"d")
+    w.deny()
     w.until(rb"denied")
     t.contains(h.text_of(call.wait()), "ESCALATION DENIED", "d denies")
     w.key(b"x")

@@ -49,7 +49,7 @@ def test_all(work):
         out = term.until(SHOWN).decode()
         t.ok(": approved" in out, "two keys approve it, and the turn goes on",
              out)
-        term.answer(b"d")
+        term.deny()
         out = term.until(SHOWN).decode()
         t.ok(": denied" in out, "d denies it", out)
         term.key(b"q")

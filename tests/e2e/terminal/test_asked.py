@@ -55,9 +55,7 @@ def answered(p):
     out = sh.until(SHOWN).decode()
     t.contains(out, "got the secret\n", "a and its letter: the call happens, "
                "and the agent goes on")
-    sh.answer(b"d")
-    sh.until(rb"reason \(Enter denies, Esc does not\): ")
-    sh.key(b"Not this file.\n")
+    sh.deny(b"Not this file.")
     out = sh.until(SHOWN).decode()
     t.ok("got ESCALATION DENIED" in out and "Not this file." in out,
          "d: it is denied, and the agent reads why", out)
