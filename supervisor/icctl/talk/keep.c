@@ -73,17 +73,31 @@ keep_person(void)
 	return tty;
 }
 
+/* Returns true if the line is one of these words. */
+static bool
+keep_word(const char *line, const char *const *words)
+{
+	for (; *words != NULL; words++)
+		if (strcasecmp(line, *words) == 0)
+			return true;
+	return false;
+}
+
 /* Ask until there is an answer. Returns false if there is none. */
 static bool
 keep_ask(FILE *tty, unsigned n, bool *keep)
 {
+	static const char *const all[] = {"all", "a", NULL},
+				 *const yes[] = {"y", "yes", NULL},
+				 *const no[] = {"n", "no", "none", NULL};
 	char line[KEEP_ANSWER];
 
 	/* Keys that were typed before the list was shown are no answer. */
 	(void)tcflush(fileno(tty), TCIFLUSH);
 	for (;;) {
-		fputs("Which of them shall apply again? all, their numbers, or "
-		      "Enter for none: ",
+		fputs(n == 1 ? "Shall it apply again? y, or Enter for no: "
+			     : "Which of them shall apply again? all, their "
+			       "numbers, or Enter for none: ",
 		    stderr);
 		fflush(stderr);
 		if (fgets(line, sizeof(line), tty) == NULL) {
@@ -92,12 +106,17 @@ keep_ask(FILE *tty, unsigned n, bool *keep)
 		}
 		line[strcspn(line, "\n")] = '\0';
 		memset(keep, 0, n * sizeof(*keep));
-		if (strcmp(line, "all") == 0) {
+		if (keep_word(line, all) || (n == 1 && keep_word(line, yes))) {
 			memset(keep, 1, n * sizeof(*keep));
 			return true;
 		}
+		if (keep_word(line, no))
+			return true;
 		if (keep_numbers(line, n, keep))
 			return true;
+		fputs(n == 1 ? "Type y, or only Enter.\n"
+			     : "Type all, or numbers from the list, as in: 1 3\n",
+		    stderr);
 	}
 }
 

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,9 @@
 #include "resume/start_file.h"
 
 #define RESUME_ARGS 256U
+
+/* The reason for which the session does not go on. */
+static char resume_why[2048];
 
 struct resume {
 	const char *args[RESUME_ARGS + 2 * START_FILE_OPTIONS +
@@ -146,6 +150,18 @@ resume_arguments(struct icctl *ctl, struct resume *r, int argc, char **argv)
 	return 0;
 }
 
+/* Say why not, to a person, and remember it for a program. */
+static void __attribute__((format(printf, 1, 2)))
+resume_say(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(resume_why, sizeof(resume_why), fmt, ap);
+	va_end(ap);
+	warnx("%s", resume_why);
+}
+
 /* Read what there is. Returns 0, or -1 after it printed the reason. */
 static int
 resume_read(struct icctl *ctl, struct resume *r, int dirfd)
@@ -156,12 +172,12 @@ resume_read(struct icctl *ctl, struct resume *r, int dirfd)
 
 	if (talk_runs(dirfd)) {
 		if ((fd = icctl_dial(ctl->dir)) == -1)
-			warnx("session %s is starting or ending. Try again in a "
-			      "moment",
+			resume_say("session %s is starting or ending. Try "
+				   "again in a moment",
 			    id);
 		else
-			warnx("session %s is running: icctl attach %s, or "
-			      "icctl send --session %s",
+			resume_say("session %s is running: icctl attach %s, "
+				   "or icctl send --session %s",
 			    id, id, id);
 		if (fd != -1)
 			close(fd);
@@ -169,13 +185,13 @@ resume_read(struct icctl *ctl, struct resume *r, int dirfd)
 	}
 	if (start_file_read(&r->file, dirfd, ctl->dir, &fault) == -1) {
 		if (errno == ENOENT)
-			warnx("session %s was made by an earlier version of "
-			      "IronCurtain, or not by icctl: it has no "
-			      "start.json and cannot be resumed. Its work and "
-			      "its log are kept",
+			resume_say("session %s was made by an earlier version "
+				   "of IronCurtain, or not by icctl: it has no "
+				   "start.json and cannot be resumed. Its work "
+				   "and its log are kept",
 			    id);
 		else
-			warnx("%s", fault.text);
+			resume_say("%s", fault.text);
 		return -1;
 	}
 	/* A crash in the middle of a rotation: put the log's end in its place. */
@@ -186,17 +202,17 @@ resume_read(struct icctl *ctl, struct resume *r, int dirfd)
 			(void)auditparts_settle(dirfd);
 		(void)flock(dirfd, LOCK_UN);
 		if (rv == -1) {
-			warnx("%s", fault.text);
+			resume_say("%s", fault.text);
 			return -1;
 		}
 	}
 	if (carry_load(&r->old, dirfd, ctl->dir, NULL, NULL, &fault) == -1) {
-		warnx("%s", fault.text);
+		resume_say("%s", fault.text);
 		return -1;
 	}
 	if (r->file.command && r->command == NULL) {
-		warnx("session %s ran a command of yours, which is not kept. "
-		      "Say it again: icctl resume %s -- COMMAND...",
+		resume_say("session %s ran a command of yours, which is not "
+			   "kept. Say it again: icctl resume %s -- COMMAND...",
 		    id, id);
 		return -1;
 	}
@@ -212,13 +228,15 @@ resume_evidence(const struct icctl *ctl, const struct resume *r)
 
 	if (carry_evidence(&r->old, here()->boot, why, sizeof(why)) == NULL)
 		return 0;
-	warnx("session %s did not end in order: %s", id, why);
-	if (r->after_crash)
+	if (r->after_crash) {
+		warnx("session %s did not end in order: %s", id, why);
 		return 0;
-	warnx("this may be an attack. Look at its log: icctl logs %s; icctl "
-	      "--session %s audit verify. To go on with it then: icctl resume "
-	      "%s --after-crash",
-	    id, id, id);
+	}
+	resume_say("session %s did not end in order: %s. This may be an "
+		   "attack. Look at its log: icctl logs %s; icctl --session %s "
+		   "audit verify. To go on with it then: icctl resume %s "
+		   "--after-crash",
+	    id, why, id, id, id);
 	return -1;
 }
 
@@ -271,7 +289,8 @@ icctl_resume(struct icctl *ctl, int argc, char **argv)
 	if (resume_arguments(ctl, &r, argc, argv) == -1)
 		return ICCTL_USAGE;
 	if ((status = icctl_find(ctl)) != 0)
-		return status;
+		return talk_failed(
+		    ctl, status, "not-found", "there is no such session");
 	/* The way by run/ ends with the session. */
 	if (realpath(ctl->dir, dir) == NULL ||
 	    (fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
@@ -285,8 +304,10 @@ icctl_resume(struct icctl *ctl, int argc, char **argv)
 		     : ICCTL_OK;
 	close(fd);
 	if (status != ICCTL_OK)
-		return status;
-	r.detach = r.detach || r.file.detach;
+		return talk_failed(
+		    ctl, status, "SESSION_INIT_FAILED", resume_why);
+	/* A program that wants JSON has no use for the agent's screen. */
+	r.detach = r.detach || r.file.detach || ctl->json;
 	if (!r.keep_grants)
 		r.nkept = keep_options(&r.old, !ctl->json, r.kept);
 	resume_compose(ctl, &r);

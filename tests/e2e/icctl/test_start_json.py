@@ -88,6 +88,38 @@ def test_agent(one):
          "a failure has its kind", (status, events))
 
 
+def test_resume(one):
+    """A program goes on with a session of one task as a conversation."""
+    one.run("--agent", "troubled", "fine")
+    name = one.ls()[0]["id"]
+
+    def icctl(*args):
+        r = subprocess.run([h.program("icctl"), *args], env=one.s.env,
+                           stdin=subprocess.DEVNULL, capture_output=True,
+                           text=True, timeout=60 * h.PATIENCE, check=False)
+        return r.returncode, [json.loads(x) for x in r.stdout.splitlines()]
+    status, lines = icctl("resume", "--json", name)
+    t.ok(status == 0 and [x["session"] for x in lines] == [name],
+         "it goes on, and says so in a line", (status, lines))
+    status, lines = icctl("resume", "--json", name)
+    t.ok(status == 1 and len(lines) == 1 and lines[0]["ok"] is False and
+         lines[0]["code"] == "SESSION_INIT_FAILED" and
+         "is running: icctl attach" in lines[0]["error"],
+         "not twice, and why", (status, lines))
+    status, lines = icctl("send", "--json", "fine")
+    t.ok(status == 0 and lines[-1]["event"] == "turn_end" and
+         lines[-1]["turn"] == 2, "it takes messages", lines)
+    pid = one.ls()[0]["pid"]
+    h.kill(pid)
+    h.wait_for(lambda: not h.alive(pid), "it does not die")
+    status, lines = icctl("resume", "--json", name)
+    t.ok(status == 1 and "--after-crash" in lines[0]["error"] and
+         "was killed" in lines[0]["error"], "a crash is named there", lines)
+    status, lines = icctl("resume", "--json", "nowhere")
+    t.ok(status != 0 and lines[0]["code"] == "not-found", "no session, too",
+         lines)
+
+
 def test_command(one):
     status, events, _ = one.run("--task", "hello", "--", "sh", "-c",
                                 "echo \"read $(cat)\"; echo bad >&2; exit 7")
@@ -164,7 +196,7 @@ def main():
     if not shutil.which("bwrap"):
         t.skip("start --json", "bubblewrap is not installed")
         t.done()
-    for test in (test_agent, test_command, test_limit,
+    for test in (test_agent, test_resume, test_command, test_limit,
                  test_signals, test_refused):
         with h.workdir() as work, t.case(test.__name__):
             test(One(work))
