@@ -11,8 +11,6 @@
  */
 #include "mitmd.h"
 
-#include <sys/resource.h>
-
 #include "tls.h"
 
 /* clang-format off */
@@ -44,29 +42,23 @@ static const struct confine mitmd_confine = {
 struct mitmd_env mitmd_env;
 
 /*
- * Returns how many connections, and how many streams, there may be under this
- * limit. If an agent could use up all descriptors, one that comes in a message
- * would be lost, and the session with it.
+ * Returns how many connections, and how many streams, there may be with so many
+ * descriptors.
  */
 static unsigned
-mitmd_most(void)
+mitmd_most(unsigned files)
 {
-	struct rlimit rl;
-
-	if (getrlimit(RLIMIT_NOFILE, &rl) == -1 ||
-	    rl.rlim_max >= mitmd_confine.limits.nofile)
-		return MITMD_MAX_STREAMS;
-	if (rl.rlim_max < 2 * MITMD_OTHERS)
-		return (unsigned)rl.rlim_max / 4;
-	return (unsigned)(rl.rlim_max - MITMD_OTHERS) / 2;
+	if (files < 2 * MITMD_OTHERS)
+		return files / 4;
+	return (files - MITMD_OTHERS) / 2;
 }
 
 int
 main(void)
 {
-	mitmd_env.most = mitmd_most();
 	/* One timer for each connection and each request. */
 	worker_init(&mitmd_env.w, ROLE_MITM, &mitmd_confine, mitmd_warm,
 	    MITMD_MAX_AGENTS + MITMD_MAX_EXCHANGES + 8);
+	mitmd_env.most = mitmd_most(mitmd_env.w.files);
 	mitmd_serve();
 }

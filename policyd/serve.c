@@ -76,7 +76,7 @@ static int
 on_mounts(struct chan *c, const struct msg_MOUNTS *m, int fd)
 {
 	/* Without watches, which a user has only so many of, paths are walked. */
-	if (engine_known(&env.engine, fd) == -1)
+	if (engine_known(&env.engine, fd, env.w->files) == -1)
 		log_warn("paths are looked up one component at a time");
 	return 0;
 }

@@ -291,6 +291,17 @@ lower(__rlimit_resource_t which, uint64_t value)
 	return setrlimit(which, &rl);
 }
 
+unsigned
+confine_files(const struct confine *c)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) == 0 &&
+	    rl.rlim_max < c->limits.nofile)
+		return (unsigned)rl.rlim_max;
+	return (unsigned)c->limits.nofile;
+}
+
 static int
 set_limits(const struct confine_limits *l)
 {

@@ -74,6 +74,11 @@ void confine_early(void);
  */
 int confine_apply(const struct confine *, struct confine_state *);
 /*
+ * Returns how many descriptors the process may have under this table: fewer
+ * than it asks for, if the user's own hard limit is lower.
+ */
+unsigned confine_files(const struct confine *);
+/*
  * Write "dumpable=0 nnp seccomp landlock:7 userns ..." into `dst`; returns it.
  */
 const char *confine_describe(const struct confine_state *, char *dst,

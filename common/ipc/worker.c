@@ -184,6 +184,7 @@ worker_init(struct worker *w, enum role role, const struct confine *confine,
 	worker_warm();
 	if (warm != NULL)
 		warm();
+	w->files = confine_files(confine);
 	if (confine_apply(confine, &w->state) == -1)
 		fatalx("not confined: refusing to start");
 }

@@ -19,6 +19,12 @@ struct worker {
 	struct chan *sup;
 	struct chan *peers[ROLE_COUNT][PROTO_MAX_PEERS];
 	struct confine_state state;
+	/*
+	 * The limit of descriptors. One that comes in a message while all are
+	 * in use is lost, and the session with it: a worker whose outside can
+	 * make it open more keeps some free.
+	 */
+	unsigned files;
 	bool started;
 	const struct chan_handler *handlers;
 	size_t nhandlers;

@@ -242,7 +242,7 @@ dial_next(void)
 
 	for (d = TAILQ_FIRST(&e->dials); d != NULL; d = next) {
 		next = TAILQ_NEXT(d, entry);
-		if (e->active >= DIALERD_MAX_ACTIVE)
+		if (e->active >= e->max_active)
 			return;
 		if (d->state == DIAL_QUEUED && d->resolved)
 			dial_begin(d);

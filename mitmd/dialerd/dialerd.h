@@ -19,6 +19,7 @@
 #define DIALERD_MAX_ADDRS	8U	/* addresses tried for a name */
 #define DIALERD_MAX_ACTIVE	128U	/* connecting at the same time, for all
 					   keyds */
+#define DIALERD_OTHERS		64U	/* descriptors that are not attempts */
 #define DIALERD_MAX_QUEUED	2688U	/* for one keyd: KEYD_MAX_UPS and
 					   more */
 #define DIALERD_STAGGER_MS	250U
@@ -117,6 +118,7 @@ struct dialerd_env {
 	uint32_t last[PROTO_MAX_SERVERS]; /* last id of a CONNECT_GO */
 	struct dials dials, dead_dials;
 	unsigned active;
+	unsigned max_active;	/* there are descriptors for their attempts */
 	/* Called with the answer to a name: dial_resolved(). */
 	void (*resolved)(unsigned target, const union addr *, unsigned n,
 	    const char *why);

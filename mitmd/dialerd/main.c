@@ -19,7 +19,8 @@ static const struct confine dialerd_confine = {
 	.keep = CONFINE_KEEP_NET,	/* it connects to them from here */
 	.limits = {
 		/* each address of a dial is tried; channels */
-		.nofile = DIALERD_MAX_ACTIVE * DIALERD_MAX_ADDRS + 64,
+		.nofile =
+		    DIALERD_MAX_ACTIVE * DIALERD_MAX_ADDRS + DIALERD_OTHERS,
 		.fsize = 0,		/* no message needs a memfd */
 		.data = 128U << 20,	/* dials, lists of hosts, queues */
 		.memlock = 0,
@@ -33,10 +34,22 @@ static const struct confine dialerd_confine = {
 
 struct dialerd_env dialerd_env;
 
+/* Returns how many dials may be tried at once with so many descriptors. */
+static unsigned
+dialerd_most(unsigned files)
+{
+	unsigned others = files < 2 * DIALERD_OTHERS ? files / 2
+						     : DIALERD_OTHERS;
+	unsigned most = (files - others) / DIALERD_MAX_ADDRS;
+
+	return most == 0 ? 1 : most;
+}
+
 int
 main(void)
 {
 	worker_init(&dialerd_env.w, ROLE_DIAL, &dialerd_confine, resolve_fork,
 	    DIALERD_TIMERS);
+	dialerd_env.max_active = dialerd_most(dialerd_env.w.files);
 	dialerd_serve();
 }

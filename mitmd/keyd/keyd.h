@@ -31,6 +31,7 @@
 
 #define KEYD_MAX_STREAMS	2560U	/* twice mitmd's: some are closing */
 #define KEYD_MAX_UPS		(KEYD_MAX_STREAMS + 8U)
+#define KEYD_OTHERS		64U	/* descriptors: channels, files */
 #define KEYD_SPARE		8U		/* idle connections kept, per host */
 #define KEYD_MAX_HEAD		16384U	/* one TLS record */
 #define KEYD_READ		(64U << 10)	/* from a provider, at once */
@@ -254,6 +255,7 @@ struct keyd_env {
 	size_t kept;		/* bytes of all kept bodies */
 	struct ups ups, dead_ups;
 	unsigned nstreams, nups, alarms;
+	unsigned max_streams, max_ups; /* there are descriptors for these */
 	struct trim trim;
 	uint32_t dial;		/* id of the last DIAL */
 	struct budget budget;

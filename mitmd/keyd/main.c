@@ -21,7 +21,7 @@ static const enum pledge_promise keyd_promises[] = {
 static const struct confine keyd_confine = {
 	.limits = {
 		/* streams to mitmd, connections to the provider, channels */
-		.nofile = KEYD_MAX_STREAMS + KEYD_MAX_UPS + 64,
+		.nofile = KEYD_MAX_STREAMS + KEYD_MAX_UPS + KEYD_OTHERS,
 		/* a login file, written again; the old one's size at most */
 		.fsize = KEYD_MAX_LOGIN + 4U * SCRUB_MAX,
 		.data = 512U << 20,	/* bodies that are sent again, TLS */
@@ -44,10 +44,22 @@ keyd_warm(void)
 	tls_warm();
 }
 
+/* Divide so many descriptors between streams and connections. */
+static void
+keyd_share(unsigned files)
+{
+	unsigned others = files < 2 * KEYD_OTHERS ? files / 2 : KEYD_OTHERS;
+
+	keyd_env.max_streams = (files - others) * KEYD_MAX_STREAMS /
+	    (KEYD_MAX_STREAMS + KEYD_MAX_UPS);
+	keyd_env.max_ups = files - others - keyd_env.max_streams;
+}
+
 int
 main(void)
 {
 	worker_init(
 	    &keyd_env.w, ROLE_KEY, &keyd_confine, keyd_warm, KEYD_TIMERS);
+	keyd_share(keyd_env.w.files);
 	keyd_serve();
 }

@@ -78,7 +78,7 @@ keyd_stream_open(struct chan *c, const struct msg_STREAM_OPEN *m)
 	/*
 	 * If there are too many streams, mitmd gets one that is already closed.
 	 */
-	if (e->nstreams >= KEYD_MAX_STREAMS ||
+	if (e->nstreams >= e->max_streams ||
 	    stream_new(m->stream, pair[0], open_ready, &open_up) == NULL)
 		close(pair[0]);
 	worker_send(&e->w, chan_peer(c), 0, MSG_STREAM, &reply, pair[1]);

@@ -105,7 +105,7 @@ up_dial(unsigned host, const struct up *old)
 	struct msg_DIAL m;
 	struct up *up;
 
-	if (e->nups >= KEYD_MAX_UPS || e->w.peers[ROLE_DIAL][0] == NULL ||
+	if (e->nups >= e->max_ups || e->w.peers[ROLE_DIAL][0] == NULL ||
 	    (up = calloc(1, sizeof(*up))) == NULL)
 		return NULL;
 	up->state = UP_DIALING;

@@ -200,14 +200,14 @@ engine_view(struct engine *e, unsigned index, struct span path,
 }
 
 int
-engine_known(struct engine *e, int mounts)
+engine_known(struct engine *e, int mounts, unsigned files)
 {
 	if (e->known != NULL) {
 		close(mounts);
 		errno = EEXIST;
 		return -1;
 	}
-	e->known = known_new(mounts);
+	e->known = known_new(mounts, files);
 	return e->known == NULL ? -1 : 0;
 }
 

@@ -88,10 +88,10 @@ int engine_server(struct engine *, unsigned index, struct span name,
     struct span domains);
 /*
  * Keep the directories that paths lead to. Takes ownership of `mounts`, an
- * epoll descriptor as known_new() wants it. Returns 0, or -1: every path is
- * walked then.
+ * epoll descriptor as known_new() wants it; `files` is for that, too. Returns
+ * 0, or -1: every path is walked then.
  */
-int engine_known(struct engine *, int mounts);
+int engine_known(struct engine *, int mounts, unsigned files);
 /* Add the server that policyd implements itself (virtual.h). */
 int engine_server_virtual(struct engine *, unsigned index, struct span name);
 /* Add a row to a server's view. Takes ownership of `fd`, also on failure. */

@@ -63,7 +63,7 @@ known_drop(struct known *k)
 }
 
 struct known *
-known_new(int events)
+known_new(int events, unsigned files)
 {
 	struct epoll_event ev = {.events = EPOLLIN};
 	struct known *k;
@@ -73,6 +73,7 @@ known_new(int events)
 		return NULL;
 	}
 	k->events = events;
+	k->end = files > KNOWN_LEAVES ? (int)(files - KNOWN_LEAVES) : 0;
 	if ((k->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) == -1 ||
 	    epoll_ctl(events, EPOLL_CTL_ADD, k->watch, &ev) == -1) {
 		known_free(k);

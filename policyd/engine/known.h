@@ -14,12 +14,16 @@
 /* How directories are watched; the seccomp filter admits nothing else. */
 #define KNOWN_WATCH 0x01000800U /* IN_ONLYDIR | IN_MOVE_SELF */
 
+/* Descriptors that known directories leave to messages and paths. */
+#define KNOWN_LEAVES 128U
+
 /*
  * Takes ownership of `events`, an epoll descriptor that is ready once after
- * each change to the mounts of this mount namespace. Returns NULL if the kernel
- * refuses a watch; `events` is closed then.
+ * each change to the mounts of this mount namespace. `files` is the limit of
+ * this process's descriptors. Returns NULL if the kernel refuses a watch;
+ * `events` is closed then.
  */
-struct known *known_new(int events);
+struct known *known_new(int events, unsigned files);
 void known_free(struct known *);
 /* Forget every directory. Rules and views that change require it. */
 void known_drop(struct known *);

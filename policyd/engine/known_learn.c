@@ -166,7 +166,9 @@ learn(const struct path_env *env, struct span dir, uint64_t hash,
 	fd = follow(env, start, span_of(dir.p + base, dir.len - base), &o);
 	if (fd == -1)
 		return -1;
-	if (known_changed(k) || (copy = span_dup(dir)) == NULL) {
+	/* The kernel gives the lowest number that is free. */
+	if (fd >= k->end || known_changed(k) ||
+	    (copy = span_dup(dir)) == NULL) {
 		close(fd);
 		return 0;
 	}

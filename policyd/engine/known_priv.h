@@ -33,6 +33,8 @@ struct known {
 	int watches[KNOWN_WATCHES];
 	size_t nwatches;
 	size_t n;
+	int end;			/* descriptors from here on are not
+					   kept */
 };
 
 /* Forget one directory. */

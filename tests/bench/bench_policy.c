@@ -229,7 +229,7 @@ policy_known(void)
 		mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 	if (events == -1 || mounts == -1 ||
 	    epoll_ctl(events, EPOLL_CTL_ADD, mounts, &ev) == -1 ||
-	    engine_known(&policy_engine, events) == -1)
+	    engine_known(&policy_engine, events, 4096) == -1)
 		err(1, "mountinfo");
 }
 

@@ -20,6 +20,7 @@
 #include "unit/ipc/worker_rig.h"
 
 #define KEYS 5U
+#define FEW 100U /* open files */
 
 static const char *program;
 static struct worker_rig rig;
@@ -212,6 +213,39 @@ test_dial(void)
 	stop();
 	close(silent);
 	close(fd);
+}
+
+/*
+ * Under a user's low limit of open files, fewer dials are tried at once. A
+ * message with a descriptor that finds none free would end the session.
+ */
+static void
+test_few_files(void)
+{
+	struct msg_DIAL m = {0};
+	uint64_t end_at;
+	uint16_t port;
+	int full = bound(&port), taken;
+
+	/* The kernel answers nobody else until the first one was accepted. */
+	if (listen(full, 0) == -1)
+		err(1, "listen");
+	taken = worker_rig_connect(port);
+	worker_rig_files = FEW;
+	start();
+	target(0, "127.0.0.1", port, true);
+	go();
+	for (m.id = 1; m.id <= 2 * FEW; m.id++)
+		chan_send(keys[0], MSG_DIAL, &m, -1);
+	end_at = clock_mono_us() + 500000;
+	while (nanswers == 0 && !rig.lost && clock_mono_us() < end_at)
+		worker_rig_turn(&rig);
+	is_int(nanswers, 0, "few files: all wait (%s)", answer_text);
+	ok(!rig.lost, "few files: and dialerd lives");
+	stop();
+	worker_rig_files = 0;
+	close(taken);
+	close(full);
 }
 
 static void
@@ -424,6 +458,7 @@ main(int argc, char **argv)
 		return 1;
 	program = argv[1];
 	test_dial();
+	test_few_files();
 	test_no_target();
 	test_resolver();
 	test_proxy();

@@ -2,6 +2,7 @@
 /* Shared by the tests that run a single worker. */
 #include "unit/ipc/worker_rig.h"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -18,6 +19,8 @@
 #include "common/ipc/worker.h"
 
 #define WAIT_US 30000000U
+
+unsigned worker_rig_files;
 
 int
 worker_rig_hello(struct chan *c, const struct msg_HELLO *m)
@@ -71,6 +74,11 @@ worker_rig_start(struct worker_rig *w, const char *program, enum role role,
 	if ((w->pid = fork()) == -1)
 		err(1, "fork");
 	if (w->pid == 0) {
+		if (worker_rig_files != 0 &&
+		    setrlimit(RLIMIT_NOFILE,
+			&(struct rlimit){worker_rig_files, worker_rig_files}) ==
+			-1)
+			_exit(127);
 		/* A log in a file would hit the worker's RLIMIT_FSIZE. */
 		if (dup2(open("/dev/null", O_RDWR | O_CLOEXEC), 2) == -1 ||
 		    dup2(fd, WORKER_FD) == -1 || close_range(4, ~0U, 0) == -1)
@@ -176,7 +184,7 @@ worker_rig_listen(uint16_t *port)
 
 	if ((fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) == -1 ||
 	    bind(fd, (struct sockaddr *)&sin, sizeof(sin)) == -1 ||
-	    listen(fd, 16) == -1 ||
+	    listen(fd, 256) == -1 ||
 	    getsockname(fd, (struct sockaddr *)&sin, &len) == -1)
 		err(1, "listener");
 	*port = ntohs(sin.sin_port);

@@ -21,6 +21,9 @@ struct worker_rig {
 	uint32_t flags; /* from its HELLO */
 };
 
+/* The hard limit of the next workers' open files, or 0: as the test has it. */
+extern unsigned worker_rig_files;
+
 /*
  * For the test's table of handlers: processes HELLO, and the end of the
  * channel.

@@ -144,7 +144,7 @@ known(struct engine *e)
 
 	if (events == -1 || mounts == -1 ||
 	    epoll_ctl(events, EPOLL_CTL_ADD, mounts, &ev) == -1 ||
-	    engine_known(e, events) == -1)
+	    engine_known(e, events, RIG_FILES) == -1)
 		err(1, "mountinfo");
 }
 

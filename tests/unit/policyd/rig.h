@@ -10,6 +10,9 @@
 #include "common/json/json.h"
 #include "policyd/engine/eval.h"
 
+/* The limit of open files that the engine is told. */
+#define RIG_FILES 1024U
+
 struct rig {
 	char dir[256];
 	struct engine own;

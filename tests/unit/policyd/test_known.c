@@ -372,6 +372,32 @@ test_moves(void)
 	    "a path through a link is never known");
 }
 
+/*
+ * When few descriptors are left, no directory becomes known: a message that
+ * finds none free would end the session.
+ */
+static void
+test_few_left(void)
+{
+	const struct server *s = &rig.engine->servers[0];
+	int last = (int)(RIG_FILES - KNOWN_LEAVES), fds[RIG_FILES];
+	unsigned n = 0;
+
+	rig_dir(&rig, "ws/few");
+	rig_file(&rig, "ws/few/f");
+	known_drop(rig.engine->known);
+	do {
+		if ((fds[n] = fcntl(0, F_DUPFD_CLOEXEC, 3)) == -1)
+			err(1, "descriptors");
+	} while (fds[n++] < last - 1);
+	for (unsigned i = 0; i < 3; i++)
+		ok(compare(s, "/workspace/few/f"), "few left: time %u", i + 1);
+	is_int((long)known_count(rig.engine->known), 0,
+	    "few left: the directory is not kept");
+	while (n > 0)
+		close(fds[--n]);
+}
+
 static void
 test_removed(void)
 {
@@ -417,6 +443,7 @@ main(int argc, char **argv)
 	rig_row(&rig, 1, "/", "/");
 	plant();
 	test_moves();
+	test_few_left();
 	test_removed();
 	test_random(n);
 	while (unmount_one())
