@@ -22,7 +22,7 @@ setup_pair(const struct topology_pair *p, unsigned ia, unsigned ib,
 		0, pair) == -1)
 		return fault_errno(fault, "socketpair");
 	if (p->ring && chan_ring_give(pair) == -1) {
-		fault_errno(fault, "memory for a channel");
+		fault_errno(fault, "channels between the processes");
 		close(pair[0]);
 		close(pair[1]);
 		return -1;

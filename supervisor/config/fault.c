@@ -87,7 +87,8 @@ static bool
 fault_scarce(int error)
 {
 	static const int scarce[] = {
-	    ENOSPC, EDQUOT, EFBIG, EMFILE, ENFILE, ENOMEM, EAGAIN, EIO};
+	    ENOSPC, EDQUOT, EFBIG, EMFILE, ENFILE, ENOMEM, EAGAIN, EIO,
+	    ETOOMANYREFS};
 
 	for (size_t i = 0; i < nitems(scarce); i++)
 		if (error == scarce[i])
@@ -98,9 +99,17 @@ fault_scarce(int error)
 const char *
 fault_remedy(int error)
 {
-	return error == ENOSPC || error == EDQUOT
-		   ? ". Make room there, and run this again"
-		   : "";
+	switch (error) {
+	case ENOSPC:
+	case EDQUOT:
+		return ". Make room there, and run this again";
+	case EMFILE:
+	case ETOOMANYREFS: /* sent, and not received yet */
+		return ". Raise the limit on open files (ulimit -Hn) to 1024 "
+		       "or more";
+	default:
+		return "";
+	}
 }
 
 int

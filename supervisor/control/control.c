@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/net/spare.h"
 #include "credential/handover.h"
 #include "json_put.h"
 #include "sup.h"
@@ -24,6 +25,7 @@
 struct client control_clients[CONTROL_MAX_CLIENTS];
 static struct loop_io control_io = LOOP_IO_INIT;
 static int control_fd = -1;
+static struct spare control_spare = SPARE_INIT;
 static control_request *control_take;
 
 /* Close a descriptor that no request used. */
@@ -272,19 +274,27 @@ control_accept(struct loop_io *io, uint32_t events)
 	static const char full[] =
 	    "{\"ok\":false,\"code\":\"busy\",\"error\":\"32 clients are "
 	    "connected, which is the limit: close one first\"}\n";
+	static const struct span none =
+	    SPAN("{\"ok\":false,\"code\":\"busy\",\"error\":\"this session "
+		 "has no open file left for another client: close one first, "
+		 "or raise the limit (ulimit -Hn) for the next session\"}\n");
 	struct client *c = NULL;
 	struct peer peer;
 	int fd;
 
-	fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (fd == -1)
+	if ((fd = spare_accept(
+		 &control_spare, io->fd, NULL, NULL, none)) == -1)
 		return;
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS && c == NULL; i++)
 		if (control_clients[i].fd == -1)
 			c = &control_clients[i];
 	if (c == NULL)
 		(void)send(fd, full, sizeof(full) - 1, MSG_NOSIGNAL);
+	errno = 0;
 	if (c == NULL || peer_check(fd, &peer) == -1) {
+		/* The check opens files, too. */
+		if (errno == EMFILE)
+			(void)send(fd, none.p, none.len, MSG_NOSIGNAL);
 		close(fd);
 		return;
 	}
@@ -303,6 +313,7 @@ control_open(int listener, control_request *take)
 {
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++)
 		control_clients[i].fd = -1;
+	spare_keep(&control_spare);
 	control_fd = listener;
 	control_take = take;
 	return loop_add(

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "budget/budget.h"
+#include "common/net/spare.h"
 #include "sup.h"
 
 #define METRICS_MAX (256U << 10)
@@ -20,6 +21,7 @@
 
 static struct loop_io metrics_io = LOOP_IO_INIT;
 static int metrics_fd = -1;
+static struct spare metrics_spare = SPARE_INIT;
 /*
  * Clients that have not sent a request yet; the oldest makes room for a new
  * one.
@@ -81,10 +83,12 @@ metrics_accept(struct loop_io *io, uint32_t events)
 	struct peer peer;
 	int fd;
 
-	fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	/* The oldest client makes room. */
+	metrics_drop(c);
+	fd = spare_accept(
+	    &metrics_spare, io->fd, NULL, NULL, span_of(NULL, 0));
 	if (fd == -1)
 		return;
-	metrics_drop(c);
 	c->io.fd = -1;
 	if (peer_check(fd, &peer) == -1 ||
 	    loop_add(&sup.loop, &c->io, fd, EPOLLIN, metrics_answer, c) == -1)
@@ -98,6 +102,7 @@ metrics_open(int listener)
 {
 	for (unsigned i = 0; i < METRICS_CLIENTS; i++)
 		metrics_clients[i].fd = -1;
+	spare_keep(&metrics_spare);
 	metrics_fd = listener;
 	return loop_add(
 	    &sup.loop, &metrics_io, listener, EPOLLIN, metrics_accept, NULL);

@@ -19,11 +19,13 @@
 #include <unistd.h>
 
 #include "common/net/peer_uid.h"
+#include "common/net/spare.h"
 #include "control/peer.h"
 
 #define LISTEN_TURN 16U
 
 static struct sockaddr_in listen_at;
+static struct spare listen_spare = SPARE_INIT;
 
 /* Returns true if the connection is one of this user. */
 static bool
@@ -51,8 +53,8 @@ listen_ready(struct loop_io *io, uint32_t events)
 	for (unsigned i = 0; i < LISTEN_TURN; i++) {
 		len = sizeof(from);
 		from.sin_family = AF_UNSPEC;
-		fd = accept4(io->fd, (struct sockaddr *)&from, &len,
-		    SOCK_CLOEXEC | SOCK_NONBLOCK);
+		fd = spare_accept(&listen_spare, io->fd,
+		    (struct sockaddr *)&from, &len, span_of(NULL, 0));
 		if (fd == -1)
 			return;
 		if (listen_may(w, fd, &from))
@@ -156,6 +158,7 @@ listen_open(struct web *w)
 {
 	int fd = w->path != NULL ? listen_path(w) : listen_port(w);
 
+	spare_keep(&listen_spare);
 	w->fd = fd;
 	return fd == -1 ? -1 : 0;
 }

@@ -9,6 +9,7 @@ import platform
 import random
 import resource
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -193,6 +194,13 @@ def test_limits():
             t.equal(r.returncode, 71, f"at most {most} open files: status 71")
             t.contains(r.stderr, "open files",
                        f"at most {most} open files: the message says so")
+            for command in (("web", "--port", "0"), ("policy", "check")):
+                r = subprocess.run([h.program("icctl"), *command], env=s.env,
+                                   preexec_fn=limit, capture_output=True,
+                                   text=True, timeout=30, check=False)
+                t.ok(r.returncode == 1 and "(ulimit -Hn)" in
+                     r.stdout + r.stderr, f"at most {most} open files: icctl "
+                     f"{command[0]} says so", r.stdout + r.stderr)
     with h.workdir() as work, t.case("ulimit -f 0"):
         s = build(work, runtime="none")
 
@@ -208,6 +216,44 @@ def test_limits():
         t.ok(not os.path.exists(s.dir), "nor the directory")
 
 
+def cpu(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+        return sum(map(int, f.read().rsplit(")", 1)[1].split()[11:13]))
+
+
+def test_no_file_left():
+    """With every descriptor in use, a client is refused and told why, and
+    icsupervisor sleeps; when there is one again, clients are served."""
+    with h.workdir() as work, t.case("no file left"):
+        s = build(work, runtime="none").start()
+        t.equal(s.icctl("status").returncode, 0, "no file left: before")
+        soft, hard = resource.prlimit(s.pid, resource.RLIMIT_NOFILE)
+        used = os.stat(f"/proc/{s.pid}/fd").st_size     # Linux 6.2
+        if used == 0:
+            t.skip("no file left", "this kernel does not count them")
+            s.stop()
+            return
+        resource.prlimit(s.pid, resource.RLIMIT_NOFILE, (used + 8, hard))
+        before, clients = cpu(s.pid), []
+        for _ in range(31):
+            c = socket.socket(socket.AF_UNIX)
+            c.settimeout(20)
+            c.connect(os.path.join(s.dir, "control.sock"))
+            clients.append(c)
+        t.ok(b"no open file left" in clients[-1].recv(4096),
+             "no file left: the last of many is told")
+        r = s.icctl("status")
+        t.ok(r.returncode != 0 and "no open file left" in r.stderr,
+             "no file left: icctl says so", r.stdout + r.stderr)
+        t.ok(cpu(s.pid) - before < 20, "no file left: it does not spin",
+             cpu(s.pid) - before)
+        for c in clients:
+            c.close()
+        resource.prlimit(s.pid, resource.RLIMIT_NOFILE, (soft, hard))
+        t.equal(s.icctl("status").returncode, 0, "no file left: afterwards")
+        t.equal(s.stop(), 0, "no file left: the session ends well")
+
+
 def main():
     test_stop()
     test_own()
@@ -218,6 +264,7 @@ def main():
         provider.end()
     test_unmade()
     test_limits()
+    test_no_file_left()
     t.done()
 
 
