@@ -31,7 +31,6 @@
 #include <seccomp.h>
 
 #include "common/confine/bpf.h"
-#include "common/ipc/ring.h"
 #include "common/span.h"
 
 /* clang-format off */
@@ -126,7 +125,7 @@ static const struct pledge_rule memfd_rules[] = {
  * worker holds has other sizes or is open in one direction only, as the log is.
  */
 static const struct pledge_rule ring_rules[] = {
-	CALL3(mmap, IS_LONG(1, RING_MAP), IS(2, DATA), IS(3, MAP_SHARED),
+	CALL3(mmap, IS_LONG(1, PLEDGE_RING_BYTES), IS(2, DATA), IS(3, MAP_SHARED),
 	    "the rings of a channel"),
 };
 

@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#define PLEDGE_RING_BYTES 131328U /* the rings of a channel: ring.h */
+
 enum pledge_promise {
 	/*
 	 * read/write/recvmsg/sendmsg (flags masked, no MSG_FASTOPEN) on open
@@ -31,9 +33,9 @@ enum pledge_promise {
 	 */
 	PLEDGE_MEMFD,
 	/*
-	 * mmap(PROT_READ|PROT_WRITE, MAP_SHARED) of exactly the size of the
-	 * rings of a channel.  The kernel refuses it for what is open in one
-	 * direction only, as the log is
+	 * mmap(PROT_READ|PROT_WRITE, MAP_SHARED) of exactly PLEDGE_RING_BYTES.
+	 * The kernel refuses it for what is open in one direction only, as the
+	 * log is
 	 */
 	PLEDGE_RING,
 	PLEDGE_ACCEPT,	/* accept4 on a listener that was passed in */

@@ -19,7 +19,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/confine/pledge.h"
 #include "common/log.h"
+
+_Static_assert(RING_MAP == PLEDGE_RING_BYTES, "a worker may map rings");
 
 /* The size of the memory cannot change: an access never fails. */
 #define CHAN_RING_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW)
