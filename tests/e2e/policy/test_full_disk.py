@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Every call by which icctl writes a file of its own says that the disk is full,
+"""Every call by which icctl makes or writes a file says that the disk is full,
 one after the other, in each command that makes a policy: one line names the
 place and what to do, and all that is in force stays as it is."""
 import json
@@ -17,7 +17,7 @@ import compiling as c  # noqa: E402
 import harness as h  # noqa: E402
 
 t = h.Tap()
-CALLS = ("write", "mkdir", "rename", "fsync")
+CALLS = ("write", "mkdir", "rename", "fsync", "openat")
 IN_FORCE = ("compiled-policy.json", "dynamic-lists.json",
             "tool-annotations.json", "constitution.md",
             "servers/fetch/compiled-policy.json")
@@ -61,7 +61,9 @@ def state(m):
 
 class Keep:
     """The files of a home, which can be put back."""
-    DIRS = ("policy", "policy-cache", "policies")
+    # Commands read what earlier sessions left: with the same ones each time,
+    # the nth call is the same.
+    DIRS = ("policy", "policy-cache", "policies", "sessions")
 
     def __init__(self, m, place):
         self.m, self.place = m, place
@@ -111,7 +113,7 @@ def attempt(m, keep, name, args, answers, call, n, want):
                       f"inject={call}:error=ENOSPC:when={n}")
     hit = [x for x in lines if "(INJECTED)" in x]
     path = place(m, hit[0]) if hit else None
-    if path is None:
+    if path is None or (call == "openat" and "O_CREAT" not in hit[0]):
         t.ok(False, f"{name}: {call} {n} of {want} was not met",
              (hit, r.stdout, r.stderr))
         return None
@@ -132,6 +134,10 @@ def attempt(m, keep, name, args, answers, call, n, want):
 
 def each(m, name, args, answers="", least=1):
     """Fail every write of a command, one after the other."""
+    sessions = os.path.join(m.home, "sessions")
+    for old in os.listdir(sessions):
+        if os.path.exists(os.path.join(sessions, old, "session.json")):
+            shutil.rmtree(os.path.join(sessions, old))
     keep = Keep(m, os.path.join(m.work, "kept"))
     passed, failed = [], []
     r, lines = traced(m, args, answers, "-e", "trace=" + ",".join(CALLS))
@@ -139,7 +145,8 @@ def each(m, name, args, answers="", least=1):
     for call in CALLS:
         mine = [x for x in lines if x.startswith(call + "(")]
         rows = [(i + 1, place(m, x)) for i, x in enumerate(mine)
-                if place(m, x) is not None and "EEXIST" not in x]
+                if place(m, x) is not None and "EEXIST" not in x and
+                (call != "openat" or "O_CREAT" in x)]
         for n, path in rows if EVERY else sample(rows):
             got = attempt(m, keep, name, args, answers, call, n, path)
             if got is not None:
@@ -195,11 +202,24 @@ def main():
                                       digest], least=3)
             each(m, "customize", ["policy", "customize"],
                  "no more\ny\n\n", least=3)
+            annotate(m)
             unrecorded(m)
             records(m)
         finally:
             m.end()
     t.done()
+
+
+def annotate(m):
+    """A model says for the first time what a server's tools do."""
+    m.put("mcp-servers.json", json.dumps({"echo": h.echo_server(
+        os.path.join(m.work, "log", "echo"))}), 0o600)
+    m.script([{"step": "annotate", "reply": {"tools": [
+        {"toolName": k, "comment": f"Does {k}.", "args": v}
+        for k, v in h.ECHO_TOOLS.items()]}}])
+    each(m, "annotate", ["policy", "annotate", "--server", "echo",
+                         "--no-cache"], least=20)
+    os.unlink(os.path.join(m.home, "mcp-servers.json"))
 
 
 def unrecorded(m):
