@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import subprocess
+import sys
 
 import harness as h
 import joins
@@ -16,6 +17,8 @@ CODEX = os.path.join(MODULES, "codex-linux-x64/vendor/"
                      "x86_64-unknown-linux-musl/bin/codex")
 OPENCODE = os.path.join(MODULES, "opencode-linux-x64/bin/opencode")
 GEMINI = os.path.join(MODULES, ".bin/gemini")
+AGENTS = {"claude-code": CLAUDE, "codex": CODEX, "opencode": OPENCODE,
+          "gemini-cli": GEMINI}
 # Models that are not the agents' own choice.
 MODELS = {"claude-code": "claude-sonnet-4-5", "codex": "gpt-5.1-codex",
           "opencode": "anthropic/claude-haiku-4-5",
@@ -31,6 +34,15 @@ def installed(t, name, path):
         t.skip(name, f"{path} is not installed (./dev test agents)")
         return False
     return True
+
+
+def chosen(t):
+    """Yields name and path of the installed agents that the test is for: with
+    the argument "all" each, otherwise Claude Code alone."""
+    names = AGENTS if sys.argv[1:] == ["all"] else ["claude-code"]
+    for name in names:
+        if installed(t, name, AGENTS[name]):
+            yield name, AGENTS[name]
 
 
 def headers(seen, name):

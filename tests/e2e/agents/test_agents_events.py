@@ -18,8 +18,6 @@ import harness as h  # noqa: E402
 from fits import fits  # noqa: E402
 
 t = h.Tap()
-AGENTS = {"claude-code": agents.CLAUDE, "codex": agents.CODEX,
-          "opencode": agents.OPENCODE, "gemini-cli": agents.GEMINI}
 ENDS = ["usage", "result", "turn_end"]
 with open(os.path.join(h.PREFIX, "share", "ironcurtain",
                        "events.schema.json"), encoding="utf-8") as f:
@@ -178,11 +176,7 @@ def run(work, agent, path):
 
 
 def main():
-    chosen = AGENTS if sys.argv[1:] == ["all"] else {
-        "claude-code": agents.CLAUDE}
-    for agent, path in chosen.items():
-        if not agents.installed(t, agent, path):
-            continue
+    for agent, path in agents.chosen(t):
         with h.workdir() as work, t.case(agent):
             run(work, agent, path)
     t.done()

@@ -20,8 +20,6 @@ import webpage  # noqa: E402
 from terminal import Terminal  # noqa: E402
 
 t = h.Tap()
-AGENTS = {"claude-code": agents.CLAUDE, "codex": agents.CODEX,
-          "opencode": agents.OPENCODE, "gemini-cli": agents.GEMINI}
 
 
 def begin(work, agent, path, word):
@@ -112,12 +110,9 @@ def run(work, agent, path):
 
 
 def main():
-    chosen = list(AGENTS) if sys.argv[1:] == ["all"] else ["claude-code"]
-    for agent in chosen:
-        if not agents.installed(t, agent, AGENTS[agent]):
-            continue
+    for agent, path in agents.chosen(t):
         with h.workdir() as work, t.case(agent):
-            run(work, agent, AGENTS[agent])
+            run(work, agent, path)
     t.done()
 
 

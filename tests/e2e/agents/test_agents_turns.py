@@ -17,8 +17,6 @@ import agents_helper as agents  # noqa: E402
 import harness as h  # noqa: E402
 
 t = h.Tap()
-AGENTS = {"claude-code": agents.CLAUDE, "codex": agents.CODEX,
-          "opencode": agents.OPENCODE, "gemini-cli": agents.GEMINI}
 MORE = {"opencode": ("anthropic", "ANTHROPIC_API_KEY"),
         "gemini-cli": ("google", "GEMINI_API_KEY")}
 
@@ -77,11 +75,7 @@ def run(agent, path):
 
 
 def main():
-    chosen = AGENTS if sys.argv[1:] == ["all"] else {
-        "claude-code": agents.CLAUDE}
-    for agent, path in chosen.items():
-        if not agents.installed(t, agent, path):
-            continue
+    for agent, path in agents.chosen(t):
         with t.case(agent):
             run(agent, path)
     t.done()
