@@ -24,5 +24,8 @@ int peer_uid_open(void);
  */
 int peer_uid(int diag, const struct sockaddr_in *peer,
     const struct sockaddr_in *local, uint32_t *uid);
+/* The same for IPv6. */
+int peer_uid6(int diag, const struct sockaddr_in6 *peer,
+    const struct sockaddr_in6 *local, uint32_t *uid);
 
 #endif

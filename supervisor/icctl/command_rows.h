@@ -125,9 +125,10 @@ COMMAND(web, "[--port N|--socket PATH] [--host NAME] [--open] [--logout|--stop]"
     "Prints a link that logs one browser in, once, within a minute; while\n"
     "the page runs, icctl web prints another one. The page shows what\n"
     "icctl watch does, and calls are answered on it. It listens on\n"
-    "127.0.0.1, at --port N or at a free one, or at a Unix socket to\n"
-    "forward to, with --host for what the browser calls it then. --open\n"
-    "opens your browser, --logout ends all logins, --stop ends the page.")
+    "127.0.0.1 (::1 where that is missing), at --port N or at a free one,\n"
+    "or at a Unix socket to forward to, with --host for what the browser\n"
+    "calls it then. --open opens your browser, --logout ends all logins,\n"
+    "--stop ends the page.")
 COMMAND(trust, "[SERVER [TOOL]] [--yes]",
     "inspect tools in quarantine, and allow them",
     "Shows how each tool changed, and asks. --yes, which needs a SERVER,\ndoes "

@@ -33,7 +33,8 @@ class Page:
 
     def raw(self, method, path, body=None, **heads):
         """Returns the status, the heads and the body of one exchange."""
-        c = http.client.HTTPConnection(*self.address.split(":"), timeout=40)
+        host, port = self.address.rsplit(":", 1)
+        c = http.client.HTTPConnection(host.strip("[]"), port, timeout=40)
         c.putrequest(method, path, skip_host=True)
         sent = {"Host": self.address, **heads}
         if body is not None:

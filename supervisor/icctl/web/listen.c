@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The page's address: a port of 127.0.0.1, or a Unix socket to forward to.
+ * The page's address: a port of 127.0.0.1, or of ::1 where that is all there is,
+ * or a Unix socket to forward to.
  * Loopback is open to every user of the machine, so that the kernel is asked
  * who connects before anything is read.
  */
@@ -24,37 +25,48 @@
 
 #define LISTEN_TURN 16U
 
-static struct sockaddr_in listen_at;
+/* The address, and then a browser's. */
+union listen_address {
+	struct sockaddr sa;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+static union listen_address listen_at;
 static struct spare listen_spare = SPARE_INIT;
 
 /* Returns true if the connection is one of this user. */
 static bool
-listen_may(struct web *w, int fd, const struct sockaddr_in *from)
+listen_may(struct web *w, int fd, const union listen_address *from)
 {
 	struct peer peer;
 	uint32_t uid;
+	int r;
 
 	if (w->path != NULL)
 		return peer_check(fd, &peer) == 0 && peer.may;
-	return from->sin_family == AF_INET &&
-	       peer_uid(w->diag, from, &listen_at, &uid) == 0 &&
-	       uid == geteuid();
+	if (from->sa.sa_family != listen_at.sa.sa_family)
+		return false;
+	r = from->sa.sa_family == AF_INET
+		? peer_uid(w->diag, &from->in, &listen_at.in, &uid)
+		: peer_uid6(w->diag, &from->in6, &listen_at.in6, &uid);
+	return r == 0 && uid == geteuid();
 }
 
 static void
 listen_ready(struct loop_io *io, uint32_t events)
 {
 	struct web *w = io->arg;
-	struct sockaddr_in from;
+	union listen_address from;
 	socklen_t len;
 	int fd;
 
 	(void)events;
 	for (unsigned i = 0; i < LISTEN_TURN; i++) {
 		len = sizeof(from);
-		from.sin_family = AF_UNSPEC;
+		from.sa.sa_family = AF_UNSPEC;
 		fd = spare_accept(&listen_spare, io->fd,
-		    (struct sockaddr *)&from, &len, span_of(NULL, 0));
+		    &from.sa, &len, span_of(NULL, 0));
 		if (fd == -1)
 			return;
 		if (listen_may(w, fd, &from))
@@ -76,11 +88,13 @@ listen_name(struct web *w, const char *name, const char *port)
 static int
 listen_names(struct web *w, unsigned port)
 {
+	const char *own =
+	    listen_at.sa.sa_family == AF_INET ? "127.0.0.1" : "[::1]";
 	char with[8] = "";
 
 	if (w->path == NULL) {
 		snprintf(with, sizeof(with), ":%u", port);
-		listen_name(w, "127.0.0.1", with);
+		listen_name(w, own, with);
 		listen_name(w, "localhost", with);
 	}
 	for (unsigned i = 0; i < w->nnames; i++)
@@ -88,17 +102,37 @@ listen_names(struct web *w, unsigned port)
 		    strchr(w->names[i], ':') != NULL ? "" : with);
 	if (w->path == NULL)
 		snprintf(
-		    w->url, sizeof(w->url), "http://127.0.0.1:%u/", port);
+		    w->url, sizeof(w->url), "http://%s:%u/", own, port);
 	else
 		snprintf(w->url, sizeof(w->url), "http://%.255s/", w->names[0]);
 	return 0;
 }
 
+/* Listen at the port of `at`, and set `at` to the one that it is. */
+static int
+listen_bind(union listen_address *at, socklen_t len)
+{
+	const int one = 1;
+	int fd, save;
+
+	fd = socket(at->sa.sa_family,
+	    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd == -1)
+		return -1;
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) == 0 &&
+	    bind(fd, &at->sa, len) == 0 && listen(fd, 64) == 0 &&
+	    getsockname(fd, &at->sa, &len) == 0)
+		return fd;
+	save = errno;
+	close(fd);
+	errno = save;
+	return -1;
+}
+
 static int
 listen_port(struct web *w)
 {
-	socklen_t len = sizeof(listen_at);
-	const int one = 1;
+	const in_port_t port = htons((uint16_t)w->port);
 	int fd;
 
 	if ((w->diag = peer_uid_open()) == -1) {
@@ -106,21 +140,28 @@ listen_port(struct web *w)
 		     "to a port; use --socket");
 		return -1;
 	}
-	listen_at = (struct sockaddr_in){.sin_family = AF_INET,
-	    .sin_port = htons((uint16_t)w->port),
+	listen_at.in = (struct sockaddr_in){.sin_family = AF_INET,
+	    .sin_port = port,
 	    .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
-	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd == -1 ||
-	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) == -1 ||
-	    bind(fd, (struct sockaddr *)&listen_at, sizeof(listen_at)) == -1 ||
-	    listen(fd, 64) == -1 ||
-	    getsockname(fd, (struct sockaddr *)&listen_at, &len) == -1) {
+	fd = listen_bind(&listen_at, sizeof(listen_at.in));
+	if (fd != -1) {
+		listen_names(w, ntohs(listen_at.in.sin_port));
+		return fd;
+	}
+	if (errno != EADDRNOTAVAIL && errno != EAFNOSUPPORT) {
 		warn("port %u of 127.0.0.1", w->port);
-		if (fd != -1)
-			close(fd);
 		return -1;
 	}
-	listen_names(w, ntohs(listen_at.sin_port));
+	listen_at.in6 = (struct sockaddr_in6){.sin6_family = AF_INET6,
+	    .sin6_port = port,
+	    .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+	fd = listen_bind(&listen_at, sizeof(listen_at.in6));
+	if (fd == -1) {
+		warn("port %u of ::1, as there is no 127.0.0.1 here (use "
+		     "--socket without either)", w->port);
+		return -1;
+	}
+	listen_names(w, ntohs(listen_at.in6.sin6_port));
 	return fd;
 }
 

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: ISC
 """The page of `icctl web`, as browsers and others ask for it: who gets an
 answer, links and logins, what the page shows, and answers to calls."""
+import fcntl
 import json
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -409,7 +411,56 @@ def test_socket(work):
         t.ok(status == 2 and want in err, f"{args}: usage", err)
 
 
+def loopback():
+    """Sets the loopback interface of this network namespace up, with ::1 and
+    without 127.0.0.1."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        up = struct.pack("16sH14x", b"lo", 0x49)    # IFF_UP, LOOPBACK, RUNNING
+        fcntl.ioctl(s, 0x8914, up)                  # SIOCSIFFLAGS
+        none = struct.pack("16sHH4s8x", b"lo", socket.AF_INET, 0, bytes(4))
+        fcntl.ioctl(s, 0x8916, none)                # SIOCSIFADDR
+
+
+def only_ipv6(home):
+    """Run in a network namespace of its own."""
+    loopback()
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        t.skip("only ::1", "no IPv6 here")
+        t.done()
+    p = webpage.Page(home)
+    t.ok(p.url.startswith("http://[::1]:"), "only ::1: the link says so", p.url)
+    t.contains(p.raw("GET", "/")[2].decode(), "<!doctype html>",
+               "only ::1: the page")
+    t.equal(p.raw("GET", "/", Host="127.0.0.1:" + p.address.split(":")[-1])[0],
+            421, "only ::1: another name gets no page")
+    p.login()
+    t.equal(p.ask("/api/state", {"since": 0, "session": "", "page": 1})[0],
+            200, "only ::1: a login works")
+    p.stop()
+    t.done()
+
+
+def test_only_ipv6(work):
+    """The page listens on ::1 if there is no 127.0.0.1."""
+    home = os.path.join(work, "home-ipv6")
+    os.mkdir(home, 0o700)
+    r = subprocess.run(
+        ["unshare", "-Un", "--map-current-user", "--keep-caps", "--",
+         sys.executable, os.path.abspath(__file__), "only-ipv6", home],
+        capture_output=True, text=True, timeout=120 * h.PATIENCE, check=False)
+    if "unshare" in r.stderr:
+        t.skip("only ::1", r.stderr.strip())
+        return
+    t.ok(r.returncode == 0, "only ::1: the page works there",
+         r.stdout + r.stderr)
+
+
 def main():
+    if sys.argv[1:2] == ["only-ipv6"]:
+        only_ipv6(sys.argv[2])
+        return
     with h.workdir() as work:
         with session(work, "one") as s:
             agent = s.client()
@@ -426,6 +477,7 @@ def main():
             test_icwebd(p)
             test_end(p, second, s)
         test_socket(work)
+        test_only_ipv6(work)
     t.done()
 
 

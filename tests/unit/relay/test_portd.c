@@ -382,6 +382,40 @@ test_gone(void)
 	close(diag);
 }
 
+static void
+test_gone6(void)
+{
+	struct sockaddr_in6 at = {.sin6_family = AF_INET6,
+	    .sin6_addr = IN6ADDR_LOOPBACK_INIT}, from;
+	int listener = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0), up;
+	int diag = peer_uid_open();
+	socklen_t len = sizeof(at);
+	uint32_t uid = 1;
+
+	if (listener == -1 ||
+	    bind(listener, (struct sockaddr *)&at, sizeof(at)) == -1) {
+		ok(true, "# SKIP no IPv6 here");
+		return;
+	}
+	up = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (listen(listener, 1) == -1 ||
+	    getsockname(listener, (struct sockaddr *)&at, &len) == -1 ||
+	    connect(up, (struct sockaddr *)&at, len) == -1 ||
+	    getsockname(up, (struct sockaddr *)&from, &len) == -1)
+		err(1, "IPv6 connection");
+	is_int(peer_uid6(diag, &from, &at, &uid), 0, "IPv6: the peer is known");
+	is_int(uid, geteuid(), "IPv6: and its user");
+	from.sin6_addr.s6_addr[15] = 2;
+	is_int(peer_uid6(diag, &from, &at, &uid), -1,
+	    "IPv6: not from another address");
+	from.sin6_addr.s6_addr[15] = 1;
+	close(up);
+	is_int(peer_uid6(diag, &from, &at, &uid), -1,
+	    "IPv6: nor that of a socket that nobody has open");
+	close(listener);
+	close(diag);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -389,6 +423,7 @@ main(int argc, char **argv)
 		errx(1, "usage: test_portd PROGRAM");
 	rig.program = argv[1];
 	test_gone();
+	test_gone6();
 	test_pairs();
 	test_sandbox();
 	test_slow();
