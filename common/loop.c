@@ -42,6 +42,8 @@ loop_init(struct loop *l, size_t timers)
 	memset(l, 0, sizeof(*l));
 	TAILQ_INIT(&l->turns);
 	TAILQ_INIT(&l->polls);
+	TAILQ_INIT(&l->retries);
+	timers++; /* `retry` */
 	if ((l->heap = calloc(timers + 1, sizeof(*l->heap))) == NULL)
 		return -1;
 	l->captimers = timers;
@@ -246,6 +248,49 @@ loop_poll_del(struct loop *l, struct loop_poll *p)
 	if (p->queued)
 		TAILQ_REMOVE(&l->polls, p, entry);
 	p->queued = false;
+}
+
+/* Those that fail again queue themselves behind the ones that are due. */
+static void
+loop_retry_due(struct loop_timer *t)
+{
+	struct loop *l = t->arg;
+	struct loop_retry *r;
+	size_t due = 0;
+
+	TAILQ_FOREACH (r, &l->retries, entry)
+		due++;
+	while (due-- > 0 && (r = TAILQ_FIRST(&l->retries)) != NULL) {
+		loop_retry_del(l, r);
+		r->fn(r);
+	}
+	if (TAILQ_EMPTY(&l->retries))
+		l->retry_ms = 0;
+}
+
+void
+loop_retry_add(struct loop *l, struct loop_retry *r)
+{
+	if (r->queued)
+		return;
+	TAILQ_INSERT_TAIL(&l->retries, r, entry);
+	r->queued = true;
+	if (l->retry.at != 0)
+		return;
+	l->retry_ms *= 2;
+	if (l->retry_ms == 0)
+		l->retry_ms = LOOP_RETRY_MS;
+	else if (l->retry_ms > LOOP_RETRY_MAX_MS)
+		l->retry_ms = LOOP_RETRY_MAX_MS;
+	loop_timer_set(l, &l->retry, l->retry_ms, loop_retry_due, l);
+}
+
+void
+loop_retry_del(struct loop *l, struct loop_retry *r)
+{
+	if (r->queued)
+		TAILQ_REMOVE(&l->retries, r, entry);
+	r->queued = false;
 }
 
 /* Returns true if the loop must not wait. */

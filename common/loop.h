@@ -59,6 +59,17 @@ struct loop_poll {
 	void *arg;
 };
 
+/*
+ * Something that failed for a reason that ends without an event, and is tried
+ * again after a while: soon at first, less often while it fails.
+ */
+struct loop_retry {
+	TAILQ_ENTRY(loop_retry) entry;
+	bool queued;
+	void (*fn)(struct loop_retry *);
+	void *arg;
+};
+
 #define LOOP_BATCH 64
 
 struct loop {
@@ -74,6 +85,9 @@ struct loop {
 	TAILQ_HEAD(, loop_turn) turns;
 	TAILQ_HEAD(, loop_poll) polls;
 	unsigned turn;
+	TAILQ_HEAD(, loop_retry) retries;
+	struct loop_timer retry;
+	uint64_t retry_ms; /* the last delay; 0 if nothing failed */
 };
 
 #define LOOP_IO_INIT {.fd = -1}
@@ -115,6 +129,11 @@ void loop_turn_del(struct loop *, struct loop_turn *);
 /* Call p->fn in every turn until p->idle returns true. */
 void loop_poll_add(struct loop *, struct loop_poll *);
 void loop_poll_del(struct loop *, struct loop_poll *);
+/* Call r->fn once, LOOP_RETRY_MS to LOOP_RETRY_MAX_MS from now. */
+#define LOOP_RETRY_MS 10U
+#define LOOP_RETRY_MAX_MS 640U
+void loop_retry_add(struct loop *, struct loop_retry *);
+void loop_retry_del(struct loop *, struct loop_retry *);
 /* Run everything that loop_turn_add() has queued; for use before exiting. */
 void loop_turns(struct loop *);
 

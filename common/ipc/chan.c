@@ -33,6 +33,17 @@ chan_turn(struct loop_turn *t)
 	chan_flush(t->arg);
 }
 
+static void
+chan_retry(struct loop_retry *r)
+{
+	struct chan *c = r->arg;
+
+	c->busy++;
+	chan_flush(c);
+	chan_relax(c);
+	chan_leave(c);
+}
+
 struct chan *
 chan_new(struct loop *l, int fd, enum role self, enum role peer, unsigned index,
     const struct chan_ops *ops, void *arg)
@@ -45,6 +56,8 @@ chan_new(struct loop *l, int fd, enum role self, enum role peer, unsigned index,
 	c->io.fd = -1;
 	c->turn.fn = chan_turn;
 	c->turn.arg = c;
+	c->retry.fn = chan_retry;
+	c->retry.arg = c;
 	c->fd = fd;
 	c->self = self;
 	c->peer = peer;
@@ -76,7 +89,8 @@ void
 chan_relax(struct chan *c)
 {
 	if (c->nqueued <= CHAN_BEHIND_MESSAGES / 2 &&
-	    c->queued <= CHAN_BEHIND_BYTES / 2)
+	    c->nfds <= CHAN_BEHIND_FDS / 2 &&
+	    c->queued + c->memfds <= CHAN_BEHIND_BYTES / 2)
 		chan_set_behind(c, false);
 }
 
@@ -85,6 +99,7 @@ chan_disconnect(struct chan *c)
 {
 	loop_del(c->loop, &c->io);
 	loop_turn_del(c->loop, &c->turn);
+	loop_retry_del(c->loop, &c->retry);
 	chan_ring_free(c);
 	if (c->fd != -1)
 		close(c->fd);
@@ -196,8 +211,10 @@ bad:
 	return -1;
 }
 
+/* Queue a message; with `memfd` bytes in `fd`, if it is a memfd. */
 static int
-chan_enqueue(struct chan *c, const struct iovec *iov, size_t niov, int fd)
+chan_enqueue(struct chan *c, const struct iovec *iov, size_t niov, int fd,
+    size_t memfd)
 {
 	struct chan_out *o;
 	size_t len = 0;
@@ -211,6 +228,7 @@ chan_enqueue(struct chan *c, const struct iovec *iov, size_t niov, int fd)
 	if ((o = malloc(sizeof(*o) + len)) == NULL)
 		return -1;
 	o->fd = fd;
+	o->memfd = memfd;
 	o->len = 0;
 	for (size_t i = 0; i < niov; i++) {
 		memcpy(o->bytes + o->len, iov[i].iov_base, iov[i].iov_len);
@@ -219,6 +237,8 @@ chan_enqueue(struct chan *c, const struct iovec *iov, size_t niov, int fd)
 	TAILQ_INSERT_TAIL(&c->out, o, entry);
 	c->queued += len;
 	c->nqueued++;
+	c->memfds += memfd;
+	c->nfds += fd != -1;
 	/*
 	 * Send at once if one call's worth is queued, or so much that waiting
 	 * would delay it.
@@ -228,8 +248,8 @@ chan_enqueue(struct chan *c, const struct iovec *iov, size_t niov, int fd)
 		chan_flush(c);
 	else if (!c->full)
 		loop_turn_add(c->loop, &c->turn);
-	if (c->nqueued >= CHAN_BEHIND_MESSAGES ||
-	    c->queued >= CHAN_BEHIND_BYTES)
+	if (c->nqueued >= CHAN_BEHIND_MESSAGES || c->nfds >= CHAN_BEHIND_FDS ||
+	    c->queued + c->memfds >= CHAN_BEHIND_BYTES)
 		chan_set_behind(c, true);
 	return 0;
 }
@@ -241,7 +261,8 @@ chan_flush(struct chan *c)
 	int r = 1;
 
 	loop_turn_del(c->loop, &c->turn);
-	c->full = false;
+	loop_retry_del(c->loop, &c->retry);
+	c->full = c->refused = false;
 	if (c->ring != NULL)
 		r = chan_ring_put(c);
 	while (c->ring == NULL && !TAILQ_EMPTY(&c->out) &&
@@ -256,7 +277,9 @@ chan_flush(struct chan *c)
 	if (r == -1)
 		chan_drop_queue(c);
 	c->full = !TAILQ_EMPTY(&c->out);
-	waits = r != -1 && (c->full || c->behind) &&
+	if (c->refused)
+		loop_retry_add(c->loop, &c->retry);
+	waits = r != -1 && !c->refused && (c->full || c->behind) &&
 		(c->ring == NULL || !c->ring->full);
 	if (c->opened)
 		loop_mod(c->loop, &c->io,
@@ -268,7 +291,7 @@ chan_send(struct chan *c, enum msg_type type, const void *msg, int fd)
 {
 	const struct proto_msg *m = proto_find((uint16_t)type);
 	struct iovec iov[2];
-	size_t len, niov = 1;
+	size_t len, niov = 1, memfd = 0;
 	struct span big;
 	int saved;
 
@@ -285,6 +308,7 @@ chan_send(struct chan *c, enum msg_type type, const void *msg, int fd)
 	if ((chan_head[2] & WIRE_MEMFD) != 0) {
 		if ((fd = chan_memfd(big)) == -1)
 			goto bad;
+		memfd = big.len;
 	} else if (big.p != NULL && big.len != 0) {
 		iov[1].iov_base = (void *)(uintptr_t)big.p;
 		iov[1].iov_len = big.len;
@@ -292,7 +316,7 @@ chan_send(struct chan *c, enum msg_type type, const void *msg, int fd)
 	}
 	iov[0].iov_base = chan_head;
 	iov[0].iov_len = len;
-	if (chan_enqueue(c, iov, niov, fd) == 0)
+	if (chan_enqueue(c, iov, niov, fd, memfd) == 0)
 		return 0;
 bad:
 	saved = errno;

@@ -62,12 +62,13 @@ struct chan_ops {
 };
 
 /*
- * A channel with this many messages or bytes queued is behind, until both have
- * fallen to half.  Both limits are far below those at which a channel refuses
- * messages, so a process that stops reading from outside in time never reaches
- * those.
+ * A channel with this many messages, descriptors, or bytes, memfds included,
+ * queued is behind, until all have fallen to half.  The limits are far below
+ * those at which a channel refuses messages, so a process that stops reading
+ * from outside in time never reaches those.
  */
 #define CHAN_BEHIND_MESSAGES 1024U
+#define CHAN_BEHIND_FDS 256U
 #define CHAN_BEHIND_BYTES ((size_t)16 << 20)
 
 /*

@@ -16,6 +16,7 @@
 struct chan_out {
 	TAILQ_ENTRY(chan_out) entry;
 	int fd;
+	size_t memfd; /* bytes in `fd`, if it is a memfd */
 	size_t len;
 	uint8_t bytes[];
 };
@@ -54,9 +55,16 @@ struct chan {
 	void *arg;
 	TAILQ_HEAD(, chan_out) out;
 	size_t queued, nqueued;
+	size_t memfds, nfds; /* bytes in queued memfds; queued descriptors */
 	uint16_t last;
 	bool opened, broken, reset, freed, behind;
 	bool full; /* the socket is full: the flush waits for EPOLLOUT */
+	/*
+	 * The kernel refused a descriptor, or memory, so that the socket counts
+	 * as writable: the flush waits for `retry`.
+	 */
+	bool refused;
+	struct loop_retry retry;
 	unsigned busy;
 	char why[256];
 	struct chan_ring *ring; /* NULL: everything is on the socket */
@@ -67,8 +75,8 @@ struct chan {
 int chan_memfd_new(void);
 /*
  * Send the first messages of the queue, at most `most`, with one call.  Returns
- * the number that the socket accepted, 0 if it is full, or -1 if the peer is
- * gone.
+ * the number that the socket accepted, 0 if it is full or c->refused is set, or
+ * -1 if the peer is gone.
  */
 int chan_put(struct chan *, unsigned most);
 /* Remove the first message of the queue, which was sent. */

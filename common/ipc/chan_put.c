@@ -7,7 +7,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "common/log.h"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
@@ -54,6 +57,29 @@ chan_message(const struct chan_out *o, struct msghdr *mh, struct iovec *iov,
 	memcpy(CMSG_DATA(cm), &o->fd, sizeof(o->fd));
 }
 
+/*
+ * Say once why messages wait.  The kernel counts the descriptors in flight of
+ * all processes of a user together, and compares the count with the sender's
+ * RLIMIT_NOFILE.
+ */
+static void
+chan_tell_refused(const struct chan *c, int error)
+{
+	static bool told;
+
+	if (told)
+		return;
+	told = true;
+	if (error == ETOOMANYREFS)
+		log_warnx("messages to %s wait: programs of this user hold "
+			  "more descriptors in flight than this process may "
+			  "open files. `icctl doctor` names them",
+		    role_name(c->peer));
+	else
+		log_warnx("messages to %s wait: %s", role_name(c->peer),
+		    strerror(error));
+}
+
 int
 chan_put(struct chan *c, unsigned most)
 {
@@ -79,9 +105,13 @@ again:
 		return r;
 	if (errno == EINTR)
 		goto again;
-	if (errno == EAGAIN || errno == ENOBUFS || errno == ETOOMANYREFS)
+	if (errno == EAGAIN)
 		return 0;
-	return -1;
+	if (errno != ETOOMANYREFS && errno != ENOBUFS && errno != ENOMEM)
+		return -1;
+	c->refused = true;
+	chan_tell_refused(c, errno);
+	return 0;
 }
 
 void
@@ -92,8 +122,11 @@ chan_sent(struct chan *c)
 	TAILQ_REMOVE(&c->out, o, entry);
 	c->queued -= o->len;
 	c->nqueued--;
-	if (o->fd != -1)
+	c->memfds -= o->memfd;
+	if (o->fd != -1) {
+		c->nfds--;
 		close(o->fd);
+	}
 	freezero(o, sizeof(*o) + o->len);
 }
 
@@ -108,5 +141,5 @@ chan_drop_queue(struct chan *c)
 			close(o->fd);
 		freezero(o, sizeof(*o) + o->len);
 	}
-	c->queued = c->nqueued = 0;
+	c->queued = c->nqueued = c->memfds = c->nfds = 0;
 }

@@ -3,14 +3,17 @@
  * The sending half of a channel.  Messages sent in one turn of the loop leave
  * at its end, in order, and before anything that the owner does afterwards.  A
  * queue for a slow peer is limited in messages and in bytes, and the owner is
- * told well before.
+ * told well before.  If the kernel refuses a descriptor, because the user's
+ * processes hold too many in flight, it is tried again, and not all the time.
  */
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/ipc/chan.h"
@@ -76,6 +79,8 @@ after(void *arg)
 	early = early || arrived();
 }
 
+static bool rings; /* channels have some */
+
 static void
 set_up(enum role sender, enum role receiver)
 {
@@ -85,8 +90,12 @@ set_up(enum role sender, enum role receiver)
 	if (loop_init(&loop, 1) == -1 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == -1)
 		err(1, "set up");
+	if (rings && chan_ring_give(fds) == -1)
+		err(1, "rings");
 	from = chan_new(&loop, fds[0], sender, receiver, 0, &ops, NULL);
 	to = chan_new(&loop, fds[1], receiver, sender, 0, &ops, NULL);
+	if (rings && (chan_ring_take(from) == -1 || chan_ring_take(to) == -1))
+		err(1, "rings");
 	chan_phase(from, PHASE_RUN);
 	chan_phase(to, PHASE_RUN);
 	if (chan_open(from) == -1)
@@ -204,11 +213,120 @@ test_bound(void)
 	tear_down();
 }
 
+#define HELD 64 /* descriptors in flight */
+#define FEW 40	/* the limit of open files; more than are open */
+#define BLOCKED_MS 300U
+
+/* Send `s` HELD descriptors, which nobody receives. */
+static void
+hold(int s)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(HELD * sizeof(int))];
+	} control;
+	struct iovec iov = {"x", 1};
+	struct msghdr mh = {.msg_iov = &iov,
+	    .msg_iovlen = 1,
+	    .msg_control = control.bytes,
+	    .msg_controllen = sizeof(control.bytes)};
+	struct cmsghdr *cm;
+
+	memset(&control, 0, sizeof(control));
+	cm = CMSG_FIRSTHDR(&mh);
+	cm->cmsg_level = SOL_SOCKET;
+	cm->cmsg_type = SCM_RIGHTS;
+	cm->cmsg_len = CMSG_LEN(HELD * sizeof(int));
+	for (size_t i = 0; i < HELD; i++)
+		memcpy(CMSG_DATA(cm) + i * sizeof(int), &s, sizeof(s));
+	if (sendmsg(s, &mh, 0) == -1)
+		err(1, "hold");
+}
+
+static void
+send_null(void)
+{
+	struct msg_SERVER_OUT m = {.which = 0};
+	int fd;
+
+	if ((fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) == -1)
+		err(1, "/dev/null");
+	is_int(chan_send(from, MSG_SERVER_OUT, &m, fd), 0, "sent");
+}
+
+/* The kernel refuses a descriptor, then takes it. */
+static void
+test_refused(void)
+{
+	struct rlimit before, few;
+	unsigned turns = 0;
+	uint64_t until;
+	int held[2];
+
+	if (geteuid() == 0) {
+		ok(true, "# SKIP root is never refused");
+		return;
+	}
+	set_up(ROLE_SUP, ROLE_BACK);
+	if (chan_open(to) == -1 ||
+	    socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, held) == -1 ||
+	    getrlimit(RLIMIT_NOFILE, &before) == -1)
+		err(1, "set up");
+	few = before;
+	few.rlim_cur = FEW;
+	hold(held[0]);
+	if (setrlimit(RLIMIT_NOFILE, &few) == -1)
+		err(1, "setrlimit");
+	send_null();
+	until = clock_mono_us() / 1000 + BLOCKED_MS;
+	for (; clock_mono_us() / 1000 < until; turns++)
+		if (loop_once(&loop, (int)BLOCKED_MS) == -1)
+			err(1, "loop_once");
+	is_int(got, 0, "too many descriptors in flight: it waits");
+	ok(turns < 12, "and is tried again now and then (%u turns)", turns);
+	close(held[0]);
+	close(held[1]);
+	while (got == 0 && turns++ < 100)
+		if (loop_once(&loop, 1000) == -1)
+			err(1, "loop_once");
+	is_int(got, 1, "it arrives when the kernel takes it");
+	is_int(setrlimit(RLIMIT_NOFILE, &before), 0, "setrlimit");
+	send_null();
+	while (got == 1 && turns++ < 100)
+		turn();
+	is_int(got, 2, "and so does the next, at once");
+	tear_down();
+}
+
+/* A few large values make a channel behind like many small ones. */
+static void
+test_large(void)
+{
+	static uint8_t bytes[4U << 20];
+	struct msg_RESULT m = {.id = 1,
+	    .tree = {.p = bytes, .len = sizeof(bytes)}};
+
+	set_up(ROLE_BACK, ROLE_PROXY);
+	for (unsigned i = 0; i < 4; i++) {
+		is_int(rises, 0, "not behind with %u MiB", 4 * i);
+		is_int(chan_send(from, MSG_RESULT, &m, -1), 0, "sent");
+	}
+	is_int(rises, 1, "behind with 16 MiB in memfds");
+	turn();
+	turn();
+	is_int(falls, 1, "and not when the socket has taken them");
+	tear_down();
+}
+
 int
 main(void)
 {
 	test_turns();
 	test_descriptors();
 	test_bound();
+	test_large();
+	test_refused();
+	rings = true;
+	test_refused();
 	return tap_done();
 }
