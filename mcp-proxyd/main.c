@@ -25,6 +25,7 @@ static const enum pledge_promise proxy_promises[] = {
 };
 
 static const struct confine proxy_confine = {
+	.keep = CONFINE_KEEP_FILES,	/* sends large arguments */
 	.limits = {
 		.nofile = 256,		/* 43 channels of 3, 17 of the agent's, memfds */
 		.fsize = 8U << 20,	/* CALL.args in a memfd */

@@ -26,7 +26,8 @@ static const enum pledge_promise promises[] = {
 };
 
 static const struct confine policyd_confine = {
-	.keep = CONFINE_KEEP_ROOT,	/* to look up paths */
+	/* looks up paths; sends large values */
+	.keep = CONFINE_KEEP_ROOT | CONFINE_KEEP_FILES,
 	.limits = {
 		.nofile = 4096 + 512,	/* each row of a view is one; known.c */
 		.fsize = 16U << 20,	/* size of the largest message */

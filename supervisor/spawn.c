@@ -23,6 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/confine/confine.h"
 #include "common/log.h"
 
 /* Sources are moved above every target, so that dup2() overwrites none. */
@@ -30,9 +31,6 @@
 
 /* The number of descriptors that a child needs while it arranges them. */
 #define SPAWN_NOFILE_LEAST (SPAWN_ABOVE + 2 * SPAWN_MAX_FDS)
-
-/* The views of all servers are open at the same time. */
-#define SPAWN_NOFILE 8192
 
 static struct {
 	mode_t umask;
@@ -52,9 +50,14 @@ spawn_init(void)
 		errno = EMFILE;
 		return -1;
 	}
-	if (rl.rlim_cur < SPAWN_NOFILE)
-		rl.rlim_cur =
-		    rl.rlim_max < SPAWN_NOFILE ? rl.rlim_max : SPAWN_NOFILE;
+	/*
+	 * The views of all servers are open at the same time, and nobody else's
+	 * descriptors in flight may keep us from passing ours.
+	 */
+	if (rl.rlim_cur < CONFINE_MAX_FILES)
+		rl.rlim_cur = rl.rlim_max < CONFINE_MAX_FILES
+				  ? rl.rlim_max
+				  : CONFINE_MAX_FILES;
 	return setrlimit(RLIMIT_NOFILE, &rl);
 }
 
@@ -135,6 +138,19 @@ spawn_window(const struct spawn *s, int *status, int *exec, int *at)
 	return 0;
 }
 
+/* In the child: set the limit that the program is to have. */
+static int
+spawn_limit(uint64_t nofile)
+{
+	struct rlimit rl = spawn_env.nofile;
+
+	if (nofile != 0 && nofile < rl.rlim_max)
+		rl.rlim_max = nofile;
+	if (rl.rlim_cur > rl.rlim_max)
+		rl.rlim_cur = rl.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &rl);
+}
+
 struct spawn_how {
 	const struct spawn *s;
 	pid_t parent;
@@ -172,8 +188,7 @@ spawn_child(void *arg)
 	}
 	/* Set the limit last: a small one would prevent the steps above. */
 	if (spawn_window(s, &status, &exec, &word.at) == 0 &&
-	    (word.at = AT_LIMIT,
-		setrlimit(RLIMIT_NOFILE, &spawn_env.nofile) == 0) &&
+	    (word.at = AT_LIMIT, spawn_limit(s->nofile) == 0) &&
 	    (word.at = AT_DIR, s->cwd == NULL || chdir(s->cwd) == 0)) {
 		word.at = AT_EXEC;
 		if (s->by_fd)

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define SPAWN_MAX_FDS 64U
 
@@ -29,6 +30,7 @@ struct spawn {
 	int group;
 	bool session; /* runs in a new session: no signals from the terminal */
 	bool worker;  /* ignores SIGTERM, SIGINT and SIGHUP from the start */
+	uint64_t nofile; /* hard limit on open files; 0: the user's own */
 };
 
 struct spawned {
@@ -38,8 +40,9 @@ struct spawned {
 };
 
 /*
- * Set umask 077 and a high limit on descriptors for this process; programs that
- * it starts get the user's own. Returns 0, or -1 with errno set.
+ * Set umask 077 and the highest limit on descriptors that the user may have for
+ * this process; programs that it starts get the one that the user has. Returns
+ * 0, or -1 with errno set.
  */
 int spawn_init(void);
 

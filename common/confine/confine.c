@@ -303,8 +303,12 @@ confine_files(const struct confine *c)
 }
 
 static int
-set_limits(const struct confine_limits *l)
+set_limits(const struct confine *c)
 {
+	const struct confine_limits *l = &c->limits;
+	const uint64_t nofile = c->keep & CONFINE_KEEP_FILES ? CONFINE_MAX_FILES
+							     : l->nofile;
+
 #ifndef IC_SANITIZED
 	/* The shadow map of a sanitizer counts as data, and takes terabytes. */
 	if (lower(RLIMIT_DATA, l->data) == -1)
@@ -313,7 +317,7 @@ set_limits(const struct confine_limits *l)
 	if (lower(RLIMIT_CORE, 0) == -1 || lower(RLIMIT_NPROC, 0) == -1 ||
 	    lower(RLIMIT_FSIZE, l->fsize) == -1 ||
 	    lower(RLIMIT_MEMLOCK, l->memlock) == -1 ||
-	    lower(RLIMIT_NOFILE, l->nofile) == -1)
+	    lower(RLIMIT_NOFILE, nofile) == -1)
 		return -1;
 	/*
 	 * A worker without its own limit may have one from the user (ulimit
@@ -383,7 +387,7 @@ apply_layers(const struct confine *c, struct confine_state *st)
 	}
 	if (apply_landlock(c, st) == -1)
 		return -1;
-	if (set_limits(&c->limits) == -1) {
+	if (set_limits(c) == -1) {
 		log_warn("rlimits refused");
 		return -1;
 	}

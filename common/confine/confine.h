@@ -21,9 +21,20 @@ enum confine_keep {
 	 * writes a last record
 	 */
 	CONFINE_KEEP_ALIVE = 4,
+	/*
+	 * Keeps the user's hard limit on open files: it sends descriptors.  The
+	 * kernel refuses to pass one while those in flight, of all the user's
+	 * processes, are more than the sender may open.  So its limit has to be
+	 * far above that of any sandbox.
+	 */
+	CONFINE_KEEP_FILES = 8,
 };
 
+/* The highest limit on open files that is of use. */
+#define CONFINE_MAX_FILES (1U << 30)
+
 struct confine_limits {
+	/* Needed at most; the limit too, unless CONFINE_KEEP_FILES is set. */
 	uint64_t nofile;
 	uint64_t fsize;		/* in bytes; UINT64_MAX for no limit */
 	uint64_t data;		/* RLIMIT_DATA bytes */

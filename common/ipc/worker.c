@@ -170,6 +170,22 @@ worker_warm(void)
 	qsort(bytes, sizeof(bytes), 1, worker_compare);
 }
 
+/* Returns true if the role may send a descriptor, that of a memfd included. */
+static bool
+worker_sends_fds(enum role role)
+{
+	for (size_t i = 0; i < proto_nmsgs; i++) {
+		const struct proto_msg *m = &proto_msgs[i];
+
+		if ((m->from & (1U << role)) != 0 &&
+		    (m->nfds != 0 ||
+			(m->nfields != 0 &&
+			    m->fields[m->nfields - 1].kind == PROTO_big)))
+			return true;
+	}
+	return false;
+}
+
 void
 worker_init(struct worker *w, enum role role, const struct confine *confine,
     void (*warm)(void), size_t timers)
@@ -179,6 +195,9 @@ worker_init(struct worker *w, enum role role, const struct confine *confine,
 	w->role = role;
 	log_init(role_name(role), false);
 	worker_check_channel();
+	if (((confine->keep & CONFINE_KEEP_FILES) != 0) !=
+	    worker_sends_fds(role))
+		fatalx("bug: the limit on open files of %s", role_name(role));
 	if (loop_init(&w->loop, timers) == -1)
 		fatal("loop_init");
 	worker_warm();

@@ -18,6 +18,7 @@ static const enum pledge_promise backd_promises[] = {
 };
 
 static const struct confine backd_confine = {
+	.keep = CONFINE_KEEP_FILES,	/* sends large results */
 	.limits = {
 		.nofile = 48,		/* 4 channels, 3 with rings, 2 pipes, memfds */
 		.fsize = 8U << 20,	/* RESULT.tree in a memfd */

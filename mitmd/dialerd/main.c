@@ -16,7 +16,8 @@ static const enum pledge_promise dialerd_promises[] = {
 };
 
 static const struct confine dialerd_confine = {
-	.keep = CONFINE_KEEP_NET,	/* it connects to them from here */
+	/* connects to them from here; sends the connections */
+	.keep = CONFINE_KEEP_NET | CONFINE_KEEP_FILES,
 	.limits = {
 		/* each address of a dial is tried; channels */
 		.nofile =

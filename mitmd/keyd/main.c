@@ -19,6 +19,7 @@ static const enum pledge_promise keyd_promises[] = {
 };
 
 static const struct confine keyd_confine = {
+	.keep = CONFINE_KEEP_FILES,	/* sends streams */
 	.limits = {
 		/* streams to mitmd, connections to the provider, channels */
 		.nofile = KEYD_MAX_STREAMS + KEYD_MAX_UPS + KEYD_OTHERS,

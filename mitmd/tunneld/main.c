@@ -17,6 +17,7 @@ static const enum pledge_promise tunneld_promises[] = {
 };
 
 static const struct confine tunneld_confine = {
+	.keep = CONFINE_KEEP_FILES,	/* sends connections */
 	.limits = {
 		.nofile = TUNNELD_MAX_LINKS + 32,	/* and channels */
 		.fsize = 0,		/* no message needs a memfd */

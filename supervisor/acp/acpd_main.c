@@ -17,6 +17,7 @@ static const enum pledge_promise acpd_promises[] = {
 };
 
 static const struct confine acpd_confine = {
+	.keep = CONFINE_KEEP_FILES,	/* sends large frames */
 	.limits = {
 		.nofile = 64,
 		.fsize = PROTO_MAX_TREE,

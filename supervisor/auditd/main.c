@@ -25,7 +25,8 @@ static const enum pledge_promise auditd_promises[] = {
 };
 
 static const struct confine auditd_confine = {
-	.keep = CONFINE_KEEP_ALIVE,	/* outlives icsupervisor: the last record */
+	/* outlives icsupervisor: the last record; sends large values */
+	.keep = CONFINE_KEEP_ALIVE | CONFINE_KEEP_FILES,
 	.limits = {
 		.nofile = 512,		/* stdin and mcp-backd per server, keyds */
 		.fsize = UINT64_MAX,	/* only the disk limits the log */

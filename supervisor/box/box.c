@@ -308,6 +308,7 @@ box_init(struct box *b, enum filter_kind kind, const struct limits *l)
 	for (size_t i = 0; i < SPAWN_MAX_FDS; i++)
 		b->fds[i] = -1;
 	b->nfds = BOX_ARGS_FD + 1;
+	b->files = limits_files(l);
 	box_arg(b, "--unshare-all");
 	box_arg(b, "--unshare-user");
 	box_arg(b, "--disable-userns");
@@ -366,6 +367,7 @@ box_spawn(struct box *b, const int stdio[3], char *const *argv,
 		s.fds[i] = stdio[i];
 	s.argv = (char *const *)(uintptr_t)words;
 	s.session = true;
+	s.nofile = b->files;
 	s.grouped = b->group != -1;
 	s.group = b->group;
 	if (box_resolved.nfiles != 0

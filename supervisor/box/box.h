@@ -24,6 +24,7 @@ struct box {
 	size_t nfds;
 	int group;   /* entrance of its control group, closed by box_free();
 			-1: none */
+	uint64_t files; /* hard limit on open files of each process; 0: none */
 	bool failed; /* `error` is the errno of the first failure */
 	int error;
 };

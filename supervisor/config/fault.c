@@ -103,8 +103,10 @@ fault_remedy(int error)
 	case ENOSPC:
 	case EDQUOT:
 		return ". Make room there, and run this again";
-	case EMFILE:
 	case ETOOMANYREFS: /* sent, and not received yet */
+		return ". Programs of this user hold more descriptors in "
+		       "flight than ulimit -Hn; `icctl doctor` names them";
+	case EMFILE:
 		return ". Raise the limit on open files (ulimit -Hn) to 1024 "
 		       "or more";
 	default:

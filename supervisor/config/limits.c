@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 #include "config/limits.h"
 
+#include <sys/resource.h>
 #include <sys/utsname.h>
 
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/confine/confine.h"
 #include "json_put.h"
 
 #define LIMITS_MAX_MB (16U << 20) /* 16 TiB */
@@ -17,6 +19,7 @@ limits_default(struct limits *l)
 	*l = (struct limits){.memory_mb = 4096,
 	    .server_mb = 2048,
 	    .processes = 512,
+	    .files = 16384,
 	    .tmp_mb = 256,
 	    .shm_mb = 64,
 	    .home_mb = 10240,
@@ -77,8 +80,8 @@ limits_read(
     struct limits *l, const struct jsonfile *j, struct json_object *root)
 {
 	static const char *const docker[] = {"memoryMb", "cpus", NULL};
-	static const char *const keys[] = {"processes", "tmpMb", "shmMb",
-	    "homeMb", "serverMemoryMb", "minFreeDiskMb", NULL};
+	static const char *const keys[] = {"processes", "openFiles", "tmpMb",
+	    "shmMb", "homeMb", "serverMemoryMb", "minFreeDiskMb", NULL};
 	struct json_object *o = NULL;
 
 	if (jsonfile_object(j, root, "", "dockerResources", &o) == -1)
@@ -95,6 +98,7 @@ limits_read(
 	if (o != NULL &&
 	    (jsonfile_known(j, o, "limits", keys) == -1 ||
 		limit(j, o, "limits", "processes", 16, &l->processes) == -1 ||
+		limit(j, o, "limits", "openFiles", 256, &l->files) == -1 ||
 		limit(j, o, "limits", "tmpMb", 1, &l->tmp_mb) == -1 ||
 		limit(j, o, "limits", "shmMb", 1, &l->shm_mb) == -1 ||
 		limit(j, o, "limits", "homeMb", 16, &l->home_mb) == -1 ||
@@ -129,6 +133,17 @@ limits_processors(const struct limits *l)
 	    (unsigned)CPU_COUNT(&set) <= l->cpus)
 		return 0;
 	return l->cpus;
+}
+
+uint64_t
+limits_files(const struct limits *l)
+{
+	uint64_t half = CONFINE_MAX_FILES / 2;
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) == 0 && rl.rlim_max / 2 < half)
+		half = rl.rlim_max / 2;
+	return l->files < half ? l->files : half;
 }
 
 const char *
@@ -178,6 +193,10 @@ limits_json(const struct limits *l)
 		? "no limit: this kernel is older than 5.14"
 	    : l->processes == 0 ? "no limit"
 				: text);
+	snprintf(text, sizeof(text), "%llu in each process%s",
+	    (unsigned long long)limits_files(l),
+	    limits_files(l) < l->files ? ", half of ulimit -Hn" : "");
+	add(o, "openFiles", l->files == 0 ? "no limit" : text);
 	add_mib(o, "tmp", l->tmp_mb, "");
 	add_mib(o, "shm", l->shm_mb, "");
 	add_mib(o, "home", l->home_mb, ", watched");

@@ -16,6 +16,7 @@ struct limits {
 	uint64_t memory_mb; /* for the agent's sandbox */
 	uint64_t server_mb; /* for the sandbox of each MCP server */
 	uint64_t processes; /* for each sandbox, threads included */
+	uint64_t files;	    /* open in each process of a sandbox */
 	uint64_t tmp_mb, shm_mb;
 	uint64_t home_mb; /* the agent's home directory, and any one file */
 	uint64_t free_mb; /* space on the disk that must stay free */
@@ -47,6 +48,14 @@ const char *limits_option(
  * or there is no limit.
  */
 unsigned limits_processors(const struct limits *);
+/*
+ * Returns how many files a process in a sandbox may have open at most: half of
+ * the limit that this process was started with, or less; 0 means no limit. What
+ * the processes of a user hold in flight in sockets together can exceed this
+ * number by little, and stops only senders whose own limit it exceeds: our
+ * workers, which have the user's, are not among them.
+ */
+uint64_t limits_files(const struct limits *);
 /*
  * Returns each limit with its figure and how it is enforced, for people and for
  * the log: {"memory": "4096 MiB (watched)", ...}. The caller owns the object.

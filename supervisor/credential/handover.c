@@ -5,8 +5,10 @@
  */
 #include "credential/handover.h"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -16,7 +18,7 @@ union handover_room {
 };
 
 ssize_t
-handover_send(int sock, const void *p, size_t len, int fd)
+handover_once(int sock, const void *p, size_t len, int fd)
 {
 	union handover_room room = {.bytes = ""};
 	struct iovec iov = {.iov_base = (void *)(uintptr_t)p, .iov_len = len};
@@ -31,6 +33,26 @@ handover_send(int sock, const void *p, size_t len, int fd)
 	c->cmsg_len = CMSG_LEN(sizeof(fd));
 	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
 	return sendmsg(sock, &msg, MSG_NOSIGNAL);
+}
+
+ssize_t
+handover_send(int sock, const void *p, size_t len, int fd)
+{
+	ssize_t n = handover_once(sock, p, len, fd);
+	struct rlimit ours, rl;
+	int save;
+
+	if (n != -1 || errno != ETOOMANYREFS ||
+	    getrlimit(RLIMIT_NOFILE, &ours) == -1)
+		return n;
+	rl = ours;
+	rl.rlim_cur = rl.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &rl);
+	n = handover_once(sock, p, len, fd);
+	save = errno;
+	(void)setrlimit(RLIMIT_NOFILE, &ours);
+	errno = save;
+	return n;
 }
 
 ssize_t

@@ -22,6 +22,8 @@
 #include "common/confine/secret.h"
 #include "common/confine/unveil.h"
 #include "common/plural.h"
+#include "config/limits.h"
+#include "host/inflight.h"
 #include "json_put.h"
 
 static struct {
@@ -105,6 +107,44 @@ check_locked(void)
 	    "/etc/security/limits.conf");
 }
 
+/* See host/inflight.h. */
+static void
+check_inflight(void)
+{
+	char text[96], names[128], remedy[400];
+	struct limits limits;
+	struct rlimit rl;
+	uint64_t n, most;
+
+	if (geteuid() == 0 || getrlimit(RLIMIT_NOFILE, &rl) == -1)
+		return;
+	n = inflight_count();
+	limits_default(&limits);
+	most = limits_files(&limits) + limits.processes * INFLIGHT_MESSAGE;
+	snprintf(text, sizeof(text), "%s%llu of %llu in flight",
+	    n > rl.rlim_max ? "more than " : "",
+	    (unsigned long long)(n > rl.rlim_max ? rl.rlim_max : n),
+	    (unsigned long long)rl.rlim_max);
+	if (n > rl.rlim_max / 2) {
+		snprintf(remedy, sizeof(remedy),
+		    "sessions can pass none, or soon none. Most of them are "
+		    "held by: %s. End it, or raise ulimit -Hn",
+		    inflight_holders(names, sizeof(names))[0] != '\0'
+			? names
+			: "(no process that can be read)");
+		check(n > rl.rlim_max ? WRONG : NOTE, "descriptors", text,
+		    remedy);
+	} else if (rl.rlim_max <= most) {
+		snprintf(remedy, sizeof(remedy),
+		    "an agent can hold as many, which stops the user's "
+		    "sessions until it ends. Raise ulimit -Hn to %llu or more: "
+		    "nofile in /etc/security/limits.conf",
+		    (unsigned long long)most * 2);
+		check(NOTE, "descriptors", text, remedy);
+	} else
+		check(GOOD, "descriptors", text, "");
+}
+
 static void
 check_kernel(void)
 {
@@ -129,6 +169,7 @@ check_kernel(void)
 	else
 		check(GOOD, "seccomp", "available", "");
 	check_locked();
+	check_inflight();
 	if (secret_prepare(4096) == -1)
 		check(BAD, "secret memory", strerror(errno),
 		    "raise the limit on locked memory (ulimit -l) to 64 KiB");

@@ -192,7 +192,8 @@ put_limits(json_object *reply)
 	static const struct {
 		const char *key, *name;
 	} rows[] = {{"memory", "memory"}, {"processors", "processors"},
-	    {"processes", "processes"}, {"tmp", "/tmp"}, {"shm", "/dev/shm"},
+	    {"processes", "processes"}, {"openFiles", "open files"},
+	    {"tmp", "/tmp"}, {"shm", "/dev/shm"},
 	    {"home", "home directory"}, {"freeDisk", "free disk"},
 	    {"serverMemory", "memory of an MCP server"}};
 	json_object *o;

@@ -16,6 +16,7 @@ static const enum pledge_promise gated_promises[] = {
 };
 
 static const struct confine gated_confine = {
+	.keep = CONFINE_KEEP_FILES,	/* sends connections */
 	.limits = {
 		.nofile = GATED_MAX_UNPROVEN + GATE_WAYS + 16,
 		.fsize = 0,

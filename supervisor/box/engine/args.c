@@ -48,6 +48,7 @@ static const struct row {
 	{ON_PODMAN, "--userns", "{userns}"},
 	{ON_BOTH,   "--ipc", "private"},
 	{ON_BOTH,   "--pids-limit", "{processes}"},
+	{ON_BOTH,   "--ulimit", "nofile={files}:{files}"},
 	{ON_BOTH,   "--memory", "{memory}"},
 	{ON_BOTH,   "--memory-swap", "{memory}"},
 	{ON_BOTH,   "--cpus", "{cpus}"},
@@ -174,6 +175,7 @@ set_limits(struct values *v)
 	/* ic-bridge is one more. */
 	set_limit(v, "processes", engine.limits && l->processes != 0,
 	    l->processes + 1, "");
+	set_limit(v, "files", true, limits_files(l), "");
 	set_limit(v, "memory", engine.limits, l->memory_mb, "m");
 	set_limit(v, "cpus", engine.limits, limits_processors(l), "");
 	set_limit(v, "shm", true, l->shm_mb, "m");

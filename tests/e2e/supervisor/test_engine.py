@@ -7,6 +7,7 @@ import difflib
 import json
 import os
 import re
+import resource
 import shutil
 import socket
 import subprocess
@@ -19,6 +20,7 @@ import harness as h  # noqa: E402
 
 t = h.Tap()
 HERE = os.path.dirname(os.path.abspath(__file__))
+HARD = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 INFO = {
     "docker": {"os": "linux", "version": "20.10", "memory": True,
                "pids": True, "options": ["name=seccomp,profile=default"]},
@@ -88,6 +90,9 @@ def shown(e, args):
                         "owner-host=HOST\n")
     text = re.sub(r"boot-id=[0-9a-f-]{36}:\d+\n", "boot-id=BOOT\n", text)
     text = re.sub(r"^\d+:\d+$", "UID:GID", text, flags=re.M)
+    # At most half of what the user may open.
+    text = re.sub(r"^nofile=(\d+):\1$", lambda m: "nofile=FILES" if int(m[1])
+                  <= min(16384, HARD // 2) else m[0], text, flags=re.M)
     text = re.sub(r",uid=\d+,gid=\d+", ",uid=UID,gid=GID", text)
     text = re.sub(r"(processes=\d+,file=\d+),cpus=\d+", r"\1,cpus=N", text)
     # With no more processors than the limit there is no such option.

@@ -6,6 +6,7 @@ limit and the key that raises it."""
 import contextlib
 import json
 import os
+import resource
 import sys
 
 sys.dont_write_bytecode = True
@@ -138,8 +139,10 @@ def inside(work):
 import os, resource
 def tell(*a): print("SEEN", *a)
 tell("nproc", resource.getrlimit(resource.RLIMIT_NPROC))
+tell("nofile", resource.getrlimit(resource.RLIMIT_NOFILE)[1])
 tell("fsize", resource.getrlimit(resource.RLIMIT_FSIZE)[1] >> 20)
-for what in (resource.RLIMIT_NPROC, resource.RLIMIT_FSIZE):
+for what in (resource.RLIMIT_NPROC, resource.RLIMIT_FSIZE,
+             resource.RLIMIT_NOFILE):
     try:
         resource.setrlimit(what, (1 << 40, 1 << 40))
         tell("raised", what)
@@ -160,9 +163,10 @@ except OSError as e:
         # root's.
         wants = ("/dev: ",) if os.environ.get("IC_RUNTIME") else (
             "/dev: 30", "nproc (40, 40)")
-        for want in ("fsize 64", "cpus 1", "oom 1000", *wants):
+        most = min(16384, resource.getrlimit(resource.RLIMIT_NOFILE)[1] // 2)
+        for want in (f"nofile {most}", "fsize 64", "cpus 1", "oom 1000", *wants):
             t.ok("SEEN " + want in said, f"inside: {want}", said)
-        t.equal(said.count("SEEN not raised"), 2, "inside: none can be raised")
+        t.equal(said.count("SEEN not raised"), 3, "inside: none can be raised")
 
 
 def recorded(work):
@@ -174,6 +178,8 @@ def recorded(work):
         shown = json.loads(s.icctl("--json", "status").stdout)["limits"]
         t.equal(shown["memory"], "no limit", "status: null is no limit")
         t.ok(shown["processes"].startswith("512"), "status: a default", shown)
+        t.ok("in each process" in shown["openFiles"], "status: open files",
+             shown)
         group = shown["controlGroup"]
         t.ok(group.startswith("none: ") or group.startswith("/"),
              "status: the control group, or why there is none", shown)

@@ -3,8 +3,10 @@
  * Tests config.json: texts that are accepted, and for all others the exact
  * message with the place, the problem and the remedy.
  */
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <err.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +39,25 @@ test_refused(void)
 }
 
 static void
+test_open_files(const struct limits *from)
+{
+	struct limits l = *from;
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) == -1)
+		err(1, "getrlimit");
+	is_int(l.files, 16384, "open files: the default");
+	ok(limits_files(&l) == l.files || limits_files(&l) == rl.rlim_max / 2,
+	    "open files: no more than half of ours");
+	l.files = UINT64_MAX;
+	ok(limits_files(&l) <= rl.rlim_max / 2, "the same for any number");
+	l.files = 300;
+	is_int(limits_files(&l), 300, "a small number stays");
+	l.files = 0;
+	is_int(limits_files(&l), 0, "null is none");
+}
+
+static void
 test_limits(void)
 {
 	static const struct {
@@ -44,6 +65,7 @@ test_limits(void)
 	} bad[] = {
 	    {"{\"limits\":{\"processes\":2}}", "limits.processes"},
 	    {"{\"limits\":{\"processes\":\"9\"}}", "limits.processes"},
+	    {"{\"limits\":{\"openFiles\":20}}", "limits.openFiles"},
 	    {"{\"limits\":{\"ram\":9}}", "limits.ram: unknown key"},
 	    {"{\"limits\":[]}", "limits: must be an object"},
 	    {"{\"dockerResources\":{\"cpus\":0}}", "dockerResources.cpus"},
@@ -71,6 +93,7 @@ test_limits(void)
 		cfg.limits.processes == 64 && cfg.limits.home_mb == 0 &&
 		cfg.limits.shm_mb == 7 && cfg.limits.tmp_mb == 256,
 	    "limits: null is none, processors are whole, others stay");
+	test_open_files(&cfg.limits);
 	limits_option(&cfg.limits, true, option, sizeof(option));
 	ok(strncmp(option, "processes=64,file=0,cpus=", 25) == 0,
 	    "limits: as ic-bridge takes them");
