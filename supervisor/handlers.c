@@ -23,7 +23,6 @@
 #include "control/grants.h"
 #include "conversation/conversation.h"
 #include "conversation/talk_calls.h"
-#include "conversation/talk_trouble.h"
 #include "domains.h"
 #include "relay/gate.h"
 #include "relay/publish.h"
@@ -204,7 +203,8 @@ on_trouble(struct chan *ch, const struct msg_TROUBLE *m)
 	const struct child *c = chan_arg(ch);
 
 	trouble_take(c->index, m->text, m->count, m->retry);
-	talk_trouble_answer(c->index, m->status, m->retry);
+	conversation_answer(
+	    c->index, m->text, m->count, m->status, m->retry);
 	return 0;
 }
 
@@ -232,7 +232,8 @@ on_usage_show(struct chan *ch, const struct msg_USAGE_SHOW *m)
 	 */
 	if (m->provider < sup.providers.n) {
 		budget_usage(m);
-		talk_trouble_answer(m->provider, 200, 0);
+		conversation_answer(
+		    m->provider, span_of(NULL, 0), 1, 200, 0);
 	}
 	return 0;
 }

@@ -77,7 +77,9 @@ conversation_state(void)
 	case TALK_READY:
 		return talk_trouble_quota(NULL) ? "quota" : "ready";
 	case TALK_TURN:
-		return approvals_count() != 0 ? "waiting" : "processing";
+		return approvals_count() != 0	  ? "waiting"
+		       : talk_trouble_quota(NULL) ? "quota"
+						  : "processing";
 	case TALK_CLOSED:
 		break;
 	}
@@ -363,7 +365,7 @@ static void
 talk_over(const char *why)
 {
 	bool bad = why != NULL || talk_env.failed;
-	bool limited = talk_trouble_quota(NULL);
+	bool limited = talk_trouble_kept();
 	const char *trouble;
 	struct json_object *used;
 
@@ -372,7 +374,7 @@ talk_over(const char *why)
 	if (why != NULL)
 		talk_text("error", span_str(why));
 	trouble = talk_trouble_end(
-	    bad && !talk_env.interrupted && talk_env.spent[0] == '\0');
+	    bad, talk_env.interrupted || talk_env.spent[0] != '\0');
 	if (trouble != NULL || limited)
 		talk_record();
 	talk_env.state = TALK_READY;
@@ -531,6 +533,19 @@ conversation_text(const struct msg_TURN_TEXT *m)
 		return 0;
 	}
 	return -1;
+}
+
+void
+conversation_answer(unsigned provider, struct span why, uint32_t count,
+    unsigned status, uint32_t retry)
+{
+	bool was = talk_trouble_quota(NULL);
+
+	talk_trouble_answer(provider, why, count, status, retry);
+	if (talk_env.state != TALK_TURN || was == talk_trouble_quota(NULL))
+		return;
+	talk_status();
+	talk_record();
 }
 
 bool

@@ -42,6 +42,12 @@ bool conversation_runs(void);
 const char *conversation_send(struct span message, const char **code);
 /* Interrupt the turn. Returns false if none runs. */
 bool conversation_interrupt(void);
+/*
+ * A provider answered a model request, or failed `count` times; see
+ * talk_trouble_answer().
+ */
+void conversation_answer(unsigned provider, struct span why, uint32_t count,
+    unsigned status, uint32_t retry);
 /* The session ends: so does the turn, and the conversation. */
 void conversation_close(const char *why);
 

@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "common/log.h"
 #include "conversation/talk_events.h"
 #include "json_put.h"
 #include "sup.h"
+
+#define TROUBLE_FAILS 3U /* in a row, before the person is told */
 
 static struct {
 	/* The first that the running turn showed: of its errors, of its text. */
@@ -14,7 +17,10 @@ static struct {
 	int64_t error_reset, said_reset;
 	/* The latest answer to a model request, if it was an error. */
 	unsigned provider, status;
-	uint32_t retry;
+	int64_t answer_reset; /* when it may be tried again, or 0 */
+	/* A turn runs; failed answers in a row; they have been told. */
+	bool runs, told;
+	uint32_t fails;
 	bool quota; /* used up, as the last turn showed */
 	int64_t until;
 } trouble_env;
@@ -25,6 +31,10 @@ talk_trouble_begin(void)
 	trouble_env.error = trouble_env.said = TROUBLE_NONE;
 	trouble_env.error_reset = trouble_env.said_reset = 0;
 	trouble_env.status = 0;
+	trouble_env.answer_reset = 0;
+	trouble_env.runs = true;
+	trouble_env.told = false;
+	trouble_env.fails = 0;
 }
 
 void
@@ -39,14 +49,70 @@ talk_trouble_see(struct span text, bool error)
 		    error ? &trouble_env.error_reset : &trouble_env.said_reset);
 }
 
-void
-talk_trouble_answer(unsigned provider, unsigned status, uint32_t retry)
+const char *
+talk_trouble_time(int64_t when, char dst[TALK_UNTIL])
 {
-	if (status == 0)
+	time_t t = (time_t)when;
+	struct tm tm;
+
+	dst[0] = '\0';
+	if (when != 0 && gmtime_r(&t, &tm) != NULL)
+		(void)strftime(dst, TALK_UNTIL, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return dst;
+}
+
+/* Returns true while the agent of the running turn may wait for a quota. */
+static bool
+trouble_waits(void)
+{
+	return trouble_env.runs && trouble_env.status == 429 &&
+	       trouble_env.answer_reset > (int64_t)time(NULL);
+}
+
+/*
+ * An agent tries again, or waits, without a word: tell the person for what.
+ * Single failures are no news.
+ */
+static void
+trouble_tell_waiting(unsigned provider, struct span why)
+{
+	struct json_object *o;
+	char when[TALK_UNTIL], vis[300], text[600];
+	bool waits = trouble_waits();
+
+	if (!trouble_env.runs || trouble_env.told ||
+	    (!waits && trouble_env.fails < TROUBLE_FAILS) ||
+	    provider >= sup.providers.n)
 		return;
-	trouble_env.provider = provider;
-	trouble_env.status = status < 400 ? 0 : status;
-	trouble_env.retry = retry;
+	trouble_env.told = true;
+	(void)talk_trouble_time(waits ? trouble_env.answer_reset : 0, when);
+	snprintf(text, sizeof(text),
+	    "provider %s: %s%s%s. The agent may %s by itself. To end its turn: "
+	    "icctl interrupt",
+	    sup.providers.list[provider].name, log_vis(why, vis, sizeof(vis)),
+	    waits ? ", until " : "", when,
+	    waits ? "wait for that" : "try again");
+	o = json_object_new_object();
+	put_str(o, "text", text);
+	talk_event_now("error", o);
+}
+
+void
+talk_trouble_answer(unsigned provider, struct span why, uint32_t count,
+    unsigned status, uint32_t retry)
+{
+	if (status != 0) {
+		trouble_env.provider = provider;
+		trouble_env.status = status < 400 ? 0 : status;
+		trouble_env.answer_reset =
+		    retry == 0 ? 0 : (int64_t)time(NULL) + retry;
+	}
+	if (status != 0 && status < 400) {
+		trouble_env.fails = 0;
+		return;
+	}
+	trouble_env.fails += count < TROUBLE_FAILS ? count : TROUBLE_FAILS;
+	trouble_tell_waiting(provider, why);
 }
 
 /* Returns the trouble that the provider's status means. */
@@ -56,8 +122,8 @@ trouble_by_status(int64_t *reset)
 	*reset = 0;
 	if (trouble_env.status == 401 || trouble_env.status == 403)
 		return TROUBLE_AUTHENTICATION;
-	if (trouble_env.status == 429 && trouble_env.retry != 0) {
-		*reset = (int64_t)time(NULL) + trouble_env.retry;
+	if (trouble_env.status == 429 && trouble_env.answer_reset != 0) {
+		*reset = trouble_env.answer_reset;
 		return TROUBLE_QUOTA;
 	}
 	return trouble_env.status != 0 ? TROUBLE_TRANSIENT : TROUBLE_NONE;
@@ -96,18 +162,6 @@ trouble_provider(void)
 		if (sup.providers.list[i].env != NULL)
 			return sup.providers.list[i].name;
 	return "";
-}
-
-const char *
-talk_trouble_time(int64_t when, char dst[TALK_UNTIL])
-{
-	time_t t = (time_t)when;
-	struct tm tm;
-
-	dst[0] = '\0';
-	if (when != 0 && gmtime_r(&t, &tm) != NULL)
-		(void)strftime(dst, TALK_UNTIL, "%Y-%m-%dT%H:%M:%SZ", &tm);
-	return dst;
 }
 
 static void
@@ -158,13 +212,16 @@ trouble_tell(enum adapter_trouble kind, int64_t reset)
 }
 
 const char *
-talk_trouble_end(bool failed)
+talk_trouble_end(bool failed, bool cut)
 {
 	enum adapter_trouble kind;
+	bool waits = trouble_waits();
 	int64_t reset;
 
+	trouble_env.runs = false;
 	kind = trouble_choose(&reset);
-	if (!failed)
+	/* A turn that waited for a quota is cut short because of that. */
+	if (!failed || (cut && !waits))
 		kind = TROUBLE_NONE;
 	trouble_env.quota = kind == TROUBLE_QUOTA;
 	trouble_env.until = reset;
@@ -177,8 +234,20 @@ talk_trouble_end(bool failed)
 }
 
 bool
+talk_trouble_kept(void)
+{
+	return trouble_env.quota || trouble_env.told;
+}
+
+bool
 talk_trouble_quota(char until[TALK_UNTIL])
 {
+	if (trouble_env.runs) {
+		if (trouble_waits() && until != NULL)
+			(void)talk_trouble_time(
+			    trouble_env.answer_reset, until);
+		return trouble_waits();
+	}
 	if (trouble_env.until != 0 && trouble_env.until <= (int64_t)time(NULL))
 		trouble_env.quota = false;
 	if (trouble_env.quota && until != NULL)

@@ -25,18 +25,24 @@ void talk_trouble_begin(void);
 void talk_trouble_see(struct span text, bool error);
 /*
  * A provider answered a model request with this status; 0: it failed in another
- * way. `retry`: after as many seconds it may be tried again, or 0.
+ * way, `count` times. `retry`: after as many seconds it may be tried again, or
+ * 0. If the agent seems to wait or to try again, the person is told, once.
  */
-void talk_trouble_answer(unsigned provider, unsigned status, uint32_t retry);
+void talk_trouble_answer(unsigned provider, struct span why, uint32_t count,
+    unsigned status, uint32_t retry);
 /*
- * The turn has ended. If it failed, tell the user what helps, in an event.
- * Returns the trouble's name, or NULL. Where the agent cannot go on with its
- * conversation, its next turn begins another.
+ * The turn has ended. If it failed, tell the user what helps, in an event;
+ * `cut`: by the person, or by a limit. Returns the trouble's name, or NULL.
+ * Where the agent cannot go on with its conversation, its next turn begins
+ * another.
  */
-const char *talk_trouble_end(bool failed);
+const char *talk_trouble_end(bool failed, bool cut);
+/* Returns true if session.json may name a quota. */
+bool talk_trouble_kept(void);
 /*
- * Returns true while a quota is used up. `until`, unless NULL, becomes the time
- * of its return as text, "" if that is not known.
+ * Returns true while a quota is used up: after a turn that failed for it, or in
+ * one that waits for it. `until`, unless NULL, becomes the time of its return as
+ * text, "" if that is not known.
  */
 bool talk_trouble_quota(char until[TALK_UNTIL]);
 /* Write seconds since the epoch as in RFC 3339, or "" for 0. Returns `dst`. */

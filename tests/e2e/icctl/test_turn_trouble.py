@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import shutil
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -18,13 +19,18 @@ from webpage import Page  # noqa: E402
 
 t = h.Tap()
 # "ask N...": ask for these replies, one after the other, and fail if the last
-# one is an error.  "say TEXT": fail with that as the last words.
+# one is an error.  "linger N... - N...": wait between them.  "say TEXT": fail
+# with that as the last words.
 AGENT = r"""#!/usr/bin/python3
 import json, os, sys, urllib.error, urllib.request
 word, _, rest = sys.stdin.read().strip().partition(" ")
 print(json.dumps({"type": "args", "text": " ".join(sys.argv[1:])}))
 status = 0
-for n in rest.split() if word == "ask" else []:
+# A FIFO: it lingers until somebody writes into it.
+for n in rest.split() if word in ("ask", "linger") else []:
+    if n == "-":
+        open("/workspace/go").read()
+        continue
     request = urllib.request.Request(
         "https://api.anthropic.com/v1/messages",
         b'{"model": "test", "max_tokens": 1, "messages": []}',
@@ -108,6 +114,7 @@ def test_all(work):
         if k.started.returncode != 0:
             raise RuntimeError(k.started.stderr)
         by_status(k)
+        waits(k)
         by_words(k)
         shown(k)
         kept(k, work)
@@ -145,6 +152,68 @@ def by_status(k):
     r = k.icctl("status")
     t.ok("FAILING (529)" in r.stdout or "LIMITED (429)" in r.stdout or
          "REFUSED (403)" in r.stdout, "status names the provider", r.stdout)
+
+
+def linger(k, message, during):
+    """A turn whose agent waits; returns its events. `during` gets the text of
+    the error that is told meanwhile."""
+    p = subprocess.Popen(
+        [h.program("icctl"), "send", "--json", message], env=k.s.env,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    events = []
+    for line in p.stdout:
+        events.append(json.loads(line))
+        if events[-1]["event"] == "error" and \
+                "by itself" in events[-1]["text"]:
+            during(events[-1]["text"])
+    p.wait()
+    return p.returncode, events
+
+
+def waits(k):
+    """An agent that waits for the quota, or tries again and again."""
+    go = os.path.join(k.s.workspace, "go")
+    os.mkfifo(go, 0o600)
+    told = []
+
+    def during(text):
+        told.append((text, state(k)))
+        # Its agent has asked for good and waits.
+        with open(go, "w", encoding="ascii"):
+            pass
+
+    def interrupt(text):
+        told.append((text, state(k)))
+        k.icctl("interrupt")
+    status, events = linger(k, "linger 1 - 0", during)
+    text, states = told.pop()
+    until = states[0][1]
+    t.ok(status == 0 and ends_properly(events) and
+         f"takes no more requests for now, until {until}. The agent may wait "
+         "for that by itself. To end its turn: icctl interrupt" in text,
+         "an agent that waits for the quota: it is told", (text, events))
+    t.equal(states, [("quota", until)] * 3, "and the status is quota meanwhile")
+    t.equal([e["status"] for e in events if e["event"] == "session"],
+            ["processing", "quota", "processing"],
+            "until it goes on")
+    t.equal(state(k), [("ready", None)] * 3, "nothing is left of it")
+    status, events = linger(k, "linger 1 -", interrupt)
+    until = told.pop()[1][0][1]
+    t.equal((status, [e["status"] for e in events
+                      if e["event"] == "turn_end"],
+             [e.get("until") for e in events
+              if e["event"] == "error" and "kind" in e],
+             state(k)[0]),
+            (75, ["interrupted"], [until], ("quota", until)),
+            "interrupted: it stays until the time that the provider named")
+    status, events = linger(k, "linger 3 3 0", during)
+    t.ok(status == 0 and not told, "two failures are no news", told)
+    status, events = linger(k, "linger 3 3 3 - 0", during)
+    t.ok(status == 0 and len(told) == 1 and told[0][1][0] == ("processing",
+                                                              None) and
+         "FAILING (529): the provider is overloaded or out of order. The agent "
+         "may try again by itself." in told[0][0],
+         "three in a row are", (told, events))
 
 
 def by_words(k):

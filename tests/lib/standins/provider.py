@@ -162,6 +162,7 @@ class Connection:
             if n and self.provider.opts.delay:
                 time.sleep(self.provider.opts.delay / 1000)
             if piece is None:
+                self.provider.log("stalled", conn=self.number)
                 self.stall()
             self.send(b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else
                       piece)

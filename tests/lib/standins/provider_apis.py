@@ -406,7 +406,8 @@ def stream(events):
     has closed it."""
     parts = [event_bytes(e) for e in twist(events)]
     if getattr(_now, "step", {}).get("stalls"):
-        return [*parts[:len(parts) // 2], None]
+        whole = b"".join(parts)
+        return [whole[:len(whole) // 2], None]
     return parts
 
 
