@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: ISC
 """The page of `icctl web` in Chromium: answers, a hostile call, two tabs, a
 session that dies, a page that sleeps, other pages that try, sizes, and keys."""
-import http.server
+import contextlib
 import json
 import os
 import sys
@@ -274,17 +274,77 @@ def test_sleep(tab, agent):
     none_wait(tab)
 
 
+# A server of pages: the agent's in the sandbox, and one of the host.
+EVIL = r"""
+import http.server
 class Evil(http.server.BaseHTTPRequestHandler):
-    """A page that the agent serves on a published port."""
-
     def do_GET(self):
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.end_headers()
         self.wfile.write(b"<!doctype html><title>dev server</title>")
-
     def log_message(self, *_):
         pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 3000), Evil)
+"""
+AGENT = EVIL + "server.serve_forever()"
+
+
+@contextlib.contextmanager
+def evil_pages(s):
+    """The agent's page on the port that the session publishes, and a page of
+    another program on this machine."""
+    space = {}
+    exec(EVIL.replace("3000", "0"), space)
+    server = space["server"]
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    published = s.ready["published"][0]["url"]
+    try:
+        yield (("published port", published),
+               ("other port", f"http://127.0.0.1:{server.server_port}/"))
+    finally:
+        server.shutdown()
+
+
+def attack(browser, p, name, url, body):
+    """All that a page of another address can try, to answer a call."""
+    evil = browser.tab(url)
+    evil.until("document.title === 'dev server'", name)
+    for mode, type_ in (("cors", "application/json"),
+                        ("no-cors", "text/plain")):
+        r = evil.eval(
+            "fetch(%s, {method: 'POST', mode: %s, credentials: 'include',"
+            " headers: {'Content-Type': %s}, body: %s})"
+            ".then(r => r.type + r.status, () => 'refused')" % tuple(
+                map(json.dumps, (p.url + "api/answer", mode, type_,
+                                 body))))
+        t.ok(r in ("refused", "opaque0"), f"{name}: {mode}", r)
+    for what, code in (
+            ("WebSocket", "const w = new WebSocket(%s); w.onopen = () => "
+             "done('in'); w.onerror = () => done('refused');" %
+             json.dumps(p.url.replace("http:", "ws:"))),
+            ("image", "const i = new Image(); i.onload = () => done('in');"
+             " i.onerror = () => done('refused'); i.src = %s;" %
+             json.dumps(p.url + "icon.svg"))):
+        r = evil.eval("new Promise(done => { %s })" % code)
+        t.equal(r, "refused", f"{name}: {what}")
+    evil.eval(
+        "new Promise(done => { const f = document.createElement('form'), "
+        "i = document.createElement('input'), w = document.createElement("
+        "'iframe'); w.name = 'w'; document.body.append(w, f); f.append(i);"
+        " f.method = 'post'; f.enctype = 'text/plain'; f.target = 'w'; "
+        "i.name = %s; i.value = ''; f.action = %s; w.onload = done; "
+        "f.submit(); })" % (json.dumps(body), json.dumps(
+            p.url + "api/answer")))
+    r = evil.eval(
+        "new Promise(done => { const f = document.createElement('iframe');"
+        " f.onload = () => { try { done(f.contentDocument ? "
+        "f.contentDocument.title : 'shut'); } catch (e) { done('shut'); }"
+        " }; f.src = %s; document.body.append(f); })" % json.dumps(p.url))
+    t.equal(r, "shut", f"{name}: it cannot frame the page")
+    t.equal(evil.eval("document.cookie"), "", f"{name}: and finds no cookie")
+    t.equal(evil.eval("sessionStorage.length"), 0, f"{name}: and no login")
+    evil.close()
 
 
 def test_others(browser, tab, p, agent, s):
@@ -296,47 +356,9 @@ def test_others(browser, tab, p, agent, s):
     body = json.dumps({"session": os.path.basename(s.dir),
                        "call": hold["id"], "digest": hold["digest"],
                        "verdict": "approve"})
-    for address in ("127.0.0.1", "127.83.0.1"):
-        server = http.server.ThreadingHTTPServer((address, 0), Evil)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        evil = browser.tab(f"http://{address}:{server.server_port}/")
-        evil.until("document.title === 'dev server'", "the other page")
-        for mode, type_ in (("cors", "application/json"),
-                            ("no-cors", "text/plain")):
-            r = evil.eval(
-                "fetch(%s, {method: 'POST', mode: %s, credentials: 'include',"
-                " headers: {'Content-Type': %s}, body: %s})"
-                ".then(r => r.type + r.status, () => 'refused')" % tuple(
-                    map(json.dumps, (p.url + "api/answer", mode, type_,
-                                     body))))
-            t.ok(r in ("refused", "opaque0"), f"another page: {mode}", r)
-        for what, code in (
-                ("WebSocket", "const w = new WebSocket(%s); w.onopen = () => "
-                 "done('in'); w.onerror = () => done('refused');" %
-                 json.dumps(p.url.replace("http:", "ws:"))),
-                ("image", "const i = new Image(); i.onload = () => done('in');"
-                 " i.onerror = () => done('refused'); i.src = %s;" %
-                 json.dumps(p.url + "icon.svg"))):
-            r = evil.eval("new Promise(done => { %s })" % code)
-            t.equal(r, "refused", f"another page: {what}")
-        evil.eval(
-            "new Promise(done => { const f = document.createElement('form'), "
-            "i = document.createElement('input'), w = document.createElement("
-            "'iframe'); w.name = 'w'; document.body.append(w, f); f.append(i);"
-            " f.method = 'post'; f.enctype = 'text/plain'; f.target = 'w'; "
-            "i.name = %s; i.value = ''; f.action = %s; w.onload = done; "
-            "f.submit(); })" % (json.dumps(body), json.dumps(
-                p.url + "api/answer")))
-        r = evil.eval(
-            "new Promise(done => { const f = document.createElement('iframe');"
-            " f.onload = () => { try { done(f.contentDocument ? "
-            "f.contentDocument.title : 'shut'); } catch (e) { done('shut'); }"
-            " }; f.src = %s; document.body.append(f); })" % json.dumps(p.url))
-        t.equal(r, "shut", "another page cannot frame it")
-        t.equal(evil.eval("document.cookie"), "", "and finds no cookie")
-        t.equal(evil.eval("sessionStorage.length"), 0, "and no login")
-        evil.close()
-        server.shutdown()
+    with evil_pages(s) as pages:
+        for name, url in pages:
+            attack(browser, p, name, url, body)
     # Another name that leads here.
     rebound = browser.tab(f"http://rebound.test:{p.address.split(':')[1]}/")
     rebound.until("document.body && document.body.innerText", "an answer")
@@ -406,7 +428,9 @@ def main():
         log = os.path.join(work, "log", "log.jsonl")
         s = h.Session(work, {"echo": h.echo_server(log)}, RULES,
                       {"echo": h.ECHO_TOOLS}, session_dir=os.path.join(
-                          work, "home", "sessions", "one"))
+                          work, "home", "sessions", "one"), runtime="bwrap",
+                      options=("--publish", "3000", "--agent", "command",
+                               "--", "/usr/bin/python3", "-c", AGENT))
         browser = None
         with s:
             agent = s.client()
