@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import termios
 import time
@@ -90,9 +91,18 @@ class Terminal:
         status = self.end()
         return status if status >= 0 else 128 - status
 
-    def end(self):
-        """Returns the exit status, once the program has ended by itself."""
-        while self.read(30):
+    def end(self, timeout=60):
+        """Returns the exit status, once the program has ended by itself. One
+        that does not end is killed."""
+        end = time.monotonic() + timeout
+        while time.monotonic() < end and self.read(end - time.monotonic()):
             pass
+        while (done := os.waitpid(self.pid, os.WNOHANG))[0] == 0:
+            if time.monotonic() > end:
+                os.kill(self.pid, signal.SIGKILL)
+                os.waitpid(self.pid, 0)
+                os.close(self.fd)
+                raise TimeoutError(f"it did not end: {self.out[-2000:]!r}")
+            time.sleep(0.02)
         os.close(self.fd)
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return os.waitstatus_to_exitcode(done[1])
