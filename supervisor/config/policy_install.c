@@ -13,7 +13,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +22,7 @@
 #include "common/buf.h"
 #include "config/jsonfile.h"
 #include "config/policydir.h"
+#include "config/tree.h"
 
 #define INSTALL_MAX ((size_t)32 << 20) /* a file */
 #define INSTALL_SERVERS 1024U
@@ -53,23 +53,11 @@ install_open(struct install *in, const char *dir, struct fault *fault)
 	return 0;
 }
 
-static int
-install_remove(
-    const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
 /* Remove a directory of ours, if it is there. */
 static int
 install_drop(const struct install *in, const char *path)
 {
-	if (nftw(path, install_remove, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) ==
-		-1 &&
-	    errno != ENOENT)
+	if (tree_remove(path) == -1)
 		return fault_errno(in->fault, "%s", path);
 	return 0;
 }

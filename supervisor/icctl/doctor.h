@@ -64,8 +64,6 @@ void doctor_attack(
     doctor_check *, const char *image, bool json, json_object *list);
 /* Returns true if a program of that name is in PATH. */
 bool doctor_has(const char *program);
-/* Remove a directory below /tmp that a session was tried in. */
-void doctor_remove(const char *dir);
 /* Returns true for the line of icsupervisor's that every session ends with. */
 bool doctor_is_log_end(const char *line);
 /*

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "common/buf.h"
+#include "config/tree.h"
 #include "icctl/asker/asker.h"
 #include "icctl/doctor.h"
 #include "icctl/policy/policy.h"
@@ -385,5 +386,5 @@ doctor_api_try(const struct provider *p, struct api_answer *a)
 	api_stop(&t);
 	if (t.said != -1)
 		close(t.said);
-	doctor_remove(t.dir);
+	(void)tree_remove(t.dir);
 }

@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <err.h>
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 
 #include "common/log.h"
 #include "config/jsonfile.h"
+#include "config/tree.h"
 #include "icctl/policy/compile/command.h"
 #include "json_put.h"
 
@@ -223,15 +223,6 @@ out:
 }
 
 static int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
-static int
 persona_rm(const struct icctl *ctl, const char *name)
 {
 	char dir[4400], path[4450];
@@ -249,9 +240,7 @@ persona_rm(const struct icctl *ctl, const char *name)
 		}
 	}
 	snprintf(path, sizeof(path), "%s/generated", dir);
-	if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) ==
-		-1 &&
-	    errno != ENOENT) {
+	if (tree_remove(path) == -1) {
 		warn("%s", path);
 		return ICCTL_FAILED;
 	}

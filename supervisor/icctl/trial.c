@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -20,19 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/tree.h"
+
 #define TRIAL_MS 60000
-
-static int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	return remove(path);
-}
-
-void
-doctor_remove(const char *dir)
-{
-	(void)nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 /* Variables by which a container engine is found. */
 static const char *const trial_engine_env[] = {"DOCKER_HOST", "CONTAINER_HOST",
@@ -203,7 +192,7 @@ trial_run(struct box_trial *t, doctor_check *check)
 	}
 	if (t->look != NULL)
 		t->look(t, dir);
-	doctor_remove(dir);
+	(void)tree_remove(dir);
 	return 0;
 }
 

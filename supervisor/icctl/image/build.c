@@ -18,6 +18,7 @@
 #include "common/log.h"
 #include "config/adapter/adapter.h"
 #include "config/jsonfile.h"
+#include "config/tree.h"
 #include "icctl/doctor.h"
 #include "icctl/gc/gc.h"
 #include "icctl/policy/policy.h"
@@ -361,7 +362,7 @@ image_build(struct icctl *ctl, struct image_options *opt, const char *agent)
 	status = ICCTL_FAILED;
 	if (image_dir(dir) == 0) {
 		status = build_named(ctl, opt, name, dir);
-		doctor_remove(dir);
+		(void)tree_remove(dir);
 	}
 	close(lock);
 	return status;

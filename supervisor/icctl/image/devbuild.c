@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "config/jsonfile.h"
+#include "config/tree.h"
 #include "icctl/doctor.h"
 #include "icctl/hold/hold_diff.h"
 #include "icctl/image/context.h"
@@ -296,7 +297,7 @@ image_devcontainer(
 	}
 	status = dev_run(ctl, opt, agent);
 	close(lock);
-	doctor_remove(dev_env.dir);
+	(void)tree_remove(dev_env.dir);
 	devcontainer_free(&dev_env.dev);
 	buf_free(&dev_env.text);
 	recipe_free(&dev_env.image);

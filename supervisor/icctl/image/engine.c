@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "config/config.h"
+#include "config/tree.h"
 #include "icctl/doctor.h"
 
 #define ENGINE_OUT (2U << 20)
@@ -84,7 +85,7 @@ image_dir(char dir[IMAGE_DIR])
 		snprintf(path, sizeof(path), "%s/%s", dir, subs[i]);
 		if (mkdir(path, 0700) == -1) {
 			warn("%s", path);
-			doctor_remove(dir);
+			(void)tree_remove(dir);
 			return -1;
 		}
 	}

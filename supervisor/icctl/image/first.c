@@ -14,6 +14,7 @@
 #include "builtin.h"
 #include "config/config.h"
 #include "config/names.h"
+#include "config/tree.h"
 #include "icctl/doctor.h"
 #include "icctl/image/image.h"
 
@@ -82,7 +83,7 @@ image_first_use(struct icctl *ctl, const struct image_start *s)
 	if (image_dir(dir) == -1)
 		return ICCTL_FAILED;
 	found = image_engine(runtime, dir, json_object_new_object());
-	doctor_remove(dir);
+	(void)tree_remove(dir);
 	if (found == NULL)
 		return ICCTL_FAILED;
 	there = image_find(found, image_built_name(name, tag)) != NULL;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "config/tree.h"
 #include "icctl/doctor.h"
 #include "icctl/gc/gc.h"
 #include "json_put.h"
@@ -242,7 +243,7 @@ image_have(const struct icctl *ctl, const struct image_options *opt,
 				: image_rm(ctl, opt, dir, found, names, n);
 		json_object_put(found);
 	}
-	doctor_remove(dir);
+	(void)tree_remove(dir);
 	return status;
 }
 

@@ -57,7 +57,7 @@ struct recipe {
 const char *image_runtime(const struct icctl *, const char *given);
 /*
  * Make a directory for a build. Returns 0, or -1 after it printed the reason.
- * doctor_remove() removes it.
+ * tree_remove() removes it.
  */
 int image_dir(char dir[IMAGE_DIR]);
 /*

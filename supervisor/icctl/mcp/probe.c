@@ -8,12 +8,12 @@
 #include "icctl/mcp/probe.h"
 
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,11 +24,13 @@
 
 #include "common/buf.h"
 #include "config/jsonfile.h"
+#include "config/tree.h"
 #include "icctl/icctl.h"
 #include "icctl/mcp/store.h"
 #include "json_put.h"
 
 #define PROBE_MS 40000
+#define PROBE_STOP_MS 20000
 #define PROBE_LINE (8U << 20)
 
 struct probe {
@@ -290,10 +292,21 @@ out:
 	return tools;
 }
 
-static int
-probe_remove(const char *path, const struct stat *st, int type, struct FTW *ftw)
+/* End the session, which has its own limit for that; it is killed after ours.
+ */
+static void
+probe_stop(pid_t pid)
 {
-	return remove(path);
+	struct pollfd pfd = {.events = POLLIN};
+
+	kill(pid, SIGTERM);
+	pfd.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (pfd.fd == -1 || poll(&pfd, 1, PROBE_STOP_MS) != 1)
+		kill(pid, SIGKILL);
+	if (pfd.fd != -1)
+		close(pfd.fd);
+	while (waitpid(pid, NULL, 0) == -1 && errno == EINTR)
+		continue;
 }
 
 static void
@@ -301,18 +314,14 @@ probe_end(struct probe *p)
 {
 	if (p->sock != -1)
 		close(p->sock);
-	if (p->pid != 0) {
-		kill(p->pid, SIGTERM);
-		while (waitpid(p->pid, NULL, 0) == -1 && errno == EINTR)
-			continue;
-	}
+	if (p->pid != 0)
+		probe_stop(p->pid);
 	if (p->out != -1)
 		close(p->out);
 	if (p->log != -1)
 		close(p->log);
 	if (p->dir[0] != '\0')
-		(void)nftw(
-		    p->dir, probe_remove, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+		(void)tree_remove(p->dir);
 }
 
 struct json_object *

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: ISC
 """Tests `icctl mcp import`: its output, the files that it writes, the view of
 a server at its first start, and refusals."""
+import glob
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "lib"))
 import harness as h  # noqa: E402
 
 t = h.Tap()
+PROBES = "/tmp/ic-probe-*"
 TOKEN = "ghp_canary0123456789abcdef"
 SECRET = "canary-in-the-environment"
 
@@ -115,14 +117,15 @@ def first_look(home, program):
     """The first start: no workspace, no variable, no file of the home."""
     h.put(os.path.join(home, "one.json"), json.dumps({"mcpServers": {"spy": {
         "command": program, "env": {"A_TOKEN": TOKEN, "B": "${CANARY}"}}}}))
+    before = set(glob.glob(PROBES))
     r = run(home, "--yes", os.path.join(home, "one.json"))
     t.ok("spy: 1 tool: look\n" in r.stdout,
          "the server saw no secret, no workspace and no home", r.stdout)
-    logs = []
-    for base, _, names in os.walk("/tmp"):
-        if "ic-probe" in base:
-            logs += [os.path.join(base, n) for n in names]
-    t.equal(logs, [], "and nothing of that start is left")
+    # Other tests look at servers at the same time: those starts end.
+    left = set(glob.glob(PROBES)) - before
+    h.wait_for(lambda: not left & set(glob.glob(PROBES)),
+               f"one of these is left: {left}", 60)
+    t.ok(True, "and nothing of that start is left")
 
 
 def session(home, work):

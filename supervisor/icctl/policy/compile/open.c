@@ -11,7 +11,6 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +21,7 @@
 #include "config/jsonfile.h"
 #include "config/policy_install.h"
 #include "config/policydir.h"
+#include "config/tree.h"
 
 #define OPEN_POOL ((size_t)512 << 20)
 
@@ -101,15 +101,6 @@ open_lock(struct compile *c, struct fault *fault)
 	return 0;
 }
 
-static int
-open_remove(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
 /*
  * Begin without drafts: one that nobody agreed to must not come into force with
  * what is made now.
@@ -117,9 +108,7 @@ open_remove(const char *path, const struct stat *st, int type, struct FTW *ftw)
 static int
 open_pending(const struct compile *c, struct fault *fault)
 {
-	if (nftw(c->pending, open_remove, 16,
-		FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == -1 &&
-	    errno != ENOENT)
+	if (tree_remove(c->pending) == -1)
 		return fault_errno(fault, "%s", c->pending);
 	return open_mkdir(c->pending, fault);
 }
