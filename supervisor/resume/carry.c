@@ -199,6 +199,7 @@ void
 carry_free(struct carry *c)
 {
 	carry_grants_free(c);
+	json_object_put(c->routes);
 	memset(c, 0, sizeof(*c));
 }
 

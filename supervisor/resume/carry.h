@@ -65,6 +65,11 @@ struct carry {
 	 * before it; the larger sum is right.
 	 */
 	struct carry_spent last, older;
+	/*
+	 * The routes whose requests count as steps, by the number of their
+	 * provider, or NULL: all count.
+	 */
+	struct json_object *routes;
 	uint64_t ms;
 	bool paused; /* no time was spent at the last state */
 	bool begun;  /* a run has begun, and has no state yet */

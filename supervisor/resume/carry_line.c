@@ -142,6 +142,9 @@ carry_where(struct carry *c, struct json_object *detail)
 	    c->policy, carry_text(detail, "policy"), sizeof(c->policy));
 	if (carry_member(detail, "turn", json_type_int) != NULL)
 		c->turn = (uint32_t)carry_number(detail, "turn");
+	json_object_put(c->routes);
+	c->routes = json_object_get(
+	    carry_member(detail, "turnRoutes", json_type_array));
 }
 
 /* A run's first state lacks nothing: the run has spent nothing yet. */
@@ -241,19 +244,45 @@ carry_held(struct carry *c, uint64_t id)
 			c->holds[i] = c->holds[--c->nholds];
 }
 
-/* Returns true if the line ends a pending call, or is counted elsewhere. */
+/* Returns true if the line of a call must be read: it may end a pending one. */
 static bool
-carry_ends(struct carry *c, struct span line)
+carry_ends(struct carry *c)
 {
-	if (carry_has(line, "\"event\":\"call\"")) {
-		c->last.calls++;
-		c->older.calls++;
-	}
-	if (carry_has(line, "\"event\":\"modelRequest\"")) {
-		c->last.requests++;
-		c->older.requests++;
-	}
+	c->last.calls++;
+	c->older.calls++;
 	return c->nholds != 0;
+}
+
+/* Returns true if requests on that route are steps, or may be. */
+static bool
+carry_is_step(const struct carry *c, struct json_object *o)
+{
+	struct json_object *list;
+	uint64_t route = carry_number(o, "route");
+
+	list = c->routes == NULL
+		   ? NULL
+		   : json_object_array_get_idx(
+			 c->routes, carry_number(o, "provider"));
+	if (!json_object_is_type(list, json_type_array) ||
+	    carry_member(o, "route", json_type_int) == NULL ||
+	    carry_member(o, "provider", json_type_int) == NULL)
+		return true;
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		if ((uint64_t)json_object_get_int64(
+			json_object_array_get_idx(list, i)) == route)
+			return true;
+	return false;
+}
+
+static void
+carry_request(struct carry *c, struct json_object *o)
+{
+	carry_held(c, carry_number(o, "approved"));
+	if (!carry_is_step(c, o))
+		return;
+	c->last.requests++;
+	c->older.requests++;
 }
 
 static void
@@ -282,7 +311,7 @@ carry_record(struct carry *c, struct json_object *o)
 		 strcmp(event, "askRefused") == 0)
 		carry_held(c, carry_number(o, "id"));
 	else if (strcmp(event, "modelRequest") == 0)
-		carry_held(c, carry_number(o, "approved"));
+		carry_request(c, o);
 	else if (strcmp(event, "grant") == 0)
 		carry_grant_made(c, o);
 	else if (strcmp(event, "revoke") == 0)
@@ -302,9 +331,7 @@ carry_line(struct carry *c, struct span line)
 	if (!carry_wanted(line))
 		return;
 	/* Most records are calls that never waited. */
-	if ((carry_has(line, "\"event\":\"call\"") ||
-		carry_has(line, "\"event\":\"modelRequest\"")) &&
-	    !carry_ends(c, line))
+	if (carry_has(line, "\"event\":\"call\"") && !carry_ends(c))
 		return;
 	if ((o = carry_parse(line)) == NULL)
 		return;

@@ -7,6 +7,7 @@
 #include "control/grants.h"
 #include "conversation/conversation.h"
 #include "resume/resume.h"
+#include "resume/routes.h"
 #include "sup.h"
 
 /* Spending is recorded at most so often. */
@@ -65,6 +66,25 @@ state_locked(struct value_pool *p)
 	return list;
 }
 
+/*
+ * The routes whose requests count as steps, for each provider by its number: a
+ * record of a request has its route's number alone.
+ */
+static struct value *
+state_routes(struct value_pool *p)
+{
+	struct value *all = value_new(p, VALUE_ARRAY), *list;
+
+	for (unsigned i = 0; all != NULL && i < sup.providers.n; i++) {
+		list = routes_of_steps(p,
+		    span_of(sup.providers.list[i].json,
+			sup.providers.list[i].json_len));
+		if (list != NULL)
+			(void)value_append(all, list);
+	}
+	return all;
+}
+
 /* Add what only a whole state has. */
 static void
 state_whole(struct value_pool *p, struct value *o)
@@ -74,6 +94,7 @@ state_whole(struct value_pool *p, struct value *o)
 	put(o, "host", value_new_string(p, span_str(here()->host)));
 	if (conversation_on())
 		put(o, "turn", value_new_number(p, conversation_turn()));
+	put(o, "turnRoutes", state_routes(p));
 }
 
 static void

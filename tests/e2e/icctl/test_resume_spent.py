@@ -118,6 +118,28 @@ def test_deaths(p):
             rounds(k, how)
 
 
+def test_exact(p):
+    """Requests that are no steps are none after a death either."""
+    with h.workdir() as work, t.case("exact"), Spender(work, p) as k:
+        model = k.s.model(key=k.s.agent_env()["ANTHROPIC_API_KEY"])
+        for _ in range(5):
+            t.equal(model.request("GET", "/api/claude_code/settings",
+                                  model.key_headers("anthropic")).status, 404,
+                    "a request of Claude Code's to its provider")
+        t.equal(k.ask(), 200, "and one to a model")
+        sent = [e["route"] for e in k.records()
+                if e["event"] == "modelRequest"]
+        steps = [e for e in k.records() if e["event"] == "state"][0][
+            "detail"]["turnRoutes"][0]
+        t.equal([n in steps for n in sent], [False] * 5 + [True],
+                f"the log tells them apart: {sent}, {steps}")
+        # At once: the state that has it is a second late.
+        k.die("all of it")
+        k.again()
+        t.equal(k.used()[0], 1, "one step")
+        k.m.close()
+
+
 def test_reached(p):
     """A limit that is reached is reached after a death, too."""
     with h.workdir() as work, t.case("reached"), \
@@ -150,6 +172,7 @@ def main():
         p = h.Provider(work)
         try:
             test_deaths(p)
+            test_exact(p)
             test_reached(p)
         finally:
             p.end()

@@ -60,6 +60,47 @@ spent(int64_t steps, int64_t tokens, const char *what)
 }
 
 static void
+request(unsigned ms, const char *more)
+{
+	line("{\"event\":\"modelRequest\",\"mono\":%u000%s}", ms, more);
+}
+
+static void
+whole(unsigned ms, const char *routes)
+{
+	line("{\"event\":\"state\",\"mono\":%u000,\"detail\":{\"steps\":0,"
+	     "\"boot\":\"b\"%s}}",
+	    ms, routes);
+}
+
+/* Requests on routes that are no steps are not counted. */
+static void
+test_routes(void)
+{
+	carry_free(&c);
+	start(100);
+	whole(110, ",\"turnRoutes\":[[0,2],null]");
+	request(500, ",\"provider\":0,\"route\":1");
+	request(500, ",\"provider\":0,\"route\":8");
+	spent(0, 0, "routes that are no steps");
+	request(510, ",\"provider\":0,\"route\":2");
+	request(510, ",\"provider\":0,\"route\":0");
+	spent(2, 0, "routes that are");
+	request(520, ",\"provider\":1,\"route\":1");
+	request(520, ",\"provider\":2,\"route\":1");
+	request(520, ",\"provider\":0");
+	request(520, ",\"route\":1");
+	request(520, ",\"provider\":0,\"route\":\"1\"");
+	spent(7, 0, "what cannot be told counts");
+	carry_free(&c);
+	start(100);
+	whole(110, "");
+	request(500, ",\"provider\":0,\"route\":1");
+	spent(1, 0, "and so does all of an earlier version");
+	carry_free(&c);
+}
+
+static void
 test_states(void)
 {
 	carry_free(&c);
@@ -125,6 +166,7 @@ test_base(void)
 int
 main(void)
 {
+	test_routes();
 	test_states();
 	test_runs();
 	test_base();
