@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""The events of 13 turns with each real agent, against the manual's schema:
+"""The events of 16 turns with each real agent, against the manual's schema:
 good ones, tools that are denied, fail or wait, and ugly ones: a provider that
-is overloaded, breaks off, refuses or is gone, an agent that is killed or
+is overloaded, breaks off, refuses or is gone, whose quota is used up, that fails
+again and again, or stops in the middle of a stream; an agent that is killed or
 interrupted, a limit that is used up. Every turn ends with one usage, one result
 and one turn_end. With "all", each agent; otherwise Claude Code alone."""
 import json
@@ -47,6 +48,10 @@ def script(papers):
         "busy": [{"status": 529, "times": 1, "type": "overloaded_error",
                   "text": "It is noted."}],
         "breaks": [{"text": "It is noted.", "broken": 1}],
+        "quota": [{"status": 429, "times": 9999, "type": "rate_limit_error",
+                   "headers": {"Retry-After": "7200"}, "text": "no"}],
+        "fails": [{"status": 500, "times": 9999, "text": "no"}],
+        "stalls": [{"text": "It is never said.", "stalls": True}],
         "length": [{"text": "It is cut", "stop": "length"}],
         "refused": [{"text": "No.", "stop": "refused"}],
         # Gemini CLI ends a turn whose calls are all the same.
@@ -88,10 +93,14 @@ def descends(pid, top):
     return False
 
 
-def turn(k, name, during=None):
-    """Sends a message, and checks each event that is printed."""
+def turn(k, name, during=None, when=None):
+    """Sends a message, and checks each event that is printed. `during` is called
+    when a call waits, or `when` holds, unless the turn has ended by then."""
     p = k.sending(f"turn-{name}: go on.")
-    if during:
+    if during and when:
+        h.wait_for(lambda: p.poll() is not None or when(), name, 60)
+        during()
+    elif during:
         k.held()
         during()
     out, err = p.communicate(timeout=60 * h.PATIENCE)
@@ -104,6 +113,35 @@ def turn(k, name, during=None):
 
 def status(events):
     return [e["status"] for e in events if e["event"] == "turn_end"]
+
+
+def interrupted(k, p):
+    """Turns of which their agents would make hours: they are interrupted."""
+    def interrupt():
+        k.icctl("interrupt", "--session", k.id)
+
+    def told(name):
+        of = [e["turn"] for e in k.kept() if e["event"] == "turn_start" and
+              e["message"].startswith(f"turn-{name}:")]
+        return [e for e in k.kept() if e.get("turn") in of and
+                "by itself" in e.get("text", "")]
+    _, events = turn(k, "quota", interrupt, lambda: told("quota"))
+    ended, = [e for e in events if e["event"] == "result"]
+    until = [e["until"] for e in events if e.get("kind") == "quota"]
+    now = json.loads(k.icctl("status", "--json", "--session", k.id).stdout)
+    t.equal((ended.get("trouble"), [now.get("quotaUntil")], now["state"],
+             len(until)), ("quota", until, "quota", 1),
+            f"{k.agent}: a used-up quota, with its time")
+    # Some try for a while, others for ever.
+    _, events = turn(k, "fails", interrupt, lambda: told("fails"))
+    t.ok(status(events)[0] in ("interrupted", "failed") and
+         any("FAILING (500)" in e.get("text", "") for e in events),
+         f"{k.agent}: a provider that fails again and again", events[-6:])
+    before = len(h.read_lines(p.log_path))
+    _, events = turn(k, "stalls", interrupt, lambda: [
+        e for e in h.read_lines(p.log_path)[before:] if e["ev"] == "stalled"])
+    t.equal(status(events), ["interrupted"],
+            f"{k.agent}: interrupted in the middle of a stream")
 
 
 def turns(k, p, path):
@@ -138,6 +176,7 @@ def turns(k, p, path):
     _, events = turn(k, "interrupted", lambda: k.icctl(
         "interrupt", "--session", k.id))
     t.equal(status(events), ["interrupted"], f"{k.agent}: interrupted")
+    interrupted(k, p)
     p.end()
     _, events = turn(k, "plain")
     t.ok(status(events) != ["completed"],
@@ -171,7 +210,7 @@ def run(work, agent, path):
         if e["event"] in ("turn_start", *ENDS):
             seen.setdefault(e["turn"], []).append(e["event"])
     odd = {n: x for n, x in seen.items() if x != ["turn_start", *ENDS]}
-    t.ok(len(seen) == 13 and not odd, f"{agent}: 13 turns end properly",
+    t.ok(len(seen) == 16 and not odd, f"{agent}: 16 turns end properly",
          (len(seen), odd))
 
 
