@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/loop_spill.h"
 
 static uint64_t
 clock_us(clockid_t id)
@@ -36,6 +37,15 @@ clock_wall_us(void)
 	return clock_us(CLOCK_REALTIME);
 }
 
+static void
+loop_unspill(struct loop_retry *r)
+{
+	struct loop *l = r->arg;
+
+	if (!loop_spill_back(l))
+		loop_retry_add(l, r);
+}
+
 int
 loop_init(struct loop *l, size_t timers)
 {
@@ -43,6 +53,9 @@ loop_init(struct loop *l, size_t timers)
 	TAILQ_INIT(&l->turns);
 	TAILQ_INIT(&l->polls);
 	TAILQ_INIT(&l->retries);
+	TAILQ_INIT(&l->spilled);
+	l->unspill.fn = loop_unspill;
+	l->unspill.arg = l;
 	timers++; /* `retry` */
 	if ((l->heap = calloc(timers + 1, sizeof(*l->heap))) == NULL)
 		return -1;
@@ -63,6 +76,7 @@ loop_free(struct loop *l)
 		close(l->epfd);
 	free(l->heap);
 	l->heap = NULL;
+	loop_spill_free(l);
 }
 
 int
@@ -71,12 +85,20 @@ loop_add(struct loop *l, struct loop_io *io, int fd, uint32_t events,
 {
 	struct epoll_event ev = {.events = events, .data.ptr = io};
 
-	if (epoll_ctl(l->epfd, EPOLL_CTL_ADD, fd, &ev) == -1)
+	io->spilled = epoll_ctl(l->epfd, EPOLL_CTL_ADD, fd, &ev) == -1;
+	if (io->spilled && errno != ENOSPC && errno != ENOMEM)
 		return -1;
 	io->fd = fd;
 	io->events = events;
 	io->fn = fn;
 	io->arg = arg;
+	if (io->spilled) {
+		if (loop_spill_add(l, io) == -1) {
+			io->fd = -1;
+			return -1;
+		}
+		loop_retry_add(l, &l->unspill);
+	}
 	return 0;
 }
 
@@ -87,7 +109,8 @@ loop_mod(struct loop *l, struct loop_io *io, uint32_t events)
 
 	if (io->events == events)
 		return 0;
-	if (epoll_ctl(l->epfd, EPOLL_CTL_MOD, io->fd, &ev) == -1)
+	if (!io->spilled &&
+	    epoll_ctl(l->epfd, EPOLL_CTL_MOD, io->fd, &ev) == -1)
 		return -1;
 	io->events = events;
 	return 0;
@@ -111,7 +134,9 @@ loop_del(struct loop *l, struct loop_io *io)
 {
 	if (io->fd == -1)
 		return;
-	if (epoll_ctl(l->epfd, EPOLL_CTL_DEL, io->fd, NULL) == -1)
+	if (io->spilled)
+		loop_spill_del(l, io);
+	else if (epoll_ctl(l->epfd, EPOLL_CTL_DEL, io->fd, NULL) == -1)
 		fatal("epoll_ctl: removing descriptor %d", io->fd);
 	io->fd = -1;
 	for (int i = 0; i < l->nready; i++) {
@@ -332,8 +357,10 @@ loop_once(struct loop *l, int ms)
 	int n;
 
 	loop_turns(l);
-	n = epoll_wait(l->epfd, l->ready, LOOP_BATCH,
-	    loop_busy(l) ? 0 : loop_timeout(l, ms));
+	ms = loop_busy(l) ? 0 : loop_timeout(l, ms);
+	n = TAILQ_EMPTY(&l->spilled)
+		? epoll_wait(l->epfd, l->ready, LOOP_BATCH, ms)
+		: loop_spill_wait(l, ms);
 	if (n == -1 && errno != EINTR)
 		return -1;
 	l->now = clock_mono_us() / 1000;

@@ -28,6 +28,8 @@ struct loop_io {
 	uint32_t events;	/* EPOLLIN, EPOLLOUT, EPOLLET */
 	loop_io_fn *fn;
 	void *arg;
+	TAILQ_ENTRY(loop_io) entry;	/* if `spilled` */
+	bool spilled;			/* not in the epoll set: loop_spill.h */
 };
 
 struct loop_timer {
@@ -88,6 +90,10 @@ struct loop {
 	TAILQ_HEAD(, loop_retry) retries;
 	struct loop_timer retry;
 	uint64_t retry_ms; /* the last delay; 0 if nothing failed */
+	TAILQ_HEAD(, loop_io) spilled;
+	size_t nspilled, capspilled;
+	struct pollfd *spill;
+	struct loop_retry unspill;
 };
 
 #define LOOP_IO_INIT {.fd = -1}

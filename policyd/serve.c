@@ -77,7 +77,9 @@ on_mounts(struct chan *c, const struct msg_MOUNTS *m, int fd)
 {
 	/* Without watches, which a user has only so many of, paths are walked. */
 	if (engine_known(&env.engine, fd, env.w->files) == -1)
-		log_warn("paths are looked up one component at a time");
+		log_warn("directories cannot be watched (the limits are in "
+			 "/proc/sys/fs/inotify), so that every path is "
+			 "looked up anew");
 	return 0;
 }
 

@@ -143,7 +143,8 @@ setup_mounts(void)
 		return;
 	}
 	if (epoll_ctl(fd, EPOLL_CTL_ADD, sup.mounts, &ev) == -1) {
-		sup_warn("mountinfo: %s", strerror(errno));
+		sup_warn("changes of mounts cannot be watched, so that no "
+			 "path is remembered: %s", strerror(errno));
 		close(fd);
 		return;
 	}

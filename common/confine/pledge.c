@@ -79,6 +79,7 @@ static const struct pledge_rule stdio_rules[] = {
 	CALL(epoll_wait, "loop"),
 	CALL(epoll_pwait, "loop; all there is on arm64"),
 	CALL(epoll_ctl, "loop"),
+	CALL1(ppoll, IS_NULL(3), "loop, where an epoll set takes no more"),
 	CALL(close, "what is open"),
 	CALL1(fcntl, IS(1, F_GETFL), "look, never set: O_APPEND holds"),
 	CALL1(fcntl, IS(1, F_GET_SEALS), "before a received memfd is mapped"),

@@ -85,6 +85,8 @@ known_new(int events, unsigned files)
 void
 known_free(struct known *k)
 {
+	int saved = errno;
+
 	if (k == NULL)
 		return;
 	known_drop(k);
@@ -92,6 +94,7 @@ known_free(struct known *k)
 		close(k->watch);
 	close(k->events);
 	free(k);
+	errno = saved;
 }
 
 size_t

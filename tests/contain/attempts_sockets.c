@@ -202,7 +202,7 @@ ONE(shut_down, shutdown(E.channels[0], SHUT_RD))
 ONE(receive_many, syscall(SYS_recvmmsg, 3, (struct mmsghdr[1]){{{0}, 0}}, 1,
 		      MSG_DONTWAIT, (struct timespec[1]){{0}}))
 ONE(poll_fd, syscall(SYS_ppoll, &(struct pollfd){3, POLLIN, 0}, 1L,
-		 (long[2]){0}, NULL, 8L))
+		 (long[2]){0}, (long[1]){0}, 8L))
 
 /* clang-format off */
 static const struct attempt rows[] = {
@@ -253,7 +253,7 @@ static const struct attempt rows[] = {
 	SAME("shut a channel down", "shutdown", shut_down, 0, WORKS),
 	SAME("MSG_OOB", "sendmsg", send_oob, 0, EOPNOTSUPP),
 	SAME("recvmmsg with a time-out", "recvmmsg", receive_many, 0, EAGAIN),
-	SAME("ppoll", "ppoll", poll_fd, 0, WORKS),
+	SAME("ppoll with a signal mask", "ppoll", poll_fd, 0, WORKS),
 };
 /* clang-format on */
 

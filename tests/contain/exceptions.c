@@ -115,7 +115,7 @@ const struct exception exceptions[] = {
 	RES("option SO_PEERCRED", WORKS, LIBC),
 	RES("getsockname", WORKS, LIBC),
 	RES("recvmmsg with a time-out", EAGAIN, LIBC),
-	RES("ppoll", WORKS, LIBC),
+	RES("ppoll with a signal mask", WORKS, LIBC),
 };
 /* clang-format on */
 

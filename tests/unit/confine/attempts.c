@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -311,6 +312,10 @@ ONE(fd_tiocsti, syscall(SYS_ioctl, E.file, TIOCSTI | (1LL << 32), "x"))
 ONE(fd_ioctl, syscall(SYS_ioctl, E.file, TCGETS, NULL))
 ONE(fd_sendfile, syscall(SYS_sendfile, E.pair[0], E.file, NULL, 1))
 ONE(fd_epoll, epoll_wait(E.epoll, (struct epoll_event[1]){{0}}, 1, 0))
+ONE(fd_poll, syscall(SYS_ppoll, &(struct pollfd){E.epoll, POLLIN, 0}, 1L,
+		 (long[2]){0}, NULL, 8L))
+ONE(fd_poll_mask, syscall(SYS_ppoll, &(struct pollfd){E.epoll, POLLIN, 0}, 1L,
+		      (long[2]){0}, (long[1]){0}, 8L))
 ONE(fd_close, close(E.file))
 ONE(fd_shutdown, shutdown(E.pair[0], SHUT_WR))
 
@@ -461,6 +466,8 @@ const struct attempt attempts[] = {
 	{"sendfile", fd_sendfile, DONE, DONE, KILLED, KILLED},
 	{"fstat", fd_stat, DONE, DONE, DONE, DONE},
 	{"epoll_wait", fd_epoll, DONE, DONE, DONE, DONE},
+	{"ppoll", fd_poll, DONE, DONE, DONE, DONE},
+	{"ppoll with a signal mask", fd_poll_mask, DONE, DONE, KILLED, KILLED},
 	{"close", fd_close, DONE, DONE, DONE, DONE},
 	{"shutdown", fd_shutdown, DONE, DONE, KILLED, KILLED},
 
