@@ -13,7 +13,7 @@
 #define TREE_FILES 16 /* descriptors */
 #define TREE_HOW (FTW_DEPTH | FTW_PHYS | FTW_MOUNT)
 
-/* Remove what can be removed, or nothing more after the first failure. */
+/* Remove what can be removed: a failure does not stop nftw(). */
 static int
 tree_some(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -21,6 +21,7 @@ tree_some(const char *path, const struct stat *st, int type, struct FTW *ftw)
 	return 0;
 }
 
+/* Stop at the first failure, with its errno. */
 static int
 tree_all(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
