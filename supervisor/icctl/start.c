@@ -454,7 +454,10 @@ find_how(const struct start *st, struct viewer_how *how)
 	return 0;
 }
 
-/* Build the image of a container, if the person at this terminal agrees. */
+/*
+ * Build the image of an agent's container, if the person at this terminal
+ * agrees.
+ */
 static int
 first_use(struct icctl *ctl, const struct start *st)
 {
@@ -462,10 +465,11 @@ first_use(struct icctl *ctl, const struct start *st)
 	    .runtime = start_file_get(&st->file, "runtime"),
 	    .image = start_file_get(&st->file, "image"),
 	    .agent = start_file_get(&st->file, "agent"),
+	    .unit = st->systemd,
 	    .config = st->config,
 	    .profile = st->profile};
 
-	return image_first_use(ctl, &s);
+	return st->file.command ? 0 : image_first_use(ctl, &s);
 }
 
 int
@@ -482,7 +486,8 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 		return status;
 	if (find_how(&st, &how) == -1)
 		return ICCTL_USAGE;
-	if (!st.file.command && (status = first_use(ctl, &st)) != 0)
+	/* A unit that cannot start needs no image. */
+	if (!st.systemd && (status = first_use(ctl, &st)) != 0)
 		return status;
 	if (icctl_new_session(ctl) == -1 ||
 	    icctl_program("icsupervisor", program, sizeof(program)) == -1)
@@ -491,6 +496,8 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 	    (status = icctl_session_at(ctl, st.dir, st.systemd)) != 0)
 		return status;
 	if (st.systemd && (status = unit_check(ctl, program)) != ICCTL_OK)
+		return status;
+	if (st.systemd && (status = first_use(ctl, &st)) != 0)
 		return status;
 	if (write_start(ctl, &st) == -1)
 		return ICCTL_FAILED;

@@ -43,6 +43,9 @@ first_wanted(const struct icctl *ctl, const struct image_start *s,
 	a = config_agent(&cfg, agent);
 	named = cfg.image != NULL || (a != NULL && a->image != NULL);
 	config_free(&cfg);
+	/* A unit cannot use Podman as it is, and says so. */
+	if (s->unit && strcmp(runtime, "podman") == 0)
+		return false;
 	return !named && (strcmp(runtime, "docker") == 0 ||
 			     strcmp(runtime, "podman") == 0);
 }
@@ -58,8 +61,9 @@ first_build(struct icctl *ctl, const char *runtime, const char *agent)
 	       "--help says how to take a smaller one.\n",
 	    strcmp(runtime, "docker") == 0 ? "Docker" : "Podman", agent);
 	if (!icctl_confirm("Build it now?")) {
-		warnx("not started: icctl image build %s --runtime %s", agent,
-		    runtime);
+		warnx("not started, without an image. To build it: icctl image "
+		      "build %s --runtime %s",
+		    agent, runtime);
 		return ICCTL_FAILED;
 	}
 	return image_build(ctl, &opt, agent);

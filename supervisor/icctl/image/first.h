@@ -4,11 +4,14 @@
 #ifndef ICCTL_IMAGE_FIRST_H
 #define ICCTL_IMAGE_FIRST_H
 
+#include <stdbool.h>
+
 struct icctl;
 
 /* Options of a start; each may be NULL. */
 struct image_start {
 	const char *runtime, *image, *agent, *config, *profile;
+	bool unit; /* it will be a unit of systemd */
 };
 
 /*

@@ -101,6 +101,10 @@ icctl_attach(struct icctl *ctl, int argc, char **argv)
 	how.talk = how.answers && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	launch_key(&how, ctl, NULL, NULL, how.screen);
 	name = icctl_text(o, "session");
+	if (how.talk)
+		warnx("session %s: each line that you type is a message; ^D "
+		      "detaches",
+		    name);
 	(void)launch_viewer(0, &how, name, ctl->dir, channel, -1);
 	warn("viewer");
 	return ICCTL_FAILED;

@@ -57,19 +57,24 @@ unit_refuse(const struct icctl *ctl, const char *why)
 static int
 unit_no_manager(const struct icctl *ctl, int status, const struct systemctl *s)
 {
-	char why[1400], said[1000];
+	char why[1400], said[1000], how[96] = "start --detach";
 
+	/* A new session has no directory yet. */
+	if (access(ctl->dir, F_OK) == 0)
+		snprintf(how, sizeof(how), "resume --detach %.64s",
+		    strrchr(ctl->dir, '/') + 1);
 	if (status == 127)
 		snprintf(why, sizeof(why),
 		    "--systemd: this machine has no systemctl. In the "
-		    "background without systemd: icctl start --detach");
+		    "background without systemd: icctl %s",
+		    how);
 	else
 		snprintf(why, sizeof(why),
 		    "--systemd: no systemd manager answers for this user (%s). "
 		    "It runs while you are logged in, by ssh or at the "
 		    "console, and with: sudo loginctl enable-linger $USER. In "
-		    "the background without it: icctl start --detach",
-		    systemctl_line(s, said, sizeof(said)));
+		    "the background without it: icctl %s",
+		    systemctl_line(s, said, sizeof(said)), how);
 	return unit_refuse(ctl, why);
 }
 
@@ -232,6 +237,7 @@ unit_look(struct unit *u)
 {
 	static struct systemctl s;
 	char text[32], result[64], why[1000];
+	bool exited;
 
 	u->pid = 0;
 	u->status = 0;
@@ -246,9 +252,13 @@ unit_look(struct unit *u)
 		u->status = strtoll(text, NULL, 10);
 	if (!systemctl_value(&s, "Result", result, sizeof(result)))
 		return;
+	exited = strcmp(result, "exit-code") == 0;
 	if (systemctl_value(&s, "StatusText", why, sizeof(why)) &&
 	    why[0] != '\0')
-		snprintf(u->why, sizeof(u->why), "%s (%s)", why, result);
+		/* Its own reason says more than that it has exited. */
+		snprintf(u->why, sizeof(u->why), "%s%s%s%s", why,
+		    exited ? "" : " (", exited ? "" : result,
+		    exited ? "" : ")");
 	else
 		snprintf(u->why, sizeof(u->why),
 		    "the unit ended without a word (%s)", result);

@@ -226,7 +226,7 @@ def test_first(work):
     t.ok(b"Docker has no image for claude-code yet" in said and
          person.end_status() == 1 and not e.builds() and
          not os.path.exists(os.path.join(e.s.home, "sessions")) and
-         b"not started: icctl image build claude-code --runtime docker" in
+         b"To build it: icctl image build claude-code --runtime docker" in
          person.all, "it asks, and a no leaves nothing behind", person.all)
     e.answer(image={"id": "sha256:" + "ab" * 32, "volumes": None})
     person = Terminal(argv, e.env)

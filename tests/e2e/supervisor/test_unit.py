@@ -237,6 +237,7 @@ def test_refused(work):
     bad = u.start("--policy", "nonesuch", "--", "/bin/true")
     t.ok(bad.returncode == 78 and "nonesuch" in bad.stderr
          and "journalctl --user" in bad.stderr
+         and "(exit-code)" not in bad.stderr
          and json.loads(bad.stdout)["code"] == "SESSION_INIT_FAILED",
          "a failed start: the unit's reason and its status",
          bad.stderr + bad.stdout)
@@ -262,11 +263,16 @@ def test_refused(work):
     u.set(env={**u.manager, "IRONCURTAIN_HOME": link})
     r = u.start("--", "/bin/cat")
     t.ok(r.returncode == 0, "the same home by another name", r.stderr)
-    u.stop(json.loads(r.stdout))
+    told = json.loads(r.stdout)
+    u.stop(told)
     os.unlink(os.path.join(u.tools, "systemctl"))
     r = u.start("--", "/bin/true", env={**u.s.env, "PATH": u.tools})
     t.ok(r.returncode == 1 and "has no systemctl" in r.stderr
-         and "--detach" in r.stderr, "no systemctl", r.stderr)
+         and "icctl start --detach" in r.stderr, "no systemctl", r.stderr)
+    r = u.icctl("resume", "--systemd", told["session"], "--", "/bin/cat",
+                env={**u.s.env, "PATH": u.tools})
+    t.contains(r.stderr, f"icctl resume --detach {told['session']}",
+               "nor for a resume")
 
 
 def test_names(work):
