@@ -45,6 +45,8 @@ struct scrub {
 	uint16_t *head; /* by hash of four bytes: place in `text` plus 1 */
 	uint16_t *next; /* by place: the next place with the same hash */
 	unsigned bits;  /* bits of the hash */
+	uint8_t *marks; /* one bit for each longer hash that a piece has */
+	unsigned mark_bits;
 };
 
 /* State of one body; all zero at its start. */

@@ -12,6 +12,10 @@
 
 #define BITS_MIN 8U
 #define BITS_MAX 14U
+/* so that few places of a text have a mark by chance */
+#define MARKS_PER_PIECE 64U
+#define MARK_BITS_MIN 13U
+#define MARK_BITS_MAX 17U
 
 static const char scrub_b64[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -23,6 +27,17 @@ hash_bits(size_t len)
 	unsigned bits = BITS_MIN;
 
 	while (bits < BITS_MAX && ((size_t)1 << bits) < len * 2)
+		bits++;
+	return bits;
+}
+
+static unsigned
+mark_bits(size_t len)
+{
+	unsigned bits = MARK_BITS_MIN;
+
+	while (bits < MARK_BITS_MAX &&
+	       ((size_t)1 << bits) < len * MARKS_PER_PIECE)
 		bits++;
 	return bits;
 }
@@ -87,6 +102,8 @@ build_tables(struct scrub *s)
 
 	for (size_t i = 0; i < (size_t)1 << s->bits; i++)
 		s->head[i] = 0;
+	for (size_t i = 0; i < (size_t)1 << (s->mark_bits - 3); i++)
+		s->marks[i] = 0;
 	for (size_t i = 0; i < s->nforms; i++) {
 		f = &s->forms[i];
 		if (scrub_window(f) < least)
@@ -96,6 +113,7 @@ build_tables(struct scrub *s)
 			h = scrub_hash(s, f->p + j);
 			s->next[at] = s->head[h];
 			s->head[h] = (uint16_t)(at + 1);
+			scrub_mark(s, f->p + j);
 		}
 	}
 	s->step = least - SCRUB_GRAM + 1;
@@ -165,7 +183,8 @@ scrub_size(const struct span *keys, size_t n)
 {
 	size_t forms = forms_size(keys, n);
 
-	return 2 * ((size_t)1 << hash_bits(forms)) + 2 * forms + forms;
+	return 2 * ((size_t)1 << hash_bits(forms)) + 2 * forms + forms +
+	       ((size_t)1 << (mark_bits(forms) - 3));
 }
 
 static bool
@@ -240,7 +259,9 @@ scrub_build(struct scrub *s, const struct span *keys, size_t n, uint8_t *mem,
 	s->bits = hash_bits(forms_size(keys, n));
 	s->head = (uint16_t *)(void *)mem;
 	s->next = s->head + ((size_t)1 << s->bits);
-	s->text = p = (uint8_t *)(s->next + forms_size(keys, n));
+	s->mark_bits = mark_bits(forms_size(keys, n));
+	s->marks = (uint8_t *)(s->next + forms_size(keys, n));
+	s->text = p = s->marks + ((size_t)1 << (s->mark_bits - 3));
 	for (size_t i = 0; i < n * SCRUB_FORMS; i++) {
 		o = (struct scrub_out){p, 0};
 		put_form(&o, keys[i / SCRUB_FORMS], i % SCRUB_FORMS);

@@ -16,6 +16,27 @@ scrub_hash(const struct scrub *s, const uint8_t *p)
 	return (w * 0x9e3779b1U) >> (32 - s->bits);
 }
 
+/* Returns 1 if the table may have these four bytes, else 0. */
+static inline unsigned
+scrub_marked(const struct scrub *s, const uint8_t *p)
+{
+	uint32_t w;
+
+	memcpy(&w, p, sizeof(w));
+	w = (w * 0x9e3779b1U) >> (32 - s->mark_bits);
+	return s->marks[w >> 3] >> (w & 7) & 1U;
+}
+
+static inline void
+scrub_mark(const struct scrub *s, const uint8_t *p)
+{
+	uint32_t w;
+
+	memcpy(&w, p, sizeof(w));
+	w = (w * 0x9e3779b1U) >> (32 - s->mark_bits);
+	s->marks[w >> 3] |= (uint8_t)(1U << (w & 7));
+}
+
 static inline size_t
 scrub_window(const struct scrub_form *f)
 {
