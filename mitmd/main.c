@@ -16,6 +16,7 @@
 /* clang-format off */
 static const enum pledge_promise mitmd_promises[] = {
 	PLEDGE_STDIO,		/* channels, connections, the loop */
+	PLEDGE_ARENA,		/* bodies, between mitmd and each keyd */
 	PLEDGE_ACCEPT,		/* the agent's connections */
 	PLEDGE_MEMFD,		/* bodies that are held whole */
 	PLEDGE_SHUTDOWN,	/* a refused agent can still read the answer */
@@ -56,9 +57,9 @@ mitmd_most(unsigned files)
 int
 main(void)
 {
-	/* One timer for each connection and each request. */
+	/* One timer for each connection, each request and each arena. */
 	worker_init(&mitmd_env.w, ROLE_MITM, &mitmd_confine, mitmd_warm,
-	    MITMD_MAX_AGENTS + MITMD_MAX_EXCHANGES + 8);
+	    MITMD_MAX_AGENTS + MITMD_MAX_EXCHANGES + PROTO_MAX_PROVIDERS + 8);
 	mitmd_env.most = mitmd_most(mitmd_env.w.files);
 	mitmd_serve();
 }

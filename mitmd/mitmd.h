@@ -350,6 +350,8 @@ void ask_over(struct exchange *, bool cancel);
 /* upstream.c: the stream to keyd */
 int upstream_open(struct exchange *, int fd);
 void upstream_close(struct exchange *);
+/* Returns the arena shared with the exchange's keyd; NULL if keyd is gone. */
+struct arena *upstream_arena(const struct exchange *);
 /*
  * Send a piece of the request's body as frames, or queue it if the socket is
  * full.

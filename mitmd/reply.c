@@ -4,7 +4,8 @@
  * headers on the provider's list and body bytes are used; the framing is the
  * front's. The output of one read is sent at once, and nothing waits for more.
  * The provider is behind keyd: anything unexpected ends the stream and, if the
- * answer had begun, cuts it.
+ * answer had begun, cuts it. Bytes in an arena are copied out, a piece at a time,
+ * before anything reads them.
  */
 #include "mitmd.h"
 
@@ -18,9 +19,11 @@
 #define REPLY_READS 4 /* per wake-up */
 #define REPLY_READ (128U << 10)
 #define REPLY_HEAD 11U /* status, framing, length */
+#define REPLY_PIECE 16384U /* one TLS record */
 
 /* One stream is read at a time. */
 static uint8_t reply_in[REPLY_READ];
+static unsigned reply_slots; /* AT frames in it */
 
 /* Returns true if the provider's answers may have these headers. */
 static bool
@@ -82,6 +85,32 @@ reply_body(struct exchange *x, struct span s)
 		return x->front->body(x, s);
 	usage_feed(x, s);
 	return usage_pass(x, s);
+}
+
+/* Process the bytes of an AT frame. */
+static int
+reply_at(struct exchange *x, const uint8_t frame[STREAM_AT_LEN])
+{
+	static uint8_t bytes[REPLY_PIECE];
+	struct arena *a = upstream_arena(x);
+	struct arena_piece p;
+	uint32_t done, n = 0;
+	int r = 0;
+
+	/* keyd has no more slots for one stream, and gets none back meanwhile. */
+	if (a == NULL || !x->up.answered || ++reply_slots > ARENA_STREAM ||
+	    stream_at_unpack(frame, &p) == -1)
+		return -1;
+	for (done = 0; r == 0 && done < p.len; done += n) {
+		n = p.len - done < sizeof(bytes) ? p.len - done
+						 : (uint32_t)sizeof(bytes);
+		if (!arena_copy(a, &p, done, bytes, n))
+			r = -1;
+		else
+			r = reply_body(x, span_of(bytes, n));
+	}
+	arena_done(a, &p);
+	return r;
 }
 
 static void
@@ -150,6 +179,8 @@ reply_step(struct exchange *x, struct span s)
 	s = span_of(s.p + STREAM_HEADER, f.len);
 	if (f.type == STREAM_HEAD && reply_head(x, s) == 0)
 		return (ssize_t)(STREAM_HEADER + f.len);
+	if (f.type == STREAM_AT && reply_at(x, s.p) == 0)
+		return (ssize_t)(STREAM_HEADER + f.len);
 	if (f.type == STREAM_FAIL) {
 		reply_failed(x, s);
 		return -1;
@@ -183,6 +214,7 @@ reply_take(struct exchange *x, struct span s)
 
 	/* keyd has begun: the request was approved. */
 	ask_over(x, false);
+	reply_slots = 0;
 	if (waited) {
 		buf_addspan(&up->in, s);
 		if (up->in.failed) {
@@ -217,9 +249,21 @@ reply_take(struct exchange *x, struct span s)
 		agent_close(x->a);
 }
 
+/* Tell keyd that slots are free, if it waits for one. */
+static void
+reply_room(struct arena *a, unsigned provider)
+{
+	struct msg_ROOM m = {0};
+
+	if (arena_wakes(a))
+		worker_send(
+		    &mitmd_env.w, ROLE_KEY, provider, MSG_ROOM, &m, -1);
+}
+
 static void
 reply_read(struct exchange *x)
 {
+	struct arena *a;
 	ssize_t n;
 	int fd;
 
@@ -244,6 +288,8 @@ reply_read(struct exchange *x)
 			return;
 		}
 		reply_take(x, span_of(reply_in, (size_t)n));
+		if (reply_slots != 0 && (a = upstream_arena(x)) != NULL)
+			reply_room(a, x->a->provider);
 		if (x->gone || x->state != EXCHANGE_ON ||
 		    x->front->waiting(x) >= x->front->window ||
 		    n < (ssize_t)sizeof(reply_in))

@@ -25,10 +25,22 @@ upstream_open(struct exchange *x, int fd)
 	return 0;
 }
 
+struct arena *
+upstream_arena(const struct exchange *x)
+{
+	const struct chan *c = mitmd_env.w.peers[ROLE_KEY][x->a->provider];
+
+	return c != NULL ? chan_arena(c) : NULL;
+}
+
 void
 upstream_close(struct exchange *x)
 {
 	struct upstream *up = &x->up;
+	struct arena *a = upstream_arena(x);
+
+	if (a != NULL)
+		arena_drop(a, up->stream);
 
 	loop_del(&mitmd_env.w.loop, &up->io);
 	if (up->fd != -1)
@@ -55,28 +67,19 @@ upstream_write_closed(struct exchange *x)
 	buf_reset(&x->up.out, 0);
 }
 
-/* Write one frame, and queue the rest. */
+/* Write a header and the bytes after it, and queue what is not taken. */
 static int
-upstream_frame(struct exchange *x, struct span s)
+upstream_write(struct exchange *x, struct span head, struct span s)
 {
 	struct upstream *up = &x->up;
-	struct stream_frame f = {up->exchange, STREAM_BODY, (uint32_t)s.len};
-	uint8_t head[STREAM_HEADER];
-	struct iovec iov[2] = {
-	    {head, sizeof(head)}, {(void *)(uintptr_t)s.p, s.len}};
+	struct iovec iov[2] = {{(void *)(uintptr_t)head.p, head.len},
+	    {(void *)(uintptr_t)s.p, s.len}};
 	size_t done = 0;
 	ssize_t n;
 
-	/*
-	 * A request that waits for its stream will be the stream's first
-	 * exchange.
-	 */
-	if (up->stream == 0)
-		f.exchange = 1;
-	stream_pack(head, &f);
 	if (up->fd != -1 && up->out.len == 0) {
 		do {
-			n = writev(up->fd, iov, 2);
+			n = writev(up->fd, iov, s.len != 0 ? 2 : 1);
 		} while (n == -1 && errno == EINTR);
 		if (n == -1 && errno != EAGAIN) {
 			upstream_write_closed(x);
@@ -84,15 +87,54 @@ upstream_frame(struct exchange *x, struct span s)
 		}
 		done = n == -1 ? 0 : (size_t)n;
 	}
-	if (done < sizeof(head)) {
-		buf_add(&up->out, head + done, sizeof(head) - done);
+	if (done < head.len) {
+		buf_add(&up->out, head.p + done, head.len - done);
 		if (up->out.failed)
 			return -1;
-		done = sizeof(head);
+		done = head.len;
 	}
-	done -= sizeof(head);
+	done -= head.len;
 	buf_add(&up->out, s.p + done, s.len - done);
 	return buf_check(&up->out);
+}
+
+/*
+ * Write the first bytes of `s` as one frame. Returns how many, or -1 if memory
+ * ran out.
+ */
+static ssize_t
+upstream_frame(struct exchange *x, struct span s)
+{
+	uint8_t head[STREAM_HEADER + STREAM_AT_LEN], *at = NULL;
+	struct upstream *up = &x->up;
+	struct arena *a = upstream_arena(x);
+	struct arena_piece p;
+	struct stream_frame f = {up->exchange, STREAM_BODY, 0};
+
+	if (s.len >= ARENA_LEAST && up->fd != -1 && a != NULL)
+		at = arena_take(a, up->stream, &p);
+	if (at != NULL) {
+		p.len = (uint32_t)(s.len < ARENA_SLOT ? s.len : ARENA_SLOT);
+		memcpy(at, s.p, p.len);
+		stream_at_pack(head, up->exchange, &p);
+		if (upstream_write(x, span_of(head, sizeof(head)),
+			span_of(NULL, 0)) == -1)
+			return -1;
+		return (ssize_t)p.len;
+	}
+	if (s.len > STREAM_MAX_FRAME)
+		s.len = STREAM_MAX_FRAME;
+	f.len = (uint32_t)s.len;
+	/*
+	 * A request that waits for its stream will be the stream's first
+	 * exchange.
+	 */
+	if (up->stream == 0)
+		f.exchange = 1;
+	stream_pack(head, &f);
+	if (upstream_write(x, span_of(head, STREAM_HEADER), s) == -1)
+		return -1;
+	return (ssize_t)s.len;
 }
 
 /*
@@ -126,17 +168,16 @@ int
 upstream_flush(struct exchange *x)
 {
 	struct span s;
+	ssize_t n;
 
 	/* A held body follows as the socket takes it. */
 	while (upstream_drain(x) == 1 && hold_left(&x->held) != 0 &&
 	       !x->gathers && !x->up.write_closed) {
 		if (hold_look(&x->held, &s) == -1)
 			return -1;
-		if (s.len > STREAM_MAX_FRAME)
-			s.len = STREAM_MAX_FRAME;
-		if (upstream_frame(x, s) == -1)
+		if ((n = upstream_frame(x, s)) == -1)
 			return -1;
-		hold_take(&x->held, s.len);
+		hold_take(&x->held, (size_t)n);
 		if (hold_left(&x->held) == 0)
 			body_drop(x);
 	}
@@ -147,13 +188,12 @@ upstream_flush(struct exchange *x)
 int
 upstream_put(struct exchange *x, struct span s)
 {
-	size_t n;
+	ssize_t n;
 
 	while (s.len != 0 && !x->up.write_closed) {
-		n = s.len < STREAM_MAX_FRAME ? s.len : STREAM_MAX_FRAME;
-		if (upstream_frame(x, span_of(s.p, n)) == -1)
+		if ((n = upstream_frame(x, s)) == -1)
 			return -1;
-		s = span_of(s.p + n, s.len - n);
+		s = span_of(s.p + n, s.len - (size_t)n);
 	}
 	return 0;
 }

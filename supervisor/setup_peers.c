@@ -7,21 +7,35 @@
 #include "topology.h"
 
 static int
+setup_memory(enum proto_memory memory, const int pair[2])
+{
+	switch (memory) {
+	case PROTO_MEMORY_NONE:
+		break;
+	case PROTO_MEMORY_RINGS:
+		return chan_ring_give(pair);
+	case PROTO_MEMORY_ARENA:
+		return chan_arena_give(pair);
+	}
+	return 0;
+}
+
+static int
 setup_pair(const struct topology_pair *p, unsigned ia, unsigned ib,
     struct fault *fault)
 {
 	struct msg_PEER pa = {.role = (uint8_t)p->b,
 	    .index = (uint16_t)ib,
-	    .ring = p->ring};
+	    .memory = (uint8_t)p->memory};
 	struct msg_PEER pb = {.role = (uint8_t)p->a,
 	    .index = (uint16_t)ia,
-	    .ring = p->ring};
+	    .memory = (uint8_t)p->memory};
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
 		0, pair) == -1)
 		return fault_errno(fault, "socketpair");
-	if (p->ring && chan_ring_give(pair) == -1) {
+	if (setup_memory(p->memory, pair) == -1) {
 		fault_errno(fault, "channels between the processes");
 		close(pair[0]);
 		close(pair[1]);

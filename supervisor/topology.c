@@ -48,36 +48,36 @@ const struct topology_worker topology_workers[] = {
  */
 const struct topology_pair topology_pairs[] = {
 	/* tool calls: agent -> proxy -> policy -> audit -> server -> back */
-	{ ROLE_PROXY,	ROLE_POLICY,	true },
-	{ ROLE_POLICY,	ROLE_AUDIT,	true },
-	{ ROLE_AUDIT,	ROLE_PROXY,	true },
-	{ ROLE_BACK,	ROLE_PROXY,	true },
-	{ ROLE_BACK,	ROLE_POLICY,	true },
-	{ ROLE_BACK,	ROLE_AUDIT,	true },
+	{ ROLE_PROXY,	ROLE_POLICY,	PROTO_MEMORY_RINGS },
+	{ ROLE_POLICY,	ROLE_AUDIT,	PROTO_MEMORY_RINGS },
+	{ ROLE_AUDIT,	ROLE_PROXY,	PROTO_MEMORY_RINGS },
+	{ ROLE_BACK,	ROLE_PROXY,	PROTO_MEMORY_RINGS },
+	{ ROLE_BACK,	ROLE_POLICY,	PROTO_MEMORY_RINGS },
+	{ ROLE_BACK,	ROLE_AUDIT,	PROTO_MEMORY_RINGS },
 	/* model requests: agent -> mitm -> audit -> key; bodies mitm <-> key */
-	{ ROLE_MITM,	ROLE_AUDIT,	false },
-	{ ROLE_MITM,	ROLE_KEY,	false },
+	{ ROLE_MITM,	ROLE_AUDIT,	PROTO_MEMORY_NONE },
+	{ ROLE_MITM,	ROLE_KEY,	PROTO_MEMORY_ARENA },
 	/*
 	 * requests that a person must approve: mitm -> policy -> audit -> key
 	 */
-	{ ROLE_MITM,	ROLE_POLICY,	false },
-	{ ROLE_KEY,	ROLE_AUDIT,	false },
-	{ ROLE_KEY,	ROLE_DIAL,	false },
+	{ ROLE_MITM,	ROLE_POLICY,	PROTO_MEMORY_NONE },
+	{ ROLE_KEY,	ROLE_AUDIT,	PROTO_MEMORY_NONE },
+	{ ROLE_KEY,	ROLE_DIAL,	PROTO_MEMORY_NONE },
 	/*
 	 * connections of servers: server -> egress -> audit -> dial -> egress
 	 */
-	{ ROLE_EGRESS,	ROLE_AUDIT,	false },
-	{ ROLE_AUDIT,	ROLE_DIAL,	false },
-	{ ROLE_DIAL,	ROLE_EGRESS,	false },
+	{ ROLE_EGRESS,	ROLE_AUDIT,	PROTO_MEMORY_NONE },
+	{ ROLE_AUDIT,	ROLE_DIAL,	PROTO_MEMORY_NONE },
+	{ ROLE_DIAL,	ROLE_EGRESS,	PROTO_MEMORY_NONE },
 	/* both kinds of connections, through a corporate proxy */
-	{ ROLE_DIAL,	ROLE_TUNNEL,	false },
+	{ ROLE_DIAL,	ROLE_TUNNEL,	PROTO_MEMORY_NONE },
 	/* how much published ports are used */
-	{ ROLE_PORT,	ROLE_AUDIT,	false },
+	{ ROLE_PORT,	ROLE_AUDIT,	PROTO_MEMORY_NONE },
 	/* requests that an agent makes of an editor */
-	{ ROLE_ACP,	ROLE_AUDIT,	false },
+	{ ROLE_ACP,	ROLE_AUDIT,	PROTO_MEMORY_NONE },
 	/* the approver's question to a model: approve -> audit -> key */
-	{ ROLE_APPROVE,	ROLE_AUDIT,	false },
-	{ ROLE_APPROVE,	ROLE_KEY,	false },
+	{ ROLE_APPROVE,	ROLE_AUDIT,	PROTO_MEMORY_NONE },
+	{ ROLE_APPROVE,	ROLE_KEY,	PROTO_MEMORY_NONE },
 };
 /* clang-format on */
 

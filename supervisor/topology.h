@@ -36,7 +36,7 @@ struct topology_worker {
 
 struct topology_pair {
 	enum role a, b;
-	bool ring; /* its messages travel in shared memory */
+	enum proto_memory memory; /* shared beside the channel */
 };
 
 extern const struct topology_worker topology_workers[];

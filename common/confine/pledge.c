@@ -130,6 +130,15 @@ static const struct pledge_rule ring_rules[] = {
 	    "the rings of a channel"),
 };
 
+/* The kernel refuses the second for what is open for reading only. */
+static const struct pledge_rule arena_rules[] = {
+	CALL3(mmap, IS_LONG(1, PLEDGE_ARENA_BYTES), IS(2, PROT_READ), IS(3, MAP_SHARED),
+	    "the other's memory of an arena"),
+	CALL3(mmap, IS_LONG(1, PLEDGE_ARENA_BYTES), IS(2, DATA), IS(3, MAP_SHARED),
+	    "its own"),
+	CALL1(madvise, IS(2, MADV_REMOVE), "give the pages of a slot back"),
+};
+
 static const struct pledge_rule accept_rules[] = {
 	CALL1(accept4, IS(3, BORN), "the agent's listener"),
 };
@@ -199,6 +208,7 @@ static const struct {
 	[PLEDGE_STDIO]		= {"stdio", TABLE(stdio_rules)},
 	[PLEDGE_MEMFD]		= {"memfd", TABLE(memfd_rules)},
 	[PLEDGE_RING]		= {"ring", TABLE(ring_rules)},
+	[PLEDGE_ARENA]		= {"arena", TABLE(arena_rules)},
 	[PLEDGE_ACCEPT]		= {"accept", TABLE(accept_rules)},
 	[PLEDGE_PAIR]		= {"pair", TABLE(pair_rules)},
 	[PLEDGE_SHUTDOWN]	= {"shutdown", TABLE(shutdown_rules)},

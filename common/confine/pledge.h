@@ -17,13 +17,15 @@
 #include <unistd.h>
 
 #define PLEDGE_RING_BYTES 131328U /* the rings of a channel: ring.h */
+#define PLEDGE_ARENA_BYTES 2101248U /* one memory of an arena: arena.h */
 
 enum pledge_promise {
 	/*
 	 * read/write/recvmsg/sendmsg (flags masked, no MSG_FASTOPEN) on open
 	 * descriptors, epoll, close, memory without PROT_EXEC, clocks,
 	 * getrandom, exit; on a received memfd: F_GET_SEALS, pledge_fstat() and
-	 * mmap(PROT_READ, MAP_PRIVATE); MAP_SHARED is in PLEDGE_RING alone
+	 * mmap(PROT_READ, MAP_PRIVATE); MAP_SHARED is in PLEDGE_RING and
+	 * PLEDGE_ARENA alone
 	 */
 	PLEDGE_STDIO,
 	/*
@@ -38,6 +40,12 @@ enum pledge_promise {
 	 * log is
 	 */
 	PLEDGE_RING,
+	/*
+	 * mmap(MAP_SHARED) of exactly PLEDGE_ARENA_BYTES, for reading and for
+	 * both; madvise(MADV_REMOVE), which needs a mapping that can be written
+	 * to
+	 */
+	PLEDGE_ARENA,
 	PLEDGE_ACCEPT,	/* accept4 on a listener that was passed in */
 	PLEDGE_PAIR,	/* socketpair(AF_UNIX, SOCK_STREAM) */
 	PLEDGE_SHUTDOWN,	/* shutdown */

@@ -101,6 +101,7 @@ chan_disconnect(struct chan *c)
 	loop_turn_del(c->loop, &c->turn);
 	loop_retry_del(c->loop, &c->retry);
 	chan_ring_free(c);
+	chan_arena_free(c);
 	if (c->fd != -1)
 		close(c->fd);
 	c->fd = -1;

@@ -84,11 +84,17 @@ struct chan *chan_new(struct loop *, int fd, enum role self, enum role peer,
  * to two workers.  Returns 0, or -1 with errno set.
  */
 int chan_ring_give(const int pair[2]);
+/* Likewise, give the pair an arena for long pieces of bodies. */
+int chan_arena_give(const int pair[2]);
 /*
  * Receive the part of this end, before anything else is received or sent.
  * Returns 0, or -1 with errno set.
  */
+int chan_memory_take(struct chan *, enum proto_memory);
 int chan_ring_take(struct chan *);
+int chan_arena_take(struct chan *);
+/* Returns the arena, until the channel is closed; NULL if there is none. */
+struct arena *chan_arena(const struct chan *);
 int chan_open(struct chan *);
 /* Close and free; safe within the channel's own handlers, and with NULL. */
 void chan_free(struct chan *);

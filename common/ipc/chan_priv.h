@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 
+#include "common/ipc/arena.h"
 #include "common/ipc/chan.h"
 #include "common/ipc/ring.h"
 
@@ -68,6 +69,7 @@ struct chan {
 	unsigned busy;
 	char why[256];
 	struct chan_ring *ring; /* NULL: everything is on the socket */
+	struct arena *arena;
 };
 
 /* chan_put.c */
@@ -82,6 +84,29 @@ int chan_put(struct chan *, unsigned most);
 /* Remove the first message of the queue, which was sent. */
 void chan_sent(struct chan *);
 void chan_drop_queue(struct chan *);
+
+/* chan_first.c: descriptors of shared memory, in the first message */
+/* The size of the memory cannot change: an access never fails. */
+#define CHAN_SHARED_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW)
+#define CHAN_FIRST_FDS 3U
+/* Make such a memory.  Returns -1 with errno set on failure. */
+int chan_shared_new(size_t size);
+/*
+ * Map it, if it is one of this size.  Returns MAP_FAILED with errno set
+ * otherwise.
+ */
+void *chan_shared_map(int fd, size_t size, int prot);
+/*
+ * Send `side` and at most CHAN_FIRST_FDS descriptors, for the other end of the
+ * socket, or receive exactly as many.  Returns 0, or -1 with errno set.
+ */
+int chan_first_send(int fd, uint8_t side, const int *fds, size_t n);
+int chan_first_receive(int fd, uint8_t *side, int *fds, size_t n);
+/* Close those that are not -1. */
+void chan_first_close(const int *fds, size_t n);
+
+/* chan_arena.c */
+void chan_arena_free(struct chan *);
 
 /* chan_ring.c */
 void chan_ring_free(struct chan *);

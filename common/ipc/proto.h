@@ -248,6 +248,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	/* a model request */							\
 	M(STREAM_OPEN,	0x0801,	R(MITM)|R(APPROVE), R(KEY),	RUN,	0)	\
 	M(STREAM,	0x0802,	R(KEY),	R(MITM)|R(APPROVE),	RUN,	1)	\
+	M(ROOM,		0x0812,	R(MITM),	R(KEY),		RUN,	0)	\
 	M(REQUEST,	0x0803,	R(MITM)|R(APPROVE), R(AUDIT),	RUN,	0)	\
 	M(REQUEST_GO,	0x0804,	R(AUDIT),	R(KEY),		RUN,	0)	\
 	M(REFUSED,	0x0805,	R(AUDIT), R(MITM)|R(EGRESS)|R(APPROVE), RUN, 0)	\
@@ -335,11 +336,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u32, landlock, 64)
 /*
  * The other end of a pair: its role, and its index among peers of that role.
- * ring: the first message on the socket has the rings of the pair.
+ * memory: enum proto_memory, what the first message on the socket has.
  */
 #define F_PEER(F, m)		F(m, u8, role, ROLE_COUNT - 1)		\
 				F(m, u16, index, 255)			\
-				F(m, u8, ring, 1)
+				F(m, u8, memory, PROTO_MEMORY_ARENA)
 #define F_START(F, m)
 #define F_STOP(F, m)
 #define F_LISTEN(F, m)
@@ -938,6 +939,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_STREAM_OPEN(F, m)	F(m, u32, stream, UINT32_MAX)		\
 				F(m, blob, digest, 32)
 #define F_STREAM(F, m)		F(m, u32, stream, UINT32_MAX)
+/* Slots of the arena are free again for which keyd has waited. */
+#define F_ROOM(F, m)
 /*
  * headers: repeated (u16 little-endian length, name, u16 length, value), names
  * lower-case.  length: of the body that follows on the stream.  body: its
@@ -1314,6 +1317,13 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /* From a viewer that is waited for: it can no longer write that stream. */
 #define F_OUT_GONE(F, m)	F(m, u8, stream, 1)
 /* clang-format on */
+
+/* Shared memory of a pair beside its channel. */
+enum proto_memory {
+	PROTO_MEMORY_NONE,
+	PROTO_MEMORY_RINGS,	/* its messages: common/ipc/ring.h */
+	PROTO_MEMORY_ARENA,	/* long pieces of bodies: common/ipc/arena.h */
+};
 
 enum proto_acp {
 	PROTO_ACP_UPDATE,     /* notification session/update */

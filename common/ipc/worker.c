@@ -91,8 +91,9 @@ worker_peer(struct chan *c, const struct msg_PEER *p, int fd)
 	if ((peer = chan_new(&w->loop, fd, w->role, (enum role)p->role,
 		 p->index, &worker_env.ops, w)) == NULL)
 		fatal("chan_new");
-	if (p->ring == 1 && chan_ring_take(peer) == -1)
-		fatal("the rings to %s", role_name((enum role)p->role));
+	if (chan_memory_take(peer, (enum proto_memory)p->memory) == -1)
+		fatal("the memory shared with %s",
+		    role_name((enum role)p->role));
 	w->peers[p->role][p->index] = peer;
 	if (w->started) {
 		chan_phase(peer, PHASE_RUN);

@@ -277,6 +277,8 @@ take_frame(void)
 		exchange_fail("the request failed: %.*s",
 		    (int)(s.len < 200 ? s.len : 200), (const char *)s.p);
 		break;
+	case STREAM_AT:	/* refused with its header: there is no arena */
+		break;
 	}
 	x->fhave = 0;
 	buf_reset(&x->in, 0);
@@ -298,7 +300,8 @@ take(struct span in)
 			if (x->fhave < STREAM_HEADER)
 				return;
 			if (stream_unpack(x->fhead, &x->frame) == -1 ||
-			    x->frame.exchange != EXCHANGE_NUMBER) {
+			    x->frame.exchange != EXCHANGE_NUMBER ||
+			    x->frame.type == STREAM_AT) {
 				exchange_fail("keyd sent a malformed frame");
 				return;
 			}

@@ -279,6 +279,7 @@ reply_end(struct reply *r, struct buf *out)
 	held = scrub_end(&r->scrub);
 	r->done = true;
 	if (reply_put_body(r, held, out) == -1 ||
+	    reply_slot_end(r, out) == -1 ||
 	    (r->hold == NULL && reply_frame(out, r->exchange, STREAM_END,
 				    span_of(NULL, 0)) == -1))
 		return reply_fail(r, KEYD_FAIL_INTERNAL, "out");

@@ -11,6 +11,7 @@
 
 #include "common/buf.h"
 #include "common/http/http1.h"
+#include "common/ipc/arena.h"
 #include "keyd/scrub.h"
 #include "provider/provider.h"
 #include "wire/ws.h"
@@ -125,6 +126,14 @@ struct reply_parts {
 	unsigned n;
 };
 
+/* A slot of the arena that is being filled with the body. */
+struct reply_slot {
+	struct arena *arena;
+	uint32_t stream;
+	uint8_t *at; /* NULL: none is taken */
+	struct arena_piece piece;
+};
+
 struct reply {
 	uint32_t exchange;
 	bool nobody; /* the answer to a HEAD */
@@ -147,6 +156,7 @@ struct reply {
 	struct reply_ws ws;
 	struct reply_hold *hold; /* takes the body; no frames are made */
 	struct reply_parts *parts; /* NULL: everything is copied */
+	struct reply_slot *slot;   /* NULL: nothing is put in the arena */
 	enum keyd_fail fail;
 	const char *detail;
 };
@@ -183,8 +193,13 @@ enum reply_result reply_ws_feed(
     struct reply *, const struct scrub *, struct span in, struct buf *out);
 /* keyd/answer.c, for keyd/ws.c */
 enum reply_result reply_fail(struct reply *, enum keyd_fail, const char *);
-/* Append as many BODY frames as needed. Returns 0, or -1 if `out` is full. */
+/*
+ * Append as many BODY and AT frames as needed; the last AT frame is appended by
+ * reply_slot_end(). Returns 0, or -1 if `out` is full.
+ */
 int reply_put_body(struct reply *, struct span, struct buf *out);
+/* Append the AT frame of a slot that is being filled. Returns likewise. */
+int reply_slot_end(struct reply *, struct buf *out);
 
 /*
  * Append one frame of at most STREAM_MAX_FRAME bytes. Returns 0, or -1 if `out`

@@ -60,9 +60,48 @@ reply_body_frame(struct reply *r, struct span s, struct buf *out)
 }
 
 int
+reply_slot_end(struct reply *r, struct buf *out)
+{
+	uint8_t frame[STREAM_HEADER + STREAM_AT_LEN];
+	struct reply_slot *t = r->slot;
+
+	if (t == NULL || t->at == NULL)
+		return 0;
+	t->at = NULL;
+	stream_at_pack(frame, r->exchange, &t->piece);
+	buf_add(out, frame, sizeof(frame));
+	return buf_check(out);
+}
+
+/*
+ * Copy the first bytes to a slot, if there is one. Returns their number, or -1
+ * if `out` is full. Once a slot is begun, short pieces follow there too.
+ */
+static ssize_t
+reply_slot_put(struct reply *r, struct span s, struct buf *out)
+{
+	struct reply_slot *t = r->slot;
+	size_t n;
+
+	if (t == NULL ||
+	    (t->at == NULL &&
+		(s.len < ARENA_LEAST || (t->at = arena_take(t->arena,
+					     t->stream, &t->piece)) == NULL)))
+		return 0;
+	n = ARENA_SLOT - t->piece.len;
+	n = s.len < n ? s.len : n;
+	memcpy(t->at + t->piece.len, s.p, n);
+	t->piece.len += (uint32_t)n;
+	if (t->piece.len == ARENA_SLOT && reply_slot_end(r, out) == -1)
+		return -1;
+	return (ssize_t)n;
+}
+
+int
 reply_put_body(struct reply *r, struct span s, struct buf *out)
 {
 	struct span part;
+	ssize_t n;
 
 	if (r->hold != NULL) {
 		buf_addspan(&r->hold->buf, s);
@@ -72,6 +111,12 @@ reply_put_body(struct reply *r, struct span s, struct buf *out)
 		return 0;
 	}
 	while (s.len != 0) {
+		if ((n = reply_slot_put(r, s, out)) == -1)
+			return -1;
+		if (n != 0) {
+			s = span_of(s.p + n, s.len - (size_t)n);
+			continue;
+		}
 		part =
 		    span_of(s.p, s.len < REPLY_MAX_OUT ? s.len : REPLY_MAX_OUT);
 		if (reply_body_frame(r, part, out) == -1)

@@ -30,6 +30,7 @@ txn_release(struct stream *s, bool again)
 	x->key = NULL;
 	request_free(&x->req);
 	reply_free(&x->reply);
+	stream_skip(s);
 	txn_forget(s);
 	if (up != NULL)
 		up_release(up, again);

@@ -49,8 +49,8 @@
 #define KEYD_IDLE_MS		15000U
 #define KEYD_STALL_MS		600000U
 #define KEYD_SILENT_MS		3600000U	/* for a WebSocket */
-/* plus those for renewals */
-#define KEYD_TIMERS		(KEYD_MAX_UPS + 9U)
+/* plus those for renewals, and the arena's */
+#define KEYD_TIMERS		(KEYD_MAX_UPS + 10U)
 
 /* Bytes of all bodies that are kept in case they must be sent again. */
 #define KEYD_MAX_KEPT	(128U << 20)
@@ -193,13 +193,17 @@ struct stream {
 	struct loop_io io;
 	const struct up_ops *ops;
 	uint32_t last;		/* number of the last transaction */
-	uint8_t fhead[STREAM_HEADER];
+	uint8_t fhead[STREAM_HEADER + STREAM_AT_LEN];
 	size_t fhave;
 	uint32_t fleft;		/* bytes left of a BODY frame */
+	struct arena_piece at;	/* named by an AT frame; len 0: none */
+	uint32_t at_done;	/* bytes of it that were copied out */
+	struct buf ahead;	/* bytes of the socket that follow it */
 	struct buf pend;	/* body bytes that the upstream has not taken */
 	/* the same, still in stream_read()'s buffer; `pend` is empty */
 	struct span fresh;
 	struct buf out;		/* frames that mitmd has not taken */
+	bool starved;		/* waits until mitmd has given slots back */
 	struct txn x;
 	bool has_next;		/* a request that came during TXN_DRAIN */
 	struct request next;
@@ -343,9 +347,21 @@ void txn_forget(struct stream *);
 struct stream *stream_new(uint32_t id, int fd,
     void (*ready)(struct loop_io *, uint32_t), const struct up_ops *);
 struct stream *stream_find(uint32_t id);
+/* Returns true if there is more to read although the socket may be empty. */
+bool stream_has_more(const struct stream *);
+/* Count the rest of a slot's piece without reading it. */
+void stream_skip(struct stream *);
 /* Close the stream; the caller takes care of its transaction. */
 void stream_free(struct stream *);
 void stream_watch(struct stream *);
+/* Returns true while mitmd takes nothing: the provider must wait. */
+static inline bool
+stream_is_full(const struct stream *s)
+{
+	return s->out.len >= KEYD_OUT_SOFT || s->starved;
+}
+/* Returns the arena shared with mitmd; NULL: the stream has none. */
+struct arena *stream_arena(const struct stream *);
 /*
  * Write the queue for mitmd. Returns 0, or -1 with `*why` if the stream is
  * over.
@@ -460,6 +476,8 @@ void txn_begin(struct stream *, struct request *);
 /* The connection is ready. */
 void txn_connected(struct stream *, struct up *);
 void txn_pull(struct stream *);	/* relay the answer to mitmd */
+/* mitmd has given slots of the arena back. */
+int keyd_room(struct chan *, const struct msg_ROOM *);
 /* The rest of a discarded body was read. */
 void txn_drained(struct stream *);
 

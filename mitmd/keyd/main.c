@@ -14,6 +14,7 @@
 /* clang-format off */
 static const enum pledge_promise keyd_promises[] = {
 	PLEDGE_STDIO,		/* channels, connections, the loop */
+	PLEDGE_ARENA,		/* bodies, between mitmd and this keyd */
 	PLEDGE_PAIR,		/* a stream for each agent connection */
 	PLEDGE_PEERNAME,	/* dialerd's sockets are TCP connections */
 };

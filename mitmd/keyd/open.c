@@ -33,7 +33,7 @@ open_ready(struct loop_io *io, uint32_t events)
 		if (s->x.state == TXN_GIVE)
 			s->x.req.kind->writable(s);
 		else if (s->x.state == TXN_ON && s->x.up != NULL &&
-			 s->out.len < KEYD_OUT_SOFT)
+			 !stream_is_full(s))
 			txn_pull(s);
 	} else if ((events & (EPOLLHUP | EPOLLERR)) != 0) {
 		txn_abort(s, "given up by the agent");

@@ -227,7 +227,8 @@ txn_push(struct stream *s)
 	 * The stream is not read while body bytes wait: only this connection
 	 * can continue.
 	 */
-	if (txn_pending(s).len != 0)
+	if (txn_pending(s).len != 0 ||
+	    (stream_has_more(s) && !x->write_closed))
 		x->up->full = true;
 	if (s->pend.len == 0)
 		buf_free(&s->pend);

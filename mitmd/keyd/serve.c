@@ -125,6 +125,7 @@ static const struct chan_handler serve_handlers[] = {
 	HANDLER(SECRET_NONE,	renew_none),
 	HANDLER(KEY_ASK,	keyd_ask),
 	HANDLER(STREAM_OPEN,	keyd_stream_open),
+	HANDLER(ROOM,		keyd_room),
 	HANDLER(REQUEST_GO,	keyd_request),
 	HANDLER(VERDICT_GO,	keyd_verdict),
 	HANDLER(DIALED,		on_dialed),

@@ -23,10 +23,40 @@ stream_find(uint32_t id)
 	return NULL;
 }
 
+struct arena *
+stream_arena(const struct stream *s)
+{
+	const struct chan *c = keyd_env.w.peers[ROLE_MITM][0];
+
+	return c == NULL || (s->id & PROTO_APPROVER_STREAM) != 0
+		   ? NULL
+		   : chan_arena(c);
+}
+
+void
+stream_skip(struct stream *s)
+{
+	struct arena *a = stream_arena(s);
+
+	if (s->at.len == 0)
+		return;
+	if (a != NULL)
+		arena_done(a, &s->at);
+	s->x.counted += s->at.len - s->at_done;
+	s->at.len = 0;
+}
+
+bool
+stream_has_more(const struct stream *s)
+{
+	return s->at.len != 0 || s->ahead.len != 0;
+}
+
 void
 stream_free(struct stream *s)
 {
 	struct keyd_env *e = &keyd_env;
+	struct arena *a = stream_arena(s);
 
 	if (s->dead)
 		return;
@@ -38,6 +68,12 @@ stream_free(struct stream *s)
 	LIST_REMOVE(s, found);
 	TAILQ_INSERT_TAIL(&e->dead_streams, s, entry);
 	e->nstreams--;
+	if (a != NULL) {
+		arena_done(a, &s->at);
+		arena_drop(a, s->id);
+	}
+	s->at.len = 0;
+	buf_free(&s->ahead);
 	s->fresh = span_of(NULL, 0);
 	buf_free(&s->pend);
 	buf_free(&s->out);
@@ -193,6 +229,7 @@ stream_new(uint32_t id, int fd, void (*ready)(struct loop_io *, uint32_t),
 	s->io.fd = -1;
 	buf_init(
 	    &s->pend, STREAM_HEADER + STREAM_MAX_FRAME + GIT_PUSH_MAX_LIST);
+	buf_init(&s->ahead, STREAM_HEADER + STREAM_MAX_FRAME);
 	buf_init(&s->out, KEYD_OUT_MAX);
 	if (loop_add(&e->w.loop, &s->io, fd, 0, ready, s) == -1) {
 		free(s);

@@ -20,6 +20,7 @@ txn_begin(struct stream *s, struct request *r)
 
 	*x = (struct txn){.req = *r};
 	*r = (struct request){0};
+	s->starved = false;
 	ws_init(&x->said, true);
 	reply_init(&x->reply, x->req.exchange, span_is(route->method, "HEAD"));
 	x->reply.max = route->reply;
@@ -54,6 +55,16 @@ txn_connected(struct stream *s, struct up *up)
 	txn_push(s);
 }
 
+/* Discard what was already read of the body. */
+static void
+txn_drain(struct stream *s)
+{
+	while (!s->dead && s->x.state == TXN_DRAIN && stream_has_more(s)) {
+		if (stream_read(s) == 1 && s->x.counted == s->x.req.length)
+			txn_drained(s);
+	}
+}
+
 /* The answer has been relayed completely. */
 static void
 txn_answered(struct stream *s)
@@ -72,8 +83,10 @@ txn_answered(struct stream *s)
 	    .http10 = x->reply.http10,
 	    .close = x->reply.close,
 	    .trailing = x->reply.trailing};
-	uint64_t left = x->req.length - x->counted;
+	uint64_t left;
 
+	stream_skip(s);
+	left = x->req.length - x->counted;
 	if (x->reply.trailing)
 		keyd_alarm(
 		    "trailing-data", "the provider sent bytes after an answer");
@@ -84,7 +97,9 @@ txn_answered(struct stream *s)
 	txn_release(s, keyd_reuse_ok(&u));
 	if (left != 0 && !route->websocket)
 		x->state = TXN_DRAIN;
-	stream_watch(s);
+	txn_drain(s);
+	if (!s->dead)
+		stream_watch(s);
 }
 
 static void
@@ -169,21 +184,58 @@ txn_fill(struct stream *s, bool *idle)
 	static uint8_t in[KEYD_BATCH];
 	enum reply_result r = REPLY_MORE;
 	struct buf *out = stream_begin(s);
-	size_t used = 0, cap, n;
+	struct reply_parts *parts = out != &s->out ? &keyd_env.parts : NULL;
+	struct reply_slot slot = {stream_arena(s), s->id, NULL, {0}};
+	size_t all = 0, used = 0, n;
+	unsigned nparts;
 
 	/* Frames that go to the queue are copied. */
-	s->x.reply.parts = out != &s->out ? &keyd_env.parts : NULL;
+	s->x.reply.parts = parts;
+	s->x.reply.slot = parts != NULL && slot.arena != NULL ? &slot : NULL;
 	for (int i = 0; i < TXN_BURST && !*idle && r == REPLY_MORE &&
 			out->len < KEYD_OUT_SOFT &&
-			sizeof(in) - used >= TXN_RECORD;
+			sizeof(in) - all >= TXN_RECORD;
 	     i++) {
-		cap = sizeof(in) - used < KEYD_READ ? sizeof(in) - used
-						    : KEYD_READ;
-		r = txn_read(s, out, in + used, cap, &n, idle);
-		used += n;
+		nparts = keyd_env.parts.n;
+		/* One record at a time is searched and copied in the cache. */
+		r = txn_read(s, out, in + used, TXN_RECORD, &n, idle);
+		all += n;
+		/* The next one may take its place unless a frame refers to it. */
+		if (keyd_env.parts.n != nparts)
+			used += n;
 	}
+	/* Bytes before the end of a failed answer are passed on, too. */
+	if (reply_slot_end(&s->x.reply, out) == -1 && r != REPLY_FAIL)
+		r = reply_fail(&s->x.reply, KEYD_FAIL_INTERNAL, "out");
 	s->x.reply.parts = NULL;
+	s->x.reply.slot = NULL;
 	return r;
+}
+
+/* Returns true if the stream must wait until mitmd has read its slots. */
+static bool
+txn_starves(struct stream *s)
+{
+	struct arena *a = stream_arena(s);
+
+	s->starved = a != NULL && s->out.len == 0 && arena_waits(a, s->id);
+	return s->starved;
+}
+
+int
+keyd_room(struct chan *c, const struct msg_ROOM *m)
+{
+	struct stream *s, *next;
+
+	for (s = TAILQ_FIRST(&keyd_env.streams); s != NULL; s = next) {
+		next = TAILQ_NEXT(s, entry);
+		if (!s->starved)
+			continue;
+		s->starved = false;
+		if (s->x.state == TXN_ON && s->x.up != NULL)
+			txn_pull(s);
+	}
+	return 0;
 }
 
 void
@@ -194,6 +246,10 @@ txn_pull(struct stream *s)
 	bool idle = false;
 
 	x->up->more = false;
+	if (txn_starves(s)) {
+		up_watch(x->up);
+		return;
+	}
 	r = txn_fill(s, &idle);
 	/* The answer has begun: the request will not be sent again. */
 	if (x->reply.headed && !x->renewed && x->keeping) {
@@ -206,7 +262,7 @@ txn_pull(struct stream *s)
 	switch (r) {
 	case REPLY_MORE:
 		/* TLS may have data that the socket no longer shows. */
-		x->up->more = !idle && s->out.len < KEYD_OUT_SOFT;
+		x->up->more = !idle && !stream_is_full(s);
 		stream_watch(s);
 		up_watch(x->up);
 		return;

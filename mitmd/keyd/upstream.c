@@ -58,7 +58,7 @@ up_watch(struct up *up)
 		break;
 	case UP_BUSY:
 		/* While mitmd takes nothing, the provider must wait. */
-		if (up->s->out.len < KEYD_OUT_SOFT)
+		if (!stream_is_full(up->s))
 			events = EPOLLIN;
 		if (up->full || up->more)
 			events |= EPOLLOUT;
@@ -382,7 +382,7 @@ up_late(struct loop_timer *t)
 		quiet = 0;
 	left = stall_left(quiet, KEYD_STALL_MS);
 	/* While mitmd takes nothing, the provider is not at fault. */
-	if (left == 0 && up->s->out.len >= KEYD_OUT_SOFT)
+	if (left == 0 && stream_is_full(up->s))
 		left = KEYD_STALL_MS;
 	if (left != 0)
 		loop_timer_set(&keyd_env.w.loop, t, left, up_late, up);

@@ -7,13 +7,24 @@
 
 #include <errno.h>
 
+static void
+stream_put(uint8_t dst[4], uint32_t v)
+{
+	for (unsigned i = 0; i < 4; i++)
+		dst[i] = (uint8_t)(v >> (8 * i));
+}
+
+static uint32_t
+stream_get(const uint8_t src[4])
+{
+	return (uint32_t)src[0] | (uint32_t)src[1] << 8 |
+	       (uint32_t)src[2] << 16 | (uint32_t)src[3] << 24;
+}
+
 void
 stream_pack(uint8_t dst[STREAM_HEADER], const struct stream_frame *f)
 {
-	dst[0] = (uint8_t)f->exchange;
-	dst[1] = (uint8_t)(f->exchange >> 8);
-	dst[2] = (uint8_t)(f->exchange >> 16);
-	dst[3] = (uint8_t)(f->exchange >> 24);
+	stream_put(dst, f->exchange);
 	dst[4] = (uint8_t)f->type;
 	dst[5] = (uint8_t)f->len;
 	dst[6] = (uint8_t)(f->len >> 8);
@@ -26,14 +37,40 @@ stream_unpack(const uint8_t src[STREAM_HEADER], struct stream_frame *f)
 	uint32_t len;
 
 	len = (uint32_t)src[5] | (uint32_t)src[6] << 8 | (uint32_t)src[7] << 16;
-	if (src[4] < STREAM_BODY || src[4] > STREAM_FAIL ||
-	    len > STREAM_MAX_FRAME) {
+	if (src[4] < STREAM_BODY || src[4] > STREAM_AT ||
+	    len > STREAM_MAX_FRAME ||
+	    (src[4] == STREAM_AT && len != STREAM_AT_LEN)) {
 		errno = EBADMSG;
 		return -1;
 	}
-	f->exchange = (uint32_t)src[0] | (uint32_t)src[1] << 8 |
-		      (uint32_t)src[2] << 16 | (uint32_t)src[3] << 24;
+	f->exchange = stream_get(src);
 	f->type = (enum stream_type)src[4];
 	f->len = len;
+	return 0;
+}
+
+void
+stream_at_pack(uint8_t dst[STREAM_HEADER + STREAM_AT_LEN], uint32_t exchange,
+    const struct arena_piece *p)
+{
+	struct stream_frame f = {exchange, STREAM_AT, STREAM_AT_LEN};
+
+	stream_pack(dst, &f);
+	stream_put(dst + STREAM_HEADER, p->slot);
+	stream_put(dst + STREAM_HEADER + 4, p->round);
+	stream_put(dst + STREAM_HEADER + 8, p->len);
+}
+
+int
+stream_at_unpack(const uint8_t src[STREAM_AT_LEN], struct arena_piece *p)
+{
+	struct arena_piece q = {
+	    stream_get(src), stream_get(src + 4), stream_get(src + 8)};
+
+	if (!arena_is_piece(&q)) {
+		errno = EBADMSG;
+		return -1;
+	}
+	*p = q;
 	return 0;
 }

@@ -14,12 +14,21 @@
  * three-digit status, a space and a constant reason. The stream closes after
  * FAIL. END may come before the whole body was read: keyd then still counts the
  * rest, but discards it.
+ *
+ * In both directions AT may take the place of BODY: the bytes are in a slot of
+ * the arena of mitmd and this keyd (common/ipc/arena.h), and the frame has u32
+ * slot, u32 round, u32 length. The receiver copies them out, piece by piece,
+ * before anything reads them, and gives the slot back; if the slot was written
+ * again, which happens only after the sender has closed the stream, the stream
+ * is over. A sender without a free slot sends BODY. The approver has no arena.
  */
 #ifndef STREAM_H
 #define STREAM_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "common/ipc/arena.h"
 
 #define STREAM_HEADER 8U
 #define STREAM_MAX_FRAME 65536U
@@ -29,7 +38,10 @@ enum stream_type {
 	STREAM_HEAD = 2,
 	STREAM_END = 3,
 	STREAM_FAIL = 4,
+	STREAM_AT = 5,
 };
+
+#define STREAM_AT_LEN 12U
 
 struct stream_frame {
 	uint32_t exchange;
@@ -40,5 +52,13 @@ struct stream_frame {
 void stream_pack(uint8_t dst[STREAM_HEADER], const struct stream_frame *);
 /* Returns 0, or -1 with EBADMSG for an unknown type or an excessive length. */
 int stream_unpack(const uint8_t src[STREAM_HEADER], struct stream_frame *);
+/* Pack an AT frame, with its header. */
+void stream_at_pack(uint8_t dst[STREAM_HEADER + STREAM_AT_LEN],
+    uint32_t exchange, const struct arena_piece *);
+/*
+ * Returns 0, or -1 with EBADMSG if there is no such slot, or the length is 0 or
+ * excessive.
+ */
+int stream_at_unpack(const uint8_t src[STREAM_AT_LEN], struct arena_piece *);
 
 #endif

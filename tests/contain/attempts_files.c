@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/ipc/arena.h"
+
 #define E attempt_env
 #define AT AT_FDCWD
 #define VICTIM attempt_path(E.home, "victim")
@@ -172,6 +174,8 @@ ONE(cut_file, syscall(SYS_ftruncate, E.file, 1L))
 ONE(punch_file, syscall(SYS_fallocate, E.file, 3, 0L, 4096L))
 ONE(share_file, syscall(SYS_mmap, NULL, 4096L, PROT_READ | PROT_WRITE,
 		    MAP_SHARED, E.file, 0L))
+ONE(share_arena, syscall(SYS_mmap, NULL, ARENA_MAP, PROT_READ | PROT_WRITE,
+		     MAP_SHARED, E.file, 0L))
 ONE(send_file, syscall(SYS_sendfile, E.pipe[1], E.file, NULL, 1L))
 ONE(copy_file, syscall(SYS_copy_file_range, E.file, NULL, E.file,
 		   (int64_t[1]){1 << 20}, 1L, 0))
@@ -265,6 +269,7 @@ static const struct attempt rows[] = {
 	SAME("fallocate", "fallocate", punch_file, G_FILE,
 	    OR(WORKS, EOPNOTSUPP)),
 	SAME("map a file shared", "mmap", share_file, G_FILE, WORKS),
+	SAME("map a file like an arena", "mmap", share_arena, G_FILE, WORKS),
 	SAME("sendfile", "sendfile", send_file, G_FILE | G_PIPE, WORKS),
 	SAME("copy_file_range", "copy_file_range", copy_file, G_FILE, WORKS),
 	SAME("splice", "splice", splice_file, G_FILE | G_PIPE, WORKS),

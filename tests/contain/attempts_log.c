@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "common/ipc/arena.h"
 #include "common/ipc/ring.h"
 
 #define E attempt_env
@@ -34,6 +35,8 @@ ONE(log_map, syscall(SYS_mmap, NULL, 4096L, PROT_READ | PROT_WRITE, MAP_SHARED,
 		 E.log, 0L))
 ONE(log_map_ring, syscall(SYS_mmap, NULL, RING_MAP, PROT_READ | PROT_WRITE,
 		      MAP_SHARED, E.log, 0L))
+ONE(log_map_arena, syscall(SYS_mmap, NULL, ARENA_MAP, PROT_READ | PROT_WRITE,
+		       MAP_SHARED, E.log, 0L))
 ONE(log_map_read,
     syscall(SYS_mmap, NULL, 4096L, PROT_READ, MAP_PRIVATE, E.log, 0L))
 ONE(log_read, syscall(SYS_read, E.log, (char[8]){0}, 8L))
@@ -69,6 +72,8 @@ static const struct attempt rows[] = {
 	ROW("map the log shared", "mmap", log_map, EACCES, 0,
 	    "it is open for writing only"),
 	OPEN("map the log like rings", "mmap", log_map_ring, EACCES,
+	    "it is open for writing only"),
+	ROW("map the log like an arena", "mmap", log_map_arena, EACCES, 0,
 	    "it is open for writing only"),
 	OPEN("map the log to read", "mmap", log_map_read, EACCES,
 	    "it is open for writing only"),

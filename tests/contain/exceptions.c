@@ -11,6 +11,7 @@
 /* clang-format off */
 #define NAMES "its work: it resolves names on the host, never content"
 #define LARGE "its work: a value too large for a datagram; code it is never"
+#define ARENA "its work: bodies; it has no file that it could map"
 #define RES(name, all, why)						\
 	{name, (enum role)ATTEMPT_RESOLVER, all, all, why}
 #define VIEW "Landlock shows it /etc and libraries"
@@ -40,6 +41,8 @@ const struct exception exceptions[] = {
 	{"memfd_create, sealable", ROLE_MITM, WORKS, WORKS,
 	    "its work: bodies that are held whole; code they are never"},
 	{"memfd_create, sealable", ROLE_ACP, WORKS, WORKS, LARGE},
+	{"map a file like an arena", ROLE_MITM, WORKS, WORKS, ARENA},
+	{"map a file like an arena", ROLE_KEY, WORKS, WORKS, ARENA},
 	{"socketpair stream, non-blocking", ROLE_KEY, WORKS, WORKS,
 	    "its work: body streams; both ends are its own"},
 	{"shut a channel down", ROLE_MITM, WORKS, WORKS,
@@ -84,6 +87,7 @@ const struct exception exceptions[] = {
 	RES("lseek", WORKS, GIVEN),
 	RES("pread", WORKS, GIVEN),
 	RES("map a file shared", WORKS, GIVEN),
+	RES("map a file like an arena", WORKS, GIVEN),
 	RES("open another's environment", EACCES, VIEW),
 	RES("open another's map", EACCES, VIEW),
 	RES("list another's descriptors", EACCES, VIEW),

@@ -297,6 +297,26 @@ def classify(role, fds):
     return sockets, pipes, events, sorted(files), wrong
 
 
+# Mappings of memory shared with another worker: that can be written to, and
+# that can only be read. Rings are written to by both ends.
+SHARED = {
+    "mcp-proxyd": lambda s, k: (2 + s, 0),
+    "policyd": lambda s, k: (2 + s, 0),
+    "auditd": lambda s, k: (2 + s, 0),
+    "mcp-backd": lambda s, k: (3, 0),
+    "mitmd": lambda s, k: (k, k),       # an arena for each keyd
+    "keyd": lambda s, k: (1, 1),
+}
+
+
+def shared(pid):
+    """Returns the permissions of each mapping of a memfd, sorted."""
+    with open(f"/proc/{pid}/maps", encoding="utf-8",
+              errors="replace") as f:
+        return sorted(line.split()[1] for line in f
+                      if "/memfd:ic " in line)
+
+
 def test_inside(tap, live, who, servers, providers):
     """Checks what only root may read: descriptors, environment, namespaces."""
     ours = {n: os.readlink(f"/proc/self/ns/{n}") for n in NAMESPACES}
@@ -320,6 +340,9 @@ def test_inside(tap, live, who, servers, providers):
                f"{who}: {role}: no descriptor but its own",
                f"{wrong} {sockets} {pipes} {files}, want {want}, {events} "
                f"event descriptors, want {rings}\n{fds}")
+        both, one = SHARED.get(role, lambda s, k: (0, 0))(servers, providers)
+        tap.equal(shared(pid), ["r--s"] * one + ["rw-s"] * both,
+                  f"{who}: {role}: shares no memory but its own")
         keeps = {"dialerd": {"net"}}.get(role, set())
         left = {n for n in NAMESPACES
                 if os.readlink(f"/proc/{pid}/ns/{n}") != ours[n]}

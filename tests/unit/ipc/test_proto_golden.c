@@ -77,6 +77,20 @@ count_text(enum topology_count count)
 	return "?";
 }
 
+static const char *
+memory_text(enum proto_memory memory)
+{
+	switch (memory) {
+	case PROTO_MEMORY_NONE:
+		return "";
+	case PROTO_MEMORY_RINGS:
+		return " ring";
+	case PROTO_MEMORY_ARENA:
+		return " arena";
+	}
+	return " ?";
+}
+
 static void
 dump(FILE *to)
 {
@@ -101,7 +115,7 @@ dump(FILE *to)
 		fprintf(to, "channel %s %s%s\n",
 		    role_name(topology_pairs[i].a),
 		    role_name(topology_pairs[i].b),
-		    topology_pairs[i].ring ? " ring" : "");
+		    memory_text(topology_pairs[i].memory));
 }
 
 /* Compare line by line, so that a failure shows the line. */

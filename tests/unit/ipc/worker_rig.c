@@ -43,16 +43,17 @@ worker_rig_closed(struct chan *c, const char *why)
 }
 
 static struct chan *
-end(struct worker_rig *w, enum role self, int *other)
+end(struct worker_rig *w, enum role self, enum proto_memory memory, int *other)
 {
 	struct chan *c;
 	int fds[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
 		0, fds) == -1 ||
+	    (memory == PROTO_MEMORY_ARENA && chan_arena_give(fds) == -1) ||
 	    (c = chan_new(&w->loop, fds[0], self, w->role, 0, w->ops, w)) ==
 		NULL ||
-	    chan_open(c) == -1)
+	    chan_memory_take(c, memory) == -1 || chan_open(c) == -1)
 		err(1, "channel");
 	*other = fds[1];
 	return c;
@@ -70,7 +71,7 @@ worker_rig_start(struct worker_rig *w, const char *program, enum role role,
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (loop_init(&w->loop, 4) == -1)
 		err(1, "loop");
-	w->sup = end(w, ROLE_SUP, &fd);
+	w->sup = end(w, ROLE_SUP, PROTO_MEMORY_NONE, &fd);
 	if ((w->pid = fork()) == -1)
 		err(1, "fork");
 	if (w->pid == 0) {
@@ -91,17 +92,32 @@ worker_rig_start(struct worker_rig *w, const char *program, enum role role,
 		errx(1, "no HELLO of %s", role_name(role));
 }
 
-struct chan *
-worker_rig_peer(struct worker_rig *w, enum role role, unsigned index)
+static struct chan *
+peer(struct worker_rig *w, enum role role, unsigned index,
+    enum proto_memory memory)
 {
-	struct msg_PEER m = {.role = (uint8_t)role, .index = (uint16_t)index};
+	struct msg_PEER m = {.role = (uint8_t)role,
+	    .index = (uint16_t)index,
+	    .memory = (uint8_t)memory};
 	struct chan *c;
 	int fd;
 
-	c = end(w, role, &fd);
+	c = end(w, role, memory, &fd);
 	if (chan_send(w->sup, MSG_PEER, &m, fd) == -1)
 		err(1, "PEER");
 	return c;
+}
+
+struct chan *
+worker_rig_peer(struct worker_rig *w, enum role role, unsigned index)
+{
+	return peer(w, role, index, PROTO_MEMORY_NONE);
+}
+
+struct chan *
+worker_rig_arena(struct worker_rig *w, enum role role, unsigned index)
+{
+	return peer(w, role, index, PROTO_MEMORY_ARENA);
 }
 
 static void

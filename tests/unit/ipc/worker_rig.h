@@ -36,6 +36,8 @@ void worker_rig_start(struct worker_rig *, const char *program, enum role,
     const struct chan_ops *);
 /* Make a peer: the worker is sent the other end in a PEER. */
 struct chan *worker_rig_peer(struct worker_rig *, enum role, unsigned index);
+/* The same, with an arena. */
+struct chan *worker_rig_arena(struct worker_rig *, enum role, unsigned index);
 /*
  * Send a SECRET with this text, in as many parts as a command might write it.
  */

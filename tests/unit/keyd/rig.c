@@ -127,7 +127,9 @@ rig_start(struct rig *r, const char *program, const struct rig_upstream *u,
 	rig = r;
 	SHA256((const uint8_t *)text, strlen(text), r->digest);
 	worker_rig_start(&r->worker, program, ROLE_KEY, &ops);
-	r->mitm = worker_rig_peer(&r->worker, ROLE_MITM, 0);
+	r->mitm = getenv(RIG_ARENA) == NULL
+		      ? worker_rig_peer(&r->worker, ROLE_MITM, 0)
+		      : worker_rig_arena(&r->worker, ROLE_MITM, 0);
 	r->audit = worker_rig_peer(&r->worker, ROLE_AUDIT, 0);
 	r->dial = worker_rig_peer(&r->worker, ROLE_DIAL, 0);
 	provider.json = span_str(text);
@@ -269,10 +271,21 @@ void
 rig_body(struct rig *r, int fd, uint32_t exchange, const void *p, size_t n)
 {
 	struct stream_frame f = {exchange, STREAM_BODY, (uint32_t)n};
-	uint8_t head[STREAM_HEADER];
+	uint8_t head[STREAM_HEADER + STREAM_AT_LEN], *at = NULL;
+	struct arena *a = chan_arena(r->mitm);
+	struct arena_piece piece;
 
+	if (a != NULL && n != 0 && n <= ARENA_SLOT)
+		at = arena_take(a, 1, &piece);
+	if (at != NULL) {
+		memcpy(at, p, n);
+		piece.len = (uint32_t)n;
+		stream_at_pack(head, exchange, &piece);
+		write_all(r, fd, head, sizeof(head));
+		return;
+	}
 	stream_pack(head, &f);
-	write_all(r, fd, head, sizeof(head));
+	write_all(r, fd, head, STREAM_HEADER);
 	write_all(r, fd, p, n);
 }
 
@@ -297,15 +310,51 @@ read_all(struct rig *r, int fd, uint8_t *p, size_t n)
 	return 0;
 }
 
+/* The next part of a piece in the arena becomes a BODY frame. */
+static int
+frame_of_piece(struct rig *r, struct stream_frame *f, uint8_t *out)
+{
+	struct arena *a = chan_arena(r->mitm);
+	struct msg_ROOM room = {0};
+	uint32_t n = r->piece.len - r->piece_done;
+
+	n = n < STREAM_MAX_FRAME ? n : STREAM_MAX_FRAME;
+	f->type = STREAM_BODY;
+	f->len = n;
+	if (!arena_copy(a, &r->piece, r->piece_done, out, n))
+		errx(1, "a slot was taken back");
+	r->piece_done += n;
+	if (r->piece_done < r->piece.len)
+		return 0;
+	arena_done(a, &r->piece);
+	r->piece.len = 0;
+	if (arena_wakes(a) && chan_send(r->mitm, MSG_ROOM, &room, -1) == -1)
+		err(1, "ROOM");
+	return 0;
+}
+
 int
 rig_frame(struct rig *r, int fd, struct stream_frame *f, uint8_t *out)
 {
+	static struct stream_frame last;
 	uint8_t head[STREAM_HEADER];
 
+	*f = last;
+	if (r->piece.len != 0)
+		return frame_of_piece(r, f, out);
 	if (read_all(r, fd, head, sizeof(head)) == -1 ||
 	    stream_unpack(head, f) == -1)
 		return -1;
-	return read_all(r, fd, out, f->len);
+	if (read_all(r, fd, out, f->len) == -1)
+		return -1;
+	if (f->type != STREAM_AT)
+		return 0;
+	last = *f;
+	r->piece_done = 0;
+	if (chan_arena(r->mitm) == NULL ||
+	    stream_at_unpack(out, &r->piece) == -1)
+		errx(1, "an AT frame of no piece");
+	return frame_of_piece(r, f, out);
 }
 
 static void
@@ -326,6 +375,8 @@ answer_take(struct rig_answer *a, const struct stream_frame *f,
 			a->body[a->len + n] = p[n];
 		a->sum = server_sum(a->sum, p, f->len);
 		a->len += f->len;
+		break;
+	case STREAM_AT: /* rig_frame() returns none */
 		break;
 	case STREAM_END:
 		a->ended = true;

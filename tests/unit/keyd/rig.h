@@ -50,7 +50,16 @@ struct rig {
 	unsigned nends;
 	struct rig_end end;
 	int stream_fd; /* stream of the last STREAM, or -1 */
+	/* named by an AT frame; rig_frame() returns it as BODY */
+	struct arena_piece piece;
+	uint32_t piece_done;
 };
+
+/*
+ * With this in the environment, bodies travel in an arena as far as they can, in
+ * both directions.
+ */
+#define RIG_ARENA "RIG_ARENA"
 
 struct rig_upstream {
 	const char *host, *prefix, *roots;
@@ -77,8 +86,8 @@ void rig_request(struct rig *, uint32_t stream, uint32_t exchange,
     unsigned route, const char *path, const char *query, uint64_t length);
 void rig_body(struct rig *, int fd, uint32_t exchange, const void *, size_t);
 /*
- * Read the next frame, with its payload in out[65536]. Returns 0, or -1 if the
- * stream ended.
+ * Read the next frame, with its payload in out[65536]. An AT frame becomes BODY
+ * frames. Returns 0, or -1 if the stream ended.
  */
 int rig_frame(struct rig *, int fd, struct stream_frame *, uint8_t *out);
 

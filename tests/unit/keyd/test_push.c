@@ -141,7 +141,10 @@ test_empty(void)
 	rig.asked = false;
 	digest("0000", 4);
 	push(PATH, "0000", 4, 4);
-	look(&server, true);
+	/* The provider may have seen heads of pushes that were refused. */
+	do {
+		look(&server, true);
+	} while (seen.len != 0 && seen.body == 0);
 	ok(seen.body == 4, "an empty list needs nobody");
 	push(PATH, "0001", 4, 4);
 	refused("what is none", "stream-mismatch");

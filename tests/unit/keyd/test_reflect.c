@@ -5,7 +5,10 @@
  * of every framing and chunking, split anywhere on the way. Each must end as
  * "reflected", with less than SCRUB_HOLD characters of the form passed on; the
  * same answer with one letter in ten of the form changed must pass completely.
+ * Large answers go by way of slots that mitmd can read: none may ever have it.
  */
+#include <sys/mman.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -228,6 +231,147 @@ place_one(const char *form, struct counts *c, struct buf bufs[4])
 	c->harmed += !span_eq(buf_span(got), buf_span(body));
 }
 
+/* ---- large answers, whose pieces go to mitmd in slots */
+
+#define SLOT_TRIALS 200U
+#define SLOT_TEXT (3U * ARENA_SLOT)
+
+static struct loop loop;
+static struct arena keyd, mitmd;
+
+static struct arena_shared *
+slots_memory(void)
+{
+	void *p = mmap(NULL, ARENA_MAP, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		exit(1);
+	return p;
+}
+
+/* Join what mitmd reads, and give the slots back. */
+static void
+slots_read(struct span frames, struct buf *got)
+{
+	static uint8_t bytes[ARENA_SLOT];
+	struct arena_piece piece;
+	struct stream_frame f;
+
+	for (; frames.len != 0;
+	     frames = span_of(frames.p + STREAM_HEADER + f.len,
+		 frames.len - STREAM_HEADER - f.len)) {
+		if (stream_unpack(frames.p, &f) == -1)
+			exit(1);
+		if (f.type == STREAM_BODY)
+			buf_add(got, frames.p + STREAM_HEADER, f.len);
+		if (f.type != STREAM_AT)
+			continue;
+		if (stream_at_unpack(frames.p + STREAM_HEADER, &piece) == -1 ||
+		    !arena_copy(&mitmd, &piece, 0, bytes, piece.len))
+			exit(1);
+		buf_add(got, bytes, piece.len);
+		arena_done(&mitmd, &piece);
+	}
+}
+
+/* Answer with `text`, in pieces as TLS gives them. */
+static enum reply_result
+slots_feed(struct span text, struct buf *out, struct buf *got)
+{
+	struct reply_slot slot = {&keyd, 1, NULL, {0}};
+	enum reply_result r = REPLY_MORE;
+	size_t n;
+
+	reply_free(&reply);
+	reply_init(&reply, 3, false);
+	buf_reset(got, 0);
+	while (text.len != 0 && r == REPLY_MORE) {
+		buf_reset(out, 0);
+		reply.slot = &slot;
+		for (unsigned i = rnd(12); text.len != 0 && r == REPLY_MORE;
+		     i--) {
+			n = rnd(3) == 0 ? 1 + rnd(16384) : 16384;
+			n = n < text.len ? n : text.len;
+			r = reply_feed(
+			    &reply, provider, &scrub, span_of(text.p, n), out);
+			text = span_of(text.p + n, text.len - n);
+			if (i == 0)
+				break;
+		}
+		if (reply_slot_end(&reply, out) == -1)
+			exit(1);
+		slots_read(buf_span(out), got);
+	}
+	return r;
+}
+
+/* Returns true if any slot has the first SCRUB_WINDOW characters of the key. */
+static bool
+slots_have(const char *key)
+{
+	return memmem(keyd.mine->slot, sizeof(keyd.mine->slot), key,
+		   SCRUB_WINDOW) != NULL;
+}
+
+static void
+slots_one(const char *key, struct counts *c, struct buf *out, struct buf *got)
+{
+	static char text[SLOT_TEXT + 512];
+	size_t head, at, len = strlen(key);
+	struct span body;
+
+	head = (size_t)snprintf(text, sizeof(text),
+	    "HTTP/1.1 200 OK\r\nContent-Length: %u\r\n\r\n", SLOT_TEXT);
+	memset(text + head, 'n', SLOT_TEXT);
+	at = head + rnd(SLOT_TEXT - (unsigned)len);
+	/* Most are at the end of a slot. */
+	if (rnd(4) != 0)
+		at = head + (1 + rnd(2)) * ARENA_SLOT - rnd((unsigned)len);
+	memcpy(text + at, key, len);
+	c->placed++;
+	if (slots_feed(span_of((uint8_t *)text, head + SLOT_TEXT), out, got) !=
+		REPLY_FAIL ||
+	    reply.fail != KEYD_FAIL_REFLECTED)
+		c->missed++;
+	c->leaked += slots_have(key) || got->len > at - head + SCRUB_HOLD - 1;
+	text[at + 10] = text[at + 10] == 'j' ? 'k' : 'j';
+	text[at + 25] = text[at + 25] == 'j' ? 'k' : 'j';
+	for (size_t i = at + 40; i < at + len; i += 10)
+		text[i] = text[i] == 'j' ? 'k' : 'j';
+	body = span_of((uint8_t *)text + head, SLOT_TEXT);
+	c->harmed += slots_feed(span_of((uint8_t *)text, head + SLOT_TEXT),
+			 out, got) != REPLY_DONE ||
+		     !span_eq(buf_span(got), body);
+}
+
+static void
+test_slots(void)
+{
+	struct arena_shared *a = slots_memory(), *b = slots_memory();
+	struct span key = span_str(keys[0]);
+	struct counts c = {0, 0, 0, 0, 0, 0};
+	struct buf out, got;
+
+	buf_init(&out, 1U << 20);
+	buf_init(&got, 1U << 20);
+	if (loop_init(&loop, 1) == -1 ||
+	    scrub_build(&scrub, &key, 1, mem, sizeof(mem)) == -1)
+		exit(1);
+	arena_init(&keyd, &loop, a, b);
+	arena_init(&mitmd, &loop, b, a);
+	for (unsigned i = 0; i < SLOT_TRIALS; i++)
+		slots_one(keys[0], &c, &out, &got);
+	is_int(c.missed, 0, "%zu large answers: all are called reflected",
+	    c.placed);
+	is_int(c.leaked, 0, "no slot ever has it, and nothing of it gets out");
+	is_int(c.harmed, 0, "look-alikes pass unharmed");
+	ok(keyd.slots[0].round > SLOT_TRIALS, "by way of slots");
+	arena_stop(&keyd);
+	buf_free(&out);
+	buf_free(&got);
+}
+
 int
 main(void)
 {
@@ -259,6 +403,7 @@ main(void)
 	is_int(c.leaked, 0, "and nothing of one gets out");
 	ok(c.alike > PLACEMENTS / 2, "%zu look-alikes", c.alike);
 	is_int(c.harmed, 0, "pass unharmed");
+	test_slots();
 	for (unsigned i = 0; i < 4; i++)
 		buf_free(&bufs[i]);
 	reply_free(&reply);

@@ -16,7 +16,10 @@ struct keyd_row {
 /* All are for exchange 1. */
 static const struct keyd_row keyd_rows[] = {
     {"another exchange", B("\2\0\0\0\3\0\0\0")},
-    {"no such type", B("\1\0\0\0\5\0\0\0")},
+    {"no such type", B("\1\0\0\0\6\0\0\0")},
+    {"a slot frame of another length", B("\1\0\0\0\5\13\0\0")},
+    {"a slot where there is no arena",
+	B("\1\0\0\0\5\14\0\0\0\0\0\0\1\0\0\0\1\0\0\0")},
     {"type 0", B("\1\0\0\0\0\0\0\0")},
     {"a frame over the limit", B("\1\0\0\0\1\1\0\1")},
     {"END before HEAD", B("\1\0\0\0\3\0\0\0")},

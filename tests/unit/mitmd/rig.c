@@ -117,7 +117,7 @@ on_closed(struct chan *c, const char *why)
 }
 
 static struct chan *
-rig_chan(int fd, enum role self)
+rig_chan(int fd, enum role self, enum proto_memory memory)
 {
 	/* clang-format off */
 	static const struct chan_handler handlers[] = {
@@ -134,7 +134,7 @@ rig_chan(int fd, enum role self)
 	struct chan *c;
 
 	if ((c = chan_new(&rig.loop, fd, self, ROLE_MITM, 0, &ops, NULL)) ==
-	    NULL || chan_open(c) == -1)
+	    NULL || chan_memory_take(c, memory) == -1 || chan_open(c) == -1)
 		err(1, "channel");
 	return c;
 }
@@ -145,11 +145,15 @@ rig_peer(enum role role)
 	struct msg_PEER m = {.role = (uint8_t)role};
 	int pair[2];
 
+	if (role == ROLE_KEY && getenv(RIG_ARENA) != NULL)
+		m.memory = PROTO_MEMORY_ARENA;
+
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
-	    0, pair) == -1)
+	    0, pair) == -1 ||
+	    (m.memory != 0 && chan_arena_give(pair) == -1))
 		err(1, "socketpair");
 	chan_send(rig.sup, MSG_PEER, &m, pair[1]);
-	return rig_chan(pair[0], role);
+	return rig_chan(pair[0], role, (enum proto_memory)m.memory);
 }
 
 void
@@ -201,7 +205,7 @@ rig_spawn(const char *program)
 		err(1, "%s", program);
 	}
 	close(pair[1]);
-	rig.sup = rig_chan(pair[0], ROLE_SUP);
+	rig.sup = rig_chan(pair[0], ROLE_SUP, PROTO_MEMORY_NONE);
 }
 
 static void
@@ -338,6 +342,22 @@ rig_stream_read(uint8_t *dst, size_t want)
 	return len;
 }
 
+/* Returns the number of bytes in the slot that the rest of a frame names. */
+static size_t
+rig_piece(uint8_t *dst, size_t len)
+{
+	uint8_t frame[STREAM_AT_LEN];
+	struct arena *a = chan_arena(rig.key);
+	struct arena_piece p;
+
+	if (rig_stream_read(frame, sizeof(frame)) != sizeof(frame) ||
+	    stream_at_unpack(frame, &p) == -1 || p.len > len || a == NULL ||
+	    !arena_copy(a, &p, 0, dst, p.len))
+		return 0;
+	arena_done(a, &p);
+	return p.len;
+}
+
 size_t
 rig_body(uint8_t *dst, size_t len)
 {
@@ -347,8 +367,17 @@ rig_body(uint8_t *dst, size_t len)
 
 	while (done < len) {
 		if (rig_stream_read(head, sizeof(head)) != sizeof(head) ||
-		    stream_unpack(head, &f) == -1 || f.type != STREAM_BODY ||
-		    f.exchange != rig.req.exchange || f.len > len - done)
+		    stream_unpack(head, &f) == -1 ||
+		    f.exchange != rig.req.exchange)
+			break;
+		if (f.type == STREAM_AT) {
+			if ((n = rig_piece(dst + done, len - done)) == 0)
+				break;
+			rig.pieces++;
+			done += n;
+			continue;
+		}
+		if (f.type != STREAM_BODY || f.len > len - done)
 			break;
 		n = rig_stream_read(dst + done, f.len);
 		done += n;
@@ -358,18 +387,41 @@ rig_body(uint8_t *dst, size_t len)
 	return done;
 }
 
+/* Put bytes of a body in a slot. Returns the length of `frame`, 0 if all are taken. */
+static size_t
+rig_at(uint8_t *frame, const void *p, size_t len)
+{
+	struct arena *a = chan_arena(rig.key);
+	struct arena_piece piece;
+	uint8_t *at;
+
+	if (a == NULL || len == 0 ||
+	    (at = arena_take(a, rig.stream_id, &piece)) == NULL)
+		return 0;
+	memcpy(at, p, len);
+	piece.len = (uint32_t)len;
+	stream_at_pack(frame, rig.req.exchange, &piece);
+	rig.pieces++;
+	return STREAM_HEADER + STREAM_AT_LEN;
+}
+
 void
 rig_frame(enum stream_type type, const void *p, size_t len)
 {
 	struct stream_frame f = {rig.req.exchange, type, (uint32_t)len};
 	uint64_t end = clock_mono_us() + RIG_WAIT_MS * 1000;
 	static uint8_t bytes[STREAM_HEADER + STREAM_MAX_FRAME];
-	size_t done = 0, all = STREAM_HEADER + len;
+	size_t done = 0, all = 0;
 	ssize_t n;
 
-	stream_pack(bytes, &f);
-	if (len != 0)
-		memcpy(bytes + STREAM_HEADER, p, len);
+	if (type == STREAM_BODY)
+		all = rig_at(bytes, p, len);
+	if (all == 0) {
+		stream_pack(bytes, &f);
+		if (len != 0)
+			memcpy(bytes + STREAM_HEADER, p, len);
+		all = STREAM_HEADER + len;
+	}
 	while (done < all && clock_mono_us() < end) {
 		n = write(rig.stream, bytes + done, all - done);
 		if (n > 0)

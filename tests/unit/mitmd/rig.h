@@ -53,10 +53,17 @@ struct rig {
 	uint8_t digest[32];
 	int stream;		/* keyd's end; -1: none */
 	uint32_t stream_id;
+	unsigned pieces;	/* AT frames in both directions */
 	SSL_CTX *client;
 };
 
 extern struct rig rig;
+
+/*
+ * With this in the environment, the channel of keyd has an arena, and
+ * rig_frame() puts bytes of bodies in slots as far as it can.
+ */
+#define RIG_ARENA "RIG_ARENA"
 
 /* Hosts may be added. Set before rig_start(). */
 extern bool rig_open;
