@@ -34,7 +34,11 @@
 #define KEYD_OTHERS		64U	/* descriptors: channels, files */
 #define KEYD_SPARE		8U		/* idle connections kept, per host */
 #define KEYD_MAX_HEAD		16384U	/* one TLS record */
-#define KEYD_READ		(64U << 10)	/* from a provider, at once */
+/*
+ * From a provider, at once: four whole records of TLS 1.3, with the 3 bytes that
+ * OpenSSL leaves before them. The rest of a record would be read by itself.
+ */
+#define KEYD_READ		(4U * (16384U + 22U) + 3U)
 #define KEYD_BATCH		(128U << 10)	/* for mitmd, at once */
 /* bytes for mitmd at which the provider must wait */
 #define KEYD_OUT_SOFT		(64U << 10)

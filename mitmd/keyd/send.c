@@ -54,6 +54,14 @@ txn_credential(struct txn *x, struct keyd_head *h)
 	return 0;
 }
 
+/* Returns true if bytes of the body are here that were not yet taken. */
+static bool
+txn_follows(const struct stream *s)
+{
+	return s->at.len != 0 ||
+	       s->ahead.len >= STREAM_HEADER + STREAM_AT_LEN;
+}
+
 /* Write the head; it has the same bytes each time, until all are taken. */
 static enum tls_result
 txn_write_head(struct stream *s)
@@ -108,6 +116,7 @@ txn_write_head(struct stream *s)
 	body = pend.len < cap - len ? pend.len : cap - len;
 	if (body != 0)
 		memcpy(dst + len, pend.p, body);
+	x->up->out.more = body < pend.len || txn_follows(s);
 	r = tls_write(x->up, dst + x->head_sent, len + body - x->head_sent, &n);
 	explicit_bzero(dst, len);
 	if (r != TLS_OK)
@@ -129,6 +138,7 @@ txn_write_body(struct stream *s)
 	enum tls_result r;
 	size_t n;
 
+	s->x.up->out.more = txn_follows(s);
 	r = tls_write(s->x.up, pend.p, pend.len, &n);
 	if (r == TLS_OK)
 		txn_consume(s, n);

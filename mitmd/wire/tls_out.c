@@ -70,7 +70,7 @@ tls_out_write(
 
 	*n = 0;
 	ERR_clear_error();
-	out->follows = len > SSL3_RT_MAX_PLAIN_LENGTH;
+	out->follows = len > SSL3_RT_MAX_PLAIN_LENGTH || out->more;
 	r = SSL_write_ex(ssl, p, len, n);
 	out->follows = false;
 	return r;

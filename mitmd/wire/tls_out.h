@@ -16,6 +16,7 @@
 struct tls_out {
 	int fd;
 	bool follows; /* more is written directly after this record */
+	bool more; /* set by the caller: its next call follows at once */
 };
 
 /* Prepare, before confinement. Returns 0, or -1 if OpenSSL failed. */
