@@ -265,6 +265,7 @@ conversation_send(struct span message, const char **code)
 	    .message = message,
 	    .turn = talk_env.turn + 1,
 	    .resume = sup.conversation.talked};
+	char until[TALK_UNTIL];
 	struct fault fault;
 	struct buf frame;
 	int rv;
@@ -277,6 +278,14 @@ conversation_send(struct span message, const char **code)
 		return "the session is still starting. Send the message again "
 		       "in a moment";
 	*code = "busy";
+	if (talk_env.state == TALK_TURN && talk_trouble_quota(until)) {
+		snprintf(why, sizeof(why),
+		    "a turn is running, whose agent waits for the provider's "
+		    "quota until %s: wait, too, or interrupt it (icctl "
+		    "interrupt)",
+		    until);
+		return why;
+	}
 	if (talk_env.state == TALK_TURN)
 		return "a turn is running: wait for its end, or interrupt it "
 		       "(icctl interrupt)";

@@ -118,6 +118,7 @@ def test_all(work):
         by_words(k)
         shown(k)
         kept(k, work)
+        crashed(k)
     p.end()
 
 
@@ -163,7 +164,7 @@ def linger(k, message, during):
     events = []
     for line in p.stdout:
         events.append(json.loads(line))
-        if events[-1]["event"] == "error" and \
+        if events[-1].get("event") == "error" and \
                 "by itself" in events[-1]["text"]:
             during(events[-1]["text"])
     p.wait()
@@ -174,10 +175,11 @@ def waits(k):
     """An agent that waits for the quota, or tries again and again."""
     go = os.path.join(k.s.workspace, "go")
     os.mkfifo(go, 0o600)
-    told = []
+    told, refused = [], []
 
     def during(text):
         told.append((text, state(k)))
+        refused.append(k.send("another")[1][-1].get("error", ""))
         # Its agent has asked for good and waits.
         with open(go, "w", encoding="ascii"):
             pass
@@ -193,6 +195,8 @@ def waits(k):
          "for that by itself. To end its turn: icctl interrupt" in text,
          "an agent that waits for the quota: it is told", (text, events))
     t.equal(states, [("quota", until)] * 3, "and the status is quota meanwhile")
+    t.contains(refused.pop(), f"waits for the provider's quota until {until}",
+               "another message is refused, and why")
     t.equal([e["status"] for e in events if e["event"] == "session"],
             ["processing", "quota", "processing"],
             "until it goes on")
@@ -292,6 +296,32 @@ def kept(k, work):
     k.told = json.loads(r.stdout)
     t.equal(state(k)[:2], [("quota", until)] * 2, "and knows it")
     expect(k, "ask 0", "", "", "a message goes through")
+
+
+def crashed(k):
+    """The supervisor is killed while the agent waits for the quota."""
+    states = []
+
+    def die(_):
+        states.append(state(k))
+        h.kill(k.told["pid"])
+    linger(k, "linger 1 -", die)
+    until = states[0][0][1]
+
+    def crash():
+        row = json.loads(k.icctl("ls", "--json").stdout)[0]
+        return row if row["state"] == "crashed" else None
+    t.equal(h.wait_for(crash, "it does not end").get("quotaUntil"), until,
+            "killed in a turn that waits: the time is kept")
+    r = k.icctl("resume", "--json", "--after-crash", k.told["session"])
+    if not t.ok(r.returncode == 0, "it is resumed", r.stderr):
+        return
+    k.told = json.loads(r.stdout)
+    t.equal(state(k), [("quota", until)] * 3, "and waits for it")
+    last = max(e.get("turn", 0) for e in k.kept())
+    t.equal([e["event"] for e in k.kept() if e.get("turn") == last][-3:],
+            ["usage", "result", "turn_end"], "the turn has its ends")
+    expect(k, "ask 0", "", "", "and a message goes through")
 
 
 def main():
