@@ -11,7 +11,6 @@
  */
 #include "common/buf.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,11 +73,7 @@ buf_enlarge(struct buf *b, size_t n)
 	return 0;
 }
 
-/*
- * The slow path of buf_room(): make room when the end of the allocation is
- * reached.
- */
-static uint8_t *
+uint8_t *
 buf_make_room(struct buf *b, size_t n)
 {
 	if (b->failed || b->len > b->max || n > b->max - b->len) {
@@ -98,23 +93,6 @@ fail:
 	return NULL;
 }
 
-uint8_t *
-buf_room(struct buf *b, size_t n)
-{
-	/* No sum here can wrap: off + len <= cap, and len <= max. */
-	if (!b->failed && b->p != NULL && n <= b->cap - b->off - b->len &&
-	    n <= b->max - b->len)
-		return b->p + b->off + b->len;
-	return buf_make_room(b, n);
-}
-
-void
-buf_grow(struct buf *b, size_t n)
-{
-	assert(n <= b->cap - b->off - b->len && n <= b->max - b->len);
-	b->len += n;
-}
-
 void
 buf_add(struct buf *b, const void *p, size_t n)
 {
@@ -125,29 +103,6 @@ buf_add(struct buf *b, const void *p, size_t n)
 	if (n != 0)
 		memcpy(to, p, n);
 	b->len += n;
-}
-
-void
-buf_addc(struct buf *b, uint8_t c)
-{
-	uint8_t *to;
-
-	if ((to = buf_room(b, 1)) == NULL)
-		return;
-	*to = c;
-	b->len++;
-}
-
-void
-buf_adds(struct buf *b, const char *s)
-{
-	buf_add(b, s, strlen(s));
-}
-
-void
-buf_addspan(struct buf *b, struct span s)
-{
-	buf_add(b, s.p, s.len);
 }
 
 void
@@ -186,9 +141,18 @@ buf_printf(struct buf *b, const char *fmt, ...)
 void
 buf_addu64(struct buf *b, uint64_t n)
 {
+	static const char pairs[] =
+	    "00010203040506070809101112131415161718192021222324"
+	    "25262728293031323334353637383940414243444546474849"
+	    "50515253545556575859606162636465666768697071727374"
+	    "75767778798081828384858687888990919293949596979899";
 	uint8_t digits[20];
 	size_t at = sizeof(digits);
 
+	for (; n >= 100; n /= 100) {
+		at -= 2;
+		memcpy(digits + at, pairs + 2 * (n % 100), 2);
+	}
 	do {
 		digits[--at] = (uint8_t)('0' + n % 10);
 		n /= 10;

@@ -8,6 +8,7 @@
 #ifndef BUF_H
 #define BUF_H
 
+#include <assert.h>
 #include <stdarg.h>
 
 #include "common/span.h"
@@ -30,16 +31,55 @@ void buf_free(struct buf *);
  */
 void buf_reset(struct buf *, size_t keep);
 
+/* The slow path of buf_room(). */
+uint8_t *buf_make_room(struct buf *, size_t n);
+
 /*
  * Make room for `n` more bytes at the end.  Returns a pointer to it, or NULL.
  */
-uint8_t *buf_room(struct buf *, size_t n);
+static inline uint8_t *
+buf_room(struct buf *b, size_t n)
+{
+	/* No sum here can wrap: off + len <= cap, and len <= max. */
+	if (!b->failed && b->p != NULL && n <= b->cap - b->off - b->len &&
+	    n <= b->max - b->len)
+		return b->p + b->off + b->len;
+	return buf_make_room(b, n);
+}
+
 /* Append the `n` bytes that were written into the room. */
-void buf_grow(struct buf *, size_t n);
+static inline void
+buf_grow(struct buf *b, size_t n)
+{
+	assert(n <= b->cap - b->off - b->len && n <= b->max - b->len);
+	b->len += n;
+}
+
 void buf_add(struct buf *, const void *, size_t);
-void buf_addc(struct buf *, uint8_t);
-void buf_adds(struct buf *, const char *);
-void buf_addspan(struct buf *, struct span);
+
+static inline void
+buf_addc(struct buf *b, uint8_t c)
+{
+	uint8_t *to;
+
+	if ((to = buf_room(b, 1)) == NULL)
+		return;
+	*to = c;
+	b->len++;
+}
+
+static inline void
+buf_adds(struct buf *b, const char *s)
+{
+	buf_add(b, s, strlen(s));
+}
+
+static inline void
+buf_addspan(struct buf *b, struct span s)
+{
+	buf_add(b, s.p, s.len);
+}
+
 void buf_printf(struct buf *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
 void buf_addu64(struct buf *, uint64_t);		/* decimal */

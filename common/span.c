@@ -102,6 +102,33 @@ span_line(struct span *rest, struct span *line)
 	return true;
 }
 
+typedef uint8_t hex_block __attribute__((vector_size(16)));
+
+/* Returns the digits of sixteen half bytes. */
+static hex_block
+hex_letters(hex_block half)
+{
+	/* A letter is 39 further on than a digit would be. */
+	return half + '0' + ((hex_block)(half > 9) & 39);
+}
+
+/* Write the digits of sixteen bytes. */
+static void
+hex_sixteen(const uint8_t *p, char *out)
+{
+	hex_block in, high, low, digits;
+
+	memcpy(&in, p, sizeof(in));
+	high = hex_letters(in >> 4);
+	low = hex_letters(in & 0xf);
+	digits = __builtin_shufflevector(high, low, 0, 16, 1, 17, 2, 18, 3, 19,
+	    4, 20, 5, 21, 6, 22, 7, 23);
+	memcpy(out, &digits, sizeof(digits));
+	digits = __builtin_shufflevector(high, low, 8, 24, 9, 25, 10, 26, 11,
+	    27, 12, 28, 13, 29, 14, 30, 15, 31);
+	memcpy(out + sizeof(digits), &digits, sizeof(digits));
+}
+
 void
 hex_digits(const void *from, size_t n, void *to)
 {
@@ -109,9 +136,14 @@ hex_digits(const void *from, size_t n, void *to)
 	const uint8_t *p = from;
 	char *out = to;
 
-	for (size_t i = 0; i < n; i++) {
-		out[2 * i] = hex[p[i] >> 4];
-		out[2 * i + 1] = hex[p[i] & 0xf];
+	for (; n >= sizeof(hex_block); n -= sizeof(hex_block)) {
+		hex_sixteen(p, out);
+		p += sizeof(hex_block);
+		out += 2 * sizeof(hex_block);
+	}
+	for (; n != 0; n--, p++) {
+		*out++ = hex[*p >> 4];
+		*out++ = hex[*p & 0xf];
 	}
 }
 
@@ -132,13 +164,15 @@ span_u64(struct span s, uint64_t max, uint64_t *out)
 	if (s.len == 0 || (s.len > 1 && s.p[0] == '0'))
 		goto bad;
 	for (size_t i = 0; i < s.len; i++) {
-		if (s.p[i] < '0' || s.p[i] > '9')
-			goto bad;
-		digit = (unsigned)(s.p[i] - '0');
-		if (digit > max || n > (max - digit) / 10)
+		digit = (unsigned)s.p[i] - '0';
+		/* Any 19 digits fit. */
+		if (digit > 9 ||
+		    (i >= 19 && n > (UINT64_MAX - digit) / 10))
 			goto bad;
 		n = n * 10 + digit;
 	}
+	if (n > max)
+		goto bad;
 	*out = n;
 	return 0;
 bad:

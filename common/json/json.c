@@ -15,6 +15,7 @@
 
 #include "common/json/reader.h"
 
+#include "common/json/pool.h"
 #include "common/json/text.h"
 #include "common/json/value_walk.h"
 
@@ -85,7 +86,7 @@ new_value(struct json_reader *r)
 	if (json_reader_count(r, 1, r->p) == -1)
 		return NULL;
 	if (r->nodes++ < r->max_nodes)
-		v = value_new(r->pool, VALUE_NULL);
+		v = pool_value(r->pool, VALUE_NULL);
 	if (v == NULL)
 		(void)json_reader_fail(r, JSON_LIMIT, r->p);
 	return v;
@@ -343,7 +344,7 @@ static const struct value *
 read_text(struct value_pool *pool, struct span text, unsigned nodes,
     size_t bytes, bool repair, struct json_fail *fail)
 {
-	struct json_reader r;
+	struct json_reader r UNCLEARED;
 	int c;
 
 	if (text.p == NULL)

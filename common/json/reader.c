@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Failing and counting, for all parts of the JSON reader. */
+/* The failures of all parts of the JSON reader. */
 #include "common/json/reader.h"
 
 #include "common/json/text.h"
@@ -25,12 +25,4 @@ json_reader_unexpected(struct json_reader *r)
 	    text_utf8_len(r->p, r->end) == 0)
 		return json_reader_fail(r, JSON_UTF8, r->p);
 	return json_reader_fail(r, JSON_SYNTAX, r->p);
-}
-
-int
-json_reader_count(struct json_reader *r, size_t n, const uint8_t *at)
-{
-	if (n > r->max_bytes || (r->bytes += n) > r->max_bytes)
-		return json_reader_fail(r, JSON_LIMIT, at);
-	return 0;
 }

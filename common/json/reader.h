@@ -42,7 +42,13 @@ int json_reader_unexpected(struct json_reader *);
  * Count `n` more bytes of the encoded tree, for the value at `at`.  Returns 0,
  * or -1 if the limit is exceeded.
  */
-int json_reader_count(struct json_reader *, size_t n, const uint8_t *at);
+static inline int
+json_reader_count(struct json_reader *r, size_t n, const uint8_t *at)
+{
+	if (n > r->max_bytes || (r->bytes += n) > r->max_bytes)
+		return json_reader_fail(r, JSON_LIMIT, at);
+	return 0;
+}
 
 /* string.c */
 /*

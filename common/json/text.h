@@ -129,19 +129,25 @@ typedef uint64_t text_words __attribute__((vector_size(16)));
 #define TEXT_BLOCKS	(2 * sizeof(text_block))
 
 /*
- * Returns true if TEXT_BLOCKS bytes at `p` are plain ASCII; other bytes compare
- * as negative.
+ * Returns a block whose bytes are not 0 where one at `p` is not plain ASCII;
+ * bytes that are not ASCII compare as negative.
  */
+static inline text_words
+text_block_bad(const uint8_t *p)
+{
+	text_block a;
+
+	memcpy(&a, p, sizeof(a));
+	return (text_words)((a < 0x20) | (a == '"') | (a == '\\'));
+}
+
+/* Returns true if TEXT_BLOCKS bytes at `p` are plain ASCII. */
 static inline bool
 text_blocks_plain(const uint8_t *p)
 {
-	text_block a, b;
-	text_words bad;
+	text_words bad =
+	    text_block_bad(p) | text_block_bad(p + sizeof(text_block));
 
-	memcpy(&a, p, sizeof(a));
-	memcpy(&b, p + sizeof(a), sizeof(b));
-	bad = (text_words)((a < 0x20) | (a == '"') | (a == '\\') |
-	    (b < 0x20) | (b == '"') | (b == '\\'));
 	return (bad[0] | bad[1]) == 0;
 }
 
@@ -163,6 +169,22 @@ text_blocks_within(const uint8_t *p)
 }
 
 /*
+ * Returns the number of plain ASCII bytes that a text_block at `p` begins with,
+ * at most all of it.
+ */
+static inline size_t
+text_block_plain(const uint8_t *p)
+{
+	text_words bad = text_block_bad(p);
+
+	if (bad[0] != 0)
+		return (size_t)__builtin_ctzll(bad[0]) >> 3;
+	if (bad[1] != 0)
+		return sizeof(bad[0]) + ((size_t)__builtin_ctzll(bad[1]) >> 3);
+	return sizeof(bad);
+}
+
+/*
  * Returns the first byte that is not plain text of a JSON string: a quote, a
  * backslash, a control character or ill-formed UTF-8; or `end`.
  */
@@ -173,11 +195,16 @@ text_plain_end(const uint8_t *p, const uint8_t *end)
 	size_t n;
 
 	while (p < end) {
-		while ((size_t)(end - p) >= TEXT_BLOCKS && text_blocks_plain(p))
-			p += TEXT_BLOCKS;
-		if (p == end)
-			break;
-		if ((size_t)(end - p) >= sizeof(w)) {
+		if ((size_t)(end - p) >= sizeof(text_block)) {
+			n = text_block_plain(p);
+			p += n;
+			if (n == sizeof(text_block)) {
+				while ((size_t)(end - p) >= TEXT_BLOCKS &&
+				    text_blocks_plain(p))
+					p += TEXT_BLOCKS;
+				continue;
+			}
+		} else if ((size_t)(end - p) >= sizeof(w)) {
 			w = text_word(p);
 			flags = text_special(w) | (w & TEXT_HIGHS);
 			if (flags == 0) {
@@ -196,6 +223,64 @@ text_plain_end(const uint8_t *p, const uint8_t *end)
 		} while (p < end && *p >= 0x80);
 	}
 	return p;
+}
+
+/* Texts of up to this many bytes are looked at as a whole first. */
+#define TEXT_SHORT	64U
+
+/* Returns a word with all bytes of a text of 4 to 7, some of them twice. */
+static inline uint64_t
+text_half_words(const uint8_t *p, size_t len)
+{
+	uint32_t first, last;
+
+	memcpy(&first, p, sizeof(first));
+	memcpy(&last, p + len - sizeof(last), sizeof(last));
+	return first | (uint64_t)last << 32;
+}
+
+/*
+ * Returns true if a text of 4 to TEXT_SHORT bytes is ASCII and contains nothing
+ * to escape.  The last word or block overlaps the one before it.
+ */
+static inline bool
+text_short_plain(const uint8_t *p, size_t len)
+{
+	const uint8_t *last;
+	uint64_t w, v;
+	text_words bad;
+
+	if (len >= sizeof(bad)) {
+		last = p + len - sizeof(bad);
+		bad = text_block_bad(last);
+		for (; p < last; p += sizeof(bad))
+			bad |= text_block_bad(p);
+		return (bad[0] | bad[1]) == 0;
+	}
+	if (len < sizeof(w)) {
+		w = v = text_half_words(p, len);
+	} else {
+		w = text_word(p);
+		v = text_word(p + len - sizeof(v));
+	}
+	return (text_special(w) | text_special(v) |
+		((w | v) & TEXT_HIGHS)) == 0;
+}
+
+/* Returns true if a text of 4 to TEXT_SHORT bytes is ASCII. */
+static inline bool
+text_short_ascii(const uint8_t *p, size_t len)
+{
+	const uint8_t *last;
+	uint64_t all;
+
+	if (len < sizeof(uint64_t))
+		return (text_half_words(p, len) & TEXT_HIGHS) == 0;
+	last = p + len - sizeof(uint64_t);
+	all = text_word(last);
+	for (; p < last; p += sizeof(uint64_t))
+		all |= text_word(p);
+	return (all & TEXT_HIGHS) == 0;
 }
 
 /*

@@ -10,26 +10,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/json/pool.h"
 #include "common/json/text.h"
 #include "common/json/value_walk.h"
 
 #define POOL_CHUNK_MIN ((size_t)16 << 10)
 #define POOL_CHUNK_MAX ((size_t)256 << 10)
-#define POOL_ALIGN sizeof(uint64_t)
-
-struct value_chunk {
-	struct value_chunk *next;
-	size_t used;
-	size_t cap;
-	uint64_t mem[];
-};
-
-struct value_pool {
-	struct value_chunk *cur;   /* head of the list, in use */
-	struct value_chunk *first; /* kept by value_pool_reset() */
-	size_t left;               /* bytes that may still be given out */
-	size_t max;
-};
 
 static struct value_chunk *
 chunk_new(size_t cap)
@@ -136,7 +122,7 @@ pool_grow(struct value_pool *pool, size_t need)
 }
 
 void *
-value_pool_alloc(struct value_pool *pool, size_t n)
+pool_alloc_slow(struct value_pool *pool, size_t n)
 {
 	struct value_chunk *c = pool->cur;
 	uint8_t *p;
@@ -154,6 +140,12 @@ value_pool_alloc(struct value_pool *pool, size_t n)
 full:
 	errno = ENOBUFS;
 	return NULL;
+}
+
+void *
+value_pool_alloc(struct value_pool *pool, size_t n)
+{
+	return pool_alloc(pool, n);
 }
 
 void
@@ -179,12 +171,7 @@ value_pool_trim(struct value_pool *pool, void *mem, size_t had, size_t n)
 struct value *
 value_new(struct value_pool *pool, enum value_type type)
 {
-	struct value *v;
-
-	if ((v = value_pool_alloc(pool, sizeof(*v))) == NULL)
-		return NULL;
-	*v = (struct value){.type = type};
-	return v;
+	return pool_value(pool, type);
 }
 
 struct value *
@@ -335,12 +322,6 @@ value_getspan(const struct value *v, struct span key)
 			return NULL;
 	}
 	return NULL;
-}
-
-const struct value *
-value_get(const struct value *v, const char *key)
-{
-	return value_getspan(v, span_str(key));
 }
 
 struct span

@@ -81,8 +81,12 @@ int value_append(struct value *array, struct value *);
 struct value *value_copy(struct value_pool *, const struct value *);
 
 /* Find a member.  Returns NULL if it is absent or `v` is not an object. */
-const struct value *value_get(const struct value *v, const char *key);
 const struct value *value_getspan(const struct value *v, struct span key);
+static inline const struct value *
+value_get(const struct value *v, const char *key)
+{
+	return value_getspan(v, span_str(key));
+}
 /* Returns the text of a string member, or a span with p == NULL. */
 struct span value_str(const struct value *v, const char *key);
 bool value_bool(const struct value *v, const char *key, bool dflt);

@@ -9,6 +9,7 @@
 #include <endian.h>
 #include <errno.h>
 
+#include "common/json/pool.h"
 #include "common/json/text.h"
 #include "common/json/value_walk.h"
 
@@ -28,6 +29,9 @@ utf8_valid(struct span s)
 		return true;
 	p = s.p;
 	end = s.p + s.len;
+	if (s.len >= sizeof(high) / 2 && s.len <= TEXT_SHORT &&
+	    text_short_ascii(p, s.len))
+		return true;
 	while (p < end) {
 		if ((size_t)(end - p) >= sizeof(high)) {
 			high = text_word(p) & TEXT_HIGHS;
@@ -99,7 +103,7 @@ encode_node(struct buf *b, const struct value *v, bool named)
 int
 value_encode(const struct value *v, struct buf *b)
 {
-	struct value_walk walk;
+	struct value_walk walk UNCLEARED;
 	size_t before = b->len;
 	unsigned closed, nodes = 0;
 
@@ -224,7 +228,7 @@ get_node(struct decoder *d)
 	if (d->p == d->end || *d->p > VALUE_OBJECT ||
 	    ++d->nodes > VALUE_MAX_NODES)
 		return NULL;
-	if ((v = value_new(d->pool, (enum value_type) * d->p++)) == NULL)
+	if ((v = pool_value(d->pool, (enum value_type) * d->p++)) == NULL)
 		return NULL;
 	v->key = key;
 	if (v->type == VALUE_STRING)
@@ -243,7 +247,7 @@ get_node(struct decoder *d)
 const struct value *
 value_decode(struct value_pool *pool, struct span from)
 {
-	struct decoder d;
+	struct decoder d UNCLEARED;
 	const struct value *root;
 
 	if (from.len == 0 || from.len > VALUE_MAX_BYTES)

@@ -17,8 +17,12 @@
 static const uint8_t *
 write_plain_end(const uint8_t *p, const uint8_t *end)
 {
+	size_t len = (size_t)(end - p);
 	uint64_t flags, w;
 
+	if (len >= sizeof(w) / 2 && len <= TEXT_SHORT &&
+	    text_short_plain(p, len))
+		return end;
 	while ((size_t)(end - p) >= sizeof(w)) {
 		if ((flags = text_special(text_word(p))) != 0)
 			return p + (__builtin_ctzll(flags) >> 3);
@@ -164,7 +168,7 @@ write_between(
 int
 json_write(struct buf *b, const struct value *v)
 {
-	struct value_walk walk;
+	struct value_walk walk UNCLEARED;
 	const struct value *next;
 	size_t before = b->len;
 	unsigned closed;

@@ -22,6 +22,22 @@ each(const uint8_t *p, const uint8_t *end)
 	return p;
 }
 
+/* Compare what is said of a short text as a whole. */
+static bool
+same_short(const uint8_t *p, size_t len)
+{
+	bool plain = true, ascii = true;
+
+	if (len < 4 || len > TEXT_SHORT)
+		return true;
+	for (size_t i = 0; i < len; i++) {
+		plain = plain && !text_is_special(p[i]);
+		ascii = ascii && p[i] < 0x80;
+	}
+	return text_short_plain(p, len) == (plain && ascii) &&
+	       text_short_ascii(p, len) == ascii;
+}
+
 /*
  * Copy into memory of the exact size, so that a sanitizer detects a read past
  * it.
@@ -34,7 +50,8 @@ same(const uint8_t *text, size_t len)
 
 	memcpy(p, text, len);
 	p = realloc(p, len == 0 ? 1 : len);
-	good = text_plain_end(p, p + len) == each(p, p + len);
+	good = text_plain_end(p, p + len) == each(p, p + len) &&
+	       same_short(p, len);
 	free(p);
 	return good;
 }
