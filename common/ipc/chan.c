@@ -214,14 +214,14 @@ bad:
 
 /* Queue a message; with `memfd` bytes in `fd`, if it is a memfd. */
 static int
-chan_enqueue(struct chan *c, const struct iovec *iov, size_t niov, int fd,
-    size_t memfd)
+chan_enqueue(
+    struct chan *c, struct span head, struct span rest, int fd, size_t memfd)
 {
 	struct chan_out *o;
-	size_t len = 0;
+	size_t len = head.len + rest.len;
 
-	for (size_t i = 0; i < niov; i++)
-		len += iov[i].iov_len;
+	if (fd == -1 && chan_ring_direct(c, head, rest))
+		return 0;
 	if (c->nqueued >= CHAN_MAX_QUEUED || len > CHAN_MAX_QUEUE - c->queued) {
 		errno = ENOBUFS;
 		return -1;
@@ -230,11 +230,10 @@ chan_enqueue(struct chan *c, const struct iovec *iov, size_t niov, int fd,
 		return -1;
 	o->fd = fd;
 	o->memfd = memfd;
-	o->len = 0;
-	for (size_t i = 0; i < niov; i++) {
-		memcpy(o->bytes + o->len, iov[i].iov_base, iov[i].iov_len);
-		o->len += iov[i].iov_len;
-	}
+	o->len = len;
+	memcpy(o->bytes, head.p, head.len);
+	if (rest.len != 0)
+		memcpy(o->bytes + head.len, rest.p, rest.len);
 	TAILQ_INSERT_TAIL(&c->out, o, entry);
 	c->queued += len;
 	c->nqueued++;
@@ -291,8 +290,7 @@ int
 chan_send(struct chan *c, enum msg_type type, const void *msg, int fd)
 {
 	const struct proto_msg *m = proto_find((uint16_t)type);
-	struct iovec iov[2];
-	size_t len, niov = 1, memfd = 0;
+	size_t len, memfd = 0;
 	struct span big;
 	int saved;
 
@@ -310,14 +308,9 @@ chan_send(struct chan *c, enum msg_type type, const void *msg, int fd)
 		if ((fd = chan_memfd(big)) == -1)
 			goto bad;
 		memfd = big.len;
-	} else if (big.p != NULL && big.len != 0) {
-		iov[1].iov_base = (void *)(uintptr_t)big.p;
-		iov[1].iov_len = big.len;
-		niov = 2;
+		big.len = 0;
 	}
-	iov[0].iov_base = chan_head;
-	iov[0].iov_len = len;
-	if (chan_enqueue(c, iov, niov, fd, memfd) == 0)
+	if (chan_enqueue(c, span_of(chan_head, len), big, fd, memfd) == 0)
 		return 0;
 bad:
 	saved = errno;

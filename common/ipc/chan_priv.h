@@ -37,6 +37,8 @@ struct chan_ring {
 	struct loop_poll poll;
 	int event;	/* written to by the peer while this end sleeps */
 	int wake;	/* the peer's eventfd */
+	uint32_t published; /* `out.at` when the peer was last told */
+	unsigned unseen;    /* messages since */
 	bool full;	/* the flush waits for room */
 	bool said;	/* the ring has announced the first of the queue */
 	bool elsewhere; /* the next message to receive is on the socket */
@@ -113,7 +115,12 @@ void chan_ring_free(struct chan *);
 /* Wake the peer. */
 void chan_ring_wake(const struct chan_ring *);
 /*
- * Move the queue to the ring.  Returns 1, 0 if something waits for room, or -1
+ * Write a message to the ring at once, if it may go there and nothing is before
+ * it; the end of the turn publishes it.  Returns true if it was written.
+ */
+bool chan_ring_direct(struct chan *, struct span, struct span);
+/*
+ * Move the queue to the ring, and publish what is there.  Returns 1, 0 if something waits for room, or -1
  * if the peer is gone or has broken the protocol.
  */
 int chan_ring_put(struct chan *);

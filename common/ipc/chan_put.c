@@ -83,9 +83,9 @@ chan_tell_refused(const struct chan *c, int error)
 int
 chan_put(struct chan *c, unsigned most)
 {
-	union chan_control control[CHAN_SEND];
-	struct mmsghdr vec[CHAN_SEND];
-	struct iovec iov[CHAN_SEND];
+	union chan_control control[CHAN_SEND] UNCLEARED;
+	struct mmsghdr vec[CHAN_SEND] UNCLEARED;
+	struct iovec iov[CHAN_SEND] UNCLEARED;
 	struct chan_out *o;
 	unsigned n = 0;
 	int r;

@@ -103,8 +103,26 @@ chan_ring_wake(const struct chan_ring *r)
 static void
 chan_ring_publish(struct chan_ring *r)
 {
+	r->published = r->out.at;
+	r->unseen = 0;
 	if (ring_publish(&r->out))
 		chan_ring_wake(r);
+}
+
+bool
+chan_ring_direct(struct chan *c, struct span head, struct span rest)
+{
+	struct chan_ring *r = c->ring;
+
+	if (r == NULL || c->full || !TAILQ_EMPTY(&c->out) ||
+	    head.len > RING_MAX || rest.len > RING_MAX - head.len ||
+	    ring_put_parts(&r->out, head, rest) != 1)
+		return false;
+	if (++r->unseen >= CHAN_SEND)
+		chan_ring_publish(r);
+	else
+		loop_turn_add(c->loop, &c->turn);
+	return true;
 }
 
 /*
@@ -137,7 +155,6 @@ int
 chan_ring_put(struct chan *c)
 {
 	struct chan_ring *r = c->ring;
-	uint32_t before = r->out.at;
 	struct chan_out *o;
 	int rv = 1;
 
@@ -152,7 +169,7 @@ chan_ring_put(struct chan *c)
 			r->bad = rv == -1;
 		}
 	}
-	if (r->out.at != before)
+	if (r->out.at != r->published)
 		chan_ring_publish(r);
 	/* The receiving half tells the owner, once the channel is open. */
 	if (r->bad && c->opened)

@@ -43,25 +43,45 @@ ring_room(struct ring *r, uint32_t need)
 	return r->at - r->seen <= RING_BYTES - need ? 1 : 0;
 }
 
-static int
-ring_put_word(
-    struct ring *r, uint32_t word, const uint8_t *p, uint32_t len)
+/* Copy bytes to the place of the index `at`. */
+static void
+ring_copy_in(struct ring *r, uint32_t at, struct span s)
 {
-	uint32_t at = (r->at + RING_WORD) & (RING_BYTES - 1);
-	size_t first = RING_BYTES - at < len ? RING_BYTES - at : len;
+	size_t first;
+
+	at &= RING_BYTES - 1;
+	first = RING_BYTES - at < s.len ? RING_BYTES - at : s.len;
+	if (first != 0)
+		memcpy(r->s->bytes + at, s.p, first);
+	if (first != s.len)
+		memcpy(r->s->bytes, s.p + first, s.len - first);
+}
+
+/* Make room for `len` bytes, and write the word before them. */
+static int
+ring_put_word(struct ring *r, uint32_t word, uint32_t len)
+{
 	int rv;
 
 	if ((rv = ring_room(r, ring_space(len))) == 0) {
 		atomic_store(&r->s->starved, 1);
 		rv = ring_room(r, ring_space(len));
 	}
-	if (rv != 1)
+	if (rv == 1)
+		atomic_store_explicit(ring_word(r), word, memory_order_relaxed);
+	return rv;
+}
+
+int
+ring_put_parts(struct ring *r, struct span a, struct span b)
+{
+	uint32_t len = (uint32_t)(a.len + b.len);
+	int rv;
+
+	if ((rv = ring_put_word(r, len, len)) != 1)
 		return rv;
-	atomic_store_explicit(ring_word(r), word, memory_order_relaxed);
-	if (len != 0) {
-		memcpy(r->s->bytes + at, p, first);
-		memcpy(r->s->bytes, p + first, len - first);
-	}
+	ring_copy_in(r, r->at + RING_WORD, a);
+	ring_copy_in(r, r->at + RING_WORD + (uint32_t)a.len, b);
 	r->at += ring_space(len);
 	return 1;
 }
@@ -69,13 +89,17 @@ ring_put_word(
 int
 ring_put(struct ring *r, const void *p, size_t len)
 {
-	return ring_put_word(r, (uint32_t)len, p, (uint32_t)len);
+	return ring_put_parts(r, span_of(p, len), span_of(NULL, 0));
 }
 
 int
 ring_put_elsewhere(struct ring *r)
 {
-	return ring_put_word(r, RING_ELSEWHERE, NULL, 0);
+	int rv;
+
+	if ((rv = ring_put_word(r, RING_ELSEWHERE, 0)) == 1)
+		r->at += ring_space(0);
+	return rv;
 }
 
 /* Clear the flag of the other end.  Returns true if it was set. */
@@ -113,7 +137,8 @@ ring_take(struct ring *r, uint8_t *dst, uint32_t *len)
 		return -1;
 	first = RING_BYTES - at < n ? RING_BYTES - at : n;
 	memcpy(dst, r->s->bytes + at, first);
-	memcpy(dst + first, r->s->bytes, n - first);
+	if (first != n)
+		memcpy(dst + first, r->s->bytes, n - first);
 	/* Nothing after this may be loaded from the ring again. */
 	atomic_signal_fence(memory_order_seq_cst);
 	r->at += ring_space(n);

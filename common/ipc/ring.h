@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/span.h"
+
 #define RING_BYTES 65536U	/* a power of two */
 #define RING_MAX 32768U		/* bytes of a message */
 
@@ -49,6 +51,8 @@ struct ring {
  * room, the next ring_release() of the reader says that it must wake the writer.
  */
 int ring_put(struct ring *, const void *p, size_t len);
+/* Write a message that consists of two parts, together at most RING_MAX. */
+int ring_put_parts(struct ring *, struct span, struct span);
 /* Write that the next message is on the socket.  Returns as ring_put(). */
 int ring_put_elsewhere(struct ring *);
 /* Returns true if the reader must be woken. */

@@ -6,20 +6,63 @@
  */
 #include "common/ipc/wire.h"
 
+#include <endian.h>
 #include <errno.h>
 
-static size_t
-wire_width(enum proto_kind k)
+static uint32_t
+wire_get32(const uint8_t *src)
 {
-	switch (k) {
+	uint32_t v;
+
+	memcpy(&v, src, sizeof(v));
+	return le32toh(v);
+}
+
+static void
+wire_put32(uint8_t *dst, uint32_t v)
+{
+	v = htole32(v);
+	memcpy(dst, &v, sizeof(v));
+}
+
+/*
+ * Encode the number at `from`.  Returns its width, or 0 if it exceeds its
+ * maximum or the room.
+ */
+static inline size_t
+wire_put_number(
+    const struct proto_field *f, const uint8_t *from, uint8_t *dst, size_t room)
+{
+	uint16_t v16;
+	uint32_t v32;
+	uint64_t v64;
+
+	switch (f->kind) {
 	case PROTO_u8:
-		return 1;
+		if (*from > f->max || room < sizeof(*from))
+			return 0;
+		*dst = *from;
+		return sizeof(*from);
 	case PROTO_u16:
-		return 2;
+		memcpy(&v16, from, sizeof(v16));
+		if (v16 > f->max || room < sizeof(v16))
+			return 0;
+		v16 = htole16(v16);
+		memcpy(dst, &v16, sizeof(v16));
+		return sizeof(v16);
 	case PROTO_u32:
-		return 4;
+		memcpy(&v32, from, sizeof(v32));
+		if (v32 > f->max || room < sizeof(v32))
+			return 0;
+		wire_put32(dst, v32);
+		return sizeof(v32);
 	case PROTO_u64:
-		return 8;
+		memcpy(&v64, from, sizeof(v64));
+		if (v64 > f->max || room < sizeof(v64))
+			return 0;
+		v64 = htole64(v64);
+		memcpy(dst, &v64, sizeof(v64));
+		return sizeof(v64);
 	case PROTO_str:
 	case PROTO_blob:
 	case PROTO_big:
@@ -28,68 +71,50 @@ wire_width(enum proto_kind k)
 	return 0;
 }
 
-static void
-wire_put(uint8_t *dst, uint64_t v, size_t width)
+/*
+ * Decode a number from `src`, of which `left` bytes are there.  Returns its
+ * width, or 0 if it is cut short or exceeds its maximum.
+ */
+static inline size_t
+wire_get_number(
+    const struct proto_field *f, const uint8_t *src, size_t left, uint8_t *to)
 {
-	for (size_t i = 0; i < width; i++)
-		dst[i] = (uint8_t)(v >> (8 * i));
-}
-
-static uint64_t
-wire_get(const uint8_t *src, size_t width)
-{
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < width; i++)
-		v |= (uint64_t)src[i] << (8 * i);
-	return v;
-}
-
-static uint64_t
-wire_load(const void *p, size_t width)
-{
-	uint8_t v8;
 	uint16_t v16;
 	uint32_t v32;
 	uint64_t v64;
 
-	switch (width) {
-	case 1:
-		memcpy(&v8, p, 1);
-		return v8;
-	case 2:
-		memcpy(&v16, p, 2);
-		return v16;
-	case 4:
-		memcpy(&v32, p, 4);
-		return v32;
-	default:
-		memcpy(&v64, p, 8);
-		return v64;
-	}
-}
-
-static void
-wire_store(void *p, uint64_t v, size_t width)
-{
-	uint8_t v8 = (uint8_t)v;
-	uint16_t v16 = (uint16_t)v;
-	uint32_t v32 = (uint32_t)v;
-
-	switch (width) {
-	case 1:
-		memcpy(p, &v8, 1);
-		break;
-	case 2:
-		memcpy(p, &v16, 2);
-		break;
-	case 4:
-		memcpy(p, &v32, 4);
-		break;
-	default:
-		memcpy(p, &v, 8);
+	switch (f->kind) {
+	case PROTO_u8:
+		if (left < sizeof(*src) || *src > f->max)
+			return 0;
+		*to = *src;
+		return sizeof(*src);
+	case PROTO_u16:
+		if (left < sizeof(v16))
+			return 0;
+		memcpy(&v16, src, sizeof(v16));
+		v16 = le16toh(v16);
+		memcpy(to, &v16, sizeof(v16));
+		return v16 > f->max ? 0 : sizeof(v16);
+	case PROTO_u32:
+		if (left < sizeof(v32))
+			return 0;
+		v32 = wire_get32(src);
+		memcpy(to, &v32, sizeof(v32));
+		return v32 > f->max ? 0 : sizeof(v32);
+	case PROTO_u64:
+		if (left < sizeof(v64))
+			return 0;
+		memcpy(&v64, src, sizeof(v64));
+		v64 = le64toh(v64);
+		memcpy(to, &v64, sizeof(v64));
+		return v64 > f->max ? 0 : sizeof(v64);
+	case PROTO_str:
+	case PROTO_blob:
+	case PROTO_big:
 		break;
 	}
+	return 0;
 }
 
 static bool
@@ -107,27 +132,26 @@ wire_encode(const struct proto_msg *m, const void *msg, uint8_t *dst,
 {
 	size_t o = WIRE_HEADER, w;
 	struct span s;
-	uint64_t v;
 
-	wire_put(dst, m->type, 2);
+	dst[0] = (uint8_t)m->type;
+	dst[1] = (uint8_t)(m->type >> 8);
 	dst[2] = dst[3] = 0;
 	*big = (struct span){NULL, 0};
 	for (size_t i = 0; i < m->nfields; i++) {
 		const struct proto_field *f = &m->fields[i];
 		const uint8_t *at = (const uint8_t *)msg + f->offset;
 
-		if ((w = wire_width(f->kind)) != 0) {
-			v = wire_load(at, w);
-			if (v > f->max || o + w > PROTO_MAX_DATAGRAM)
+		if (f->kind < PROTO_str) {
+			if ((w = wire_put_number(f, at, dst + o,
+				 PROTO_MAX_DATAGRAM - o)) == 0)
 				goto bad;
-			wire_put(dst + o, v, w);
 			o += w;
 			continue;
 		}
 		memcpy(&s, at, sizeof(s));
 		if (!wire_text_ok(f, s) || o + 4 > PROTO_MAX_DATAGRAM)
 			goto bad;
-		wire_put(dst + o, s.len, 4);
+		wire_put32(dst + o, (uint32_t)s.len);
 		o += 4;
 		if (f->kind == PROTO_big) {
 			*big = s.p != NULL ? s : SPAN("");
@@ -159,7 +183,7 @@ wire_decode_text(const struct proto_field *f, const uint8_t *in, size_t len,
 
 	if (len - *o < 4)
 		return -1;
-	n = (size_t)wire_get(in + *o, 4);
+	n = wire_get32(in + *o);
 	*o += 4;
 	if (f->kind == PROTO_big && big.p != NULL) {
 		/* A value that fits a datagram must have come in one. */
@@ -182,24 +206,19 @@ wire_decode(const struct proto_msg *m, const uint8_t *in, size_t len,
 	size_t o = WIRE_HEADER, w;
 	bool memfd = big.p != NULL, used = false;
 	struct span s;
-	uint64_t v;
 
-	memset(msg, 0, m->size);
-	if (len < WIRE_HEADER || wire_get(in, 2) != m->type || in[3] != 0 ||
+	/* Success sets every field. */
+	if (len < WIRE_HEADER || (in[0] | in[1] << 8) != m->type || in[3] != 0 ||
 	    in[2] != (memfd ? WIRE_MEMFD : 0))
 		goto bad;
 	for (size_t i = 0; i < m->nfields; i++) {
 		const struct proto_field *f = &m->fields[i];
 		uint8_t *at = (uint8_t *)msg + f->offset;
 
-		if ((w = wire_width(f->kind)) != 0) {
-			if (len - o < w)
+		if (f->kind < PROTO_str) {
+			if ((w = wire_get_number(f, in + o, len - o, at)) == 0)
 				goto bad;
-			v = wire_get(in + o, w);
 			o += w;
-			if (v > f->max)
-				goto bad;
-			wire_store(at, v, w);
 			continue;
 		}
 		if (wire_decode_text(f, in, len, &o, big, &s) == -1)
