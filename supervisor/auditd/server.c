@@ -332,7 +332,7 @@ server_ready(struct loop_io *io, uint32_t events)
 static int
 server_write(struct auditd_server *s)
 {
-	struct iovec iov[SERVER_IOV];
+	struct iovec iov[SERVER_IOV] UNCLEARED;
 	struct auditd_effect *e;
 	size_t all = 0;
 	int niov = 0;

@@ -13,24 +13,33 @@
 #include "common/loop.h"
 
 /* The members that every line has, sorted by name. */
-static const char *const fixed_names[] = {
-    "event", "mono", "prev", "seq", "time"};
-#define FIXED_COUNT nitems(fixed_names)
+static const struct span fixed_keys[] = {AUDITLOG_KEY("event"),
+    AUDITLOG_KEY("mono"), AUDITLOG_KEY("prev"), AUDITLOG_KEY("seq"),
+    AUDITLOG_KEY("time")};
+#define FIXED_COUNT nitems(fixed_keys)
+/* Keys are compared from their names on. */
+#define KEY_NAME 2
 
 static void
-line_key(struct auditlog_line *l, const char *key)
+line_key(struct auditlog_line *l, struct span key)
 {
-	size_t n = strlen(key);
 	uint8_t *to;
 
-	if ((to = buf_room(l->b, n + 4)) == NULL)
+	if ((to = buf_room(l->b, key.len)) == NULL)
 		return;
-	to[0] = l->b->len == l->start ? '{' : ',';
-	to[1] = '"';
-	memcpy(to + 2, key, n);
-	to[n + 2] = '"';
-	to[n + 3] = ':';
-	buf_grow(l->b, n + 4);
+	memcpy(to, key.p, key.len);
+	if (l->b->len == l->start)
+		to[0] = '{';
+	buf_grow(l->b, key.len);
+}
+
+/* A quote sorts before every character of a name. */
+static bool
+key_before(struct span a, struct span b)
+{
+	if (a.p[KEY_NAME] != b.p[KEY_NAME])
+		return a.p[KEY_NAME] < b.p[KEY_NAME];
+	return span_cmp(a, b) < 0;
 }
 
 static void
@@ -76,7 +85,7 @@ put_time(struct buf *b, uint64_t us)
 static void
 put_fixed(struct auditlog_line *l, unsigned which)
 {
-	line_key(l, fixed_names[which]);
+	line_key(l, fixed_keys[which]);
 	switch (which) {
 	case 0:
 		json_write_string(l->b, span_str(l->event));
@@ -98,18 +107,14 @@ put_fixed(struct auditlog_line *l, unsigned which)
 	}
 }
 
-/*
- * Add the fixed members that sort before `key`, or all if `key` is NULL; then
- * begin the member `key`.
- */
+/* Add the fixed members that sort before `key`; then begin the member `key`. */
 static void
-line_member(struct auditlog_line *l, const char *key)
+line_member(struct auditlog_line *l, struct span key)
 {
 	while (l->fixed < FIXED_COUNT &&
-	       (key == NULL || strcmp(fixed_names[l->fixed], key) < 0))
+	       key_before(fixed_keys[l->fixed], key))
 		put_fixed(l, l->fixed++);
-	if (key != NULL)
-		line_key(l, key);
+	line_key(l, key);
 }
 
 void
@@ -136,7 +141,7 @@ line_vis(struct auditlog_line *l, struct span s)
 }
 
 void
-auditlog_str(struct auditlog_line *l, const char *key, struct span s)
+auditlog_add_str(struct auditlog_line *l, struct span key, struct span s)
 {
 	line_member(l, key);
 	if (utf8_valid(s))
@@ -146,21 +151,21 @@ auditlog_str(struct auditlog_line *l, const char *key, struct span s)
 }
 
 void
-auditlog_json(struct auditlog_line *l, const char *key, struct span json)
+auditlog_add_json(struct auditlog_line *l, struct span key, struct span json)
 {
 	line_member(l, key);
 	buf_addspan(l->b, json);
 }
 
 void
-auditlog_u64(struct auditlog_line *l, const char *key, uint64_t v)
+auditlog_add_u64(struct auditlog_line *l, struct span key, uint64_t v)
 {
 	line_member(l, key);
 	buf_addu64(l->b, v);
 }
 
 void
-auditlog_ms(struct auditlog_line *l, const char *key, uint64_t us)
+auditlog_add_ms(struct auditlog_line *l, struct span key, uint64_t us)
 {
 	uint8_t frac[4] = ".000";
 
@@ -171,15 +176,8 @@ auditlog_ms(struct auditlog_line *l, const char *key, uint64_t us)
 }
 
 void
-auditlog_bool(struct auditlog_line *l, const char *key, bool v)
-{
-	line_member(l, key);
-	buf_adds(l->b, v ? "true" : "false");
-}
-
-void
-auditlog_hex(
-    struct auditlog_line *l, const char *key, const void *p, size_t len)
+auditlog_add_hex(
+    struct auditlog_line *l, struct span key, const void *p, size_t len)
 {
 	line_member(l, key);
 	buf_addc(l->b, '"');
@@ -194,7 +192,8 @@ auditlog_end(struct auditlog_line *l)
 	uint8_t hash[AUDITLOG_HASH];
 	struct span line;
 
-	line_member(l, NULL);
+	while (l->fixed < FIXED_COUNT)
+		put_fixed(l, l->fixed++);
 	buf_addc(l->b, '}');
 	/* Reserve space for the hash first, so that adding it cannot fail. */
 	if (l->b->failed || buf_room(l->b, AUDITLOG_TAIL + 1) == NULL) {

@@ -35,14 +35,28 @@ struct auditlog_line {
 
 void auditlog_begin(struct auditlog_line *, struct auditlog *, struct buf *,
     const char *event);
-void auditlog_str(struct auditlog_line *, const char *key, struct span);
-/* Add a member whose value is canonical JSON, unchanged. */
-void auditlog_json(struct auditlog_line *, const char *key, struct span);
-void auditlog_u64(struct auditlog_line *, const char *key, uint64_t);
-void auditlog_ms(struct auditlog_line *, const char *key, uint64_t us);
-void auditlog_bool(struct auditlog_line *, const char *key, bool);
-void auditlog_hex(struct auditlog_line *, const char *key, const void *,
+/*
+ * Add a member.  The functions take its name as AUDITLOG_KEY() of a literal; use
+ * the macros.
+ */
+#define AUDITLOG_KEY(name) SPAN(",\"" name "\":")
+void auditlog_add_str(struct auditlog_line *, struct span key, struct span);
+void auditlog_add_json(struct auditlog_line *, struct span key, struct span);
+void auditlog_add_u64(struct auditlog_line *, struct span key, uint64_t);
+void auditlog_add_ms(struct auditlog_line *, struct span key, uint64_t us);
+void auditlog_add_hex(struct auditlog_line *, struct span key, const void *,
     size_t);
+
+#define auditlog_str(l, name, s) auditlog_add_str(l, AUDITLOG_KEY(name), s)
+/* The value is canonical JSON, unchanged. */
+#define auditlog_json(l, name, s) auditlog_add_json(l, AUDITLOG_KEY(name), s)
+#define auditlog_u64(l, name, v) auditlog_add_u64(l, AUDITLOG_KEY(name), v)
+#define auditlog_ms(l, name, us) auditlog_add_ms(l, AUDITLOG_KEY(name), us)
+#define auditlog_bool(l, name, v)                                              \
+	auditlog_json(l, name, (v) ? SPAN("true") : SPAN("false"))
+#define auditlog_hex(l, name, p, len)                                          \
+	auditlog_add_hex(l, AUDITLOG_KEY(name), p, len)
+
 /*
  * Add the hash and a newline, and advance the chain. Returns 0, or -1 with
  * errno ENOBUFS if the buffer is full; the chain is then unchanged and the
