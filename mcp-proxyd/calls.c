@@ -23,6 +23,17 @@ bucket_of(struct proxy *p, uint64_t id)
 	return &p->bucket[id % PROTO_MAX_CALLS];
 }
 
+/* FNV-1a of the connection and the agent's id. */
+static struct call **
+rid_bucket(struct agent *a, const struct jsonrpc_id *rid)
+{
+	uint32_t h = 0x811c9dc5U ^ a->number;
+
+	for (size_t i = 0; i < rid->len; i++)
+		h = (h ^ rid->text[i]) * 0x01000193U;
+	return &a->p->by_rid[(h ^ h >> 16) % PROTO_MAX_CALLS];
+}
+
 void
 calls_init(struct proxy *p)
 {
@@ -66,7 +77,8 @@ calls_wake(struct proxy *p)
 }
 
 struct call *
-calls_new(struct agent *a, enum call_kind kind, uint16_t server, size_t bytes)
+calls_new(struct agent *a, enum call_kind kind, uint16_t server, size_t bytes,
+    const struct jsonrpc_id *rid)
 {
 	struct proxy *p = a->p;
 	struct call *c = p->free, **b;
@@ -85,6 +97,10 @@ calls_new(struct agent *a, enum call_kind kind, uint16_t server, size_t bytes)
 	c->name[0] = '\0';
 	b = bucket_of(p, c->id);
 	c->next = *b;
+	*b = c;
+	jsonrpc_id_copy(&c->rid, rid);
+	b = rid_bucket(a, rid);
+	c->rid_next = *b;
 	*b = c;
 	TAILQ_INSERT_TAIL(&a->calls, c, of_agent);
 	if (kind == CALL_TOOL)
@@ -115,11 +131,24 @@ calls_find_rid(struct agent *a, const struct jsonrpc_id *rid)
 {
 	struct call *c;
 
-	TAILQ_FOREACH (c, &a->calls, of_agent) {
-		if (jsonrpc_id_eq(&c->rid, rid))
+	for (c = *rid_bucket(a, rid); c != NULL; c = c->rid_next) {
+		if (c->agent == a && jsonrpc_id_eq(&c->rid, rid))
 			return c;
 	}
 	return NULL;
+}
+
+/* Take a call from its connection: its id there may be used again. */
+static void
+calls_leave(struct call *c)
+{
+	struct call **at = rid_bucket(c->agent, &c->rid);
+
+	while (*at != c)
+		at = &(*at)->rid_next;
+	*at = c->rid_next;
+	TAILQ_REMOVE(&c->agent->calls, c, of_agent);
+	c->agent = NULL;
 }
 
 void
@@ -131,7 +160,7 @@ calls_end(struct proxy *p, struct call *c)
 		at = &(*at)->next;
 	*at = c->next;
 	if (c->agent != NULL)
-		TAILQ_REMOVE(&c->agent->calls, c, of_agent);
+		calls_leave(c);
 	else
 		p->ngiven_up--;
 	c->id = 0;
@@ -150,8 +179,7 @@ calls_cancel(struct proxy *p, struct call *c)
 		calls_end(p, c);
 		return;
 	}
-	TAILQ_REMOVE(&c->agent->calls, c, of_agent);
-	c->agent = NULL;
+	calls_leave(c);
 	p->ngiven_up++;
 	worker_send(&p->w, ROLE_POLICY, 0, MSG_CANCEL, &m, -1);
 }

@@ -48,6 +48,7 @@ struct call {
 	uint64_t id; /* issued by calls.c; 0: free */
 	TAILQ_ENTRY(call) of_agent;
 	struct call *next;   /* in its bucket, or in the free list */
+	struct call *rid_next; /* in its bucket by `rid` */
 	struct agent *agent; /* NULL: given up, waiting for its end */
 	enum call_kind kind;
 	uint16_t server;   /* or PROTO_NO_SERVER */
@@ -59,7 +60,7 @@ struct call {
 	uint32_t held_ms;
 	unsigned notes;
 	char held_as[9]; /* the id by which people answer it, or "" */
-	struct jsonrpc_id rid;         /* the agent's */
+	struct jsonrpc_id rid;         /* the agent's; while there is one */
 	struct jsonrpc_id token;       /* len 0: no progress requested */
 	char name[PROXY_MAX_TOOL + 1]; /* the tool's, for messages */
 };
@@ -99,8 +100,10 @@ struct proxy {
 	struct agent agents[PROXY_MAX_AGENTS];
 	unsigned nagents, number;
 	struct proxy_server servers[PROTO_MAX_SERVERS];
+	uint16_t nservers; /* one more than the last index in use */
 	struct call calls[PROTO_MAX_CALLS];
 	struct call *free, *bucket[PROTO_MAX_CALLS];
+	struct call *by_rid[PROTO_MAX_CALLS]; /* those with an agent */
 	unsigned ncalls, ngiven_up;
 	unsigned uncredited;    /* sent, and not yet reported by CREDIT */
 	uint64_t last_id;
@@ -173,8 +176,8 @@ void calls_init(struct proxy *);
 /* Returns true if there is room for a call with `bytes` of arguments. */
 bool calls_admit(const struct proxy *, uint16_t server, size_t bytes);
 /* Make a call; calls_admit() must have returned true. */
-struct call *calls_new(
-    struct agent *, enum call_kind, uint16_t server, size_t bytes);
+struct call *calls_new(struct agent *, enum call_kind, uint16_t server,
+    size_t bytes, const struct jsonrpc_id *rid);
 /* Find a call in flight.  Returns NULL if there is none. */
 struct call *calls_find(struct proxy *, uint64_t id);
 struct call *calls_find_rid(struct agent *, const struct jsonrpc_id *);

@@ -25,7 +25,7 @@ server_of(const struct proxy *p, struct span name, struct span *tool)
 	size_t best = 0;
 
 	*tool = name;
-	for (uint16_t i = 0; i < PROTO_MAX_SERVERS; i++) {
+	for (uint16_t i = 0; i < p->nservers; i++) {
 		struct span s = p->servers[i].name;
 
 		if (!p->servers[i].used || s.len < best ||
@@ -64,31 +64,49 @@ take_token(struct agent *a, struct ask *q, const struct value *meta)
 	return 0;
 }
 
+/* The members of tools/call, sorted as those of a message are. */
+enum member {
+	MEMBER_META,
+	MEMBER_ARGUMENTS,
+	MEMBER_NAME,
+	MEMBER_TASK, /* ignored, since tasks are not offered */
+	NMEMBERS,
+};
+
+static const struct span members[NMEMBERS] = {
+    SPAN("_meta"), SPAN("arguments"), SPAN("name"), SPAN("task")};
+
+static int __attribute__((noinline))
+wrong_member(struct agent *a, const struct ask *q, struct span name)
+{
+	char shown[SHOWN];
+
+	answer_fail(a, &q->m->id, JSONRPC_PARAMS,
+	    "Invalid params: unknown member \"%s\" of tools/call",
+	    log_vis(name, shown, sizeof(shown)));
+	return -1;
+}
+
 /*
- * Refuse unknown members: "Name" beside "name" would be one member to a reader
- * that folds case.  Tasks are not offered, so `task` is ignored.
+ * Find the members.  Refuse unknown ones: "Name" beside "name" would be one
+ * member to a reader that folds case.
  */
 static int
-take_members(struct agent *a, const struct ask *q)
+take_members(
+    struct agent *a, const struct ask *q, const struct value *found[NMEMBERS])
 {
-	static const char *const known[] = {
-	    "_meta", "arguments", "name", "task"};
 	const struct value *v;
-	char shown[SHOWN];
-	size_t i;
+	unsigned i = 0;
 
 	for (v = q->m->params->child; v != NULL; v = v->next) {
-		for (i = 0; i < nitems(known); i++) {
-			if (span_is(v->key, known[i]))
-				break;
-		}
-		if (i < nitems(known))
-			continue;
-		answer_fail(a, &q->m->id, JSONRPC_PARAMS,
-		    "Invalid params: unknown member \"%s\" of tools/call",
-		    log_vis(v->key, shown, sizeof(shown)));
-		return -1;
+		while (i < NMEMBERS && span_cmp(members[i], v->key) < 0)
+			found[i++] = NULL;
+		if (i == NMEMBERS || !span_eq(members[i], v->key))
+			return wrong_member(a, q, v->key);
+		found[i++] = v;
 	}
+	while (i < NMEMBERS)
+		found[i++] = NULL;
 	return 0;
 }
 
@@ -96,14 +114,14 @@ take_members(struct agent *a, const struct ask *q)
 static int
 take_call(struct agent *a, struct ask *q)
 {
-	const struct value *params = q->m->params, *name;
+	const struct value *params = q->m->params, *name, *found[NMEMBERS];
 
 	if (params == NULL)
 		return wrong_params(a, q, "tools/call without params");
-	if (take_members(a, q) == -1 ||
-	    take_token(a, q, value_get(params, "_meta")) == -1)
+	if (take_members(a, q, found) == -1 ||
+	    take_token(a, q, found[MEMBER_META]) == -1)
 		return -1;
-	if ((name = value_get(params, "name")) == NULL)
+	if ((name = found[MEMBER_NAME]) == NULL)
 		return wrong_params(a, q, "name is missing");
 	if (name->type != VALUE_STRING)
 		return wrong_params(a, q, "name must be a string");
@@ -114,7 +132,7 @@ take_call(struct agent *a, struct ask *q)
 		return wrong_params(a, q, "name is longer than 256 bytes");
 	if (memchr(q->name.p, '\0', q->name.len) != NULL)
 		return wrong_params(a, q, "name holds a NUL");
-	q->args = value_get(params, "arguments");
+	q->args = found[MEMBER_ARGUMENTS];
 	if (q->args != NULL && q->args->type != VALUE_OBJECT)
 		return wrong_params(a, q, "arguments must be an object");
 	return 0;
@@ -154,11 +172,12 @@ static int
 take_tools_call(struct agent *a, const struct jsonrpc *m)
 {
 	struct proxy *p = a->p;
-	struct ask q = {.m = m};
+	struct ask q UNCLEARED;
 	struct msg_CALL msg;
 	struct span tool;
 	struct call *c;
 
+	q.m = m;
 	if (in_flight(a, m) || take_call(a, &q) == -1 ||
 	    encode_args(a, &q) == -1)
 		return 0;
@@ -168,8 +187,7 @@ take_tools_call(struct agent *a, const struct jsonrpc *m)
 	msg.progress = q.token.len != 0;
 	if (!calls_admit(p, msg.server, msg.args.len))
 		return -1;
-	c = calls_new(a, CALL_TOOL, msg.server, msg.args.len);
-	jsonrpc_id_copy(&c->rid, &m->id);
+	c = calls_new(a, CALL_TOOL, msg.server, msg.args.len, &m->id);
 	jsonrpc_id_copy(&c->token, &q.token);
 	memcpy(c->name, q.name.p, q.name.len);
 	c->name[q.name.len] = '\0';
@@ -269,7 +287,7 @@ take_bad(struct agent *a, struct span line, struct jsonrpc *m)
 int
 request_take(struct agent *a, struct span line)
 {
-	struct jsonrpc m;
+	struct jsonrpc m UNCLEARED;
 	int r = 0;
 
 	value_pool_reset(a->p->pool);

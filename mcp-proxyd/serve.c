@@ -27,6 +27,8 @@ on_server(struct chan *c, const struct msg_SERVER *m)
 		    c, "SERVER %u twice or without a name", m->index);
 	s->used = true;
 	s->name = span_str(s->name_text);
+	if (p->nservers <= m->index)
+		p->nservers = (uint16_t)(m->index + 1);
 	return 0;
 }
 

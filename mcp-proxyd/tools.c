@@ -51,8 +51,7 @@ tools_ask(struct agent *a, const struct jsonrpc_id *id)
 	}
 	if (!calls_admit(p, PROTO_NO_SERVER, 0))
 		return -1;
-	c = calls_new(a, CALL_LIST, PROTO_NO_SERVER, 0);
-	jsonrpc_id_copy(&c->rid, id);
+	c = calls_new(a, CALL_LIST, PROTO_NO_SERVER, 0, id);
 	c->deadline = p->list_until;
 	return 0;
 }

@@ -289,7 +289,7 @@ server_long(struct backd *b)
 void
 server_line(struct backd *b, struct span line)
 {
-	struct jsonrpc m;
+	struct jsonrpc m UNCLEARED;
 
 	if (line.len != 0 && line.p[line.len - 1] == '\r')
 		line.len--;

@@ -62,48 +62,55 @@ jsonrpc_id_set(struct jsonrpc_id *id, const struct value *v)
 	return r;
 }
 
-static const struct {
-	const char *name;
-	bool answer; /* found in answers only */
-} members[] = {
-    {"error", true},
-    {"id", false},
-    {"jsonrpc", false},
-    {"method", false},
-    {"params", false},
-    {"result", true},
+/* The members of JSON-RPC, sorted as those of a message are. */
+enum member {
+	MEMBER_ERROR,
+	MEMBER_ID,
+	MEMBER_JSONRPC,
+	MEMBER_METHOD,
+	MEMBER_PARAMS,
+	MEMBER_RESULT,
+	NMEMBERS,
 };
 
-#define NMEMBERS nitems(members)
+static const struct span members[NMEMBERS] = {SPAN("error"), SPAN("id"),
+    SPAN("jsonrpc"), SPAN("method"), SPAN("params"), SPAN("result")};
 
-/* Refuse any member that is not of JSON-RPC, spelt exactly. */
-static bool
-members_known(struct jsonrpc *m, const struct value *root)
+/*
+ * Find the members of a message.  Returns the first that is not of JSON-RPC,
+ * spelt exactly, or NULL.
+ */
+static const struct value *
+find_members(const struct value *root, const struct value *found[NMEMBERS])
 {
-	char shown[NAME_MAX_SHOWN];
-	const struct value *v;
-	size_t i;
+	const struct value *v, *unknown = NULL;
+	unsigned i = 0;
 
 	for (v = root->child; v != NULL; v = v->next) {
-		for (i = 0; i < NMEMBERS; i++) {
-			if (span_is(v->key, members[i].name))
-				break;
-		}
-		if (i < NMEMBERS)
-			continue;
-		bad(m, JSONRPC_INVALID,
-		    "Invalid Request: unknown member \"%s\"",
-		    log_vis(v->key, shown, sizeof(shown)));
-		return false;
+		while (i < NMEMBERS && span_cmp(members[i], v->key) < 0)
+			found[i++] = NULL;
+		if (i < NMEMBERS && span_eq(members[i], v->key))
+			found[i++] = v;
+		else if (unknown == NULL)
+			unknown = v;
 	}
-	return true;
+	while (i < NMEMBERS)
+		found[i++] = NULL;
+	return unknown;
+}
+
+static void __attribute__((noinline))
+bad_member(struct jsonrpc *m, struct span name)
+{
+	char shown[NAME_MAX_SHOWN];
+
+	bad(m, JSONRPC_INVALID, "Invalid Request: unknown member \"%s\"",
+	    log_vis(name, shown, sizeof(shown)));
 }
 
 static bool
-version_good(struct jsonrpc *m, const struct value *root)
+version_good(struct jsonrpc *m, const struct value *v)
 {
-	const struct value *v = value_get(root, "jsonrpc");
-
 	if (v == NULL)
 		bad(m, JSONRPC_INVALID,
 		    "Invalid Request: member jsonrpc is missing");
@@ -169,15 +176,16 @@ read_error(struct jsonrpc *m, const struct value *error)
 }
 
 static void
-read_answer(
-    struct jsonrpc *m, const struct value *root, const struct value *error)
+read_answer(struct jsonrpc *m, const struct value *const found[NMEMBERS])
 {
+	const struct value *error = found[MEMBER_ERROR];
+
 	m->kind = JSONRPC_RESULT;
-	m->result = value_get(root, "result");
+	m->result = found[MEMBER_RESULT];
 	if (m->result != NULL && error != NULL)
 		bad(m, JSONRPC_INVALID,
 		    "Invalid Request: both result and error");
-	else if (value_get(root, "params") != NULL)
+	else if (found[MEMBER_PARAMS] != NULL)
 		bad(m, JSONRPC_INVALID, "Invalid Request: params in an answer");
 	else if (error != NULL)
 		read_error(m, error);
@@ -186,11 +194,12 @@ read_answer(
 }
 
 static void
-read_call(
-    struct jsonrpc *m, const struct value *root, const struct value *method)
+read_call(struct jsonrpc *m, const struct value *const found[NMEMBERS])
 {
+	const struct value *method = found[MEMBER_METHOD];
+
 	m->kind = m->rid != NULL ? JSONRPC_REQUEST : JSONRPC_NOTIFICATION;
-	m->params = value_get(root, "params");
+	m->params = found[MEMBER_PARAMS];
 	if (method->type != VALUE_STRING)
 		bad(m, JSONRPC_INVALID,
 		    "Invalid Request: method must be a string, not %s",
@@ -198,7 +207,7 @@ read_call(
 	else if (m->response)
 		bad(m, JSONRPC_INVALID,
 		    "Invalid Request: method and %s in one message",
-		    value_get(root, "result") != NULL ? "result" : "error");
+		    found[MEMBER_RESULT] != NULL ? "result" : "error");
 	else if (m->params != NULL && m->params->type != VALUE_OBJECT)
 		bad(m, JSONRPC_INVALID,
 		    "Invalid Request: params must be an object, not %s",
@@ -220,7 +229,7 @@ static void
 read_root(
     struct jsonrpc *m, const struct value *root, const struct json_fail *fail)
 {
-	const struct value *method, *error;
+	const struct value *found[NMEMBERS], *unknown;
 
 	m->kind = JSONRPC_BAD;
 	m->id.len = 0;
@@ -245,16 +254,19 @@ read_root(
 		    value_type_name(root->type));
 		return;
 	}
-	method = value_get(root, "method");
-	error = value_get(root, "error");
-	m->response = error != NULL || value_get(root, "result") != NULL;
-	if (!id_good(m, value_get(root, "id"), error != NULL) ||
-	    !members_known(m, root) || !version_good(m, root))
+	unknown = find_members(root, found);
+	m->response =
+	    found[MEMBER_ERROR] != NULL || found[MEMBER_RESULT] != NULL;
+	if (!id_good(m, found[MEMBER_ID], found[MEMBER_ERROR] != NULL))
 		return;
-	if (method != NULL)
-		read_call(m, root, method);
+	if (unknown != NULL)
+		bad_member(m, unknown->key);
+	else if (!version_good(m, found[MEMBER_JSONRPC]))
+		return;
+	else if (found[MEMBER_METHOD] != NULL)
+		read_call(m, found);
 	else if (m->response)
-		read_answer(m, root, error);
+		read_answer(m, found);
 	else
 		bad(m, JSONRPC_INVALID,
 		    "Invalid Request: neither method, result nor error");
