@@ -11,6 +11,7 @@
 
 #define DIGITS_MIN 13U
 #define DIGITS_MAX 19U
+#define SSN_DIGITS 9U
 
 struct key_kind {
 	const char *prefix;
@@ -36,8 +37,12 @@ is_digit(uint8_t c)
 static bool
 is_word(uint8_t c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'z') ||
-	       (c >= 'A' && c <= 'Z') || c == '_';
+	static const bool words[UINT8_MAX + 1] = {['0' ... '9'] = true,
+	    ['a' ... 'z'] = true,
+	    ['A' ... 'Z'] = true,
+	    ['_'] = true};
+
+	return words[c];
 }
 
 static bool
@@ -97,10 +102,10 @@ match_card(struct span s, size_t at, uint8_t *dst, size_t *n)
 static size_t
 match_ssn(struct span s, size_t at, uint8_t *dst, size_t *n)
 {
-	uint8_t d[9];
+	uint8_t d[SSN_DIGITS];
 	size_t i = at, count = 0;
 
-	while (count < 9 && i < s.len) {
+	while (count < SSN_DIGITS && i < s.len) {
 		if ((count == 3 || count == 5) &&
 		    (s.p[i] == '-' || s.p[i] == ' '))
 			i++;
@@ -108,7 +113,7 @@ match_ssn(struct span s, size_t at, uint8_t *dst, size_t *n)
 			return 0;
 		d[count++] = s.p[i++];
 	}
-	if (count < 9 || !boundary(s, i) || d[0] == '9' ||
+	if (count < SSN_DIGITS || !boundary(s, i) || d[0] == '9' ||
 	    memcmp(d, "000", 3) == 0 || memcmp(d, "666", 3) == 0 ||
 	    memcmp(d + 3, "00", 2) == 0 || memcmp(d + 5, "0000", 4) == 0)
 		return 0;
@@ -145,6 +150,40 @@ match_key(struct span s, size_t at, uint8_t *dst, size_t *n)
 		return i;
 	}
 	return 0;
+}
+
+/* Returns true if a key may begin there: the first two letters of `kinds`. */
+static bool
+may_begin(struct span s, size_t at)
+{
+	uint8_t next = at + 1 < s.len ? s.p[at + 1] : 0;
+
+	switch (s.p[at]) {
+	case 's':
+		return next == 'k';
+	case 'g':
+		return next == 'h';
+	case 'x':
+		return next == 'o';
+	case 'A':
+		return next == 'K';
+	default:
+		return false;
+	}
+}
+
+/* Returns true if the text may contain a secret: a key, or enough digits. */
+static bool
+may_hold(struct span s)
+{
+	size_t digits = 0;
+
+	for (size_t i = 0; i < s.len; i++) {
+		digits += is_digit(s.p[i]);
+		if (digits == SSN_DIGITS || may_begin(s, i))
+			return true;
+	}
+	return false;
 }
 
 static size_t
@@ -201,6 +240,10 @@ redact_string(struct value_pool *pool, struct span s, struct span *out)
 	uint8_t *p;
 	size_t len;
 
+	if (!may_hold(s)) {
+		*out = s;
+		return 0;
+	}
 	len = mask(s, NULL, &changed);
 	if (!changed) {
 		*out = s;

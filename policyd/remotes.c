@@ -48,14 +48,16 @@ repository(const struct work *k)
 bool
 remotes_wanted(const struct policyd_env *env, const struct work *k)
 {
-	const struct session *s = asked(env);
+	const struct session *s;
 	unsigned n = 0;
 
+	if (!k->srv->is_git)
+		return false;
+	s = asked(env);
 	for (size_t i = 0; i < k->args.n; i++)
 		n += is_remote(&k->args.values[i]);
 	/* A clone reads no repository: its URL is in the arguments. */
-	return n != 0 && n <= REMOTES_NAMES && k->srv->is_git &&
-	       !span_is(k->tool, "git_clone") && s != NULL &&
+	return n != 0 && n <= REMOTES_NAMES && !span_is(k->tool, "git_clone") && s != NULL &&
 	       s->state == PROTO_STATE_READY && env->remotes.n < REMOTES_MAX &&
 	       repository(k).p != NULL;
 }

@@ -415,6 +415,9 @@ policyd_serve(struct worker *w)
 {
 	/* clang-format off */
 	static const struct chan_handler handlers[] = {
+		/* Frequent ones first: handlers are found by linear search. */
+		HANDLER(CALL,		on_call),
+		HANDLER(ENDED,		on_ended),
 		HANDLER(SETTINGS,	on_settings),
 		HANDLER(PROTECT,	on_protect),
 		HANDLER(SERVER,		on_server),
@@ -427,9 +430,7 @@ policyd_serve(struct worker *w)
 		HANDLER(EVAL,		on_eval),
 		HANDLER(SERVER_FAIL,	on_server_fail),
 		HANDLER(BUDGET_CALLS,	on_budget_calls),
-		HANDLER(CALL,		on_call),
 		HANDLER(CANCEL,		on_cancel),
-		HANDLER(ENDED,		on_ended),
 		HANDLER(VERDICT_GO,	on_verdict),
 		HANDLER(REVOKE_GO,	on_revoke),
 		HANDLER(RESTORE_GRANT,	on_restore_grant),

@@ -195,6 +195,7 @@ int
 call_ended(struct policyd_env *env, uint64_t id, bool error, const char **why)
 {
 	struct call *call = calls_find(&env->calls, id);
+	bool instance;
 
 	*why = "the end of a call that is not in flight";
 	if (call == NULL || call->state != CALL_RELEASED)
@@ -203,7 +204,10 @@ call_ended(struct policyd_env *env, uint64_t id, bool error, const char **why)
 	if (error && call->grant != 0)
 		(void)tool_grant_end(
 		    env, call->grant, true, "one of its calls failed");
+	/* Only the call of an instance has its index. */
+	instance = call->at >= PROTO_FIRST_INSTANCE;
 	calls_end(&env->calls, call);
-	instance_ended(env, id);
+	if (instance)
+		instance_ended(env, id);
 	return 0;
 }

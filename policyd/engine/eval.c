@@ -129,7 +129,7 @@ static bool
 check_domains(const struct request *r, struct decision *d)
 {
 	const struct arg_value *v;
-	char domain[DOMAIN_MAX_HOST + 64], server[100];
+	char domain[DOMAIN_MAX_HOST + 64] UNCLEARED, server[100] UNCLEARED;
 
 	if (r->server == NULL || r->server->domains == NULL)
 		return false;
@@ -215,7 +215,7 @@ void
 eval_request(
     const struct engine *e, const struct request *r, struct decision *d)
 {
-	char server[100], tool[200];
+	char server[100] UNCLEARED, tool[200] UNCLEARED;
 
 	if (r->server != NULL && r->server->trusted) {
 		decide(d, PROTO_ALLOW, SPAN("trusted-server"),

@@ -49,6 +49,8 @@ unknown_names(
 	for (v = args->child; v != NULL; v = v->next) {
 		if (property(&p, v->key) != NULL)
 			continue;
+		if (n == 0)
+			buf_adds(b, "Unknown argument(s): ");
 		if (n++ < 8)
 			add_name(b, n == 1 ? "" : ", ", v->key);
 	}
@@ -64,7 +66,6 @@ check_names(const struct value *args, const struct value *props,
 	int ret = -1;
 
 	buf_init(&b, 1 << 16);
-	buf_adds(&b, "Unknown argument(s): ");
 	if (unknown_names(args, props, &b) == 0) {
 		ret = 0;
 		goto out;
