@@ -382,8 +382,13 @@ terminal_open(const struct terminal_how *how, const char *socket)
 		return 0;
 	if (how->kind == TERMINAL_PIPES)
 		return open_pipes(-1);
-	if (open_pty() == -1)
+	if (open_pty() == -1) {
+		/* One number for all sandboxes, whichever took them. */
+		if (errno == ENOSPC)
+			bridge_die("a terminal for the agent "
+				   "(/proc/sys/kernel/pty/max)");
 		return -1;
+	}
 	while (!term_env.sized) {
 		p = (struct pollfd){.fd = term_env.sock, .events = POLLIN};
 		if (poll(&p, 1, terminal_timeout()) == -1 && errno != EINTR)

@@ -88,9 +88,8 @@ descend(pid_t pid, unsigned threads, pid_t *list, unsigned n)
 	return n;
 }
 
-/* Call `each` with the text of every process's status. */
-static void
-walk(pid_t root, void (*each)(pid_t, const char *, void *), void *arg)
+void
+usage_each(pid_t root, usage_each_fn *each, void *arg)
 {
 	static pid_t list[USAGE_PROCESSES];
 	char text[4096];
@@ -177,7 +176,7 @@ usage_read(pid_t root, struct usage *u)
 {
 	struct count c = {.root = root};
 
-	walk(root, count_status, &c);
+	usage_each(root, count_status, &c);
 	c.u.memory += tmpfs_used(c.inside, "/tmp", &c.u.tmp_full);
 	c.u.memory += tmpfs_used(c.inside, "/dev/shm", &c.u.shm_full);
 	*u = c.u;
@@ -188,7 +187,7 @@ usage_exact(pid_t root)
 {
 	struct count c = {.root = root};
 
-	walk(root, count_exact, &c);
+	usage_each(root, count_exact, &c);
 	return c.exact + c.u.memory +
 	       tmpfs_used(c.inside, "/tmp", &c.u.tmp_full) +
 	       tmpfs_used(c.inside, "/dev/shm", &c.u.shm_full);

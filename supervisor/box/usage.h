@@ -18,6 +18,9 @@ struct usage {
 	bool tmp_full, shm_full;
 };
 
+/* Call `each` for `root` and all its descendants, with the text of its status. */
+typedef void usage_each_fn(pid_t, const char *status, void *);
+void usage_each(pid_t root, usage_each_fn *, void *);
 /*
  * Measure `root` and all its descendants. Memory shared by several processes is
  * counted for each of them, unlike in usage_exact(). A process that ends

@@ -16,10 +16,10 @@
 #include <string.h>
 
 #include "box/cgroup/group.h"
+#include "box/hoard.h"
 #include "box/oom.h"
 #include "box/sandbox.h"
 #include "box/usage.h"
-#include "host/inflight.h"
 #include "sup.h"
 
 #define LOOK_MS 1000U
@@ -35,7 +35,6 @@ static struct {
 	uint64_t home_at; /* loop_now() of the next count */
 	uint64_t free;    /* bytes of the disk that must stay free */
 	bool told_processes, told_tmp, told_shm, told_memory;
-	bool told_inflight;
 	unsigned killed; /* by the kernel, before this turn */
 } watcher_env;
 
@@ -215,28 +214,13 @@ look_home(void)
 	tree_end(t);
 }
 
-/*
- * If this process cannot pass a descriptor, neither can the workers: their limit
- * is the same.
- */
 static void
-look_inflight(void)
+look_hoard(void)
 {
-	char text[400], names[128];
+	char why[300];
 
-	if (inflight_possible()) {
-		watcher_env.told_inflight = false;
-		return;
-	}
-	if (watcher_env.told_inflight)
-		return;
-	watcher_env.told_inflight = true;
-	inflight_holders(names, sizeof(names));
-	snprintf(text, sizeof(text),
-	    "programs of this user hold more descriptors in flight than ulimit "
-	    "-Hn%s%s. Until they end, large results and new connections wait",
-	    names[0] != '\0' ? ", most of them " : "", names);
-	sup_alarm("the session", "limit", text);
+	if (hoard_look(sup.agent_ended ? 0 : sandbox_root(), why, sizeof(why)))
+		end_over("%s", why);
 }
 
 static void
@@ -253,7 +237,7 @@ look(struct loop_timer *timer)
 			    &sup.instances[i].sp, &ms);
 	group_look(server_killed);
 	look_disk();
-	look_inflight();
+	look_hoard();
 	look_home();
 	if (watcher_env.home.depth != 0 && ms > LOOK_FULLER_MS)
 		ms = LOOK_FULLER_MS;

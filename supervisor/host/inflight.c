@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "credential/handover.h"
+#include "host/fdinfo.h"
 
 #define INFLIGHT_NAMED 3U
-#define INFLIGHT_FILES 200000U /* looked at in all processes */
 
 struct holder {
 	long pid;
@@ -99,35 +99,6 @@ inflight_read(int dir, const char *name, char *text, size_t cap)
 	return n > 0;
 }
 
-/* Returns what waits in the sockets of a process. */
-static uint64_t
-inflight_of(int proc, unsigned *files)
-{
-	char text[512], *at;
-	struct dirent *e;
-	uint64_t sum = 0;
-	DIR *d;
-	int fd;
-
-	if ((fd = openat(proc, "fdinfo", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) ==
-	    -1)
-		return 0;
-	if ((d = fdopendir(fd)) == NULL) {
-		close(fd);
-		return 0;
-	}
-	while (*files < INFLIGHT_FILES && (e = readdir(d)) != NULL) {
-		if (e->d_name[0] == '.')
-			continue;
-		(*files)++;
-		if (inflight_read(fd, e->d_name, text, sizeof(text)) &&
-		    (at = strstr(text, "\nscm_fds:")) != NULL)
-			sum += strtoull(at + sizeof("\nscm_fds:") - 1, NULL, 10);
-	}
-	closedir(d);
-	return sum;
-}
-
 /* Keep the holders with most of them, the first with most. */
 static void
 inflight_keep(struct holder *list, const struct holder *h)
@@ -150,8 +121,8 @@ inflight_keep(struct holder *list, const struct holder *h)
 static void
 inflight_scan(struct holder *list)
 {
+	struct fdinfo f = {0};
 	struct holder h;
-	unsigned files = 0;
 	struct dirent *e;
 	DIR *d;
 	int fd;
@@ -164,7 +135,9 @@ inflight_scan(struct holder *list)
 			 O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
 			continue;
 		h = (struct holder){.pid = strtol(e->d_name, NULL, 10)};
-		h.fds = inflight_of(fd, &files);
+		f.flying = f.watches = 0;
+		fdinfo_add(&f, fd);
+		h.fds = f.flying;
 		if (h.fds != 0 && inflight_read(fd, "comm", h.name,
 				      sizeof(h.name))) {
 			h.name[strcspn(h.name, "\n")] = '\0';

@@ -39,9 +39,10 @@ a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
 null = os.open("/dev/null", os.O_RDONLY)
 held = 0
 try:
-    while True:
+    while held != MOST:
         socket.send_fds(a, [b"x"], [null] * 100)
         held += 100
+    why = 0
 except OSError as e:
     why = e.errno
 with open("/workspace/new", "w") as f:
@@ -81,9 +82,12 @@ def build(work, name, provider, most=None):
         [h.rule("ok", "allow", tool=["echo", "big"])], {"echo": h.ECHO_TOOLS},
         provider=provider)
     if most:
-        s.argv = ["/usr/bin/prlimit", f"--nofile={most}:{most}", "--",
-                  *s.argv]
+        s.argv = limited(most, s.argv)
     return s
+
+
+def limited(most, argv):
+    return ["/usr/bin/prlimit", f"--nofile={most}:{most}", "--", *argv]
 
 
 def cpu(pids):
@@ -158,20 +162,31 @@ def weak_is_stopped(work, provider, weak, client):
 def doctor(s, most):
     """Returns the row of icctl doctor, run with this limit."""
     r = subprocess.run(
-        ["/usr/bin/prlimit", f"--nofile={most}:{most}", "--",
-         h.program("icctl"), "--json", "doctor"], env=s.env,
+        limited(most, [h.program("icctl"), "--json", "doctor"]), env=s.env,
         capture_output=True, text=True, timeout=60 * h.PATIENCE, check=False)
     return next(c for c in json.loads(r.stdout)["checks"]
                 if c["check"] == "descriptors")
 
 
-def attack(work, provider):
-    place = os.path.join(work, "attacker")
+def attack(work, name, most=None, count=None):
+    place = os.path.join(work, name)
     os.makedirs(place, mode=0o700)
-    return h.Session(place, None, [h.rule("no", "deny")], {},
-                     config={"limits": {"openFiles": ATTACKER}},
-                     runtime="bwrap",
-                     options=["--", "/usr/bin/python3", "-c", HOLD])
+    s = h.Session(place, None, [h.rule("no", "deny")], {},
+                  config={"limits": {"openFiles": ATTACKER}},
+                  runtime="bwrap",
+                  options=["--", "/usr/bin/python3", "-c",
+                           f"MOST = {count}\n" + HOLD])
+    if most:
+        s.argv = limited(most, s.argv)
+    return s
+
+
+def hoarder(s):
+    """Its session cannot pass descriptors, and its agent holds many."""
+    t.equal(s.wait(30), 137, "an agent that holds many ends its own session")
+    said = s.events("stop")[-1]["detail"]["reason"]
+    t.ok("the agent holds" in said and "in flight" in said,
+         "and the reason is on record", said)
 
 
 def released(weak, client, w):
@@ -186,9 +201,13 @@ def run(work):
     provider = h.Provider(work)
     weak = build(work, "weak", provider, WEAK)
     other = build(work, "other", provider)
-    with attack(work, provider) as attacker, weak, other:
+    with attack(work, "attacker") as attacker, weak, other, \
+            attack(work, "hoarder", WEAK, 100) as second:
         client, good = weak.client(), other.client()
         works(weak, client, "the baseline before")
+        h.put(second.workspace + "/hold", "")
+        h.wait_for(lambda: os.path.exists(second.workspace + "/held"),
+                   "the second holds none")
         h.put(attacker.workspace + "/hold", "")
         path = attacker.workspace + "/held"
         h.wait_for(lambda: os.path.exists(path), "it holds none")
@@ -197,6 +216,7 @@ def run(work):
         t.equal((hard, why), (ATTACKER, 109), "the agent gets ETOOMANYREFS")
         t.ok(held > WEAK, f"it holds {held} descriptors in flight")
         w = weak_is_stopped(work, provider, weak, client)
+        hoarder(second)
         row = doctor(other, WEAK)
         t.ok(row["result"] == "WRONG" and "held by: python3" in row["remedy"],
              "icctl doctor names the program", row)
