@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: ISC
 """A small reader of JSON Schemas, which shares no code with the product. An
-unknown keyword is an error."""
+unknown keyword is an error, and so is a member that a schema does not list:
+programs ignore those, but the product must not write them."""
 
 TYPES = {"object": dict, "array": list, "string": str, "null": type(None)}
 IGNORED = {"$schema", "$comment", "title", "description"}
@@ -15,13 +16,28 @@ def is_type(value, name):
     return isinstance(value, TYPES[name])
 
 
+def named(schemas, value):
+    """Returns those that name this event."""
+    name = value.get("event") if isinstance(value, dict) else None
+    return [s for s in schemas
+            if s.get("properties", {}).get("event", {}).get("const") == name]
+
+
 def anyof(schemas, value):
     """Returns why none fits. Where they name an event, only that one counts."""
-    name = value.get("event") if isinstance(value, dict) else None
-    mine = [s for s in schemas
-            if s.get("properties", {}).get("event", {}).get("const") == name]
-    tried = [fits(s, value) for s in mine]
-    return "" if "" in tried else str(tried or f"no event is named {name}")
+    tried = [matches(s, value) for s in named(schemas, value)]
+    return "" if "" in tried else str(tried or "no event is named so")
+
+
+def unlisted(schema, value):
+    """Returns the members that neither the schema nor its alternative for this
+    event lists."""
+    if "properties" not in schema or not isinstance(value, dict):
+        return ""
+    known = set(schema["properties"])
+    for s in named(schema.get("anyOf", []), value):
+        known |= set(s["properties"])
+    return ", ".join(f"{k} is not listed" for k in value.keys() - known)
 
 
 RULES = {
@@ -37,6 +53,11 @@ RULES = {
 
 def fits(schema, value):
     """Returns "", or why the value does not fit."""
+    return matches(schema, value) or unlisted(schema, value)
+
+
+def matches(schema, value):
+    """The same, without regard to members that are not listed."""
     for key, s in schema.items():
         if key in IGNORED:
             continue

@@ -14,9 +14,13 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
+from fits import fits  # noqa: E402
 from terminal import Terminal  # noqa: E402
 
 t = h.Tap()
+with open(os.path.join(h.PREFIX, "share", "ironcurtain",
+                       "events.schema.json"), encoding="utf-8") as f:
+    SCHEMA = json.load(f)
 # Says what it was told before; `m` is the message.
 AGENT = r"""#!/bin/sh
 m=$(cat)
@@ -126,11 +130,21 @@ class Talk:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind=None, *_):
         if self.started.returncode == 0:
             self.icctl("stop")
             h.wait_for(lambda: not os.path.exists(
                 f"/proc/{self.told['pid']}/ns"), "the session does not end")
+            if kind is None:
+                self.check_kept()
+
+    def check_kept(self):
+        """Each event of the conversation is as the schema says."""
+        if not os.path.exists(os.path.join(self.s.dir, "events.jsonl")):
+            return
+        bad = [(why, e) for e in self.kept() if (why := fits(SCHEMA, e))]
+        if bad:
+            raise RuntimeError(f"events that do not fit: {bad[:3]}"[:2000])
 
     def popen(self, *args, **kw):
         return subprocess.Popen([h.program("icctl"), *args], env=self.s.env,

@@ -60,6 +60,8 @@ def proper(events, name):
     bad = [(fits(SCHEMA, e), e) for e in events if fits(SCHEMA, e)]
     t.ok(events and not bad, f"{name}: each event is as the schema says",
          bad[:3])
+    t.equal(fits(SCHEMA, {**events[0], "more": 1}), "more is not listed",
+            f"{name}: and another member would be found")
     t.equal([e["event"] for e in events if e["event"] in ENDS], ENDS,
             f"{name}: one turn, then the end")
     t.ok(events[0]["event"] == "session" and events[-1]["event"] == "end",
