@@ -98,6 +98,13 @@ bool value_bool(const struct value *v, const char *key, bool dflt);
 int value_int(const struct value *number, int64_t min, int64_t max,
     int64_t *out);
 bool value_eq(const struct value *, const struct value *);
+/*
+ * Call `take` with the text of each string in the tree, in document order and
+ * without recursion; names of members are no strings here. Returns false as
+ * soon as `take` does, or if the tree is too deep.
+ */
+bool value_strings(const struct value *root,
+    bool (*take)(void *arg, struct span text), void *arg);
 /* Returns a name for messages: "null", "a string" and so on. */
 const char *value_type_name(enum value_type);
 

@@ -123,6 +123,8 @@ void icctl_put_entry(json_object *server);
 /* Write a path as people read it, with ~ for their home; returns `dst`. */
 #define ICCTL_PATH 4400U
 const char *icctl_path(const char *path, char dst[ICCTL_PATH]);
+/* Warn with strerror(errno) and what to do about it: "PATH: reason. Do this". */
+void icctl_warn_errno(const char *path);
 /* Print a line of JSON in printable ASCII, with \uXXXX for the rest. */
 void icctl_put_json(json_object *);
 /* Do the same with the text of well-formed JSON, without a newline. */

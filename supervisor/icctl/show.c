@@ -6,6 +6,8 @@
  */
 #include "icctl/icctl.h"
 
+#include <err.h>
+#include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
@@ -14,6 +16,7 @@
 
 #include "common/sha256.h"
 #include "common/visible.h"
+#include "config/fault.h"
 #include "config/paths.h"
 
 #define SHOW_MAX 400 /* bytes of one text */
@@ -66,6 +69,14 @@ icctl_put_prose(struct span s)
 	if (b.len != 0)
 		(void)fwrite(buf_span(&b).p, 1, b.len, stdout);
 	buf_free(&b);
+}
+
+void
+icctl_warn_errno(const char *path)
+{
+	int error = errno;
+
+	warnx("%s: %s%s", path, strerror(error), fault_remedy(error));
 }
 
 const char *

@@ -190,7 +190,7 @@ learn_write(const char *path, const struct buf *text)
 			r = jsonfile_replace(path, buf_span(&visible));
 	}
 	if (r == -1)
-		warnx("%s: %s%s", path, strerror(errno), fault_remedy(errno));
+		icctl_warn_errno(path);
 	json_object_put(o);
 	buf_free(&visible);
 	return r;

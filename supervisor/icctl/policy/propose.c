@@ -26,29 +26,15 @@ struct strings {
 	bool too_many;
 };
 
-/* Iterate instead of recursing, because the tree comes from a log. */
-static void
-gather(const struct value *root, struct strings *out)
+static bool
+gather(void *arg, struct span text)
 {
-	const struct value *stack[VALUE_MAX_DEPTH + 1], *v = root;
-	size_t depth = 0;
+	struct strings *out = arg;
 
-	while (v != NULL) {
-		if (v->type == VALUE_STRING) {
-			if (out->n == VALUES_MAX)
-				out->too_many = true;
-			else
-				out->list[out->n++] = v->text;
-		}
-		if (v->child != NULL && depth < VALUE_MAX_DEPTH) {
-			stack[depth++] = v;
-			v = v->child;
-			continue;
-		}
-		while (v != root && v->next == NULL && depth > 0)
-			v = stack[--depth];
-		v = v == root ? NULL : v->next;
-	}
+	out->too_many = out->n == VALUES_MAX;
+	if (!out->too_many)
+		out->list[out->n++] = text;
+	return !out->too_many;
 }
 
 static struct span
@@ -313,7 +299,8 @@ learn_propose(struct learn *l, struct learn_call *c)
 		ar = annot_arg_roles(&t->args[i], c->request.args);
 		roles |= ar->mask;
 		for (unsigned k = 0; v != NULL && k < ar->n; k++)
-			gather(v, &by_role[ar->list[k]]);
+			(void)value_strings(
+			    v, gather, &by_role[ar->list[k]]);
 	}
 	for (unsigned r = 0; r < ARG_COUNT; r++)
 		if (by_role[r].too_many)

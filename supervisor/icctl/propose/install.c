@@ -32,7 +32,7 @@ place_dir(const char *path)
 {
 	if (mkdir(path, 0700) == 0 || errno == EEXIST)
 		return 0;
-	warnx("%s: %s%s", path, strerror(errno), fault_remedy(errno));
+	icctl_warn_errno(path);
 	return -1;
 }
 
@@ -87,8 +87,7 @@ place_write(const struct propose *p, const char *dir, const struct buf *text)
 		} else if (f->path != NULL &&
 			   jsonfile_replace(path, span_of(f->text, f->len)) ==
 			       -1) {
-			warnx("%s: %s%s", path, strerror(errno),
-			    fault_remedy(errno));
+			icctl_warn_errno(path);
 			return -1;
 		}
 	}
@@ -166,8 +165,7 @@ place_install(const struct propose *p, const struct place *at)
 		}
 		place_drop(at);
 	} else if (rename(at->next, at->dir) == -1) {
-		warnx("%s: %s%s", at->dir, strerror(errno),
-		    fault_remedy(errno));
+		icctl_warn_errno(at->dir);
 		return ICCTL_FAILED;
 	}
 	printf("Installed in %s. Use it: icctl start --policy %s\n",

@@ -31,26 +31,10 @@ dim_add(struct propose_dim *d, struct span s)
 	return true;
 }
 
-/* Take every string in the tree, without recursion: it comes from a log. */
 static bool
-dim_gather(struct propose_dim *d, const struct value *root)
+dim_take(void *d, struct span text)
 {
-	const struct value *stack[VALUE_MAX_DEPTH + 1], *v = root;
-	size_t depth = 0;
-
-	while (v != NULL) {
-		if (v->type == VALUE_STRING && !dim_add(d, v->text))
-			return false;
-		if (v->child != NULL && depth < VALUE_MAX_DEPTH) {
-			stack[depth++] = v;
-			v = v->child;
-			continue;
-		}
-		while (v != root && v->next == NULL && depth > 0)
-			v = stack[--depth];
-		v = v == root ? NULL : v->next;
-	}
-	return true;
+	return dim_add(d, text);
 }
 
 static bool
@@ -160,7 +144,7 @@ dim_of_role(struct propose_call *c, const struct annot_tool *t, unsigned role,
 			continue;
 		has = true;
 		v = value_getspan(c->request.args, t->args[i].name);
-		if (!dim_gather(d, v))
+		if (!value_strings(v, dim_take, d))
 			c->why_not = "it has too many values";
 	}
 	return has;

@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "common/loop.h"
-#include "config/fault.h"
 #include "config/paths.h"
 #include "resume/record.h"
 
@@ -170,7 +169,7 @@ repo_enter(struct icctl *ctl, const char *word, struct repo_work *w)
 	if (paths_init(&entered.paths, NULL, &fault) == -1)
 		return repo_failed(&fault);
 	if (spawn_init() == -1) {
-		warnx("%s%s", strerror(errno), fault_remedy(errno));
+		icctl_warn_errno("git");
 		return ICCTL_FAILED;
 	}
 	enter_signals();

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/fault.h"
 #include "json_put.h"
 
 static volatile sig_atomic_t web_signal;
@@ -187,9 +186,10 @@ icctl_web(struct icctl *ctl, int argc, char **argv)
 	int r;
 
 	if (w == NULL || loop_init(&w->loop, LIVE_TIMERS + 2) == -1 ||
-	    spawn_init() == -1)
-		errx(ICCTL_FAILED, "icwebd: %s%s", strerror(errno),
-		    fault_remedy(errno));
+	    spawn_init() == -1) {
+		icctl_warn_errno("icwebd");
+		exit(ICCTL_FAILED);
+	}
 	w->ctl = ctl;
 	w->serving = web_serving;
 	w->diag = w->fd = w->listener.fd = w->meet.fd = w->ended.fd = -1;
