@@ -24,7 +24,7 @@ scrub_marked(const struct scrub *s, const uint8_t *p)
 
 	memcpy(&w, p, sizeof(w));
 	w = (w * 0x9e3779b1U) >> (32 - s->mark_bits);
-	return s->marks[w >> 3] >> (w & 7) & 1U;
+	return (unsigned)s->marks[w >> 3] >> (w & 7) & 1U;
 }
 
 static inline void
