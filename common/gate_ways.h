@@ -8,10 +8,10 @@
  * The first connection is made to the way CHECK, and lasts as long as the
  * session. icsupervisor writes which addresses to try: their number, and for
  * each an IPv4 address and a port in network byte order.  The answer is a byte
- * for each: 0 if a connection was made, otherwise 1; then a byte: 0 if there is a
- * default route of IPv6, otherwise 1; the address to which the default route of IPv4
- * leads, in network byte order, or 0; and device and inode of the directory with
- * the sockets, 64 bits each, as the machine has them.
+ * for each: 0 if a connection was made, otherwise 1; then a byte: 0 if there is
+ * a default route of IPv6, otherwise 1; the address to which the default route
+ * of IPv4 leads, in network byte order, or 0; and device and inode of the
+ * directory with the sockets, 64 bits each, as the machine has them.
  */
 #ifndef GATE_WAYS_H
 #define GATE_WAYS_H

@@ -269,9 +269,9 @@ take_cancelled(struct agent *a, const struct jsonrpc *m)
 }
 
 /*
- * Answer a line that is no request. Even an unreadable one may contain the id to
- * answer. This is not part of request_take(), because the compiler zeroes `scan`
- * in each call of the function that has it.
+ * Answer a line that is no request. Even an unreadable one may contain the id
+ * to answer. This is not part of request_take(), because the compiler zeroes
+ * `scan` in each call of the function that has it.
  */
 static void __attribute__((noinline))
 take_bad(struct agent *a, struct span line, struct jsonrpc *m)

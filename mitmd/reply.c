@@ -4,8 +4,8 @@
  * headers on the provider's list and body bytes are used; the framing is the
  * front's. The output of one read is sent at once, and nothing waits for more.
  * The provider is behind keyd: anything unexpected ends the stream and, if the
- * answer had begun, cuts it. Bytes in an arena are copied out, a piece at a time,
- * before anything reads them.
+ * answer had begun, cuts it. Bytes in an arena are copied out, a piece at a
+ * time, before anything reads them.
  */
 #include "mitmd.h"
 
@@ -97,7 +97,9 @@ reply_at(struct exchange *x, const uint8_t frame[STREAM_AT_LEN])
 	uint32_t done, n = 0;
 	int r = 0;
 
-	/* keyd has no more slots for one stream, and gets none back meanwhile. */
+	/*
+	 * keyd has no more slots for one stream, and gets none back meanwhile.
+	 */
 	if (a == NULL || !x->up.answered || ++reply_slots > ARENA_STREAM ||
 	    stream_at_unpack(frame, &p) == -1)
 		return -1;

@@ -66,7 +66,9 @@ tls_alpn(SSL *ssl, const unsigned char **out, unsigned char *outlen,
 	return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/* Returns true for a session of TLS 1.2, which would resume without new keys. */
+/*
+ * Returns true for a session of TLS 1.2, which would resume without new keys.
+ */
 static int
 tls_used_once(SSL *ssl, int forward_secret)
 {

@@ -9,8 +9,9 @@
  * releases it: there is no other way out.
  *
  * It keeps a descriptor of the host's root, opened by name only, to resolve
- * paths, and watches directories of recent paths for their own moves. It must never see the content of a file, a credential, the network, or
- * JSON text of the agent, and it never talks to a server or the agent itself.
+ * paths, and watches directories of recent paths for their own moves. It must
+ * never see the content of a file, a credential, the network, or JSON text of
+ * the agent, and it never talks to a server or the agent itself.
  */
 #include "common/confine/confine.h"
 #include "policyd.h"

@@ -75,7 +75,9 @@ on_view(struct chan *c, const struct msg_VIEW *m, int fd)
 static int
 on_mounts(struct chan *c, const struct msg_MOUNTS *m, int fd)
 {
-	/* Without watches, which a user has only so many of, paths are walked. */
+	/*
+	 * Without watches, which a user has only so many of, paths are walked.
+	 */
 	if (engine_known(&env.engine, fd, env.w->files) == -1)
 		log_warn("directories cannot be watched (the limits are in "
 			 "/proc/sys/fs/inotify), so that every path is "

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * `icsupervisor --check`: prints what the start of a session has found before
- * it starts anything, for `icctl doctor`. --sweep: the same, and containers that
- * were left behind, for `icctl gc`. --images: the images of an engine, for
+ * it starts anything, for `icctl doctor`. --sweep: the same, and containers
+ * that were left behind, for `icctl gc`. --images: the images of an engine, for
  * `icctl image`.
  */
 #include "sup.h"

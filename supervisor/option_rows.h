@@ -2,8 +2,8 @@
 /*
  * The options of icsupervisor; a START row is one of `icctl start`, too.  Both
  * programs include these rows, each time with a macro for those that they want,
- * and icctl/completions/generate.py makes the shells' completions of them, which
- * offer `value`: these words, or things of that kind.
+ * and icctl/completions/generate.py makes the shells' completions of them,
+ * which offer `value`: these words, or things of that kind.
  *
  * A START row is written to the session's start.json, from which `icctl resume`
  * starts it again.  A START_ONCE row is not: a permission (what the person says

@@ -93,11 +93,13 @@ struct options {
 	const char *sweep;
 	/* Do what this file says about images, and list them. */
 	const char *images;
-	/* Offer this provider alone, for its trial; NULL: an ordinary session. */
+	/*
+	 * Offer this provider alone, for its trial; NULL: an ordinary session.
+	 */
 	const char *trial;
 	/*
-	 * A session of `icctl policy compile`: its budget is "policyBudget", and
-	 * MCP servers are started only if `policy_servers`.
+	 * A session of `icctl policy compile`: its budget is "policyBudget",
+	 * and MCP servers are started only if `policy_servers`.
 	 */
 	bool policy_work, policy_servers;
 	const char *unsandboxed[PROTO_MAX_SERVERS];

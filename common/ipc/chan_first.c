@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Memory that icsupervisor makes for a pair of workers, and the first message on
- * each end of their channel, which has its descriptors.
+ * Memory that icsupervisor makes for a pair of workers, and the first message
+ * on each end of their channel, which has its descriptors.
  */
 #include "common/ipc/chan_priv.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The top of a channel: its events.  An eventfd is registered edge-triggered,
- * so that nobody has to read it; a ring with messages is looked at in every turn
- * of the loop until it is empty.
+ * so that nobody has to read it; a ring with messages is looked at in every
+ * turn of the loop until it is empty.
  */
 #include "common/ipc/chan_priv.h"
 
@@ -77,7 +77,9 @@ chan_ring_look(struct chan *c)
 		c->reset = true;
 		return;
 	}
-	/* The peer sent the messages in the ring before this: they come first. */
+	/*
+	 * The peer sent the messages in the ring before this: they come first.
+	 */
 	if (!ring_is_empty(&c->ring->in))
 		return;
 	if (n > 0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Channels whose messages travel in two rings of shared memory, one for each
- * direction.  The socket carries what a ring cannot: messages with a descriptor,
- * long ones, and the end.  Before such a message, a word in the ring announces
- * it, so everything arrives in the order in which it was sent.
+ * direction.  The socket carries what a ring cannot: messages with a
+ * descriptor, long ones, and the end.  Before such a message, a word in the
+ * ring announces it, so everything arrives in the order in which it was sent.
  * Each end has an eventfd, which the other writes to only while it sleeps.
  */
 #include "common/ipc/chan_priv.h"

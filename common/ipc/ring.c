@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A ring of bytes between two processes.  A flag says that the other end sleeps:
- * it is set before the index is loaded for the last time, and looked at after
- * the index was stored, so one of both sides sees the other.
+ * A ring of bytes between two processes.  A flag says that the other end
+ * sleeps: it is set before the index is loaded for the last time, and looked at
+ * after the index was stored, so one of both sides sees the other.
  */
 #include "common/ipc/ring.h"
 

@@ -34,7 +34,9 @@ pool_alloc(struct value_pool *pool, size_t n)
 	size_t need = (n + POOL_ALIGN - 1) & ~(POOL_ALIGN - 1);
 	uint8_t *p = (uint8_t *)c->mem + c->used;
 
-	/* `left` is a multiple of the alignment, and `need` may have wrapped. */
+	/*
+	 * `left` is a multiple of the alignment, and `need` may have wrapped.
+	 */
 	if (n > pool->left || need > c->cap - c->used)
 		return pool_alloc_slow(pool, n);
 	c->used += need;

@@ -35,8 +35,8 @@ void edit_free(struct edit *);
 /* Begin an empty text. */
 void edit_begin(struct edit *);
 /*
- * Take one byte.  `more` says that others came with it: a newline is then a part
- * of what was pasted.
+ * Take one byte.  `more` says that others came with it: a newline is then a
+ * part of what was pasted.
  */
 enum edit_got edit_take(struct edit *, uint8_t byte, bool more);
 /* Remember a message. */

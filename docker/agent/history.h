@@ -28,7 +28,9 @@ struct history {
  * messages read, or -1 with errno set.
  */
 long history_open(struct history *, const char *home, const char *name);
-/* Write the name of the latest conversation.  Returns false if there is none. */
+/*
+ * Write the name of the latest conversation.  Returns false if there is none.
+ */
 bool history_latest(const char *home, char name[HISTORY_NAME_MAX + 1]);
 void history_close(struct history *);
 /*
@@ -39,8 +41,8 @@ int history_add(struct history *, struct model_message *);
 /* The same for a text. */
 int history_add_text(struct history *, enum model_role, const char *text);
 /*
- * Answer all calls that have no result with this error, so that providers accept
- * the conversation.  Returns their number.
+ * Answer all calls that have no result with this error, so that providers
+ * accept the conversation.  Returns their number.
  */
 size_t history_mend(struct history *, const char *text);
 /* Replace the first `n` messages by a text of the user, also in the file. */

@@ -47,9 +47,9 @@ void mcp_close(struct mcp *);
 /* Read the list of tools, at most `max`.  Returns as mcp_open(). */
 int mcp_list(struct mcp *, size_t max);
 /*
- * Call a tool.  `args` is one JSON object.  Returns 0 with `out`, whose text the
- * caller frees, also if the server refused the call; or -1 if the connection
- * has ended.
+ * Call a tool.  `args` is one JSON object.  Returns 0 with `out`, whose text
+ * the caller frees, also if the server refused the call; or -1 if the
+ * connection has ended.
  */
 int mcp_call(struct mcp *, const char *name, const char *args, mcp_note_fn *,
     void *arg, struct mcp_result *out);

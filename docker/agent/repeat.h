@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Notices that an agent goes in circles.  Each call is an approach (the tool and
- * its arguments) with an outcome (its result).  The same approach with the same
- * outcome is stagnation; many approaches that all fail are being stuck.
+ * Notices that an agent goes in circles.  Each call is an approach (the tool
+ * and its arguments) with an outcome (its result).  The same approach with the
+ * same outcome is stagnation; many approaches that all fail are being stuck.
  */
 #ifndef REPEAT_H
 #define REPEAT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Everything that ic-agent writes: to a person, on a terminal or not, or as JSON
- * lines for ironcurtain-events(5).
+ * Everything that ic-agent writes: to a person, on a terminal or not, or as
+ * JSON lines for ironcurtain-events(5).
  */
 #ifndef SHOW_H
 #define SHOW_H

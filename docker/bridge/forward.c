@@ -262,7 +262,9 @@ forward_accept(unsigned i)
 		return;
 	pairs_add(in, forward_dial(&forward_env.ways[i].to), forward_env.token,
 	    GATE_TOKEN);
-	/* The first process of the sandbox makes it before the agent is there. */
+	/*
+	 * The first process of the sandbox makes it before the agent is there.
+	 */
 	if (forward_env.ways[i].once) {
 		close(forward_env.ways[i].listener);
 		forward_env.ways[i].listener = -1;

@@ -17,20 +17,18 @@
  * `run` starts the command, reaps all orphans (it is process 1 of the sandbox),
  * and ends with the command's status, or when the session ends: for that it
  * holds one connection to DIR/proxy.sock, or with --supervised to
- * DIR/bridge.sock, on which icsupervisor has the break-out test made first; with
- * --turns it sends the commands there as well, one after the other.
+ * DIR/bridge.sock, on which icsupervisor has the break-out test made first;
+ * with --turns it sends the commands there as well, one after the other.
  * With --pty the command gets a pseudo-terminal made here, with --pipes it gets
- * pipes; both lead to DIR/terminal.sock, so that no descriptor of the host is in
- * the sandbox.
- * With --publish it keeps connections to DIR/publish.sock, by which portd reaches
- * these ports of the sandbox.
+ * pipes; both lead to DIR/terminal.sock, so that no descriptor of the host is
+ * in the sandbox. With --publish it keeps connections to DIR/publish.sock, by
+ * which portd reaches these ports of the sandbox.
  * --env adds the variables in FILE, and --filter a system-call filter: an
  * engine's container has neither.
  * `egress` does the same for an MCP server that may connect to named hosts:
- * SOCKET belongs to its egressd.  `forward` is not in the sandbox but beside it:
- * it makes the sockets DIR/NAME and carries their connections to gated.  `limit`
- * only sets limits and becomes the
- * command.
+ * SOCKET belongs to its egressd.  `forward` is not in the sandbox but beside
+ * it: it makes the sockets DIR/NAME and carries their connections to gated.
+ * `limit` only sets limits and becomes the command.
  *
  * The program is static and needs only libc, so that it runs in any container.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Two steps that bubblewrap takes before it starts ic-bridge, and a container
- * engine does not: the whole system-call filter, because engines leave out calls
- * that their library has no name for, and the agent's environment, which would
- * otherwise be in the engine's own records.
+ * engine does not: the whole system-call filter, because engines leave out
+ * calls that their library has no name for, and the agent's environment, which
+ * would otherwise be in the engine's own records.
  */
 #include "bridge.h"
 

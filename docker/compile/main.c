@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * ic-compile: asks a model one question about a policy.  It is an agent like any
- * other: it runs in a sandbox without network, holds a placeholder key, and can
- * only propose.  Its input is one step, a JSON object with the prompt and the
- * data that it is about; its output is the model's reply, or the reason why
+ * ic-compile: asks a model one question about a policy.  It is an agent like
+ * any other: it runs in a sandbox without network, holds a placeholder key, and
+ * can only propose.  Its input is one step, a JSON object with the prompt and
+ * the data that it is about; its output is the model's reply, or the reason why
  * there is none.  Whoever reads the reply (icctl policy) trusts nothing of it,
  * and nothing that this program does.
  */
@@ -92,8 +92,8 @@ read_step(struct buf *in)
 }
 
 /*
- * Append a part as data.  The fence contains a digest of all the parts, which no
- * part can contain, so that text inside a part cannot end it.
+ * Append a part as data.  The fence contains a digest of all the parts, which
+ * no part can contain, so that text inside a part cannot end it.
  */
 static void
 put_part(struct buf *b, const struct value *part, const char *fence)

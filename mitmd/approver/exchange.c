@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The request to the model: a stream from keyd, REQUEST to auditd, which records
- * it and lets keyd begin, the body on the stream, and the answer back on it. The
- * answer comes from the provider and is read as frames with limits; whatever goes
- * wrong, the opinion is that there is none.
+ * The request to the model: a stream from keyd, REQUEST to auditd, which
+ * records it and lets keyd begin, the body on the stream, and the answer back
+ * on it. The answer comes from the provider and is read as frames with limits;
+ * whatever goes wrong, the opinion is that there is none.
  */
 #include "approver/approver.h"
 

@@ -2,12 +2,12 @@
 /*
  * approver, only if config.json has autoApprove: asks a model whether the
  * person's own last message already asks for a pending call. It holds nothing.
- * It receives the provider file, that message and a description of the call from
- * icsupervisor, a stream and the model's answer from keyd, and can say one of
- * three words to auditd: approve, leave, failed. It must never see a key, a file,
- * the network, a text of the agent, or an argument that the person did not write.
- * Whoever takes it over can approve the one call that icsupervisor has checked
- * and asked about, and nothing else.
+ * It receives the provider file, that message and a description of the call
+ * from icsupervisor, a stream and the model's answer from keyd, and can say one
+ * of three words to auditd: approve, leave, failed. It must never see a key, a
+ * file, the network, a text of the agent, or an argument that the person did
+ * not write. Whoever takes it over can approve the one call that icsupervisor
+ * has checked and asked about, and nothing else.
  */
 #include "approver/approver.h"
 

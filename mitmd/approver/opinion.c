@@ -25,8 +25,8 @@ first_of(const struct value *o, const char *key)
 }
 
 /*
- * Returns the text of the only element that has one; or a NULL span if there are
- * several: which of them is meant is not for us to guess.
+ * Returns the text of the only element that has one; or a NULL span if there
+ * are several: which of them is meant is not for us to guess.
  */
 static struct span
 only_text(const struct value *first, const char *type)

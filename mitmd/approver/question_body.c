@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The question. Everything in it that could carry an instruction is the person's
- * own message, a name from the configuration, or a rule's reason: icsupervisor
- * sends no text that the agent chose (F_CONSIDER).
+ * The question. Everything in it that could carry an instruction is the
+ * person's own message, a name from the configuration, or a rule's reason:
+ * icsupervisor sends no text that the agent chose (F_CONSIDER).
  */
 #include "approver/opinion.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Messages between dialerd and its resolvers, which are the same binary and
- * icsupervisor's children, as dialerd is. A keyd's name is declared once for each index, and then asked for by
- * index alone. The hosts of servers are declared as patterns before the first
- * question; a question of a server has a name that matches one of them.
+ * icsupervisor's children, as dialerd is. A keyd's name is declared once for
+ * each index, and then asked for by index alone. The hosts of servers are
+ * declared as patterns before the first question; a question of a server has a
+ * name that matches one of them.
  */
 #ifndef DIALERD_RESOLVER_H
 #define DIALERD_RESOLVER_H

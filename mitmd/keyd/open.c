@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Opens a stream for mitmd or the approver, and calls the transaction when one of its two
- * sockets can be read or written.
+ * Opens a stream for mitmd or the approver, and calls the transaction when one
+ * of its two sockets can be read or written.
  */
 #include "keyd/keyd.h"
 

@@ -2,10 +2,10 @@
 /*
  * The search itself. The text is decoded into blocks; one place in seventeen is
  * looked up among all four-byte pieces of the forms, which no match of twenty
- * bytes can escape: eight places at a time in a table of bits, and if one of them
- * is there, in the table of pieces. Candidates are compared in both directions.
- * Owns no memory; everything derived from the credential is in the caller's secret
- * memory. The text comes from a provider and may be hostile.
+ * bytes can escape: eight places at a time in a table of bits, and if one of
+ * them is there, in the table of pieces. Candidates are compared in both
+ * directions. Owns no memory; everything derived from the credential is in the
+ * caller's secret memory. The text comes from a provider and may be hostile.
  */
 #include "keyd/scrub.h"
 

@@ -154,7 +154,8 @@ serve_lost(enum role role, unsigned index)
 }
 
 /*
- * The provider's host was removed from the list: report the running transactions.
+ * The provider's host was removed from the list: report the running
+ * transactions.
  */
 static void
 serve_stop(void)

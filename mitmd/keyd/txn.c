@@ -200,7 +200,9 @@ txn_fill(struct stream *s, bool *idle)
 		/* One record at a time is searched and copied in the cache. */
 		r = txn_read(s, out, in + used, TXN_RECORD, &n, idle);
 		all += n;
-		/* The next one may take its place unless a frame refers to it. */
+		/*
+		 * The next one may take its place unless a frame refers to it.
+		 */
 		if (keyd_env.parts.n != nparts)
 			used += n;
 	}

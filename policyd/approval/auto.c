@@ -24,7 +24,9 @@ trace_done(void *arg, enum arg_role role, const struct decision *d)
 		a->person = true;
 }
 
-/* Returns true if every rule that asks about the call is one that permits it. */
+/*
+ * Returns true if every rule that asks about the call is one that permits it.
+ */
 static bool
 rules_permit(struct policyd_env *env, const struct work *k)
 {
@@ -35,7 +37,9 @@ rules_permit(struct policyd_env *env, const struct work *k)
 	struct request r = work_request(env, k);
 	struct decision d;
 
-	/* A structural rule asks about a host, a remote or a file of its own. */
+	/*
+	 * A structural rule asks about a host, a remote or a file of its own.
+	 */
 	if (k->d.by == NULL || k->d.by->person)
 		return false;
 	env->engine.trace = &t;

@@ -6,9 +6,9 @@
  * deep in a tree). Each component is queried once, by its name from the row or
  * root that contains it; the components before it were just found not to be
  * links. The components of the workspace's own name are checked together
- * (anchor.c). If one of them becomes a link meanwhile, only the properties found
- * here change, not the name that is sent. Paths in a directory to which recent
- * ones led begin there (known.c).
+ * (anchor.c). If one of them becomes a link meanwhile, only the properties
+ * found here change, not the name that is sent. Paths in a directory to which
+ * recent ones led begin there (known.c).
  */
 #include "engine/path.h"
 

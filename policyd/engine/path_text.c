@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Checks whether a text can be a path at all, explains why not, and names what a
- * path leads to in the view and on the host.
+ * Checks whether a text can be a path at all, explains why not, and names what
+ * a path leads to in the view and on the host.
  */
 #include "engine/path.h"
 

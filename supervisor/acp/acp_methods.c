@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Tables of everything that may cross: the editor's methods with their members,
- * and the kinds of session/update. Anything else is not passed on. The agent has
- * its credentials from IronCurtain, so authentication is not among them: editors
- * run programs that an agent names for that.
+ * and the kinds of session/update. Anything else is not passed on. The agent
+ * has its credentials from IronCurtain, so authentication is not among them:
+ * editors run programs that an agent names for that.
  */
 #include "acp/acp_priv.h"
 

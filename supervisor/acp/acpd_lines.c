@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Lines of either side: the whole ones go to the relay, the long are scanned. */
+/*
+ * Lines of either side: the whole ones go to the relay, the long are scanned.
+ */
 #include "acp/acpd.h"
 
 /* Process one line. Returns false if there is no whole one. */

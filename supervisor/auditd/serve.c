@@ -12,7 +12,9 @@
 #include "common/ipc/wire.h"
 #include "common/log.h"
 
-/* Lines of one turn: many messages, each of at most PROTO_MAX_TREE and a head. */
+/*
+ * Lines of one turn: many messages, each of at most PROTO_MAX_TREE and a head.
+ */
 #define OUT_MAX (512U << 20)
 
 static int

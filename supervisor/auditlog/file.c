@@ -187,7 +187,9 @@ auditfile_rotate(struct session *s, bool sync, int *fd)
 	}
 	if (auditparts_rotate(s->fd, &s->older, SESSION_RESERVE, fds) == -1)
 		return -1;
-	/* Until then auditd holds the lock of the old file: auditlock_wait(). */
+	/*
+	 * Until then auditd holds the lock of the old file: auditlock_wait().
+	 */
 	if (auditlock_take(fds[1]) == -1)
 		log_warn("%s/audit.jsonl: cannot be locked", s->dir);
 	if (sync && fsync(s->fd) == -1)

@@ -56,8 +56,8 @@ lock_watch(pid_t child)
 }
 
 /*
- * Lock the description, waiting at most AUDITLOCK_MS. Returns 0, or -1 with errno
- * set.
+ * Lock the description, waiting at most AUDITLOCK_MS. Returns 0, or -1 with
+ * errno set.
  */
 static int
 lock_limited(int fd)

@@ -2,9 +2,9 @@
 /*
  * ic-logcheck: checks one file of an audit log up to a byte, from the place in
  * the chain that its arguments name. Holds the file, open for reading, as
- * standard input, and a pipe to icsupervisor, which starts it for one file after
- * the other and judges the reports. The log contains what agents wrote, so this
- * program can do nothing else.
+ * standard input, and a pipe to icsupervisor, which starts it for one file
+ * after the other and judges the reports. The log contains what agents wrote,
+ * so this program can do nothing else.
  */
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -38,8 +38,8 @@ static const struct confine logcheck_confine = {
 /* clang-format on */
 
 /*
- * Read the place where the file begins: the next record's number, the last one's
- * hash, and the log's format.
+ * Read the place where the file begins: the next record's number, the last
+ * one's hash, and the log's format.
  */
 static bool
 place_of(char **argv, struct auditplace *at)

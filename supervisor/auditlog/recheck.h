@@ -2,8 +2,8 @@
 /*
  * Checks in the background what the start of a resumed session did not: the
  * records before the checkpoint. ic-logcheck, a confined program, reads them,
- * one file of the log at a time; icsupervisor judges its reports. A broken record is an alarm, and with
- * `audit.strict` the end of the session.
+ * one file of the log at a time; icsupervisor judges its reports. A broken
+ * record is an alarm, and with `audit.strict` the end of the session.
  */
 #ifndef AUDITRECHECK_H
 #define AUDITRECHECK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Checks the files of a log. Reads a line's members with a JSON parser and never
- * searches its text: an agent's arguments may contain anything.
+ * Checks the files of a log. Reads a line's members with a JSON parser and
+ * never searches its text: an agent's arguments may contain anything.
  */
 #include "auditlog/scan.h"
 
@@ -97,8 +97,8 @@ excuses(struct span line, size_t len, int64_t format, bool *old)
 }
 
 /*
- * Begin behind the checkpoint, in its file. Logs of an older format had only one
- * file.
+ * Begin behind the checkpoint, in its file. Logs of an older format had only
+ * one file.
  */
 static void
 scan_skip(struct span *all, const struct checkpoint *from, struct auditplace *at)

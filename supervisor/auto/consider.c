@@ -207,9 +207,9 @@ consider_gone(uint64_t id)
 }
 
 /*
- * Check everything again, as the process that acts: the call is the one that was
- * asked about, it is still pending and unanswered, and the message, which may be
- * another one by now, still names it.
+ * Check everything again, as the process that acts: the call is the one that
+ * was asked about, it is still pending and unanswered, and the message, which
+ * may be another one by now, still names it.
  */
 static const char *
 consider_permits(const struct hold *h, const struct msg_OPINION_SHOW *m)

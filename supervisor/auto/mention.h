@@ -12,8 +12,8 @@
  *   e-mail  the address, without regard to case
  *   other   the word, exactly; alone it is not enough
  *
- * What lies below is refused if a part of its name begins with a dot, looks like
- * that of a secret, or is long.
+ * What lies below is refused if a part of its name begins with a dot, looks
+ * like that of a secret, or is long.
  */
 #ifndef MENTION_H
 #define MENTION_H

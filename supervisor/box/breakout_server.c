@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Starts ic-bridge, which makes the attempts, exactly as an MCP server of others
- * is started: with its filter, its view and its limits. Its standard input and
- * output are pipes, as a server's are, and carry the question and the report.
+ * Starts ic-bridge, which makes the attempts, exactly as an MCP server of
+ * others is started: with its filter, its view and its limits. Its standard
+ * input and output are pipes, as a server's are, and carry the question and the
+ * report.
  */
 #include "box/breakout_server.h"
 

@@ -12,8 +12,8 @@
 
 /*
  * Make the attempts of `ask` in a sandbox like that of a server of others,
- * with the view of the session's first server. Blocks. Returns 0, or -1 with the
- * fault set.
+ * with the view of the session's first server. Blocks. Returns 0, or -1 with
+ * the fault set.
  */
 int breakout_server(const struct attempt_ask *ask,
     struct attempt_record records[ATTEMPT_COUNT], struct fault *);

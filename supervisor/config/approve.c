@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * "autoApprove": whether a model may answer a pending call that the person's own
- * message asks for, and which model. The TypeScript IronCurtain wrote both as
- * "modelId": "anthropic:claude-haiku-4-5".
+ * "autoApprove": whether a model may answer a pending call that the person's
+ * own message asks for, and which model. The TypeScript IronCurtain wrote both
+ * as "modelId": "anthropic:claude-haiku-4-5".
  */
 #include "config/parse.h"
 

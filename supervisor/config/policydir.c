@@ -222,8 +222,8 @@ policydir_is_name(const char *what)
 }
 
 /*
- * Returns true if the policy is a persona's own. Its annotations may be those of
- * all personas, as the TypeScript IronCurtain has them.
+ * Returns true if the policy is a persona's own. Its annotations may be those
+ * of all personas, as the TypeScript IronCurtain has them.
  */
 static bool
 is_persona(const char *home, const char *dir)
@@ -256,7 +256,9 @@ find_annotations(struct policydir *p, const char *home, const char *shipped,
 	return *file == NULL ? -1 : 0;
 }
 
-/* Let no installation begin while the files are read, where this can be done. */
+/*
+ * Let no installation begin while the files are read, where this can be done.
+ */
 static void
 take_lock(struct policydir *p)
 {

@@ -118,9 +118,10 @@ control_op_send(struct client *c, struct json_object *req)
 }
 
 /*
- * A viewer's input line. The person typed it there, and whoever may ask for this
- * could answer pending calls as well (op_commands). In a conversation it begins
- * a turn; otherwise the viewer, which has the keyboard, types it to the agent.
+ * A viewer's input line. The person typed it there, and whoever may ask for
+ * this could answer pending calls as well (op_commands). In a conversation it
+ * begins a turn; otherwise the viewer, which has the keyboard, types it to the
+ * agent.
  */
 void
 control_op_say(struct client *c, struct json_object *req)

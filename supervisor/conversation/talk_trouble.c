@@ -12,7 +12,9 @@
 #define TROUBLE_FAILS 3U /* in a row, before the person is told */
 
 static struct {
-	/* The first that the running turn showed: of its errors, of its text. */
+	/*
+	 * The first that the running turn showed: of its errors, of its text.
+	 */
 	enum adapter_trouble error, said;
 	int64_t error_reset, said_reset;
 	/* The latest answer to a model request, if it was an error. */

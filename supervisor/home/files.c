@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Copies files of the user's into the agent's home: instructions, skills and
- * commands, as the adapter lists them. The agent may be able to write where they
- * come from, so that no link is followed, and only plain files are read. What
- * may be a credential stays.
+ * commands, as the adapter lists them. The agent may be able to write where
+ * they come from, so that no link is followed, and only plain files are read.
+ * What may be a credential stays.
  */
 #include "home/files.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Counts what the open files of a process hold, as /proc/PID/fdinfo shows it. */
+/*
+ * Counts what the open files of a process hold, as /proc/PID/fdinfo shows it.
+ */
 #ifndef HOST_FDINFO_H
 #define HOST_FDINFO_H
 

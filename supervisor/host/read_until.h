@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Reads what a program of ours prints, without waiting for it longer than said. */
+/*
+ * Reads what a program of ours prints, without waiting for it longer than said.
+ */
 #ifndef READ_UNTIL_H
 #define READ_UNTIL_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The commands of icctl.  icctl includes these rows, each time with a macro for
- * those that it wants, and completions/generate.py makes the shells' completions
- * of them.  In a usage, a word in lower case is typed as it is; one in upper case
- * is a kind of thing, such as a FILE; "..." may be repeated.  A text that begins
- * with "KEY:" lists what may stand for KEY.
+ * those that it wants, and completions/generate.py makes the shells'
+ * completions of them.  In a usage, a word in lower case is typed as it is; one
+ * in upper case is a kind of thing, such as a FILE; "..." may be repeated.  A
+ * text that begins with "KEY:" lists what may stand for KEY.
  */
 /* clang-format off */
 #ifndef COMMAND
@@ -313,7 +313,10 @@ POLICY_COMMAND("cache", cache, "[clear]",
     "count the kept replies of the model, or remove them",
     "A reply is kept by the hash of everything that the model was told.")
 
-/* The options of all its tools: the value replaces `one`, or is added to `list`. */
+/*
+ * The options of all its tools: the value replaces `one`, or is added to
+ * `list`.
+ */
 POLICY_OPTION("policy", "POLICY", &p->files[PROTO_RULES_POLICY], NULL, NULL)
 POLICY_OPTION("annotations", "FILE", &p->files[PROTO_RULES_ANNOTATIONS],
     NULL, NULL)

@@ -3,7 +3,8 @@
  * `icctl diagnostics`: one listing that a person can attach to a report: the
  * machine, what doctor finds, and a session's state and last records. It has
  * names, paths and times; what was said, arguments and results are left out,
- * and session.log, which may have the agent's words, is added only if asked for.
+ * and session.log, which may have the agent's words, is added only if asked
+ * for.
  */
 #include "icctl/icctl.h"
 

@@ -155,8 +155,8 @@ take_options(struct icctl *ctl, int argc, char **argv)
 }
 
 /*
- * Returns the arguments with a command of the TypeScript IronCurtain replaced by
- * ours: "compile-policy" is "policy compile".
+ * Returns the arguments with a command of the TypeScript IronCurtain replaced
+ * by ours: "compile-policy" is "policy compile".
  */
 static char **
 founding_verb(int *argc, char **argv)

@@ -256,7 +256,9 @@ persona_rm(const struct icctl *ctl, const char *name)
 	return ICCTL_OK;
 }
 
-/* `icctl policy compile --persona NAME`, by the TypeScript IronCurtain's name. */
+/*
+ * `icctl policy compile --persona NAME`, by the TypeScript IronCurtain's name.
+ */
 static int
 persona_compile(struct icctl *ctl, int argc, char **argv)
 {

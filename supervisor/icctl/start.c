@@ -278,8 +278,8 @@ take_workspace(struct start *st)
 }
 
 /*
- * Compile with everything on standard error: standard output belongs to a script
- * or to an editor.
+ * Compile with everything on standard error: standard output belongs to a
+ * script or to an editor.
  */
 static int
 compile_aside(struct icctl *ctl, struct start *st)
@@ -349,7 +349,9 @@ find_agents(const struct icctl *ctl, struct start *st)
 	adapter_list(&st->agents, &paths);
 }
 
-/* Refuse options that exclude each other. Returns 0, or -1 after it said why. */
+/*
+ * Refuse options that exclude each other. Returns 0, or -1 after it said why.
+ */
 static int
 check_options(const struct icctl *ctl, struct start *st, bool command)
 {

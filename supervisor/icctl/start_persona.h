@@ -6,8 +6,8 @@
 #include "config/persona.h"
 
 /*
- * Returns the policy of the persona, or NULL for the usual one. Says on standard
- * error if it is not made of the persona's constitution as it is now.
+ * Returns the policy of the persona, or NULL for the usual one. Says on
+ * standard error if it is not made of the persona's constitution as it is now.
  */
 const char *start_persona_policy(const struct persona *, const char *name);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* The help of `icctl start`, which names its options in the order of their use. */
+/*
+ * The help of `icctl start`, which names its options in the order of their use.
+ */
 #include "icctl/start_usage.h"
 
 #include <stdio.h>

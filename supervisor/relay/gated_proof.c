@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Connections on their way to a proof. Whoever can reach a listener may connect,
- * so that few of them are kept, and the oldest makes room for a new one: a flood
- * cannot keep out ic-bridge, whose token comes with its first packet.
+ * Connections on their way to a proof. Whoever can reach a listener may
+ * connect, so that few of them are kept, and the oldest makes room for a new
+ * one: a flood cannot keep out ic-bridge, whose token comes with its first
+ * packet.
  */
 #include "relay/gated.h"
 

@@ -66,7 +66,9 @@ box_accept(struct loop_io *io, uint32_t events)
 	}
 }
 
-/* Take an idle connection and ask it for the port. Returns -1 if none is left. */
+/*
+ * Take an idle connection and ask it for the port. Returns -1 if none is left.
+ */
 static int
 idle_ask(uint8_t index)
 {

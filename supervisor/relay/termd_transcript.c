@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The transcript: the agent's lines as plain text. Cells are decoded as a viewer
- * does it, so that the file has no control character, and can be printed.
+ * The transcript: the agent's lines as plain text. Cells are decoded as a
+ * viewer does it, so that the file has no control character, and can be
+ * printed.
  */
 #include "relay/termd.h"
 

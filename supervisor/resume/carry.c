@@ -69,8 +69,8 @@ carry_leads(struct span all, size_t base, const struct checkpoint *to)
 }
 
 /*
- * Decide where to begin in the file of the checkpoint, of which everything after
- * `from` is verified. Returns -1 if the rest has to be verified first.
+ * Decide where to begin in the file of the checkpoint, of which everything
+ * after `from` is verified. Returns -1 if the rest has to be verified first.
  */
 static int
 carry_begin(

@@ -6,8 +6,8 @@
 #include "common/json/value.h"
 
 /*
- * Returns the numbers of those routes in the provider file `text`, or null if it
- * cannot be read; NULL if memory ran out.
+ * Returns the numbers of those routes in the provider file `text`, or null if
+ * it cannot be read; NULL if memory ran out.
  */
 struct value *routes_of_steps(struct value_pool *, struct span text);
 

@@ -41,7 +41,9 @@ start_row_find(const char *name)
 	return NULL;
 }
 
-/* Returns true if the value of the row is a path that depends on where we are. */
+/*
+ * Returns true if the value of the row is a path that depends on where we are.
+ */
 static bool
 start_is_relative(const struct start_row *r, const char *value)
 {

@@ -283,7 +283,9 @@ client_find_podman(struct fault *fault)
 			    "refused, because the sockets of a session reach "
 			    "only containers of this one. Unset it",
 			    refused[i]);
-	/* newuidmap is set-user-ID, or has capabilities: both need privileges. */
+	/*
+	 * newuidmap is set-user-ID, or has capabilities: both need privileges.
+	 */
 	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
 		return fault_set(fault,
 		    "rootless Podman cannot make containers under "

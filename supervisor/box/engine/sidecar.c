@@ -2,8 +2,8 @@
 /*
  * Makes and removes the sidecar with its network and volume. The network is
  * internal: it has no way out, and its gateway is this machine, where gated
- * listens. The volume is a small tmpfs of the engine's, which holds sockets. The
- * token is in a file, which only the sidecar's container has.
+ * listens. The volume is a small tmpfs of the engine's, which holds sockets.
+ * The token is in a file, which only the sidecar's container has.
  */
 #include "box/engine/sidecar.h"
 
@@ -166,8 +166,9 @@ network_choose(struct network *n, struct fault *fault)
 
 /*
  * Docker gives containers of an internal network a default route to this
- * machine, by which they reach each of its addresses, and more where iptables is
- * not used. The default route leads to an address that no machine has instead.
+ * machine, by which they reach each of its addresses, and more where iptables
+ * is not used. The default route leads to an address that no machine has
+ * instead.
  */
 static int
 sidecar_network(struct network *n, struct fault *fault)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The check from inside, before anything of the agent exists: the sidecar has to
- * reach each of our listeners, and nothing else: no port of the same address that
- * is not open, and no listener of ours at another address of this machine, or,
- * where there is no other one, no address of documentation. It also says where its
- * default routes lead. The connection on which it answers stays, and the sidecar
- * ends with it.
+ * The check from inside, before anything of the agent exists: the sidecar has
+ * to reach each of our listeners, and nothing else: no port of the same address
+ * that is not open, and no listener of ours at another address of this machine,
+ * or, where there is no other one, no address of documentation. It also says
+ * where its default routes lead. The connection on which it answers stays, and
+ * the sidecar ends with it.
  */
 #include "box/engine/sidecar.h"
 

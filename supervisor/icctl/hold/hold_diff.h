@@ -13,8 +13,8 @@
 
 /*
  * Show the difference, if the call has one path to write, and a text "content"
- * or at most 1000 "edits" with "oldText" and "newText", and a regular file of at
- * most 256 KiB is there. Otherwise show nothing.
+ * or at most 1000 "edits" with "oldText" and "newText", and a regular file of
+ * at most 256 KiB is there. Otherwise show nothing.
  */
 void hold_diff(
     struct hold_text *, const struct value *arguments, json_object *resources);

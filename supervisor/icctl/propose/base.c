@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Finds the policy that a recording was made under: the one whose rules have the
- * hash that session.json names.
+ * Finds the policy that a recording was made under: the one whose rules have
+ * the hash that session.json names.
  */
 #include "icctl/propose/propose.h"
 

@@ -8,8 +8,8 @@
 
 /*
  * Find the session, which is in `word` if that is not NULL, and look at its
- * clone. Returns 0, or an exit status after the reason was printed. repo_leave()
- * must follow in both cases.
+ * clone. Returns 0, or an exit status after the reason was printed.
+ * repo_leave() must follow in both cases.
  */
 int repo_enter(struct icctl *, const char *word, struct repo_work *);
 void repo_leave(struct repo_work *);

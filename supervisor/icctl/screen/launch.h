@@ -10,8 +10,9 @@
 struct icctl;
 
 /*
- * Take the viewer's key from config.json, or from `file`. If that cannot be read,
- * the key stays; the reason is printed if `say`, or else icsupervisor does it.
+ * Take the viewer's key from config.json, or from `file`. If that cannot be
+ * read, the key stays; the reason is printed if `say`, or else icsupervisor
+ * does it.
  */
 void launch_key(struct viewer_how *, const struct icctl *, const char *file,
     const char *profile, bool say);

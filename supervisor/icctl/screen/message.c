@@ -88,8 +88,8 @@ message_enter(struct loop_timer *t)
 
 /*
  * Type it into the agent's terminal: a paste, and Enter. Agents take an Enter
- * that follows a paste at once for a part of it (Gemini CLI), so it comes later;
- * until then the line stays, and keys are dropped.
+ * that follows a paste at once for a part of it (Gemini CLI), so it comes
+ * later; until then the line stays, and keys are dropped.
  */
 static void
 message_type(void)

@@ -140,7 +140,9 @@ settings_value(const char *text)
 	return json_object_new_string(text);
 }
 
-/* Refuse a credential: it would stand in the shell's history and in the file. */
+/*
+ * Refuse a credential: it would stand in the shell's history and in the file.
+ */
 static bool
 settings_refuse(const struct settings_key *k, const char *text)
 {

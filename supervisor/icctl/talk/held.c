@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * A call that waits during a turn is shown and answered on the terminal of
- * `icctl send`, by the panel of `icctl start`: a process of its own, which reads
- * keys from /dev/tty alone. Nothing of the agent is printed while it is open.
+ * `icctl send`, by the panel of `icctl start`: a process of its own, which
+ * reads keys from /dev/tty alone. Nothing of the agent is printed while it is
+ * open.
  */
 #include "icctl/talk/held.h"
 

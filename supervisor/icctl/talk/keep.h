@@ -10,8 +10,8 @@
 
 /*
  * Show them, if there are any, and ask. Returns the number of values in `out`
- * for --keep-grant of icsupervisor, which the caller frees; 0 without a terminal
- * or if not `can_ask`.
+ * for --keep-grant of icsupervisor, which the caller frees; 0 without a
+ * terminal or if not `can_ask`.
  */
 size_t keep_options(
     const struct carry *, bool can_ask, char *out[CARRY_GRANTS]);

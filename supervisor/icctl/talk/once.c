@@ -36,7 +36,9 @@ struct once {
 
 static volatile sig_atomic_t once_pid, once_signals;
 
-/* End icsupervisor, or in the end this process, without which it ends as well. */
+/*
+ * End icsupervisor, or in the end this process, without which it ends as well.
+ */
 static void
 once_signaled(int sig)
 {

@@ -194,7 +194,9 @@ resume_read(struct icctl *ctl, struct resume *r, int dirfd)
 			resume_say("%s", fault.text);
 		return -1;
 	}
-	/* A crash in the middle of a rotation: put the log's end in its place. */
+	/*
+	 * A crash in the middle of a rotation: put the log's end in its place.
+	 */
 	if (flock(dirfd, LOCK_EX | LOCK_NB) == 0) {
 		/* An auditd that was left behind writes its last record. */
 		rv = auditlock_wait(dirfd, ctl->dir, &fault);

@@ -61,7 +61,9 @@ audit_has(const char *line, size_t len, const char *text)
 	return false;
 }
 
-/* Add the record: its visible form, and the time and the event by themselves. */
+/*
+ * Add the record: its visible form, and the time and the event by themselves.
+ */
 static void
 audit_add(json_object *list, char *line, size_t len)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The page's address: a port of 127.0.0.1, or of ::1 where that is all there is,
- * or a Unix socket to forward to.
- * Loopback is open to every user of the machine, so that the kernel is asked
- * who connects before anything is read.
+ * The page's address: a port of 127.0.0.1, or of ::1 where that is all there
+ * is, or a Unix socket to forward to. Loopback is open to every user of the
+ * machine, so that the kernel is asked who connects before anything is read.
  */
 #include "icctl/web/priv.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl policy annotate`: takes the tools of a server, in a session of its own,
- * and asks a model what their arguments mean.
+ * `icctl policy annotate`: takes the tools of a server, in a session of its
+ * own, and asks a model what their arguments mean.
  */
 #include "icctl/policy/compile/command.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Composes the artefacts in the formats of the TypeScript IronCurtain, and writes
- * them one by one and whole.
+ * Composes the artefacts in the formats of the TypeScript IronCurtain, and
+ * writes them one by one and whole.
  */
 #include "icctl/policy/compile/compile.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The session in which ic-compile asks the model. It is an ordinary
- * conversation: sandboxed, with a placeholder key, audited, and with a budget of
- * its own ("policyBudget"). It dies with this process.
+ * conversation: sandboxed, with a placeholder key, audited, and with a budget
+ * of its own ("policyBudget"). It dies with this process.
  */
 #include "icctl/policy/compile/compile.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A person's yes to exactly what is newly allowed: typed on a terminal, or given
- * beforehand with the digest of the statement and of the files.
+ * A person's yes to exactly what is newly allowed: typed on a terminal, or
+ * given beforehand with the digest of the statement and of the files.
  */
 #include "icctl/policy/compile/compile.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Asks an MCP server of the user's for the members of a list. The model calls
- * its tools from the sandbox, in a session whose policy allows the tools of this
- * server that read, and nothing else. ic-compile makes five calls at most.
+ * its tools from the sandbox, in a session whose policy allows the tools of
+ * this server that read, and nothing else. ic-compile makes five calls at most.
  */
 #include "icctl/policy/compile/data.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The exact statement of what a new policy allows and the one in force does not:
- * every server, tool, directory and host, by name and count.
+ * The exact statement of what a new policy allows and the one in force does
+ * not: every server, tool, directory and host, by name and count.
  */
 #include "icctl/policy/compile/compile.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A model reads what policyd decided. It can find fault with a decision that was
- * expected, and say which rule is to blame; it cannot excuse one that was not.
+ * A model reads what policyd decided. It can find fault with a decision that
+ * was expected, and say which rule is to blame; it cannot excuse one that was
+ * not.
  */
 #include "icctl/policy/compile/verify.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The calls that recorded sessions made, under the old and the new policy: shown
- * before a person is asked for a yes. The logs have arguments of agents.
+ * The calls that recorded sessions made, under the old and the new policy:
+ * shown before a person is asked for a yes. The logs have arguments of agents.
  */
 #include "icctl/policy/compile/compile.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Checks proposed rules for what their schema cannot say. A rule is refused with
- * its place, never mended: a condition that was dropped or changed would make a
- * rule that nobody proposed.
+ * Checks proposed rules for what their schema cannot say. A rule is refused
+ * with its place, never mended: a condition that was dropped or changed would
+ * make a rule that nobody proposed.
  */
 #include "icctl/policy/compile/compile.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Rounds of verification. In each, policyd decides every scenario, a judge reads
- * the decisions, and the rules of what failed are repaired. A decision that is
- * looser than expected can only be mended in the rules: no judge and no model
- * can take the scenario back. One that is stricter may have been expected
+ * Rounds of verification. In each, policyd decides every scenario, a judge
+ * reads the decisions, and the rules of what failed are repaired. A decision
+ * that is looser than expected can only be mended in the rules: no judge and no
+ * model can take the scenario back. One that is stricter may have been expected
  * wrongly, and then the scenario expects the stricter decision from now on.
  */
 #include "icctl/policy/compile/verify.h"
@@ -78,8 +78,8 @@ decide_all(struct compile *c, struct policyd *pd, struct trial_run *run,
 }
 
 /*
- * Accept a stricter decision where the judge blames a generated scenario. Such a
- * scenario can be wrong about what is granted, at no one's cost.
+ * Accept a stricter decision where the judge blames a generated scenario. Such
+ * a scenario can be wrong about what is granted, at no one's cost.
  */
 static void
 correct(struct trial_run *run)
