@@ -13,8 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Descriptors in one message: what each thread can add to a full count. */
-#define INFLIGHT_MESSAGE 253U
+/*
+ * A limit that a sandbox does not reach: each of its threads can exceed its own
+ * limit by one message with 253 descriptors, sent at the same moment.
+ */
+#define INFLIGHT_SAFE 262144U
 
 /* Returns false if the kernel does not let this process pass a descriptor. */
 bool inflight_possible(void);

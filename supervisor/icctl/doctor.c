@@ -22,7 +22,6 @@
 #include "common/confine/secret.h"
 #include "common/confine/unveil.h"
 #include "common/plural.h"
-#include "config/limits.h"
 #include "host/inflight.h"
 #include "json_put.h"
 
@@ -112,15 +111,12 @@ static void
 check_inflight(void)
 {
 	char text[96], names[128], remedy[400];
-	struct limits limits;
 	struct rlimit rl;
-	uint64_t n, most;
+	uint64_t n;
 
 	if (geteuid() == 0 || getrlimit(RLIMIT_NOFILE, &rl) == -1)
 		return;
 	n = inflight_count();
-	limits_default(&limits);
-	most = limits_files(&limits) + limits.processes * INFLIGHT_MESSAGE;
 	snprintf(text, sizeof(text), "%s%llu of %llu in flight",
 	    n > rl.rlim_max ? "more than " : "",
 	    (unsigned long long)(n > rl.rlim_max ? rl.rlim_max : n),
@@ -134,12 +130,12 @@ check_inflight(void)
 			: "(no process that can be read)");
 		check(n > rl.rlim_max ? WRONG : NOTE, "descriptors", text,
 		    remedy);
-	} else if (rl.rlim_max <= most) {
+	} else if (rl.rlim_max < INFLIGHT_SAFE) {
 		snprintf(remedy, sizeof(remedy),
-		    "an agent can hold as many, which stops the user's "
-		    "sessions until it ends. Raise ulimit -Hn to %llu or more: "
-		    "nofile in /etc/security/limits.conf",
-		    (unsigned long long)most * 2);
+		    "an agent can hold as many, which makes your sessions wait "
+		    "until it ends. Raise ulimit -Hn to %u or more: nofile in "
+		    "/etc/security/limits.conf",
+		    INFLIGHT_SAFE);
 		check(NOTE, "descriptors", text, remedy);
 	} else
 		check(GOOD, "descriptors", text, "");
