@@ -44,6 +44,20 @@ on_out(struct chan *c, const struct msg_SERVER_OUT *m, int fd)
 	return 0;
 }
 
+/* The texts of these messages consist of the last digit of their number. */
+static int
+on_remotes(struct chan *c, const struct msg_REMOTES *m)
+{
+	uint8_t digit = (uint8_t)('0' + m->seq % 10);
+
+	sorted = sorted && m->seq == last + 1;
+	for (size_t i = 0; i < m->urls.len; i++)
+		sorted = sorted && m->urls.p[i] == digit;
+	last = m->seq;
+	got++;
+	return 0;
+}
+
 static void
 on_closed(struct chan *c, const char *why)
 {
@@ -61,9 +75,10 @@ on_behind(struct chan *c, bool is)
 static const struct chan_handler handlers[] = {
 	HANDLER(DONE,		on_done),
 	HANDLER(SERVER_OUT,	on_out),
+	HANDLER(REMOTES,	on_remotes),
 };
 /* clang-format on */
-static const struct chan_ops ops = {handlers, 2, on_closed, on_behind};
+static const struct chan_ops ops = {handlers, 3, on_closed, on_behind};
 
 /* Returns true if anything has arrived at the other end. */
 static bool
@@ -319,6 +334,38 @@ test_large(void)
 	tear_down();
 }
 
+/*
+ * Messages that go to the ring at once, that the ring has no room for, and that
+ * are too long for it by their first fields alone arrive in order.
+ */
+static void
+test_lengths(void)
+{
+	static const size_t lengths[] = {10, 32768, 0, 20000, 32700, 31000, 1};
+	static char bytes[32768];
+	struct msg_REMOTES m = {.text = SPAN("")};
+	unsigned n = 0, sent = 0;
+
+	set_up(ROLE_BACK, ROLE_POLICY);
+	if (chan_open(to) == -1)
+		err(1, "chan_open");
+	for (unsigned round = 0; round < 300; round++) {
+		for (unsigned i = 0; i < round % 9; i++) {
+			m.seq = ++n;
+			memset(bytes, '0' + (int)(n % 10), sizeof(bytes));
+			m.urls = span_of(bytes, lengths[n % nitems(lengths)]);
+			sent += chan_send(from, MSG_REMOTES, &m, -1) == 0;
+		}
+		turn();
+	}
+	for (unsigned i = 0; i < 1000 && got < n; i++)
+		turn();
+	is_int(sent, n, "messages of many lengths are sent");
+	is_int(got, n, "all of them arrive");
+	ok(sorted, "in order, with all of their bytes");
+	tear_down();
+}
+
 /* Replaces libc's: the user's other programs have left no room. */
 static bool set_full;
 
@@ -340,8 +387,10 @@ main(void)
 	test_bound();
 	test_large();
 	test_refused();
+	test_lengths();
 	rings = true;
 	test_refused();
+	test_lengths();
 	set_full = true;
 	test_descriptors();
 	test_refused();
