@@ -89,6 +89,8 @@ void budget_waiting(bool waiting);
 double budget_used(enum budget_key);
 /* Returns the milliseconds of the session in which no call was pending. */
 uint64_t budget_elapsed(void);
+/* Returns what answers have used of which there is no record yet. */
+void budget_open_answers(double *tokens, double *usd);
 /* Returns true while no time is counted. */
 bool budget_paused(void);
 /* Returns true if a person set this limit in the session, and it is in force. */

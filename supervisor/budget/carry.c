@@ -10,27 +10,73 @@
 
 #include "resume/carry.h"
 
-/* Count what was spent, unless more was. */
-static void
-budget_carry_spent(const struct carry_spent *s)
-{
-	struct budget_env *b = &budget_env;
-	double tokens = (double)s->tokens, usd = (double)s->micro_usd / 1e6;
-	uint64_t steps = s->steps + s->calls + s->requests;
+struct spent {
+	double tokens, usd;
+	uint64_t steps;
+};
 
-	for (unsigned i = 0; i < s->nusage; i++) {
-		const struct carry_usage *u = &s->usage[i];
+#define MORE(a, b) ((a) > (b) ? (a) : (b))
+#define LESS(a, b) ((a) < (b) ? (a) : (b))
+
+/* Returns the sums of a state, and what records add to them. */
+static struct spent
+budget_carry_sum(const struct carry_spent *state, const struct carry_spent *add)
+{
+	struct spent s = {.tokens = (double)state->tokens,
+	    .usd = (double)state->micro_usd / 1e6,
+	    .steps = state->steps + add->calls + add->requests};
+
+	for (unsigned i = 0; i < add->nusage; i++) {
+		const struct carry_usage *u = &add->usage[i];
 		const struct budget_sum sum = {.in = u->in,
 		    .out = u->out,
 		    .cache_read = u->cache_read,
 		    .cache_write = u->cache_write};
 
-		budget_weigh(
-		    &sum, prices_find(&b->prices, u->model), &tokens, &usd);
+		budget_weigh(&sum, prices_find(&budget_env.prices, u->model),
+		    &s.tokens, &s.usd);
 	}
-	b->base.tokens = b->base.tokens > tokens ? b->base.tokens : tokens;
-	b->base.usd = b->base.usd > usd ? b->base.usd : usd;
-	b->base.steps = b->base.steps > steps ? b->base.steps : steps;
+	return s;
+}
+
+/* Count that much, unless more was counted. */
+static void
+budget_carry_least(const struct spent *s)
+{
+	struct budget_env *b = &budget_env;
+
+	b->base.tokens = MORE(b->base.tokens, s->tokens);
+	b->base.usd = MORE(b->base.usd, s->usd);
+	b->base.steps = MORE(b->base.steps, s->steps);
+}
+
+/*
+ * Count what was spent. Two sums are never less than that: the last state and
+ * all that was recorded since `older`, of which the state may lack the end; and
+ * all records of the run, with what has none. The smaller one is right, but
+ * never less than a state says.
+ */
+static void
+budget_carry_spent(const struct carry *c)
+{
+	struct spent all = budget_carry_sum(&c->last, &c->older), run;
+	const struct spent known[] = {budget_carry_sum(&c->last, &c->last),
+	    budget_carry_sum(&c->older, &c->older)};
+
+	if (c->whole_run && !c->messages) {
+		run = budget_carry_sum(&c->run, &c->run);
+		all.steps = LESS(all.steps, run.steps);
+	}
+	if (c->whole_run && c->open_known) {
+		run = budget_carry_sum(&c->run, &c->run);
+		run.tokens += (double)c->open_tokens;
+		run.usd += (double)c->open_micro_usd / 1e6;
+		all.tokens = LESS(all.tokens, run.tokens);
+		all.usd = LESS(all.usd, run.usd);
+	}
+	budget_carry_least(&all);
+	budget_carry_least(&known[0]);
+	budget_carry_least(&known[1]);
 }
 
 void
@@ -38,8 +84,7 @@ budget_carry(const struct carry *c)
 {
 	struct budget_env *b = &budget_env;
 
-	budget_carry_spent(&c->last);
-	budget_carry_spent(&c->older);
+	budget_carry_spent(c);
 	b->base.ms = carry_ms(c);
 	for (unsigned k = 0; k < BUDGET_KEYS; k++) {
 		if (!c->limited[k] ||

@@ -35,6 +35,7 @@ struct budget_live {
 	LIST_ENTRY(budget_live) row;
 	uint32_t stream, exchange;
 	struct budget_sum sum;
+	double tokens, usd; /* as the budget counts them */
 };
 
 /* A question to the person about a limit. */
@@ -58,6 +59,7 @@ struct budget_env {
 	struct budget_ages going, finished;
 	struct budget_live pool[BUDGET_LIVE];
 	unsigned nlive;
+	double lost_tokens, lost_usd; /* spent by answers that were forgotten */
 	struct msg_SPENT keys[PROTO_MAX_PROVIDERS];
 	uint64_t calls;
 	bool warned[BUDGET_KEYS], over[BUDGET_KEYS];

@@ -128,8 +128,8 @@ budget_changed(void)
 
 /* Add the cost of an answer since its last report. */
 static void
-budget_add(
-    struct budget_model *m, const struct budget_sum *d, const struct price *p)
+budget_add(struct budget_model *m, struct budget_live *l,
+    const struct budget_sum *d, const struct price *p)
 {
 	m->sum.in += d->in;
 	m->sum.out += d->out;
@@ -138,6 +138,7 @@ budget_add(
 	m->sum.reasoning += d->reasoning;
 	m->priced = m->priced || p != NULL;
 	budget_weigh(d, p, &m->tokens, &m->usd);
+	budget_weigh(d, p, &l->tokens, &l->usd);
 }
 
 static struct budget_ages *
@@ -158,8 +159,11 @@ budget_live_new(void)
 
 	if (b->nlive < BUDGET_LIVE)
 		return &b->pool[b->nlive++];
-	if ((l = TAILQ_FIRST(&b->finished)) == NULL)
+	if ((l = TAILQ_FIRST(&b->finished)) == NULL) {
 		l = TAILQ_FIRST(&b->going);
+		b->lost_tokens += l->tokens;
+		b->lost_usd += l->usd;
+	}
 	TAILQ_REMOVE(budget_ages_of(l), l, age);
 	LIST_REMOVE(l, row);
 	return l;
@@ -208,6 +212,20 @@ budget_charge(const struct msg_USAGE_SHOW *u)
 	d.cache_read = budget_rise(&l->sum.cache_read, u->cache_read);
 	d.cache_write = budget_rise(&l->sum.cache_write, u->cache_write);
 	d.reasoning = budget_rise(&l->sum.reasoning, u->reasoning);
-	budget_add(m, &d, prices_find(&b->prices, name));
+	budget_add(m, l, &d, prices_find(&b->prices, name));
 	m->answers += u->last;
+}
+
+void
+budget_open_answers(double *tokens, double *usd)
+{
+	const struct budget_env *b = &budget_env;
+	const struct budget_live *l;
+
+	*tokens = b->lost_tokens;
+	*usd = b->lost_usd;
+	TAILQ_FOREACH (l, &b->going, age) {
+		*tokens += l->tokens;
+		*usd += l->usd;
+	}
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Finds the records that matter in a log that may be large: those after the
- * last state that names everything, and after one a second before it. After an
- * orderly end that state is just before the checkpoint, and the chain is
- * verified from there; after a crash it is the one that the run wrote at its
- * start.
+ * Finds the records that matter in a log that may be large: those of the last
+ * run, or of a long run those after the last state that names everything, and
+ * after one a second before it. After an orderly end that state is just before
+ * the checkpoint, and the chain is verified from there; after a crash it is the
+ * one that the run wrote at its start.
  */
 #include "resume/carry.h"
 
@@ -27,25 +27,25 @@ carry_line_at(struct span all, size_t end)
 }
 
 /*
- * Find the last state that names all approvals and the one to begin with, at
- * most CARRY_BACK before `end`. Without the latter, the former is where to
- * begin. Returns false if there is none.
+ * Find the last state that names all approvals, and the start of its run, or
+ * else a state a second before it, at most CARRY_BACK before `end`: what the
+ * session spent is certain only from there. Returns false if there is none.
  */
 static bool
 carry_base(struct span all, size_t end, size_t *base)
 {
 	size_t at, low = end > CARRY_BACK ? end - CARRY_BACK : 0;
 	struct carry_base b = {.found = false};
-	bool done = false, found;
+	bool done = false, older;
 
 	for (; end > low && end != 0 && !done; end = at) {
 		at = carry_line_at(all, end);
-		found = b.found;
+		older = b.older;
 		done = carry_base_line(&b, span_of(all.p + at, end - at - 1));
-		if (done || b.found != found)
+		if (done || b.older != older)
 			*base = at;
 	}
-	return b.found;
+	return b.older;
 }
 
 /* Returns true if the lines from `base` lead to the checkpoint. */
@@ -186,7 +186,7 @@ carry_load(struct carry *c, int dirfd, const char *dir,
 				return -1;
 		}
 	}
-	/* The state that it begins with is that of a run. */
+	/* The record that it begins with is that of a run. */
 	c->any = begin != 0 || part != 1;
 	if (carry_lines(c, dirfd, part, begin, &upto) == -1) {
 		carry_free(c);

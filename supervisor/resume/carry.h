@@ -59,12 +59,18 @@ struct carry {
 	char boot[40], host[65];   /* the last run's machine */
 	char policy[65];           /* its policy's hash, in hexadecimal */
 	/*
-	 * Counted from the last state, and from one that is at least a second
-	 * older. icsupervisor hears of calls, requests and tokens up to 100 ms
-	 * after their records, so that the last state may lack some that stand
-	 * before it; the larger sum is right.
+	 * Counted from the last state, from one that is at least a second
+	 * older, and from the first of the run. icsupervisor hears of calls,
+	 * requests and tokens up to 100 ms after their records, so that a state
+	 * may lack some that stand before it, but not before an older state.
+	 * The first state lacks nothing.
 	 */
-	struct carry_spent last, older;
+	struct carry_spent last, older, run;
+	bool whole_run; /* the run was read from its start */
+	bool messages;  /* some steps have no record: messages of WebSockets */
+	/* Tokens and cost of answers that had no record at the last state. */
+	bool open_known;
+	uint64_t open_tokens, open_micro_usd;
 	/*
 	 * The routes whose requests count as steps, by the number of their
 	 * provider, or NULL: all count.

@@ -142,6 +142,8 @@ carry_where(struct carry *c, struct json_object *detail)
 	    c->policy, carry_text(detail, "policy"), sizeof(c->policy));
 	if (carry_member(detail, "turn", json_type_int) != NULL)
 		c->turn = (uint32_t)carry_number(detail, "turn");
+	c->messages =
+	    carry_member(detail, "turnMessages", json_type_boolean) != NULL;
 	json_object_put(c->routes);
 	c->routes = json_object_get(
 	    carry_member(detail, "turnRoutes", json_type_array));
@@ -158,9 +160,14 @@ carry_state_spent(
 	c->last.tokens = carry_number(detail, "tokens");
 	c->last.micro_usd = carry_number(detail, "microUsd");
 	c->last.steps = carry_number(detail, "steps");
-	if (c->begun)
-		c->older = c->last;
+	if (c->begun) {
+		c->older = c->run = c->last;
+		c->whole_run = true;
+	}
 	c->begun = false;
+	c->open_known = carry_member(detail, "openTokens", json_type_int) != NULL;
+	c->open_tokens = carry_number(detail, "openTokens");
+	c->open_micro_usd = carry_number(detail, "openMicroUsd");
 }
 
 static void
@@ -250,6 +257,7 @@ carry_ends(struct carry *c)
 {
 	c->last.calls++;
 	c->older.calls++;
+	c->run.calls++;
 	return c->nholds != 0;
 }
 
@@ -283,6 +291,7 @@ carry_request(struct carry *c, struct json_object *o)
 		return;
 	c->last.requests++;
 	c->older.requests++;
+	c->run.requests++;
 }
 
 static void
@@ -301,6 +310,7 @@ carry_record(struct carry *c, struct json_object *o)
 	else if (strcmp(event, "usage") == 0) {
 		carry_usage(&c->last, o);
 		carry_usage(&c->older, o);
+		carry_usage(&c->run, o);
 	} else if (strcmp(event, "budget") == 0)
 		carry_budget(c, detail);
 	else if (strcmp(event, "turn") == 0)
@@ -346,20 +356,24 @@ bool
 carry_base_line(struct carry_base *b, struct span line)
 {
 	struct json_object *o, *detail;
-	bool done = false;
+	bool start = b->found && carry_has(line, "\"event\":\"start\"");
+	const char *event;
 	uint64_t mono;
 
-	if (!carry_has(line, "\"event\":\"state\"") ||
+	if ((!start && (b->older || !carry_has(line, "\"event\":\"state\""))) ||
 	    (o = carry_parse(line)) == NULL)
 		return false;
 	detail = carry_member(o, "detail", json_type_object);
+	event = carry_text(o, "event");
 	mono = carry_number(o, "mono");
-	if (strcmp(carry_text(o, "event"), "state") != 0)
-		done = false;
+	start = start && strcmp(event, "start") == 0;
+	if (strcmp(event, "state") != 0)
+		b->older = b->older || start;
 	else if (b->found)
-		done = mono > b->mono || b->mono - mono >= CARRY_LATE;
+		b->older = b->older || mono > b->mono ||
+			   b->mono - mono >= CARRY_LATE;
 	else if (carry_member(detail, "grants", json_type_array) != NULL)
 		*b = (struct carry_base){.found = true, .mono = mono};
 	json_object_put(o);
-	return done;
+	return start;
 }

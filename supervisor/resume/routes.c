@@ -8,7 +8,7 @@
 #include "provider/provider.h"
 
 struct value *
-routes_of_steps(struct value_pool *pool, struct span text)
+routes_of_steps(struct value_pool *pool, struct span text, bool *messages)
 {
 	struct provider *p;
 	struct value *list;
@@ -18,8 +18,10 @@ routes_of_steps(struct value_pool *pool, struct span text)
 		return value_new(pool, VALUE_NULL);
 	list = value_new(pool, VALUE_ARRAY);
 	for (unsigned i = 0; list != NULL && i < p->nroutes; i++)
-		if (p->routes[i].turn)
+		if (p->routes[i].turn) {
 			(void)value_append(list, value_new_number(pool, i));
+			*messages = *messages || p->routes[i].websocket;
+		}
 	provider_free(p);
 	return list;
 }

@@ -71,14 +71,15 @@ state_locked(struct value_pool *p)
  * record of a request has its route's number alone.
  */
 static struct value *
-state_routes(struct value_pool *p)
+state_routes(struct value_pool *p, bool *messages)
 {
 	struct value *all = value_new(p, VALUE_ARRAY), *list;
 
 	for (unsigned i = 0; all != NULL && i < sup.providers.n; i++) {
 		list = routes_of_steps(p,
 		    span_of(sup.providers.list[i].json,
-			sup.providers.list[i].json_len));
+			sup.providers.list[i].json_len),
+		    messages);
 		if (list != NULL)
 			(void)value_append(all, list);
 	}
@@ -89,12 +90,16 @@ state_routes(struct value_pool *p)
 static void
 state_whole(struct value_pool *p, struct value *o)
 {
+	bool messages = false;
+
 	put(o, "boot", value_new_string(p, span_str(here()->boot)));
 	put(o, "grants", grants_state(p));
 	put(o, "host", value_new_string(p, span_str(here()->host)));
 	if (conversation_on())
 		put(o, "turn", value_new_number(p, conversation_turn()));
-	put(o, "turnRoutes", state_routes(p));
+	put(o, "turnRoutes", state_routes(p, &messages));
+	if (messages)
+		put(o, "turnMessages", value_new(p, VALUE_TRUE));
 }
 
 static void
@@ -102,14 +107,18 @@ state_write(bool whole)
 {
 	struct value_pool *p = value_pool_new(STATE_POOL);
 	struct value *o = p == NULL ? NULL : value_new(p, VALUE_OBJECT);
+	double tokens, usd;
 
 	if (o != NULL) {
+		budget_open_answers(&tokens, &usd);
 		if (whole)
 			state_whole(p, o);
 		put(o, "limits", state_limits(p));
 		put(o, "locked", state_locked(p));
 		put(o, "microUsd", number(p, budget_used(BUDGET_USD) * 1e6));
 		put(o, "ms", value_new_number(p, (int64_t)budget_elapsed()));
+		put(o, "openMicroUsd", number(p, usd * 1e6));
+		put(o, "openTokens", number(p, tokens));
 		if (budget_paused())
 			put(o, "paused", value_new(p, VALUE_TRUE));
 		put(o, "steps", number(p, budget_used(BUDGET_STEPS)));

@@ -140,6 +140,26 @@ def test_exact(p):
         k.m.close()
 
 
+def test_burst(p):
+    """However fast an agent calls, each call of a run that was killed counts,
+    and counts once."""
+    with h.workdir() as work, t.case("burst"), \
+            Spender(work, p, maxSteps=1000000) as k:
+        for life in range(2):
+            # So many that states are written amid them.
+            seen = 0
+            while seen < 2 + life:
+                for i in range(50):
+                    k.m.call("echo__echo", {"text": str(i)})
+                seen = sum(e["event"] == "state" and "grants" not in e["detail"]
+                           for e in k.records()) // 2
+            k.die("all of it")
+            calls = sum(e["event"] == "call" for e in k.records())
+            k.again()
+            t.equal(k.used()[0], calls, f"life {life}: all {calls} calls")
+        k.m.close()
+
+
 def test_reached(p):
     """A limit that is reached is reached after a death, too."""
     with h.workdir() as work, t.case("reached"), \
@@ -173,6 +193,7 @@ def main():
         try:
             test_deaths(p)
             test_exact(p)
+            test_burst(p)
             test_reached(p)
         finally:
             p.end()

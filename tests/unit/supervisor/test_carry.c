@@ -31,12 +31,14 @@ start(unsigned ms)
 	line("{\"event\":\"start\",\"mono\":%u000,\"detail\":{}}", ms);
 }
 
+static unsigned open_tokens;
+
 static void
 state(unsigned ms, unsigned steps, unsigned tokens)
 {
 	line("{\"event\":\"state\",\"mono\":%u000,\"detail\":{\"steps\":%u,"
-	     "\"tokens\":%u,\"microUsd\":0,\"ms\":%u}}",
-	    ms, steps, tokens, ms);
+	     "\"tokens\":%u,\"microUsd\":0,\"openTokens\":%u,\"ms\":%u}}",
+	    ms, steps, tokens, open_tokens, ms);
 }
 
 /* A call, and a request that took a token. */
@@ -122,6 +124,62 @@ test_states(void)
 	spent(6, 3, "and nothing counts twice");
 }
 
+/* Every state lacks what stands just before it. */
+static void
+test_lacking(void)
+{
+	carry_free(&c);
+	start(100);
+	state(110, 0, 0);
+	spend(1490);
+	state(1500, 0, 0);
+	spend(2990);
+	state(3000, 2, 1);
+	spent(4, 2, "both states lack something");
+	spend(3100);
+	spent(6, 3, "and what follows counts");
+	open_tokens = 7;
+	state(4200, 6, 10);
+	spent(6, 10, "an answer in progress");
+	spend(4210);
+	spent(8, 11, "and another one after it");
+	open_tokens = 0;
+}
+
+/* Only the end of a run was read: what may be lacking counts twice. */
+static void
+test_end_alone(void)
+{
+	carry_free(&c);
+	state(1500, 10, 10);
+	spend(2990);
+	state(3000, 10, 10);
+	spent(12, 11, "the last state lacks what stands just before it");
+	spend(3100);
+	state(3200, 12, 11);
+	spent(16, 13, "it cannot be told whether it does");
+	spend(3300);
+	state(5000, 16, 13);
+	state(6000, 16, 13);
+	spent(16, 13, "a second without anything makes it certain");
+}
+
+/* Messages of WebSockets have no records. */
+static void
+test_messages(void)
+{
+	carry_free(&c);
+	start(100);
+	whole(110, ",\"turnMessages\":true");
+	request(500, "");
+	state(1500, 5, 0);
+	state(3000, 5, 0);
+	spent(5, 0, "messages count as the states say");
+	request(4000, "");
+	state(4010, 7, 0);
+	spent(8, 0, "and the state may lack the request, too");
+}
+
 static void
 test_runs(void)
 {
@@ -149,18 +207,26 @@ test_base(void)
 	    "{\"event\":\"state\",\"mono\":4980000,\"detail\":{}}",
 	    "{\"event\":\"state\",\"mono\":4000001,\"detail\":{}}",
 	    "{\"event\":\"state\",\"mono\":4000000,\"detail\":{}}",
+	    "{\"event\":\"call\",\"toolName\":\"\",\"arguments\":"
+	    "{\"event\":\"start\"}}",
+	    "{\"event\":\"start\",\"mono\":1000000}",
 	};
 	struct carry_base b = {.found = false};
 	unsigned n = 0;
 
 	ok(!carry_base_line(&b, span_str(lines[2])) && !b.found,
 	    "a state without approvals is none to begin with");
-	while (n < nitems(lines) && !carry_base_line(&b, span_str(lines[n])))
-		n++;
-	ok(b.found && n == 4, "the search goes back a second");
-	ok(carry_base_line(&b, SPAN("{\"event\":\"state\",\"mono\":9000000,"
-				    "\"detail\":{}}")),
-	    "a later time is an earlier run's");
+	ok(!carry_base_line(&b, span_str(lines[6])) && !b.older,
+	    "nor is a run without a state");
+	for (; n < 4; n++)
+		ok(!carry_base_line(&b, span_str(lines[n])) && !b.older,
+		    "line %u: nothing is certain yet", n);
+	ok(b.found, "the last whole state is found");
+	ok(!carry_base_line(&b, span_str(lines[4])) && b.older,
+	    "a state that is a second older");
+	ok(!carry_base_line(&b, span_str(lines[5])),
+	    "an agent's arguments are no start");
+	ok(carry_base_line(&b, span_str(lines[6])), "the run's start");
 }
 
 int
@@ -168,6 +234,9 @@ main(void)
 {
 	test_routes();
 	test_states();
+	test_lacking();
+	test_end_alone();
+	test_messages();
 	test_runs();
 	test_base();
 	carry_free(&c);
