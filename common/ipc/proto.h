@@ -914,7 +914,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /*
  * The reason why the provider fails, and how often it has since the last
  * report.  status: that of its answer to a model request, and retry: the seconds
- * that its Retry-After names; 0: none.
+ * after which it takes requests again, as its headers say; 0: none.
  */
 #define F_TROUBLE(F, m)		F(m, str, text, 256)			\
 				F(m, u32, count, UINT32_MAX)		\

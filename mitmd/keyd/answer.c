@@ -6,7 +6,9 @@
  */
 #include "keyd/answer.h"
 
-#include "common/ipc/proto.h"
+#include <time.h>
+
+#include "keyd/retry.h"
 #include "wire/stream.h"
 
 static const char *const reply_texts[] = {
@@ -165,24 +167,6 @@ reply_take_switch(struct reply *r, const struct provider *p,
 	return REPLY_DONE;
 }
 
-/* Returns the seconds that Retry-After names, or 0. A date is not read. */
-static uint32_t
-reply_retry(const struct http1_head *h)
-{
-	struct span v = {NULL, 0};
-	uint32_t n = 0;
-
-	for (unsigned i = 0; i < h->nheaders; i++)
-		if (span_ieq(h->headers[i].name, SPAN("retry-after")))
-			v = h->headers[i].value;
-	for (size_t i = 0; i < v.len; i++) {
-		if (v.p[i] < '0' || v.p[i] > '9' || n > PROTO_MAX_RETRY / 10)
-			return 0;
-		n = 10 * n + (uint32_t)(v.p[i] - '0');
-	}
-	return n <= PROTO_MAX_RETRY ? n : 0;
-}
-
 /* Process a complete head: drop a 1xx, turn a final one into the HEAD frame. */
 static enum reply_result
 reply_take_head(struct reply *r, const struct provider *p,
@@ -210,7 +194,7 @@ reply_take_head(struct reply *r, const struct provider *p,
 	    r->body.length > r->max)
 		return reply_fail(r, KEYD_FAIL_REPLY, "announced as too large");
 	r->status = h->status;
-	r->retry = reply_retry(h);
+	r->retry = h->status == 429 ? retry_seconds(h, time(NULL)) : 0;
 	r->http10 = h->http10;
 	r->close = reply_says_close(h);
 	r->framing = r->body.framing;

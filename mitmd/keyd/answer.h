@@ -143,7 +143,7 @@ struct reply {
 	size_t seen;
 	unsigned interim;
 	unsigned status;
-	uint32_t retry; /* seconds that Retry-After names; 0: none */
+	uint32_t retry; /* seconds until a 429 may be tried again, or 0 */
 	bool http10, close; /* the provider will close the connection */
 	bool trailing;      /* bytes followed the end */
 	enum keyd_fail unauthorized; /* the failure for a 401 (with AWS, a 403);

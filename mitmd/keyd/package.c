@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/http/date.h"
 #include "registry/package_cache.h"
 
 #define PACKAGE_MAX_HELD (160U << 20) /* all transactions together */
@@ -379,7 +380,7 @@ package_run(struct package *g)
 	f->package = g->path.package;
 	f->form = g->form;
 	f->now = (int64_t)(clock_wall_us() / 1000000);
-	if (registry_http_time(span_str(g->hold.modified), &f->modified) == -1)
+	if (date_http(span_str(g->hold.modified), &f->modified) == -1)
 		f->modified = 0;
 	if (f->seed[0] == 0 &&
 	    RAND_bytes((uint8_t *)f->seed, sizeof(f->seed)) != 1) {

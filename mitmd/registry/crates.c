@@ -7,6 +7,8 @@
  */
 #include "registry/filter.h"
 
+#include "common/http/date.h"
+
 static const char *const crates_members[] = {"name", "vers", "deps", "cksum",
     "features", "features2", "yanked", "links", "v", "rust_version", "pubtime"};
 #define CRATES_MEMBERS nitems(crates_members)
@@ -109,7 +111,7 @@ crates_line(struct registry_filter *f, struct span line)
 	 * a version was published no later than its file was modified.
 	 */
 	if (l.time.p != NULL)
-		(void)registry_time(l.time, &when);
+		(void)date_rfc3339(l.time, &when);
 	else if (l.values[CRATES_MEMBERS - 1].p == NULL && f->modified != 0 &&
 		 registry_allows(registry_judge(
 		     f->rules, span_str(f->package), f->modified, f->now)))

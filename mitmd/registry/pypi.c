@@ -8,6 +8,7 @@
  */
 #include "registry/filter.h"
 
+#include "common/http/date.h"
 #include "common/json/text.h"
 
 #define PYPI_MAX_URL 2048U
@@ -274,7 +275,7 @@ pypi_file(struct registry_filter *f)
 	if (!pypi_file_ok(f, &p))
 		return 0;
 	if (p.time.p != NULL)
-		(void)registry_time(p.time, &when);
+		(void)date_rfc3339(p.time, &when);
 	id = span_str(p.path.id);
 	(void)registry_pypi_file(
 	    p.name, p.path.package, sizeof(p.path.package), &version);

@@ -53,16 +53,6 @@ bool registry_glob(enum registry, struct span pattern, struct span name);
 bool registry_glob_ok(struct span pattern);
 
 #define REGISTRY_NEVER INT64_MIN /* no time of publication */
-/*
- * Parse 2026-01-31T12:34:56[.789](Z|+hh:mm) into seconds since 1970. Returns 0
- * or -1.
- */
-int registry_time(struct span, int64_t *out);
-/*
- * Parse an HTTP date, Sun, 06 Nov 1994 08:49:37 GMT. Returns 0, or -1 also for
- * dates before 2015, which servers use as placeholders.
- */
-int registry_http_time(struct span, int64_t *out);
 
 /* Consult only the lists: DENIED, ON_LIST or GOOD. */
 struct registry_verdict registry_judge_name(

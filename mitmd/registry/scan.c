@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#include "common/http/date.h"
+
 void
 registry_id(struct span s, uint8_t dst[REGISTRY_ID])
 {
@@ -179,7 +181,7 @@ registry_row(struct registry_filter *f, struct span version, struct span text)
 	int64_t when = REGISTRY_NEVER;
 
 	if (text.p != NULL)
-		(void)registry_time(text, &when);
+		(void)date_rfc3339(text, &when);
 	if (f->nrows == REGISTRY_MAX_ENTRIES)
 		return registry_bad(f, "it lists too many versions");
 	f->rows[f->nrows++] = (struct registry_row){

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "common/http/date.h"
 #include "common/json/json.h"
 #include "mitmd/registry/filter.h"
 
@@ -100,7 +101,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else
 		path((enum registry)(data[0] % REGISTRY_COUNT),
 		    span_of(data + 1, size - 1));
-	(void)registry_time(span_of(data, size), &when);
-	(void)registry_http_time(span_of(data, size), &when);
+	(void)date_rfc3339(span_of(data, size), &when);
+	(void)date_http(span_of(data, size), &when);
 	return 0;
 }

@@ -4,12 +4,13 @@
  * HEAD and whether the connection ends cleanly; then pieces, each a length byte
  * and its bytes, as from reads. The output must be frames in order, whatever
  * the input; the verdict and a complete body must not depend on how the input
- * was cut; the credential never appears.
+ * was cut; the credential never appears; a 429 names no time beyond the limit.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "mitmd/keyd/answer.h"
+#include "mitmd/keyd/retry.h"
 #include "mitmd/wire/stream.h"
 
 static const char file[] =
@@ -122,6 +123,8 @@ run(const uint8_t *p, size_t n, bool nobody, bool clean, bool pieces,
 		abort();
 	check(buf_span(&out), o);
 	if (o->result == REPLY_DONE && o->len != r.received)
+		abort();
+	if (r.retry > (r.status == 429 ? RETRY_MAX : 0))
 		abort();
 	buf_free(&out);
 	reply_free(&r);

@@ -5,8 +5,7 @@
  */
 #include "keyd/login/aws.h"
 
-#include <time.h>
-
+#include "common/http/date.h"
 #include "common/json/json.h"
 #include "keyd/login/oauth.h"
 
@@ -42,50 +41,17 @@ aws_check(const struct aws_key *k, const char **why)
 	return AWS_BAD;
 }
 
-static bool
-aws_digits(struct span s, size_t at, size_t n, unsigned *out)
-{
-	*out = 0;
-	for (size_t i = at; i < at + n; i++) {
-		if (s.p[i] < '0' || s.p[i] > '9')
-			return false;
-		*out = *out * 10 + (unsigned)(s.p[i] - '0');
-	}
-	return true;
-}
-
-uint64_t
+/*
+ * Parse RFC 3339 in UTC ("Z" or "+00:00"). Returns 0 if it is not such a time.
+ */
+static uint64_t
 aws_time(struct span s)
 {
-	unsigned year, month, day, hour, minute, second;
-	struct tm tm = {0};
-	size_t at = 19;
-	time_t t;
+	bool utc = (s.len != 0 && s.p[s.len - 1] == 'Z') ||
+		   (s.len > 6 && span_is(span_of(s.p + s.len - 6, 6), "+00:00"));
+	int64_t t;
 
-	if (s.len < 20 || s.len > 40 || !aws_digits(s, 0, 4, &year) ||
-	    !aws_digits(s, 5, 2, &month) || !aws_digits(s, 8, 2, &day) ||
-	    !aws_digits(s, 11, 2, &hour) || !aws_digits(s, 14, 2, &minute) ||
-	    !aws_digits(s, 17, 2, &second) || s.p[4] != '-' || s.p[7] != '-' ||
-	    s.p[10] != 'T' || s.p[13] != ':' || s.p[16] != ':')
-		return 0;
-	if (year < 1970 || month < 1 || month > 12 || day < 1 || day > 31 ||
-	    hour > 23 || minute > 59 || second > 60)
-		return 0;
-	if (s.p[at] == '.') {
-		for (at++; at < s.len && s.p[at] >= '0' && s.p[at] <= '9';)
-			at++;
-	}
-	s = span_of(s.p + at, s.len - at);
-	if (!span_is(s, "Z") && !span_is(s, "+00:00"))
-		return 0;
-	tm.tm_year = (int)year - 1900;
-	tm.tm_mon = (int)month - 1;
-	tm.tm_mday = (int)day;
-	tm.tm_hour = (int)hour;
-	tm.tm_min = (int)minute;
-	tm.tm_sec = (int)second;
-	t = timegm(&tm);
-	return t <= 0 ? 0 : (uint64_t)t;
+	return utc && date_rfc3339(s, &t) == 0 ? (uint64_t)t : 0;
 }
 
 static bool

@@ -29,9 +29,5 @@ enum aws_form {
 
 /* For AWS_BAD, `*why` is constant text that names the mistake. */
 enum aws_form aws_parse(struct span text, struct aws_key *, const char **why);
-/*
- * Parse RFC 3339 in UTC ("Z" or "+00:00"). Returns 0 if it is not such a time.
- */
-uint64_t aws_time(struct span);
 
 #endif

@@ -3,6 +3,7 @@
 """Turns that fail because of the provider: by the status of its answers, and by
 what the agent says, as its adapter classifies that."""
 import base64
+import datetime
 import json
 import os
 import shutil
@@ -64,8 +65,16 @@ ADAPTER = {
         {"kind": "authentication", "contains": ["not logged in"]},
         {"kind": "transient", "contains": ["too busy"]},
         {"kind": "hard", "contains": ["too long"]}]}
+AHEAD = datetime.datetime.now(datetime.timezone.utc) + \
+    datetime.timedelta(hours=2)
 REPLIES = [(200, ""), (429, "Retry-After: 3600\r\n"), (429, ""), (529, ""),
-           (403, ""), (429, "Retry-After: tomorrow\r\n")]
+           (403, ""), (429, "Retry-After: tomorrow\r\n"),
+           (429, "Date: Sun, 22 Nov 2026 04:00:00 GMT\r\n"
+            "Retry-After: Sun, 22 Nov 2026 05:00:00 GMT\r\n"),
+           (429, "anthropic-ratelimit-tokens-remaining: 0\r\n"
+            f"anthropic-ratelimit-tokens-reset: {AHEAD:%Y-%m-%dT%H:%M:%SZ}\r\n"),
+           (429, "anthropic-ratelimit-unified-status: rejected\r\n"
+            f"anthropic-ratelimit-unified-reset: {int(AHEAD.timestamp())}\r\n")]
 
 
 def replies(work):
@@ -144,6 +153,7 @@ def by_status(k):
     until, _ = expect(k, "ask 5", "transient", "again in a minute",
                       "a time that cannot be read is none")
     t.equal(until, None, "and is not told")
+    by_headers(k)
     expect(k, "ask 2", "transient", "(429)", "429 without a time is transient")
     expect(k, "ask 3", "transient", "(529)", "and so is 529")
     expect(k, "ask 4", "authentication", "icctl login anthropic",
@@ -153,6 +163,21 @@ def by_status(k):
     r = k.icctl("status")
     t.ok("FAILING (529)" in r.stdout or "LIMITED (429)" in r.stdout or
          "REFUSED (403)" in r.stdout, "status names the provider", r.stdout)
+
+
+def by_headers(k):
+    """The other headers that say when a provider takes requests again."""
+    hour = datetime.timedelta(hours=1)
+    for n, ahead, name in ((6, hour, "Retry-After as a date"),
+                           (7, 2 * hour, "the reset of a limit"),
+                           (8, 2 * hour, "the reset of a subscription")):
+        now = datetime.datetime.now(datetime.timezone.utc)
+        until, _ = expect(k, f"ask {n}", "quota", "used up until", name)
+        when = datetime.datetime.fromisoformat(
+            (until or "1970-01-01T00:00:00Z").replace("Z", "+00:00"))
+        wanted = now + ahead if n == 6 else AHEAD
+        t.ok(abs((when - wanted).total_seconds()) < 60,
+             f"{name}: the quota returns then", (until, str(wanted)))
 
 
 def linger(k, message, during):
