@@ -128,9 +128,15 @@ def test_holds():
                 "the 65th held call is refused")
         t.equal(h.text_of(second.call("two__echo", {"text": "hi"})), "hi",
                 "what needs no person goes on")
+        # Vary the arguments: identical calls would be refused.
+        go = os.path.join(work, "never")
+        slow = [m.start_call("one__slow", {"until": go, "ms": i})
+                for i in range(64)]
+        h.wait_for(lambda: len(lines(s, "one")) == 64, "64 calls under way")
         more = m.start_call("one__echo", {"text": "later"})
         second.request("ping")
-        t.ok(not more.done.is_set(), "a server's 65th call waits")
+        t.equal((more.done.is_set(), len(lines(s, "one"))), (False, 64),
+                "a server's 129th call waits, 64 of them for the user")
         holds = s.pending()
         t.equal(len(holds), 64, "all of them are shown")
         s.icctl("deny", holds[5]["id"], check=True)
@@ -139,6 +145,8 @@ def test_holds():
         h.wait_for(lambda: not s.pending(), "holds are left")
         t.equal(sum(c.done.is_set() and c.message is not None
                     for c in calls), 1, "one was answered, the rest dropped")
+        t.equal([c for c in slow if c.done.is_set() and c.message is not None],
+                [], "and those under way with them")
         second.close()
 
 
