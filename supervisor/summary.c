@@ -20,6 +20,7 @@
 #include "clone.h"
 #include "common/plural.h"
 #include "config/answer_key.h"
+#include "conversation/talk_trouble.h"
 #include "later.h"
 #include "others.h"
 
@@ -158,6 +159,29 @@ summary_start(void)
 		summary_limits();
 }
 
+/* A session that ended because of a quota: say how to go on, and when. */
+static void
+summary_quota(void)
+{
+	const char *dir = sup.session.dir, *id = sup.session.id;
+	size_t n = strlen(sup.paths.home);
+	char until[TALK_UNTIL];
+
+	if (sup.opt.trial != NULL || !talk_trouble_left(until))
+		return;
+	/* One that is kept elsewhere is found by its directory only. */
+	if (strncmp(dir, sup.paths.home, n) != 0 || dir[n] != '/')
+		id = dir;
+	sup_warn("the provider's quota is used up%s%s. To go on %s: icctl "
+		 "resume %s%s%s",
+	    until[0] != '\0' ? " until " : "", until,
+	    until[0] != '\0' ? "then" : "later",
+	    sup.opt.command == NULL && sup.adapter.talk.on == NULL
+		? "--detach "
+		: "",
+	    id, sup.opt.command != NULL ? " -- COMMAND..." : "");
+}
+
 void
 summary_end(void)
 {
@@ -181,6 +205,7 @@ summary_end(void)
 	    (unsigned long long)c->denied, asked, model,
 	    paths_tilde(
 		sup.paths.user_home, sup.session.dir, where, sizeof(where)));
+	summary_quota();
 	if (waits != NULL)
 		sup_warn("%s", waits);
 	later_say();

@@ -38,6 +38,7 @@ trouble_take(
 {
 	struct trouble *t = &sup.keys[provider].trouble;
 	char vis[sizeof(t->text)], when[TALK_UNTIL];
+	bool task = sup.opt.viewer != NULL && !sup.opt.conversation;
 
 	log_vis(text, vis, sizeof(vis));
 	if (strcmp(vis, t->text) != 0) {
@@ -49,9 +50,13 @@ trouble_take(
 	t->until = retry == 0 ? 0 : (int64_t)time(NULL) + retry;
 	(void)talk_trouble_time(t->until, when);
 	if (is_new(t, vis))
-		sup_warn("provider %s: %s%s%s. See: icctl status",
+		sup_warn("provider %s: %s%s%s. %s",
 		    sup.providers.list[provider].name, vis,
-		    when[0] != '\0' ? ", until " : "", when);
+		    when[0] != '\0' ? ", until " : "", when,
+		    /* At its end, summary.c names the next command. */
+		    task && when[0] != '\0'
+			? "The agent may wait for that by itself"
+			: "See: icctl status");
 }
 
 struct json_object *

@@ -180,10 +180,12 @@ trouble_tell(enum adapter_trouble kind, int64_t reset)
 	case TROUBLE_QUOTA:
 		snprintf(text, sizeof(text),
 		    "the provider's quota is used up%s%s. The conversation "
-		    "is kept: send the message again %s. If the session has "
-		    "ended by then: icctl resume %s",
+		    "is kept: send the message again %s. %s: icctl resume %s",
 		    when[0] != '\0' ? " until " : "", when,
-		    when[0] != '\0' ? "then" : "later", sup.session.id);
+		    when[0] != '\0' ? "then" : "later",
+		    sup.opt.one_turn ? "For that"
+				     : "If the session has ended by then",
+		    sup.session.id);
 		break;
 	case TROUBLE_TRANSIENT:
 		snprintf(text, sizeof(text),
@@ -255,6 +257,19 @@ talk_trouble_quota(char until[TALK_UNTIL])
 	if (trouble_env.quota && until != NULL)
 		(void)talk_trouble_time(trouble_env.until, until);
 	return trouble_env.quota;
+}
+
+bool
+talk_trouble_left(char until[TALK_UNTIL])
+{
+	until[0] = '\0';
+	if (sup.opt.conversation)
+		return talk_trouble_quota(until);
+	if (trouble_env.status != 429 ||
+	    trouble_env.answer_reset <= (int64_t)time(NULL))
+		return false;
+	(void)talk_trouble_time(trouble_env.answer_reset, until);
+	return true;
 }
 
 uint64_t

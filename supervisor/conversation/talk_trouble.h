@@ -45,6 +45,11 @@ bool talk_trouble_kept(void);
  * text, "" if that is not known.
  */
 bool talk_trouble_quota(char until[TALK_UNTIL]);
+/*
+ * Returns the same of any session, at its end: without a conversation, a quota
+ * is used up if the last answer of a provider said so, and until when.
+ */
+bool talk_trouble_left(char until[TALK_UNTIL]);
 /* Write seconds since the epoch as in RFC 3339, or "" for 0. Returns `dst`. */
 const char *talk_trouble_time(int64_t, char dst[TALK_UNTIL]);
 /* Returns the milliseconds until then, or 0. */

@@ -6,6 +6,7 @@ import base64
 import datetime
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,7 +25,8 @@ t = h.Tap()
 # with that as the last words.
 AGENT = r"""#!/usr/bin/python3
 import json, os, sys, urllib.error, urllib.request
-word, _, rest = sys.stdin.read().strip().partition(" ")
+line = sys.stdin.read().strip() or sys.argv[-1]
+word, _, rest = line.partition(" ")
 print(json.dumps({"type": "args", "text": " ".join(sys.argv[1:])}))
 status = 0
 # A FIFO: it lingers until somebody writes into it.
@@ -55,6 +57,7 @@ sys.exit(status)
 """
 ADAPTER = {
     "name": "poll", "program": ["poll"], "providers": ["anthropic"],
+    "taskArgs": ["{task}"], "continue": ["again"],
     "turn": ["new", "{conversation}"], "resume": ["old", "{conversation}"],
     "output": {"format": "json-lines", "events": [
         {"when": "type=args", "text": "text", "event": "agent_text"},
@@ -128,7 +131,42 @@ def test_all(work):
         shown(k)
         kept(k, work)
         crashed(k)
+    task(s)
     p.end()
+
+
+def task(s):
+    """One task in the foreground that ends because of the quota."""
+    plain = {**ADAPTER, "name": "plain"}
+    del plain["continue"]
+    s.write("agents/plain.json", plain)
+    path = os.path.join(s.work, "bin", "poll")
+    s.write("config.json", {**s.config, "agent": {"poll": {"path": path},
+                                                  "plain": {"path": path}}})
+    for args, resume, name in (
+            (["--agent", "poll", "ask 1"], "ID", "an agent"),
+            (["--agent", "plain", "ask 1"], "--detach ID",
+             "one that cannot go on in a terminal"),
+            (["--agent", "poll", "--", path, "ask 1"],
+             "ID -- COMMAND...", "a command")):
+        r = subprocess.run([h.program("icctl"), "start", "--workspace",
+                            s.workspace, *args], env=s.env,
+                           stdin=subprocess.DEVNULL, capture_output=True,
+                           text=True, timeout=60 * h.PATIENCE, check=False)
+        found = re.search(
+            r"session (\S+) ended.*quota is used up until (\S+)\. To go on "
+            r"then: icctl resume ([^\n]*)\n", r.stderr, re.S)
+        t.ok(r.returncode == 1 and found and
+             found[3] == resume.replace("ID", found[1]) and
+             f"until {found[2]}. The agent may wait" in r.stderr and
+             "See: icctl status" not in r.stderr,
+             f"one task of {name}: how to go on, and when", r.stderr)
+    r = subprocess.run([h.program("icctl"), "start", "--workspace",
+                        s.workspace, "--agent", "poll", "ask 1 0"], env=s.env,
+                       stdin=subprocess.DEVNULL, capture_output=True,
+                       text=True, timeout=60 * h.PATIENCE, check=False)
+    t.ok(r.returncode == 0 and "quota" not in r.stderr,
+         "not after an answer that came", r.stderr)
 
 
 def by_status(k):
