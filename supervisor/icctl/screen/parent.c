@@ -20,6 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "icctl/icctl.h"
+
 static struct {
 	pid_t supervisor, viewer; /* 0: gone, or not our child */
 	int status;               /* icsupervisor's, or the viewer's if it is
@@ -29,6 +31,7 @@ static struct {
 	struct viewer_state *state;
 	struct viewer_how how;
 	const char *name, *dir;
+	bool interrupted; /* by SIGINT */
 } parent;
 
 static const int parent_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
@@ -48,18 +51,37 @@ viewer_stopped(void)
 	(void)kill(parent.viewer, SIGCONT);
 }
 
+static void __attribute__((noreturn)) parent_detached(const char *before)
+{
+	fprintf(stderr,
+	    "%sicctl: detached; session %s goes on. Come back with: "
+	    "icctl attach %s\n",
+	    before, parent.name, parent.name);
+	exit(0);
+}
+
+/* Returns true if the session still takes requests. */
+static bool
+parent_session_runs(void)
+{
+	int fd = parent.dir == NULL ? -1 : icctl_dial(parent.dir);
+
+	if (fd != -1)
+		close(fd);
+	return fd != -1;
+}
+
 static void
 viewer_ended(int status)
 {
 	parent.viewer = 0;
 	tty_restore(parent.state);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == VIEWER_EXIT_DETACHED) {
-		fprintf(stderr,
-		    "icctl: detached; session %s goes on. Come back with: "
-		    "icctl attach %s\n",
-		    parent.name, parent.name);
-		exit(0);
-	}
+	if (WIFEXITED(status) && WEXITSTATUS(status) == VIEWER_EXIT_DETACHED)
+		parent_detached("");
+	/* The line begins behind the ^C that a terminal shows. */
+	if (parent.how.attached && parent.interrupted && WIFEXITED(status) &&
+	    WEXITSTATUS(status) == VIEWER_EXIT_LOST && parent_session_runs())
+		parent_detached(isatty(STDERR_FILENO) ? "\n" : "");
 	/* Nobody else says so here: the session's messages go elsewhere. */
 	if (parent.how.attached && WIFEXITED(status) &&
 	    WEXITSTATUS(status) == VIEWER_EXIT_OK)
@@ -119,6 +141,7 @@ parent_reap(void)
 static void
 parent_pass(int sig)
 {
+	parent.interrupted = parent.interrupted || sig == SIGINT;
 	if (parent.supervisor != 0)
 		(void)kill(parent.supervisor, sig);
 	else if (parent.viewer != 0)

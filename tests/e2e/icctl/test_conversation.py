@@ -321,18 +321,37 @@ def test_attached(work):
         term.key(b"\x04")
         term.until(b"icctl: detached")
         t.equal(term.end(), 0, "^D detaches")
+        interrupted(k)
         with open(os.path.join(work, "out"), "w+b") as out:
             p = subprocess.Popen([h.program("icctl"), "attach"], env=k.s.env,
                                  stdin=subprocess.DEVNULL, stdout=out,
                                  stderr=subprocess.DEVNULL)
             h.wait_for(lambda: k.s.session_log().count(
-                "attached to the terminal") == 2, "not attached")
+                "attached to the terminal") == 3, "not attached")
             k.send("colour")
             h.wait_for(lambda: b"red end\nnext\n" in pread(out),
                        "no answer in the file")
             t.ok(b"\033" not in pread(out), "and in a file")
             p.terminate()
             p.wait()
+
+
+def interrupted(k):
+    """^C leaves the session alone, and says so in one line."""
+    term = Terminal([h.program("icctl"), "attach"],
+                    {**k.s.env, "TERM": "dumb"}, 24, 80)
+    h.wait_for(lambda: k.s.session_log().count(
+        "attached to the terminal") == 2, "not attached")
+    term.until(b"detaches")
+    term.out = b""
+    term.key(b"\x03")
+    sid = k.told["session"]
+    said = term.until(b"Come back with[^\n]*\n").decode()
+    t.equal([x for x in said.replace("\r", "").split("\n") if "icctl" in x],
+            [f"icctl: detached; session {sid} goes on. Come back with: "
+             f"icctl attach {sid}"], "^C detaches, too, and says so")
+    t.equal(term.end(), 0, "with status 0")
+    t.equal(k.send("still there")[0], 0, "and the session goes on")
 
 
 def pread(f):
