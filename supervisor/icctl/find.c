@@ -11,6 +11,7 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,28 @@ match_in(struct matches *m, const char *home, const char *sub, const char *part)
 	closedir(d);
 }
 
+/* Print why no session was found, and keep it for a program. */
+static int __attribute__((format(printf, 3, 4)))
+find_fail(struct icctl *ctl, const char *code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(ctl->why, sizeof(ctl->why), fmt, ap);
+	va_end(ap);
+	ctl->code = code;
+	warnx("%s", ctl->why);
+	return ICCTL_NO_SESSION;
+}
+
+/* Add an id to the reason for a program. */
+static void
+find_more(struct icctl *ctl, const char *before, const char *id)
+{
+	(void)strlcat(ctl->why, before, sizeof(ctl->why));
+	(void)strlcat(ctl->why, id, sizeof(ctl->why));
+}
+
 /*
  * Set `dir` to the session of that id, if there is one. Returns false if not.
  */
@@ -115,16 +138,18 @@ by_part(struct icctl *ctl)
 	}
 	if (m.n == 1 && by_id(ctl, m.ids[0]))
 		return 0;
-	if (m.n == 0) {
-		warnx("no session has \"%s\" in its id, and there is no "
-		      "directory of that name. Their ids: icctl ls",
+	if (m.n == 0)
+		return find_fail(ctl, "not-found",
+		    "no session has \"%s\" in its id, and there is no "
+		    "directory of that name. Their ids: icctl ls",
 		    shown);
-		return ICCTL_NO_SESSION;
-	}
-	warnx("\"%s\" is in the ids of %u sessions; say more of it:", shown,
+	(void)find_fail(ctl, "ambiguous",
+	    "\"%s\" is in the ids of %u sessions; say more of it:", shown,
 	    m.n);
-	for (unsigned i = 0; i < m.n && i < 20; i++)
+	for (unsigned i = 0; i < m.n && i < 20; i++) {
 		fprintf(stderr, "  %s\n", m.ids[i]);
+		find_more(ctl, " ", m.ids[i]);
+	}
 	return ICCTL_NO_SESSION;
 }
 
@@ -139,10 +164,10 @@ by_name(struct icctl *ctl)
 		    ctl->session);
 		if (lstat(run, &st) == 0 &&
 		    elsewhere(ctl->home, ctl->session, host)) {
-			warnx("session %s runs on %s: icctl speaks to sessions "
-			      "of its own machine only",
+			return find_fail(ctl, "not-found",
+			    "session %s runs on %s: icctl speaks to sessions "
+			    "of its own machine only",
 			    ctl->session, host);
-			return ICCTL_NO_SESSION;
 		}
 		if (by_id(ctl, ctl->session))
 			return 0;
@@ -153,8 +178,8 @@ by_name(struct icctl *ctl)
 	if (strchr(ctl->session, '/') == NULL)
 		return by_part(ctl);
 	log_vis(span_str(ctl->session), shown, sizeof(shown));
-	warnx("there is no directory %s", shown);
-	return ICCTL_NO_SESSION;
+	return find_fail(
+	    ctl, "not-found", "there is no directory %s", shown);
 }
 
 /* Returns the session's reply to a request without arguments, or NULL. */
@@ -233,12 +258,13 @@ put_pending(const char *dir)
 
 /* Print what tells a running session from others. */
 static void
-put_running(const char *dir)
+put_running(struct icctl *ctl, const char *dir)
 {
 	char path[4400], shown[ICCTL_PATH], vis[ICCTL_PATH];
 	json_object *o;
 
 	fprintf(stderr, "  %s", strrchr(dir, '/') + 1);
+	find_more(ctl, " ", strrchr(dir, '/') + 1);
 	snprintf(path, sizeof(path), "%.4350s/session.json", dir);
 	if ((o = json_object_from_file(path)) != NULL) {
 		fprintf(stderr, "  %s",
@@ -256,7 +282,7 @@ put_running(const char *dir)
 
 /* Say that no session runs, and which one was the last. */
 static void
-none_runs(const struct icctl *ctl, const char *run)
+none_runs(struct icctl *ctl, const char *run)
 {
 	char dir[4096], log[4096 + 300], last[256] = "", age[32];
 	char shown[ICCTL_PATH];
@@ -274,13 +300,15 @@ none_runs(const struct icctl *ctl, const char *run)
 	}
 	snprintf(log, sizeof(log), "%s/%s/audit.jsonl", dir, last);
 	if (last[0] == '\0' || stat(log, &st) == -1) {
-		warnx("no session is running (looked in %s). Start one: icctl "
-		      "start",
+		(void)find_fail(ctl, "not-found",
+		    "no session is running (looked in %s). Start one: icctl "
+		    "start",
 		    icctl_path(run, shown));
 		return;
 	}
-	warnx("no session is running. The last one, %s, ended %s ago; its log "
-	      "is %s. To go on with it: icctl resume %s",
+	(void)find_fail(ctl, "not-found",
+	    "no session is running. The last one, %s, ended %s ago; its log "
+	    "is %s. To go on with it: icctl resume %s",
 	    last,
 	    icctl_span(
 		(int64_t)(time(NULL) - st.st_mtime) * 1000, age, sizeof(age)),
@@ -363,20 +391,22 @@ icctl_find(struct icctl *ctl)
 			if (++n == 1)
 				snprintf(first, sizeof(first), "%.4095s", path);
 			if (n == 2)
-				warnx("several sessions run; say which with "
-				      "--session, by its id or a part of it "
-				      "that no other has:");
+				(void)find_fail(ctl, "ambiguous",
+				    "several sessions run; say which with "
+				    "--session, by its id or a part of it "
+				    "that no other has:");
 			if (n == 2)
-				put_running(first);
+				put_running(ctl, first);
 			if (n >= 2)
-				put_running(path);
+				put_running(ctl, path);
 		}
 		closedir(d);
 	}
 	if (n == 0 && others != 0)
-		warnx("no session is running on this machine; %u %s on other "
-		      "machines that share %s, such as %s. Start one here: "
-		      "icctl start",
+		(void)find_fail(ctl, "not-found",
+		    "no session is running on this machine; %u %s on other "
+		    "machines that share %s, such as %s. Start one here: "
+		    "icctl start",
 		    others, others == 1 ? "runs" : "run",
 		    icctl_path(run, shown), other);
 	else if (n == 0)

@@ -29,6 +29,8 @@ struct icctl {
 	const char *waits;	/* id of a call or a grant: its session; or NULL */
 	char home[4096];	/* IRONCURTAIN_HOME */
 	char dir[4096];		/* the session's directory, once found */
+	const char *code;	/* why it was not, for a program, or NULL */
+	char why[1024];
 };
 
 /*
@@ -49,7 +51,7 @@ int icctl_session_at(struct icctl *, const char *dir, bool unit);
 /*
  * find.c: Find the session and set `dir`: the only one, the one that is named,
  * or the one that has `waits`. Returns 0, or an exit status after it printed
- * the reason.
+ * the reason, which it leaves in `code` and `why`.
  */
 int icctl_find(struct icctl *);
 /* Returns true if any session of this user runs on this machine. */

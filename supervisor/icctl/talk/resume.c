@@ -291,8 +291,7 @@ icctl_resume(struct icctl *ctl, int argc, char **argv)
 	if (resume_arguments(ctl, &r, argc, argv) == -1)
 		return ICCTL_USAGE;
 	if ((status = icctl_find(ctl)) != 0)
-		return talk_failed(
-		    ctl, status, "not-found", "there is no such session");
+		return talk_failed(ctl, status, ctl->code, ctl->why);
 	/* The way by run/ ends with the session. */
 	if (realpath(ctl->dir, dir) == NULL ||
 	    (fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {

@@ -405,8 +405,7 @@ icctl_send(struct icctl *ctl, int argc, char **argv)
 		return talk_failed(ctl, ICCTL_FAILED, "bad-request",
 		    "the schema cannot be used");
 	if ((status = icctl_find(ctl)) != 0)
-		return talk_failed(
-		    ctl, status, "not-found", "no such session is running");
+		return talk_failed(ctl, status, ctl->code, ctl->why);
 	/* With a schema, the message is no longer only what was typed. */
 	send_typed = message_typed(argc, argv) && w == NULL;
 	(void)sigaction(SIGINT, &sa, NULL);

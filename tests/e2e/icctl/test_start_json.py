@@ -118,8 +118,15 @@ def test_resume(one):
     t.ok(status == 1 and "--after-crash" in lines[0]["error"] and
          "was killed" in lines[0]["error"], "a crash is named there", lines)
     status, lines = icctl("resume", "--json", "nowhere")
-    t.ok(status != 0 and lines[0]["code"] == "not-found", "no session, too",
-         lines)
+    t.ok(status != 0 and lines[0]["code"] == "not-found" and
+         'no session has "nowhere" in its id' in lines[0]["error"],
+         "no session, too", lines)
+    both = [name, name + "-other"]
+    os.mkdir(os.path.join(one.s.env["IRONCURTAIN_HOME"], "sessions", both[1]))
+    status, lines = icctl("resume", "--json", name[1:])
+    t.ok(status == 3 and lines[0]["code"] == "ambiguous" and
+         all(" " + x in lines[0]["error"] for x in both),
+         "and a part of two ids", lines)
 
 
 def test_command(one):
