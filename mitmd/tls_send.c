@@ -80,10 +80,12 @@ send_record(BIO *b, const char *p, int len)
 	struct span s = span_of((const uint8_t *)p, (size_t)len);
 
 	BIO_clear_retry_flags(b);
+	/* mitmd_tls_add() has pushed those of another agent. */
+	if ((!a->gathers || s.len > sizeof(send_records) - send_len) &&
+	    mitmd_tls_push(a) == -1)
+		return -1;
 	if (!a->gathers || s.len > sizeof(send_records))
 		return send_or_queue(a, s) == 0 ? len : -1;
-	if (s.len > sizeof(send_records) - send_len && mitmd_tls_push(a) == -1)
-		return -1;
 	send_of = a;
 	memcpy(send_records + send_len, s.p, s.len);
 	send_len += s.len;
