@@ -21,9 +21,18 @@
 #define HOARD_SHARE 32U
 /* A search opens many files; one in this time is enough. */
 #define HOARD_AGAIN_MS 5000U
+/* An agent can make the reason for an alarm come and go. */
+#define HOARD_TELL_MS 60000U
+/* Time in which to find names for an alarm; nothing else is done meanwhile. */
+#define HOARD_NAMES_MS 200U
+
+struct hoard_told {
+	bool told;
+	uint64_t again; /* loop_now() of the next alarm */
+};
 
 static struct {
-	bool told_inflight, told_watches;
+	struct hoard_told inflight, watches;
 	uint64_t again; /* loop_now() of the next search */
 } hoard_env;
 
@@ -102,12 +111,30 @@ hoard_search(pid_t root, bool stuck, bool full, char *why, size_t cap)
 	return true;
 }
 
-static void
-hoard_tell(bool *told, bool now, const char *text)
+/* Returns true if it is to be told now. */
+static bool
+hoard_due(struct hoard_told *t, bool now)
 {
-	if (now && !*told)
-		sup_alarm("the session", "limit", text);
-	*told = now;
+	if (!now)
+		t->told = false;
+	if (!now || t->told || loop_now(&sup.loop) < t->again)
+		return false;
+	t->told = true;
+	t->again = loop_now(&sup.loop) + HOARD_TELL_MS;
+	return true;
+}
+
+static void
+hoard_tell_inflight(void)
+{
+	char text[400], names[128];
+
+	inflight_holders(names, sizeof(names), HOARD_NAMES_MS);
+	snprintf(text, sizeof(text),
+	    "programs of this user hold more descriptors in flight than ulimit "
+	    "-Hn%s%s. Until they end, large results and new connections wait",
+	    names[0] != '\0' ? ", most of them " : "", names);
+	sup_alarm("the session", "limit", text);
 }
 
 bool
@@ -115,18 +142,13 @@ hoard_look(pid_t root, char *why, size_t cap)
 {
 	/* Workers that send have the same limit as this process. */
 	const bool stuck = !inflight_possible(), full = hoard_watches_full();
-	char text[400], names[128] = "";
 
-	if (stuck && !hoard_env.told_inflight)
-		inflight_holders(names, sizeof(names));
-	snprintf(text, sizeof(text),
-	    "programs of this user hold more descriptors in flight than ulimit "
-	    "-Hn%s%s. Until they end, large results and new connections wait",
-	    names[0] != '\0' ? ", most of them " : "", names);
-	hoard_tell(&hoard_env.told_inflight, stuck, text);
-	hoard_tell(&hoard_env.told_watches, full,
-	    "programs of this user hold all descriptors that epoll sets may "
-	    "have (" HOARD_WATCHES "). Sessions go on; the agent and other "
-	    "programs may fail until they end");
+	if (hoard_due(&hoard_env.inflight, stuck))
+		hoard_tell_inflight();
+	if (hoard_due(&hoard_env.watches, full))
+		sup_alarm("the session", "limit",
+		    "programs of this user hold all descriptors that epoll "
+		    "sets may have (" HOARD_WATCHES "). Sessions go on; the "
+		    "agent and other programs may fail until they end");
 	return (stuck || full) && hoard_search(root, stuck, full, why, cap);
 }

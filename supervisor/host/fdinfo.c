@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/loop.h"
+
 /* The line of an epoll set for each of its descriptors, and of a socket. */
 #define FDINFO_WATCH "tfd:"
 #define FDINFO_FLYING "scm_fds:"
@@ -58,6 +60,7 @@ fdinfo_add(struct fdinfo *f, int proc)
 		return;
 	}
 	while (f->files < FDINFO_FILES && f->watches <= f->enough &&
+	       (f->until == 0 || clock_mono_us() < f->until) &&
 	       (e = readdir(d)) != NULL) {
 		if (e->d_name[0] == '.')
 			continue;

@@ -11,6 +11,7 @@
 
 struct fdinfo {
 	unsigned files;   /* looked at until now */
+	uint64_t until;	  /* clock_mono_us() at which to stop; 0: never */
 	uint64_t flying;  /* descriptors that wait in its sockets */
 	uint64_t watches; /* descriptors in its epoll sets */
 	uint64_t enough;  /* counts no more watches than this, and one more */

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/loop.h"
 #include "credential/handover.h"
 #include "host/fdinfo.h"
 
@@ -119,9 +120,9 @@ inflight_keep(struct holder *list, const struct holder *h)
 }
 
 static void
-inflight_scan(struct holder *list)
+inflight_scan(struct holder *list, unsigned ms)
 {
-	struct fdinfo f = {0};
+	struct fdinfo f = {.until = clock_mono_us() + (uint64_t)ms * 1000};
 	struct holder h;
 	struct dirent *e;
 	DIR *d;
@@ -129,7 +130,7 @@ inflight_scan(struct holder *list)
 
 	if ((d = opendir("/proc")) == NULL)
 		return;
-	while ((e = readdir(d)) != NULL) {
+	while (clock_mono_us() < f.until && (e = readdir(d)) != NULL) {
 		if (!isdigit((unsigned char)e->d_name[0]) ||
 		    (fd = openat(dirfd(d), e->d_name,
 			 O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
@@ -149,14 +150,14 @@ inflight_scan(struct holder *list)
 }
 
 const char *
-inflight_holders(char *dst, size_t cap)
+inflight_holders(char *dst, size_t cap, unsigned ms)
 {
 	struct holder list[INFLIGHT_NAMED] = {{0}};
 	size_t len = 0;
 	int n;
 
 	dst[0] = '\0';
-	inflight_scan(list);
+	inflight_scan(list, ms);
 	for (size_t i = 0; i < INFLIGHT_NAMED && list[i].fds != 0; i++) {
 		n = snprintf(dst + len, cap - len, "%s%s (pid %ld)",
 		    i == 0 ? "" : ", ", list[i].name, list[i].pid);

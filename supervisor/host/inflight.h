@@ -28,9 +28,9 @@ bool inflight_possible(void);
 uint64_t inflight_count(void);
 /*
  * Write the processes that hold most of them to `dst`, "python3 (pid 12), node
- * (pid 4)", as far as this process may see it; "" if there is none. Returns
- * `dst`.
+ * (pid 4)", as far as this process may see it and finds it in `ms`; "" if there
+ * is none. Returns `dst`.
  */
-const char *inflight_holders(char *dst, size_t cap);
+const char *inflight_holders(char *dst, size_t cap, unsigned ms);
 
 #endif

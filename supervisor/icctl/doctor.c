@@ -25,6 +25,9 @@
 #include "host/inflight.h"
 #include "json_put.h"
 
+/* Time in which to find those who hold descriptors in flight. */
+#define DOCTOR_HOLDERS_MS 5000U
+
 static struct {
 	struct icctl *ctl;
 	json_object *checks;
@@ -125,7 +128,8 @@ check_inflight(void)
 		snprintf(remedy, sizeof(remedy),
 		    "sessions can pass none, or soon none. Most of them are "
 		    "held by: %s. End it, or raise ulimit -Hn",
-		    inflight_holders(names, sizeof(names))[0] != '\0'
+		    inflight_holders(
+			names, sizeof(names), DOCTOR_HOLDERS_MS)[0] != '\0'
 			? names
 			: "(no process that can be read)");
 		check(n > rl.rlim_max ? WRONG : NOTE, "descriptors", text,

@@ -19,6 +19,7 @@
 
 #include "supervisor/config/jsonfile.h"
 #include "supervisor/host/environ.h"
+#include "supervisor/host/inflight.h"
 #include "supervisor/host/program.h"
 #include "supervisor/host/sockets.h"
 #include "tap.h"
@@ -489,6 +490,41 @@ test_sockets(void)
 	close(dir);
 }
 
+/* This process holds many descriptors in flight, and is named in time only. */
+static void
+test_holders(void)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int[100]))];
+	} control = {.bytes = ""};
+	struct iovec iov = {"x", 1};
+	struct msghdr mh = {.msg_iov = &iov,
+	    .msg_iovlen = 1,
+	    .msg_control = control.bytes,
+	    .msg_controllen = sizeof(control.bytes)};
+	struct cmsghdr *cm = CMSG_FIRSTHDR(&mh);
+	char names[256], ours[32];
+	int fds[100], pair[2];
+
+	for (size_t i = 0; i < 100; i++)
+		fds[i] = STDIN_FILENO;
+	cm->cmsg_level = SOL_SOCKET;
+	cm->cmsg_type = SCM_RIGHTS;
+	cm->cmsg_len = CMSG_LEN(sizeof(fds));
+	memcpy(CMSG_DATA(cm), fds, sizeof(fds));
+	ok(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) == 0 &&
+		sendmsg(pair[0], &mh, 0) == 1,
+	    "100 descriptors are in flight");
+	snprintf(ours, sizeof(ours), "(pid %ld)", (long)getpid());
+	ok(strstr(inflight_holders(names, sizeof(names), 10000), ours) != NULL,
+	    "the process that holds them is named: %s", names);
+	is_str(inflight_holders(names, sizeof(names), 0), "",
+	    "without time, none is");
+	close(pair[0]);
+	close(pair[1]);
+}
+
 int
 main(void)
 {
@@ -498,6 +534,7 @@ main(void)
 	if (spawn_init() == -1)
 		return 99;
 	make();
+	test_holders();
 	test_places();
 	test_list();
 	test_environ();
