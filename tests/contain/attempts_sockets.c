@@ -137,14 +137,14 @@ connect_abstract(void)
 	    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len)));
 }
 
+/* The kernel chooses a free name: another attempt runs at the same time. */
 static int
 bind_abstract(void)
 {
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
 
-	memcpy(sun.sun_path + 1, "ic-own", 6);
-	return attempt_result(bind(E.abstract, &sun,
-	    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 7)));
+	return attempt_result(
+	    bind(E.abstract, &sun, offsetof(struct sockaddr_un, sun_path)));
 }
 
 static int
