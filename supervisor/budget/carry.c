@@ -54,7 +54,7 @@ budget_carry_least(const struct spent *s)
  * Count what was spent. Two sums are never less than that: the last state and
  * all that was recorded since `older`, of which the state may lack the end; and
  * all records of the run, with what has none. The smaller one is right, but
- * never less than a state says.
+ * never less than a state says. After an orderly end the last state says it.
  */
 static void
 budget_carry_spent(const struct carry *c)
@@ -74,7 +74,8 @@ budget_carry_spent(const struct carry *c)
 		all.tokens = LESS(all.tokens, run.tokens);
 		all.usd = LESS(all.usd, run.usd);
 	}
-	budget_carry_least(&all);
+	if (!c->orderly)
+		budget_carry_least(&all);
 	budget_carry_least(&known[0]);
 	budget_carry_least(&known[1]);
 }

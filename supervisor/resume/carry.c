@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Finds the records that matter in a log that may be large: those of the last
- * run, or of a long run those after the last state that names everything, and
- * after one a second before it. After an orderly end that state is just before
- * the checkpoint, and the chain is verified from there; after a crash it is the
- * one that the run wrote at its start.
+ * Finds the records that matter in a log that may be large: those after the last
+ * state that names everything, and after one a second before it. After an
+ * orderly end that state is just before the checkpoint, and the chain is
+ * verified from there. After a crash it is the one that the run wrote at its
+ * start, and the records of the whole run matter.
  */
 #include "resume/carry.h"
 
@@ -27,25 +27,28 @@ carry_line_at(struct span all, size_t end)
 }
 
 /*
- * Find the last state that names all approvals, and the start of its run, or
- * else a state a second before it, at most CARRY_BACK before `end`: what the
- * session spent is certain only from there. Returns false if there is none.
+ * Find the last state that names all approvals, and a state a second before it,
+ * at most CARRY_BACK before `end`. Without the latter, the former is where to
+ * begin after an orderly end. After a crash the start of its run comes first:
+ * what the session spent is certain only from there. Returns false if there is
+ * nothing to begin with.
  */
 static bool
-carry_base(struct span all, size_t end, size_t *base)
+carry_base(struct span all, size_t end, bool orderly, size_t *base)
 {
 	size_t at, low = end > CARRY_BACK ? end - CARRY_BACK : 0;
-	struct carry_base b = {.found = false};
-	bool done = false, older;
+	struct carry_base b = {.orderly = orderly};
+	bool done = false, older, found;
 
 	for (; end > low && end != 0 && !done; end = at) {
 		at = carry_line_at(all, end);
 		older = b.older;
+		found = b.found;
 		done = carry_base_line(&b, span_of(all.p + at, end - at - 1));
-		if (done || b.older != older)
+		if (done || b.older != older || (orderly && b.found != found))
 			*base = at;
 	}
-	return b.older;
+	return b.older || (orderly && b.found);
 }
 
 /* Returns true if the lines from `base` lead to the checkpoint. */
@@ -73,8 +76,8 @@ carry_leads(struct span all, size_t base, const struct checkpoint *to)
  * after `from` is verified. Returns -1 if the rest has to be verified first.
  */
 static int
-carry_begin(
-    int dirfd, unsigned older, const struct checkpoint *from, size_t *begin)
+carry_begin(int dirfd, unsigned older, const struct checkpoint *from,
+    bool orderly, size_t *begin)
 {
 	char name[AUDITPARTS_NAME];
 	struct span all;
@@ -85,7 +88,7 @@ carry_begin(
 		dirfd, auditparts_name(from->part, older, name), &all) == -1)
 		return -1;
 	if (from->offset <= all.len &&
-	    carry_base(all, (size_t)from->offset, begin) &&
+	    carry_base(all, (size_t)from->offset, orderly, begin) &&
 	    carry_leads(all, *begin, from))
 		rv = 0;
 	auditparts_unmap(&all);
@@ -178,7 +181,11 @@ carry_load(struct carry *c, int dirfd, const char *dir,
 		from = &found;
 	}
 	if (from->offset != 0) {
-		if (carry_begin(dirfd, upto.part - 1, from, &begin) == 0) {
+		/* Only an orderly end leaves nothing behind its checkpoint. */
+		c->orderly =
+		    from->part == upto.part && from->offset == upto.offset;
+		if (carry_begin(dirfd, upto.part - 1, from, c->orderly,
+			&begin) == 0) {
 			part = from->part;
 		} else {
 			begin = 0;

@@ -63,9 +63,10 @@ struct carry {
 	 * older, and from the first of the run. icsupervisor hears of calls,
 	 * requests and tokens up to 100 ms after their records, so that a state
 	 * may lack some that stand before it, but not before an older state.
-	 * The first state lacks nothing.
+	 * The first state lacks nothing, nor does the one of an orderly end.
 	 */
 	struct carry_spent last, older, run;
+	bool orderly;	/* the last run ended in order */
 	bool whole_run; /* the run was read from its start */
 	bool messages;  /* some steps have no record: messages of WebSockets */
 	/* Tokens and cost of answers that had no record at the last state. */

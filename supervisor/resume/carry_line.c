@@ -356,7 +356,8 @@ bool
 carry_base_line(struct carry_base *b, struct span line)
 {
 	struct json_object *o, *detail;
-	bool start = b->found && carry_has(line, "\"event\":\"start\"");
+	bool start = b->found && !b->orderly &&
+		     carry_has(line, "\"event\":\"start\"");
 	const char *event;
 	uint64_t mono;
 
@@ -373,7 +374,8 @@ carry_base_line(struct carry_base *b, struct span line)
 		b->older = b->older || mono > b->mono ||
 			   b->mono - mono >= CARRY_LATE;
 	else if (carry_member(detail, "grants", json_type_array) != NULL)
-		*b = (struct carry_base){.found = true, .mono = mono};
+		*b = (struct carry_base){
+		    .orderly = b->orderly, .found = true, .mono = mono};
 	json_object_put(o);
-	return start;
+	return start || (b->orderly && b->older);
 }

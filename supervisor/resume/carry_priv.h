@@ -10,15 +10,17 @@
 void carry_line(struct carry *, struct span line);
 /* The last state that names all approvals, in a search from a log's end. */
 struct carry_base {
+	bool orderly; /* set by the caller: that state lacks nothing */
 	bool found;
 	bool older; /* so was a state that is at least a second older */
 	uint64_t mono; /* its time in microseconds */
 };
 
 /*
- * Take the next line, going backwards, into account. Returns true if the run of
- * the state that was found begins with it: this line and those after it have
- * all that is wanted. Those from the older state on do, too, but less exactly.
+ * Take the next line, going backwards, into account. Returns true if this line
+ * and those after it have all that is wanted: if the run of the state that was
+ * found begins with it, or, after an orderly end, if it is the older state.
+ * Otherwise those from the older state on do, too, but less exactly.
  */
 bool carry_base_line(struct carry_base *, struct span line);
 
