@@ -207,8 +207,8 @@ test_base(void)
 	    "{\"event\":\"state\",\"mono\":4980000,\"detail\":{}}",
 	    "{\"event\":\"state\",\"mono\":4000001,\"detail\":{}}",
 	    "{\"event\":\"state\",\"mono\":4000000,\"detail\":{}}",
-	    "{\"event\":\"call\",\"toolName\":\"\",\"arguments\":"
-	    "{\"event\":\"start\"}}",
+	    ("{\"event\":\"call\",\"toolName\":\"\",\"arguments\":"
+	     "{\"event\":\"start\"}}"),
 	    "{\"event\":\"start\",\"mono\":1000000}",
 	};
 	struct carry_base b = {.found = false};
