@@ -2,6 +2,9 @@
 """A small reader of JSON Schemas, which shares no code with the product. An
 unknown keyword is an error, and so is a member that a schema does not list:
 programs ignore those, but the product must not write them."""
+import functools
+import json
+import os
 
 TYPES = {"object": dict, "array": list, "string": str, "null": type(None)}
 IGNORED = {"$schema", "$comment", "title", "description"}
@@ -49,6 +52,14 @@ RULES = {
     "minimum": lambda s, v: not is_type(v, "number") or v >= s,
     "required": lambda s, v: all(k in v for k in s),
 }
+
+
+@functools.cache
+def events_schema(prefix):
+    """Returns the schema of events that is installed."""
+    with open(os.path.join(prefix, "share", "ironcurtain",
+                           "events.schema.json"), encoding="utf-8") as f:
+        return json.load(f)
 
 
 def fits(schema, value):

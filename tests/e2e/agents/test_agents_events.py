@@ -16,13 +16,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
 import agent_life as life  # noqa: E402
 import agents_helper as agents  # noqa: E402
 import harness as h  # noqa: E402
-from fits import fits  # noqa: E402
+from fits import events_schema, fits  # noqa: E402
 
 t = h.Tap()
 ENDS = ["usage", "result", "turn_end"]
-with open(os.path.join(h.PREFIX, "share", "ironcurtain",
-                       "events.schema.json"), encoding="utf-8") as f:
-    SCHEMA = json.load(f)
+SCHEMA = events_schema(h.PREFIX)
 TOOLS = {"read_text_file": life.FILES["read_text_file"],
          "list_directory": {"path": ["read-path"]},
          "get_file_info": {"path": ["read-path"]}}

@@ -14,13 +14,10 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
-from fits import fits  # noqa: E402
+from fits import events_schema, fits  # noqa: E402
 from terminal import Terminal  # noqa: E402
 
 t = h.Tap()
-with open(os.path.join(h.PREFIX, "share", "ironcurtain",
-                       "events.schema.json"), encoding="utf-8") as f:
-    SCHEMA = json.load(f)
 # Says what it was told before; `m` is the message.
 AGENT = r"""#!/bin/sh
 m=$(cat)
@@ -142,7 +139,8 @@ class Talk:
         """Each event of the conversation is as the schema says."""
         if not os.path.exists(os.path.join(self.s.dir, "events.jsonl")):
             return
-        bad = [(why, e) for e in self.kept() if (why := fits(SCHEMA, e))]
+        schema = events_schema(h.PREFIX)
+        bad = [(why, e) for e in self.kept() if (why := fits(schema, e))]
         if bad:
             raise RuntimeError(f"events that do not fit: {bad[:3]}"[:2000])
 

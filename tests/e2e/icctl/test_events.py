@@ -16,7 +16,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
-from fits import fits  # noqa: E402
+from fits import events_schema, fits  # noqa: E402
 from test_conversation import (ADAPTER, JSON_AGENT, CALL_AGENT,  # noqa: E402
                                CALLER, Talk, adapted, shell)
 import test_turn_trouble as trouble  # noqa: E402
@@ -31,9 +31,7 @@ class Tap(h.Tap):
 
 
 t = Tap()
-with open(os.path.join(h.PREFIX, "share", "ironcurtain",
-                       "events.schema.json"), encoding="utf-8") as f:
-    SCHEMA = json.load(f)
+SCHEMA = events_schema(h.PREFIX)
 ENDS = ["usage", "result", "turn_end"]
 turns = 0
 NOISY = r"""#!/bin/sh

@@ -14,13 +14,11 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
-from fits import fits  # noqa: E402
+from fits import events_schema, fits  # noqa: E402
 from test_conversation import TROUBLED, TROUBLED_AGENT, texts  # noqa: E402
 
 t = h.Tap()
-with open(os.path.join(h.PREFIX, "share", "ironcurtain",
-                       "events.schema.json"), encoding="utf-8") as f:
-    SCHEMA = json.load(f)
+SCHEMA = events_schema(h.PREFIX)
 ENDS = ["turn_start", "usage", "result", "turn_end", "end"]
 
 
