@@ -101,6 +101,7 @@ icctl_attach(struct icctl *ctl, int argc, char **argv)
 	how.talk = how.answers && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	launch_key(&how, ctl, NULL, NULL, how.screen);
 	name = icctl_text(o, "session");
+	launch_hold_signals();
 	if (how.talk)
 		warnx("session %s: each line that you type is a message; ^D "
 		      "detaches",

@@ -43,6 +43,19 @@ launch_key(struct viewer_how *how, const struct icctl *ctl, const char *file,
 	}
 }
 
+void
+launch_hold_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 /* Like dup2(2), for any source. */
 static int
 launch_move(int from, int to)

@@ -148,12 +148,16 @@ parent_pass(int sig)
 		(void)kill(parent.viewer, SIGUSR1);
 }
 
-/* Returns a signalfd. Signals that our parent ignores stay ignored. */
+/*
+ * Returns a signalfd. Signals that our parent ignores stay ignored. The child
+ * inherits that SIGUSR1 is blocked, so that one which parent_pass() sends
+ * before the child has its own signalfd does not kill it.
+ */
 static int
 parent_mask(void)
 {
 	struct sigaction sa;
-	sigset_t set;
+	sigset_t set, blocked;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
@@ -161,7 +165,9 @@ parent_mask(void)
 		if (sigaction(parent_signals[i], NULL, &sa) == 0 &&
 		    sa.sa_handler != SIG_IGN)
 			sigaddset(&set, parent_signals[i]);
-	if (sigprocmask(SIG_SETMASK, &set, NULL) == -1)
+	blocked = set;
+	sigaddset(&blocked, SIGUSR1);
+	if (sigprocmask(SIG_SETMASK, &blocked, NULL) == -1)
 		return -1;
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
