@@ -22,7 +22,7 @@
 #include "common/buf.h"
 #include "config/jsonfile.h"
 #include "config/policydir.h"
-#include "config/tree.h"
+#include "host/tree.h"
 
 #define INSTALL_MAX ((size_t)32 << 20) /* a file */
 #define INSTALL_SERVERS 1024U

@@ -17,6 +17,7 @@
  * top; when only measuring, they are left out.
  */
 #define TREE_DEPTH 64U
+#define TREE_TRIES 5U
 
 int
 tree_open(int dirfd, const char *name, bool force)
@@ -41,6 +42,37 @@ tree_open(int dirfd, const char *name, bool force)
 
 static bool tree_one(struct tree *, int dirfd, const char *, unsigned);
 
+/* Returns true if there is nothing of this name, else notes errno. */
+static bool
+tree_gone(struct tree *t)
+{
+	if (errno == ENOENT)
+		return true;
+	if (t->error == 0)
+		t->error = errno;
+	return false;
+}
+
+/* Open a directory to take its contents. Returns a descriptor, or -1. */
+static int
+tree_enter(const struct tree *t, int dirfd, const char *name, struct stat *st)
+{
+	bool force = !t->dry && !t->strict;
+	int fd, save;
+
+	if ((fd = tree_open(dirfd, name, force)) == -1)
+		return -1;
+	if (fstat(fd, st) == -1) {
+		save = errno;
+		close(fd);
+		errno = save;
+		return -1;
+	}
+	if (force && (st->st_mode & 0700) != 0700)
+		(void)fchmod(fd, 0700);
+	return fd;
+}
+
 static bool
 tree_late(const struct tree *t)
 {
@@ -56,6 +88,7 @@ tree_level(struct tree *t, int fd, unsigned depth)
 	DIR *dir;
 
 	if ((dir = fdopendir(fd)) == NULL) {
+		(void)tree_gone(t);
 		close(fd);
 		return false;
 	}
@@ -83,7 +116,7 @@ tree_move(struct tree *t, int dirfd, const char *name)
 	do {
 		snprintf(to, sizeof(to), ".tree-%u", t->moved++);
 	} while (faccessat(t->top, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0);
-	return renameat(dirfd, name, t->top, to) == 0;
+	return renameat(dirfd, name, t->top, to) == 0 || tree_gone(t);
 }
 
 static bool
@@ -94,17 +127,17 @@ tree_directory(struct tree *t, int dirfd, const char *name, unsigned depth)
 
 	if (depth >= TREE_DEPTH)
 		return tree_move(t, dirfd, name);
-	if ((fd = tree_open(dirfd, name, !t->dry)) == -1)
-		return false;
-	if (fstat(fd, &st) == -1 || st.st_dev != t->dev) {
+	if ((fd = tree_enter(t, dirfd, name, &st)) == -1)
+		return tree_gone(t);
+	if (st.st_dev != t->dev) {
 		close(fd);
-		return false;
+		errno = EXDEV;
+		return tree_gone(t);
 	}
-	if (!t->dry && (st.st_mode & 0700) != 0700)
-		(void)fchmod(fd, 0700);
 	if (!tree_level(t, fd, depth + 1))
 		return false;
-	return t->dry || unlinkat(dirfd, name, AT_REMOVEDIR) == 0;
+	return t->dry || unlinkat(dirfd, name, AT_REMOVEDIR) == 0 ||
+	       tree_gone(t);
 }
 
 /* Take one file or directory. Returns true if nothing of it is left. */
@@ -115,7 +148,7 @@ tree_one(struct tree *t, int dirfd, const char *name, unsigned depth)
 	uint64_t bytes;
 
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
-		return errno == ENOENT;
+		return tree_gone(t);
 	if (t->tick != NULL)
 		t->tick(t);
 	bytes = (uint64_t)st.st_blocks * 512;
@@ -123,7 +156,7 @@ tree_one(struct tree *t, int dirfd, const char *name, unsigned depth)
 		if (!tree_directory(t, dirfd, name, depth))
 			return false;
 	} else if (!t->dry && unlinkat(dirfd, name, 0) == -1) {
-		return false;
+		return tree_gone(t);
 	}
 	/* A file with another name keeps its blocks. */
 	if (S_ISDIR(st.st_mode) || st.st_nlink <= 1)
@@ -143,7 +176,7 @@ tree_below(struct tree *t, int fd)
 		before = t->moved;
 		copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (copy == -1) {
-			t->failed = true;
+			t->failed = !tree_gone(t);
 			return;
 		}
 		empty = tree_level(t, copy, 0);
@@ -158,21 +191,36 @@ tree_whole(struct tree *t, int dirfd, const char *name)
 	struct stat st;
 	int fd;
 
-	if ((fd = tree_open(dirfd, name, !t->dry)) == -1 ||
-	    fstat(fd, &st) == -1) {
-		t->failed = true;
-		if (fd != -1)
-			close(fd);
+	if ((fd = tree_enter(t, dirfd, name, &st)) == -1) {
+		t->failed = !tree_gone(t);
 		return;
 	}
-	if (!t->dry && (st.st_mode & 0700) != 0700)
-		(void)fchmod(fd, 0700);
 	tree_below(t, fd);
 	close(fd);
 	if (t->dry || unlinkat(dirfd, name, AT_REMOVEDIR) == 0)
 		t->bytes += (uint64_t)st.st_blocks * 512;
 	else
-		t->failed = true;
+		t->failed = !tree_gone(t);
+}
+
+int
+tree_remove(const char *path)
+{
+	struct tree t;
+	struct stat st;
+
+	for (unsigned i = 0; i < TREE_TRIES; i++) {
+		if (lstat(path, &st) == -1)
+			return errno == ENOENT ? 0 : -1;
+		if (!S_ISDIR(st.st_mode))
+			return unlink(path);
+		t = (struct tree){.strict = true, .dev = st.st_dev};
+		tree_whole(&t, AT_FDCWD, path);
+		if (!t.failed)
+			return 0;
+	}
+	errno = t.error;
+	return -1;
 }
 
 void

@@ -2,7 +2,7 @@
 /*
  * Measures and removes directory trees that an agent may have filled: no link
  * is followed, no other file system is entered, and names may be nested to any
- * depth.
+ * depth. A failure does not stop it: the rest is removed.
  */
 #ifndef HOST_TREE_H
 #define HOST_TREE_H
@@ -14,10 +14,12 @@
 
 struct tree {
 	bool dry;       /* measure only */
+	bool strict;    /* a directory that its owner cannot change stays */
 	dev_t dev;      /* the file system to stay on */
 	uint64_t until; /* give up at this clock_mono_us(); 0: never */
 	uint64_t bytes; /* removed, or found */
 	bool failed;    /* something could not be removed */
+	int error;      /* the errno of the first failure, or 0 */
 	void (*tick)(struct tree *); /* called for every file, or NULL */
 	unsigned moved;
 	int top;
@@ -25,8 +27,18 @@ struct tree {
 
 /* Remove everything below `fd`, which stays open. */
 void tree_below(struct tree *, int fd);
-/* Remove the directory dirfd/name and everything below it. */
+/*
+ * Remove the directory dirfd/name and everything below it. No failure if there
+ * is no such directory, or if others remove it meanwhile.
+ */
 void tree_whole(struct tree *, int dirfd, const char *name);
+/*
+ * Remove a directory that another process may still be leaving, without giving
+ * back rights. It is tried again a few times if something is added meanwhile.
+ * Returns 0, also if there is no such directory, or -1 with errno set to the
+ * first reason.
+ */
+int tree_remove(const char *path);
 /*
  * Remove everything below the directory `path`, of one part or more, below
  * `dirfd`. Does nothing if there is no such directory.

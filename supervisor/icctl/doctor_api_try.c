@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "common/buf.h"
-#include "config/tree.h"
+#include "host/tree.h"
 #include "icctl/asker/asker.h"
 #include "icctl/doctor.h"
 #include "icctl/policy/policy.h"

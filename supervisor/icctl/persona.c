@@ -17,7 +17,7 @@
 
 #include "common/log.h"
 #include "config/jsonfile.h"
-#include "config/tree.h"
+#include "host/tree.h"
 #include "icctl/policy/compile/command.h"
 #include "json_put.h"
 

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/tree.h"
+#include "host/tree.h"
 
 #define TRIAL_MS 60000
 

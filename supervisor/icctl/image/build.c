@@ -18,7 +18,7 @@
 #include "common/log.h"
 #include "config/adapter/adapter.h"
 #include "config/jsonfile.h"
-#include "config/tree.h"
+#include "host/tree.h"
 #include "icctl/doctor.h"
 #include "icctl/gc/gc.h"
 #include "icctl/policy/policy.h"

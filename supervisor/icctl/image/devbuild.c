@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "config/jsonfile.h"
-#include "config/tree.h"
+#include "host/tree.h"
 #include "icctl/doctor.h"
 #include "icctl/hold/hold_diff.h"
 #include "icctl/image/context.h"

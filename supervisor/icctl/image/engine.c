@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "config/config.h"
-#include "config/tree.h"
+#include "host/tree.h"
 #include "icctl/doctor.h"
 
 #define ENGINE_OUT (2U << 20)

@@ -14,7 +14,7 @@
 #include "builtin.h"
 #include "config/config.h"
 #include "config/names.h"
-#include "config/tree.h"
+#include "host/tree.h"
 #include "icctl/doctor.h"
 #include "icctl/image/image.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "config/tree.h"
+#include "host/tree.h"
 #include "icctl/doctor.h"
 #include "icctl/gc/gc.h"
 #include "json_put.h"

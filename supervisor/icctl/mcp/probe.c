@@ -24,7 +24,7 @@
 
 #include "common/buf.h"
 #include "config/jsonfile.h"
-#include "config/tree.h"
+#include "host/tree.h"
 #include "icctl/icctl.h"
 #include "icctl/mcp/store.h"
 #include "json_put.h"

@@ -61,8 +61,8 @@ int __real_mkdir(const char *, mode_t);
 int __wrap_mkdir(const char *, mode_t);
 int __real_unlink(const char *);
 int __wrap_unlink(const char *);
-int __real_remove(const char *);
-int __wrap_remove(const char *);
+int __real_unlinkat(int, const char *, int);
+int __wrap_unlinkat(int, const char *, int);
 int __real_fsync(int);
 int __wrap_fsync(int);
 ssize_t __real_write(int, const void *, size_t);
@@ -87,9 +87,9 @@ __wrap_unlink(const char *path)
 }
 
 int
-__wrap_remove(const char *path)
+__wrap_unlinkat(int dirfd, const char *path, int flags)
 {
-	return injected() ? -1 : __real_remove(path);
+	return injected() ? -1 : __real_unlinkat(dirfd, path, flags);
 }
 
 int

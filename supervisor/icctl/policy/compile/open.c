@@ -21,7 +21,7 @@
 #include "config/jsonfile.h"
 #include "config/policy_install.h"
 #include "config/policydir.h"
-#include "config/tree.h"
+#include "host/tree.h"
 
 #define OPEN_POOL ((size_t)512 << 20)
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "supervisor/config/tree.h"
+#include "supervisor/host/tree.h"
 
 #define DIRS 10
 #define FILES 10
