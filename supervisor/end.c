@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@
 #include "control/notify.h"
 #include "conversation/conversation.h"
 #include "home/project.h"
+#include "host/small_file.h"
 #include "host/tree.h"
 #include "later.h"
 #include "relay/link.h"
@@ -136,17 +138,12 @@ end_reap(void)
 static bool
 end_is_podmans(long pid)
 {
-	char path[64], name[32] = "";
-	FILE *f;
+	char path[64], name[32];
 
 	if (sup.opt.runtime != RUNTIME_PODMAN)
 		return false;
 	snprintf(path, sizeof(path), "/proc/%ld/comm", pid);
-	if ((f = fopen(path, "re")) == NULL)
-		return false;
-	if (fgets(name, sizeof(name), f) == NULL)
-		name[0] = '\0';
-	fclose(f);
+	(void)small_file_read(AT_FDCWD, path, name, sizeof(name));
 	return strcmp(name, "podman pause\n") == 0 ||
 	       strcmp(name, "catatonit\n") == 0;
 }
@@ -165,17 +162,12 @@ end_orphans(void)
 	bool any;
 	siginfo_t si;
 	long pid;
-	FILE *f;
 
 	snprintf(
 	    path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
 	do {
-		text[0] = '\0';
-		if ((f = fopen(path, "re")) == NULL)
+		if (small_file_read(AT_FDCWD, path, text, sizeof(text)) == -1)
 			return;
-		if (fgets(text, sizeof(text), f) == NULL)
-			text[0] = '\0';
-		fclose(f);
 		any = false;
 		for (p = text; (pid = strtol(p, &end, 10)) > 0; p = end) {
 			if (end_is_podmans(pid))

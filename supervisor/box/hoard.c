@@ -14,6 +14,7 @@
 #include "box/usage.h"
 #include "host/fdinfo.h"
 #include "host/inflight.h"
+#include "host/small_file.h"
 #include "sup.h"
 
 #define HOARD_WATCHES "/proc/sys/fs/epoll/max_user_watches"
@@ -57,15 +58,11 @@ hoard_watches_full(void)
 static uint64_t
 hoard_watches_most(void)
 {
-	char text[32] = "";
-	int fd;
+	char text[32];
 
-	if ((fd = open(HOARD_WATCHES, O_RDONLY | O_CLOEXEC)) == -1)
+	if (small_file_read(AT_FDCWD, HOARD_WATCHES, text, sizeof(text)) <= 0)
 		return UINT64_MAX;
-	if (read(fd, text, sizeof(text) - 1) <= 0)
-		text[0] = '\0';
-	close(fd);
-	return text[0] == '\0' ? UINT64_MAX : strtoull(text, NULL, 10);
+	return strtoull(text, NULL, 10);
 }
 
 static void

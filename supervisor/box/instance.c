@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 
 #include "common/log.h"
 #include "config/jsonfile.h"
+#include "host/small_file.h"
 
 /* Time for a server to exit after its input was closed. */
 #define INSTANCE_LEAVE_MS 500U
@@ -161,16 +163,11 @@ instance_exited(struct loop_io *io, uint32_t events)
 static pid_t
 instance_inner(const struct instance *i)
 {
-	char path[64], text[64] = "";
-	FILE *f;
+	char path[64], text[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children",
 	    (int)i->sp.pid, (int)i->sp.pid);
-	if ((f = fopen(path, "re")) == NULL)
-		return 0;
-	if (fgets(text, sizeof(text), f) == NULL)
-		text[0] = '\0';
-	fclose(f);
+	(void)small_file_read(AT_FDCWD, path, text, sizeof(text));
 	return (pid_t)strtol(text, NULL, 10);
 }
 

@@ -16,6 +16,7 @@
 #include "box/box.h"
 #include "common/log.h"
 #include "host/read_until.h"
+#include "host/small_file.h"
 
 #define PROBE_MS 10000
 
@@ -44,15 +45,10 @@ static const char remedy_userns[] =
 static bool
 begins_with(const char *path, char want)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char c = '\0';
-	bool same;
+	char text[2];
 
-	if (fd == -1)
-		return false;
-	same = read(fd, &c, 1) == 1 && c == want;
-	close(fd);
-	return same;
+	return small_file_read(AT_FDCWD, path, text, sizeof(text)) == 1 &&
+	       text[0] == want;
 }
 
 /* Returns true if this process itself is under a seccomp filter. */

@@ -16,25 +16,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/small_file.h"
+
 /* More than any useful limit of processes. */
 #define USAGE_PROCESSES 4096U
 #define USAGE_TASKS 4096U
 
-/* Read a small file of /proc. Returns false if the process is gone. */
+/* Read a file of a process. Returns false if the process is gone. */
 static bool
 proc_read(pid_t pid, const char *name, char *text, size_t cap)
 {
 	char path[96];
-	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
-		return false;
-	n = read(fd, text, cap - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return n > 0;
+	return small_file_read(AT_FDCWD, path, text, cap) > 0;
 }
 
 /* Returns the number after `key`, or 0. */

@@ -6,24 +6,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/small_file.h"
+
 #define HERE_BOOT "/proc/sys/kernel/random/boot_id"
 
 struct here *
 here(void)
 {
 	static struct here h;
-	ssize_t n = -1;
-	int fd;
 
 	if (h.host[0] != '\0')
 		return &h;
 	if (gethostname(h.host, sizeof(h.host) - 1) == -1 || h.host[0] == '\0')
 		(void)strlcpy(h.host, "localhost", sizeof(h.host));
-	if ((fd = open(HERE_BOOT, O_RDONLY | O_CLOEXEC)) != -1) {
-		n = read(fd, h.boot, sizeof(h.boot) - 1);
-		close(fd);
-	}
-	h.boot[n > 0 ? n : 0] = '\0';
+	(void)small_file_read(AT_FDCWD, HERE_BOOT, h.boot, sizeof(h.boot));
 	h.boot[strcspn(h.boot, "\n")] = '\0';
 	if (h.boot[0] == '\0')
 		(void)strlcpy(h.boot, "unknown", sizeof(h.boot));
@@ -36,15 +32,9 @@ here_start(pid_t pid)
 {
 	unsigned long long start = 0;
 	char path[40], text[1024], *p;
-	ssize_t n = -1;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) != -1) {
-		n = read(fd, text, sizeof(text) - 1);
-		close(fd);
-	}
-	text[n > 0 ? n : 0] = '\0';
+	(void)small_file_read(AT_FDCWD, path, text, sizeof(text));
 	/* A program's name may have spaces and parentheses. */
 	if ((p = strrchr(text, ')')) == NULL)
 		return 0;
@@ -80,18 +70,10 @@ here_owner(int dirfd, const char *name, struct here_owner *o)
 {
 	unsigned long long start = 0;
 	char text[192];
-	ssize_t n;
-	int fd;
 
 	*o = (struct here_owner){.pid = 0};
-
-	fd =
-	    openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd == -1)
+	if (small_file_read(dirfd, name, text, sizeof(text)) == -1)
 		return HERE_UNKNOWN;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
 	/* The first two are all that older versions wrote. */
 	if (sscanf(text, "%64s %39s %ld %llu %15s", o->host, o->boot, &o->pid,
 		&start, o->by) < 2)

@@ -19,6 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/small_file.h"
+
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
 #endif
@@ -29,18 +31,9 @@ static int
 peer_read(const char *proc, char *dst, size_t cap)
 {
 	char path[64];
-	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%s/status", proc);
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
-		return -1;
-	n = read(fd, dst, cap - 1);
-	close(fd);
-	if (n <= 0)
-		return -1;
-	dst[n] = '\0';
-	return 0;
+	return small_file_read(AT_FDCWD, path, dst, cap) > 0 ? 0 : -1;
 }
 
 static const char *

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/sha256.h"
+#include "host/small_file.h"
 
 void
 home_id(const char *workspace, const char *agent, char id[HOME_ID])
@@ -72,14 +73,5 @@ home_sign(int lock, const char *user)
 void
 home_user(int dirfd, char user[HOME_USER_MAX])
 {
-	ssize_t n = -1;
-	int fd;
-
-	fd = openat(dirfd, HOME_LOCK,
-	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd != -1) {
-		n = read(fd, user, HOME_USER_MAX - 1);
-		close(fd);
-	}
-	user[n > 0 ? n : 0] = '\0';
+	(void)small_file_read(dirfd, HOME_LOCK, user, HOME_USER_MAX);
 }

@@ -16,6 +16,7 @@
 #include "common/loop.h"
 #include "credential/handover.h"
 #include "host/fdinfo.h"
+#include "host/small_file.h"
 
 #define INFLIGHT_NAMED 3U
 
@@ -85,21 +86,6 @@ inflight_count(void)
 	return low;
 }
 
-/* Read a small file below `dir`. Returns false if there is none. */
-static bool
-inflight_read(int dir, const char *name, char *text, size_t cap)
-{
-	ssize_t n;
-	int fd;
-
-	if ((fd = openat(dir, name, O_RDONLY | O_CLOEXEC)) == -1)
-		return false;
-	n = read(fd, text, cap - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return n > 0;
-}
-
 /* Keep the holders with most of them, the first with most. */
 static void
 inflight_keep(struct holder *list, const struct holder *h)
@@ -139,8 +125,8 @@ inflight_scan(struct holder *list, unsigned ms)
 		f.flying = f.watches = 0;
 		fdinfo_add(&f, fd);
 		h.fds = f.flying;
-		if (h.fds != 0 && inflight_read(fd, "comm", h.name,
-				      sizeof(h.name))) {
+		if (h.fds != 0 &&
+		    small_file_read(fd, "comm", h.name, sizeof(h.name)) > 0) {
 			h.name[strcspn(h.name, "\n")] = '\0';
 			inflight_keep(list, &h);
 		}

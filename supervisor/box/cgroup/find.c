@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/small_file.h"
+
 /*
  * Find where version 2 is mounted, whole: "36 25 0:31 / /sys/fs/cgroup rw -
  * cgroup2 cgroup2 rw".
@@ -87,16 +89,9 @@ static bool
 find_alone(int dir)
 {
 	char text[64], mine[24];
-	int fd = openat(dir, "cgroup.procs", O_RDONLY | O_CLOEXEC);
-	ssize_t n;
 
-	if (fd == -1)
+	if (small_file_read(dir, "cgroup.procs", text, sizeof(text)) <= 0)
 		return false;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
 	snprintf(mine, sizeof(mine), "%d\n", (int)getpid());
 	return strcmp(text, mine) == 0;
 }

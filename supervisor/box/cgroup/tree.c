@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/small_file.h"
+
 #define CGROUP_PERIOD 100000ULL /* us, of cpu.max */
 
 static const struct {
@@ -37,29 +39,13 @@ tree_write(int dir, const char *name, const char *value)
 	return n == (ssize_t)strlen(value) ? 0 : -1;
 }
 
-static ssize_t
-tree_read(int dir, const char *name, char *dst, size_t cap)
-{
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	ssize_t n;
-
-	if (fd == -1)
-		return -1;
-	n = read(fd, dst, cap - 1);
-	close(fd);
-	if (n >= 0)
-		dst[n] = '\0';
-	return n;
-}
-
 unsigned
 cgroup_controllers(int dir)
 {
 	char text[512], *rest = text, *word;
 	unsigned have = 0;
 
-	if (tree_read(dir, "cgroup.controllers", text, sizeof(text)) == -1)
-		return 0;
+	(void)small_file_read(dir, "cgroup.controllers", text, sizeof(text));
 	while ((word = strsep(&rest, " \n")) != NULL)
 		for (size_t i = 0; i < 3; i++)
 			if (strcmp(word, tree_controllers[i].name) == 0)
@@ -190,7 +176,7 @@ cgroup_killed(int dir)
 	char text[512];
 	const char *p;
 
-	if (tree_read(dir, "memory.events", text, sizeof(text)) == -1 ||
+	if (small_file_read(dir, "memory.events", text, sizeof(text)) == -1 ||
 	    (p = strstr(text, "oom_kill ")) == NULL)
 		return 0;
 	return (unsigned)strtoul(p + 9, NULL, 10);

@@ -19,42 +19,29 @@
 #include <unistd.h>
 
 #include "config/here.h"
+#include "host/small_file.h"
 #include "sup.h"
 
 #define END_MS 20000U
 
-/* Read a small file. Returns false if there is none. */
+/* Read the first line of a small file. Returns false if there is none. */
 static bool
 end_read(int dirfd, const char *path, char *text, size_t cap)
 {
-	ssize_t n;
-	int fd;
-
-	if ((fd = openat(dirfd, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)) == -1)
-		return false;
-	n = read(fd, text, cap - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
+	(void)small_file_read(dirfd, path, text, cap);
 	text[strcspn(text, "\n")] = '\0';
 	return text[0] != '\0';
 }
 
 /* Write the start time of a process, or "" if there is none. */
 static void
-end_start_of(const char *pid, char start[32])
+end_start_of(long pid, char start[32])
 {
-	char path[64], text[1024], *p;
+	uint64_t at = pid > INT32_MAX ? 0 : here_start((pid_t)pid);
 
 	start[0] = '\0';
-	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
-	if (!end_read(AT_FDCWD, path, text, sizeof(text)) ||
-	    (p = strrchr(text, ')')) == NULL)
-		return;
-	/* Field 22; the one after the name is the third. */
-	for (unsigned i = 2; i < 22 && p != NULL; i++)
-		p = strchr(p + 1, ' ');
-	if (p != NULL)
-		snprintf(start, 32, "%.*s", (int)strcspn(p + 1, " "), p + 1);
+	if (at != 0)
+		snprintf(start, 32, "%llu", (unsigned long long)at);
 }
 
 void
@@ -64,7 +51,7 @@ engine_owner(char pid[24], char start[32], char boot[64])
 	struct stat st;
 
 	snprintf(pid, 24, "%d", (int)getpid());
-	end_start_of(pid, start);
+	end_start_of(getpid(), start);
 	if (!end_read(
 		AT_FDCWD, "/proc/sys/kernel/random/boot_id", id, sizeof(id)) ||
 	    stat("/proc/self/ns/pid", &st) == -1)
@@ -153,7 +140,7 @@ end_is_orphan(char *line, char **id)
 	/* A number of another namespace cannot be judged from here. */
 	if (strcmp(word[3], boot) != 0)
 		return false;
-	end_start_of(word[1], start);
+	end_start_of(strtol(word[1], NULL, 10), start);
 	return strcmp(start, word[2]) != 0;
 }
 
