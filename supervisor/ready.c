@@ -17,6 +17,7 @@
 
 #include "box/sandbox.h"
 #include "common/log.h"
+#include "common/time_text.h"
 #include "config/here.h"
 #include "conversation/talk_trouble.h"
 #include "json_put.h"
@@ -92,7 +93,7 @@ ready_session_json(const char *state)
 {
 	struct json_object *o = json_object_new_object(), *policy, *later;
 	static const char *const kinds[] = {"policy", "annotations", "lists"};
-	char *text, when[TALK_UNTIL];
+	char *text, when[TIME_TEXT];
 	struct stat st;
 	int rv;
 

@@ -19,6 +19,7 @@
 #include "budget/priv.h"
 #include "clone.h"
 #include "common/plural.h"
+#include "common/time_text.h"
 #include "config/answer_key.h"
 #include "conversation/talk_trouble.h"
 #include "later.h"
@@ -165,7 +166,7 @@ summary_quota(void)
 {
 	const char *dir = sup.session.dir, *id = sup.session.id;
 	size_t n = strlen(sup.paths.home);
-	char until[TALK_UNTIL];
+	char until[TIME_TEXT];
 
 	if (sup.opt.trial != NULL || !talk_trouble_left(until))
 		return;

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/time_text.h"
 #include "config/paths.h"
 
 static const char journal_socket[] = "/run/systemd/journal/socket";
@@ -94,15 +95,11 @@ int
 anchor_write(const struct anchor *a, const struct session *s, uint64_t seq,
     const char *hex, struct fault *fault)
 {
-	char text[5000], when[32] = "";
-	time_t now = time(NULL);
-	struct tm tm;
+	char text[5000], when[TIME_TEXT];
 	int n;
 
 	if (a->where == NULL || a->fd == -1)
 		return 0;
-	if (gmtime_r(&now, &tm) != NULL)
-		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	/*
 	 * A newline in the directory's name would begin another journal field.
 	 */
@@ -117,8 +114,9 @@ anchor_write(const struct anchor *a, const struct session *s, uint64_t seq,
 		    s->dir, (unsigned long long)seq, hex, s->id,
 		    (unsigned long long)seq, hex);
 	else
-		n = snprintf(text, sizeof(text), "%s %llu %s %s\n", when,
-		    (unsigned long long)seq, hex, s->dir);
+		n = snprintf(text, sizeof(text), "%s %llu %s %s\n",
+		    time_text(time(NULL), when), (unsigned long long)seq, hex,
+		    s->dir);
 	if (n < 0 || (size_t)n >= sizeof(text))
 		return fault_set(fault, "too long");
 	/* One write, because several sessions may append to the same file. */

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "auto/consider.h"
@@ -17,6 +16,7 @@
 #include "conversation/conversation.h"
 #include "conversation/talk_trouble.h"
 #include "clone.h"
+#include "common/time_text.h"
 #include "json_put.h"
 #include "domains.h"
 #include "relay/gate.h"
@@ -163,13 +163,8 @@ control_status_json(void)
 {
 	struct json_object *o = control_ok(), *list, *counts, *ids,
 			   *clone = clone_json();
-	char when[32], until[TALK_UNTIL];
-	time_t began = (time_t)(sup.began / 1000000);
-	struct tm tm;
+	char when[TIME_TEXT], until[TIME_TEXT];
 
-	when[0] = '\0';
-	if (gmtime_r(&began, &tm) != NULL)
-		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	put_str(o, "session", sup.session.id);
 	put_str(o, "dir", sup.session.dir);
 	put_str(o, "agent",
@@ -189,7 +184,7 @@ control_status_json(void)
 	if (clone != NULL)
 		json_object_object_add(o, "clone", clone);
 	put_str(o, "policy", sup.rules[PROTO_RULES_POLICY].path);
-	put_str(o, "started", when);
+	put_str(o, "started", time_text((int64_t)(sup.began / 1000000), when));
 	put_int(o, "pid", getpid());
 	if (sup.opt.conversation) {
 		put_str(o, "state", conversation_state());

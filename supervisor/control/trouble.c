@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "common/log.h"
+#include "common/time_text.h"
 #include "conversation/talk_trouble.h"
 #include "json_put.h"
 #include "sup.h"
@@ -37,7 +38,7 @@ trouble_take(
     unsigned provider, struct span text, uint32_t count, uint32_t retry)
 {
 	struct trouble *t = &sup.keys[provider].trouble;
-	char vis[sizeof(t->text)], when[TALK_UNTIL];
+	char vis[sizeof(t->text)], when[TIME_TEXT];
 	bool task = sup.opt.viewer != NULL && !sup.opt.conversation;
 
 	log_vis(text, vis, sizeof(vis));
@@ -48,7 +49,7 @@ trouble_take(
 	t->count += count;
 	t->at = loop_now(&sup.loop);
 	t->until = retry == 0 ? 0 : (int64_t)time(NULL) + retry;
-	(void)talk_trouble_time(t->until, when);
+	(void)time_text(t->until, when);
 	if (is_new(t, vis))
 		sup_warn("provider %s: %s%s%s. %s",
 		    sup.providers.list[provider].name, vis,
@@ -64,14 +65,14 @@ trouble_json(unsigned provider)
 {
 	const struct trouble *t = &sup.keys[provider].trouble;
 	struct json_object *o;
-	char when[TALK_UNTIL];
+	char when[TIME_TEXT];
 
 	if (t->count == 0)
 		return NULL;
 	o = json_object_new_object();
 	put_str(o, "text", t->text);
 	if (t->until != 0)
-		put_str(o, "until", talk_trouble_time(t->until, when));
+		put_str(o, "until", time_text(t->until, when));
 	put_int(o, "count", (int64_t)t->count);
 	put_int(o, "ago_ms", (int64_t)(loop_now(&sup.loop) - t->at));
 	return o;

@@ -17,6 +17,7 @@
 #include "budget/budget.h"
 #include "common/json/value.h"
 #include "common/log.h"
+#include "common/time_text.h"
 #include "control/approvals.h"
 #include "conversation/compose.h"
 #include "conversation/talk_calls.h"
@@ -91,7 +92,7 @@ talk_status(void)
 {
 	struct json_object *o = json_object_new_object();
 	const char *state = conversation_state();
-	char until[TALK_UNTIL];
+	char until[TIME_TEXT];
 
 	put_str(o, "status", state);
 	if (strcmp(state, "quota") == 0 && talk_trouble_quota(until) &&
@@ -265,7 +266,7 @@ conversation_send(struct span message, const char **code)
 	    .message = message,
 	    .turn = talk_env.turn + 1,
 	    .resume = sup.conversation.talked};
-	char until[TALK_UNTIL];
+	char until[TIME_TEXT];
 	struct fault fault;
 	struct buf frame;
 	int rv;

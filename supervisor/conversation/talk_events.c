@@ -13,9 +13,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/time_text.h"
 #include "control/control.h"
 #include "conversation/talk_cut.h"
 #include "json_put.h"
@@ -134,18 +134,14 @@ void
 talk_event(const char *name, uint32_t turn, struct json_object *o)
 {
 	struct json_object *line = json_object_new_object();
-	char when[40];
+	char when[TIME_TEXT], fraction[8];
 	uint64_t us = clock_wall_us();
-	time_t now = (time_t)(us / 1000000);
-	struct tm tm;
-	size_t n = 0;
 
-	if (gmtime_r(&now, &tm) != NULL)
-		n = strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(when + n, sizeof(when) - n, ".%03uZ",
-	    (unsigned)(us / 1000 % 1000));
+	snprintf(
+	    fraction, sizeof(fraction), ".%03u", (unsigned)(us / 1000 % 1000));
 	put_str(line, "event", name);
-	put_str(line, "ts", when);
+	put_str(line, "ts",
+	    time_text_fine((int64_t)(us / 1000000), fraction, when));
 	put_str(line, "session", sup.session.id);
 	if (turn != 0)
 		put_int(line, "turn", turn);

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "common/log.h"
+#include "common/time_text.h"
 #include "conversation/talk_events.h"
 #include "json_put.h"
 #include "sup.h"
@@ -51,24 +52,19 @@ talk_trouble_see(struct span text, bool error)
 		    error ? &trouble_env.error_reset : &trouble_env.said_reset);
 }
 
-const char *
-talk_trouble_time(int64_t when, char dst[TALK_UNTIL])
+/* Returns true if a provider's latest answer allows requests only later. */
+static bool
+trouble_limited(void)
 {
-	time_t t = (time_t)when;
-	struct tm tm;
-
-	dst[0] = '\0';
-	if (when != 0 && gmtime_r(&t, &tm) != NULL)
-		(void)strftime(dst, TALK_UNTIL, "%Y-%m-%dT%H:%M:%SZ", &tm);
-	return dst;
+	return trouble_env.status == 429 &&
+	       trouble_env.answer_reset > (int64_t)time(NULL);
 }
 
 /* Returns true while the agent of the running turn may wait for a quota. */
 static bool
 trouble_waits(void)
 {
-	return trouble_env.runs && trouble_env.status == 429 &&
-	       trouble_env.answer_reset > (int64_t)time(NULL);
+	return trouble_env.runs && trouble_limited();
 }
 
 /*
@@ -79,7 +75,7 @@ static void
 trouble_tell_waiting(unsigned provider, struct span why)
 {
 	struct json_object *o;
-	char when[TALK_UNTIL], vis[300], text[600];
+	char when[TIME_TEXT], vis[300], text[600];
 	bool waits = trouble_waits();
 
 	if (!trouble_env.runs || trouble_env.told ||
@@ -87,7 +83,7 @@ trouble_tell_waiting(unsigned provider, struct span why)
 	    provider >= sup.providers.n)
 		return;
 	trouble_env.told = true;
-	(void)talk_trouble_time(waits ? trouble_env.answer_reset : 0, when);
+	(void)time_text(waits ? trouble_env.answer_reset : 0, when);
 	snprintf(text, sizeof(text),
 	    "provider %s: %s%s%s. The agent may %s by itself. To end its turn: "
 	    "icctl interrupt",
@@ -170,10 +166,10 @@ static void
 trouble_tell(enum adapter_trouble kind, int64_t reset)
 {
 	struct json_object *o = json_object_new_object();
-	char when[TALK_UNTIL], text[400], status[24] = "";
+	char when[TIME_TEXT], text[400], status[24] = "";
 	const char *name = trouble_provider();
 
-	(void)talk_trouble_time(reset, when);
+	(void)time_text(reset, when);
 	if (trouble_env.status != 0)
 		snprintf(status, sizeof(status), " (%u)", trouble_env.status);
 	switch (kind) {
@@ -244,31 +240,29 @@ talk_trouble_kept(void)
 }
 
 bool
-talk_trouble_quota(char until[TALK_UNTIL])
+talk_trouble_quota(char until[TIME_TEXT])
 {
 	if (trouble_env.runs) {
 		if (trouble_waits() && until != NULL)
-			(void)talk_trouble_time(
-			    trouble_env.answer_reset, until);
+			(void)time_text(trouble_env.answer_reset, until);
 		return trouble_waits();
 	}
 	if (trouble_env.until != 0 && trouble_env.until <= (int64_t)time(NULL))
 		trouble_env.quota = false;
 	if (trouble_env.quota && until != NULL)
-		(void)talk_trouble_time(trouble_env.until, until);
+		(void)time_text(trouble_env.until, until);
 	return trouble_env.quota;
 }
 
 bool
-talk_trouble_left(char until[TALK_UNTIL])
+talk_trouble_left(char until[TIME_TEXT])
 {
 	until[0] = '\0';
 	if (sup.opt.conversation)
 		return talk_trouble_quota(until);
-	if (trouble_env.status != 429 ||
-	    trouble_env.answer_reset <= (int64_t)time(NULL))
+	if (!trouble_limited())
 		return false;
-	(void)talk_trouble_time(trouble_env.answer_reset, until);
+	(void)time_text(trouble_env.answer_reset, until);
 	return true;
 }
 

@@ -13,8 +13,7 @@
 #include <stdint.h>
 
 #include "common/span.h"
-
-#define TALK_UNTIL 32U
+#include "common/time_text.h"
 
 /* A turn begins. */
 void talk_trouble_begin(void);
@@ -44,14 +43,12 @@ bool talk_trouble_kept(void);
  * one that waits for it. `until`, unless NULL, becomes the time of its return as
  * text, "" if that is not known.
  */
-bool talk_trouble_quota(char until[TALK_UNTIL]);
+bool talk_trouble_quota(char until[TIME_TEXT]);
 /*
  * Returns the same of any session, at its end: without a conversation, a quota
  * is used up if the last answer of a provider said so, and until when.
  */
-bool talk_trouble_left(char until[TALK_UNTIL]);
-/* Write seconds since the epoch as in RFC 3339, or "" for 0. Returns `dst`. */
-const char *talk_trouble_time(int64_t, char dst[TALK_UNTIL]);
+bool talk_trouble_left(char until[TIME_TEXT]);
 /* Returns the milliseconds until then, or 0. */
 uint64_t talk_trouble_quota_ms(void);
 /* An earlier run of the session left a quota: `until` is as in session.json. */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/sha256.h"
+#include "common/time_text.h"
 #include "config/jsonfile.h"
 #include "json_put.h"
 #include "session.h"
@@ -260,9 +261,7 @@ pins_write(const char *path, const struct pins_change *list, size_t n,
 {
 	struct json_object *now = NULL;
 	struct fault fault;
-	time_t t = time(NULL);
-	char lock[4200], when[32] = "";
-	struct tm tm;
+	char lock[4200], when[TIME_TEXT];
 	int fd, rv = -1;
 
 	snprintf(lock, sizeof(lock), "%s.lock", path);
@@ -279,8 +278,7 @@ pins_write(const char *path, const struct pins_change *list, size_t n,
 		strlcpy(why, fault.text, 256);
 		goto out;
 	}
-	if (gmtime_r(&t, &tm) != NULL)
-		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	(void)time_text(time(NULL), when);
 	for (size_t i = 0; i < n; i++)
 		pins_apply(now, &list[i], when);
 	if (pins_replace(path, now, why) == -1)

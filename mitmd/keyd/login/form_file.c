@@ -7,9 +7,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "common/json/json.h"
+#include "common/time_text.h"
 
 #define FILE_POOL (1U << 20)
 #define FILE_MEMBERS (5U + PROVIDER_MAX_ADDS)
@@ -116,17 +116,12 @@ form_file(const struct provider_login *l, const struct oauth_new *t,
 {
 	struct file_member m[FILE_MEMBERS];
 	struct sink o = {.p = dst, .cap = cap};
-	char expires[32] = "", renewed[32] = "";
-	time_t now = (time_t)t->now;
-	struct tm tm;
+	char expires[32] = "", renewed[TIME_TEXT];
 	size_t n = 0;
 
 	snprintf(expires, sizeof(expires), "%" PRIu64 "%s", t->expires,
 	    t->expires != 0 && l->unit == PROVIDER_EXPIRES_MS ? "000" : "");
-	if (gmtime_r(&now, &tm) == NULL ||
-	    strftime(renewed, sizeof(renewed), "%Y-%m-%dT%H:%M:%S.000000Z",
-		&tm) == 0)
-		renewed[0] = '\0';
+	(void)time_text_fine((int64_t)t->now, ".000000", renewed);
 	file_add(m, &n, l->access, t->access, false);
 	file_add(m, &n, l->refresh, t->refresh, false);
 	file_add(m, &n, l->id, t->id, false);

@@ -9,7 +9,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
+
+#include "common/time_text.h"
 
 void
 oauth_put_form(struct sink *o, const char *name, struct span value)
@@ -88,9 +89,7 @@ oauth_splice(const struct provider_login *l, const struct oauth_file *f,
     struct span parts[OAUTH_PARTS])
 {
 	struct oauth_edit e[5];
-	time_t now = (time_t)n->now;
 	size_t ne = 0, np = 0;
-	struct tm tm;
 
 	oauth_edit(e, &ne, f->access, n->access);
 	oauth_edit(e, &ne, f->refresh, n->refresh);
@@ -100,8 +99,8 @@ oauth_splice(const struct provider_login *l, const struct oauth_file *f,
 		    l->unit == PROVIDER_EXPIRES_MS ? "000" : "");
 		oauth_edit(e, &ne, f->expires_at, span_str(numbers));
 	}
-	if (f->renewed_at.p != NULL && gmtime_r(&now, &tm) != NULL &&
-	    strftime(numbers + 32, 32, "%Y-%m-%dT%H:%M:%S.000000Z", &tm) != 0)
+	if (f->renewed_at.p != NULL &&
+	    time_text_fine((int64_t)n->now, ".000000", numbers + 32)[0] != '\0')
 		oauth_edit(e, &ne, f->renewed_at, span_str(numbers + 32));
 	for (size_t i = 0; i < ne; i++) {
 		parts[np++] = span_of(text.p, (size_t)(e[i].old.p - text.p));

@@ -15,10 +15,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/time_text.h"
 #include "home/store.h"
 #include "host/tree.h"
 #include "json_put.h"
@@ -62,13 +62,11 @@ home_bytes(int homes, const char *id)
 static void
 home_print(json_object *o)
 {
-	char when[32] = "-", path[ICCTL_PATH];
-	time_t used = (time_t)icctl_number(o, "used");
-	struct tm tm;
+	char when[TIME_TEXT], path[ICCTL_PATH];
+	int64_t used = (int64_t)icctl_number(o, "used");
 
-	if (used > 0 && localtime_r(&used, &tm) != NULL)
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
-	printf("%s  %s  %6llu MiB  ", icctl_text(o, "id"), when,
+	printf("%s  %s  %6llu MiB  ", icctl_text(o, "id"),
+	    used > 0 ? time_text_local(used, when) : "-",
 	    (unsigned long long)icctl_number(o, "bytes") >> 20);
 	icctl_put_str(icctl_text(o, "agent"));
 	printf("  ");

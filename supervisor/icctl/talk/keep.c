@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/time_text.h"
 
 #define KEEP_ANSWER 256U
 
@@ -23,12 +23,8 @@ static void
 keep_show(const struct carry_grant *g, unsigned n)
 {
 	json_object *v = NULL;
-	struct tm tm;
-	time_t made = (time_t)g->made;
-	char vis[1200], rule[600], when[40] = "";
+	char vis[1200], rule[600], when[TIME_TEXT];
 
-	if (localtime_r(&made, &tm) != NULL)
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
 	json_object_object_get_ex(g->text, "description", &v);
 	log_vis(span_str(v == NULL ? "" : json_object_get_string(v)), vis,
 	    sizeof(vis));
@@ -36,7 +32,7 @@ keep_show(const struct carry_grant *g, unsigned n)
 	log_vis(span_str(v == NULL ? "" : json_object_get_string(v)), rule,
 	    sizeof(rule));
 	fprintf(stderr, "%3u  %s\n     rule %s, approved %s\n", n, vis, rule,
-	    when);
+	    time_text_local((int64_t)g->made, when));
 }
 
 /* Read "1 3" into `keep`. Returns false if it is no such list. */

@@ -14,6 +14,7 @@
 #include <json-c/json_types.h>
 
 #include "common/sha256.h"
+#include "common/time_text.h"
 #include "config/persona.h"
 #include "icctl/policy/policy.h"
 
@@ -65,7 +66,7 @@ struct compile {
 	struct value_pool *pool;
 	char *constitution; /* text, NUL-terminated */
 	char hash[SHA256_HEX];
-	char now[32]; /* generatedAt */
+	char now[TIME_TEXT]; /* generatedAt */
 	struct policy_file annotations;
 	struct compile_server servers[COMPILE_MAX_SERVERS];
 	unsigned nservers;

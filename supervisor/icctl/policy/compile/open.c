@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "common/json/json.h"
+#include "common/time_text.h"
 #include "config/jsonfile.h"
 #include "config/policy_install.h"
 #include "config/policydir.h"
@@ -67,15 +68,13 @@ open_now(struct compile *c)
 {
 	const char *epoch = getenv("SOURCE_DATE_EPOCH");
 	uint64_t fixed;
-	time_t now = time(NULL);
-	struct tm tm;
+	int64_t now = time(NULL);
 
 	if (epoch != NULL &&
 	    span_u64(span_str(epoch), 253402300799ULL, &fixed) == 0)
-		now = (time_t)fixed;
-	if (gmtime_r(&now, &tm) == NULL)
+		now = (int64_t)fixed;
+	if (time_text_fine(now, ".000", c->now)[0] == '\0')
 		errx(ICCTL_FAILED, "the clock cannot be read");
-	strftime(c->now, sizeof(c->now), "%Y-%m-%dT%H:%M:%S.000Z", &tm);
 }
 
 /* Take the lock of the directory. It is held as long as this process lives. */
