@@ -9,6 +9,7 @@
 
 #include "credential/handover.h"
 #include "icctl/screen/launch.h"
+#include "icctl/screen/viewer.h"
 
 #define ATTACH_REPLY 4096U
 
@@ -101,7 +102,7 @@ icctl_attach(struct icctl *ctl, int argc, char **argv)
 	how.talk = how.answers && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	launch_key(&how, ctl, NULL, NULL, how.screen);
 	name = icctl_text(o, "session");
-	launch_hold_signals();
+	parent_hold_signals();
 	if (how.talk)
 		warnx("session %s: each line that you type is a message; ^D "
 		      "detaches",

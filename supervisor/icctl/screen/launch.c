@@ -10,7 +10,6 @@
 
 #include <err.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,19 +40,6 @@ launch_key(struct viewer_how *how, const struct icctl *ctl, const char *file,
 	} else if (say) {
 		warnx("%s; the answering key is Ctrl-]", fault.text);
 	}
-}
-
-void
-launch_hold_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
-	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
 /* Like dup2(2), for any source. */

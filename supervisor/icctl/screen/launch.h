@@ -25,11 +25,6 @@ void launch_key(struct viewer_how *, const struct icctl *, const char *file,
 int launch_session(const char *program, const char **args,
     const struct viewer_how *, const char *dir);
 /*
- * Block the signals by which a person ends a viewer until it takes them, so
- * that none kills this process after it has said how to leave the viewer.
- */
-void launch_hold_signals(void);
-/*
  * Become the viewer of a session. `supervisor` is our child that signals are
  * passed on to, or 0. `link` is the link to it, or termd's channel if
  * how->attached. `said` is the pipe of its messages, or -1. Returns only on

@@ -36,6 +36,17 @@ static struct {
 
 static const int parent_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 
+void
+parent_hold_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < nitems(parent_signals); i++)
+		sigaddset(&set, parent_signals[i]);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 static int
 parent_status(int status)
 {

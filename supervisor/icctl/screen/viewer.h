@@ -44,6 +44,11 @@ struct viewer_state {
  * process PID (0: none) and restores the terminal. Returns the exit status.
  */
 int viewer_main(int argc, char **argv);
+/*
+ * Block the signals that it passes on until it takes them: none kills a process
+ * that becomes a viewer, and that has said how to leave the viewer.
+ */
+void parent_hold_signals(void);
 
 /* tty.c */
 int tty_save(void);
