@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -298,6 +299,27 @@ spawn_reap(int pidfd, bool wait, int *code, int *status)
 	*code = si.si_code;
 	*status = si.si_status;
 	return 1;
+}
+
+void
+spawn_stop(struct spawned *sp, int ms)
+{
+	struct pollfd p = {.fd = sp->pidfd, .events = POLLIN};
+	int code, status;
+
+	if (sp->pidfd != -1) {
+		if (ms != 0)
+			(void)syscall(
+			    SYS_pidfd_send_signal, sp->pidfd, SIGTERM, NULL, 0);
+		if (ms == 0 || poll(&p, 1, ms) != 1)
+			(void)syscall(
+			    SYS_pidfd_send_signal, sp->pidfd, SIGKILL, NULL, 0);
+		(void)spawn_reap(sp->pidfd, true, &code, &status);
+		close(sp->pidfd);
+	}
+	if (sp->status != -1)
+		close(sp->status);
+	*sp = (struct spawned)SPAWNED_INIT;
 }
 
 const char *

@@ -68,6 +68,12 @@ const char *spawn_step(void);
  * code and status of waitid(2), 0 if it still runs, or -1 with errno set.
  */
 int spawn_reap(int pidfd, bool wait, int *code, int *status);
+/*
+ * Stop the process, if there is one: send it SIGTERM and wait `ms` milliseconds
+ * for its end, or neither if `ms` is 0, and kill it. Reaps it and closes its
+ * descriptors.
+ */
+void spawn_stop(struct spawned *, int ms);
 /* Write "exited with status 3", "was killed by SIGKILL", ... Returns `dst`. */
 const char *spawn_describe(int code, int status, char *dst, size_t cap);
 /* Returns the status as a shell does: 128 plus the number for a signal. */

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,19 +27,12 @@ static struct {
 static void
 recheck_stop(void)
 {
-	int code, status;
-
 	if (recheck_env.io.fd != -1) {
 		loop_del(&sup.loop, &recheck_env.io);
 		close(recheck_env.io.fd);
 		recheck_env.io = (struct loop_io)LOOP_IO_INIT;
 	}
-	if (recheck_env.reader.pidfd == -1)
-		return;
-	(void)kill(recheck_env.reader.pid, SIGKILL);
-	(void)spawn_reap(recheck_env.reader.pidfd, true, &code, &status);
-	close(recheck_env.reader.pidfd);
-	recheck_env.reader.pidfd = -1;
+	spawn_stop(&recheck_env.reader, 0);
 }
 
 static void

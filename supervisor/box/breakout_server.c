@@ -8,7 +8,6 @@
 #include "box/breakout_server.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -55,7 +54,7 @@ breakout_server(const struct attempt_ask *ask,
     struct attempt_record records[ATTEMPT_COUNT], struct fault *fault)
 {
 	const struct server *like = server_like();
-	int in[2] = {-1, -1}, out[2] = {-1, -1}, code, status, rv = -1;
+	int in[2] = {-1, -1}, out[2] = {-1, -1}, rv = -1;
 	struct spawned sp = SPAWNED_INIT;
 	struct report report;
 	size_t len = 0;
@@ -90,10 +89,6 @@ out:
 		if (out[i] != -1)
 			close(out[i]);
 	}
-	if (sp.pidfd != -1) {
-		(void)kill(sp.pid, SIGKILL);
-		(void)spawn_reap(sp.pidfd, true, &code, &status);
-		close(sp.pidfd);
-	}
+	spawn_stop(&sp, 0);
 	return rv;
 }

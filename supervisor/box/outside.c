@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,18 +43,13 @@ static struct {
 void
 outside_free(void)
 {
-	int fd = outside_env.io.fd, code, status;
+	int fd = outside_env.io.fd;
 
 	if (fd != -1) {
 		loop_del(&sup.loop, &outside_env.io);
 		close(fd);
 	}
-	if (outside_env.sp.pidfd == -1)
-		return;
-	(void)kill(outside_env.sp.pid, SIGKILL);
-	(void)spawn_reap(outside_env.sp.pidfd, true, &code, &status);
-	close(outside_env.sp.pidfd);
-	outside_env.sp.pidfd = -1;
+	spawn_stop(&outside_env.sp, 0);
 }
 
 /*

@@ -8,10 +8,8 @@
 #include "box/uncommitted.h"
 
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include "box/box.h"
@@ -28,15 +26,12 @@ static struct {
 static void
 asked_end(void)
 {
-	int fd = asked.io.fd, code, status;
+	int fd = asked.io.fd;
 
 	loop_timer_clear(&sup.loop, &asked.timer);
 	loop_del(&sup.loop, &asked.io);
 	close(fd);
-	(void)syscall(SYS_pidfd_send_signal, asked.sp.pidfd, SIGKILL, NULL, 0);
-	(void)spawn_reap(asked.sp.pidfd, true, &code, &status);
-	close(asked.sp.pidfd);
-	asked.sp = (struct spawned)SPAWNED_INIT;
+	spawn_stop(&asked.sp, 0);
 }
 
 static void

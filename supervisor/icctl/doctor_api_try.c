@@ -107,16 +107,7 @@ api_start(struct trial *t)
 static void
 api_stop(struct trial *t)
 {
-	struct pollfd p = {.fd = t->sup.pidfd, .events = POLLIN};
-	int code, status;
-
-	if (t->sup.pidfd == -1)
-		return;
-	(void)kill(t->sup.pid, SIGTERM);
-	if (poll(&p, 1, API_STOP_MS) != 1)
-		(void)kill(t->sup.pid, SIGKILL);
-	(void)spawn_reap(t->sup.pidfd, true, &code, &status);
-	close(t->sup.pidfd);
+	spawn_stop(&t->sup, API_STOP_MS);
 }
 
 /* Copy the value of a variable of the session's environment. */

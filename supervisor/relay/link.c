@@ -9,7 +9,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -312,8 +311,6 @@ link_wait(int ms)
 void
 link_end(int ms)
 {
-	int code, status;
-
 	link_close();
 	if (link_env.stderr_saved != -1) {
 		(void)dup2(link_env.stderr_saved, STDERR_FILENO);
@@ -322,10 +319,6 @@ link_end(int ms)
 	}
 	if (link_env.viewer.pidfd == -1)
 		return;
-	if (!link_wait(ms))
-		(void)syscall(SYS_pidfd_send_signal, link_env.viewer.pidfd,
-		    SIGKILL, NULL, 0);
-	(void)spawn_reap(link_env.viewer.pidfd, true, &code, &status);
-	close(link_env.viewer.pidfd);
-	link_env.viewer = (struct spawned)SPAWNED_INIT;
+	(void)link_wait(ms);
+	spawn_stop(&link_env.viewer, 0);
 }

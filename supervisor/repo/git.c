@@ -8,7 +8,6 @@
 
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -193,18 +192,11 @@ run_start(struct run *r, const struct repo_env *env, const struct repo_view *v,
 static void
 run_end(struct run *r)
 {
-	int code, status;
-
 	git_close(&r->in);
 	git_close(&r->out);
 	git_close(&r->err);
-	if (r->sp.pidfd == -1)
-		return;
-	if (r->status == -1) {
-		(void)syscall(
-		    SYS_pidfd_send_signal, r->sp.pidfd, SIGKILL, NULL, 0);
-		(void)spawn_reap(r->sp.pidfd, true, &code, &status);
-	}
+	if (r->status == -1)
+		spawn_stop(&r->sp, 0);
 	git_close(&r->sp.pidfd);
 }
 

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,17 +32,11 @@ struct web_always {
 static void
 always_end(struct web_always *a)
 {
-	int code, status;
-
 	if (a->io.fd != -1) {
 		loop_del(&a->w->loop, &a->io);
 		close(a->io.fd);
 	}
-	if (a->sp.pidfd != -1) {
-		(void)kill(a->sp.pid, SIGKILL);
-		(void)spawn_reap(a->sp.pidfd, true, &code, &status);
-		close(a->sp.pidfd);
-	}
+	spawn_stop(&a->sp, 0);
 	a->w->rules[a->place] = NULL;
 	buf_free(&a->out);
 	free(a);

@@ -7,11 +7,9 @@
 #include "icctl/web/priv.h"
 
 #include <sys/socket.h>
-#include <sys/syscall.h>
 
 #include <err.h>
 #include <limits.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -156,18 +154,10 @@ child_start(struct web *w)
 void
 child_stop(struct web *w)
 {
-	int code, status;
-
 	w->ready = false;
 	chan_free(w->webd);
 	w->webd = NULL;
 	loop_del(&w->loop, &w->ended);
-	if (w->sp.pidfd != -1) {
-		/* It ends with its channel; one that does not is killed. */
-		(void)syscall(SYS_pidfd_send_signal, w->sp.pidfd, SIGKILL,
-		    NULL, 0);
-		(void)spawn_reap(w->sp.pidfd, true, &code, &status);
-		close(w->sp.pidfd);
-	}
-	w->sp = (struct spawned)SPAWNED_INIT;
+	/* It ends with its channel; one that does not is killed. */
+	spawn_stop(&w->sp, 0);
 }

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -243,21 +242,9 @@ box_ask(struct compile_box *b, struct span message, struct buf *reply,
 void
 box_end(struct compile_box *b)
 {
-	struct pollfd p;
-	int code, status;
-
 	if (b == NULL)
 		return;
-	if (b->sup.pidfd != -1) {
-		p = (struct pollfd){.fd = b->sup.pidfd, .events = POLLIN};
-		(void)kill(b->sup.pid, SIGTERM);
-		if (poll(&p, 1, BOX_STOP_MS) != 1)
-			(void)kill(b->sup.pid, SIGKILL);
-		(void)spawn_reap(b->sup.pidfd, true, &code, &status);
-		close(b->sup.pidfd);
-	}
-	if (b->sup.status != -1)
-		close(b->sup.status);
+	spawn_stop(&b->sup, BOX_STOP_MS);
 	if (b->said != -1)
 		close(b->said);
 	free(b);
