@@ -20,6 +20,7 @@
 
 #include "common/plural.h"
 #include "config/here.h"
+#include "json_get.h"
 #include "sup.h"
 
 #define OTHERS_NAMED 10U
@@ -52,7 +53,7 @@ other_lives(int dirfd, const struct here_owner *o)
 static bool
 other_is_here(int dirfd)
 {
-	struct json_object *o = NULL, *v;
+	struct json_object *o = NULL;
 	bool same = false;
 	int fd;
 
@@ -62,10 +63,7 @@ other_is_here(int dirfd)
 		return false;
 	o = json_object_from_fd(fd);
 	close(fd);
-	same = json_object_is_type(o, json_type_object) &&
-	       json_object_object_get_ex(o, "workspace", &v) &&
-	       json_object_is_type(v, json_type_string) &&
-	       strcmp(json_object_get_string(v), sup.workspace_path) == 0;
+	same = strcmp(get_str(o, "workspace", ""), sup.workspace_path) == 0;
 	json_object_put(o);
 	return same;
 }

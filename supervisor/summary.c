@@ -22,13 +22,13 @@
 #include "common/time_text.h"
 #include "config/answer_key.h"
 #include "conversation/talk_trouble.h"
+#include "json_get.h"
 #include "later.h"
 #include "others.h"
 
 static const char *
 summary_agent(char *dst, size_t cap)
 {
-	struct json_object *title;
 	size_t n;
 
 	if (sup.opt.runtime == RUNTIME_NONE)
@@ -39,11 +39,7 @@ summary_agent(char *dst, size_t cap)
 		    n > 100 ? "..." : "");
 		return dst;
 	}
-	if (sup.adapter.root != NULL &&
-	    json_object_object_get_ex(sup.adapter.root, "title", &title) &&
-	    json_object_is_type(title, json_type_string))
-		return json_object_get_string(title);
-	return sup.adapter.name;
+	return get_str(sup.adapter.root, "title", sup.adapter.name);
 }
 
 /* Returns the policy's name for --policy, or its directory. */

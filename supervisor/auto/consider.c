@@ -8,6 +8,7 @@
 #include "auto/said.h"
 #include "common/log.h"
 #include "control/approvals.h"
+#include "json_get.h"
 #include "json_put.h"
 #include "provider/check.h"
 #include "sup.h"
@@ -74,18 +75,6 @@ consider_setup(void)
 	child_send(ROLE_APPROVE, 0, MSG_APPROVER, &m, -1);
 }
 
-static struct span
-member(struct json_object *o, const char *key)
-{
-	struct json_object *v;
-
-	if (!json_object_object_get_ex(o, key, &v) ||
-	    !json_object_is_type(v, json_type_string))
-		return span_of(NULL, 0);
-	return span_of(json_object_get_string(v),
-	    (size_t)json_object_get_string_len(v));
-}
-
 /*
  * Compare the call with the person's message. Returns NULL with a line about
  * each thing in `lines`, or the reason why a person must decide.
@@ -107,9 +96,9 @@ consider_check(const struct hold *h, struct span said, struct buf *lines)
 		return "the call touches too much";
 	for (size_t i = 0; i < n; i++) {
 		o = json_object_array_get_idx(list, i);
-		things[i] = (struct mention_thing){.role = member(o, "role"),
-		    .value = member(o, "value"),
-		    .host = member(o, "host")};
+		things[i] = (struct mention_thing){.role = get_span(o, "role"),
+		    .value = get_span(o, "value"),
+		    .host = get_span(o, "host")};
 	}
 	return mention_check(
 	    said, span_str(sup.paths.user_home), things, n, lines);

@@ -15,6 +15,7 @@
 
 #include "common/json/json.h"
 #include "common/near.h"
+#include "json_get.h"
 
 static int
 jsonfile_check(const char *path, const struct stat *st, struct fault *fault)
@@ -401,7 +402,7 @@ jsonfile_strings_free(char **list)
 void
 jsonfile_peek(const char *path, const char *key, char *dst, size_t cap)
 {
-	struct json_object *root, *v;
+	struct json_object *root;
 	struct fault ignored;
 	struct stat st;
 	size_t len;
@@ -411,9 +412,7 @@ jsonfile_peek(const char *path, const char *key, char *dst, size_t cap)
 	if ((text = jsonfile_text(path, &len, &st, &ignored)) == NULL)
 		return;
 	root = jsonfile_parse(path, span_of(text, len), &ignored);
-	if (root != NULL && json_object_object_get_ex(root, key, &v) &&
-	    json_object_is_type(v, json_type_string))
-		(void)strlcpy(dst, json_object_get_string(v), cap);
+	(void)strlcpy(dst, get_str(root, key, ""), cap);
 	json_object_put(root);
 	free(text);
 }

@@ -8,18 +8,9 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "json_get.h"
+
 #define CUT_LINE (4U << 20)
-
-static const char *
-cut_text(struct json_object *o, const char *key)
-{
-	struct json_object *v;
-
-	return json_object_object_get_ex(o, key, &v) &&
-		       json_object_is_type(v, json_type_string)
-		   ? json_object_get_string(v)
-		   : "";
-}
 
 static bool
 cut_is(struct span line, const char *event)
@@ -63,8 +54,8 @@ cut_hold(struct talk_cut *c, struct span line, struct json_object *ended)
 	struct json_object *o = cut_parse(line);
 
 	if (o != NULL && c->nholds < TALK_CUT_HOLDS &&
-	    !json_object_object_get_ex(ended, cut_text(o, "id"), NULL)) {
-		json_object_object_add(ended, cut_text(o, "id"), NULL);
+	    !json_object_object_get_ex(ended, get_str(o, "id", ""), NULL)) {
+		json_object_object_add(ended, get_str(o, "id", ""), NULL);
 		c->holds[c->nholds++] = o;
 		return;
 	}
@@ -77,7 +68,7 @@ cut_hold_end(struct span line, struct json_object *ended)
 	struct json_object *o = cut_parse(line);
 
 	if (o != NULL)
-		json_object_object_add(ended, cut_text(o, "id"), NULL);
+		json_object_object_add(ended, get_str(o, "id", ""), NULL);
 	json_object_put(o);
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "icctl/policy/policy.h"
+#include "json_get.h"
 
 /*
  * Find the program of that path, or the first one in PATH of that name. Returns
@@ -48,7 +49,7 @@ agents_own(const char *name, char found[PATH_MAX])
 static void
 agents_version(const char *program, char *dst, size_t cap)
 {
-	json_object *root, *v;
+	json_object *root;
 	char dir[PATH_MAX], file[PATH_MAX + 16], *slash;
 
 	dst[0] = '\0';
@@ -61,9 +62,7 @@ agents_version(const char *program, char *dst, size_t cap)
 		if (access(file, R_OK) == -1 ||
 		    (root = json_object_from_file(file)) == NULL)
 			continue;
-		if (json_object_object_get_ex(root, "version", &v) &&
-		    json_object_is_type(v, json_type_string))
-			snprintf(dst, cap, "%.40s", json_object_get_string(v));
+		snprintf(dst, cap, "%.40s", get_str(root, "version", ""));
 		json_object_put(root);
 		return;
 	}

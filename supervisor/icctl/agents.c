@@ -13,6 +13,7 @@
 #include "config/names.h"
 #include "icctl/agent_find.h"
 #include "icctl/policy/policy.h"
+#include "json_get.h"
 #include "json_put.h"
 
 #define AGENTS_TEXT 600U
@@ -71,14 +72,10 @@ static void
 agents_read(struct agents_row *r, struct adapter *a, const struct paths *paths,
     const struct config *cfg)
 {
-	struct json_object *title = NULL;
 	struct fault fault;
 	char text[256];
 
-	r->title = a->name;
-	if (json_object_object_get_ex(a->root, "title", &title) &&
-	    json_object_is_type(title, json_type_string))
-		r->title = json_object_get_string(title);
+	r->title = get_str(a->root, "title", a->name);
 	if (a->program != NULL &&
 	    !agent_find(a, cfg, r->program, r->version)) {
 		r->program[0] = '\0';

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "icctl/hold/hold_view.h"
+#include "json_get.h"
 #include "json_put.h"
 
 json_object *
@@ -33,7 +34,6 @@ icctl_request(const char *op, const char *id)
 static int
 ask(struct icctl *ctl, json_object *req, json_object **reply)
 {
-	json_object *okay;
 	int r;
 
 	*reply = NULL;
@@ -45,8 +45,7 @@ ask(struct icctl *ctl, json_object *req, json_object **reply)
 	r = ICCTL_NO_SESSION;
 	if ((*reply = icctl_ask(ctl, req)) == NULL)
 		goto out;
-	if (!json_object_object_get_ex(*reply, "ok", &okay) ||
-	    !json_object_get_boolean(okay)) {
+	if (!get_true(*reply, "ok")) {
 		r = icctl_refused(ctl, *reply);
 		json_object_put(*reply);
 		*reply = NULL;
@@ -93,14 +92,12 @@ json_object *
 icctl_hold_fetch(struct icctl *ctl, const char *id, bool say)
 {
 	json_object *req = icctl_request("show", id), *reply, *hold = NULL;
-	json_object *okay;
 
 	reply = icctl_ask(ctl, req);
 	json_object_put(req);
 	if (reply == NULL)
 		return NULL;
-	if (json_object_object_get_ex(reply, "ok", &okay) &&
-	    json_object_get_boolean(okay))
+	if (get_true(reply, "ok"))
 		json_object_object_get_ex(reply, "hold", &hold);
 	else if (say)
 		(void)icctl_refused(ctl, reply);
@@ -202,7 +199,7 @@ answer_check(struct icctl *ctl, const struct answer *a, json_object *hold)
 static int
 answered(struct icctl *ctl, const struct answer *a, json_object *reply)
 {
-	json_object *hold = NULL, *granted = NULL;
+	json_object *hold = NULL;
 
 	json_object_object_get_ex(reply, "hold", &hold);
 	if (ctl->json) {
@@ -212,9 +209,7 @@ answered(struct icctl *ctl, const struct answer *a, json_object *reply)
 		    stdout);
 		hold_view_line(stdout, hold, icctl_visible());
 	}
-	if (!a->session ||
-	    (json_object_object_get_ex(reply, "granted", &granted) &&
-		json_object_get_boolean(granted)))
+	if (!a->session || get_true(reply, "granted"))
 		return 0;
 	if (ctl->json)
 		return 0;

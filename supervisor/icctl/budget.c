@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/plural.h"
+#include "json_get.h"
 #include "json_put.h"
 
 static const char *const budget_keys[] = {"maxTotalTokens", "maxSteps",
@@ -124,7 +125,7 @@ icctl_show_budget(json_object *budget)
 static json_object *
 budget_ask(struct icctl *ctl, json_object *req, int *r)
 {
-	json_object *reply = NULL, *okay;
+	json_object *reply = NULL;
 
 	if ((*r = icctl_find(ctl)) == ICCTL_OK &&
 	    (reply = icctl_ask(ctl, req)) == NULL)
@@ -132,8 +133,7 @@ budget_ask(struct icctl *ctl, json_object *req, int *r)
 	json_object_put(req);
 	if (reply == NULL)
 		return NULL;
-	if (json_object_object_get_ex(reply, "ok", &okay) &&
-	    json_object_get_boolean(okay))
+	if (get_true(reply, "ok"))
 		return reply;
 	*r = icctl_refused(ctl, reply);
 	json_object_put(reply);

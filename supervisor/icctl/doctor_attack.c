@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/plural.h"
+#include "json_get.h"
 #include "json_put.h"
 
 static struct {
@@ -19,15 +20,6 @@ static struct {
 	bool json;
 	json_object *list;
 } attack_env;
-
-static bool
-attack_held(json_object *attempt)
-{
-	json_object *v = NULL;
-
-	return json_object_object_get_ex(attempt, "held", &v) &&
-	       json_object_get_boolean(v);
-}
 
 /* Print the attempts of a list. Returns the number of those that succeeded. */
 static size_t
@@ -38,10 +30,10 @@ attack_put(json_object *list, const char *last)
 
 	for (size_t i = 0; i < n; i++) {
 		o = json_object_array_get_idx(list, i);
-		bad += !attack_held(o);
+		bad += !get_true(o, "held");
 		if (!attack_env.json)
 			printf("  %-9s %-42s %-14s %s\n",
-			    attack_held(o) ? "held" : "NOT HELD",
+			    get_true(o, "held") ? "held" : "NOT HELD",
 			    icctl_text(o, "what"), icctl_text(o, "found"),
 			    icctl_text(o, last));
 	}

@@ -16,6 +16,7 @@
 
 #include "credential/credential_env.h"
 #include "common/plural.h"
+#include "json_get.h"
 #include "json_put.h"
 
 static bool
@@ -73,7 +74,7 @@ put_key(json_object *k)
 static int
 keys_list(struct icctl *ctl)
 {
-	json_object *req = json_object_new_object(), *reply, *list = NULL, *ok;
+	json_object *req = json_object_new_object(), *reply, *list = NULL;
 	int rv = ICCTL_OK;
 
 	put_str(req, "op", "keys");
@@ -81,8 +82,7 @@ keys_list(struct icctl *ctl)
 	json_object_put(req);
 	if (reply == NULL)
 		return ICCTL_NO_SESSION;
-	if (!json_object_object_get_ex(reply, "ok", &ok) ||
-	    !json_object_get_boolean(ok)) {
+	if (!get_true(reply, "ok")) {
 		rv = icctl_refused(ctl, reply);
 	} else if (ctl->json) {
 		icctl_put_json(reply);
@@ -163,7 +163,7 @@ keys_hand(struct icctl *ctl, const char *name, int *fd)
 static int
 keys_reload(struct icctl *ctl, const char *name, const char *path)
 {
-	json_object *req = json_object_new_object(), *reply, *ok;
+	json_object *req = json_object_new_object(), *reply;
 	char *whole = NULL;
 	int rv = ICCTL_OK, given = -1;
 
@@ -185,8 +185,7 @@ keys_reload(struct icctl *ctl, const char *name, const char *path)
 	json_object_put(req);
 	if (reply == NULL)
 		return ICCTL_NO_SESSION;
-	if (!json_object_object_get_ex(reply, "ok", &ok) ||
-	    !json_object_get_boolean(ok))
+	if (!get_true(reply, "ok"))
 		rv = icctl_refused(ctl, reply);
 	else if (ctl->json)
 		icctl_put_json(reply);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "icctl/talk/talk.h"
+#include "json_get.h"
 #include "json_put.h"
 
 /* The last output of an agent is shown, and the work of a clone counted. */
@@ -59,8 +60,6 @@ stop_wait(int pidfd)
 static void
 stop_clone(json_object *clone, const char *id)
 {
-	json_object *pulled = NULL;
-
 	if (!json_object_object_get_ex(clone, "commits", NULL) ||
 	    icctl_number(clone, "commits") != 0 ||
 	    icctl_number(clone, "files") != 0) {
@@ -69,10 +68,9 @@ stop_clone(json_object *clone, const char *id)
 		    id, id);
 		return;
 	}
-	(void)json_object_object_get_ex(clone, "pulled", &pulled);
-	puts(json_object_get_boolean(pulled)
-		? "Its work was pulled: nothing new is in its clone."
-		: "Nothing new is in its clone.");
+	puts(get_true(clone, "pulled")
+		 ? "Its work was pulled: nothing new is in its clone."
+		 : "Nothing new is in its clone.");
 }
 
 /* Show what the session leaves. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/json/json.h"
+#include "json_get.h"
 #include "json_put.h"
 
 #define TRUST_POOL (8U << 20)
@@ -190,10 +191,7 @@ trust_server(struct icctl *ctl, json_object *server, bool yes, unsigned *done)
 static bool
 with_entry(json_object *tool)
 {
-	json_object *v;
-
-	return json_object_object_get_ex(tool, "entryChanged", &v) &&
-	       json_object_get_boolean(v);
+	return get_true(tool, "entryChanged");
 }
 
 static int

@@ -17,6 +17,7 @@
 #include "common/sha256.h"
 #include "config/jsonfile.h"
 #include "config/policydir.h"
+#include "json_get.h"
 
 /*
  * Read the hash from the policy. "" if it has none or cannot be read, which
@@ -26,14 +27,10 @@ static void
 drift_wanted(const struct rules_file *r, char hex[65])
 {
 	struct fault fault;
-	struct json_object *root, *v;
+	struct json_object *root;
 
-	hex[0] = '\0';
 	root = jsonfile_parse(r->path, span_of(r->text, r->len), &fault);
-	if (root != NULL &&
-	    json_object_object_get_ex(root, "constitutionHash", &v) &&
-	    json_object_is_type(v, json_type_string))
-		strlcpy(hex, json_object_get_string(v), 65);
+	(void)strlcpy(hex, get_str(root, "constitutionHash", ""), 65);
 	json_object_put(root);
 }
 

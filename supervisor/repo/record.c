@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_get.h"
 #include "json_put.h"
 #include "resume/own_file.h"
 #include "session.h"
@@ -12,14 +13,9 @@
 static bool
 text_of(struct json_object *o, const char *key, char *dst, size_t cap)
 {
-	struct json_object *v;
+	struct span s = get_span(o, key);
 
-	if (!json_object_object_get_ex(o, key, &v) ||
-	    !json_object_is_type(v, json_type_string))
-		return false;
-	return span_copy(span_of(json_object_get_string(v),
-			     (size_t)json_object_get_string_len(v)),
-		   dst, cap) == 0;
+	return s.p != NULL && span_copy(s, dst, cap) == 0;
 }
 
 /* Read the members that records of the first version do not have. */

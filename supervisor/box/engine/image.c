@@ -24,6 +24,7 @@
 #include "common/log.h"
 #include "config/image.h"
 #include "config/jsonfile.h"
+#include "json_get.h"
 #include "json_put.h"
 #include "sup.h"
 
@@ -39,18 +40,6 @@ static struct {
 	size_t len;
 	char last[IMAGE_LINE]; /* the last line of a build that was not empty */
 } image_env;
-
-/* Returns the member's text, or NULL. */
-static const char *
-image_text(struct json_object *o, const char *key)
-{
-	struct json_object *v;
-
-	return json_object_object_get_ex(o, key, &v) &&
-		       json_object_is_type(v, json_type_string)
-		   ? json_object_get_string(v)
-		   : NULL;
-}
 
 /* Add what the engine says about one image to the list. */
 static int
@@ -286,11 +275,11 @@ image_words(struct json_object *step, const char *option, const char *key)
 static int
 image_step(struct json_object *step, struct fault *fault)
 {
-	const char *name = image_text(step, "name"),
-		   *file = image_text(step, "file"),
-		   *context = image_text(step, "context"),
-		   *network = image_text(step, "network"),
-		   *old = image_text(step, "replaces");
+	const char *name = get_str(step, "name", NULL),
+		   *file = get_str(step, "file", NULL),
+		   *context = get_str(step, "context", NULL),
+		   *network = get_str(step, "network", NULL),
+		   *old = get_str(step, "replaces", NULL);
 	struct fault kept;
 
 	if (name == NULL || file == NULL || context == NULL ||
@@ -332,7 +321,7 @@ image_steps(struct json_object *plan, struct fault *fault)
 		return 0;
 	for (size_t i = 0; i < json_object_array_length(steps); i++) {
 		step = json_object_array_get_idx(steps, i);
-		fprintf(stderr, "  ==> %s\n", image_text(step, "name"));
+		fprintf(stderr, "  ==> %s\n", get_str(step, "name", NULL));
 		if (image_step(step, fault) == -1)
 			return -1;
 	}

@@ -14,6 +14,7 @@
 
 #include "common/span.h"
 #include "config/jsonfile.h"
+#include "json_get.h"
 
 /* Returns true if the agent's file says so. A file with a mistake does not. */
 static bool
@@ -21,7 +22,7 @@ adapter_is_internal(const struct paths *p, const char *name)
 {
 	const char *dirs[] = {p->home, p->datadir};
 	char path[4400], *text = NULL;
-	json_object *o, *v;
+	json_object *o;
 	struct fault ignored;
 	struct stat st;
 	size_t len = 0;
@@ -38,8 +39,7 @@ adapter_is_internal(const struct paths *p, const char *name)
 		return false;
 	o = jsonfile_parse(path, span_of(text, len), &ignored);
 	free(text);
-	is = o != NULL && json_object_object_get_ex(o, "internal", &v) &&
-	     json_object_get_boolean(v);
+	is = get_true(o, "internal");
 	json_object_put(o);
 	return is;
 }

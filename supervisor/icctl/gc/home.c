@@ -21,6 +21,7 @@
 #include "common/time_text.h"
 #include "home/store.h"
 #include "host/tree.h"
+#include "json_get.h"
 #include "json_put.h"
 
 /* Returns the opened homes, or -1 with errno set. */
@@ -71,10 +72,7 @@ home_print(json_object *o)
 	icctl_put_str(icctl_text(o, "agent"));
 	printf("  ");
 	icctl_put_str(icctl_path(icctl_text(o, "workspace"), path));
-	printf("%s\n",
-	    json_object_get_boolean(json_object_object_get(o, "inUse"))
-		? "  (in use)"
-		: "");
+	printf("%s\n", get_true(o, "inUse") ? "  (in use)" : "");
 }
 
 /* Returns what is known of a home, which the caller owns, or NULL. */

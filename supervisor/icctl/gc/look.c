@@ -15,21 +15,11 @@
 
 #include "auditlog/parts.h"
 #include "host/tree.h"
+#include "json_get.h"
 
 /* A start takes seconds; before that, its directory may be empty. */
 #define LOOK_FRESH_S 600
 #define LOOK_JSON_MAX (256U << 10)
-
-static const char *
-text_of(struct json_object *o, const char *key)
-{
-	struct json_object *v;
-
-	return json_object_object_get_ex(o, key, &v) &&
-		       json_object_is_type(v, json_type_string)
-		   ? json_object_get_string(v)
-		   : "";
-}
 
 static int64_t
 number_of(struct json_object *o, const char *key)
@@ -99,11 +89,11 @@ look_session(struct gc_look *l, struct gc_facts *f)
 	if ((o = look_json(l->fd, &st)) == NULL)
 		return;
 	f->json = true;
-	f->says_runs = strcmp(text_of(o, "state"), "running") == 0;
-	(void)strlcpy(l->agent, text_of(o, "agent"), sizeof(l->agent));
+	f->says_runs = strcmp(get_str(o, "state", ""), "running") == 0;
+	(void)strlcpy(l->agent, get_str(o, "agent", ""), sizeof(l->agent));
 	l->ended = st.st_mtime;
-	host = text_of(o, "host");
-	boot = text_of(o, "boot");
+	host = get_str(o, "host", "");
+	boot = get_str(o, "boot", "");
 	if (host[0] != '\0' && strcmp(boot, here()->boot) != 0) {
 		f->other_boot = true;
 		f->other_host = strcmp(host, here()->host) != 0;

@@ -11,20 +11,9 @@
 #include "common/visible.h"
 #include "icctl/hold/hold_diff.h"
 #include "icctl/hold/hold_view_text.h"
+#include "json_get.h"
 
 #define VIEW_POOL (64U << 20)
-
-static struct span
-text(json_object *o, const char *key)
-{
-	json_object *v = NULL;
-
-	if (!json_object_object_get_ex(o, key, &v) ||
-	    !json_object_is_type(v, json_type_string))
-		return SPAN("");
-	return span_of(
-	    json_object_get_string(v), (size_t)json_object_get_string_len(v));
-}
 
 static json_object *
 list(json_object *o, const char *key)
@@ -38,20 +27,14 @@ list(json_object *o, const char *key)
 static bool
 is_request(json_object *hold)
 {
-	json_object *o = NULL;
-
-	return json_object_object_get_ex(hold, "request", &o) &&
-	       json_object_get_boolean(o);
+	return get_true(hold, "request");
 }
 
 /* Returns true if it asks whether a limit of the budget is to be raised. */
 static bool
 is_budget(json_object *hold)
 {
-	json_object *o = NULL;
-
-	return json_object_object_get_ex(hold, "limit", &o) &&
-	       json_object_get_boolean(o);
+	return get_true(hold, "limit");
 }
 
 static void
@@ -80,28 +63,27 @@ put_left(struct hold_text *t, json_object *hold)
 static void
 put_name(struct hold_text *t, json_object *hold)
 {
-	hold_text_again(t, text(hold, "server"));
+	hold_text_again(t, get_span(hold, "server"));
 	if (is_request(hold))
 		return;
 	fputs(is_budget(hold) ? " " : "__", t->out);
-	hold_text_again(t, text(hold, "tool"));
+	hold_text_again(t, get_span(hold, "tool"));
 }
 
 /* Returns false if a member is malformed. */
 static bool
 put_resource(struct hold_text *t, json_object *o, const char *indent)
 {
-	json_object *also = NULL, *remote = NULL;
+	json_object *also = NULL;
 
 	if (!json_object_object_get_ex(o, "value", NULL) ||
-	    text(o, "role").len == 0)
+	    get_span(o, "role").len == 0)
 		return false;
 	fputs(indent, t->out);
-	hold_text_plain(t, text(o, "argument"));
+	hold_text_plain(t, get_span(o, "argument"));
 	fputs(" = ", t->out);
-	hold_text_quoted(t, text(o, "value"));
-	if (json_object_object_get_ex(o, "remote", &remote) &&
-	    json_object_get_boolean(remote))
+	hold_text_quoted(t, get_span(o, "value"));
+	if (get_true(o, "remote"))
 		fputs("   where this remote leads", t->out);
 	also = list(o, "roles");
 	for (size_t i = 1; also != NULL && i < json_object_array_length(also);
@@ -127,10 +109,11 @@ put_resources(struct hold_text *t, json_object *resources, const char *indent)
 
 	snprintf(deeper, sizeof(deeper), "%s  ", indent);
 	for (size_t i = 0; i < n; i += same) {
-		role = text(json_object_array_get_idx(resources, i), "role");
+		role =
+		    get_span(json_object_array_get_idx(resources, i), "role");
 		for (same = 1; i + same < n; same++)
-			if (!span_eq(role, text(json_object_array_get_idx(
-						    resources, i + same),
+			if (!span_eq(role, get_span(json_object_array_get_idx(
+							resources, i + same),
 					       "role")))
 				break;
 		fputs(indent, t->out);
@@ -153,18 +136,18 @@ put_asks(struct hold_text *t, json_object *hold)
 	fputs("  asked by\n", t->out);
 	if (asks == NULL || json_object_array_length(asks) == 0) {
 		fputs("    ", t->out);
-		hold_text_plain(t, text(hold, "rule"));
+		hold_text_plain(t, get_span(hold, "rule"));
 		fputs(": ", t->out);
-		hold_text_again(t, text(hold, "reason"));
+		hold_text_again(t, get_span(hold, "reason"));
 		fputc('\n', t->out);
 		return;
 	}
 	for (size_t i = 0; i < json_object_array_length(asks); i++) {
 		o = json_object_array_get_idx(asks, i);
 		fputs("    ", t->out);
-		hold_text_plain(t, text(o, "rule"));
+		hold_text_plain(t, get_span(o, "rule"));
 		fputs(": ", t->out);
-		hold_text_again(t, text(o, "reason"));
+		hold_text_again(t, get_span(o, "reason"));
 		fputc('\n', t->out);
 	}
 }
@@ -178,7 +161,7 @@ put_arguments(struct hold_text *t, json_object *hold)
 	bool good;
 
 	if (pool != NULL)
-		root = json_read(pool, text(hold, "arguments"), NULL);
+		root = json_read(pool, get_span(hold, "arguments"), NULL);
 	good = root != NULL && root->type == VALUE_OBJECT;
 	if (good) {
 		hold_text_arguments(t, root, list(hold, "resources"));
@@ -194,7 +177,7 @@ refuse(struct hold_text *t, json_object *hold)
 	fputs("  It is not shown in full here and cannot be approved from "
 	      "here: icctl show ",
 	    t->out);
-	hold_text_plain(t, text(hold, "id"));
+	hold_text_plain(t, get_span(hold, "id"));
 	fputc('\n', t->out);
 	return false;
 }
@@ -204,13 +187,13 @@ view_list(struct hold_text *t, json_object *hold)
 {
 	json_object *resources = list(hold, "resources");
 
-	hold_text_plain(t, text(hold, "id"));
+	hold_text_plain(t, get_span(hold, "id"));
 	fputs("   ", t->out);
 	put_left(t, hold);
 	fputs("  ", t->out);
 	put_name(t, hold);
 	fputs(": ", t->out);
-	hold_text_again(t, text(hold, "effect"));
+	hold_text_again(t, get_span(hold, "effect"));
 	fputc('\n', t->out);
 	if (resources == NULL)
 		return refuse(t, hold);
@@ -224,7 +207,7 @@ hold_view(
 	struct hold_text t = {.out = out,
 	    .flags = flags,
 	    .full = form == HOLD_VIEW_FULL,
-	    .id = text(hold, "id")};
+	    .id = get_span(hold, "id")};
 	json_object *resources = list(hold, "resources");
 
 	if (form == HOLD_VIEW_LIST)
@@ -239,7 +222,7 @@ hold_view(
 	fputs("\n  ", out);
 	put_name(&t, hold);
 	fputs("\n  ", out);
-	hold_text_again(&t, text(hold, "effect"));
+	hold_text_again(&t, get_span(hold, "effect"));
 	fputc('\n', out);
 	if (resources == NULL || !put_resources(&t, resources, "  "))
 		return refuse(&t, hold);
@@ -247,7 +230,7 @@ hold_view(
 	if (!put_arguments(&t, hold))
 		return refuse(&t, hold);
 	fputs("  digest ", out);
-	hold_text_plain(&t, text(hold, "digest"));
+	hold_text_plain(&t, get_span(hold, "digest"));
 	fputc('\n', out);
 	hold_view_session(out, hold, flags);
 	return true;
@@ -259,9 +242,9 @@ hold_view_answers(FILE *out, json_object *hold, unsigned flags)
 	struct hold_text t = {.out = out, .flags = flags};
 
 	fputs("\n  icctl approve ", out);
-	hold_text_plain(&t, text(hold, "id"));
+	hold_text_plain(&t, get_span(hold, "id"));
 	fputs("    or    icctl deny ", out);
-	hold_text_plain(&t, text(hold, "id"));
+	hold_text_plain(&t, get_span(hold, "id"));
 	fputc('\n', out);
 }
 
@@ -270,11 +253,11 @@ hold_view_line(FILE *out, json_object *hold, unsigned flags)
 {
 	struct hold_text t = {.out = out, .flags = flags};
 
-	hold_text_plain(&t, text(hold, "id"));
+	hold_text_plain(&t, get_span(hold, "id"));
 	fputs("  ", out);
 	put_name(&t, hold);
 	fputs(": ", out);
-	hold_text_again(&t, text(hold, "effect"));
+	hold_text_again(&t, get_span(hold, "effect"));
 	fputc('\n', out);
 }
 
@@ -285,14 +268,14 @@ put_same(struct hold_text *t, json_object *hold, json_object *offer)
 	json_object *times = NULL;
 
 	fputs("  for the session (icctl approve ", t->out);
-	hold_text_plain(t, text(hold, "id"));
+	hold_text_plain(t, get_span(hold, "id"));
 	fputs(" --exact)\n    every call of ", t->out);
 	put_name(t, hold);
 	fputs(" with exactly these arguments\n", t->out);
 	if (!json_object_object_get_ex(offer, "times", &times))
 		return;
 	fputs("  for some calls (icctl approve ", t->out);
-	hold_text_plain(t, text(hold, "id"));
+	hold_text_plain(t, get_span(hold, "id"));
 	fprintf(t->out,
 	    " --times N)\n    N calls of it within one hour, at most %lld, "
 	    "with other plain arguments\n",
@@ -305,7 +288,7 @@ hold_view_session(FILE *out, json_object *hold, unsigned flags)
 	struct hold_text t = {.out = out, .flags = flags};
 	json_object *s = NULL, *limits, *o;
 
-	if (text(hold, "sessionDigest").len == 0 ||
+	if (get_span(hold, "sessionDigest").len == 0 ||
 	    !json_object_object_get_ex(hold, "forSession", &s))
 		return;
 	if (json_object_object_get_ex(s, "exact", NULL)) {
@@ -313,22 +296,22 @@ hold_view_session(FILE *out, json_object *hold, unsigned flags)
 		return;
 	}
 	fputs("  for the session (icctl approve ", out);
-	hold_text_plain(&t, text(hold, "id"));
+	hold_text_plain(&t, get_span(hold, "id"));
 	fputs(" --for-session)\n    every call of ", out);
 	put_name(&t, hold);
 	fputs(" that rule ", out);
-	hold_text_plain(&t, text(s, "rule"));
+	hold_text_plain(&t, get_span(s, "rule"));
 	fputs(" asks about, where\n", out);
 	limits = list(s, "constraints");
 	for (size_t i = 0;
 	     limits != NULL && i < json_object_array_length(limits); i++) {
 		o = json_object_array_get_idx(limits, i);
 		fputs("    ", out);
-		hold_text_plain(&t, text(o, "role"));
-		fputs(span_is(text(o, "kind"), "directory") ? " is within "
-							    : " is ",
+		hold_text_plain(&t, get_span(o, "role"));
+		fputs(span_is(get_span(o, "kind"), "directory") ? " is within "
+								: " is ",
 		    out);
-		hold_text_plain(&t, text(o, "value"));
+		hold_text_plain(&t, get_span(o, "value"));
 		fputc('\n', out);
 	}
 }

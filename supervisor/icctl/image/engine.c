@@ -21,6 +21,7 @@
 #include "config/config.h"
 #include "host/tree.h"
 #include "icctl/doctor.h"
+#include "json_get.h"
 
 #define ENGINE_OUT (2U << 20)
 
@@ -249,13 +250,8 @@ image_find(json_object *found, const char *tag)
 const char *
 image_label(json_object *image, const char *label)
 {
-	json_object *labels, *v;
+	json_object *labels = NULL;
 
-	if (image == NULL ||
-	    !json_object_object_get_ex(image, "labels", &labels) ||
-	    !json_object_is_type(labels, json_type_object) ||
-	    !json_object_object_get_ex(labels, label, &v) ||
-	    !json_object_is_type(v, json_type_string))
-		return "";
-	return json_object_get_string(v);
+	(void)json_object_object_get_ex(image, "labels", &labels);
+	return get_str(labels, label, "");
 }

@@ -10,6 +10,7 @@
 #include "credential/handover.h"
 #include "icctl/screen/launch.h"
 #include "icctl/screen/viewer.h"
+#include "json_get.h"
 
 #define ATTACH_REPLY 4096U
 
@@ -74,8 +75,7 @@ icctl_attach(struct icctl *ctl, int argc, char **argv)
 		return rv;
 	if ((o = attach_ask(ctl, &channel)) == NULL)
 		return ICCTL_NO_SESSION;
-	if (!json_object_object_get_ex(o, "ok", &v) ||
-	    !json_object_get_boolean(v) || channel == -1) {
+	if (!get_true(o, "ok") || channel == -1) {
 		rv = icctl_refused(ctl, o);
 		json_object_put(o);
 		return rv;
@@ -95,9 +95,7 @@ icctl_attach(struct icctl *ctl, int argc, char **argv)
 	/* Only the first viewer gets the agent's own bytes. */
 	how.raw[0] = how.raw[1] = how.input = how.merge = false;
 	how.attached = true;
-	how.answers = !how.screen &&
-		      json_object_object_get_ex(o, "messages", &v) &&
-		      json_object_get_boolean(v);
+	how.answers = !how.screen && get_true(o, "messages");
 	/* Whole lines are messages; there is nobody to type them in a pipe. */
 	how.talk = how.answers && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	launch_key(&how, ctl, NULL, NULL, how.screen);

@@ -13,6 +13,7 @@
 
 #include "icctl/icctl.h"
 #include "icctl/screen/viewer.h"
+#include "json_get.h"
 
 #define MESSAGE_REPLY 4096U
 #define MESSAGE_MS 5000U
@@ -120,8 +121,7 @@ message_reply(const char *line)
 	} else if (json_object_object_get_ex(o, "ok", &v) &&
 		   !json_object_get_boolean(v)) {
 		message_failed(icctl_text(o, "error"));
-	} else if (json_object_object_get_ex(o, "type", &v) &&
-		   json_object_get_boolean(v)) {
+	} else if (get_true(o, "type")) {
 		message_hang_up();
 		message_type();
 	} else {

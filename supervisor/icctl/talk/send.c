@@ -24,6 +24,7 @@
 #include "icctl/talk/held.h"
 #include "icctl/talk/message.h"
 #include "icctl/talk/wanted.h"
+#include "json_get.h"
 #include "json_put.h"
 
 #define SEND_ANSWER (4U << 20)
@@ -129,11 +130,8 @@ send_event(const struct icctl *ctl, json_object *o)
 	static bool fresh = true;
 	static int status = ICCTL_OK;
 	const char *event = icctl_text(o, "event");
-	json_object *v;
 
-	if (strcmp(event, "result") == 0 &&
-	    json_object_object_get_ex(o, "is_error", &v) &&
-	    json_object_get_boolean(v))
+	if (strcmp(event, "result") == 0 && get_true(o, "is_error"))
 		status = strcmp(icctl_text(o, "trouble"), "quota") == 0 ||
 				 strcmp(icctl_text(o, "trouble"),
 				     "transient") == 0
@@ -329,8 +327,7 @@ send_message(struct icctl *ctl, int fd, int message)
 		}
 		if (!is_reply(o)) {
 			status = send_event(ctl, o);
-		} else if (!json_object_get_boolean(
-			       json_object_object_get(o, "ok"))) {
+		} else if (!get_true(o, "ok")) {
 			status = send_refused(ctl, o);
 		} else {
 			begun = true;

@@ -7,19 +7,19 @@
 
 #include "common/plural.h"
 #include "icctl/icctl.h"
+#include "json_get.h"
 
 /* Print the state of a server or a provider. */
 static void
 show_state(json_object *event)
 {
-	json_object *o = NULL, *locked;
+	json_object *o = NULL;
 	const char *text;
 
 	if (!json_object_object_get_ex(event, "server", &o)) {
-		(void)json_object_object_get_ex(event, "locked", &locked);
 		fputs("-- provider ", stdout);
 		icctl_put_str(icctl_text(event, "provider"));
-		puts(json_object_get_boolean(locked)
+		puts(get_true(event, "locked")
 			 ? " is locked (icctl status says why) --"
 			 : " is in use --");
 		return;
@@ -76,8 +76,6 @@ show_grant(json_object *event)
 void
 watch_news(const char *kind, json_object *event)
 {
-	json_object *o = NULL;
-
 	if (strcmp(kind, "state") == 0) {
 		show_state(event);
 	} else if (strcmp(kind, "tool") == 0) {
@@ -87,17 +85,15 @@ watch_news(const char *kind, json_object *event)
 	} else if (strcmp(kind, "grant") == 0) {
 		show_grant(event);
 	} else if (strcmp(kind, "policy") == 0) {
-		(void)json_object_object_get_ex(event, "inForce", &o);
-		if (json_object_get_boolean(o))
+		if (get_true(event, "inForce"))
 			puts("-- new rules are in force --");
 		else
 			show_line("-- new rules were refused", "", ": ",
 			    icctl_text(event, "why"));
 	} else if (strcmp(kind, "destination") == 0) {
-		(void)json_object_object_get_ex(event, "added", &o);
 		show_line("-- ", icctl_text(event, "host"),
-		    json_object_get_boolean(o) ? " can be reached now"
-					       : " is closed again",
+		    get_true(event, "added") ? " can be reached now"
+					     : " is closed again",
 		    "");
 	} else if (strcmp(kind, "alarm") == 0) {
 		show_line("ALARM of ", icctl_text(event, "who"), ": ",

@@ -24,6 +24,7 @@
 #include "icctl/watch/news.h"
 #include "icctl/watch/panel.h"
 #include "icctl/watch/reason.h"
+#include "json_get.h"
 #include "json_put.h"
 
 #define WATCH_MAX 256
@@ -239,7 +240,7 @@ on_event(json_object *event)
 static void
 answer_now(const char *op, bool session, const char *because)
 {
-	json_object *req, *reply, *okay, *hold = watch_env.holds[0];
+	json_object *req, *reply, *hold = watch_env.holds[0];
 
 	req = icctl_request(op, icctl_text(hold, "id"));
 	put_str(req, "digest", icctl_text(hold, "digest"));
@@ -251,8 +252,7 @@ answer_now(const char *op, bool session, const char *because)
 	json_object_put(req);
 	if (reply == NULL)
 		return;
-	if (!json_object_object_get_ex(reply, "ok", &okay) ||
-	    !json_object_get_boolean(okay))
+	if (!get_true(reply, "ok"))
 		icctl_refused(watch_env.ctl, reply);
 	json_object_put(reply);
 }

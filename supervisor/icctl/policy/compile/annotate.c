@@ -18,6 +18,7 @@
 #include "icctl/mcp/probe.h"
 #include "icctl/mcp/store.h"
 #include "icctl/policy/compile/annotated.h"
+#include "json_get.h"
 #include "json_put.h"
 
 #define ANNOTATE_BATCH 25U
@@ -187,8 +188,7 @@ manual_tool(struct json_object *old, const char *name)
 		t = json_object_array_get_idx(old, i);
 		if (json_object_object_get_ex(t, "toolName", &v) &&
 		    strcmp(json_object_get_string(v), name) == 0 &&
-		    json_object_object_get_ex(t, "manual", &v) &&
-		    json_object_get_boolean(v))
+		    get_true(t, "manual"))
 			return t;
 	}
 	return NULL;
