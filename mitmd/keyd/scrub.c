@@ -66,28 +66,52 @@ search_each(
     const struct scrub *s, const struct scrub_block *b, size_t at, size_t end)
 {
 	for (; at < end && at + SCRUB_GRAM <= b->n; at += s->step) {
-		if (scrub_marked(s, b->c + at) != 0 && found_at(s, b, at))
+		if ((scrub_marked(s, b->c + at) & 1) != 0 && found_at(s, b, at))
 			return true;
 	}
 	return false;
 }
 
-static bool
-search(const struct scrub *s, const struct scrub_block *b)
+/* The same, many places at once: nearly all have no mark. */
+static inline __attribute__((always_inline)) bool
+search_some(const struct scrub *s, const struct scrub_block *b)
 {
 	size_t at, step = s->step, some = SEARCH_AT_ONCE * step;
 	unsigned marked;
 
-	/* Nearly all places have no mark: the processor need not guess. */
+	/* The processor need not guess. */
 	for (at = 0; at + some <= b->n; at += some) {
 		marked = 0;
+#pragma GCC unroll 8
 		for (size_t i = 0; i < SEARCH_AT_ONCE; i++)
 			marked |= scrub_marked(s, b->c + at + i * step);
-		if (marked != 0 && search_each(s, b, at, at + some))
+		if ((marked & 1) != 0 && search_each(s, b, at, at + some))
 			return true;
 	}
 	return search_each(s, b, at, b->n);
 }
+
+#ifdef __x86_64__
+/* Shifts by a variable take a third of the time with these instructions. */
+__attribute__((target("bmi2"))) static bool
+search_bmi2(const struct scrub *s, const struct scrub_block *b)
+{
+	return search_some(s, b);
+}
+
+static bool
+search(const struct scrub *s, const struct scrub_block *b)
+{
+	return __builtin_cpu_supports("bmi2") ? search_bmi2(s, b)
+					      : search_some(s, b);
+}
+#else
+static bool
+search(const struct scrub *s, const struct scrub_block *b)
+{
+	return search_some(s, b);
+}
+#endif
 
 /* Returns the length of the longest end of the text that lies within a form. */
 static size_t

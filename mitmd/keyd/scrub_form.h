@@ -16,7 +16,7 @@ scrub_hash(const struct scrub *s, const uint8_t *p)
 	return (w * 0x9e3779b1U) >> (32 - s->bits);
 }
 
-/* Returns 1 if the table may have these four bytes, else 0. */
+/* The lowest bit is set if the table may have these four bytes. */
 static inline unsigned
 scrub_marked(const struct scrub *s, const uint8_t *p)
 {
@@ -24,7 +24,7 @@ scrub_marked(const struct scrub *s, const uint8_t *p)
 
 	memcpy(&w, p, sizeof(w));
 	w = (w * 0x9e3779b1U) >> (32 - s->mark_bits);
-	return (unsigned)s->marks[w >> 3] >> (w & 7) & 1U;
+	return (unsigned)s->marks[w >> 3] >> (w & 7);
 }
 
 static inline void
