@@ -93,14 +93,20 @@ arena_share(struct arena *a, uint32_t stream)
 }
 
 bool
+arena_has_share(struct arena *a, uint32_t stream)
+{
+	return arena_share(a, stream) < ARENA_STREAM;
+}
+
+bool
 arena_waits(struct arena *a, uint32_t stream)
 {
-	if (arena_share(a, stream) < ARENA_STREAM)
+	if (arena_has_share(a, stream))
 		return false;
 	atomic_store(&a->mine->waits, ++a->waits);
 	/* Either this sees a slot that is free, or the reader sees that. */
 	atomic_thread_fence(memory_order_seq_cst);
-	return arena_share(a, stream) >= ARENA_STREAM;
+	return !arena_has_share(a, stream);
 }
 
 uint8_t *
@@ -113,7 +119,7 @@ arena_take(struct arena *a, uint32_t stream, struct arena_piece *p)
 	for (unsigned n = ARENA_SLOTS; n-- > 0;)
 		if (arena_is_free(a, n))
 			found = n;
-	if (found == ARENA_SLOTS || arena_share(a, stream) >= ARENA_STREAM)
+	if (found == ARENA_SLOTS || !arena_has_share(a, stream))
 		return NULL;
 	s = &a->slots[found];
 	s->stream = stream;

@@ -24,7 +24,7 @@
 
 #define ARENA_SLOTS 16U
 #define ARENA_SLOT (128U << 10)		/* bytes of a slot */
-#define ARENA_STREAM 2U			/* slots of one stream at a time */
+#define ARENA_STREAM 4U			/* slots of one stream at a time */
 #define ARENA_LEAST (8U << 10)		/* shorter pieces are not worth a slot */
 #define ARENA_PAGE 4096U
 #define ARENA_TICK_MS 2000U		/* free slots are given back after this */
@@ -81,6 +81,8 @@ void arena_stop(struct arena *);
  * has its share, or all slots are taken.
  */
 uint8_t *arena_take(struct arena *, uint32_t stream, struct arena_piece *p);
+/* Returns true if the stream has less than its share of slots. */
+bool arena_has_share(struct arena *, uint32_t stream);
 /*
  * Returns true if the stream has its share: the writer may wait until the reader
  * has seen arena_wakes().

@@ -176,7 +176,11 @@ stream_piece(struct stream *s, uint8_t *dst, size_t cap)
 		arena_done(a, &s->at);
 		s->at.len = 0;
 	}
-	return stream_body(s, span_of(dst, n)) == 0 ? 1 : -1;
+	if (stream_body(s, span_of(dst, n)) == -1)
+		return -1;
+	if (s->x.counted == s->x.req.length && s->ahead.len != 0)
+		return txn_violation(s, "more body than was announced");
+	return 1;
 }
 
 /* Process bytes of the socket, in `in`; those after an AT frame wait. */

@@ -177,6 +177,17 @@ txn_read(struct stream *s, struct buf *out, uint8_t *in, size_t cap,
 	return reply_eof(&x->reply, r == TLS_EOF, out);
 }
 
+/*
+ * Returns true if the next bytes have a place. If the stream has filled its
+ * slots, they wait until mitmd has read one, which takes less than frames do.
+ */
+static bool
+txn_has_place(const struct reply_slot *t)
+{
+	return t == NULL || t->at != NULL ||
+	       arena_has_share(t->arena, t->stream);
+}
+
 /* Read and frame as much as is available, and as mitmd may take at once. */
 static enum reply_result
 txn_fill(struct stream *s, bool *idle)
@@ -186,7 +197,7 @@ txn_fill(struct stream *s, bool *idle)
 	struct buf *out = stream_begin(s);
 	struct reply_parts *parts = out != &s->out ? &keyd_env.parts : NULL;
 	struct reply_slot slot = {stream_arena(s), s->id, NULL, {0}};
-	size_t all = 0, used = 0, n;
+	size_t used = 0, n;
 	unsigned nparts;
 
 	/* Frames that go to the queue are copied. */
@@ -194,12 +205,12 @@ txn_fill(struct stream *s, bool *idle)
 	s->x.reply.slot = parts != NULL && slot.arena != NULL ? &slot : NULL;
 	for (int i = 0; i < TXN_BURST && !*idle && r == REPLY_MORE &&
 			out->len < KEYD_OUT_SOFT &&
-			sizeof(in) - all >= TXN_RECORD;
+			sizeof(in) - used >= TXN_RECORD &&
+			txn_has_place(s->x.reply.slot);
 	     i++) {
 		nparts = keyd_env.parts.n;
 		/* One record at a time is searched and copied in the cache. */
 		r = txn_read(s, out, in + used, TXN_RECORD, &n, idle);
-		all += n;
 		/*
 		 * The next one may take its place unless a frame refers to it.
 		 */
