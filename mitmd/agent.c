@@ -71,6 +71,7 @@ agent_close(struct agent *a)
 	agent_drop_exchanges(a);
 	loop_timer_clear(&mitmd_env.w.loop, &a->timer);
 	loop_del(&mitmd_env.w.loop, &a->io);
+	out_ring_drop(&mitmd_env.ring, a->fd);
 	close(a->fd);
 	a->fd = -1;
 	TAILQ_REMOVE(&mitmd_env.agents, a, entry);

@@ -20,6 +20,7 @@ static const enum pledge_promise mitmd_promises[] = {
 	PLEDGE_ACCEPT,		/* the agent's connections */
 	PLEDGE_MEMFD,		/* bodies that are held whole */
 	PLEDGE_SHUTDOWN,	/* a refused agent can still read the answer */
+	PLEDGE_SENDFILE,	/* answers, from the memory that they are in */
 };
 
 /* Descriptors for bodies that are too large for the heap, and channels. */
@@ -57,7 +58,7 @@ mitmd_most(unsigned files)
 int
 main(void)
 {
-	/* One timer for each connection, each request and each arena. */
+	/* One timer for each connection, each request, each arena, the ring. */
 	worker_init(&mitmd_env.w, ROLE_MITM, &mitmd_confine, mitmd_warm,
 	    MITMD_MAX_AGENTS + MITMD_MAX_EXCHANGES + PROTO_MAX_PROVIDERS + 8);
 	mitmd_env.most = mitmd_most(mitmd_env.w.files);

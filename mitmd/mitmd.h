@@ -22,6 +22,7 @@
 #include "common/ipc/worker.h"
 #include "common/trim.h"
 #include "provider/provider.h"
+#include "out_ring.h"
 #include "refuse.h"
 #include "wire/git_push.h"
 #include "wire/stream.h"
@@ -222,6 +223,7 @@ struct agent {
 	unsigned provider, host; /* index of the provider, and of its host */
 	SSL *ssl;
 	bool gathers;    /* its records are sent with one call */
+	bool sends_much; /* at once */
 	bool drained;    /* TLS had no more data at the last read */
 	bool shut;       /* close_notify was sent */
 	bool cut;        /* the answer is incomplete: no close_notify */
@@ -267,6 +269,7 @@ struct mitmd_env {
 	bool full; /* out of descriptors: not accepting */
 	struct agents agents;
 	unsigned nagents;
+	struct out_ring ring;
 	struct trim trim;
 	unsigned last_agent;
 	uint32_t last_refusal, last_ask;

@@ -2,7 +2,8 @@
 /*
  * Writing to the agent. OpenSSL writes every record by itself; here they are
  * gathered, so that one call sends many: each call may wake the reader. Records
- * that the socket does not take wait, encrypted, in a->out.
+ * that the socket does not take wait, encrypted, in a->out. A connection that
+ * sends much has them in the ring, where the kernel need not copy them.
  */
 #include "tls.h"
 
@@ -13,12 +14,14 @@
 #include <errno.h>
 
 #define SEND_GATHER (132U << 10) /* eight records of 16 KiB */
+#define SEND_MUCH (64U << 10)
 
 static BIO_METHOD *send_method;
 
 /* The records of `send_of`, which is written to at the moment. */
-static uint8_t send_records[SEND_GATHER];
-static size_t send_len;
+static uint8_t send_copied[SEND_GATHER];
+static uint8_t *send_records = send_copied; /* or in the ring */
+static size_t send_len, send_room = sizeof(send_copied);
 static struct agent *send_of;
 
 static void
@@ -40,37 +43,62 @@ send_now(struct agent *a, struct span s)
 	} while (n == -1 && errno == EINTR);
 	if (n == -1)
 		return errno == EAGAIN ? 0 : -1;
+	out_ring_note(&mitmd_env.ring, a->fd, (size_t)n);
 	send_progress(a);
 	return n;
+}
+
+/* Queue what is left after `n` bytes were sent; -1: the connection is broken.
+ */
+static int
+send_rest(struct agent *a, struct span s, ssize_t n)
+{
+	if (n == -1)
+		return -1;
+	if ((size_t)n == s.len)
+		return 0;
+	send_progress(a);
+	buf_add(&a->out, s.p + n, s.len - (size_t)n);
+	return buf_check(&a->out);
 }
 
 /* Send, and queue the rest. */
 static int
 send_or_queue(struct agent *a, struct span s)
 {
-	ssize_t n = 0;
-
-	if (a->out.len == 0) {
-		if ((n = send_now(a, s)) == -1)
-			return -1;
-		if ((size_t)n == s.len)
-			return 0;
-		send_progress(a);
-	}
-	buf_add(&a->out, s.p + n, s.len - (size_t)n);
-	return buf_check(&a->out);
+	return send_rest(a, s, a->out.len != 0 ? 0 : send_now(a, s));
 }
 
 int
 mitmd_tls_push(struct agent *a)
 {
-	size_t len = send_len;
+	struct span s = span_of(send_records, send_len);
+	ssize_t n;
 
 	if (send_of != a)
 		return 0;
 	send_of = NULL;
 	send_len = 0;
-	return send_or_queue(a, span_of(send_records, len));
+	a->sends_much = s.len >= SEND_MUCH;
+	if (send_records == send_copied)
+		return send_or_queue(a, s);
+	/* Nothing was queued since the ring was taken. */
+	if ((n = out_ring_send(&mitmd_env.ring, s.len)) > 0)
+		send_progress(a);
+	return send_rest(a, s, n);
+}
+
+/* Begin to gather records of this connection. */
+static void
+send_begin(struct agent *a)
+{
+	send_of = a;
+	if (a->sends_much && a->out.len == 0 &&
+	    (send_records =
+		    out_ring_take(&mitmd_env.ring, a->fd, &send_room)) != NULL)
+		return;
+	send_records = send_copied;
+	send_room = sizeof(send_copied);
 }
 
 static int
@@ -81,12 +109,13 @@ send_record(BIO *b, const char *p, int len)
 
 	BIO_clear_retry_flags(b);
 	/* mitmd_tls_add() has pushed those of another agent. */
-	if ((!a->gathers || s.len > sizeof(send_records) - send_len) &&
+	if ((!a->gathers || s.len > send_room - send_len) &&
 	    mitmd_tls_push(a) == -1)
 		return -1;
-	if (!a->gathers || s.len > sizeof(send_records))
+	if (!a->gathers || s.len > sizeof(send_copied))
 		return send_or_queue(a, s) == 0 ? len : -1;
-	send_of = a;
+	if (send_of == NULL)
+		send_begin(a);
 	memcpy(send_records + send_len, s.p, s.len);
 	send_len += s.len;
 	return len;
@@ -103,6 +132,7 @@ mitmd_tls_send_init(void)
 {
 	BIO_METHOD *m;
 
+	out_ring_init(&mitmd_env.ring, &mitmd_env.w.loop);
 	if ((m = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "agent")) == NULL ||
 	    BIO_meth_set_write(m, send_record) != 1 ||
 	    BIO_meth_set_ctrl(m, send_ctrl) != 1)

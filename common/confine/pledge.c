@@ -15,12 +15,14 @@
 
 #include <sys/epoll.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
 #include <linux/futex.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
@@ -198,6 +200,14 @@ static const struct pledge_rule sync_rules[] = {
 	CALL(fdatasync, "audit.durability: synced"),
 };
 
+static const struct pledge_rule sendfile_rules[] = {
+	CALL(sendfile, "what is open, as read() and write()"),
+	CALL1(ioctl, IS(1, SIOCOUTQ), "bytes that the peer has not read"),
+	CALL2(getsockopt, IS(1, SOL_SOCKET), IS(2, SO_DOMAIN), "AF_UNIX, no other"),
+	CALL2(getsockopt, IS(1, SOL_SOCKET), IS(2, SO_SNDBUF), "to set it back"),
+	CALL2(setsockopt, IS(1, SOL_SOCKET), IS(2, SO_SNDBUF), "for large answers"),
+};
+
 #define TABLE(t) t, nitems(t)
 
 static const struct {
@@ -216,6 +226,7 @@ static const struct {
 	[PLEDGE_MOVED]		= {"moved", TABLE(moved_rules)},
 	[PLEDGE_DIAL]		= {"dial", TABLE(dial_rules)},
 	[PLEDGE_PEERNAME]	= {"peername", TABLE(peername_rules)},
+	[PLEDGE_SENDFILE]	= {"sendfile", TABLE(sendfile_rules)},
 	[PLEDGE_SYNC]		= {"sync", TABLE(sync_rules)},
 };
 /* clang-format on */

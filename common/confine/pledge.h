@@ -56,6 +56,9 @@ enum pledge_promise {
 			 * TCP_NODELAY, SO_KEEPALIVE */
 	PLEDGE_PEERNAME,	/* getpeername, getsockopt(SO_ERROR, SO_PROTOCOL) */
 	PLEDGE_SYNC,	/* fdatasync */
+	PLEDGE_SENDFILE,	/* sendfile between open descriptors; of a socket,
+				 * its domain, what its peer has not read, and the
+				 * size of its queue */
 	PLEDGE_COUNT,
 };
 

@@ -159,6 +159,9 @@ test_refused(void)
 }
 
 #define LARGE 1000000U
+/* more than an agent's socket and mitmd's queue hold */
+#define ANSWER 8000000U
+#define ANSWER_FRAMES (ANSWER / 50000U)
 
 static uint8_t large[LARGE + 1024], raw[2 * LARGE];
 
@@ -234,22 +237,23 @@ test_large_answer(void)
 	struct stream_frame f = {1, STREAM_BODY, 50000};
 	unsigned n = rig.req.count;
 	uint64_t end = clock_mono_us() + RIG_WAIT_MS * 1000;
-	size_t sent = 0, all = 20 * 50008, got = 0, len;
+	size_t sent = 0, all = ANSWER_FRAMES * 50008, got = 0, len;
 	const size_t head = strlen("HTTP/1.1 200 OK\r\ncontent-type: "
-	    "text/event-stream\r\ncontent-length: 1000000\r\n\r\n");
-	uint8_t *p = raw;
+	    "text/event-stream\r\ncontent-length: 8000000\r\n\r\n");
+	static uint8_t frames[ANSWER_FRAMES * 50008];
+	uint8_t *p = frames;
 	ssize_t k;
 	SSL *s = rig_tls(RIG_HOST, NULL);
 
 	SAY(s, POST "content-length: 0\r\n\r\n");
 	ok(rig_requested(n + 1), "a request with a large answer");
-	rig_head(200, 1, LARGE);
-	for (unsigned i = 0; i < 20; i++, p += STREAM_HEADER + f.len) {
+	rig_head(200, 1, ANSWER);
+	for (unsigned i = 0; i < ANSWER_FRAMES; i++, p += STREAM_HEADER + f.len) {
 		stream_pack(p, &f);
-		memset(p + STREAM_HEADER, (int)('a' + i), f.len);
+		memset(p + STREAM_HEADER, (int)('a' + i % 26), f.len);
 	}
 	for (int idle = 0; idle < 20; idle++) {
-		k = write(rig.stream, raw + sent, all - sent);
+		k = write(rig.stream, frames + sent, all - sent);
 		if (k > 0) {
 			sent += (size_t)k;
 			idle = 0;
@@ -258,8 +262,8 @@ test_large_answer(void)
 		}
 	}
 	ok(sent < all, "the agent reads nothing: keyd is not read on");
-	while (got < LARGE + head && clock_mono_us() < end) {
-		k = sent < all ? write(rig.stream, raw + sent, all - sent) : 0;
+	while (got < ANSWER + head && clock_mono_us() < end) {
+		k = sent < all ? write(rig.stream, frames + sent, all - sent) : 0;
 		if (k > 0)
 			sent += (size_t)k;
 		if (SSL_read_ex(s, large, sizeof(large), &len) == 1)
@@ -267,7 +271,7 @@ test_large_answer(void)
 		else
 			rig_turn(1);
 	}
-	is_int(got, LARGE + head, "all of it comes");
+	is_int(got, ANSWER + head, "all of it comes");
 	rig_frame(STREAM_END, NULL, 0);
 	SAY(s, POST "content-length: 0\r\n\r\n");
 	ok(rig_requested(n + 2), "and the connection goes on");
