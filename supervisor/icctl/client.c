@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "credential/handover.h"
+#include "json_put.h"
 
 #define REPLY_MAX (64U << 20)
 /* A session answers within 3 s, if only to say that it cannot. */
@@ -215,6 +216,23 @@ json_object *
 icctl_ask(struct icctl *ctl, json_object *request)
 {
 	return icctl_ask_with(ctl, request, -1);
+}
+
+json_object *
+icctl_ask_dir(const char *dir, const char *op)
+{
+	json_object *req = json_object_new_object(), *reply = NULL;
+	struct icctl_rest rest = {0};
+	int fd;
+
+	put_str(req, "op", op);
+	if ((fd = icctl_dial(dir)) != -1 && icctl_tell(fd, req) == 0)
+		reply = icctl_receive(fd, &rest);
+	if (fd != -1)
+		close(fd);
+	free(rest.p);
+	json_object_put(req);
+	return reply;
 }
 
 int

@@ -211,20 +211,11 @@ static void
 diag_add_session(struct icctl *ctl, json_object *all, bool log)
 {
 	const char *id = strrchr(ctl->dir, '/');
-	json_object *req, *live = NULL, *row;
-	struct icctl_rest rest = {NULL, 0, 0};
+	json_object *live, *row;
 	char path[4200];
-	int fd;
 
 	id = id == NULL ? ctl->dir : id + 1;
-	if ((fd = icctl_dial(ctl->dir)) != -1) {
-		req = icctl_request("status", NULL);
-		if (icctl_tell(fd, req) == 0)
-			live = icctl_receive(fd, &rest);
-		json_object_put(req);
-		free(rest.p);
-		close(fd);
-	}
+	live = icctl_ask_dir(ctl->dir, "status");
 	snprintf(path, sizeof(path), "%.4096s/session.json", ctl->dir);
 	row = json_object_from_file(path);
 	json_object_object_add(

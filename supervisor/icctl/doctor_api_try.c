@@ -308,21 +308,12 @@ api_ask(struct trial *t)
 static void
 api_credential(struct trial *t)
 {
-	json_object *req, *reply = NULL, *list, *k, *failure;
-	struct icctl_rest rest = {0};
+	json_object *reply, *list, *k, *failure;
 	struct api_answer *a = t->a;
 	const char *state, *login;
 	char path[ICCTL_PATH];
-	int fd;
 
-	if ((fd = icctl_dial(t->session)) == -1)
-		return;
-	req = icctl_request("keys", NULL);
-	if (icctl_tell(fd, req) == 0)
-		reply = icctl_receive(fd, &rest);
-	json_object_put(req);
-	free(rest.p);
-	close(fd);
+	reply = icctl_ask_dir(t->session, "keys");
 	if (reply != NULL && json_object_object_get_ex(reply, "keys", &list) &&
 	    (k = json_object_array_get_idx(list, 0)) != NULL) {
 		state = icctl_text(k, "state");

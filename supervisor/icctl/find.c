@@ -182,24 +182,6 @@ by_name(struct icctl *ctl)
 	    ctl, "not-found", "there is no directory %s", shown);
 }
 
-/* Returns the session's reply to a request without arguments, or NULL. */
-static json_object *
-find_ask(const char *dir, const char *op)
-{
-	json_object *req = json_object_new_object(), *reply = NULL;
-	struct icctl_rest rest = {0};
-	int fd;
-
-	put_str(req, "op", op);
-	if ((fd = icctl_dial(dir)) != -1 && icctl_tell(fd, req) == 0)
-		reply = icctl_receive(fd, &rest);
-	if (fd != -1)
-		close(fd);
-	free(rest.p);
-	json_object_put(req);
-	return reply;
-}
-
 /* Returns true if an object of the list has an id that begins so. */
 static bool
 find_in(json_object *reply, const char *key, const char *id)
@@ -221,13 +203,13 @@ find_in(json_object *reply, const char *key, const char *id)
 static bool
 find_has(const char *dir, const char *id)
 {
-	json_object *reply = find_ask(dir, "pending");
+	json_object *reply = icctl_ask_dir(dir, "pending");
 	bool has = find_in(reply, "holds", id);
 
 	json_object_put(reply);
 	if (has)
 		return true;
-	reply = find_ask(dir, "status");
+	reply = icctl_ask_dir(dir, "status");
 	has = find_in(reply, "granted", id);
 	json_object_put(reply);
 	return has;
@@ -237,7 +219,7 @@ find_has(const char *dir, const char *id)
 static void
 put_pending(const char *dir)
 {
-	json_object *reply = find_ask(dir, "pending"), *list;
+	json_object *reply = icctl_ask_dir(dir, "pending"), *list;
 	char id[64];
 	size_t n;
 

@@ -87,6 +87,8 @@ void icctl_lost(const struct icctl *);
 json_object *icctl_ask(struct icctl *, json_object *request);
 /* Do the same with a descriptor, which is taken; -1: none. */
 json_object *icctl_ask_with(struct icctl *, json_object *request, int given);
+/* Ask the session in `dir`. Returns its reply, or NULL if none answers. */
+json_object *icctl_ask_dir(const char *dir, const char *op);
 /* Print why `reply` is not ok. Returns the exit status. */
 int icctl_refused(const struct icctl *, json_object *reply);
 const char *icctl_text(json_object *, const char *key);

@@ -60,25 +60,6 @@ copy(json_object *to, json_object *from, const char *key, const char *as)
 		json_object_object_add(to, as, json_object_get(v));
 }
 
-/* Ask a running session. Returns NULL if none answers there. */
-static json_object *
-session_ask(const char *dir)
-{
-	json_object *req, *reply = NULL;
-	struct icctl_rest rest = {NULL, 0, 0};
-	int fd;
-
-	if ((fd = icctl_dial(dir)) == -1)
-		return NULL;
-	req = icctl_request("status", NULL);
-	if (icctl_tell(fd, req) == 0)
-		reply = icctl_receive(fd, &rest);
-	json_object_put(req);
-	free(rest.p);
-	close(fd);
-	return reply;
-}
-
 /* Add what is known of the session's clone. */
 static void
 session_clone(json_object *row, const char *dir, bool live)
@@ -155,7 +136,7 @@ session_is(const char *dir)
 json_object *
 talk_row(const char *dir, const char *id)
 {
-	json_object *row, *live = session_ask(dir),
+	json_object *row, *live = icctl_ask_dir(dir, "status"),
 			  *file = session_read(dir, "session.json");
 	const char *state = icctl_text(live, "state");
 	char until[ICCTL_UNTIL];
