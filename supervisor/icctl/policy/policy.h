@@ -162,6 +162,8 @@ void policy_put_decided(
 const char *policy_request(
     const struct value *, struct value_pool *, struct policy_request *);
 const char *policy_status(unsigned status);
+/* Returns true if the decision is `expected`, which may be "not-allow", too. */
+bool policy_expects(struct span expected, unsigned status);
 /* Add "decision":...,"rule":...,"reason":...[,"escalatedRoles":[...]]. */
 void policy_put_decision(struct buf *, const struct msg_EVALUATED *);
 void policy_put_member(struct buf *, const char *key, struct span text);

@@ -59,6 +59,14 @@ policy_status(unsigned status)
 	return names[status];
 }
 
+bool
+policy_expects(struct span expected, unsigned status)
+{
+	if (span_is(expected, "not-allow"))
+		return status != PROTO_ALLOW;
+	return span_is(expected, policy_status(status));
+}
+
 void
 policy_put_member(struct buf *out, const char *key, struct span text)
 {

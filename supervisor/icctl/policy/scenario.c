@@ -23,15 +23,6 @@ struct run {
 	const struct policy_file *file;
 };
 
-/* `expected` is a decision, or "not-allow". */
-static bool
-as_expected(struct span expected, unsigned status)
-{
-	if (span_is(expected, "not-allow"))
-		return status != PROTO_ALLOW;
-	return span_is(expected, policy_status(status));
-}
-
 static bool
 known_expectation(struct span s)
 {
@@ -124,7 +115,7 @@ run_one(
 	}
 	if (policy_decide(t->pd, &r, false, &d) == -1)
 		return -1;
-	report(t, as_expected(expected, d.status), v, index, &d, NULL);
+	report(t, policy_expects(expected, d.status), v, index, &d, NULL);
 	return 0;
 }
 

@@ -17,14 +17,6 @@
 #include "common/log.h"
 #include "common/plural.h"
 
-static bool
-expects(struct span expected, unsigned status)
-{
-	if (span_is(expected, "not-allow"))
-		return status != PROTO_ALLOW;
-	return span_is(expected, policy_status(status));
-}
-
 /* Returns true if the decision withholds more than was expected. */
 static bool
 is_stricter(struct span expected, unsigned status)
@@ -66,7 +58,7 @@ decide_all(struct compile *c, struct policyd *pd, struct trial_run *run,
 			return fault_set(fault, "a scenario is malformed");
 		if (policy_decide(pd, &r, true, &t->got) == -1)
 			return fault_set(fault, "policyd ended");
-		t->passed = expects(expected, t->got.status);
+		t->passed = policy_expects(expected, t->got.status);
 		if (t->corrected && is_stricter(expected, t->got.status))
 			t->passed = true;
 		t->stricter = is_stricter(expected, t->got.status);
