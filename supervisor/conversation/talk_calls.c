@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "control/hold.h"
 #include "conversation/talk_events.h"
 #include "json_put.h"
 #include "sup.h"
@@ -11,21 +12,11 @@
 static const char *
 call_decision(const struct msg_CALL_SHOW *m)
 {
-	switch ((enum proto_hold)m->hold) {
-	case PROTO_HOLD_APPROVED:
-		return "approved";
-	case PROTO_HOLD_DENIED:
-		return "denied";
-	case PROTO_HOLD_EXPIRED:
-		return "expired";
-	case PROTO_HOLD_CANCELLED:
-		return "cancelled";
-	case PROTO_HOLD_CHANGED:
-		return "changed";
-	case PROTO_HOLD_RELOADED:
-	case PROTO_HOLD_NONE:
-		break;
-	}
+	const enum proto_hold state = (enum proto_hold)m->hold;
+
+	/* New rules that came meanwhile have decided by themselves. */
+	if (state != PROTO_HOLD_NONE && state != PROTO_HOLD_RELOADED)
+		return hold_state(state);
 	return m->forward != 0 ? "allow" : "deny";
 }
 
