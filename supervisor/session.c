@@ -308,13 +308,7 @@ session_close(struct session *s)
 		if (n == (ssize_t)strlen(s->dir) &&
 		    memcmp(target, s->dir, (size_t)n) == 0)
 			session_unlink(s, s->id);
-		(void)unlinkat(s->fd, "control.sock", 0);
-		(void)unlinkat(s->fd, "metrics.sock", 0);
-		(void)unlinkat(s->sockets, "proxy.sock", 0);
-		(void)unlinkat(s->sockets, "mitm-proxy.sock", 0);
-		(void)unlinkat(s->sockets, "terminal.sock", 0);
-		(void)unlinkat(s->sockets, "publish.sock", 0);
-		(void)unlinkat(s->sockets, "bridge.sock", 0);
+		session_unlisten(s->fd);
 	}
 	/* auditd has the other description of the log. */
 	if (s->closing != -1)

@@ -76,6 +76,8 @@ int session_link(struct session *, const struct paths *, struct fault *);
  * with errno set.
  */
 int session_listen(int dirfd, const char *name, unsigned mode);
+/* Remove all sockets of the session directory `dirfd`. */
+void session_unlisten(int dirfd);
 /*
  * Write dirfd/name, all or nothing: a new file is written and renamed. Returns
  * 0, or -1 with errno set.

@@ -50,6 +50,18 @@ session_listen(int dirfd, const char *name, unsigned mode)
 	return fd;
 }
 
+void
+session_unlisten(int dirfd)
+{
+	static const char *const names[] = {"control.sock", "metrics.sock",
+	    "sockets/proxy.sock", "sockets/mitm-proxy.sock",
+	    "sockets/terminal.sock", "sockets/publish.sock",
+	    "sockets/bridge.sock"};
+
+	for (size_t i = 0; i < nitems(names); i++)
+		(void)unlinkat(dirfd, names[i], 0);
+}
+
 static int
 session_put(int fd, struct span s)
 {

@@ -82,12 +82,7 @@ close_doors(const struct icctl *ctl, const struct session *s)
 	ssize_t n;
 	DIR *d;
 
-	(void)unlinkat(s->fd, "control.sock", 0);
-	(void)unlinkat(s->fd, "metrics.sock", 0);
-	(void)unlinkat(s->fd, "sockets/proxy.sock", 0);
-	(void)unlinkat(s->fd, "sockets/mitm-proxy.sock", 0);
-	(void)unlinkat(s->fd, "sockets/terminal.sock", 0);
-	(void)unlinkat(s->fd, "sockets/bridge.sock", 0);
+	session_unlisten(s->fd);
 	snprintf(run, sizeof(run), "%s/run", ctl->home);
 	if ((d = opendir(run)) == NULL)
 		return;

@@ -151,6 +151,8 @@ def test_close():
         with open(log_of(s), "ab") as f:
             f.write(b'{"arguments":{"a":1}')
         before = os.stat(log_of(s)).st_blocks
+        # As a session with --publish leaves it.
+        h.put(os.path.join(s.dir, "sockets", "publish.sock"), "")
         r = s.icctl("close", s.dir)
         t.equal(r.returncode, 0, "icctl close")
         code, said = verify(s)
@@ -164,6 +166,8 @@ def test_close():
                     "session.json says so")
         t.equal(os.listdir(os.path.join(s.home, "run")), [],
                 "its link is gone")
+        t.equal([n for _, _, names in os.walk(s.dir) for n in names
+                 if n.endswith(".sock")], [], "and so are its sockets")
         t.ok(os.stat(log_of(s)).st_blocks < before,
              "the reserved disk is given back")
         size = os.path.getsize(log_of(s))
