@@ -5,34 +5,16 @@
  */
 #include "session.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "host/tree.h"
 #include "resume/start_file.h"
 
 bool
 session_untouched(int dirfd)
 {
-	struct dirent *e;
-	bool untouched = true;
-	int fd;
-	DIR *dir;
-
-	fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd == -1)
-		return false;
-	if ((dir = fdopendir(fd)) == NULL) {
-		close(fd);
-		return false;
-	}
-	while (untouched && (e = readdir(dir)) != NULL)
-		untouched = strcmp(e->d_name, ".") == 0 ||
-			    strcmp(e->d_name, "..") == 0 ||
-			    strcmp(e->d_name, START_FILE) == 0;
-	closedir(dir);
-	return untouched;
+	return tree_empty(dirfd, START_FILE);
 }
 
 void

@@ -40,6 +40,29 @@ tree_open(int dirfd, const char *name, bool force)
 	return fd;
 }
 
+bool
+tree_empty(int fd, const char *but)
+{
+	struct dirent *e;
+	bool empty = true;
+	int copy;
+	DIR *dir;
+
+	copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (copy == -1)
+		return false;
+	if ((dir = fdopendir(copy)) == NULL) {
+		close(copy);
+		return false;
+	}
+	while (empty && (e = readdir(dir)) != NULL)
+		empty = strcmp(e->d_name, ".") == 0 ||
+			strcmp(e->d_name, "..") == 0 ||
+			(but != NULL && strcmp(e->d_name, but) == 0);
+	closedir(dir);
+	return empty;
+}
+
 static bool tree_one(struct tree *, int dirfd, const char *, unsigned);
 
 /* Returns true if there is nothing of this name, else notes errno. */

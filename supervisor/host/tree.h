@@ -45,6 +45,11 @@ int tree_remove(const char *path);
  */
 void tree_at(struct tree *, int dirfd, const char *path);
 /*
+ * Returns true if the directory has no entry, or only `but` unless that is
+ * NULL; false also if it cannot be read.
+ */
+bool tree_empty(int fd, const char *but);
+/*
  * Open a directory, which must not be a link; `name` has one part. If `force`,
  * give back rights that its owner, this user, has taken away. Returns a
  * descriptor, or -1 with errno set.

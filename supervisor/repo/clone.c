@@ -312,24 +312,6 @@ clone_remove(int session, const char *name)
 	tree_at(&t, session, name);
 }
 
-static bool
-clone_empty(int dir)
-{
-	struct dirent *e;
-	bool empty = true;
-	int fd;
-	DIR *d;
-
-	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd == -1 || (d = fdopendir(fd)) == NULL)
-		return false;
-	while (empty && (e = readdir(d)) != NULL)
-		empty =
-		    strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
-	closedir(d);
-	return empty;
-}
-
 /* Remove what a start that was killed has left. */
 static int
 clone_again(const struct repo_clone *how, struct fault *fault)
@@ -340,7 +322,7 @@ clone_again(const struct repo_clone *how, struct fault *fault)
 		clone_remove(how->session, CLONE_NEW);
 		clone_remove(how->session, "sandbox");
 	}
-	if (!clone_empty(how->sandbox))
+	if (!tree_empty(how->sandbox, NULL))
 		return fault_set(fault,
 		    "%s/sandbox has files already: --clone needs a new session",
 		    how->session_path);

@@ -4,7 +4,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -135,22 +134,14 @@ look_lock(struct gc_look *l)
 static bool
 look_filled(int dirfd, const char *name)
 {
-	struct dirent *e;
-	bool any = false;
-	DIR *dir;
+	bool any;
 	int fd;
 
 	if ((fd = tree_open(dirfd, name, false)) == -1)
 		/* If it cannot be read, it may have files. */
 		return errno != ENOENT;
-	if ((dir = fdopendir(fd)) == NULL) {
-		close(fd);
-		return true;
-	}
-	while (!any && (e = readdir(dir)) != NULL)
-		any =
-		    strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
-	closedir(dir);
+	any = !tree_empty(fd, NULL);
+	close(fd);
 	return any;
 }
 

@@ -117,6 +117,25 @@ test_stuck(void)
 	ok(gone(), "and is gone");
 }
 
+static void
+test_empty(void)
+{
+	int fd;
+
+	if (mkdir(path, 0700) == -1 ||
+	    (fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
+		err(1, "%s", path);
+	ok(tree_empty(fd, NULL), "an empty directory");
+	put("one");
+	ok(!tree_empty(fd, NULL), "with a file it is not");
+	ok(tree_empty(fd, "one"), "unless that file does not count");
+	ok(tree_empty(fd, "one"), "it is read from its beginning");
+	put("two");
+	ok(!tree_empty(fd, "one"), "another one does");
+	close(fd);
+	is_int(tree_remove(path), 0, "a directory with two files");
+}
+
 int
 main(void)
 {
@@ -132,6 +151,7 @@ main(void)
 		err(1, "link");
 	is_int(tree_remove(path), 0, "a tree with a link");
 	ok(gone() && access(out, F_OK) == 0, "the link is not followed");
+	test_empty();
 	test_others();
 	test_stuck();
 	(void)rmdir(out);
