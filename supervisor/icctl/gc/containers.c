@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "icctl/doctor.h"
+#include "icctl/doctor/doctor.h"
 
 struct containers {
 	struct gc *gc;

@@ -19,7 +19,6 @@
 #include "config/adapter/adapter.h"
 #include "config/jsonfile.h"
 #include "host/tree.h"
-#include "icctl/doctor.h"
 #include "icctl/gc/gc.h"
 #include "icctl/policy/policy.h"
 #include "json_put.h"

@@ -19,7 +19,6 @@
 
 #include "config/jsonfile.h"
 #include "host/tree.h"
-#include "icctl/doctor.h"
 #include "icctl/hold/hold_diff.h"
 #include "icctl/image/context.h"
 #include "icctl/image/devcontainer.h"

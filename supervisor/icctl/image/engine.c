@@ -20,7 +20,7 @@
 
 #include "config/config.h"
 #include "host/tree.h"
-#include "icctl/doctor.h"
+#include "icctl/doctor/doctor.h"
 #include "json_get.h"
 
 #define ENGINE_OUT (2U << 20)

@@ -15,7 +15,6 @@
 #include "config/config.h"
 #include "config/names.h"
 #include "host/tree.h"
-#include "icctl/doctor.h"
 #include "icctl/image/image.h"
 
 /*

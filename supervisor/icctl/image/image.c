@@ -9,7 +9,6 @@
 
 #include "common/log.h"
 #include "host/tree.h"
-#include "icctl/doctor.h"
 #include "icctl/gc/gc.h"
 #include "json_put.h"
 

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "icctl/doctor.h"
+#include "icctl/doctor/doctor.h"
 #include "icctl/talk/talk.h"
 #include "spawn.h"
 

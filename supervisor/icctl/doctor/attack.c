@@ -3,7 +3,7 @@
  * `icctl doctor --attack`: the break-out test that each session makes before
  * its agent starts, in every runtime that this machine has, attempt by attempt.
  */
-#include "icctl/doctor.h"
+#include "icctl/doctor/doctor.h"
 
 #include <limits.h>
 #include <stdio.h>

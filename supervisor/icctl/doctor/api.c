@@ -4,7 +4,7 @@
  * it accepts it, with the request that its file names under "check", and says
  * what the answer means.
  */
-#include "icctl/doctor_api.h"
+#include "icctl/doctor/api.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "config/names.h"
-#include "icctl/doctor.h"
+#include "icctl/doctor/doctor.h"
 #include "icctl/policy/policy.h"
 #include "json_put.h"
 

@@ -4,7 +4,7 @@
  * environment. It only connects to the proxy; whether the credential is
  * accepted shows in `icctl status`.
  */
-#include "icctl/doctor.h"
+#include "icctl/doctor/doctor.h"
 
 #include <sys/socket.h>
 

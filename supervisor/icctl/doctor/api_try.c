@@ -5,7 +5,7 @@
  * the request as an agent would. The answer stays there; only its status and
  * what icsupervisor says about the credential are used.
  */
-#include "icctl/doctor_api.h"
+#include "icctl/doctor/api.h"
 
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -25,7 +25,7 @@
 #include "common/buf.h"
 #include "host/tree.h"
 #include "icctl/asker/asker.h"
-#include "icctl/doctor.h"
+#include "icctl/doctor/doctor.h"
 #include "icctl/policy/policy.h"
 #include "spawn.h"
 

@@ -3,7 +3,7 @@
  * `icctl doctor`: tries everything that sessions need, and says what to do
  * about anything missing, or wrong in the user's files.
  */
-#include "icctl/doctor.h"
+#include "icctl/doctor/doctor.h"
 
 #include <sys/stat.h>
 

@@ -15,7 +15,7 @@ struct api_answer {
 };
 
 /*
- * doctor_api_try.c: Start a session that offers only this provider, and send it
+ * api_try.c: Start a session that offers only this provider, and send it
  * the request of its "check". The credential is handled as in any session.
  */
 void doctor_api_try(const struct provider *, struct api_answer *);

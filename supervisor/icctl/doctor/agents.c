@@ -4,7 +4,7 @@
  * are kept on, and the terminal.  No agent is run: its version is what its npm
  * package says.
  */
-#include "icctl/doctor.h"
+#include "icctl/doctor/doctor.h"
 
 #include <sys/statvfs.h>
 

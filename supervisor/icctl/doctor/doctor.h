@@ -23,12 +23,12 @@ typedef void doctor_check(
 unsigned doctor_files(struct icctl *, doctor_check *);
 struct paths;
 struct config;
-/* doctor_agents.c: the agents that are installed; returns their number. */
+/* agents.c: the agents that are installed; returns their number. */
 unsigned doctor_agents(
     const struct paths *, const struct config *, doctor_check *);
 /* Returns the names of those, "claude-code, codex", or "" if there are none. */
 const char *doctor_agents_named(void);
-/* doctor_constitution.c: constitutions that are not in force. */
+/* constitution.c: constitutions that are not in force. */
 void doctor_constitutions(
     const struct paths *, const struct config *, doctor_check *);
 /* Disk and terminal. */
@@ -56,7 +56,7 @@ bool trial_good(const struct box_trial *);
 /* Get the last words of it, and what to do. */
 void trial_why(struct box_trial *, const char **found, const char **remedy);
 /*
- * doctor_attack.c: Make the break-out test in every runtime that this machine
+ * attack.c: Make the break-out test in every runtime that this machine
  * has, print every attempt, and add them to `list`. Containers are of `image`,
  * or NULL.
  */
@@ -72,13 +72,13 @@ bool doctor_is_log_end(const char *line);
  */
 const char *doctor_last_said(char *text);
 /*
- * doctor_api.c: Ask each provider whether it accepts its credential, and add a
+ * api.c: Ask each provider whether it accepts its credential, and add a
  * description of each answer to `list`. Returns 0, or -1 if config.json cannot
  * be read.
  */
 int doctor_api(const struct icctl *, doctor_check *, json_object *list);
 /*
- * doctor_session.c: Find servers' programs and open their views, as a start
+ * session.c: Find servers' programs and open their views, as a start
  * does with the user's files.
  */
 void doctor_session(doctor_check *);

@@ -3,7 +3,7 @@
  * `icctl doctor` about constitutions: a person who wrote one is told if the
  * policy that decides was not made from it.
  */
-#include "icctl/doctor.h"
+#include "icctl/doctor/doctor.h"
 
 #include <sys/stat.h>
 

@@ -5,7 +5,7 @@
  * the programs of servers, opens their views and reads the policy. Then the
  * user's policies are checked.
  */
-#include "icctl/doctor.h"
+#include "icctl/doctor/doctor.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -5,7 +5,7 @@
  * them when a session starts and reports the same mistakes. Nothing is started,
  * and credentials are only checked for existence.
  */
-#include "icctl/doctor.h"
+#include "icctl/doctor/doctor.h"
 
 #include <sys/stat.h>
 

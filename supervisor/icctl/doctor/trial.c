@@ -4,7 +4,7 @@
  * workspace, whose agent is true(1). It tests exactly the sandbox that sessions
  * have, and shows what icsupervisor says about a failure.
  */
-#include "icctl/doctor.h"
+#include "icctl/doctor/doctor.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>
