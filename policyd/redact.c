@@ -20,12 +20,17 @@ struct key_kind {
 	const char *more; /* allowed in addition to letters and digits */
 };
 
+#define KEY_KINDS(K)                                                           \
+	K("sk-", 20, false, "-_")                                              \
+	K("ghp_", 36, true, "")                                                \
+	K("xoxb-", 20, false, "-")                                             \
+	K("xoxp-", 20, false, "-")                                             \
+	K("AKIA", 16, true, "")
+
 static const struct key_kind kinds[] = {
-    {"sk-", 20, false, "-_"},
-    {"ghp_", 36, true, ""},
-    {"xoxb-", 20, false, "-"},
-    {"xoxp-", 20, false, "-"},
-    {"AKIA", 16, true, ""},
+#define KEY_KIND(...) {__VA_ARGS__},
+    KEY_KINDS(KEY_KIND)
+#undef KEY_KIND
 };
 
 static bool
@@ -152,24 +157,17 @@ match_key(struct span s, size_t at, uint8_t *dst, size_t *n)
 	return 0;
 }
 
-/* Returns true if a key may begin there: the first two letters of `kinds`. */
+/* Returns true if a key may begin there, by its first two letters. */
 static bool
 may_begin(struct span s, size_t at)
 {
-	uint8_t next = at + 1 < s.len ? s.p[at + 1] : 0;
+	uint8_t c = s.p[at], next = at + 1 < s.len ? s.p[at + 1] : 0;
 
-	switch (s.p[at]) {
-	case 's':
-		return next == 'k';
-	case 'g':
-		return next == 'h';
-	case 'x':
-		return next == 'o';
-	case 'A':
-		return next == 'K';
-	default:
-		return false;
-	}
+	return false
+#define KEY_BEGINS(prefix, ...) || (c == (prefix)[0] && next == (prefix)[1])
+	    KEY_KINDS(KEY_BEGINS)
+#undef KEY_BEGINS
+		;
 }
 
 /* Returns true if the text may contain a secret: a key, or enough digits. */
