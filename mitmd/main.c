@@ -43,24 +43,13 @@ static const struct confine mitmd_confine = {
 
 struct mitmd_env mitmd_env;
 
-/*
- * Returns how many connections, and how many streams, there may be with so many
- * descriptors.
- */
-static unsigned
-mitmd_most(unsigned files)
-{
-	if (files < 2 * MITMD_OTHERS)
-		return files / 4;
-	return (files - MITMD_OTHERS) / 2;
-}
-
 int
 main(void)
 {
 	/* One timer for each connection, each request, each arena, the ring. */
 	worker_init(&mitmd_env.w, ROLE_MITM, &mitmd_confine, mitmd_warm,
 	    MITMD_MAX_AGENTS + MITMD_MAX_EXCHANGES + PROTO_MAX_PROVIDERS + 8);
-	mitmd_env.most = mitmd_most(mitmd_env.w.files);
+	/* So many connections, and so many streams. */
+	mitmd_env.most = worker_files_left(&mitmd_env.w, MITMD_OTHERS) / 2;
 	mitmd_serve();
 }

@@ -209,6 +209,13 @@ worker_init(struct worker *w, enum role role, const struct confine *confine,
 		fatalx("not confined: refusing to start");
 }
 
+unsigned
+worker_files_left(const struct worker *w, unsigned others)
+{
+	return w->files < 2 * others ? w->files - w->files / 2
+				     : w->files - others;
+}
+
 void
 worker_serve(struct worker *w, const struct chan_handler *handlers, size_t n)
 {

@@ -52,6 +52,11 @@ struct worker {
 void worker_init(struct worker *, enum role, const struct confine *,
     void (*warm)(void), size_t timers);
 /*
+ * Returns how many descriptors are left for the outside if the worker needs
+ * `others` for itself: at least half of them, however few there are.
+ */
+unsigned worker_files_left(const struct worker *, unsigned others);
+/*
  * Send HELLO and handle messages until the end; PEER, START and STOP are
  * handled by the worker itself.  Never returns: exits with 0 when told to stop,
  * 1 when the channel to icsupervisor is gone, 2 when a peer has broken the

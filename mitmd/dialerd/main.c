@@ -35,13 +35,12 @@ static const struct confine dialerd_confine = {
 
 struct dialerd_env dialerd_env;
 
-/* Returns how many dials may be tried at once with so many descriptors. */
+/* Returns how many dials may be tried at once. */
 static unsigned
-dialerd_most(unsigned files)
+dialerd_most(void)
 {
-	unsigned others = files < 2 * DIALERD_OTHERS ? files / 2
-						     : DIALERD_OTHERS;
-	unsigned most = (files - others) / DIALERD_MAX_ADDRS;
+	unsigned most = worker_files_left(&dialerd_env.w, DIALERD_OTHERS) /
+			DIALERD_MAX_ADDRS;
 
 	return most == 0 ? 1 : most;
 }
@@ -51,6 +50,6 @@ main(void)
 {
 	worker_init(&dialerd_env.w, ROLE_DIAL, &dialerd_confine, resolve_fork,
 	    DIALERD_TIMERS);
-	dialerd_env.max_active = dialerd_most(dialerd_env.w.files);
+	dialerd_env.max_active = dialerd_most();
 	dialerd_serve();
 }

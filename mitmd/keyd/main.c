@@ -46,15 +46,15 @@ keyd_warm(void)
 	tls_warm();
 }
 
-/* Divide so many descriptors between streams and connections. */
+/* Divide the descriptors between streams and connections. */
 static void
-keyd_share(unsigned files)
+keyd_share(void)
 {
-	unsigned others = files < 2 * KEYD_OTHERS ? files / 2 : KEYD_OTHERS;
+	unsigned files = worker_files_left(&keyd_env.w, KEYD_OTHERS);
 
-	keyd_env.max_streams = (files - others) * KEYD_MAX_STREAMS /
-	    (KEYD_MAX_STREAMS + KEYD_MAX_UPS);
-	keyd_env.max_ups = files - others - keyd_env.max_streams;
+	keyd_env.max_streams =
+	    files * KEYD_MAX_STREAMS / (KEYD_MAX_STREAMS + KEYD_MAX_UPS);
+	keyd_env.max_ups = files - keyd_env.max_streams;
 }
 
 int
@@ -62,6 +62,6 @@ main(void)
 {
 	worker_init(
 	    &keyd_env.w, ROLE_KEY, &keyd_confine, keyd_warm, KEYD_TIMERS);
-	keyd_share(keyd_env.w.files);
+	keyd_share();
 	keyd_serve();
 }
