@@ -9,21 +9,7 @@
 #include <endian.h>
 #include <errno.h>
 
-static uint32_t
-wire_get32(const uint8_t *src)
-{
-	uint32_t v;
-
-	memcpy(&v, src, sizeof(v));
-	return le32toh(v);
-}
-
-static void
-wire_put32(uint8_t *dst, uint32_t v)
-{
-	v = htole32(v);
-	memcpy(dst, &v, sizeof(v));
-}
+#include "common/le32.h"
 
 /*
  * Encode the number at `from`.  Returns its width, or 0 if it exceeds its
@@ -54,7 +40,7 @@ wire_put_number(
 		memcpy(&v32, from, sizeof(v32));
 		if (v32 > f->max || room < sizeof(v32))
 			return 0;
-		wire_put32(dst, v32);
+		le32_put(dst, v32);
 		return sizeof(v32);
 	case PROTO_u64:
 		memcpy(&v64, from, sizeof(v64));
@@ -99,7 +85,7 @@ wire_get_number(
 	case PROTO_u32:
 		if (left < sizeof(v32))
 			return 0;
-		v32 = wire_get32(src);
+		v32 = le32_get(src);
 		memcpy(to, &v32, sizeof(v32));
 		return v32 > f->max ? 0 : sizeof(v32);
 	case PROTO_u64:
@@ -142,8 +128,8 @@ wire_encode(const struct proto_msg *m, const void *msg, uint8_t *dst,
 		const uint8_t *at = (const uint8_t *)msg + f->offset;
 
 		if (f->kind < PROTO_str) {
-			if ((w = wire_put_number(f, at, dst + o,
-				 PROTO_MAX_DATAGRAM - o)) == 0)
+			if ((w = wire_put_number(
+				 f, at, dst + o, PROTO_MAX_DATAGRAM - o)) == 0)
 				goto bad;
 			o += w;
 			continue;
@@ -151,7 +137,7 @@ wire_encode(const struct proto_msg *m, const void *msg, uint8_t *dst,
 		memcpy(&s, at, sizeof(s));
 		if (!wire_text_ok(f, s) || o + 4 > PROTO_MAX_DATAGRAM)
 			goto bad;
-		wire_put32(dst + o, (uint32_t)s.len);
+		le32_put(dst + o, (uint32_t)s.len);
 		o += 4;
 		if (f->kind == PROTO_big) {
 			*big = s.p != NULL ? s : SPAN("");
@@ -183,7 +169,7 @@ wire_decode_text(const struct proto_field *f, const uint8_t *in, size_t len,
 
 	if (len - *o < 4)
 		return -1;
-	n = wire_get32(in + *o);
+	n = le32_get(in + *o);
 	*o += 4;
 	if (f->kind == PROTO_big && big.p != NULL) {
 		/* A value that fits a datagram must have come in one. */
@@ -208,8 +194,8 @@ wire_decode(const struct proto_msg *m, const uint8_t *in, size_t len,
 	struct span s;
 
 	/* Success sets every field. */
-	if (len < WIRE_HEADER || (in[0] | in[1] << 8) != m->type || in[3] != 0 ||
-	    in[2] != (memfd ? WIRE_MEMFD : 0))
+	if (len < WIRE_HEADER || (in[0] | in[1] << 8) != m->type ||
+	    in[3] != 0 || in[2] != (memfd ? WIRE_MEMFD : 0))
 		goto bad;
 	for (size_t i = 0; i < m->nfields; i++) {
 		const struct proto_field *f = &m->fields[i];

@@ -6,12 +6,12 @@
  */
 #include "common/json/value.h"
 
-#include <endian.h>
 #include <errno.h>
 
 #include "common/json/pool.h"
 #include "common/json/text.h"
 #include "common/json/value_walk.h"
+#include "common/le32.h"
 
 /*
  * The type byte is the enum's value; both ends are built from the same source.
@@ -53,10 +53,8 @@ utf8_valid(struct span s)
 static uint8_t *
 put_u32(uint8_t *p, size_t n)
 {
-	uint32_t le = htole32((uint32_t)n);
-
-	memcpy(p, &le, sizeof(le));
-	return p + sizeof(le);
+	le32_put(p, (uint32_t)n);
+	return p + sizeof(uint32_t);
 }
 
 static uint8_t *
@@ -139,8 +137,7 @@ get_u32(struct decoder *d, uint32_t *n)
 {
 	if ((size_t)(d->end - d->p) < sizeof(*n))
 		return -1;
-	memcpy(n, d->p, sizeof(*n));
-	*n = le32toh(*n);
+	*n = le32_get(d->p);
 	d->p += sizeof(*n);
 	return 0;
 }

@@ -7,24 +7,12 @@
 
 #include <errno.h>
 
-static void
-stream_put(uint8_t dst[4], uint32_t v)
-{
-	for (unsigned i = 0; i < 4; i++)
-		dst[i] = (uint8_t)(v >> (8 * i));
-}
-
-static uint32_t
-stream_get(const uint8_t src[4])
-{
-	return (uint32_t)src[0] | (uint32_t)src[1] << 8 |
-	       (uint32_t)src[2] << 16 | (uint32_t)src[3] << 24;
-}
+#include "common/le32.h"
 
 void
 stream_pack(uint8_t dst[STREAM_HEADER], const struct stream_frame *f)
 {
-	stream_put(dst, f->exchange);
+	le32_put(dst, f->exchange);
 	dst[4] = (uint8_t)f->type;
 	dst[5] = (uint8_t)f->len;
 	dst[6] = (uint8_t)(f->len >> 8);
@@ -43,7 +31,7 @@ stream_unpack(const uint8_t src[STREAM_HEADER], struct stream_frame *f)
 		errno = EBADMSG;
 		return -1;
 	}
-	f->exchange = stream_get(src);
+	f->exchange = le32_get(src);
 	f->type = (enum stream_type)src[4];
 	f->len = len;
 	return 0;
@@ -56,16 +44,16 @@ stream_at_pack(uint8_t dst[STREAM_HEADER + STREAM_AT_LEN], uint32_t exchange,
 	struct stream_frame f = {exchange, STREAM_AT, STREAM_AT_LEN};
 
 	stream_pack(dst, &f);
-	stream_put(dst + STREAM_HEADER, p->slot);
-	stream_put(dst + STREAM_HEADER + 4, p->round);
-	stream_put(dst + STREAM_HEADER + 8, p->len);
+	le32_put(dst + STREAM_HEADER, p->slot);
+	le32_put(dst + STREAM_HEADER + 4, p->round);
+	le32_put(dst + STREAM_HEADER + 8, p->len);
 }
 
 int
 stream_at_unpack(const uint8_t src[STREAM_AT_LEN], struct arena_piece *p)
 {
 	struct arena_piece q = {
-	    stream_get(src), stream_get(src + 4), stream_get(src + 8)};
+	    le32_get(src), le32_get(src + 4), le32_get(src + 8)};
 
 	if (!arena_is_piece(&q)) {
 		errno = EBADMSG;
