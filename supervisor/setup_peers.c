@@ -7,20 +7,6 @@
 #include "topology.h"
 
 static int
-setup_memory(enum proto_memory memory, const int pair[2])
-{
-	switch (memory) {
-	case PROTO_MEMORY_NONE:
-		break;
-	case PROTO_MEMORY_RINGS:
-		return chan_ring_give(pair);
-	case PROTO_MEMORY_ARENA:
-		return chan_arena_give(pair);
-	}
-	return 0;
-}
-
-static int
 setup_pair(const struct topology_pair *p, unsigned ia, unsigned ib,
     struct fault *fault)
 {
@@ -35,7 +21,7 @@ setup_pair(const struct topology_pair *p, unsigned ia, unsigned ib,
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
 		0, pair) == -1)
 		return fault_errno(fault, "socketpair");
-	if (setup_memory(p->memory, pair) == -1) {
+	if (chan_memory_give(pair, p->memory) == -1) {
 		fault_errno(fault, "channels between the processes");
 		close(pair[0]);
 		close(pair[1]);

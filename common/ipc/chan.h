@@ -79,20 +79,16 @@ struct chan_ops {
 struct chan *chan_new(struct loop *, int fd, enum role self, enum role peer,
     unsigned index, const struct chan_ops *, void *arg);
 /*
- * Let the messages of a pair of sockets travel in shared memory: send each end
- * its part, as the first message.  For icsupervisor, before it gives the pair
- * to two workers.  Returns 0, or -1 with errno set.
+ * Give a pair of sockets shared memory, for its messages or for long pieces of
+ * bodies: send each end its part, as the first message.  For icsupervisor,
+ * before it gives the pair to two workers.  Returns 0, or -1 with errno set.
  */
-int chan_ring_give(const int pair[2]);
-/* Likewise, give the pair an arena for long pieces of bodies. */
-int chan_arena_give(const int pair[2]);
+int chan_memory_give(const int pair[2], enum proto_memory);
 /*
  * Receive the part of this end, before anything else is received or sent.
  * Returns 0, or -1 with errno set.
  */
 int chan_memory_take(struct chan *, enum proto_memory);
-int chan_ring_take(struct chan *);
-int chan_arena_take(struct chan *);
 /* Returns the arena, until the channel is closed; NULL if there is none. */
 struct arena *chan_arena(const struct chan *);
 int chan_open(struct chan *);

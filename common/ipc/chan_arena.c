@@ -77,20 +77,6 @@ chan_arena_take(struct chan *c)
 	return rv;
 }
 
-int
-chan_memory_take(struct chan *c, enum proto_memory memory)
-{
-	switch (memory) {
-	case PROTO_MEMORY_NONE:
-		break;
-	case PROTO_MEMORY_RINGS:
-		return chan_ring_take(c);
-	case PROTO_MEMORY_ARENA:
-		return chan_arena_take(c);
-	}
-	return 0;
-}
-
 void
 chan_arena_free(struct chan *c)
 {

@@ -107,10 +107,14 @@ int chan_first_receive(int fd, uint8_t *side, int *fds, size_t n);
 /* Close those that are not -1. */
 void chan_first_close(const int *fds, size_t n);
 
-/* chan_arena.c */
+/* chan_arena.c: one kind of memory, for chan_memory_give() and _take() */
+int chan_arena_give(const int pair[2]);
+int chan_arena_take(struct chan *);
 void chan_arena_free(struct chan *);
 
-/* chan_ring.c */
+/* chan_ring.c: the other kind */
+int chan_ring_give(const int pair[2]);
+int chan_ring_take(struct chan *);
 void chan_ring_free(struct chan *);
 /* Wake the peer. */
 void chan_ring_wake(const struct chan_ring *);

@@ -52,7 +52,7 @@ make(int fd, enum role self, enum role other)
 	struct chan *c;
 
 	if ((c = chan_new(&loop, fd, self, other, 0, &ops, NULL)) == NULL ||
-	    chan_ring_take(c) == -1)
+	    chan_memory_take(c, PROTO_MEMORY_RINGS) == -1)
 		err(1, "channel");
 	chan_phase(c, PHASE_RUN);
 	return c;
@@ -69,7 +69,7 @@ set_up(void)
 	if (loop_init(&loop, 1) == -1 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
 		0, fds) == -1 ||
-	    chan_ring_give(fds) == -1)
+	    chan_memory_give(fds, PROTO_MEMORY_RINGS) == -1)
 		err(1, "set up");
 	end = make(fds[0], ROLE_AUDIT, ROLE_BACK);
 	peer = make(fds[1], ROLE_BACK, ROLE_AUDIT);

@@ -93,7 +93,8 @@ put(struct chan *c, struct chan *sender, const void *bytes, size_t len,
 	struct ring *r;
 	bool here = nfds == 0 && len != 0 && len <= RING_MAX;
 
-	if (chan_ring_take(c) == -1 || chan_ring_take(sender) == -1)
+	if (chan_memory_take(c, PROTO_MEMORY_RINGS) == -1 ||
+	    chan_memory_take(sender, PROTO_MEMORY_RINGS) == -1)
 		abort();
 	r = &sender->ring->out;
 	if ((here ? ring_put(r, bytes, len) : ring_put_elsewhere(r)) != 1)
@@ -128,7 +129,7 @@ deliver(enum role from, enum role to, enum proto_phase phase, const void *bytes,
 	c = chan_new(&loop, pair[0], to, from, 0, &ops, NULL);
 	chan_phase(c, phase);
 	if (WITH_RINGS) {
-		if (chan_ring_give(pair) == -1)
+		if (chan_memory_give(pair, PROTO_MEMORY_RINGS) == -1)
 			abort();
 		sender = chan_new(&loop, pair[1], from, to, 0, &ops, NULL);
 		sent = put(c, sender, bytes, len, nfds);

@@ -249,7 +249,7 @@ test_rights(void)
 	if (loop_init(&loop, 4) == -1 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
 		0, pair) == -1 ||
-	    chan_arena_give(pair) == -1 ||
+	    chan_memory_give(pair, PROTO_MEMORY_ARENA) == -1 ||
 	    (one = chan_new(&loop, pair[0], ROLE_MITM, ROLE_KEY, 0, &ops,
 		 NULL)) == NULL ||
 	    (two = chan_new(&loop, pair[1], ROLE_KEY, ROLE_MITM, 0, &ops,

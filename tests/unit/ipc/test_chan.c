@@ -106,11 +106,12 @@ set_up(enum role sender, enum role receiver)
 	if (loop_init(&loop, 1) == -1 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == -1)
 		err(1, "set up");
-	if (rings && chan_ring_give(fds) == -1)
+	if (rings && chan_memory_give(fds, PROTO_MEMORY_RINGS) == -1)
 		err(1, "rings");
 	from = chan_new(&loop, fds[0], sender, receiver, 0, &ops, NULL);
 	to = chan_new(&loop, fds[1], receiver, sender, 0, &ops, NULL);
-	if (rings && (chan_ring_take(from) == -1 || chan_ring_take(to) == -1))
+	if (rings && (chan_memory_take(from, PROTO_MEMORY_RINGS) == -1 ||
+			 chan_memory_take(to, PROTO_MEMORY_RINGS) == -1))
 		err(1, "rings");
 	chan_phase(from, PHASE_RUN);
 	chan_phase(to, PHASE_RUN);
@@ -230,7 +231,7 @@ test_bound(void)
 }
 
 #define HELD 64 /* descriptors in flight */
-#define FEW 40	/* the limit of open files; more than are open */
+#define FEW 40  /* the limit of open files; more than are open */
 #define BLOCKED_MS 300U
 
 /* Send `s` HELD descriptors, which nobody receives. */
@@ -319,8 +320,8 @@ static void
 test_large(void)
 {
 	static uint8_t bytes[4U << 20];
-	struct msg_RESULT m = {.id = 1,
-	    .tree = {.p = bytes, .len = sizeof(bytes)}};
+	struct msg_RESULT m = {
+	    .id = 1, .tree = {.p = bytes, .len = sizeof(bytes)}};
 
 	set_up(ROLE_BACK, ROLE_PROXY);
 	for (unsigned i = 0; i < 4; i++) {

@@ -142,7 +142,7 @@ end(int fd, enum role self, enum role peer)
 	struct chan *c;
 
 	if ((c = chan_new(&loop, fd, self, peer, 0, &ops, NULL)) == NULL ||
-	    chan_ring_take(c) == -1)
+	    chan_memory_take(c, PROTO_MEMORY_RINGS) == -1)
 		err(1, "channel");
 	chan_phase(c, PHASE_RUN);
 	return c;
@@ -155,7 +155,7 @@ chan_set_up(enum role sender, enum role receiver, int fds[2])
 	if (loop_init(&loop, 1) == -1 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
 		0, fds) == -1 ||
-	    chan_ring_give(fds) == -1)
+	    chan_memory_give(fds, PROTO_MEMORY_RINGS) == -1)
 		err(1, "set up");
 }
 

@@ -50,7 +50,7 @@ end(struct worker_rig *w, enum role self, enum proto_memory memory, int *other)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
 		0, fds) == -1 ||
-	    (memory == PROTO_MEMORY_ARENA && chan_arena_give(fds) == -1) ||
+	    chan_memory_give(fds, memory) == -1 ||
 	    (c = chan_new(&w->loop, fds[0], self, w->role, 0, w->ops, w)) ==
 		NULL ||
 	    chan_memory_take(c, memory) == -1 || chan_open(c) == -1)

@@ -150,7 +150,7 @@ rig_peer(enum role role)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
 	    0, pair) == -1 ||
-	    (m.memory != 0 && chan_arena_give(pair) == -1))
+	    chan_memory_give(pair, (enum proto_memory)m.memory) == -1)
 		err(1, "socketpair");
 	chan_send(rig.sup, MSG_PEER, &m, pair[1]);
 	return rig_chan(pair[0], role, (enum proto_memory)m.memory);
