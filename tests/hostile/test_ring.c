@@ -250,11 +250,12 @@ static void
 test_scribble(void)
 {
 	const struct msg_UNASKED m = {.count = 1};
-	unsigned ended = 0, unexplained = 0;
+	unsigned ended = 0, unexplained = 0, i;
 	uint64_t until;
 	pid_t pid;
 
-	for (unsigned i = 0; i < 20; i++) {
+	/* On a busy machine the other process may get no time at first. */
+	for (i = 0; i < 20 || (ended == 0 && i < 200); i++) {
 		set_up();
 		if ((pid = fork()) == -1)
 			err(1, "fork");
@@ -272,8 +273,8 @@ test_scribble(void)
 		unexplained += closed != 0 && why[0] == '\0';
 		tear_down();
 	}
-	ok(ended > 0, "%u of 20 channels closed while they were written to",
-	    ended);
+	ok(ended > 0, "%u of %u channels closed while they were written to",
+	    ended, i);
 	is_int(unexplained, 0, "each of them with a reason");
 }
 
