@@ -24,7 +24,7 @@
 #define LIVE_ID 16U       /* bytes of the short id of a pending call */
 #define LIVE_BECAUSE 500U /* bytes of a reason */
 /* Timers that the caller's loop must have room for. */
-#define LIVE_TIMERS (2 * LIVE_MAX)
+#define LIVE_TIMERS (2 * LIVE_MAX + 1)
 
 enum live_kind {
 	LIVE_ALLOWED,  /* a tool call */

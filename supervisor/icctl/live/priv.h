@@ -44,6 +44,7 @@ struct live {
 	int notify;
 	int watch_run, watch_home;
 	struct loop_io io;
+	struct loop_timer look; /* armed if the kernel refused a watch */
 	struct live_session *all[LIVE_MAX];
 	unsigned n;
 	bool more;
@@ -97,6 +98,8 @@ void tail_close(struct live_session *);
 void tail_read(struct live_session *);
 /* The file audit.jsonl has changed, or is a new one. */
 void tail_changed(struct live_session *, bool is_new);
+/* Find out whether it has: nothing tells. */
+void tail_look(struct live_session *);
 /* Add the record of a line. */
 void tail_line(struct live_session *, struct span line);
 

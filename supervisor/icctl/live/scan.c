@@ -18,7 +18,32 @@
 
 #include "config/here.h"
 
+#define SCAN_LOOK_MS 500U
 #define SCAN_LINKS (IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM)
+
+static void scan_look(struct loop_timer *);
+
+/*
+ * The kernel refused to watch something. From now on look at everything twice a
+ * second: other programs of this user, such as an agent, may have used up what
+ * there is of inotify.
+ */
+static void
+scan_blind(struct live *l)
+{
+	if (l->look.at == 0)
+		loop_timer_set(l->loop, &l->look, SCAN_LOOK_MS, scan_look, l);
+}
+
+static struct live_session *
+scan_add(struct live *l, const char *name)
+{
+	struct live_session *s = live_add(l, name);
+
+	if (s != NULL && s->conn->watch == -1)
+		scan_blind(l);
+	return s;
+}
 
 static bool
 elsewhere(const struct live *l, const char *name)
@@ -33,7 +58,7 @@ static void
 scan_link(struct live *l, const char *name)
 {
 	if (name[0] != '.' && !elsewhere(l, name))
-		(void)live_add(l, name);
+		(void)scan_add(l, name);
 }
 
 static bool
@@ -48,6 +73,7 @@ is_linked(const struct live *l, const char *name)
 static void
 scan_all(struct live *l)
 {
+	struct live_session *s;
 	struct dirent *e;
 	DIR *d = NULL;
 	int fd;
@@ -56,8 +82,11 @@ scan_all(struct live *l)
 		-1 &&
 	    (d = fdopendir(fd)) == NULL)
 		close(fd);
-	while (d != NULL && (e = readdir(d)) != NULL)
-		scan_link(l, e->d_name);
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		s = live_find(l, e->d_name);
+		if (s == NULL || s->conn->gone)
+			scan_link(l, e->d_name);
+	}
 	if (d != NULL)
 		closedir(d);
 	for (unsigned i = l->n; i-- > 0;) {
@@ -82,7 +111,27 @@ scan_run(struct live *l)
 		return;
 	l->watch_run =
 	    inotify_add_watch(l->notify, run, SCAN_LINKS | IN_ONLYDIR);
+	if (l->watch_run == -1)
+		scan_blind(l);
 	scan_all(l);
+}
+
+static void
+scan_look(struct loop_timer *t)
+{
+	struct live *l = t->arg;
+	struct live_session *s;
+
+	loop_timer_set(l->loop, t, SCAN_LOOK_MS, scan_look, l);
+	scan_run(l);
+	if (l->run != -1)
+		scan_all(l);
+	for (unsigned i = l->n; i-- > 0;) {
+		s = l->all[i];
+		tail_look(s);
+		if (s->is == LIVE_ABSENT && s->conn->retry.at == 0)
+			conn_open(s);
+	}
 }
 
 static void
@@ -151,25 +200,30 @@ scan_open(struct live *l)
 {
 	const char *name;
 
-	if ((l->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) == -1 ||
-	    loop_add(l->loop, &l->io, l->notify, EPOLLIN, scan_ready, l) == -1)
+	if ((l->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) == -1)
+		scan_blind(l);
+	else if (loop_add(l->loop, &l->io, l->notify, EPOLLIN, scan_ready,
+		     l) == -1)
 		return -1;
 	if (l->dir != NULL) {
 		name = strrchr(l->dir, '/');
 		name = name == NULL || name[1] == '\0' ? l->dir : name + 1;
-		return live_add(l, name) == NULL ? -1 : 0;
+		return scan_add(l, name) == NULL ? -1 : 0;
 	}
 	l->watch_home = inotify_add_watch(
 	    l->notify, l->home, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
+	if (l->watch_home == -1 && access(l->home, F_OK) == -1)
+		return -1;
+	if (l->watch_home == -1)
+		scan_blind(l);
 	scan_run(l);
-	if (l->watch_run != -1 || l->watch_home != -1)
-		return 0;
-	return -1;
+	return 0;
 }
 
 void
 scan_close(struct live *l)
 {
+	loop_timer_clear(l->loop, &l->look);
 	loop_del(l->loop, &l->io);
 	if (l->notify != -1)
 		close(l->notify);

@@ -233,6 +233,19 @@ tail_filled(const struct live_session *s)
 }
 
 void
+tail_look(struct live_session *s)
+{
+	struct live_conn *c = s->conn;
+	struct stat have, now;
+
+	tail_changed(s,
+	    c->log != -1 && fstat(c->log, &have) == 0 &&
+		fstatat(c->dir, "audit.jsonl", &now, AT_SYMLINK_NOFOLLOW) ==
+		    0 &&
+		(have.st_ino != now.st_ino || have.st_dev != now.st_dev));
+}
+
+void
 tail_changed(struct live_session *s, bool is_new)
 {
 	struct live_conn *c = s->conn;

@@ -23,6 +23,7 @@
 
 #include "common/span.h"
 
+#define ONCE_LOOK_MS 200 /* if the kernel refuses to watch */
 #define ONCE_SIGNALS 2 /* that are passed on; the next ends this process */
 
 struct once {
@@ -30,7 +31,8 @@ struct once {
 	FILE *record;		  /* NULL: not there yet */
 	char *line;
 	size_t cap;
-	int notify, said, pidfd;
+	int notify; /* -1: the kernel refuses to watch */
+	int said, pidfd;
 	bool began, ended; /* a turn; the session, by its last event */
 };
 
@@ -78,6 +80,17 @@ once_event(struct once *o, const char *line)
 	json_object_put(event);
 }
 
+/* Watch a file; without inotify, its changes are looked for. */
+static void
+once_watch(struct once *o, const char *path, uint32_t events)
+{
+	if (o->notify == -1 ||
+	    inotify_add_watch(o->notify, path, events) != -1)
+		return;
+	close(o->notify);
+	o->notify = -1;
+}
+
 /* Print the whole lines that the record has gained. */
 static void
 once_read(struct once *o)
@@ -89,7 +102,7 @@ once_read(struct once *o)
 		fd = open(o->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd == -1 || (o->record = fdopen(fd, "re")) == NULL)
 			return;
-		(void)inotify_add_watch(o->notify, o->path, IN_MODIFY);
+		once_watch(o, o->path, IN_MODIFY);
 	}
 	clearerr(o->record);
 	while ((n = getline(&o->line, &o->cap, o->record)) > 0) {
@@ -112,13 +125,17 @@ once_follow(struct once *o)
 	char events[4096];
 
 	do {
+		p[0].fd = o->notify;
 		p[0].revents = p[1].revents = p[2].revents = 0;
-		if (poll(p, nitems(p), -1) == -1 && errno != EINTR)
+		if (poll(p, nitems(p), o->notify == -1 ? ONCE_LOOK_MS : -1) ==
+			-1 &&
+		    errno != EINTR)
 			break;
 		if (p[1].revents != 0 && !talk_pass(o->said))
 			p[1].fd = -1;
-		if (p[0].revents != 0 &&
-		    read(o->notify, events, sizeof(events)) > 0)
+		if (o->notify == -1 ||
+		    (p[0].revents != 0 &&
+			read(o->notify, events, sizeof(events)) > 0))
 			once_read(o);
 	} while (p[2].revents == 0);
 	once_read(o);
@@ -155,9 +172,8 @@ talk_once(struct icctl *ctl, const char *program, const char **args)
 	args[1] = "--one-turn";
 	args[2] = "--quiet";
 	snprintf(o.path, sizeof(o.path), "%s/events.jsonl", ctl->dir);
-	if (o.notify == -1 ||
-	    inotify_add_watch(o.notify, ctl->dir, IN_CREATE) == -1 ||
-	    pipe2(said, O_CLOEXEC) == -1 || once_catch() == -1 ||
+	once_watch(&o, ctl->dir, IN_CREATE);
+	if (pipe2(said, O_CLOEXEC) == -1 || once_catch() == -1 ||
 	    (pid = fork()) == -1) {
 		warn("start");
 		return ICCTL_FAILED;
@@ -180,6 +196,7 @@ talk_once(struct icctl *ctl, const char *program, const char **args)
 		fclose(o.record);
 	free(o.line);
 	close(o.pidfd);
-	close(o.notify);
+	if (o.notify != -1)
+		close(o.notify);
 	return once_over(ctl, &o, status);
 }

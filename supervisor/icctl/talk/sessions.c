@@ -24,6 +24,7 @@
 
 #define LS_MAX_FILE (1U << 20)
 #define HISTORY_SHOWN 60U
+#define LOGS_LOOK_MS 200 /* if the kernel refuses to watch */
 
 /* Read a small JSON file of a session. Returns NULL if there is none. */
 static json_object *
@@ -407,10 +408,24 @@ logs_copy(FILE *f)
 	fflush(stdout);
 }
 
+/*
+ * Wait until the file may have changed; -1: nothing tells. Returns false if that
+ * cannot be known.
+ */
+static bool
+logs_wait(int fd)
+{
+	char event[4096];
+
+	if (fd == -1)
+		return poll(NULL, 0, LOGS_LOOK_MS) == 0;
+	return read(fd, event, sizeof(event)) > 0;
+}
+
 int
 icctl_logs(struct icctl *ctl, int argc, char **argv)
 {
-	char event[4096], path[4400];
+	char path[4400];
 	bool follow = false;
 	int fd = -1;
 	FILE *f;
@@ -427,14 +442,14 @@ icctl_logs(struct icctl *ctl, int argc, char **argv)
 	if ((f = session_file(ctl, argc, argv, "session.log")) == NULL)
 		return ICCTL_NO_SESSION;
 	snprintf(path, sizeof(path), "%.4096s/session.log", ctl->dir);
-	if (follow && ((fd = inotify_init1(IN_CLOEXEC)) == -1 ||
-			  inotify_add_watch(fd, path, IN_MODIFY) == -1)) {
-		warn("%s", path);
-		return ICCTL_FAILED;
+	if (follow && (fd = inotify_init1(IN_CLOEXEC)) != -1 &&
+	    inotify_add_watch(fd, path, IN_MODIFY) == -1) {
+		close(fd);
+		fd = -1;
 	}
 	logs_copy(f);
 	/* It ends with the reader, as tail -f does. */
-	while (follow && read(fd, event, sizeof(event)) > 0)
+	while (follow && logs_wait(fd))
 		logs_copy(f);
 	fclose(f);
 	return ICCTL_OK;

@@ -25,7 +25,12 @@ def build(work, name):
         session_dir=os.path.join(work, "home", "sessions", name))
 
 
-def test_waits(work):
+# Run something without inotify, as when an agent has used it up.
+BLIND = ["/usr/bin/unshare", "--map-root-user", "/bin/sh", "-c",
+         "echo 0 >/proc/sys/user/max_inotify_instances && exec \"$@\"", "sh"]
+
+
+def test_waits(work, wrap=()):
     """Neither the plain watch nor that of programs needs a session to begin,
     or ends with one."""
     os.makedirs(os.path.join(work, "home"), mode=0o700)
@@ -33,11 +38,11 @@ def test_waits(work):
            "TERM": "xterm", "IRONCURTAIN_HOME": os.path.join(work, "home")}
     seen = os.path.join(work, "seen")
     with open(seen, "wb") as out, subprocess.Popen(
-            [h.program("icctl"), "--json", "watch"], env=env, stdout=out,
+            [*wrap, h.program("icctl"), "--json", "watch"], env=env, stdout=out,
             stdin=subprocess.DEVNULL) as p, \
             contextlib.ExitStack() as ends:
         ends.callback(p.kill)
-        term = Terminal([h.program("icctl"), "watch", "--plain"], env)
+        term = Terminal([*wrap, h.program("icctl"), "watch", "--plain"], env)
         term.until(rb"no session is running; waiting")
         t.ok(True, "without a session, it waits for one")
 
@@ -54,7 +59,11 @@ def test_waits(work):
                 h.wait_for(lambda n=name: events(n, "hold"), "the call")
                 out = term.until(rb"\[a\]pprove").decode()
                 t.ok(name in out, f"{name}: its call is shown", out)
-                term.approve(out)
+                if wrap:
+                    # An answer from another user namespace is refused.
+                    s.icctl("approve", s.pending()[0]["id"])
+                else:
+                    term.approve(out)
                 t.ok(name in h.text_of(call.wait()), "and approved")
                 m.close()
                 if name == "first":
@@ -129,6 +138,8 @@ def ended(term, s, m):
 def main():
     with h.workdir() as work, t.case("waits"):
         test_waits(work)
+    with h.workdir() as work, t.case("waits, without inotify"):
+        test_waits(work, BLIND)
     with h.workdir() as work, t.case("watch"):
         log = os.path.join(work, "log", "log.jsonl")
         with h.Session(work, {"echo": h.echo_server(log)},
