@@ -14,6 +14,7 @@
 
 #include "mitmd/keyd/answer.h"
 #include "mitmd/wire/stream.h"
+#include "rnd.h"
 #include "tap.h"
 #include "unit/keyd/key_forms.h"
 
@@ -48,16 +49,6 @@ static struct provider *provider;
 static struct scrub scrub;
 static _Alignas(uint16_t) uint8_t mem[1 << 18];
 static struct reply reply;
-static uint64_t seed = 88172645463325252U;
-
-static unsigned
-rnd(unsigned n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (unsigned)(seed >> 11) % n;
-}
 
 /* Append text that a model might write before and after. */
 static void

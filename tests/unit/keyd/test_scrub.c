@@ -11,21 +11,12 @@
 #include <stdlib.h>
 
 #include "mitmd/keyd/scrub.h"
+#include "rnd.h"
 #include "tap.h"
 #include "unit/keyd/scrub_oracle.h"
 
 static _Alignas(uint16_t) uint8_t mem[1 << 18];
 static struct scrub scrub;
-static uint64_t seed = 88172645463325252U;
-
-static unsigned
-rnd(unsigned n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (unsigned)(seed >> 11) % n;
-}
 
 struct fed {
 	uint8_t out[1 << 16];

@@ -18,22 +18,13 @@
 #include <unistd.h>
 
 #include "mitmd/out_ring.h"
+#include "rnd.h"
 #include "tap.h"
 
 #define MUCH (40U << 20) /* several times the ring */
 
 static struct loop loop;
 static struct out_ring ring;
-static uint64_t seed = 88172645463325252U;
-
-static unsigned
-rnd(unsigned n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (unsigned)(seed >> 11) % n;
-}
 
 /* The byte at each place of a stream; neighbouring pieces differ. */
 static uint8_t
