@@ -231,7 +231,7 @@ OWN_FDS = {
     "auditd": lambda s, k: (1 + 3 + s + k + s + (s > 0) + 2, s,      # approver, and one of portd, acpd
                             ["audit.jsonl"]),               # ends of stdin
     "mcp-backd": lambda s, k: (1 + 3, 2, []),                # stdout, stderr
-    "mitmd": lambda s, k: (1 + 2 + k + 1, 0, []),            # listener
+    "mitmd": lambda s, k: (1 + 2 + k + 1, 0, ["answers"]),   # listener
     "keyd": lambda s, k: (1 + 3, 0, []),
     # ... and those of its resolvers
     "dialerd": lambda s, k: (1 + k + s + 2, 0, []),
@@ -285,6 +285,8 @@ def classify(role, fds):
             events += 1
         elif role == "policyd" and to == "anon_inode:inotify":
             pass
+        elif role == "mitmd" and to == "/memfd:out (deleted)":
+            files.add("answers")
         elif role == "policyd" and flags & os.O_PATH:
             files.add("views")
         elif role == "auditd" and to.endswith("/audit.jsonl"):
