@@ -24,12 +24,15 @@ enum box_kind {
 	BOX_OUT_END = 0x03, /* no more BOX_OUT; no data */
 	BOX_ERR_END = 0x04, /* no more BOX_ERR; no data */
 	BOX_TURN_END = 0x05, /* that was the output of a turn: 32 bits */
+	/* the command has stopped, and waits for BOX_CONTINUE; no data */
+	BOX_STOPPED = 0x06,
 	/* termd to ic-bridge */
 	BOX_DATA = 0x11, /* typed, or standard input */
 	BOX_EOF = 0x12,  /* end of standard input; no data */
 	BOX_SIZE = 0x13, /* rows, columns: 16 bits little-endian each */
 	/* its reader is gone: data 0 for BOX_OUT, 1 for BOX_ERR */
 	BOX_SHUT = 0x14,
+	BOX_CONTINUE = 0x15, /* after BOX_STOPPED; no data */
 };
 
 #define BOX_SIZE_DATA 4U
@@ -67,6 +70,8 @@ box_header_get(
 	case BOX_OUT_END:
 	case BOX_ERR_END:
 	case BOX_EOF:
+	case BOX_STOPPED:
+	case BOX_CONTINUE:
 		if (n != 0)
 			return -1;
 		break;

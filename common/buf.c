@@ -40,7 +40,7 @@ buf_reset(struct buf *b, size_t keep)
 	if (b->cap > keep)
 		buf_free(b);
 	b->off = b->len = 0;
-	b->failed = false;
+	b->failed = b->no_memory = false;
 }
 
 /*
@@ -84,6 +84,7 @@ buf_make_room(struct buf *b, size_t n)
 		memmove(b->p, b->p + b->off, b->len);
 		b->off = 0;
 	} else if (buf_enlarge(b, n) == -1) {
+		b->no_memory = true;
 		errno = ENOMEM;
 		goto fail;
 	}
@@ -127,7 +128,7 @@ buf_printf(struct buf *b, const char *fmt, ...)
 		return;
 	if ((size_t)n == b->cap - b->off - b->len &&
 	    buf_enlarge(b, (size_t)n + 1) == -1) {
-		b->failed = true;
+		b->failed = b->no_memory = true;
 		errno = ENOMEM;
 		return;
 	}
@@ -174,6 +175,17 @@ buf_addhex(struct buf *b, const void *p, size_t n)
 		return;
 	hex_digits(p, n, to);
 	b->len += n * 2;
+}
+
+const char *
+buf_why(const struct buf *b, const char *name, char *dst, size_t cap)
+{
+	if (b->no_memory)
+		(void)snprintf(dst, cap, "no memory for %s", name);
+	else
+		(void)snprintf(
+		    dst, cap, "%s is full (%zu bytes)", name, b->max);
+	return dst;
 }
 
 struct span

@@ -20,6 +20,7 @@ struct buf {
 	size_t cap;	/* allocated */
 	size_t max;	/* hard maximum of unconsumed bytes */
 	bool failed;
+	bool no_memory; /* it failed for want of memory; else it is full */
 };
 
 void buf_init(struct buf *, size_t max);
@@ -91,6 +92,13 @@ buf_check(const struct buf *b)
 {
 	return b->failed ? -1 : 0;
 }
+
+/*
+ * Say why an addition has failed, in `dst`: "NAME is full (8 bytes)" or "no
+ * memory for NAME". Returns `dst`.
+ */
+const char *buf_why(
+    const struct buf *, const char *name, char *dst, size_t cap);
 
 /* Returns the contents; the span is valid until the next addition. */
 struct span buf_span(const struct buf *);

@@ -64,6 +64,13 @@ span_starts(struct span a, struct span prefix)
 	    (prefix.len == 0 || memcmp(a.p, prefix.p, prefix.len) == 0);
 }
 
+/* Returns where `what`, which is not empty, first is in a span, or NULL. */
+static inline const uint8_t *
+span_find(struct span in, struct span what)
+{
+	return in.len == 0 ? NULL : memmem(in.p, in.len, what.p, what.len);
+}
+
 /*
  * Compare bytewise; a prefix sorts before the longer span.  Returns <0, 0 or
  * >0.

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "common/hidden.h"
 #include "common/json/text.h"
 #include "common/visible_scripts.h"
 
@@ -70,18 +71,16 @@ script_of(uint32_t cp)
 static struct visible_char
 char_at(struct span s, size_t i)
 {
-	struct visible_char c = {.cp = s.p[i]};
+	struct visible_char c = {.bad = false};
 
 	c.len = text_utf8_len(s.p + i, s.p + s.len);
 	if (c.len == 0) {
+		c.cp = s.p[i];
 		c.len = 1;
 		c.bad = true;
 		return c;
 	}
-	if (c.len > 1)
-		c.cp &= 0x7fU >> c.len;
-	for (size_t k = 1; k < c.len; k++)
-		c.cp = c.cp << 6 | (s.p[i + k] & 0x3fU);
+	c.cp = text_utf8_code(s.p + i, c.len);
 	c.script = script_of(c.cp);
 	return c;
 }
@@ -142,27 +141,6 @@ put_escaped(struct buf *b, const struct visible_char *c)
 		buf_printf(b, "\\u{%x}", (unsigned)c->cp);
 }
 
-/* Returns true for characters that reorder text, or that have no glyph. */
-static bool
-is_hidden(uint32_t cp)
-{
-	/* U+200D and U+FE0F are parts of emoji. */
-	static const struct {
-		uint32_t from, to;
-	} ranges[] = {{0x80, 0x9f}, {0xad, 0xad}, {0x34f, 0x34f},
-	    {0x61c, 0x61c}, {0x115f, 0x1160}, {0x17b4, 0x17b5},
-	    {0x180b, 0x180f}, {0x200b, 0x200c}, {0x200e, 0x200f},
-	    {0x2028, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164},
-	    {0xfe00, 0xfe0d}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0},
-	    {0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0x1bca0, 0x1bca3},
-	    {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
-
-	for (size_t i = 0; i < nitems(ranges); i++)
-		if (cp >= ranges[i].from && cp <= ranges[i].to)
-			return true;
-	return false;
-}
-
 static bool
 is_shown(const struct visible_char *c, unsigned flags, bool mixed,
     unsigned marks, bool after_letter)
@@ -179,7 +157,7 @@ is_shown(const struct visible_char *c, unsigned flags, bool mixed,
 		return after_letter && marks <= VISIBLE_MARKS &&
 		       (!mixed || flags & VISIBLE_PROSE);
 	if (flags & VISIBLE_PROSE)
-		return !is_hidden(c->cp);
+		return !hidden_code(c->cp);
 	if (c->script != 0)
 		return !mixed;
 	return is_punctuation(c->cp);

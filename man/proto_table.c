@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "common/ipc/proto.h"
-#include "supervisor/topology.h"
+#include "supervisor/core/topology.h"
 
 /* Indexed by the high byte of a message's number. */
 static const char *const groups[] = {

@@ -2,8 +2,9 @@
 /*
  * The agent's connections.  Each has its own ids and its own handshake.  One
  * read per turn takes many lines, and one write per turn sends all their
- * answers.  The only measure against an agent that asks for too much is not to
- * read from it; a connection that leaves 8 MiB unread is closed.
+ * answers.  The only measure against an agent that asks for too much, or is
+ * refused too often, is not to read from it; a connection that leaves 8 MiB
+ * unread is closed.
  */
 #include "proxy.h"
 
@@ -29,22 +30,11 @@ close_agent(struct agent *a)
 	buf_free(&a->out);
 	if (a->closing != 0)
 		p->nclosing--;
+	if (a->full != 0)
+		p->nfull--;
 	p->nagents--;
 	if (p->w.started && p->listener.fd == -1)
 		(void)agents_listen(p);
-}
-
-void
-agent_fail(struct agent *a, enum jsonrpc_code code, const char *text)
-{
-	struct proxy *p = a->p;
-
-	if (a->closing != 0)
-		return;
-	answer_fail(a, NULL, code, "%s", text);
-	a->closing = loop_now(&p->w.loop) + PROXY_CLOSE_MS;
-	p->nclosing++;
-	calls_wake(p);
 }
 
 /* Process a part of a line that is too long: only its id is looked for. */
@@ -76,8 +66,8 @@ take_lines(struct agent *a)
 	enum lines_got got;
 	struct span line;
 
-	a->blocked = false;
-	while (a->closing == 0 && !a->doomed &&
+	a->blocked = a->slow != 0;
+	while (!a->blocked && a->closing == 0 && !a->doomed &&
 	       (got = lines_next(&a->in, &line)) != LINES_MORE) {
 		if (got != LINES_ONE) {
 			take_part(a, line, got == LINES_LONG_END);
@@ -95,7 +85,6 @@ take_lines(struct agent *a)
 		if (request_take(a, line) == -1) {
 			lines_again(&a->in, line);
 			a->blocked = true;
-			break;
 		}
 	}
 	/* The end of the stream cut a line short. */
@@ -145,29 +134,29 @@ agent_ready(struct loop_io *io, uint32_t events)
 		a->doomed = true;
 }
 
-/*
- * Tell one agent too many that the limit is reached, if its socket accepts it.
- */
+/* Tell an agent that its connection is one too many, if its socket takes it. */
 static void
 turn_away(int fd)
 {
 	static const char text[] =
-	    "{\"error\":{\"code\":-32000,\"message\":\"16 connections are "
-	    "open, which is the limit; close one first\"},"
-	    "\"jsonrpc\":\"2.0\"}\n";
+	    "{\"error\":{\"code\":-32000,\"message\":\"" PROXY_FULL_TEXT
+	    "\"},\"jsonrpc\":\"2.0\"}\n";
 
 	(void)send(fd, text, sizeof(text) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 	close(fd);
 }
 
 static int
-agent_open(struct proxy *p, int fd)
+agent_open(struct proxy *p, int fd, bool full)
 {
 	struct agent *a = p->agents;
 
 	while (a->fd != -1)
 		a++;
-	*a = (struct agent){.p = p, .io = LOOP_IO_INIT, .fd = fd};
+	*a = (struct agent){.p = p,
+	    .io = LOOP_IO_INIT,
+	    .fd = fd,
+	    .cancels = {.burst = PROXY_CANCELS, .ms = PROXY_CANCEL_MS}};
 	TAILQ_INIT(&a->calls);
 	lines_init(&a->in, PROTO_MAX_LINE);
 	buf_init(&a->out, PROXY_MAX_UNREAD + PROXY_MAX_ANSWER);
@@ -177,15 +166,22 @@ agent_open(struct proxy *p, int fd)
 		return -1;
 	}
 	p->nagents++;
+	if (full) {
+		a->full = loop_now(&p->w.loop) + PROXY_FULL_MS;
+		p->nfull++;
+		calls_wake(p);
+	}
 	return 0;
 }
 
 void
 agents_take(struct proxy *p, int fd)
 {
-	if (p->nagents == PROXY_MAX_AGENTS) {
+	bool full = p->nagents - p->nfull >= PROXY_MAX_AGENTS;
+
+	if (full && p->nfull == PROXY_MAX_FULL) {
 		turn_away(fd);
-	} else if (agent_open(p, fd) == -1) {
+	} else if (agent_open(p, fd, full) == -1) {
 		log_warn("agent connection");
 		close(fd);
 	}
@@ -223,7 +219,7 @@ agents_listen(struct proxy *p)
 void
 agents_init(struct proxy *p)
 {
-	for (size_t i = 0; i < PROXY_MAX_AGENTS; i++)
+	for (size_t i = 0; i < PROXY_AGENTS; i++)
 		p->agents[i].fd = -1;
 	p->listener.fd = -1;
 	p->listen_fd = -1;
@@ -250,7 +246,7 @@ agents_after(void *arg)
 	do {
 		ended = p->ended;
 		p->ended = false;
-		for (size_t i = 0; i < PROXY_MAX_AGENTS; i++) {
+		for (size_t i = 0; i < PROXY_AGENTS; i++) {
 			if (p->agents[i].fd != -1)
 				agent_turn(&p->agents[i], ended);
 		}
@@ -260,6 +256,6 @@ agents_after(void *arg)
 void
 agents_caught_up(struct proxy *p)
 {
-	for (size_t i = 0; i < PROXY_MAX_AGENTS; i++)
+	for (size_t i = 0; i < PROXY_AGENTS; i++)
 		p->agents[i].dirty = true;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Output to the agent: one write per turn, and the end of a connection that
- * leaves too much unread.
+ * leaves too much unread. And what keeps a connection from being read: it is at
+ * a limit, or slowed down.
  */
 #include "proxy.h"
 
@@ -86,15 +87,63 @@ agent_wrote(struct agent *a)
 	}
 }
 
+/* Read the connections again whose time is over, and wait for the next one. */
+static void
+slow_due(struct loop_timer *t)
+{
+	struct proxy *p = t->arg;
+	uint64_t now = loop_now(&p->w.loop), next = UINT64_MAX;
+
+	for (size_t i = 0; i < PROXY_MAX_AGENTS; i++) {
+		struct agent *a = &p->agents[i];
+
+		if (a->fd == -1 || a->slow == 0)
+			continue;
+		if (now >= a->slow) {
+			a->slow = 0;
+			p->ended = true;
+		} else if (a->slow < next) {
+			next = a->slow;
+		}
+	}
+	if (next != UINT64_MAX)
+		loop_timer_set(&p->w.loop, t, next - now, slow_due, p);
+}
+
+void
+agent_slow(struct agent *a)
+{
+	struct proxy *p = a->p;
+	uint64_t now = loop_now(&p->w.loop);
+
+	if (a->slow < now)
+		a->slow = now;
+	a->slow += PROXY_SLOW_MS;
+	if (a->slow > now + PROXY_SLOW_MAX_MS)
+		a->slow = now + PROXY_SLOW_MAX_MS;
+	a->blocked = a->dirty = true;
+	if (p->slow.at == 0)
+		loop_timer_set(
+		    &p->w.loop, &p->slow, PROXY_SLOW_MS, slow_due, p);
+}
+
+void
+agent_cancelled(struct agent *a)
+{
+	if (!bucket_take(&a->cancels, loop_now(&a->p->w.loop)))
+		agent_slow(a);
+}
+
 void
 agents_tick(struct proxy *p)
 {
 	uint64_t now = loop_now(&p->w.loop);
 
-	for (size_t i = 0; i < PROXY_MAX_AGENTS; i++) {
+	for (size_t i = 0; i < PROXY_AGENTS; i++) {
 		struct agent *a = &p->agents[i];
 
-		if (a->fd != -1 && a->closing != 0 && now >= a->closing)
+		if (a->fd != -1 && ((a->closing != 0 && now >= a->closing) ||
+				       (a->full != 0 && now >= a->full)))
 			a->doomed = true;
 	}
 }

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "common/json/schema.h"
 #include "common/log.h"
 
 /* Returns `s`, or an escaped form of it in `dst` if it is not valid UTF-8. */
@@ -26,20 +27,63 @@ answer_text(struct call *c, struct span text, bool error)
 	struct agent *a = c->agent;
 	char safe[4096];
 
+	if (c->part != 0) {
+		/* Such a result has no place for a text of ours. */
+		(void)jsonrpc_add_error(&a->out, &c->rid, JSONRPC_LIMIT,
+		    safe_text(text, safe, sizeof(safe)));
+		agent_wrote(a);
+		return;
+	}
 	(void)jsonrpc_add_text(
 	    &a->out, &c->rid, safe_text(text, safe, sizeof(safe)), error);
 	agent_wrote(a);
+}
+
+/*
+ * Returns structuredContent if agents do not take it: until revision 2025-11-25
+ * it is an object, and a tool whose outputSchema says otherwise is offered
+ * without that schema.
+ */
+static const struct value *
+odd_structured(const struct value *object)
+{
+	const struct value *v = value_get(object, "structuredContent");
+
+	return v != NULL && v->type != VALUE_OBJECT ? v : NULL;
+}
+
+/* Write a value that an agent does not take as the text of a result. */
+static void
+add_as_text(struct buf *b, const struct value *v)
+{
+	struct buf json;
+
+	buf_init(&json, PROXY_MAX_ANSWER);
+	(void)json_write(&json, v);
+	buf_adds(b, "\"content\":[{\"text\":");
+	(void)json_write_string(b, buf_span(&json));
+	buf_adds(b, ",\"type\":\"text\"}]");
+	b->failed = b->failed || json.failed;
+	buf_free(&json);
 }
 
 /* Write all members but _meta, which is between a server and mcp-proxyd. */
 static void
 add_members(struct buf *b, const struct value *object)
 {
-	const struct value *v;
+	const struct value *content = value_get(object, "content");
+	const struct value *odd = odd_structured(object), *v;
+	bool text = odd != NULL && (content == NULL || content->count == 0);
 	uint8_t open = '{';
 
+	if (text) {
+		buf_addc(b, open);
+		add_as_text(b, odd);
+		open = ',';
+	}
 	for (v = object->child; v != NULL; v = v->next) {
-		if (span_is(v->key, "_meta"))
+		if (span_is(v->key, "_meta") || v == odd ||
+		    (text && v == content))
 			continue;
 		buf_addc(b, open);
 		(void)json_write_string(b, v->key);
@@ -54,7 +98,17 @@ void
 answer_result(struct call *c, const struct value *result)
 {
 	struct agent *a = c->agent;
+	char why[SCHEMA_WHY], text[SCHEMA_WHY + 128];
 
+	if (output_check(c, result, why) == -1) {
+		(void)snprintf(text, sizeof(text),
+		    "Error: the call was made, but its result was refused: its "
+		    "structuredContent does not fit the tool's outputSchema: "
+		    "%s",
+		    why);
+		answer_text(c, span_str(text), true);
+		return;
+	}
 	(void)jsonrpc_add_head(&a->out, &c->rid);
 	add_members(&a->out, result);
 	(void)jsonrpc_add_tail(&a->out);
@@ -66,6 +120,7 @@ answer_error(struct call *c, const struct value *error)
 {
 	struct agent *a = c->agent;
 	struct span message = value_str(error, "message");
+	struct buf data;
 	int64_t code;
 
 	if (value_int(value_get(error, "code"), INT32_MIN, INT32_MAX, &code) ==
@@ -74,7 +129,11 @@ answer_error(struct call *c, const struct value *error)
 		code = JSONRPC_INTERNAL;
 		message = SPAN("the server's error was malformed");
 	}
-	(void)jsonrpc_add_error(&a->out, &c->rid, code, message);
+	buf_init(&data, PROXY_MAX_UNREAD);
+	error_data(&data, c, code, value_get(error, "data"));
+	(void)jsonrpc_add_error_data(&a->out, &c->rid, code, message,
+	    data.failed ? SPAN("") : buf_span(&data));
+	buf_free(&data);
 	agent_wrote(a);
 }
 
@@ -103,14 +162,29 @@ answer_ping(struct agent *a, const struct jsonrpc_id *id)
 	agent_wrote(a);
 }
 
+static void
+add_parts(struct buf *b, uint8_t parts)
+{
+	if ((parts & PROTO_PART_COMPLETION) != 0)
+		buf_adds(b, "\"completions\":{},");
+	if ((parts & PROTO_PART_LOGGING) != 0)
+		buf_adds(b, "\"logging\":{},");
+	if ((parts & PROTO_PART_PROMPTS) != 0)
+		buf_adds(b, "\"prompts\":{\"listChanged\":true},");
+	if ((parts & PROTO_PART_RESOURCES) != 0)
+		buf_adds(b, "\"resources\":{\"listChanged\":true},");
+}
+
 void
 answer_hello(struct agent *a, const struct jsonrpc_id *id, struct span version)
 {
 	const struct span instructions = buf_span(&a->p->instructions);
 
 	(void)jsonrpc_add_head(&a->out, id);
-	buf_adds(&a->out,
-	    "{\"capabilities\":{\"tools\":{\"listChanged\":true}},");
+	a->parts = a->p->parts;
+	buf_adds(&a->out, "{\"capabilities\":{");
+	add_parts(&a->out, a->parts);
+	buf_adds(&a->out, "\"tools\":{\"listChanged\":true}},");
 	if (instructions.len != 0) {
 		buf_adds(&a->out, "\"instructions\":");
 		buf_addspan(&a->out, instructions);
@@ -158,6 +232,51 @@ answer_changed(struct agent *a)
 {
 	buf_adds(&a->out, "{\"jsonrpc\":\"2.0\",\"method\":"
 			  "\"notifications/tools/list_changed\"}\n");
+	agent_wrote(a);
+}
+
+void
+answer_list_changed(struct agent *a, uint8_t part)
+{
+	if ((a->parts & part) == 0)
+		return;
+	buf_printf(&a->out,
+	    "{\"jsonrpc\":\"2.0\",\"method\":"
+	    "\"notifications/%s/list_changed\"}\n",
+	    part == PROTO_PART_PROMPTS ? "prompts" : "resources");
+	agent_wrote(a);
+}
+
+void
+answer_notice(struct agent *a, const char *level, struct span server,
+    struct span logger, struct span text)
+{
+	char safe[2048], name[256], from[400];
+	struct buf *b = &a->out;
+
+	(void)snprintf(from, sizeof(from), "%.*s%s%.*s", (int)server.len,
+	    (const char *)server.p, logger.len != 0 ? "/" : "", (int)logger.len,
+	    (const char *)logger.p);
+	buf_printf(b,
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\","
+	    "\"params\":{\"data\":");
+	(void)json_write_string(b, safe_text(text, safe, sizeof(safe)));
+	buf_printf(b, ",\"level\":\"%s\",\"logger\":", level);
+	(void)json_write_string(
+	    b, safe_text(span_str(from), name, sizeof(name)));
+	buf_adds(b, "}}\n");
+	agent_wrote(a);
+}
+
+void
+answer_list(struct agent *a, const struct jsonrpc_id *id, const char *member,
+    struct span list)
+{
+	(void)jsonrpc_add_head(&a->out, id);
+	buf_printf(&a->out, "{\"%s\":", member);
+	buf_addspan(&a->out, list.len != 0 ? list : SPAN("[]"));
+	buf_addc(&a->out, '}');
+	(void)jsonrpc_add_tail(&a->out);
 	agent_wrote(a);
 }
 

@@ -12,6 +12,7 @@
 #include "proxy.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "common/log.h"
 
@@ -65,7 +66,7 @@ tick(struct loop_timer *t)
 
 	calls_tick(p);
 	agents_tick(p);
-	if (p->ncalls != p->ngiven_up || p->nclosing != 0)
+	if (p->ncalls != p->ngiven_up || p->nclosing != 0 || p->nfull != 0)
 		loop_timer_set(&p->w.loop, t, TICK_MS, tick, p);
 }
 
@@ -95,6 +96,8 @@ calls_new(struct agent *a, enum call_kind kind, uint16_t server, size_t bytes,
 	c->held_as[0] = '\0';
 	c->token.len = 0;
 	c->name[0] = '\0';
+	c->part = 0;
+	c->asked = NULL;
 	b = bucket_of(p, c->id);
 	c->next = *b;
 	*b = c;
@@ -164,6 +167,8 @@ calls_end(struct proxy *p, struct call *c)
 	else
 		p->ngiven_up--;
 	c->id = 0;
+	free(c->asked);
+	c->asked = NULL;
 	c->next = p->free;
 	p->free = c;
 	p->ncalls--;

@@ -27,9 +27,9 @@ static const enum pledge_promise proxy_promises[] = {
 static const struct confine proxy_confine = {
 	.keep = CONFINE_KEEP_FILES,	/* sends large arguments */
 	.limits = {
-		.nofile = 256,		/* 43 channels of 3, 17 of the agent's, memfds */
+		.nofile = 320,		/* 43 channels of 3, 73 of the agent's, memfds */
 		.fsize = 8U << 20,	/* CALL.args in a memfd */
-		.data = 640U << 20,	/* 16 agents x (4 + 20 MiB), trees */
+		.data = 2048U << 20,	/* 72 agents x (4 + 20 MiB), trees */
 		.memlock = 0,
 	},
 	.pledge = {

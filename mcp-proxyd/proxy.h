@@ -13,12 +13,16 @@
 
 #include <sys/queue.h>
 
+#include "common/bucket.h"
 #include "common/ipc/worker.h"
+#include "common/tool_name.h"
 #include "mcp/idscan.h"
 #include "mcp/jsonrpc.h"
 #include "mcp/lines.h"
 
-#define PROXY_MAX_AGENTS 16U
+#define PROXY_MAX_AGENTS 64U
+#define PROXY_MAX_FULL 8U /* connections beyond that are answered once */
+#define PROXY_AGENTS (PROXY_MAX_AGENTS + PROXY_MAX_FULL)
 #define PROXY_MAX_TOOL 256U /* CALL.tool */
 /* A connection that leaves more than this unread is closed. */
 #define PROXY_MAX_UNREAD (8U << 20)
@@ -28,16 +32,33 @@
 #define PROXY_MAX_ANSWER (12U << 20)
 /* The instructions for the agent, as a JSON string. */
 #define PROXY_MAX_INSTRUCTIONS (64U << 10)
+/* The schemas of results, as value trees. */
+#define PROXY_MAX_OUTPUTS ((size_t)48 << 20)
 #define PROXY_MAX_BLANKS 100U
 #define PROXY_MAX_SKIP ((size_t)256 << 20) /* bytes of an over-long line */
 #define PROXY_CALL_MS 300000U
 #define PROXY_LIST_MS 30000U /* time for servers to list their tools */
 #define PROXY_NOTE_MS 2000U  /* between notes about a pending call */
 #define PROXY_CLOSE_MS 5000U /* time to read the last answer */
+/*
+ * A connection is not read for a while if its calls are refused so often that
+ * the log only counts them, or if it cancels more than some at once and one
+ * every PROXY_CANCEL_MS: so much longer for each, and never longer than the
+ * last figure.
+ */
+#define PROXY_SLOW_MS 100U
+#define PROXY_SLOW_MAX_MS 2000U
+#define PROXY_CANCELS 20U
+#define PROXY_CANCEL_MS 3000U
+#define PROXY_FULL_MS 10000U /* time for one too many to ask for anything */
+#define PROXY_FULL_TEXT                                                        \
+	"64 connections are open, which is the limit of a session. Do not "     \
+	"retry before one of them is closed"
 #define PROXY_TIMERS 4U
 
 struct proxy;
 struct agent;
+struct output;
 
 enum call_kind {
 	CALL_TOOL,
@@ -62,6 +83,8 @@ struct call {
 	char held_as[9]; /* the id by which people answer it, or "" */
 	struct jsonrpc_id rid;         /* the agent's; while there is one */
 	struct jsonrpc_id token;       /* len 0: no progress requested */
+	uint8_t part; /* PROTO_PART_*: about that; 0: of a tool */
+	char *asked;  /* the server's address of the resource, or NULL */
 	char name[PROXY_MAX_TOOL + 1]; /* the tool's, for messages */
 };
 
@@ -74,13 +97,19 @@ struct agent {
 	struct idscan scan; /* for an over-long line */
 	struct buf out;
 	TAILQ_HEAD(, call) calls;
+	uint64_t full;    /* one too many: its first request is its last;
+			     deadline for it, or 0 */
 	bool greeted;     /* initialize was answered */
 	bool listed;      /* tools/list was answered */
+	uint8_t parts;    /* PROTO_PART_* that it was told of */
+	uint8_t level;    /* one more than the least level it wants, or 0 */
 	bool blocked;     /* at a limit: its next line has to wait */
 	bool eof;         /* the agent will write nothing more */
 	bool dirty;       /* has unwritten output of this turn */
 	bool doomed;      /* to be closed at the end of this turn */
 	uint64_t closing; /* deadline for writing its last answer; 0: none */
+	uint64_t slow;    /* loop ms: not read before; 0: at once */
+	struct bucket cancels;
 	unsigned blanks;
 };
 
@@ -88,6 +117,7 @@ struct proxy_server {
 	bool used;
 	struct span name;
 	char name_text[64 + 1];
+	char alias[TOOL_SERVER_SHOWN + 1]; /* shortened; tool_name.h */
 	char view[PROTO_MAX_SEEN + 1]; /* "": it has no sandbox */
 	unsigned calls;
 	size_t bytes;
@@ -97,8 +127,9 @@ struct proxy {
 	struct worker w;
 	struct loop_io listener;
 	int listen_fd;
-	struct agent agents[PROXY_MAX_AGENTS];
+	struct agent agents[PROXY_AGENTS];
 	unsigned nagents, number;
+	unsigned nfull; /* some of nagents: those that are answered once */
 	struct proxy_server servers[PROTO_MAX_SERVERS];
 	uint16_t nservers; /* one more than the last index in use */
 	struct call calls[PROTO_MAX_CALLS];
@@ -109,12 +140,18 @@ struct proxy {
 	uint64_t last_id;
 	bool ended;             /* a call ended: try blocked agents again */
 	struct loop_timer tick; /* armed while there is anything to watch */
+	struct loop_timer slow; /* the end of the first agent's `slow` */
 	unsigned nclosing;      /* agents whose last answer is being written */
 	uint64_t call_ms, list_ms, note_ms; /* PROXY_*_MS */
 	struct value_pool *pool;
 	struct buf tree;  /* the arguments being sent */
 	struct buf tools; /* text of the last TOOLS */
 	bool tools_known, tools_complete;
+	struct output *outputs;          /* output.c; in outputs_pool */
+	struct value_pool *outputs_pool; /* or NULL */
+	uint8_t parts;                  /* PROTO_PART_* of the session */
+	struct buf lists[PROTO_LISTS];  /* texts of the last PARTS */
+	unsigned level; /* one more than that of the last LOG_LEVEL */
 	bool oriented;           /* ORIENTATION came */
 	struct buf orientation;  /* its text */
 	struct buf told;         /* text of the last TOOLS_TOLD */
@@ -147,6 +184,10 @@ void agent_watch(struct agent *);
 void agent_flush(struct agent *);
 /* Call after adding output to a->out. */
 void agent_wrote(struct agent *);
+/* Do not read the connection for a while: see PROXY_SLOW_MS. */
+void agent_slow(struct agent *);
+/* The agent has cancelled a call. */
+void agent_cancelled(struct agent *);
 /* Give up closing connections that take too long. */
 void agents_tick(struct proxy *);
 
@@ -164,12 +205,36 @@ void agents_after(void *proxy);
 void agents_caught_up(struct proxy *);
 /* Send a last error and close the connection. */
 void agent_fail(struct agent *, enum jsonrpc_code, const char *text);
+/* Do the same as the answer to the request with this id. */
+void agent_end(struct agent *, const struct jsonrpc_id *, enum jsonrpc_code,
+    const char *text);
 
 /*
  * request.c: process one line.  Returns -1 if the agent is at a limit and the
  * line has to wait.
  */
 int request_take(struct agent *, struct span line);
+
+/*
+ * parts.c: process a request about resources, prompts, completion or logging,
+ * if it is one and some server has that. Returns -1 if the agent is at a limit.
+ */
+int parts_take(struct agent *, const struct jsonrpc *, bool *known);
+/* Returns true if the method is one that is sent to policyd as a call. */
+bool parts_is_call(struct span method);
+/* Store a list from PARTS. Returns -1 if it is no JSON array in one line. */
+int parts_set(struct proxy *, const struct msg_PARTS *);
+/* Give the agents that want it what a server logs. */
+void parts_notice(struct proxy *, uint16_t server, const struct msg_NOTICE *);
+/* parts_answer.c: answer such a call by its server's result. */
+void parts_answer(struct call *, const struct value *);
+
+/*
+ * error_data.c: Append the data of a server's error if its code is known, with
+ * known members only; or nothing.
+ */
+void error_data(struct buf *, const struct call *, int64_t code,
+    const struct value *data);
 
 /* calls.c */
 void calls_init(struct proxy *);
@@ -203,6 +268,24 @@ int tools_ask(struct agent *, const struct jsonrpc_id *);
 int tools_set(struct proxy *, struct span text, bool complete);
 
 /*
+ * Find the server of a name SERVER__NAME, and the rest of it. Returns its
+ * index, or PROTO_NO_SERVER.
+ */
+uint16_t tools_server_of(
+    const struct proxy *, struct span name, struct span *rest);
+
+/*
+ * output.c: Read the schemas of results from the list of tools.
+ */
+void outputs_set(struct proxy *, struct span list);
+/*
+ * Returns 0 if the structured part of a tool's result fits the tool's schema,
+ * or if either is missing; else -1 with the reason in `why`, of SCHEMA_WHY
+ * bytes.
+ */
+int output_check(const struct call *, const struct value *result, char *why);
+
+/*
  * instructions.c: Store the text from ORIENTATION. Returns -1 if it came before
  * or is not UTF-8.
  */
@@ -229,6 +312,13 @@ void answer_hello(
 void answer_note(struct call *, struct span progress, struct span total,
     struct span message);
 void answer_changed(struct agent *);
+/* The same for the lists of a part, if the agent was told of it. */
+void answer_list_changed(struct agent *, uint8_t part);
+void answer_notice(struct agent *, const char *level, struct span server,
+    struct span logger, struct span text);
+/* Answer with a list of parts, under the name of its member. */
+void answer_list(struct agent *, const struct jsonrpc_id *, const char *member,
+    struct span list);
 /* Answer tools/list with the list as known so far. */
 void answer_tools(struct agent *, const struct jsonrpc_id *);
 

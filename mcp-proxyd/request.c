@@ -17,28 +17,6 @@ struct ask {
 	struct jsonrpc_id token;
 };
 
-/* A tool is named server__tool; the longest server name that matches wins. */
-static uint16_t
-server_of(const struct proxy *p, struct span name, struct span *tool)
-{
-	uint16_t found = PROTO_NO_SERVER;
-	size_t best = 0;
-
-	*tool = name;
-	for (uint16_t i = 0; i < p->nservers; i++) {
-		struct span s = p->servers[i].name;
-
-		if (!p->servers[i].used || s.len < best ||
-		    name.len < s.len + 3 || !span_starts(name, s) ||
-		    memcmp(name.p + s.len, "__", 2) != 0)
-			continue;
-		best = s.len;
-		found = i;
-		*tool = span_of(name.p + s.len + 2, name.len - s.len - 2);
-	}
-	return found;
-}
-
 static int
 wrong_params(struct agent *a, const struct ask *q, const char *what)
 {
@@ -181,7 +159,11 @@ take_tools_call(struct agent *a, const struct jsonrpc *m)
 	if (in_flight(a, m) || take_call(a, &q) == -1 ||
 	    encode_args(a, &q) == -1)
 		return 0;
-	msg.server = server_of(p, q.name, &tool);
+	msg.server = tools_server_of(p, q.name, &tool);
+	if (parts_is_call(tool)) {
+		(void)wrong_params(a, &q, "there is no such tool");
+		return 0;
+	}
 	msg.tool = tool;
 	msg.args = buf_span(&p->tree);
 	msg.progress = q.token.len != 0;
@@ -231,9 +213,14 @@ take_initialize(struct agent *a, const struct jsonrpc *m)
 static int
 take_request(struct agent *a, const struct jsonrpc *m)
 {
-	bool call = span_is(m->method, "tools/call");
+	bool call = span_is(m->method, "tools/call"), known;
 	char shown[SHOWN];
+	int r;
 
+	if (a->full != 0) {
+		agent_end(a, &m->id, JSONRPC_LIMIT, PROXY_FULL_TEXT);
+		return 0;
+	}
 	if (call || span_is(m->method, "tools/list")) {
 		if (a->greeted)
 			return call ? take_tools_call(a, m)
@@ -245,6 +232,9 @@ take_request(struct agent *a, const struct jsonrpc *m)
 		take_initialize(a, m);
 	} else if (span_is(m->method, "ping")) {
 		answer_ping(a, &m->id);
+	} else if (a->greeted &&
+		   ((r = parts_take(a, m, &known)) == -1 || known)) {
+		return r;
 	} else {
 		answer_fail(a, &m->id, JSONRPC_METHOD,
 		    "Method not found: \"%s\"",
@@ -264,8 +254,10 @@ take_cancelled(struct agent *a, const struct jsonrpc *m)
 	if (rid == NULL || jsonrpc_id_set(&id, rid) == -1 ||
 	    (c = calls_find_rid(a, &id)) == NULL)
 		proxy_count(&a->p->ignored, "notifications of the agent");
-	else
+	else {
 		calls_cancel(a->p, c);
+		agent_cancelled(a);
+	}
 }
 
 /*

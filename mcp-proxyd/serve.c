@@ -27,6 +27,7 @@ on_server(struct chan *c, const struct msg_SERVER *m)
 		    c, "SERVER %u twice or without a name", m->index);
 	s->used = true;
 	s->name = span_str(s->name_text);
+	(void)tool_name_server(s->name, s->alias);
 	if (p->nservers <= m->index)
 		p->nservers = (uint16_t)(m->index + 1);
 	return 0;
@@ -90,6 +91,22 @@ on_tools_told(struct chan *c, const struct msg_TOOLS_TOLD *m)
 }
 
 static int
+on_parts(struct chan *c, const struct msg_PARTS *m)
+{
+	if (parts_set(chan_arg(c), m) == -1)
+		return chan_violation(c, "PARTS is no array in one line");
+	return 0;
+}
+
+static int
+on_notice(struct chan *c, const struct msg_NOTICE *m)
+{
+	if (chan_index(c) < PROTO_FIRST_INSTANCE)
+		parts_notice(chan_arg(c), (uint16_t)chan_index(c), m);
+	return 0;
+}
+
+static int
 on_call_held(struct chan *c, const struct msg_CALL_HELD *m)
 {
 	struct proxy *p = chan_arg(c);
@@ -125,8 +142,11 @@ on_answer(struct chan *c, const struct msg_ANSWER *m)
 
 	if (call == NULL || call->kind != CALL_TOOL)
 		proxy_count(&p->stray, "answers to no call");
-	else if (call->agent != NULL)
+	else if (call->agent != NULL) {
 		answer_text(call, m->text, m->error != 0);
+		if (m->counted != 0)
+			agent_slow(call->agent);
+	}
 	if (call != NULL && call->kind == CALL_TOOL)
 		calls_end(p, call);
 	return 0;
@@ -160,10 +180,12 @@ on_result(struct chan *c, const struct msg_RESULT *m)
 	if ((tree = value_decode(p->pool, m->tree)) == NULL ||
 	    tree->type != VALUE_OBJECT)
 		return chan_violation(c, "RESULT is no object");
-	if (call->agent != NULL && m->blocked != 0)
+	if (call->agent != NULL && m->blocked != 0 && call->part == 0)
 		answer_blocked(call, tree, m->error != 0);
 	else if (call->agent != NULL && m->error != 0)
 		answer_error(call, tree);
+	else if (call->agent != NULL && call->part != 0)
+		parts_answer(call, tree);
 	else if (call->agent != NULL)
 		answer_result(call, tree);
 	calls_end(p, call);
@@ -263,6 +285,8 @@ const struct chan_handler proxy_handlers[] = {
 	HANDLER(CALL_HELD_AS,	on_call_held_as),
 	HANDLER(TOOLS,		on_tools),
 	HANDLER(TOOLS_TOLD,	on_tools_told),
+	HANDLER(PARTS,		on_parts),
+	HANDLER(NOTICE,		on_notice),
 	HANDLER(INSTANCE_BACK,	on_instance_back),
 	HANDLER(SERVER,		on_server),
 	HANDLER(SERVER_VIEW,	on_server_view),
@@ -282,6 +306,8 @@ proxy_init(struct proxy *p)
 	buf_init(&p->tools, 8U << 20);
 	buf_init(&p->orientation, PROTO_MAX_ORIENT);
 	buf_init(&p->told, PROTO_MAX_TOLD);
+	for (unsigned i = 0; i < PROTO_LISTS; i++)
+		buf_init(&p->lists[i], PROTO_MAX_PARTS);
 	buf_init(&p->instructions, PROXY_MAX_INSTRUCTIONS);
 	p->call_ms = PROXY_CALL_MS;
 	p->list_ms = PROXY_LIST_MS;

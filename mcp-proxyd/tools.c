@@ -6,6 +6,42 @@
  */
 #include "proxy.h"
 
+/* Returns the length of "SERVER__", if the name begins so, or 0. */
+static size_t
+prefix_of(struct span name, struct span server)
+{
+	if (name.len < server.len + 3 || !span_starts(name, server) ||
+	    memcmp(name.p + server.len, "__", 2) != 0)
+		return 0;
+	return server.len + 2;
+}
+
+/*
+ * A tool is named server__tool; the longest server name that matches wins. A
+ * long one may stand there shortened.
+ */
+uint16_t
+tools_server_of(const struct proxy *p, struct span name, struct span *tool)
+{
+	uint16_t found = PROTO_NO_SERVER;
+	size_t best = 0, n;
+
+	for (uint16_t i = 0; i < p->nservers; i++) {
+		const struct proxy_server *s = &p->servers[i];
+
+		if (!s->used)
+			continue;
+		if ((n = prefix_of(name, s->name)) == 0)
+			n = prefix_of(name, span_str(s->alias));
+		if (n > best) {
+			best = n;
+			found = i;
+		}
+	}
+	*tool = span_of(name.p + best, name.len - best);
+	return found;
+}
+
 int
 tools_set(struct proxy *p, struct span text, bool complete)
 {
@@ -20,10 +56,11 @@ tools_set(struct proxy *p, struct span text, bool complete)
 		buf_addspan(&p->tools, text);
 		if (p->tools.failed)
 			return -1;
+		outputs_set(p, buf_span(&p->tools));
 	}
 	p->tools_known = true;
 	p->tools_complete = complete;
-	for (size_t i = 0; changed && i < PROXY_MAX_AGENTS; i++) {
+	for (size_t i = 0; changed && i < PROXY_AGENTS; i++) {
 		if (p->agents[i].fd != -1 && p->agents[i].listed)
 			answer_changed(&p->agents[i]);
 	}

@@ -44,7 +44,7 @@ agent_leave(struct agent *a)
 		agent_free(a);
 	} else {
 		exchange_reap(a);
-		agent_watch(a);
+		agent_events(a);
 	}
 	loop_turn_add(&mitmd_env.w.loop, &mitmd_env.left);
 }
@@ -153,7 +153,7 @@ agent_pending(const struct agent *a)
 }
 
 void
-agent_watch(struct agent *a)
+agent_events(struct agent *a)
 {
 	struct exchange *x;
 	uint32_t want;

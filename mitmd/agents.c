@@ -76,6 +76,7 @@ agents_new(int fd)
 	TAILQ_INIT(&a->exchanges);
 	TAILQ_INIT(&a->parked);
 	TAILQ_INIT(&a->gone);
+	TAILQ_INIT(&a->turns);
 	buf_init(&a->in, MITMD_MAX_IN);
 	buf_init(&a->out, MITMD_MAX_QUEUE);
 	if (loop_add(&mitmd_env.w.loop, &a->io, fd, EPOLLIN, input_ready, a) ==
@@ -104,7 +105,7 @@ agents_full(struct loop_io *io)
 }
 
 void
-agents_take(int fd)
+agents_take_one(int fd)
 {
 	if (mitmd_env.nagents >= mitmd_env.most || agents_new(fd) == -1) {
 		connect_busy(fd);
@@ -130,12 +131,12 @@ agents_accept(struct loop_io *io, uint32_t events)
 				agents_full(io);
 			return;
 		}
-		agents_take(fd);
+		agents_take_one(fd);
 	}
 }
 
 void
-agents_caught_up(void)
+agents_drained(void)
 {
 	static struct agent *all[MITMD_MAX_AGENTS];
 	struct agent *a;

@@ -182,7 +182,7 @@ answer1_waiting(const struct exchange *x)
 	return x->a->out.len;
 }
 
-/* Nothing to do: agent_watch() reads the socket again when there is room. */
+/* Nothing to do: agent_events() reads the socket again when there is room. */
 static void
 answer1_drained(struct exchange *x)
 {

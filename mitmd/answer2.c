@@ -20,18 +20,26 @@ answer2_read(nghttp2_session *session, int32_t stream, uint8_t *dst, size_t cap,
     uint32_t *flags, nghttp2_data_source *source, void *user)
 {
 	struct exchange *x = source->ptr;
+	struct h2 *h = user;
 	size_t n = x->answer.len < cap ? x->answer.len : cap;
 
 	if (x->gone || x->id != stream)
 		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-	if (n == 0 && !x->ended)
+	/* h2_turn_next() resumes it. */
+	if (h->turn != stream)
 		return NGHTTP2_ERR_DEFERRED;
+	h->turn = 0;
+	if (n == 0 && !x->ended) {
+		h2_turn_drop(x);
+		return NGHTTP2_ERR_DEFERRED;
+	}
 	if (n != 0)
 		memcpy(dst, buf_span(&x->answer).p, n);
 	buf_drain(&x->answer, n);
 	x->progress = loop_now(&mitmd_env.w.loop);
 	if (x->ended && x->answer.len == 0)
 		*flags |= NGHTTP2_DATA_FLAG_EOF;
+	h2_turn_taken(x);
 	return (ssize_t)n;
 }
 
@@ -95,7 +103,7 @@ answer2_flush(struct exchange *x)
 {
 	struct agent *a = x->a;
 
-	(void)nghttp2_session_resume_data(a->h2->session, x->id);
+	h2_turn_add(x);
 	h2_send(a);
 	return 0;
 }
@@ -116,7 +124,7 @@ answer2_refuse(
 	enum refuse_form form = deny_form(x);
 	unsigned status = deny_status(x, no);
 	char code[8], size[24], more[4096];
-	nghttp2_nv nv[5];
+	nghttp2_nv nv[6];
 	size_t n = 0;
 
 	x->malformed = no == REFUSE_MALFORMED;
@@ -134,6 +142,9 @@ answer2_refuse(
 		    span_str(refuse_aws_type(status)));
 	if (!refuse_retries(status))
 		nv[n++] = answer2_nv(SPAN("x-should-retry"), SPAN("false"));
+	if (status == 429)
+		nv[n++] = answer2_nv(
+		    SPAN("retry-after"), SPAN(REFUSE_RETRY_AFTER));
 	if (answer2_submit(x, nv, n) == -1)
 		agent_close(x->a);
 	else
@@ -200,6 +211,9 @@ answer2_closed(struct exchange *x)
 	struct agent *a = x->a;
 	bool whole = x->ended && x->answer.len == 0;
 
+	h2_turn_drop(x);
+	if (a->h2->turn == x->id)
+		a->h2->turn = 0;
 	if (x->owed != 0)
 		(void)nghttp2_session_consume_connection(
 		    a->h2->session, x->owed);

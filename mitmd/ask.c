@@ -10,6 +10,9 @@
 
 #include "wire/git_push.h"
 
+_Static_assert(GIT_PUSH_MAX_TEXT == PROTO_MAX_REFS,
+    "a list of refs that is accepted fits its message");
+
 static const struct provider_route *
 ask_route(const struct exchange *x)
 {
@@ -34,7 +37,7 @@ ask_look(struct exchange *x, struct span body)
 	x->probe = span_is(body, GIT_PUSH_PROBE);
 	if (x->probe)
 		return REFUSE_NONE;
-	buf_init(&x->push.refs, PROTO_MAX_REFS);
+	buf_init(&x->push.refs, GIT_PUSH_MAX_REFUSED);
 	if (git_push_read(body, true, &x->push, &why) == GIT_PUSH_OK)
 		return REFUSE_NONE;
 	x->req.why = why;

@@ -10,6 +10,7 @@
 #include <openssl/rand.h>
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "body/filter.h"
 #include "common/log.h"
@@ -195,7 +196,7 @@ body_decode(struct exchange *x)
 
 	if (hold_look(&x->held, &in) == -1)
 		return REFUSE_HELD;
-	hold_init(&to);
+	body_hold_init(&to);
 	r = decode_body(
 	    x->req.coding, in, p->routes[x->req.route].max, body_piece, &to);
 	body_swap(x, &to, r == DECODE_OK);
@@ -221,7 +222,7 @@ body_compose(struct exchange *x)
 	unsigned at = 0;
 	bool good = true;
 
-	hold_init(&to);
+	body_hold_init(&to);
 	to.all = x->held.size;
 	while (good && filter_piece(&body_filter, &at, &s))
 		good = body_piece(&to, s) == 0;
@@ -251,11 +252,37 @@ body_reach(enum filter_kind kind)
 static void
 body_note(const struct exchange *x)
 {
+	char name[65];
+
 	for (unsigned i = 0; i < FILTER_KINDS; i++) {
-		if (body_filter.hit[i])
-			mitmd_note(x->a, "filter.%s: taken out of a request",
-			    filter_kind_name((enum filter_kind)i));
+		if (!body_filter.hit[i])
+			continue;
+		mitmd_note(x->a, "filter.%s: \"%s\" taken out of a request",
+		    filter_kind_name((enum filter_kind)i),
+		    log_vis(body_filter.what[i], name, sizeof(name)));
 	}
+}
+
+/* Note what decides the price of the answer. */
+static void
+body_noted(struct exchange *x)
+{
+	asked_body(x, &body_filter);
+	x->silent = body_filter.other;
+}
+
+static enum refusal
+body_refused(struct exchange *x)
+{
+	static char why[128]; /* one body is checked and refused at a time */
+	char name[65];
+
+	if (body_filter.kept.p == NULL)
+		return body_reach(body_filter.refused);
+	snprintf(why, sizeof(why), "store is taken out here, so %s cannot work",
+	    log_vis(body_filter.kept, name, sizeof(name)));
+	x->req.why = why;
+	return REFUSE_REACH_KEPT;
 }
 
 static enum refusal
@@ -265,8 +292,11 @@ body_filtered(struct exchange *x)
 	enum filter_dialect d = p->routes[x->req.route].dialect;
 	struct span in;
 
+	asked_body(x, NULL);
+	x->silent = false;
 	if (!filter_applies(&p->filter, d))
 		return REFUSE_NONE;
+	body_filter.socket = x->req.websocket;
 	if (hold_look(&x->held, &in) == -1)
 		return REFUSE_HELD;
 	/* An empty body is not JSON either, but the scanner needs a pointer. */
@@ -274,12 +304,14 @@ body_filtered(struct exchange *x)
 		in = SPAN("");
 	switch (filter_body(&body_filter, &p->filter, d, in, body_seed)) {
 	case FILTER_SAME:
+		body_noted(x);
 		return REFUSE_NONE;
 	case FILTER_CHANGED:
+		body_noted(x);
 		body_note(x);
 		return body_compose(x);
 	case FILTER_REFUSED:
-		return body_reach(body_filter.refused);
+		return body_refused(x);
 	case FILTER_BAD:
 		x->req.why = body_filter.why;
 		return REFUSE_JSON;
@@ -324,7 +356,7 @@ body_frame(struct exchange *x, enum ws_op op)
 	if (RAND_bytes(mask, sizeof(mask)) != 1 ||
 	    hold_look(&x->held, &in) == -1)
 		return -1;
-	hold_init(&to);
+	body_hold_init(&to);
 	good = body_piece(&to,
 		   span_of(head, ws_head(head, op, true, in.len, mask))) == 0;
 	while (good && in.len != 0) {

@@ -11,6 +11,7 @@
 
 #include "common/http/hostname.h"
 #include "common/log.h"
+#include "loopback.h"
 #include "tls.h"
 
 #define CONNECT_PORT ":443"
@@ -170,7 +171,9 @@ connect_head(struct agent *a, const struct http1_head *h)
 	struct http1_body body;
 
 	if (!span_is(h->method, "CONNECT")) {
-		connect_refuse(a, REFUSE_PROXY, h->method, h->target, NULL);
+		connect_refuse(a,
+		    loopback_target(h->target) ? REFUSE_LOOPBACK : REFUSE_PROXY,
+		    h->method, h->target, NULL);
 		return;
 	}
 	if (http1_request_body(h, &body) != HTTP1_OK || !body.done) {
@@ -180,8 +183,10 @@ connect_head(struct agent *a, const struct http1_head *h)
 	}
 	if (!connect_find(a, h->target)) {
 		connect_refuse(a,
-		    mitmd_env.open ? REFUSE_HOST_ASK : REFUSE_HOST, h->method,
-		    h->target, NULL);
+		    loopback_target(h->target) ? REFUSE_LOOPBACK
+		    : mitmd_env.open	       ? REFUSE_HOST_ASK
+					       : REFUSE_HOST,
+		    h->method, h->target, NULL);
 		return;
 	}
 	if (a->in.len != h->size) {

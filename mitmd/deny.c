@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "common/log.h"
+#include "usage.h"
 #include "wire/git_push.h"
 
 /* Too many wrong keys: stop reading, and refuse the request later. */
@@ -74,6 +75,14 @@ deny_exchange(struct exchange *x, enum refusal no, const char *detail)
 		x->front->cut(x, false);
 		return;
 	}
+	/*
+	 * Unless keyd ended a request that the provider has, there is nothing
+	 * to answer.
+	 */
+	if (x->up.failed ||
+	    (no != REFUSE_PROVIDER && no != REFUSE_CREDENTIAL &&
+		!refuse_is_budget(no)))
+		usage_drop(x);
 	exchange_abandon(x);
 	x->front->refuse(x, no, detail, true);
 	agent_resume(a);
@@ -84,15 +93,15 @@ deny_exchange(struct exchange *x, enum refusal no, const char *detail)
  * it.
  */
 static int
-deny_push(struct exchange *x, enum refusal no)
+deny_push(struct exchange *x, enum refusal no, const char *why)
 {
 	const struct refusal_text *t = refuse_text(no);
 	struct buf head, body;
 	char text[512];
 	int r = -1;
 
-	snprintf(text, sizeof(text), "IronCurtain: %s (request %08x)", t->text,
-	    exchange_denied_id(x));
+	snprintf(text, sizeof(text), "IronCurtain: %s (request %08x)",
+	    why != NULL ? why : t->text, exchange_denied_id(x));
 	buf_init(&head, PROVIDER_MAX_BLOB);
 	buf_init(&body, 65536);
 	if (git_push_report(&body, &x->push, t->code, text) == -1 ||
@@ -128,8 +137,21 @@ deny_asked(struct exchange *x, enum refusal no)
 	x->denied = ++mitmd_env.last_refusal;
 	mitmd_note(a, "%s, request %08x", refuse_text(no)->code, x->denied);
 	exchange_abandon(x);
-	if (deny_push(x, no) == -1)
+	if (deny_push(x, no, NULL) == -1)
 		x->front->refuse(x, no, NULL, true);
+	if (!a->dead)
+		agent_resume(a);
+}
+
+void
+deny_refs(struct exchange *x)
+{
+	struct agent *a = x->a;
+	const char *why = x->req.why;
+
+	exchange_abandon(x);
+	if (!x->push.report || deny_push(x, REFUSE_PUSH, why) == -1)
+		x->front->refuse(x, REFUSE_PUSH, NULL, true);
 	if (!a->dead)
 		agent_resume(a);
 }

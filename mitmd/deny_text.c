@@ -58,6 +58,14 @@ deny_detail(const struct exchange *x, enum refusal no, const char *detail,
 		return deny_host(x, detail, dst, cap);
 	if (no == REFUSE_ENDPOINT || no == REFUSE_METHOD)
 		return deny_routes(p, dst, cap);
+	if (no == REFUSE_REACH_KEPT && x->req.why != NULL) {
+		snprintf(dst, cap,
+		    "%s: send the whole input itself, or the user may set "
+		    "filter.store for this provider in config.json. Do not "
+		    "retry.",
+		    x->req.why);
+		return dst;
+	}
 	if (no == REFUSE_MALFORMED || no == REFUSE_HEADERS ||
 	    no == REFUSE_JSON || no == REFUSE_PUSH)
 		return refuse_why(x->req.why, dst, cap);

@@ -18,7 +18,7 @@ exchange_forget(struct exchange *x)
 	ask_over(x, true);
 	buf_free(&x->push.refs);
 	x->push.report = x->probe = false;
-	usage_end(x);
+	usage_end(x, false);
 	buf_free(&x->part);
 	body_drop(x);
 	buf_reset(&x->kept, 0);
@@ -39,6 +39,9 @@ exchange_free(struct exchange *x)
 	loop_timer_clear(&mitmd_env.w.loop, &x->timer);
 	upstream_close(x);
 	exchange_forget(x);
+	if (x->turning)
+		TAILQ_REMOVE(&a->turns, x, turn);
+	x->turning = false;
 	if (x->parked)
 		TAILQ_REMOVE(&a->parked, x, entry);
 	else

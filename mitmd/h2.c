@@ -19,6 +19,7 @@ h2_free(struct h2 *h)
 {
 	if (h == NULL)
 		return;
+	loop_timer_clear(&mitmd_env.w.loop, &h->late);
 	nghttp2_session_del(h->session);
 	h2_head_free(&h->head);
 	free(h);
@@ -28,6 +29,30 @@ struct exchange *
 h2_exchange(struct h2 *h, int32_t stream)
 {
 	return nghttp2_session_get_stream_user_data(h->session, stream);
+}
+
+/* Returns the length of the next frame; 0 or less: there is none. */
+static ssize_t
+h2_next(struct h2 *h, const uint8_t **p)
+{
+	struct exchange *x;
+	ssize_t n;
+
+	while (h->turn != 0 || h2_turn_next(h)) {
+		h->inside = true;
+		n = nghttp2_session_mem_send(h->session, p);
+		h->inside = false;
+		if (n != 0 || h->turn == 0)
+			return n;
+		/* The library has no use for this answer. */
+		if ((x = h2_exchange(h, h->turn)) != NULL)
+			h2_turn_drop(x);
+		h->turn = 0;
+	}
+	h->inside = true;
+	n = nghttp2_session_mem_send(h->session, p);
+	h->inside = false;
+	return n;
 }
 
 /*
@@ -40,12 +65,11 @@ h2_gather(struct h2 *h)
 	size_t len = 0;
 	ssize_t n;
 
+	/* The windows may be others than at the last choice. */
+	h->turn = 0;
 	/* A frame is at most 16 KiB plus its header. */
 	while (len <= sizeof(h2_frames) - 20000) {
-		h->inside = true;
-		n = nghttp2_session_mem_send(h->session, &p);
-		h->inside = false;
-		if (n <= 0)
+		if ((n = h2_next(h, &p)) <= 0)
 			break;
 		if ((size_t)n > sizeof(h2_frames) - len)
 			break;
@@ -53,6 +77,20 @@ h2_gather(struct h2 *h)
 		len += (size_t)n;
 	}
 	return len;
+}
+
+/* The windows did not open any further: send what they admit. */
+static void
+h2_late(struct loop_timer *t)
+{
+	struct h2 *h = t->arg;
+	struct agent *a = h->a;
+
+	agent_hold(a);
+	h->small = true;
+	h2_send(a);
+	h->small = false;
+	agent_leave(a);
 }
 
 void
@@ -71,6 +109,9 @@ h2_send(struct agent *a)
 			return;
 		}
 	}
+	if (h->waits && h->late.at == 0)
+		loop_timer_set(
+		    &mitmd_env.w.loop, &h->late, H2_SMALL_MS, h2_late, h);
 	if (a->out.len == 0 && nghttp2_session_want_read(h->session) == 0 &&
 	    nghttp2_session_want_write(h->session) == 0)
 		agent_linger(a);
@@ -128,6 +169,14 @@ h2_reads(const struct agent *a)
 	return a->out.len < MITMD_WINDOW;
 }
 
+static void
+h2_stalled(struct agent *a)
+{
+	mitmd_note(a, "takes no byte of its answers for %u ms: closed",
+	    MITMD_STALL_MS);
+	agent_close(a);
+}
+
 void
 h2_expired(struct agent *a)
 {
@@ -139,7 +188,7 @@ h2_expired(struct agent *a)
 	else if (TAILQ_EMPTY(&a->exchanges) && idle >= MITMD_IDLE_MS)
 		h2_end(a, NGHTTP2_NO_ERROR, "idle");
 	else if (a->out.len != 0 && idle >= MITMD_STALL_MS)
-		agent_close(a);
+		h2_stalled(a);
 	else
 		agent_enter(a, AGENT_OPEN, MITMD_HEAD_MS);
 }

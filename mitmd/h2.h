@@ -19,6 +19,8 @@
 #define H2_STREAM_WINDOW (256U << 10)
 #define H2_WINDOW (512U << 10) /* the same for all bodies of a connection */
 #define H2_ANSWER (128U << 10) /* bytes of an answer before keyd must wait */
+#define H2_FRAME 16384U        /* bytes of a whole DATA frame */
+#define H2_SMALL_MS 100U       /* until a smaller one is sent all the same */
 
 struct h2 {
 	nghttp2_session *session;
@@ -28,12 +30,30 @@ struct h2 {
 	bool inside;      /* inside a callback of the library */
 	bool over;        /* GOAWAY was sent: no new streams */
 	uint64_t partial; /* start of an incomplete frame; 0: none */
+	/* h2_turn.c */
+	int32_t turn; /* stream whose answer is sent next; 0: none */
+	bool small;   /* send whatever the windows admit */
+	bool waits;   /* an answer waits for more room than there is */
+	struct loop_timer late;
 };
 
 /* h2.c */
 struct exchange *h2_exchange(struct h2 *, int32_t stream);
 /* Send GOAWAY with this code and end the connection. */
 void h2_end(struct agent *, uint32_t code, const char *why);
+
+/* h2_turn.c */
+/* The answer has bytes, or its end: it takes turns with the others. */
+void h2_turn_add(struct exchange *);
+/* The stream is over, or there is nothing to send now. */
+void h2_turn_drop(struct exchange *);
+/* A frame was taken from the answer: it is the turn of the others. */
+void h2_turn_taken(struct exchange *);
+/*
+ * Choose the stream whose answer is sent next, in h->turn. Returns false if
+ * there is none that may send now.
+ */
+bool h2_turn_next(struct h2 *);
 
 /* answer2.c */
 extern const struct front front_http2;

@@ -228,7 +228,8 @@ on_sent(nghttp2_session *session, const nghttp2_frame *frame, void *user)
 
 	if (frame->hd.type != NGHTTP2_DATA)
 		return 0;
-	h2_scan_sent(&h->scan, 1);
+	h2_scan_sent(&h->scan, frame->hd.length);
+	h->a->taken = loop_now(&mitmd_env.w.loop);
 	if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0 && !h->a->dead &&
 	    (x = h2_exchange(h, frame->hd.stream_id)) != NULL)
 		answer2_drop(x, 0);

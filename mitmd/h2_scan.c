@@ -119,11 +119,15 @@ h2_scan(struct h2_scan *c, struct span s, uint64_t now)
 }
 
 void
-h2_scan_sent(struct h2_scan *c, unsigned frames)
+h2_scan_sent(struct h2_scan *c, size_t bytes)
 {
-	/* One WINDOW_UPDATE for the stream and one for the connection. */
-	frames *= 2;
-	c->windows -= frames < c->windows ? frames : c->windows;
+	/*
+	 * Two for each frame, for the stream and the connection, and more for
+	 * a large one, whose bytes the peer may take little by little.
+	 */
+	size_t n = 2 + bytes / H2_WINDOW_BYTES;
+
+	c->windows -= n < c->windows ? (unsigned)n : c->windows;
 }
 
 bool

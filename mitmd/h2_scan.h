@@ -16,7 +16,8 @@
 #define H2_RATE 50U          /* and every second */
 #define H2_RESET 2U          /* cost of a RST_STREAM */
 #define H2_SETTINGS 10U      /* cost of a SETTINGS */
-#define H2_WINDOWS 1000U     /* WINDOW_UPDATEs in excess of data frames sent */
+#define H2_WINDOWS 1000U     /* WINDOW_UPDATEs in excess of the bytes sent */
+#define H2_WINDOW_BYTES 512U /* bytes of an answer that allow for one */
 #define H2_MAX_BLOCK 65536U  /* bytes of a header block */
 #define H2_MAX_CONTINUED 16U /* CONTINUATION frames of one block */
 
@@ -29,7 +30,7 @@ struct h2_scan {
 	uint32_t bytes;
 	unsigned continued;
 	unsigned cost;    /* idle frames, reduced as time passes */
-	unsigned windows; /* WINDOW_UPDATEs, reduced by data frames sent */
+	unsigned windows; /* WINDOW_UPDATEs, reduced by bytes sent */
 	uint64_t at;      /* when `cost` was last reduced, in ms */
 	bool illegal; /* the fault is a forbidden frame, not a number of frames
 		       */
@@ -41,10 +42,10 @@ struct h2_scan {
  */
 const char *h2_scan(struct h2_scan *, struct span s, uint64_t now);
 /*
- * Count data frames that were sent, for each of which the peer may widen its
- * windows.
+ * Count a data frame that was sent: the peer may widen its windows again, as it
+ * takes the bytes.
  */
-void h2_scan_sent(struct h2_scan *, unsigned frames);
+void h2_scan_sent(struct h2_scan *, size_t bytes);
 /* Returns true inside a frame or a header block. */
 bool h2_scan_partial(const struct h2_scan *);
 

@@ -46,9 +46,10 @@ struct mitmd_env mitmd_env;
 int
 main(void)
 {
-	/* One timer for each connection, each request, each arena, the ring. */
+	/* Two timers for each connection, one for each request and arena. */
 	worker_init(&mitmd_env.w, ROLE_MITM, &mitmd_confine, mitmd_warm,
-	    MITMD_MAX_AGENTS + MITMD_MAX_EXCHANGES + PROTO_MAX_PROVIDERS + 8);
+	    2 * MITMD_MAX_AGENTS + MITMD_MAX_EXCHANGES + PROTO_MAX_PROVIDERS +
+		8);
 	/* So many connections, and so many streams. */
 	mitmd_env.most = worker_files_left(&mitmd_env.w, MITMD_OTHERS) / 2;
 	mitmd_serve();

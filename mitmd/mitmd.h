@@ -106,6 +106,9 @@ struct upstream {
 	uint32_t stream; /* 0: no stream, and none requested */
 	uint32_t exchange;
 	bool write_closed; /* keyd takes no more of the body */
+	uint64_t passed;   /* bytes of the body that were sent to keyd */
+	bool failed;       /* keyd failed, and what it had sent costs nothing */
+	unsigned status;   /* the answer's; 0: none yet */
 	struct buf out;    /* frames that the socket has not taken */
 	struct buf in;     /* an incomplete frame header, HEAD or FAIL */
 	uint32_t left;     /* bytes left of a BODY frame */
@@ -178,14 +181,15 @@ struct exchange {
 	uint32_t ask; /* id of the pending request at policyd; 0: none */
 	bool probe;   /* a git push that only probes authentication */
 	struct git_push_list push;
-	uint32_t denied;           /* number of the refusal in the log */
-	struct meter meter;        /* METER_NONE: the answer costs nothing */
-	struct meter_usage usage;  /* as last reported */
-	struct meter_usage before; /* a WebSocket: total of earlier turns */
-	/* model named by the path, if the answer names none */
-	char model[METER_MAX_MODEL + 1];
-	uint64_t usage_at; /* loop_now() of the last report */
-	struct buf part;   /* incomplete message of an event stream */
+	uint32_t denied;          /* number of the refusal in the log */
+	bool metered;             /* its cost is not yet reported */
+	struct meter meter;       /* METER_NONE: the answer costs nothing */
+	struct meter_usage usage; /* as last reported */
+	struct meter_usage asked; /* see asked.c */
+	uint32_t usage_message;   /* a WebSocket: number of its messages */
+	bool silent;              /* this message asks for no answer */
+	uint64_t usage_at;        /* loop_now() of the last report */
+	struct buf part;          /* incomplete message of an event stream */
 	uint32_t usage_stream, usage_exchange;
 	struct upstream up;
 	struct http1_body body; /* framing of the request's body */
@@ -198,6 +202,8 @@ struct exchange {
 	bool malformed;    /* reset the stream after the answer */
 	size_t dropped;    /* body bytes discarded after the answer */
 	size_t owed; /* body bytes for which the window is not yet open again */
+	TAILQ_ENTRY(exchange) turn; /* a->turns */
+	bool turning;               /* on it */
 };
 TAILQ_HEAD(exchanges, exchange);
 
@@ -242,6 +248,9 @@ struct agent {
 	/* HTTP/2: without a request, keeping a stream */
 	struct exchanges parked;
 	struct exchanges gone;
+	/* HTTP/2: those with something to send, in the order of their turns */
+	struct exchanges turns;
+	uint64_t taken; /* HTTP/2: loop_now() of the latest DATA frame */
 	/* the exchange to refuse after AGENT_PENALTY */
 	struct exchange *penalized;
 	enum refusal refusal; /* its refusal */
@@ -260,8 +269,8 @@ struct mitmd_env {
 	struct worker w;
 	struct mitmd_provider providers[PROTO_MAX_PROVIDERS];
 	bool sealed;
-	bool open;          /* web hosts may still be added */
-	bool leafless;      /* the leaves of the start list are still missing */
+	bool open;     /* web hosts may still be added */
+	bool leafless; /* the leaves of the start list are still missing */
 	struct loop_turn leaves;
 	struct mitmd_ca ca; /* only while `leafless` or `open` */
 	int listener;
@@ -348,6 +357,16 @@ bool ask_send(struct exchange *, const struct msg_REQUEST *);
 /* Stop waiting for approval; if `cancel`, tell policyd. */
 void ask_over(struct exchange *, bool cancel);
 
+/* asked.c: what decides the price of an answer */
+struct filter;
+/*
+ * The body was read: note the model and the speed that it asks for, or forget
+ * those of the last request (NULL).
+ */
+void asked_body(struct exchange *, const struct filter *);
+/* Note the model and the place that the path names. */
+void asked_path(struct exchange *);
+
 /* body.c: see body.h */
 
 /* upstream.c: the stream to keyd */
@@ -360,7 +379,7 @@ struct arena *upstream_arena(const struct exchange *);
  * full.
  */
 int upstream_put(struct exchange *, struct span);
-/* Write the queue. Returns 0, or -1 if memory ran out. */
+/* Write the queue. Returns 0, or -1 if it takes no more. */
 int upstream_flush(struct exchange *);
 
 /* usage.c: see usage.h */
@@ -396,7 +415,7 @@ void agent_close(struct agent *);
 void agent_linger(struct agent *);
 void agent_enter(struct agent *, enum agent_state, uint64_t ms);
 /* Watch the socket as the state and the queues require. */
-void agent_watch(struct agent *);
+void agent_events(struct agent *);
 /* Enclose each callback of an agent; agent_leave() may free it. */
 void agent_hold(struct agent *);
 void agent_leave(struct agent *);
@@ -425,6 +444,10 @@ void deny_request(struct exchange *, enum refusal, bool known);
 void deny_exchange(struct exchange *, enum refusal, const char *detail);
 /* The penalty for too many wrong keys is over: answer. */
 void deny_after_penalty(struct agent *);
+/*
+ * A push cannot be shown to a person: answer in git's own words, for each ref.
+ */
+void deny_refs(struct exchange *);
 /* The request was denied, or expired: answer. */
 void deny_asked(struct exchange *, enum refusal);
 
@@ -437,7 +460,7 @@ void reply_ready(struct loop_io *, uint32_t);
  */
 void exchange_launch(struct exchange *);
 /* Use keyd's end of the requested stream. Takes ownership of `fd`. */
-void exchange_stream(struct exchange *, int fd);
+void streams_exchange(struct exchange *, int fd);
 /* Returns the exchange that requested this stream, or NULL. */
 struct exchange *exchange_find(uint32_t stream);
 /* Give free streams to waiting exchanges. */
@@ -503,7 +526,7 @@ size_t request1_input(struct agent *, struct span);
 uint8_t *request1_place(struct exchange *, size_t *n);
 void request1_placed(struct exchange *, size_t n);
 
-/* h2.c, answer2.c, h2_request.c, h2_open.c: connections over HTTP/2 */
+/* h2.c, h2_turn.c, answer2.c, h2_request.c, h2_open.c: HTTP/2 */
 void h2_free(struct h2 *);
 void h2_input(struct agent *, struct span);
 /* Write as much as the connection takes. */
@@ -527,11 +550,11 @@ void input_ready(struct loop_io *, uint32_t);
 /* agents.c: all connections, their deadlines, and fairness among them */
 void agents_accept(struct loop_io *, uint32_t);
 /* Take over a connection of the agent. */
-void agents_take(int fd);
+void agents_take_one(int fd);
 /*
  * Messages to other workers can be sent again: connections that waited go on.
  */
-void agents_caught_up(void);
+void agents_drained(void);
 /* Runs after a callback: hand out streams and memory that came free. */
 void agents_left(struct loop_turn *);
 

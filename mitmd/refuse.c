@@ -10,6 +10,9 @@
 #include <string.h>
 
 #define RETRY_NO " Do not retry."
+#define RESERVED                                                               \
+	"Other requests that are being answered have reserved the rest of the " \
+	"session's budget. Send this one again when they have ended."
 
 /* clang-format off */
 static const struct refusal_text refuse_table[REFUSE_COUNT] = {
@@ -25,6 +28,11 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	[REFUSE_PROXY] = {405, "connect-only",
 	    "This proxy takes CONNECT to port 443 of the hosts on the list "
 	    "only; there is no plain HTTP. Use https." RETRY_NO},
+	[REFUSE_LOOPBACK] = {403, "loopback",
+	    "This address is the sandbox itself, and this proxy leads out of "
+	    "it. A server in the sandbox is reached without the proxy: as "
+	    "http://localhost:PORT or http://127.0.0.1:PORT, which NO_PROXY "
+	    "names, or with the client's own option for no proxy." RETRY_NO},
 	[REFUSE_HOST] = {403, "host",
 	    "This host or port is not on the session's list. The user can "
 	    "add a provider or a destination to config.json, for the next "
@@ -134,6 +142,12 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	    "this session does not allow. Send \"store\": false, or the "
 	    "user may set filter.store for this provider in config.json."
 	    RETRY_NO},
+	[REFUSE_REACH_KEPT] = {403, "provider-store",
+	    "The request names something that is kept in the account, where "
+	    "this session keeps nothing. Send the whole input itself, or the "
+	    "user may set filter.store for this provider in config.json."
+	    RETRY_NO,
+	    .whole = true},
 	[REFUSE_REACH_BACKGROUND] = {403, "provider-background",
 	    "The request asks for work in the background, which this "
 	    "session does not allow. Leave it out, or the user may set "
@@ -151,6 +165,22 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	    "The session's budget is used up." RETRY_NO,
 	    "{\"error\":{\"code\":400,\"status\":\"FAILED_PRECONDITION\","
 	    "\"message\":\"IronCurtain: "},
+	[REFUSE_RESERVED] = {429, "budget-reserved",
+	    RESERVED,
+	    "{\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\","
+	    "\"message\":\"IronCurtain: ",
+	    .whole = true},
+	[REFUSE_RESERVED_OPENAI] = {429, "budget-reserved",
+	    RESERVED,
+	    "{\"error\":{\"type\":\"requests\",\"code\":"
+	    "\"rate_limit_exceeded\",\"param\":null,"
+	    "\"message\":\"IronCurtain: ",
+	    .whole = true},
+	[REFUSE_RESERVED_GEMINI] = {429, "budget-reserved",
+	    RESERVED,
+	    "{\"error\":{\"code\":429,\"status\":\"RESOURCE_EXHAUSTED\","
+	    "\"message\":\"IronCurtain: ",
+	    .whole = true},
 	[REFUSE_CREDENTIAL] = {403, "credential",
 	    "This provider cannot be used now." RETRY_NO},
 	[REFUSE_PUSH] = {400, "push",
@@ -205,14 +235,14 @@ refuse_text(enum refusal r)
 }
 
 enum refusal
-refuse_budget(enum filter_dialect d)
+refuse_budget(enum filter_dialect d, bool reserved)
 {
 	switch (d) {
 	case FILTER_CHAT:
 	case FILTER_RESPONSES:
-		return REFUSE_BUDGET_OPENAI;
+		return reserved ? REFUSE_RESERVED_OPENAI : REFUSE_BUDGET_OPENAI;
 	case FILTER_GEMINI:
-		return REFUSE_BUDGET_GEMINI;
+		return reserved ? REFUSE_RESERVED_GEMINI : REFUSE_BUDGET_GEMINI;
 	case FILTER_NONE:
 	case FILTER_ANTHROPIC:
 	case FILTER_BEDROCK:
@@ -220,14 +250,13 @@ refuse_budget(enum filter_dialect d)
 	case FILTER_DIALECTS:
 		break;
 	}
-	return REFUSE_BUDGET;
+	return reserved ? REFUSE_RESERVED : REFUSE_BUDGET;
 }
 
 bool
 refuse_is_budget(enum refusal r)
 {
-	return r == REFUSE_BUDGET || r == REFUSE_BUDGET_OPENAI ||
-	       r == REFUSE_BUDGET_GEMINI;
+	return r >= REFUSE_BUDGET && r <= REFUSE_RESERVED_GEMINI;
 }
 
 const char *
@@ -336,6 +365,8 @@ refuse_aws_type(unsigned status)
 		return "ResourceNotFoundException";
 	case 408:
 		return "RequestTimeoutException";
+	case 429:
+		return "ThrottlingException";
 	case 500:
 		return "InternalServerException";
 	default:
@@ -347,7 +378,7 @@ refuse_aws_type(unsigned status)
 bool
 refuse_retries(unsigned status)
 {
-	return status >= 500 || status == 408;
+	return status >= 500 || status == 408 || status == 429;
 }
 
 /* Append the header fields that depend on the status. */
@@ -360,6 +391,8 @@ refuse_fields(struct buf *b, unsigned status, enum refuse_form form, bool close)
 	/* OpenAI's and Anthropic's SDKs both honour it. */
 	if (!refuse_retries(status))
 		buf_adds(b, "x-should-retry: false\r\n");
+	if (status == 429)
+		buf_adds(b, "retry-after: " REFUSE_RETRY_AFTER "\r\n");
 	if (status == 426)
 		buf_adds(b, "Upgrade: HTTP/1.1\r\nConnection: Upgrade");
 	else

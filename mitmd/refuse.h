@@ -18,6 +18,7 @@ enum refusal {
 	REFUSE_MALFORMED,
 	REFUSE_EARLY, /* bytes after CONNECT, before its answer */
 	REFUSE_PROXY, /* not a CONNECT */
+	REFUSE_LOOPBACK, /* the sandbox itself, which needs no proxy */
 	REFUSE_HOST,
 	REFUSE_HOST_ASK, /* the same, if hosts may be added */
 	REFUSE_METHOD,
@@ -47,6 +48,10 @@ enum refusal {
 	REFUSE_BUDGET,
 	REFUSE_BUDGET_OPENAI,
 	REFUSE_BUDGET_GEMINI,
+	/* keyd: other requests have reserved what is left of it */
+	REFUSE_RESERVED,
+	REFUSE_RESERVED_OPENAI,
+	REFUSE_RESERVED_GEMINI,
 	REFUSE_CREDENTIAL, /* keyd: no credential, or it is locked */
 	REFUSE_CODED,      /* the body does not decode */
 	REFUSE_JSON,       /* not strict JSON, but a filter applies */
@@ -54,6 +59,7 @@ enum refusal {
 	REFUSE_REACH_MCP,
 	REFUSE_REACH_URLS,
 	REFUSE_REACH_STORE,
+	REFUSE_REACH_KEPT, /* it names something kept in the account */
 	REFUSE_REACH_BACKGROUND,
 	REFUSE_PUSH, /* the push has no valid command list */
 	REFUSE_ASKS, /* too many requests wait for a person */
@@ -84,8 +90,12 @@ enum refuse_form {
 };
 
 const struct refusal_text *refuse_text(enum refusal);
-/* Returns the refusal for a spent budget as clients of this dialect read it. */
-enum refusal refuse_budget(enum filter_dialect);
+/*
+ * Returns the refusal for a budget that is spent, or only reserved, as clients
+ * of this dialect read it.
+ */
+enum refusal refuse_budget(enum filter_dialect, bool reserved);
+/* Returns true for all of these. */
 bool refuse_is_budget(enum refusal);
 /*
  * Write "What is wrong: ..." to dst, for use as `detail`. Returns NULL if `why`
@@ -109,6 +119,8 @@ int refuse_body(struct buf *, enum refusal, uint32_t id, const char *detail,
 const char *refuse_type(enum refuse_form);
 /* Returns the error that AWS SDKs read in x-amzn-errortype for this status. */
 const char *refuse_aws_type(unsigned status);
+/* Seconds after which a request with the status 429 may be sent again. */
+#define REFUSE_RETRY_AFTER "5"
 /*
  * Returns true if the same request may be sent again later: SDKs read
  * x-should-retry.

@@ -67,6 +67,7 @@ reply_head(struct exchange *x, struct span s)
 	up->sized = framing != 2 || bodyless;
 	up->promised = bodyless ? 0 : length;
 	up->answered = true;
+	up->status = status;
 	usage_begin(x, s);
 	return x->front->head(x, status, s, up->sized, up->promised);
 }
@@ -118,9 +119,13 @@ reply_at(struct exchange *x, const uint8_t frame[STREAM_AT_LEN])
 static void
 reply_bad(struct exchange *x, const char *what)
 {
-	char detail[64];
+	char detail[128];
 
-	snprintf(detail, sizeof(detail), "keyd sent %s.", what);
+	if (x->answer.failed)
+		(void)buf_why(&x->answer, "the queue of the answer", detail,
+		    sizeof(detail));
+	else
+		snprintf(detail, sizeof(detail), "keyd sent %s.", what);
 	deny_exchange(x, REFUSE_PROVIDER, detail);
 }
 
@@ -130,14 +135,22 @@ reply_failed(struct exchange *x, struct span text)
 	enum refusal no = REFUSE_PROVIDER;
 	char vis[640];
 
+	if (text.len == 0) {
+		reply_bad(x, "a failure without a reason");
+		return;
+	}
+	x->up.failed = text.p[0] == STREAM_UNSENT;
+	text = span_of(text.p + 1, text.len - 1);
 	if (span_starts(text, SPAN("403 ")))
 		no = mitmd_env.providers[x->a->provider].p->registry != NULL
 			 ? REFUSE_PACKAGE
 			 : REFUSE_CREDENTIAL;
-	else if (span_starts(text, SPAN("402 ")))
+	else if (span_starts(text, SPAN("402 ")) ||
+		 span_starts(text, SPAN("429 ")))
 		no = refuse_budget(mitmd_env.providers[x->a->provider]
 				       .p->routes[x->req.route]
-				       .dialect);
+				       .dialect,
+		    text.p[2] == '9');
 	/* The text for the agent follows keyd's status; see stream.h. */
 	if (text.len > 4 && text.p[3] == ' ')
 		text = span_of(text.p + 4, text.len - 4);
@@ -189,6 +202,7 @@ reply_step(struct exchange *x, struct span s)
 	}
 	if (f.type == STREAM_END && f.len == 0 && up->answered &&
 	    up->promised == 0 && usage_rest(x) == 0) {
+		usage_end(x, true);
 		x->front->end(x);
 		return -1;
 	}

@@ -53,12 +53,26 @@ request_stalled(struct exchange *x)
 	x->front->cut(x, true);
 }
 
+/* Returns the time without progress. */
+static uint64_t
+request_idle(const struct exchange *x)
+{
+	uint64_t at = x->progress;
+
+	/*
+	 * An agent that takes the answers of other streams first is not idle.
+	 */
+	if (x->front->waiting(x) != 0 && x->a->taken > at)
+		at = x->a->taken;
+	return loop_now(&mitmd_env.w.loop) - at;
+}
+
 static void
 request_expired(struct loop_timer *t)
 {
 	struct exchange *x = t->arg;
 	struct agent *a = x->a;
-	uint64_t idle = loop_now(&mitmd_env.w.loop) - x->progress;
+	uint64_t idle = request_idle(x);
 
 	agent_hold(a);
 	switch (x->state) {
@@ -107,7 +121,7 @@ request_new(struct agent *a, const struct front *front)
 	x->whole = true;
 	x->up.fd = x->up.io.fd = -1;
 	buf_init(&x->kept, 2 * PROVIDER_MAX_BLOB);
-	hold_init(&x->held);
+	body_hold_init(&x->held);
 	buf_init(&x->up.in, MITMD_MAX_QUEUE);
 	buf_init(&x->up.out, MITMD_MAX_QUEUE);
 	buf_init(&x->part, MITMD_MAX_PART);
@@ -120,6 +134,7 @@ void
 request_begin(struct exchange *x, const struct request *r)
 {
 	x->req = *r;
+	asked_body(x, NULL);
 	x->progress = loop_now(&mitmd_env.w.loop);
 	if (!body_is_held(x)) {
 		exchange_launch(x);
@@ -169,5 +184,8 @@ request_body_end(struct exchange *x)
 	}
 	x->denied = mitmd_denied(x->a, no, 0, p->routes[x->req.route].method,
 	    x->req.path, x->req.why);
-	deny_request(x, no, true);
+	if (no == REFUSE_PUSH)
+		deny_refs(x);
+	else
+		deny_request(x, no, true);
 }

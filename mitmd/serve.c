@@ -193,7 +193,7 @@ on_stream(struct chan *c, const struct msg_STREAM *m, int fd)
 	}
 	a = x->a;
 	agent_hold(a);
-	exchange_stream(x, fd);
+	streams_exchange(x, fd);
 	agent_leave(a);
 	return 0;
 }
@@ -235,7 +235,7 @@ on_refused(struct chan *c, const struct msg_REFUSED *m)
 static int
 on_connection(struct chan *c, const struct msg_CONNECTION *m, int fd)
 {
-	agents_take(fd);
+	agents_take_one(fd);
 	return 0;
 }
 
@@ -289,6 +289,6 @@ mitmd_serve(void)
 	mitmd_env.listener = -1;
 	mitmd_env.accept.fd = -1;
 	mitmd_env.w.start = serve_start;
-	mitmd_env.w.caught_up = agents_caught_up;
+	mitmd_env.w.caught_up = agents_drained;
 	worker_serve(&mitmd_env.w, handlers, nitems(handlers));
 }

@@ -48,6 +48,7 @@ exchange_send(struct exchange *x)
 	    .path = r->path,
 	    .query = r->query,
 	    .length = r->length,
+	    .most = x->asked.out,
 	    .headers = r->headers,
 	};
 
@@ -56,7 +57,7 @@ exchange_send(struct exchange *x)
 			mitmd_sha256(SPAN(""), r->digest);
 		m.body = span_of(r->digest, sizeof(r->digest));
 	}
-	usage_named(x);
+	usage_sent(x);
 	if (!ask_wanted(x)) {
 		worker_send(&mitmd_env.w, ROLE_AUDIT, 0, MSG_REQUEST, &m, -1);
 	} else if (!ask_send(x, &m)) {
@@ -98,6 +99,9 @@ void
 exchange_launch(struct exchange *x)
 {
 	x->up.answered = false;
+	x->up.failed = false;
+	x->up.status = 0;
+	x->up.passed = 0;
 	x->up.write_closed = false;
 	x->up.left = 0;
 	if (x->spare) {
@@ -136,7 +140,7 @@ exchange_dequeue(void)
 }
 
 void
-exchange_stream(struct exchange *x, int fd)
+streams_exchange(struct exchange *x, int fd)
 {
 	if (upstream_open(x, fd) == -1)
 		deny_exchange(x, REFUSE_GONE, NULL);

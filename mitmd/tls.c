@@ -210,12 +210,15 @@ ssize_t
 mitmd_tls_read(struct agent *a, uint8_t *dst, size_t cap)
 {
 	size_t n;
+	int r;
 
 	ERR_clear_error();
-	a->drained = SSL_read_ex(a->ssl, dst, cap, &n) != 1;
-	if (!a->drained)
+	r = SSL_read_ex(a->ssl, dst, cap, &n);
+	/* Only then must the socket show more: an end is reported at once. */
+	a->drained = r != 1 && SSL_get_error(a->ssl, r) == SSL_ERROR_WANT_READ;
+	if (r == 1)
 		return (ssize_t)n;
-	return SSL_get_error(a->ssl, 0) == SSL_ERROR_WANT_READ ? 0 : -1;
+	return a->drained ? 0 : -1;
 }
 
 /*

@@ -53,13 +53,19 @@ send_now(struct agent *a, struct span s)
 static int
 send_rest(struct agent *a, struct span s, ssize_t n)
 {
+	char why[128];
+
 	if (n == -1)
 		return -1;
 	if ((size_t)n == s.len)
 		return 0;
 	send_progress(a);
 	buf_add(&a->out, s.p + n, s.len - (size_t)n);
-	return buf_check(&a->out);
+	if (buf_check(&a->out) == 0)
+		return 0;
+	mitmd_note(a, "%s: closed",
+	    buf_why(&a->out, "the queue for the agent", why, sizeof(why)));
+	return -1;
 }
 
 /* Send, and queue the rest. */

@@ -67,6 +67,20 @@ upstream_write_closed(struct exchange *x)
 	buf_reset(&x->up.out, 0);
 }
 
+/* Returns 0, or -1 after noting that the queue takes no more. */
+static int
+upstream_queued(const struct exchange *x)
+{
+	char why[128];
+
+	if (buf_check(&x->up.out) == 0)
+		return 0;
+	mitmd_note(x->a, "%s: closed",
+	    buf_why(&x->up.out, "the queue of the request's body", why,
+		sizeof(why)));
+	return -1;
+}
+
 /* Write a header and the bytes after it, and queue what is not taken. */
 static int
 upstream_write(struct exchange *x, struct span head, struct span s)
@@ -90,17 +104,17 @@ upstream_write(struct exchange *x, struct span head, struct span s)
 	if (done < head.len) {
 		buf_add(&up->out, head.p + done, head.len - done);
 		if (up->out.failed)
-			return -1;
+			return upstream_queued(x);
 		done = head.len;
 	}
 	done -= head.len;
 	buf_add(&up->out, s.p + done, s.len - done);
-	return buf_check(&up->out);
+	return upstream_queued(x);
 }
 
 /*
- * Write the first bytes of `s` as one frame. Returns how many, or -1 if memory
- * ran out.
+ * Write the first bytes of `s` as one frame. Returns how many, or -1 if the
+ * queue takes no more.
  */
 static ssize_t
 upstream_frame(struct exchange *x, struct span s)
@@ -115,6 +129,7 @@ upstream_frame(struct exchange *x, struct span s)
 		at = arena_take(a, up->stream, &p);
 	if (at != NULL) {
 		p.len = (uint32_t)(s.len < ARENA_SLOT ? s.len : ARENA_SLOT);
+		up->passed += p.len;
 		memcpy(at, s.p, p.len);
 		stream_at_pack(head, up->exchange, &p);
 		if (upstream_write(x, span_of(head, sizeof(head)),
@@ -125,6 +140,7 @@ upstream_frame(struct exchange *x, struct span s)
 	if (s.len > STREAM_MAX_FRAME)
 		s.len = STREAM_MAX_FRAME;
 	f.len = (uint32_t)s.len;
+	up->passed += s.len;
 	/*
 	 * A request that waits for its stream will be the stream's first
 	 * exchange.
@@ -177,7 +193,7 @@ upstream_flush(struct exchange *x)
 			return -1;
 		if ((n = upstream_frame(x, s)) == -1)
 			return -1;
-		hold_take(&x->held, (size_t)n);
+		body_hold_take(&x->held, (size_t)n);
 		if (hold_left(&x->held) == 0)
 			body_drop(x);
 	}

@@ -9,67 +9,91 @@
 
 #include "body/event_stream.h"
 
+_Static_assert(
+    METER_TOKEN == PROTO_TOKEN_BYTES && METER_TEMPLATE == PROTO_TEMPLATE_TOKENS,
+    "keyd estimates as the meter does");
+_Static_assert((int)PROTO_SAID_SILENT == (int)METER_SILENT &&
+		   (int)PROTO_SAID_ENDED == (int)METER_ENDED &&
+		   (int)PROTO_TIER_PRIORITY == (int)METER_PRIORITY &&
+		   (int)PROTO_TIER_FLEX == (int)METER_FLEX &&
+		   (int)PROTO_TIER_BATCH == (int)METER_BATCH,
+    "USAGE has the meter's words");
+
 #define USAGE_MS 250U /* interval between reports about one answer */
 
-/*
- * Bedrock's paths name the model, "us.anthropic.claude-x"; answers of Converse
- * do not. The part before the vendor's name is a region.
- */
-void
-usage_named(struct exchange *x)
+static const struct provider_route *
+usage_route(const struct exchange *x)
 {
 	const struct provider *p = mitmd_env.providers[x->a->provider].p;
-	struct span s = x->req.path, maker = SPAN("anthropic.");
-	const uint8_t *at;
 
-	x->model[0] = '\0';
-	if (p->alphabet != PROVIDER_BEDROCK || !span_starts(s, SPAN("/model/")))
-		return;
-	s = span_of(s.p + 7, s.len - 7);
-	if ((at = memchr(s.p, '/', s.len)) != NULL)
-		s.len = (size_t)(at - s.p);
-	if ((at = memmem(s.p, s.len, maker.p, maker.len)) != NULL) {
-		at += maker.len;
-		s = span_of(at, s.len - (size_t)(at - s.p));
-	}
-	if (span_copy(s, x->model, sizeof(x->model)) == -1)
-		x->model[0] = '\0';
+	return &p->routes[x->req.route];
+}
+
+/* Begin to meter the answer to a request or a message. */
+static void
+usage_open(struct exchange *x, enum meter_format format)
+{
+	meter_begin(&x->meter, format);
+	x->usage = (struct meter_usage){.seen = false};
+	x->usage_at = 0;
+	x->usage_stream = x->up.stream;
+	x->usage_exchange = x->up.exchange;
+	x->metered = true;
+}
+
+void
+usage_sent(struct exchange *x)
+{
+	asked_path(x);
+	x->usage_message = 0;
+	x->metered = false;
+	meter_begin(&x->meter, METER_NONE);
+	/* A WebSocket's turns are its messages. */
+	if (usage_route(x)->turn && !x->req.websocket)
+		usage_open(x, METER_NONE);
 }
 
 void
 usage_begin(struct exchange *x, struct span headers)
 {
-	const struct provider *p = mitmd_env.providers[x->a->provider].p;
 	struct span name, value;
-	enum meter_format format = METER_NONE;
+	enum meter_format format = METER_SSE;
 
 	while (provider_unpack(&headers, &name, &value) == 1) {
 		if (span_is(name, "content-type"))
 			format = meter_format_of(value);
 	}
-	if (!p->routes[x->req.route].turn)
-		format = METER_NONE;
-	meter_begin(&x->meter, format);
-	x->usage = x->before = (struct meter_usage){.seen = false};
-	x->usage_at = 0;
-	x->usage_stream = x->up.stream;
-	x->usage_exchange = x->up.exchange;
+	if (x->metered)
+		meter_begin(&x->meter, format);
 }
 
 static void
 usage_tell(struct exchange *x, const struct meter_usage *u, bool last)
 {
+	const struct meter_usage *a = &x->asked;
+	const struct meter_found *f = &x->meter.found;
+	const struct provider *p = mitmd_env.providers[x->a->provider].p;
 	struct msg_USAGE m = {
 	    .provider = (uint16_t)x->a->provider,
 	    .stream = x->usage_stream,
 	    .exchange = x->usage_exchange,
+	    .message = x->usage_message,
 	    .last = last,
-	    .model = span_str(u->model[0] != '\0' ? u->model : x->model),
-	    .in = x->before.in + u->in,
-	    .out = x->before.out + u->out,
-	    .cache_read = x->before.cache_read + u->cache_read,
-	    .cache_write = x->before.cache_write + u->cache_write,
-	    .reasoning = x->before.reasoning + u->reasoning,
+	    .said = (uint8_t)u->said,
+	    .tier = (uint8_t)(f->tier_said ? u->tier : a->tier),
+	    .fast = f->fast_said ? u->fast : a->fast,
+	    .regional = u->regional || a->regional,
+	    .model = span_str(u->model[0] != '\0' ? u->model : a->model),
+	    .in = u->in,
+	    .out = u->out,
+	    .cache_read = u->cache_read,
+	    .cache_write = u->cache_write,
+	    .reasoning = u->reasoning,
+	    .cache_write_1h = u->cache_write_1h,
+	    .audio_in = u->audio_in,
+	    .audio_out = u->audio_out,
+	    .searches = u->searches,
+	    .cost = p->stated_cost ? u->cost : 0,
 	};
 
 	worker_send(&mitmd_env.w, ROLE_AUDIT, 0, MSG_USAGE, &m, -1);
@@ -92,7 +116,12 @@ usage_feed(struct exchange *x, struct span s)
 	if (x->meter.format == METER_NONE)
 		return;
 	meter_feed(&x->meter, s);
-	if (x->meter.have == 0 ||
+	/* The other messages of a WebSocket have no end that is seen. */
+	if (x->usage_message != 0 && meter_done(&x->meter)) {
+		usage_end(x, true);
+		return;
+	}
+	if (!meter_seen(&x->meter) ||
 	    (x->usage_at != 0 && now - x->usage_at < USAGE_MS))
 		return;
 	meter_read(&x->meter, &u);
@@ -202,47 +231,49 @@ usage_farewell(struct exchange *x, enum refusal no, const char *detail)
 	return true;
 }
 
-/* Add the usage of an earlier turn: an exchange's counts never fall. */
-static void
-usage_add(struct meter_usage *sum, const struct meter_usage *u)
-{
-	sum->seen |= u->seen;
-	sum->in += u->in;
-	sum->out += u->out;
-	sum->cache_read += u->cache_read;
-	sum->cache_write += u->cache_write;
-	sum->reasoning += u->reasoning;
-}
-
 void
 usage_turn(struct exchange *x)
 {
-	const struct provider *p = mitmd_env.providers[x->a->provider].p;
-	struct meter_usage u;
-
-	if (!p->routes[x->req.route].turn)
+	if (!usage_route(x)->turn)
 		return;
-	if (x->meter.format != METER_NONE) {
-		meter_read(&x->meter, &u);
-		if (u.seen)
-			usage_tell(x, &u, false);
-		usage_add(&x->before, &u);
-	}
+	usage_end(x, false);
+	x->usage_message++;
 	/* Each message is metered like the event that it would be over HTTP. */
-	meter_begin(&x->meter, METER_SSE);
-	x->usage = (struct meter_usage){.seen = false};
-	x->usage_at = 0;
+	usage_open(x, METER_SSE);
+	x->up.passed = x->held.size;
+}
+
+/* Returns true if the provider may have begun to answer the request. */
+static bool
+usage_reached(const struct exchange *x)
+{
+	if (x->usage_message != 0)
+		return true;
+	if (x->up.status != 0)
+		return x->up.status < 300;
+	return x->whole && x->up.passed == x->req.length;
 }
 
 void
-usage_end(struct exchange *x)
+usage_end(struct exchange *x, bool complete)
 {
 	struct meter_usage u;
 
-	if (x->meter.format == METER_NONE)
+	if (!x->metered)
 		return;
-	meter_read(&x->meter, &u);
-	x->meter.format = METER_NONE;
-	if (u.seen || x->before.seen)
+	x->metered = false;
+	if (usage_reached(x)) {
+		meter_end(&x->meter, x->up.passed, complete, &u);
 		usage_tell(x, &u, true);
+	} else if (meter_seen(&x->meter)) {
+		meter_read(&x->meter, &u);
+		usage_tell(x, &u, true);
+	}
+	x->meter.format = METER_NONE;
+}
+
+void
+usage_drop(struct exchange *x)
+{
+	x->metered = false;
 }

@@ -106,10 +106,13 @@ ws_message(struct exchange *x)
 	enum refusal no;
 
 	ws->idle = 0;
-	usage_turn(x);
-	if ((no = body_check(x)) == REFUSE_NONE &&
-	    body_frame(x, ws->in.message) == -1)
-		no = REFUSE_HELD;
+	if ((no = body_check(x)) == REFUSE_NONE) {
+		/* It asks for an answer: the one before has no more to say. */
+		if (!x->silent)
+			usage_turn(x);
+		if (body_frame(x, ws->in.message) == -1)
+			no = REFUSE_HELD;
+	}
 	if (no != REFUSE_NONE) {
 		ws_refuse(x, no, ws_code_of(no), x->req.why);
 		return;

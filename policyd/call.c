@@ -28,11 +28,33 @@ work_budget(struct policyd_env *env, struct work *k)
 static void call_go_on(
     struct policyd_env *, struct call *, struct work *, struct span args);
 
+/* Go on with a call that waited for its server, now that its tools are known. */
+static void
+call_listed(struct policyd_env *env, const struct early *e)
+{
+	struct call *call = calls_table_find(&env->calls, e->id);
+	struct span args = span_of(e->args, e->len);
+	struct work k = {.id = e->id,
+	    .server = e->server,
+	    .srv = &env->engine.servers[e->server],
+	    .progress = e->progress};
+
+	k.server_name = span_str(k.srv->name);
+	k.tool = tools_own_name(
+	    &env->sessions[e->server].tools, span_str(e->tool));
+	value_pool_reset(env->pool);
+	k.tree = (struct value *)(uintptr_t)value_decode(env->pool, args);
+	if (call == NULL || k.tree == NULL)
+		return;
+	k.may_ask = !call->cancelled;
+	call_go_on(env, call, &k, args);
+}
+
 /* Go on with a call once icgit has answered, or cannot. */
 static void
 call_led(struct policyd_env *env, const struct remotes_ask *a, struct span urls)
 {
-	struct call *call = calls_find(&env->calls, a->id);
+	struct call *call = calls_table_find(&env->calls, a->id);
 	struct work k = {.id = a->id,
 	    .server = a->server,
 	    .srv = &env->engine.servers[a->server],
@@ -57,8 +79,14 @@ call_go_on(struct policyd_env *env, struct call *call, struct work *k,
     struct span args)
 {
 	struct composed c;
-	enum work_way way = work_decide(env, k);
+	enum work_way way;
 
+	if (early_wanted(env, k) &&
+	    early_keep(env, call, k, args, call_listed) == 0) {
+		value_pool_reset(env->pool);
+		return;
+	}
+	way = work_decide(env, k);
 	if (way == WORK_WAIT) {
 		if (remotes_ask(env, call, k, args, call_led) == 0)
 			return;
@@ -102,8 +130,10 @@ call_take(struct policyd_env *env, const struct msg_CALL *m, const char **why)
 	if (k.server != PROTO_NO_SERVER) {
 		k.srv = &env->engine.servers[k.server];
 		k.server_name = span_str(k.srv->name);
+		k.tool =
+		    tools_own_name(&env->sessions[k.server].tools, m->tool);
 	}
-	if ((call = calls_admit(
+	if ((call = calls_table_admit(
 		 &env->calls, m->id, m->server, m->args.len, why)) == NULL)
 		return -1;
 	value_pool_reset(env->pool);

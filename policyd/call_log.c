@@ -9,30 +9,50 @@
 #include "common/json/json.h"
 #include "redact.h"
 
-/* Paths and URLs are never redacted. */
-static bool
-stays_whole(const struct value *v, void *arg)
+/* Paths stay whole, and so do hosts and paths of addresses. */
+static enum redact_role
+log_role(const struct value *v, void *arg)
 {
 	const struct work *k = arg;
 
 	for (size_t i = 0; i < k->args.n; i++) {
-		if (k->args.values[i].node == v &&
-		    (k->args.values[i].has_path || k->args.values[i].has_url))
-			return true;
+		if (k->args.values[i].node != v)
+			continue;
+		if (k->args.values[i].has_path)
+			return REDACT_PATH;
+		return k->args.values[i].has_url ? REDACT_ADDRESS
+						 : REDACT_JUDGED;
 	}
-	return false;
+	return REDACT_FREE;
+}
+
+struct span
+work_log_text(struct policyd_env *env, struct span text)
+{
+	const struct redact r = {.pool = env->pool,
+	    .known = env->engine.secrets};
+
+	if (!env->engine.redact)
+		return text;
+	/* It is better to say nothing than too much. */
+	return redact_string(&r, text, &text) == -1 ? SPAN(MASK_HIDDEN) : text;
 }
 
 void
 work_log(struct policyd_env *env, struct work *k, struct composed *c)
 {
 	size_t before = env->line.len;
+	struct redact how = {.pool = env->pool,
+	    .secrets = env->engine.redact,
+	    .known = env->engine.secrets,
+	    .role = log_role,
+	    .arg = k};
 	int r;
 
-	r = redact_tree(k->tree, env->pool, env->engine.redact, stays_whole, k);
-	if (r == 0)
+	if ((r = redact_tree(&how, k->tree)) == 0)
 		return;
 	c->redacted = true;
+	c->judged_whole = r == 1 && !how.judged;
 	c->log_off = (uint32_t)before;
 	if (r == -1 || json_write(&env->line, k->tree) == -1)
 		buf_adds(&env->line, "{}");

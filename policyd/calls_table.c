@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 void
-calls_init(struct calls *cs)
+calls_table_init(struct calls *cs)
 {
 	memset(cs, 0, sizeof(*cs));
 	for (unsigned i = 0; i < CALLS_MAX; i++) {
@@ -26,7 +26,7 @@ bucket(struct calls *cs, uint64_t id)
 }
 
 struct call *
-calls_admit(struct calls *cs, uint64_t id, uint16_t server, size_t bytes,
+calls_table_admit(struct calls *cs, uint64_t id, uint16_t server, size_t bytes,
     const char **why)
 {
 	struct call *c;
@@ -69,7 +69,7 @@ calls_admit(struct calls *cs, uint64_t id, uint16_t server, size_t bytes,
 }
 
 struct call *
-calls_find(struct calls *cs, uint64_t id)
+calls_table_find(struct calls *cs, uint64_t id)
 {
 	uint16_t at = *bucket(cs, id);
 
@@ -79,7 +79,7 @@ calls_find(struct calls *cs, uint64_t id)
 }
 
 void
-calls_end(struct calls *cs, struct call *c)
+calls_table_end(struct calls *cs, struct call *c)
 {
 	uint16_t at = (uint16_t)(c - cs->list), *p = bucket(cs, c->id);
 	size_t owed =

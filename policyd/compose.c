@@ -5,6 +5,7 @@
  */
 #include "compose.h"
 
+#include "common/ipc/proto.h"
 #include "common/json/json.h"
 
 static uint32_t
@@ -79,16 +80,33 @@ compose_initialized(struct buf *b)
 int
 compose_tools_list(struct buf *b, uint32_t seq, struct span cursor)
 {
+	return compose_list(b, 't', "tools/list", seq, cursor);
+}
+
+int
+compose_list(struct buf *b, char letter, const char *method, uint32_t seq,
+    struct span cursor)
+{
 	buf_printf(b,
-	    "{\"id\":\"t%u\",\"jsonrpc\":\"2.0\","
-	    "\"method\":\"tools/list\"",
-	    seq);
+	    "{\"id\":\"%c%u\",\"jsonrpc\":\"2.0\","
+	    "\"method\":\"%s\"",
+	    letter, seq, method);
 	if (cursor.len != 0) {
 		buf_adds(b, ",\"params\":{\"cursor\":");
 		(void)json_write_string(b, cursor);
 		buf_addc(b, '}');
 	}
 	buf_adds(b, "}\n");
+	return done(b);
+}
+
+int
+compose_log_level(struct buf *b, unsigned level)
+{
+	buf_printf(b,
+	    "{\"id\":\"l\",\"jsonrpc\":\"2.0\",\"method\":"
+	    "\"logging/setLevel\",\"params\":{\"level\":\"%s\"}}\n",
+	    proto_level_name(level));
 	return done(b);
 }
 
@@ -109,6 +127,18 @@ compose_pong(struct buf *b, bool string, struct span rid)
 	buf_addc(b, '{');
 	add_rid(b, string, rid);
 	buf_adds(b, ",\"result\":{}}\n");
+	return done(b);
+}
+
+int
+compose_roots(struct buf *b, bool string, struct span rid, bool workspace)
+{
+	buf_addc(b, '{');
+	add_rid(b, string, rid);
+	buf_printf(b, ",\"result\":{\"roots\":[%s]}}\n",
+	    workspace ? "{\"name\":\"workspace\",\"uri\":"
+			"\"file:///workspace\"}"
+		      : "");
 	return done(b);
 }
 

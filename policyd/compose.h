@@ -15,7 +15,9 @@ struct composed {
 	uint32_t line_len;
 	uint32_t args_off, args_len;
 	uint32_t log_off, log_len;
+	uint32_t named_off, named_len;
 	bool redacted;
+	bool judged_whole;	/* it still has all that rules judge */
 };
 
 /*
@@ -31,6 +33,13 @@ int compose_initialize(struct buf *);
 int compose_initialized(struct buf *);
 /* The id is "t<seq>". An empty cursor asks for the first page. */
 int compose_tools_list(struct buf *, uint32_t seq, struct span cursor);
+/* The same for another list; the id begins with this letter. */
+int compose_list(struct buf *, char letter, const char *method, uint32_t seq,
+    struct span cursor);
+/* Set the least level of what the server logs. */
+int compose_log_level(struct buf *, unsigned level);
+/* Answer roots/list: the workspace, or nothing. */
+int compose_roots(struct buf *, bool string, struct span rid, bool workspace);
 /* Answer a ping, or refuse any other request of a server. */
 int compose_pong(struct buf *, bool string, struct span rid);
 int compose_unknown(struct buf *, bool string, struct span rid);

@@ -172,6 +172,10 @@ put_resource(struct buf *b, const struct arg_value *v, size_t verb)
 	member(b, "{\"argument\":", v->arg->name);
 	if (v->has_path && !span_eq(v->path.host, value_text(v)))
 		member(b, ",\"host\":", v->path.host);
+	if (v->has_path && v->path.npassed != 0) {
+		buf_addc(b, ',');
+		named_put(b, &v->path);
+	}
 	if (value_is_led(v))
 		buf_adds(b, ",\"remote\":true");
 	member(b, ",\"role\":", span_str(arg_role_name(verbs[verb].role)));
@@ -276,6 +280,21 @@ homely(const struct policyd_env *env, const struct arg_value *v,
 	return span_of(dst, text.len - n + 1);
 }
 
+/* Add the name by which a link leads to the value that was just added. */
+static void
+effect_named(struct buf *b, unsigned n, const struct policyd_env *env,
+    const struct arg_value *v)
+{
+	char home[4097];
+
+	if (!v->has_path || v->path.npassed == 0 || n > DETAILS_NAMED ||
+	    b->len > DETAILS_EFFECT)
+		return;
+	buf_adds(b, " (named ");
+	effect_value(b, homely(env, v, v->path.named, home, sizeof(home)));
+	buf_addc(b, ')');
+}
+
 static int
 call_effect(struct details *d, struct policyd_env *env, const struct work *k,
     unsigned *found)
@@ -295,6 +314,7 @@ call_effect(struct details *d, struct policyd_env *env, const struct work *k,
 				continue;
 			effect_add(&b, verbs[i].verb, &n,
 			    homely(env, v, value_text(v), home, sizeof(home)));
+			effect_named(&b, n, env, v);
 		}
 		*found += n;
 		effect_more(&b, n, DETAILS_NAMED);

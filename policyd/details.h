@@ -21,7 +21,8 @@ struct details {
 	 * {"asks":[{"reason","role","rule"}],"resources":[{"argument","role",
 	 * "value"}]}: canonical JSON after the arguments, both arrays worst
 	 * first. A value with several roles has them in "roles"; the URL behind
-	 * a git remote has "remote":true.
+	 * a git remote has "remote":true; a path to which links lead has
+	 * "links":[...] and "named".
 	 */
 	struct buf text; /* the arguments, then that JSON */
 	size_t args;     /* length of the arguments */

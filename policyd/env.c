@@ -14,9 +14,13 @@ int
 policyd_init(struct policyd_env *e, struct loop *loop)
 {
 	e->loop = loop;
+	TAILQ_INIT(&e->early);
 	e->server_gone = call_server_gone;
+	e->server_listed = early_listed;
+	e->limits = (struct session_limits){
+	    PROTO_TOOL_BYTES, PROTO_SERVER_BYTES, PROTO_LIST_BYTES};
 	buf_init(&e->line, WORK_MAX_LINE);
-	calls_init(&e->calls);
+	calls_table_init(&e->calls);
 	reload_init(&e->reload);
 	if (engine_init(&e->engine) == -1 ||
 	    (e->breaker = breaker_new()) == NULL ||
@@ -37,6 +41,7 @@ policyd_free(struct policyd_env *e)
 	hold_free_all(&e->holds);
 	asks_free(e);
 	remotes_free(&e->remotes);
+	early_free(e);
 	instances_free(e);
 	grants_free(&e->grants);
 	pins_free(&e->pins);

@@ -104,7 +104,7 @@ static void
 refuse(struct policyd_env *env, struct instance *i, struct work *k,
     enum proto_hold how, struct span answer)
 {
-	struct call *call = calls_find(&env->calls, i->hold.id);
+	struct call *call = calls_table_find(&env->calls, i->hold.id);
 
 	k->d.status = PROTO_DENY;
 	k->answer = answer;
@@ -222,7 +222,7 @@ due(struct loop_timer *t)
 static void
 release(struct policyd_env *env, struct instance *i)
 {
-	struct call *call = calls_find(&env->calls, i->hold.id);
+	struct call *call = calls_table_find(&env->calls, i->hold.id);
 	struct span rule, reason;
 	struct composed c;
 	struct work k;

@@ -25,19 +25,30 @@ find_tool(
 		return work_refuse_plain(env, k, "server-gone",
 		    reason_printf(env->pool, "Server \"%s\" has ended: %s",
 			k->srv->name, s->text),
-		    "\nDo not retry: it will not be started again in this session.");
+		    "\nDo not retry: it will not be started again in this "
+		    "session.");
 	if (s != NULL && s->listed && s->state != PROTO_STATE_READY)
 		return work_refuse_plain(env, k, "server-starting",
 		    reason_printf(env->pool,
 			"Server \"%s\" ended and is being started again",
 			k->srv->name),
 		    "\nTry again in a moment.");
-	if (s != NULL && (*tool = tools_find(&s->tools, k->tool)) != NULL) {
-		if (pins_usable(*tool))
+	if (s != NULL && parts_is(k->tool) && s->state == PROTO_STATE_READY)
+		return WORK_FORWARD;
+	if (s != NULL && (*tool = tools_find(&s->tools, k->tool)) != NULL &&
+	    !(*tool)->words) {
+		if (tools_offered(*tool))
 			return WORK_FORWARD;
+		if ((*tool)->crowded)
+			return work_refuse(k, "tool-left-out",
+			    SPAN("The tools of all servers have more and "
+				 "longer definitions than this session "
+				 "offers. The user can raise the limit: "
+				 "toolDefinitions.maxTotalKiB in config.json"));
 		return work_refuse(k, "tool-quarantined",
 		    pins_reason(env, k->srv->name, *tool));
 	}
+	*tool = NULL;
 	if (s != NULL && s->state != PROTO_STATE_READY)
 		return work_refuse_plain(env, k, "server-starting",
 		    reason_printf(env->pool,
@@ -175,6 +186,14 @@ work_judge(
 	struct request r;
 
 	k->args.tree = k->tree;
+	if (parts_is(k->tool)) {
+		if (parts_judge(env, k) == WORK_REFUSE)
+			return WORK_REFUSE;
+		if (k->d.status == PROTO_ESCALATE)
+			g = tool_grant_apply(env, k);
+		k->grant = g == NULL ? 0 : g->id;
+		return outcome(env, k);
+	}
 	if (k->srv->virtual)
 		return virtual_judge(env, k, tool) == WORK_REFUSE
 			   ? WORK_REFUSE

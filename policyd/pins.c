@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The pin of a tool is the SHA-256 of its definition, as the agent would see
- * it, and of the digest of the command that its server was started with. The
- * server contributes nothing but the definition.
+ * The pin of a tool is the SHA-256 of its definition, as its server wrote it,
+ * and of the digest of the command that its server was started with. The agent
+ * sees what was made of that definition and of nothing else. The server
+ * contributes nothing but the definition.
  */
 #include "pins.h"
 
@@ -14,7 +15,8 @@
 #include "common/sha256.h"
 #include "policyd.h"
 
-#define NAME_MAX_FULL 132U /* server__tool */
+/* server__tool */
+#define NAME_MAX_FULL (64U + 2U + PROTO_MAX_TOOL_NAME + 1U)
 
 static struct pin *
 pin_find(struct pins *ps, uint16_t server, struct span tool)
@@ -28,12 +30,13 @@ pin_find(struct pins *ps, uint16_t server, struct span tool)
 }
 
 int
-pins_add(struct pins *ps, uint16_t server, struct span tool, struct span digest)
+pins_add(struct pins *ps, uint16_t server, struct span tool, struct span digest,
+    struct span definition)
 {
 	struct pin p = {.server = server}, *more;
 	size_t cap;
 
-	if (digest.len != PIN_DIGEST ||
+	if (digest.len != PIN_DIGEST || definition.len % PIN_DIGEST != 0 ||
 	    span_copy(tool, p.tool, sizeof(p.tool)) == -1) {
 		errno = EINVAL;
 		return -1;
@@ -55,6 +58,8 @@ pins_add(struct pins *ps, uint16_t server, struct span tool, struct span digest)
 		ps->cap = cap;
 	}
 	memcpy(p.digest, digest.p, PIN_DIGEST);
+	if ((p.known = definition.len != 0))
+		memcpy(p.defined, definition.p, PIN_DIGEST);
 	ps->list[ps->n++] = p;
 	ps->known[server] = true;
 	return 0;
@@ -77,7 +82,7 @@ pins_skeleton(struct span name, char *dst)
 
 		if (c >= 'A' && c <= 'Z')
 			c = (char)(c - 'A' + 'a');
-		if (c == '_' || c == '-')
+		if (c == '_' || c == '-' || c == '.')
 			continue;
 		if (c == '0')
 			c = 'o';
@@ -97,13 +102,13 @@ pins_skeleton(struct span name, char *dst)
 }
 
 static void
-digest_of(const struct server *srv, const struct session_tool *t,
-    uint8_t digest[PIN_DIGEST])
+digest_of(const struct server *srv, struct session_tool *t)
 {
 	const struct span all[] = {
-	    t->json, SPAN("\n"), span_of(srv->command, sizeof(srv->command))};
+	    t->pinned, SPAN("\n"), span_of(srv->command, sizeof(srv->command))};
 
-	sha256_spans(all, 3, digest);
+	sha256_spans(all, 3, t->digest);
+	sha256_span(t->pinned, t->defined);
 }
 
 static struct span
@@ -195,6 +200,24 @@ drifted(const struct policyd_env *env, const struct server *srv,
 	return false;
 }
 
+static bool
+usable(enum proto_tool state)
+{
+	switch (state) {
+	case PROTO_TOOL_OK:
+	case PROTO_TOOL_FIRST:
+	case PROTO_TOOL_TRUSTED:
+		return true;
+	case PROTO_TOOL_NEW:
+	case PROTO_TOOL_CHANGED:
+	case PROTO_TOOL_LOOKALIKE:
+	case PROTO_TOOL_DRIFTED:
+	case PROTO_TOOL_GONE:
+		break;
+	}
+	return false;
+}
+
 static void
 tell(struct policyd_env *env, uint16_t server, const struct session_tool *t,
     enum proto_tool state, const char *other)
@@ -203,22 +226,27 @@ tell(struct policyd_env *env, uint16_t server, const struct session_tool *t,
 	struct msg_TOOL_SEEN m = {
 	    .server = server,
 	    .state = (uint8_t)state,
+	    .same = state == PROTO_TOOL_CHANGED && t->as_pinned,
 	    .tool = t->name,
 	    .digest = span_of(t->digest, sizeof(t->digest)),
 	    .other = span_str(other),
-	    .text = t->json,
+	    .text = t->pinned,
 	};
 
-	if (ps->told == PINS_TOLD) {
-		log_warnx("tools change too often: no more is told of them");
-		ps->told++;
+	if (ps->told[server] == PINS_TOLD) {
+		log_warnx("server %s changes its tools too often: no more is "
+			  "told of them",
+		    env->engine.servers[server].name);
+		ps->told[server]++;
 	}
-	if (ps->told > PINS_TOLD)
+	if (ps->told[server] > PINS_TOLD)
 		return;
-	ps->told++;
-	if (m.text.len > 65536 || m.text.len > PINS_TOLD_BYTES - ps->told_bytes)
+	ps->told[server]++;
+	/* A tool that may be used by now, or is gone, need not be shown. */
+	if (state == PROTO_TOOL_OK || state == PROTO_TOOL_GONE ||
+	    m.text.len > PINS_TOLD_BYTES - ps->told_bytes[server])
 		m.text = span_of(NULL, 0);
-	ps->told_bytes += m.text.len;
+	ps->told_bytes[server] += m.text.len;
 	env->send(env, ROLE_AUDIT, MSG_TOOL_SEEN, &m);
 }
 
@@ -234,16 +262,21 @@ is_pinned(struct policyd_env *env, const struct session *s,
 /* Compare the tool with its pin. */
 static enum proto_tool
 compare(struct policyd_env *env, const struct session *s,
-    const struct session_tool *t, bool first, char other[NAME_MAX_FULL])
+    struct session_tool *t, bool first, char other[NAME_MAX_FULL])
 {
 	const struct pin *p = pin_find(&env->pins, s->index, t->name);
 	enum proto_tool state;
 
 	if (is_pinned(env, s, t))
 		return PROTO_TOOL_OK;
-	state = p != NULL ? PROTO_TOOL_CHANGED
-		: first   ? PROTO_TOOL_FIRST
-			  : PROTO_TOOL_NEW;
+	t->as_pinned = p != NULL && p->known &&
+		       memcmp(p->defined, t->defined, PIN_DIGEST) == 0;
+	state = p != NULL           ? PROTO_TOOL_CHANGED
+		: first || t->words ? PROTO_TOOL_FIRST
+				    : PROTO_TOOL_NEW;
+	/* Earlier versions had no pins of instructions. */
+	if (t->words)
+		return state;
 	return looks_like(env, s, t, other) ? PROTO_TOOL_LOOKALIKE : state;
 }
 
@@ -276,10 +309,13 @@ judge(struct policyd_env *env, struct session *s, struct session_tool *t,
 	t->state = srv->own ? PROTO_TOOL_OK : compare(env, s, t, first, other);
 	if (t->state == PROTO_TOOL_FIRST &&
 	    pins_add(&env->pins, s->index, t->name,
-		span_of(t->digest, PIN_DIGEST)) == -1)
+		span_of(t->digest, PIN_DIGEST),
+		span_of(t->defined, PIN_DIGEST)) == -1)
 		t->state = PROTO_TOOL_NEW;
 	t->told = t->state;
-	if (t->state != PROTO_TOOL_OK && !told_before(&was, t, t->state))
+	/* One that is again as pinned is told of, if it was not before. */
+	if ((t->state != PROTO_TOOL_OK || !usable(was.state)) &&
+	    !told_before(&was, t, t->state))
 		tell(env, s->index, t, t->state, other);
 	if (!pins_usable(t) || !drifted(env, srv, t))
 		return;
@@ -289,6 +325,17 @@ judge(struct policyd_env *env, struct session *s, struct session_tool *t,
 		t->state = PROTO_TOOL_DRIFTED;
 	if (!told_before(&was, t, PROTO_TOOL_DRIFTED))
 		tell(env, s->index, t, PROTO_TOOL_DRIFTED, "");
+}
+
+/* Tell of tools that were in quarantine and are not listed any more. */
+static void
+judge_gone(struct policyd_env *env, const struct session *s,
+    const struct session_tools *old)
+{
+	for (size_t i = 0; i < old->n; i++)
+		if (!usable(old->list[i].told) &&
+		    tools_find(&s->tools, old->list[i].name) == NULL)
+			tell(env, s->index, &old->list[i], PROTO_TOOL_GONE, "");
 }
 
 void
@@ -305,7 +352,7 @@ pins_judge(
 	for (size_t i = 0; i < s->tools.n; i++) {
 		t = &s->tools.list[i];
 		if (old != &s->tools)
-			digest_of(srv, t, t->digest);
+			digest_of(srv, t);
 		t->state = srv->own || is_pinned(env, s, t) ? PROTO_TOOL_OK
 							    : PROTO_TOOL_NEW;
 	}
@@ -313,6 +360,8 @@ pins_judge(
 		t = &s->tools.list[i];
 		judge(env, s, t, first, tools_find(old, t->name));
 	}
+	if (old != &s->tools)
+		judge_gone(env, s, old);
 	if (s->tools.n != 0)
 		env->pins.known[s->index] = true;
 }
@@ -320,18 +369,7 @@ pins_judge(
 bool
 pins_usable(const struct session_tool *t)
 {
-	switch (t->state) {
-	case PROTO_TOOL_OK:
-	case PROTO_TOOL_FIRST:
-	case PROTO_TOOL_TRUSTED:
-		return true;
-	case PROTO_TOOL_NEW:
-	case PROTO_TOOL_CHANGED:
-	case PROTO_TOOL_LOOKALIKE:
-	case PROTO_TOOL_DRIFTED:
-		break;
-	}
-	return false;
+	return usable(t->state);
 }
 
 struct span
@@ -353,6 +391,13 @@ pins_reason(
 		    "Tool %s__%.*s has arguments that its annotation does not "
 		    "cover. The user can add them: icctl mcp annotate %s, then "
 		    "icctl policy reload",
+		    server, n, p, server);
+	if (t->state == PROTO_TOOL_CHANGED && t->as_pinned)
+		return reason_printf(env->pool,
+		    "Tool %s__%.*s is in quarantine: the entry of its server "
+		    "in "
+		    "mcp-servers.json was changed, and the user has not "
+		    "approved that yet: icctl trust %s",
 		    server, n, p, server);
 	return reason_printf(env->pool,
 	    "Tool %s__%.*s is in quarantine: %s. The user can look at it and "
@@ -383,10 +428,14 @@ pins_trust(struct policyd_env *env, const struct msg_TRUST_GO *m)
 		tell(env, m->server, t, t->state, "");
 		return false;
 	}
-	if ((p = pin_find(&env->pins, m->server, t->name)) != NULL)
+	if ((p = pin_find(&env->pins, m->server, t->name)) != NULL) {
 		memcpy(p->digest, t->digest, PIN_DIGEST);
-	else if (pins_add(&env->pins, m->server, t->name, m->digest) == -1)
+		memcpy(p->defined, t->defined, PIN_DIGEST);
+		p->known = true;
+	} else if (pins_add(&env->pins, m->server, t->name, m->digest,
+		       span_of(t->defined, PIN_DIGEST)) == -1) {
 		return false;
+	}
 	tell(env, m->server, t, PROTO_TOOL_TRUSTED, "");
 	judge(env, s, t, false, t);
 	return true;

@@ -11,9 +11,9 @@
 #include "common/ipc/proto.h"
 
 #define PINS_MAX	16384U
-#define PINS_TOLD	8000U		/* TOOL_SEEN messages of one session
-					   ... */
-#define PINS_TOLD_BYTES	(16U << 20)	/* ... and bytes of definitions in
+#define PINS_TOLD	4000U		/* TOOL_SEEN messages about one server
+					   in a session ... */
+#define PINS_TOLD_BYTES	(8U << 20)	/* ... and bytes of definitions in
 					   them */
 #define PIN_DIGEST	32U
 
@@ -24,24 +24,27 @@ struct session_tools;
 
 struct pin {
 	uint16_t server;
-	char tool[65];
+	char tool[PROTO_MAX_TOOL_NAME + 1];
 	uint8_t digest[PIN_DIGEST];
+	uint8_t defined[PIN_DIGEST];	/* digest of the definition alone ... */
+	bool known;			/* ... if it is known */
 };
 
 struct pins {
 	struct pin *list;
 	size_t n, cap;
 	bool known[PROTO_MAX_SERVERS];	/* was used in an earlier session */
-	unsigned told;
-	size_t told_bytes;
+	unsigned told[PROTO_MAX_SERVERS];
+	size_t told_bytes[PROTO_MAX_SERVERS];
 };
 
 /*
- * Add a pin that icsupervisor sends before START. Returns 0, or -1 with errno
- * EEXIST, ENOBUFS or ENOMEM.
+ * Add a pin that icsupervisor sends before START. `definition` is the digest of
+ * the definition alone, or empty. Returns 0, or -1 with errno EINVAL, EEXIST,
+ * ENOBUFS or ENOMEM.
  */
 int pins_add(struct pins *, uint16_t server, struct span tool,
-    struct span digest);
+    struct span digest, struct span definition);
 void pins_free(struct pins *);
 
 /*

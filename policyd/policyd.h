@@ -13,9 +13,11 @@
 #include "breaker.h"
 #include "common/ipc/worker.h"
 #include "compose.h"
+#include "early.h"
 #include "engine/eval.h"
 #include "instance.h"
 #include "outside.h"
+#include "parts/parts.h"
 #include "pins.h"
 #include "reload.h"
 #include "remotes.h"
@@ -23,9 +25,9 @@
 
 /*
  * Timers: expiry of holds and asks, the first listing, remotes, the budget's
- * report, instances, and one for each session.
+ * report, instances, and two for each session.
  */
-#define POLICYD_TIMERS (6 + PROTO_MAX_SERVERS)
+#define POLICYD_TIMERS (6 + 2 * PROTO_MAX_SERVERS)
 
 enum call_state { CALL_FREE, CALL_ASKING, CALL_HELD, CALL_RELEASED };
 
@@ -83,6 +85,7 @@ struct policyd_env {
 	struct holds holds;
 	struct asks asks;
 	struct remotes remotes;
+	struct early_calls early;
 	struct instance instances[INSTANCE_MAX];
 	unsigned ending;		/* dropped instances that have not
 					   ended yet */
@@ -99,9 +102,14 @@ struct policyd_env {
 	struct loop_timer hold_timer, list_timer;
 	/* Shared by all instances; they have no session with a timer. */
 	struct loop_timer instance_timer;
+	struct session_limits limits;
 	bool started, list_late;
+	bool parts_told;		/* PARTS was sent */
+	uint8_t log_level;		/* one more than the level, or 0 */
 	void (*send)(struct policyd_env *, enum role, enum msg_type,
 	    const void *msg);
+	/* Called when a server has listed its tools, or its session has ended. */
+	void (*server_listed)(struct policyd_env *, uint16_t server);
 	/* Called when a server's session has ended. */
 	void (*server_gone)(struct policyd_env *, uint16_t server);
 };
@@ -111,12 +119,12 @@ int policyd_init(struct policyd_env *, struct loop *);
 void policyd_free(struct policyd_env *);
 
 /* calls_table.c: admission. */
-void calls_init(struct calls *);
+void calls_table_init(struct calls *);
 /* Returns NULL with *why: a limit that an honest mcp-proxyd would have kept. */
-struct call *calls_admit(struct calls *, uint64_t id, uint16_t server,
+struct call *calls_table_admit(struct calls *, uint64_t id, uint16_t server,
     size_t bytes, const char **why);
-struct call *calls_find(struct calls *, uint64_t id);
-void calls_end(struct calls *, struct call *);
+struct call *calls_table_find(struct calls *, uint64_t id);
+void calls_table_end(struct calls *, struct call *);
 /* Report to mcp-proxyd the calls that ended since the last report. */
 void calls_credit(struct policyd_env *);
 
@@ -149,8 +157,8 @@ struct work {
 	struct server *srv;
 	struct annot_tool *annot;
 	struct call_args args;
-	bool may_ask;			/* may wait until icgit resolved its
-					   remotes */
+	bool may_ask;			/* may wait for its server's tools, or
+					   until icgit resolved its remotes */
 	struct span urls;		/* icgit's answer; p == NULL: unknown */
 	struct outside outside;		/* the objects that its server cannot
 					   see */
@@ -162,6 +170,12 @@ struct work {
 
 /* WORK_WAIT: only with may_ask, before the decision. */
 enum work_way { WORK_REFUSE, WORK_FORWARD, WORK_ASK, WORK_WAIT };
+
+/*
+ * parts_judge.c: decide about a request for a part of a server that is there.
+ * Returns WORK_REFUSE with the reason, or WORK_FORWARD with the decision in `k`.
+ */
+enum work_way parts_judge(struct policyd_env *, struct work *);
 
 /* probe.c: a question of `icctl policy`. Returns 0, or -1 with *why. */
 int probe_eval(struct policyd_env *, const struct msg_EVAL *,
@@ -357,6 +371,17 @@ enum work_way work_again(struct policyd_env *, const struct hold *,
  * line.
  */
 void work_log(struct policyd_env *, struct work *, struct composed *);
+/* Returns a text as the log may have it: with secrets masked. */
+struct span work_log_text(struct policyd_env *, struct span);
+/*
+ * named.c: append the names by which links lead to the call's paths to env->line,
+ * as canonical JSON; nothing if there are none:
+ *   [{"argument","links":[...],"named","value"}]
+ * Returns 0, or -1 if they are too long.
+ */
+int named_compose(struct buf *, const struct work *, struct composed *);
+/* Write the members links and named of a path that leads through links. */
+void named_put(struct buf *, const struct path *);
 /* gitdir.c: record the directory that later calls of git will work in. */
 void work_note_git_dir(struct policyd_env *, const struct work *);
 

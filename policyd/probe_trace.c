@@ -90,13 +90,27 @@ value_text(const struct arg_value *v)
 	return v->has_url ? v->url.text : v->text;
 }
 
+/* Returns ", and as NAME" for a path to which links lead, or "". */
+static const char *
+named_text(const struct arg_value *v, char *text, size_t cap)
+{
+	char vis[700];
+
+	text[0] = '\0';
+	if (v->has_path && v->path.npassed != 0)
+		snprintf(text, cap,
+		    ", and by rules that deny or ask also as %s",
+		    log_vis(v->path.named, vis, sizeof(vis)));
+	return text;
+}
+
 /* Write the canonical form of each value with a role. */
 static void
 tell_values(struct probe *p)
 {
 	const struct work *k = p->work;
 	const struct arg_value *v;
-	char vis[700], arg[200];
+	char vis[700], arg[200], named[800];
 
 	if (p->told)
 		return;
@@ -106,9 +120,10 @@ tell_values(struct probe *p)
 		v = &k->args.values[i];
 		if (!v->has_path && !v->has_url)
 			continue;
-		tell(p, "value", "%s: judged as %s%s",
+		tell(p, "value", "%s: judged as %s%s%s",
 		    log_vis(v->arg->name, arg, sizeof(arg)),
 		    log_vis(value_text(v), vis, sizeof(vis)),
+		    named_text(v, named, sizeof(named)),
 		    !v->has_path ? ""
 		    : eval_in_sandbox(&p->env->engine, &v->path)
 			? " (in the workspace)"
@@ -163,7 +178,13 @@ tell_miss(
 		return;
 	}
 	log_vis(value_text(v), vis, sizeof(vis));
-	if (strcmp(what, "paths") == 0)
+	if (strcmp(what, "paths") == 0 &&
+	    eval_within(e, &v->path, &e->places.list[e->sets[i].place]))
+		tell_rule(p, i, role, false,
+		    "%s: no: if.paths: a link leads to %s that \"links\" does "
+		    "not list",
+		    name, vis);
+	else if (strcmp(what, "paths") == 0)
 		tell_rule(p, i, role, false,
 		    "%s: no: if.paths: %s is not "
 		    "within %s; it would match (then %s) if it were",

@@ -1,305 +1,147 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Masks secrets for the log. Its input comes from the agent. It is a help, not
- * a boundary: secrets of unknown form stay. One pass, no backtracking.
+ * Redacts arguments for the log. Its input comes from the agent. It is a help,
+ * not a boundary: secrets of unknown form stay.
  */
 #include "redact.h"
 
-#include <errno.h>
-
 #include "common/sha256.h"
 
-#define DIGITS_MIN 13U
-#define DIGITS_MAX 19U
-#define SSN_DIGITS 9U
-
-struct key_kind {
-	const char *prefix;
-	size_t least; /* minimum length after the prefix */
-	bool exact;
-	const char *more; /* allowed in addition to letters and digits */
-};
-
-#define KEY_KINDS(K)                                                           \
-	K("sk-", 20, false, "-_")                                              \
-	K("ghp_", 36, true, "")                                                \
-	K("xoxb-", 20, false, "-")                                             \
-	K("xoxp-", 20, false, "-")                                             \
-	K("AKIA", 16, true, "")
-
-static const struct key_kind kinds[] = {
-#define KEY_KIND(...) {__VA_ARGS__},
-    KEY_KINDS(KEY_KIND)
-#undef KEY_KIND
-};
-
-static bool
-is_digit(uint8_t c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool
-is_word(uint8_t c)
-{
-	static const bool words[UINT8_MAX + 1] = {['0' ... '9'] = true,
-	    ['a' ... 'z'] = true,
-	    ['A' ... 'Z'] = true,
-	    ['_'] = true};
-
-	return words[c];
-}
-
-static bool
-boundary(struct span s, size_t at)
-{
-	return at >= s.len || !is_word(s.p[at]);
-}
-
-static bool
-luhn(const uint8_t *digits, size_t n)
-{
-	unsigned sum = 0, d;
-
-	for (size_t i = 0; i < n; i++) {
-		d = digits[n - 1 - i] - (unsigned)'0';
-		if (i % 2 == 1 && (d *= 2) > 9)
-			d -= 9;
-		sum += d;
-	}
-	return sum % 10 == 0;
-}
-
-/*
- * Match a card number at s.p[at]. Returns its length, or 0; its mask is in
- * `dst`.
- */
-static size_t
-match_card(struct span s, size_t at, uint8_t *dst, size_t *n)
-{
-	uint8_t digits[DIGITS_MAX];
-	size_t ends[DIGITS_MAX], count = 0, i = at;
-
-	while (i < s.len && count < DIGITS_MAX) {
-		if (count != 0 && (s.p[i] == ' ' || s.p[i] == '-') &&
-		    i + 1 < s.len && is_digit(s.p[i + 1]))
-			i++;
-		if (!is_digit(s.p[i]))
-			break;
-		digits[count] = s.p[i];
-		ends[count++] = ++i;
-	}
-	for (; count >= DIGITS_MIN; count--) {
-		if (!boundary(s, ends[count - 1]) || !luhn(digits, count))
-			continue;
-		memcpy(dst, digits, 4);
-		dst[4] = ' ';
-		memset(dst + 5, '*', count - 8);
-		dst[count - 3] = ' ';
-		memcpy(dst + count - 2, digits + count - 4, 4);
-		*n = count + 2;
-		return ends[count - 1] - at;
-	}
-	return 0;
-}
-
-/* Match a US social security number. */
-static size_t
-match_ssn(struct span s, size_t at, uint8_t *dst, size_t *n)
-{
-	uint8_t d[SSN_DIGITS];
-	size_t i = at, count = 0;
-
-	while (count < SSN_DIGITS && i < s.len) {
-		if ((count == 3 || count == 5) &&
-		    (s.p[i] == '-' || s.p[i] == ' '))
-			i++;
-		if (i >= s.len || !is_digit(s.p[i]))
-			return 0;
-		d[count++] = s.p[i++];
-	}
-	if (count < SSN_DIGITS || !boundary(s, i) || d[0] == '9' ||
-	    memcmp(d, "000", 3) == 0 || memcmp(d, "666", 3) == 0 ||
-	    memcmp(d + 3, "00", 2) == 0 || memcmp(d + 5, "0000", 4) == 0)
-		return 0;
-	memcpy(dst, "***-**-", 7);
-	memcpy(dst + 7, d + 5, 4);
-	*n = 11;
-	return i - at;
-}
-
-static size_t
-match_key(struct span s, size_t at, uint8_t *dst, size_t *n)
-{
-	struct span rest = span_of(s.p + at, s.len - at);
-	size_t i, len;
-
-	for (size_t k = 0; k < nitems(kinds); k++) {
-		len = strlen(kinds[k].prefix);
-		if (!span_starts(rest, span_of(kinds[k].prefix, len)))
-			continue;
-		for (i = len; i < rest.len; i++) {
-			uint8_t c = rest.p[i];
-
-			if ((!is_word(c) || c == '_') &&
-			    (c == '\0' || strchr(kinds[k].more, c) == NULL))
-				break;
-		}
-		if (i - len < kinds[k].least ||
-		    (kinds[k].exact && i - len != kinds[k].least))
-			return 0;
-		memcpy(dst, rest.p, 4);
-		memcpy(dst + 4, "...", 3);
-		memcpy(dst + 7, rest.p + i - 4, 4);
-		*n = 11;
-		return i;
-	}
-	return 0;
-}
-
-/* Returns true if a key may begin there, by its first two letters. */
-static bool
-may_begin(struct span s, size_t at)
-{
-	uint8_t c = s.p[at], next = at + 1 < s.len ? s.p[at + 1] : 0;
-
-	return false
-#define KEY_BEGINS(prefix, ...) || (c == (prefix)[0] && next == (prefix)[1])
-	    KEY_KINDS(KEY_BEGINS)
-#undef KEY_BEGINS
-		;
-}
-
-/* Returns true if the text may contain a secret: a key, or enough digits. */
-static bool
-may_hold(struct span s)
-{
-	size_t digits = 0;
-
-	for (size_t i = 0; i < s.len; i++) {
-		digits += is_digit(s.p[i]);
-		if (digits == SSN_DIGITS || may_begin(s, i))
-			return true;
-	}
-	return false;
-}
-
-static size_t
-match_any(struct span s, size_t at, uint8_t *dst, size_t *n)
-{
-	size_t took;
-
-	switch (s.p[at]) {
-	case 's':
-	case 'g':
-	case 'x':
-	case 'A':
-		return match_key(s, at, dst, n);
-	default:
-		if (!is_digit(s.p[at]))
-			return 0;
-		took = match_card(s, at, dst, n);
-		return took != 0 ? took : match_ssn(s, at, dst, n);
-	}
-}
-
-/* Copy s to `dst`, unless NULL, with secrets masked. Returns the new length. */
-static size_t
-mask(struct span s, uint8_t *dst, bool *changed)
-{
-	uint8_t text[32];
-	size_t len = 0, took, n = 0;
-	bool start = true;
-
-	for (size_t i = 0; i < s.len;) {
-		took = start ? match_any(s, i, text, &n) : 0;
-		if (took != 0) {
-			*changed = true;
-			if (dst != NULL)
-				memcpy(dst + len, text, n);
-			len += n;
-			i += took;
-			start = false;
-			continue;
-		}
-		if (dst != NULL)
-			dst[len] = s.p[i];
-		len++;
-		start = !is_word(s.p[i]);
-		i++;
-	}
-	return len;
-}
-
 int
-redact_string(struct value_pool *pool, struct span s, struct span *out)
+redact_string(const struct redact *r, struct span s, struct span *out)
 {
 	bool changed = false;
 	uint8_t *p;
 	size_t len;
 
-	if (!may_hold(s)) {
-		*out = s;
-		return 0;
-	}
-	len = mask(s, NULL, &changed);
+	len = mask_text(s, r->known, NULL, &changed, NULL);
 	if (!changed) {
 		*out = s;
 		return 0;
 	}
-	if ((p = value_pool_alloc(pool, len + 1)) == NULL)
+	if ((p = value_pool_alloc(r->pool, len + 1)) == NULL)
 		return -1;
-	(void)mask(s, p, &changed);
+	(void)mask_text(s, r->known, p, &changed, NULL);
 	*out = span_of(p, len);
 	return 1;
 }
 
-/* Replace the string by {"head", "length", "sha256"}. */
+/*
+ * Replace the string by {"head", "length", "sha256"}. More than the head is
+ * searched, so that a secret that begins in it is masked to its end.
+ */
 static int
-cut(struct value *v, struct value_pool *pool, bool secrets)
+cut(struct redact *r, struct value *v)
 {
 	uint8_t digest[SHA256_SIZE];
 	char *hex;
-	struct span head = span_of(v->text.p, REDACT_HEAD);
+	struct span head = span_of(v->text.p, REDACT_LONG);
 	size_t length = v->text.len;
 
-	/* Do not cut within a UTF-8 character. */
-	while (head.len > 0 && (v->text.p[head.len] & 0xc0) == 0x80)
-		head.len--;
-	if ((hex = value_pool_alloc(pool, SHA256_HEX)) == NULL)
+	if ((hex = value_pool_alloc(r->pool, SHA256_HEX)) == NULL)
 		return -1;
 	sha256_span(v->text, digest);
 	sha256_hex(digest, hex);
-	if (secrets && redact_string(pool, head, &head) == -1)
+	if (r->secrets && redact_string(r, head, &head) == -1)
 		return -1;
+	/* Do not cut within a UTF-8 character. */
+	if (head.len > REDACT_HEAD) {
+		size_t n = REDACT_HEAD;
+
+		while (n > 0 && (head.p[n] & 0xc0) == 0x80)
+			n--;
+		head.len = n;
+	}
 	*v = (struct value){
 	    .type = VALUE_OBJECT, .key = v->key, .next = v->next};
-	if (value_set(v, SPAN("head"), value_new_string(pool, head)) == -1 ||
+	if (value_set(v, SPAN("head"), value_new_string(r->pool, head)) == -1 ||
 	    value_set(v, SPAN("length"),
-		value_new_number(pool, (int64_t)length)) == -1 ||
-	    value_set(
-		v, SPAN("sha256"), value_new_string(pool, span_str(hex))) == -1)
+		value_new_number(r->pool, (int64_t)length)) == -1 ||
+	    value_set(v, SPAN("sha256"),
+		value_new_string(r->pool, span_str(hex))) == -1)
 		return -1;
 	return 1;
 }
 
-/* Recursion is bounded by VALUE_MAX_DEPTH. */
-int
-redact_tree(struct value *v, struct value_pool *pool, bool secrets,
-    redact_whole_fn *whole, void *arg)
+/* Hide the value of a member whose name says that it is a secret. */
+static int
+hide(struct redact *r, struct value *v)
+{
+	if (v->type == VALUE_NUMBER)
+		*v = (struct value){
+		    .type = VALUE_STRING, .key = v->key, .next = v->next};
+	else if (v->type != VALUE_STRING || mask_refers(v->text))
+		return 0;
+	r->judged |=
+	    v->type == VALUE_STRING && r->role(v, r->arg) == REDACT_JUDGED;
+	v->text = SPAN(MASK_HIDDEN);
+	return 1;
+}
+
+static int
+redact_text(struct redact *r, struct value *v, bool named)
+{
+	const enum redact_role role = r->role(v, r->arg);
+	int rv;
+
+	if (role == REDACT_PATH)
+		return 0;
+	if (r->secrets && named && role != REDACT_ADDRESS)
+		return hide(r, v);
+	if (v->text.len > REDACT_LONG && role != REDACT_ADDRESS) {
+		r->judged |= role == REDACT_JUDGED;
+		return cut(r, v);
+	}
+	rv = r->secrets ? redact_string(r, v->text, &v->text) : 0;
+	r->judged |= rv == 1 && role == REDACT_JUDGED;
+	return rv;
+}
+
+/*
+ * Returns true for {"name": "DB_PASSWORD", "value": ...}, as variables and
+ * headers are often listed.
+ */
+static bool
+names_secret(const struct value *v)
+{
+	struct span name = value_str(v, "name");
+
+	if (v->type != VALUE_OBJECT)
+		return false;
+	if (name.p == NULL)
+		name = value_str(v, "key");
+	return name.p != NULL && mask_name(name);
+}
+
+/*
+ * Recursion is bounded by VALUE_MAX_DEPTH. `named`: the member that this is in,
+ * or an array of it, has the name of a secret.
+ */
+static int
+redact_value(struct redact *r, struct value *v, bool named)
 {
 	struct value *c;
 	int one, any = 0;
+	bool pair;
 
-	if (v->type == VALUE_STRING) {
-		if (v->text.len > REDACT_LONG && !whole(v, arg))
-			return cut(v, pool, secrets);
-		return secrets ? redact_string(pool, v->text, &v->text) : 0;
-	}
+	if (v->type == VALUE_STRING)
+		return redact_text(r, v, named);
+	if (v->type == VALUE_NUMBER)
+		return r->secrets && named && v->text.len >= 4 ? hide(r, v) : 0;
+	pair = names_secret(v);
 	for (c = v->child; c != NULL; c = c->next) {
-		if ((one = redact_tree(c, pool, secrets, whole, arg)) == -1)
+		if (v->type == VALUE_OBJECT)
+			named = mask_name(c->key) ||
+				(pair && span_is(c->key, "value"));
+		if ((one = redact_value(r, c, named)) == -1)
 			return -1;
 		any |= one;
 	}
 	return any;
+}
+
+int
+redact_tree(struct redact *r, struct value *v)
+{
+	return redact_value(r, v, false);
 }

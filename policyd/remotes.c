@@ -29,7 +29,8 @@ is_remote(const struct arg_value *v)
 int
 remotes_digest(struct span urls, uint8_t digest[32])
 {
-	return hold_digest(SPAN("remotes"), SPAN(""), urls, digest);
+	return hold_digest(
+	    SPAN("remotes"), SPAN(""), urls, span_of(NULL, 0), digest);
 }
 
 /* Returns the repository's path in the server's view. */

@@ -35,6 +35,25 @@ on_settings(struct chan *c, const struct msg_SETTINGS *m)
 		return impossible(c, "SETTINGS");
 	env.engine.strict = m->strict;
 	env.engine.unknown = (enum proto_unknown)m->unknown;
+	env.limits = (struct session_limits){
+	    m->tool_bytes, m->server_bytes, m->list_bytes};
+	return 0;
+}
+
+static int
+on_known(struct chan *c, const struct msg_KNOWN *m)
+{
+	struct mask_known_row r = {.len = m->len, .print = m->print};
+
+	if (m->key.len != MASK_KEY || m->digest.len != MASK_DIGEST)
+		return chan_violation(c, "KNOWN: lengths");
+	memcpy(r.digest, m->digest.p, MASK_DIGEST);
+	if ((env.engine.secrets == NULL &&
+		(env.engine.secrets = mask_known_new(m->key.p)) == NULL) ||
+	    mask_known_add(env.engine.secrets, &r) == -1)
+		return impossible(c, "KNOWN");
+	if (!mask_known_keyed(env.engine.secrets, m->key.p))
+		return chan_violation(c, "KNOWN: another key");
 	return 0;
 }
 
@@ -131,7 +150,8 @@ on_swap(struct chan *c, const struct msg_RULES_SWAP *m)
 static int
 on_pin(struct chan *c, const struct msg_PIN *m)
 {
-	if (pins_add(&env.pins, m->server, m->tool, m->digest) == -1)
+	if (pins_add(&env.pins, m->server, m->tool, m->digest, m->definition) ==
+	    -1)
 		return impossible(c, "PIN");
 	return 0;
 }
@@ -198,8 +218,8 @@ on_ended(struct chan *c, const struct msg_ENDED *m)
 	for (unsigned i = 0; i < 64; i++) {
 		bit = (uint64_t)1 << i;
 		if ((m->ended & bit) != 0 &&
-		    call_ended(&env, m->first + i, (m->failed & bit) != 0,
-			&why) == -1)
+		    call_ended(
+			&env, m->first + i, (m->failed & bit) != 0, &why) == -1)
 			return chan_violation(c, "ENDED %llu: %s",
 			    (unsigned long long)(m->first + i), why);
 	}
@@ -289,7 +309,21 @@ on_tools_page(struct chan *c, const struct msg_TOOLS_PAGE *m)
 static int
 on_list_changed(struct chan *c, const struct msg_LIST_CHANGED *m)
 {
-	session_list_changed(&env, server_of(c));
+	session_list_changed(&env, server_of(c), (enum proto_changed)m->what);
+	return 0;
+}
+
+static int
+on_parts_page(struct chan *c, const struct msg_PARTS_PAGE *m)
+{
+	parts_page(&env.sessions[server_of(c)], m);
+	return 0;
+}
+
+static int
+on_log_level(struct chan *c, const struct msg_LOG_LEVEL *m)
+{
+	session_log_level(&env, m->level);
 	return 0;
 }
 
@@ -299,7 +333,7 @@ on_request(struct chan *c, const struct msg_SERVER_REQUEST *m)
 	if (is_instance(c))
 		instance_request(&env, server_of(c), m);
 	else
-		session_request(&env, server_of(c), m);
+		policyd_session_request(&env, server_of(c), m);
 	return 0;
 }
 
@@ -420,7 +454,8 @@ policyd_serve(struct worker *w)
 		/* Frequent ones first: handlers are found by linear search. */
 		HANDLER(CALL,		on_call),
 		HANDLER(ENDED,		on_ended),
-		HANDLER(SETTINGS,	on_settings),
+		HANDLER(KNOWN,		on_known),
+	HANDLER(SETTINGS,	on_settings),
 		HANDLER(PROTECT,	on_protect),
 		HANDLER(SERVER,		on_server),
 		HANDLER(VIEW,		on_view),
@@ -441,6 +476,8 @@ policyd_serve(struct worker *w)
 		HANDLER(INIT_RESULT,	on_init_result),
 		HANDLER(TOOLS_PAGE,	on_tools_page),
 		HANDLER(LIST_CHANGED,	on_list_changed),
+		HANDLER(PARTS_PAGE,	on_parts_page),
+		HANDLER(LOG_LEVEL,	on_log_level),
 		HANDLER(SERVER_REQUEST,	on_request),
 		HANDLER(REMOTES,	on_remotes),
 		HANDLER(GONE,		on_gone),

@@ -17,11 +17,13 @@ session_say(struct session *s)
 	struct msg_STATE msg = {
 	    .server = s->index,
 	    .state = (uint8_t)s->state,
+	    .parts = s->parts,
+	    .version = span_str(s->version),
 	    .text = span_str(s->text),
 	};
 
 	for (size_t i = 0; i < s->tools.n; i++)
-		msg.tools += pins_usable(&s->tools.list[i]);
+		msg.tools += tools_offered(&s->tools.list[i]);
 	s->env->send(s->env, ROLE_AUDIT, MSG_STATE, &msg);
 }
 
@@ -49,16 +51,35 @@ all_listed(const struct policyd_env *env)
 	return true;
 }
 
+/* Find which tools have room, and say of which servers that changed. */
+static void
+list_room(struct policyd_env *env)
+{
+	unsigned was[PROTO_MAX_SERVERS];
+
+	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++)
+		was[i] = env->sessions[i].crowded;
+	(void)tools_make_room(env);
+	for (unsigned i = 0; i < PROTO_MAX_SERVERS && env->started; i++) {
+		if (!env->sessions[i].used)
+			continue;
+		if (was[i] != env->sessions[i].crowded &&
+		    env->sessions[i].state == PROTO_STATE_READY)
+			session_say(&env->sessions[i]);
+		tool_notes_send(&env->sessions[i]);
+	}
+}
+
 void
 session_publish(struct policyd_env *env)
 {
 	struct msg_TOOLS msg = {.complete = all_listed(env)};
 	const struct session_tools *t;
-	struct span json;
 	const char *before = "";
 	struct told_text told;
 	struct buf b;
 
+	list_room(env);
 	told_begin(&told);
 	buf_init(&b, 8U << 20);
 	buf_addc(&b, '[');
@@ -67,16 +88,15 @@ session_publish(struct policyd_env *env)
 		if (env->sessions[i].state == PROTO_STATE_GONE)
 			continue;
 		for (size_t k = 0; k < t->n; k++) {
-			json = t->list[k].json;
-			if (!pins_usable(&t->list[k]) ||
+			if (t->list[k].words && pins_usable(&t->list[k]))
+				told_words(&told,
+				    span_str(env->engine.servers[i].name),
+				    span_str(env->sessions[i].words));
+			if (!tools_offered(&t->list[k]) ||
 			    unknown_hidden(env, i, t->list[k].name))
 				continue;
-			if (json.len + 2 > b.max - b.len) {
-				log_warnx("tool list is too long: cut");
-				break;
-			}
 			buf_adds(&b, before);
-			buf_addspan(&b, json);
+			buf_addspan(&b, t->list[k].json);
 			told_add(&told, &t->list[k]);
 			before = ",";
 		}
@@ -87,6 +107,32 @@ session_publish(struct policyd_env *env)
 	if (!b.failed)
 		env->send(env, ROLE_PROXY, MSG_TOOLS, &msg);
 	buf_free(&b);
+}
+
+/* Ask the server to log, if an agent wants that. */
+static void
+session_level(struct session *s)
+{
+	if (s->env->log_level == 0 || (s->parts & PROTO_PART_LOGGING) == 0)
+		return;
+	if (compose_log_level(&s->env->line, s->env->log_level - 1U) == 0)
+		session_send(s->env, s->index, "logging/setLevel");
+	else
+		buf_reset(&s->env->line, 0);
+}
+
+void
+session_log_level(struct policyd_env *env, uint8_t level)
+{
+	struct session *s;
+
+	env->log_level = (uint8_t)(level + 1);
+	for (unsigned i = 0; i < PROTO_FIRST_INSTANCE; i++) {
+		s = &env->sessions[i];
+		if (s->used && (s->state == PROTO_STATE_LISTING ||
+				   s->state == PROTO_STATE_READY))
+			session_level(s);
+	}
 }
 
 static void
@@ -125,18 +171,26 @@ list_done(struct session *s)
 	struct session_tools old = s->tools;
 
 	s->listing = false;
+	if (s->words[0] != '\0')
+		tools_add_words(&s->next,
+		    span_str(s->env->engine.servers[s->index].name),
+		    span_str(s->words));
 	tools_sort(&s->next);
 	s->tools = s->next;
 	s->next = (struct session_tools){0};
 	pins_judge(s->env, s, &old);
 	tools_free(&old);
 	s->listed = true;
+	/* Before it is ready, so that its notes are known then. */
+	list_room(s->env);
 	session_state(s, PROTO_STATE_READY, span_of(NULL, 0));
+	parts_publish(s->env);
 	kept_judge(s->env, s->index);
 	session_publish(s->env);
 	if (s->again)
 		loop_timer_set(
 		    s->env->loop, &s->relist, SESSION_RELIST_MS, relist_due, s);
+	s->env->server_listed(s->env, s->index);
 }
 
 static void
@@ -152,8 +206,10 @@ session_begin(struct session *s)
 void
 session_trust(struct policyd_env *env, const struct msg_TRUST_GO *m)
 {
-	if (pins_trust(env, m))
-		session_publish(env);
+	if (!pins_trust(env, m))
+		return;
+	session_say(&env->sessions[m->server]);
+	session_publish(env);
 }
 
 void
@@ -179,8 +235,8 @@ session_builtin(
 	struct session *s = &env->sessions[index];
 
 	s->used = true;
-	if (tools_add_page(&s->next, span_str(env->engine.servers[index].name),
-		array) == -1)
+	if (tools_add_page(&s->next, &env->limits,
+		span_str(env->engine.servers[index].name), array) == -1)
 		return -1;
 	list_done(s);
 	return 0;
@@ -197,8 +253,10 @@ session_fail(struct policyd_env *env, uint16_t index, struct span text)
 		return;
 	s->listing = s->again = false;
 	loop_timer_clear(env->loop, &s->relist);
+	loop_timer_clear(env->loop, &s->parts_of.relist);
 	tools_free(&s->tools);
 	tools_free(&s->next);
+	parts_free(s);
 	if (!env->started) {
 		/* Report it after START: auditd accepts nothing earlier. */
 		s->state = PROTO_STATE_GONE;
@@ -208,7 +266,9 @@ session_fail(struct policyd_env *env, uint16_t index, struct span text)
 	session_state(s, PROTO_STATE_GONE, text);
 	kept_judge(env, index);
 	env->server_gone(env, index);
+	parts_publish(env);
 	session_publish(env);
+	env->server_listed(env, index);
 }
 
 void
@@ -224,7 +284,8 @@ session_died(struct policyd_env *env, uint16_t index, struct span text)
 		return;
 	}
 	if (s->restarts == SESSION_RESTARTS) {
-		snprintf(why, sizeof(why), "it ended %u times; the last time it %s",
+		snprintf(why, sizeof(why),
+		    "it ended %u times; the last time it %s",
 		    SESSION_RESTARTS + 1, log_vis(text, vis, sizeof(vis)));
 		session_fail(env, index, span_str(why));
 		return;
@@ -232,6 +293,7 @@ session_died(struct policyd_env *env, uint16_t index, struct span text)
 	s->restarts++;
 	s->listing = s->again = false;
 	loop_timer_clear(env->loop, &s->relist);
+	loop_timer_clear(env->loop, &s->parts_of.relist);
 	tools_free(&s->next);
 	/* Keep the tools, to compare them with the next listing. */
 	session_state(s, PROTO_STATE_DIED, text);
@@ -274,11 +336,18 @@ session_init_result(
 	}
 	if (compose_initialized(&env->line) == 0)
 		session_send(env, index, "initialized");
+	s->parts = m->parts;
+	(void)snprintf(s->words, sizeof(s->words), "%.*s",
+	    (int)m->instructions.len, (const char *)m->instructions.p);
+	(void)snprintf(s->version, sizeof(s->version), "%.*s",
+	    (int)m->version.len, (const char *)m->version.p);
 	if (env->engine.servers[index].internal) {
 		session_state(s, PROTO_STATE_READY, m->text);
 		return;
 	}
 	session_state(s, PROTO_STATE_LISTING, m->text);
+	session_level(s);
+	parts_begin(s);
 	if (m->tools)
 		list_begin(s);
 	else
@@ -295,7 +364,7 @@ take_page(struct session *s, const struct msg_TOOLS_PAGE *m)
 	value_pool_reset(s->env->pool);
 	array = value_decode(s->env->pool, m->tree);
 	if (array != NULL && array->type == VALUE_ARRAY)
-		ret = tools_add_page(&s->next, server, array);
+		ret = tools_add_page(&s->next, &s->env->limits, server, array);
 	value_pool_reset(s->env->pool);
 	return ret;
 }
@@ -327,10 +396,16 @@ session_tools_page(
 }
 
 void
-session_list_changed(struct policyd_env *env, uint16_t index)
+session_list_changed(
+    struct policyd_env *env, uint16_t index, enum proto_changed what)
 {
 	struct session *s = &env->sessions[index];
 
+	if (what != PROTO_CHANGED_TOOLS) {
+		if (!env->engine.servers[index].internal)
+			parts_changed(s, what);
+		return;
+	}
 	if (!s->used || env->engine.servers[index].internal ||
 	    (s->state != PROTO_STATE_READY && !s->listing))
 		return;
@@ -365,22 +440,40 @@ may_answer(struct session *s)
 	return true;
 }
 
+/* Returns true if the server has /workspace in its view. */
+static bool
+sees_workspace(const struct policyd_env *env, uint16_t index)
+{
+	const struct view *v = &env->engine.servers[index].view;
+
+	for (size_t i = 0; i < v->n; i++)
+		if (span_is(v->rows[i].path, "/workspace"))
+			return true;
+	return false;
+}
+
 void
-session_request(
+policyd_session_request(
     struct policyd_env *env, uint16_t index, const struct msg_SERVER_REQUEST *m)
 {
 	struct session *s = &env->sessions[index];
 	bool ping = span_is(m->method, "ping");
+	bool roots = span_is(m->method, "roots/list");
 	int r;
 
 	if (!s->used || s->state == PROTO_STATE_GONE ||
 	    s->state == PROTO_STATE_DIED || !may_answer(s) ||
 	    !session_rid_good(m))
 		return;
-	r = ping ? compose_pong(&env->line, m->string, m->rid)
-		 : compose_unknown(&env->line, m->string, m->rid);
+	r = ping    ? compose_pong(&env->line, m->string, m->rid)
+	    : roots ? compose_roots(&env->line, m->string, m->rid,
+			  sees_workspace(env, index))
+		    : compose_unknown(&env->line, m->string, m->rid);
 	if (r == 0)
-		session_send(env, index, ping ? "pong" : "unknown-method");
+		session_send(env, index,
+		    ping    ? "pong"
+		    : roots ? "roots"
+			    : "unknown-method");
 	else
 		buf_reset(&env->line, 0);
 }
@@ -390,4 +483,5 @@ session_free(struct session *s)
 {
 	tools_free(&s->tools);
 	tools_free(&s->next);
+	parts_free(s);
 }

@@ -12,6 +12,7 @@
 #include "common/ipc/proto.h"
 #include "common/json/value.h"
 #include "common/loop.h"
+#include "parts/parts.h"
 
 #define SESSION_MAX_TOOLS	2000U
 #define SESSION_MAX_PAGES	100U
@@ -26,20 +27,50 @@
 
 struct policyd_env;
 
-struct session_tool {
-	struct span name;
-	const struct value *schema;	/* an object, or NULL */
-	struct span json;		/* as shown to the agent */
-	struct span line;		/* as told to it; see told.c */
-	uint8_t digest[32];		/* covers `json` and the server's
-					   command */
-	enum proto_tool state, told;	/* pins.h */
+/*
+ * The limits on definitions: of one tool, of one server, and of the whole list
+ * that the agent gets, in bytes of JSON.
+ */
+struct session_limits {
+	size_t tool, server, all;
 };
+
+struct session_tool {
+	struct span name;		/* as its server has it */
+	struct span full;		/* as the agent has it; tool_name.h */
+	struct span shown;		/* the tool's part of `full` */
+	const struct value *schema;	/* an object */
+	struct span json;		/* as shown to the agent */
+	struct span pinned;		/* as its server wrote it; pins.h */
+	struct span line;		/* as told to the agent; see told.c */
+	uint8_t digest[32];		/* covers `pinned` and the server's
+					   command */
+	uint8_t defined[32];		/* covers `pinned` */
+	bool as_pinned;			/* only the command is another one */
+	enum proto_tool state, told;	/* pins.h */
+	bool crowded;			/* without room in the whole list */
+	bool words;			/* no tool: its server's instructions */
+};
+
+/* A definition that does not reach the agent as its server wrote it. */
+struct tool_note {
+	struct span tool;	/* printable */
+	struct span full;	/* its name for the agent if that is another */
+	struct span why;	/* printable, or empty */
+	bool left;		/* the tool is left out */
+};
+
+#define TOOL_NOTES 100U		/* kept for one server; more are counted */
 
 struct session_tools {
 	struct value_pool *pool;
 	struct session_tool *list;	/* sorted by name when complete */
 	size_t n;
+	size_t seen;			/* definitions, with those left out */
+	size_t bytes;			/* sum of the tools' `json` */
+	bool renamed;			/* some tool is not named as shown */
+	struct tool_note notes[TOOL_NOTES];
+	unsigned nnotes, more;
 };
 
 struct session {
@@ -51,12 +82,19 @@ struct session {
 					   name */
 	struct session_tools tools;	/* in force */
 	struct session_tools next;	/* being listed */
+	uint8_t noted[32];		/* digest of the last TOOLS_NOTED */
+	unsigned nnoted;		/* how many there were */
+	unsigned crowded;		/* tools without room in the list */
 	bool listing, again;
 	uint32_t seq;			/* the page that is awaited */
 	unsigned pages;
 	struct loop_timer relist;
+	struct session_parts parts_of;
 	bool listed;			/* was ready once */
 	unsigned restarts;
+	uint8_t parts;			/* PROTO_PART_*, as it declares them */
+	char version[33];		/* its revision of MCP, or "" */
+	char words[PROTO_MAX_WORDS + 1]; /* its instructions, or "" */
 	unsigned tokens;
 	uint64_t token_time;
 	uint64_t dropped;		/* requests beyond the rate */
@@ -82,9 +120,12 @@ void session_init_result(struct policyd_env *, uint16_t index,
     const struct msg_INIT_RESULT *);
 void session_tools_page(struct policyd_env *, uint16_t index,
     const struct msg_TOOLS_PAGE *);
-void session_list_changed(struct policyd_env *, uint16_t index);
-void session_request(struct policyd_env *, uint16_t index,
-    const struct msg_SERVER_REQUEST *);
+void session_list_changed(struct policyd_env *, uint16_t index,
+    enum proto_changed);
+/* Ask all servers to log from this level on; see PROTO_LEVEL_LAST. */
+void session_log_level(struct policyd_env *, uint8_t level);
+void policyd_session_request(
+    struct policyd_env *, uint16_t index, const struct msg_SERVER_REQUEST *);
 /* Returns true if the server has no process to send to. */
 bool session_is_dead(const struct policyd_env *, uint16_t index);
 void session_free(struct session *);
@@ -103,26 +144,56 @@ bool session_version_known(struct span version);
 bool session_rid_good(const struct msg_SERVER_REQUEST *);
 
 /* tools.c: add a page of tools. Returns 0, or -1 if it cannot be read. */
-int tools_add_page(struct session_tools *, struct span server,
-    const struct value *array);
+int tools_add_page(struct session_tools *, const struct session_limits *,
+    struct span server, const struct value *array);
+/*
+ * Add the server's instructions, which are pinned as a tool's definition is,
+ * under a name that no tool has.
+ */
+#define TOOLS_WORDS "(instructions)"
+void tools_add_words(struct session_tools *, struct span server,
+    struct span words);
 void tools_sort(struct session_tools *);
-/* Returns NULL if no tool has that name. */
+/* Returns NULL if no tool has that name; its server's own. */
 const struct session_tool *tools_find(const struct session_tools *,
     struct span name);
+/*
+ * Returns the tool's own name for the one that the agent has, or the same name
+ * if there is no such tool.
+ */
+struct span tools_own_name(const struct session_tools *, struct span shown);
 void tools_free(struct session_tools *);
+
+/* tools_list.c: what the agent is offered. */
+/* Returns true if the tool may be used and there is room for it. */
+bool tools_offered(const struct session_tool *);
+/*
+ * Find the tools for which the whole list has no room: no server gets less than
+ * its share because of another one. Returns true if that changed.
+ */
+bool tools_make_room(struct policyd_env *);
+
+/* tool_notes.c */
+/* Note it; a tool that is left out takes the place of one that is not. */
+void tool_note_add(struct session_tools *, struct span tool, struct span full,
+    bool left, const char *why);
+/* Tell icsupervisor of the server's notes if they have changed. */
+void tool_notes_send(struct session *);
 
 /*
  * told.c: The tools as the agent is told of them, in a text of limited size.
  * The text is in one line, because an agent may pass on the first line alone.
  */
 struct told_text {
-	struct buf text;
-	unsigned more;			/* without room */
+	struct buf text, words;
+	unsigned more, more_words;	/* without room */
 };
-/* Append the line of the server's tool `def`. */
-void told_tool(struct buf *, struct span server, const struct value *def);
+/* Append the line of the tool `def`, with the name that the agent has. */
+void told_tool(struct buf *, struct span full, const struct value *def);
 void told_begin(struct told_text *);
 void told_add(struct told_text *, const struct session_tool *);
+/* Add the instructions of a server, quoted and marked as its own words. */
+void told_words(struct told_text *, struct span server, struct span words);
 /* Send the text to mcp-proxyd and icsupervisor, and free it. */
 void told_send(struct told_text *, struct policyd_env *, bool complete);
 

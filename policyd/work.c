@@ -76,9 +76,12 @@ work_compose(struct policyd_env *env, struct work *k, struct composed *c)
 	buf_reset(&env->line, WORK_LINE_KEEP);
 	/* The virtual server has no process: compose the arguments only. */
 	if ((k->srv->virtual ? compose_args(&env->line, k->tree, c)
-			     : compose_call(&env->line, k->id, k->tool, k->tree,
-				   k->progress, c)) == 0 &&
-	    c->line_len <= PROTO_MAX_LINE)
+		: parts_is(k->tool)
+		    ? parts_compose(&env->line, k->id, k->tool, k->tree, c)
+		    : compose_call(&env->line, k->id, k->tool, k->tree,
+			  k->progress, c)) == 0 &&
+	    c->line_len <= PROTO_MAX_LINE &&
+	    named_compose(&env->line, k, c) == 0)
 		return WORK_FORWARD;
 	return work_refuse(k, "invalid-arguments",
 	    SPAN("Arguments are too large for one line"));
@@ -90,7 +93,8 @@ compose_refused(struct policyd_env *env, struct work *k, struct composed *c)
 	*c = (struct composed){0};
 	buf_reset(&env->line, WORK_LINE_KEEP);
 	if (compose_args(&env->line, k->tree, c) == 0 &&
-	    c->args_len <= PROTO_MAX_LINE)
+	    c->args_len <= PROTO_MAX_LINE &&
+	    named_compose(&env->line, k, c) == 0)
 		return;
 	/*
 	 * The arguments are too large for a line: log an empty object instead.
@@ -141,12 +145,17 @@ work_release(struct policyd_env *env, struct call *call, struct work *k,
 	}
 	if (k->tree != NULL)
 		work_log(env, k, c);
-	m.redacted = c->redacted;
+	m.redacted = c->redacted ? c->judged_whole ? PROTO_REDACTED_OTHER
+						   : PROTO_REDACTED
+				 : 0;
+	m.reason = work_log_text(env, m.reason);
 	m.line_len = c->line_len;
 	m.args_off = c->args_off;
 	m.args_len = c->args_len;
 	m.log_off = c->log_off;
 	m.log_len = c->log_len;
+	m.named_off = c->named_off;
+	m.named_len = c->named_len;
 	m.payload = buf_span(&env->line);
 	call->state = CALL_RELEASED;
 	call->forwarded = way == WORK_FORWARD;

@@ -5,14 +5,23 @@
  */
 #include "policyd.h"
 
+/* Compute the digest of the composed call, to which an approval is bound. */
+static int
+work_digest(const struct policyd_env *env, const struct work *k,
+    const struct composed *c, uint8_t digest[HOLD_DIGEST])
+{
+	struct span line = buf_span(&env->line);
+
+	return hold_digest(k->server_name, k->tool,
+	    span_of(line.p + c->args_off, c->args_len),
+	    span_of(line.p + c->named_off, c->named_len), digest);
+}
+
 int
 work_note(struct policyd_env *env, const struct work *k,
     const struct composed *c, struct hold *h)
 {
-	struct span line = buf_span(&env->line);
-
-	if (hold_digest(k->server_name, k->tool,
-		span_of(line.p + c->args_off, c->args_len), h->digest) == -1 ||
+	if (work_digest(env, k, c, h->digest) == -1 ||
 	    span_copy(k->tool, h->tool, sizeof(h->tool)) == -1 ||
 	    span_copy(k->d.rule, h->rule, sizeof(h->rule)) == -1 ||
 	    span_copy(k->d.reason, h->reason, sizeof(h->reason)) == -1)
@@ -60,15 +69,12 @@ work_again(struct policyd_env *env, const struct hold *h, struct work *k,
 {
 	uint8_t digest[HOLD_DIGEST];
 	enum work_way way;
-	struct span line;
 
 	way = work_decide(env, k);
 	if (way != WORK_REFUSE && work_compose(env, k, c) == WORK_REFUSE)
 		way = WORK_REFUSE;
-	line = buf_span(&env->line);
 	if (way != WORK_REFUSE &&
-	    (hold_digest(k->server_name, k->tool,
-		 span_of(line.p + c->args_off, c->args_len), digest) == -1 ||
+	    (work_digest(env, k, c, digest) == -1 ||
 		memcmp(digest, h->digest, sizeof(digest)) != 0 ||
 		!outside_same(&k->outside, h))) {
 		k->d.rule = SPAN("approval-changed");

@@ -98,6 +98,29 @@ set_private(unsigned keep)
 	return 0;
 }
 
+/*
+ * Lower both the soft and the hard limit; a hard limit that is lower already
+ * stays.
+ */
+static int
+lower(__rlimit_resource_t which, uint64_t value)
+{
+	struct rlimit rl;
+
+	if (getrlimit(which, &rl) == -1)
+		return -1;
+	if (value < rl.rlim_max)
+		rl.rlim_max = value;
+	rl.rlim_cur = rl.rlim_max;
+	return setrlimit(which, &rl);
+}
+
+int
+confine_no_core(void)
+{
+	return lower(RLIMIT_CORE, 1);
+}
+
 void
 confine_early(void)
 {
@@ -106,12 +129,11 @@ confine_early(void)
 	 * icsupervisor acts on that, and its children end with it.
 	 */
 	static const int deaf[] = {SIGPIPE, SIGTERM, SIGINT, SIGHUP};
-	static const struct rlimit none = {0, 0};
 	struct sigaction sa = {.sa_handler = SIG_IGN};
 	sigset_t empty;
 	bool ignored;
 
-	if (set_private(0) == -1 || setrlimit(RLIMIT_CORE, &none) == -1)
+	if (set_private(0) == -1 || confine_no_core() == -1)
 		fatal("cannot become private");
 	umask(077);
 	/*
@@ -274,23 +296,6 @@ drop_caps(void)
 	return caps_are_gone();
 }
 
-/*
- * Lower both the soft and the hard limit; a hard limit that is lower already
- * stays.
- */
-static int
-lower(__rlimit_resource_t which, uint64_t value)
-{
-	struct rlimit rl;
-
-	if (getrlimit(which, &rl) == -1)
-		return -1;
-	if (value < rl.rlim_max)
-		rl.rlim_max = value;
-	rl.rlim_cur = rl.rlim_max;
-	return setrlimit(which, &rl);
-}
-
 unsigned
 confine_files(const struct confine *c)
 {
@@ -314,7 +319,7 @@ set_limits(const struct confine *c)
 	if (lower(RLIMIT_DATA, l->data) == -1)
 		return -1;
 #endif
-	if (lower(RLIMIT_CORE, 0) == -1 || lower(RLIMIT_NPROC, 0) == -1 ||
+	if (confine_no_core() == -1 || lower(RLIMIT_NPROC, 0) == -1 ||
 	    lower(RLIMIT_FSIZE, l->fsize) == -1 ||
 	    lower(RLIMIT_MEMLOCK, l->memlock) == -1 ||
 	    lower(RLIMIT_NOFILE, nofile) == -1)

@@ -52,7 +52,7 @@ struct confine {
 	size_t nunveil;			/* at most CONFINE_MAX_UNVEIL */
 };
 
-#define CONFINE_MAX_UNVEIL 16U
+#define CONFINE_MAX_UNVEIL 100U
 
 /* The layers in force, as HELLO and icctl doctor report them. */
 enum confine_flag {
@@ -74,6 +74,12 @@ struct confine_state {
 	uint32_t landlock_abi;
 };
 
+/*
+ * Set both limits on core dumps to 1. The kernel writes no file then, and
+ * starts no program of core_pattern either, which a limit of 0 does not stop
+ * (core(5)). A hard limit of 0 cannot be raised and stays. Returns 0, or -1.
+ */
+int confine_no_core(void);
 /*
  * Become non-dumpable, forbid core dumps, and set the umask and signals.  Each
  * program that confines itself calls this first in main().

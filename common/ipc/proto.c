@@ -49,6 +49,24 @@ proto_find(uint16_t type)
 	return &proto_msgs[at - 1];
 }
 
+static const char *const proto_levels[PROTO_LEVEL_LAST + 1] = {"debug", "info",
+    "notice", "warning", "error", "critical", "alert", "emergency"};
+
+const char *
+proto_level_name(unsigned level)
+{
+	return proto_levels[level];
+}
+
+int
+proto_level_find(struct span name)
+{
+	for (unsigned i = 0; i <= PROTO_LEVEL_LAST; i++)
+		if (span_is(name, proto_levels[i]))
+			return (int)i;
+	return -1;
+}
+
 /* FNV-1a: it tells builds apart and is no protection. */
 static uint64_t
 proto_mix(uint64_t h, const void *p, size_t len)

@@ -27,7 +27,8 @@ enum role {
 	ROLE_MITM,	/* mitmd */
 	ROLE_KEY,	/* keyd, one per credential */
 	ROLE_DIAL,	/* dialerd */
-	ROLE_EGRESS,	/* egressd, one per MCP server with network */
+	ROLE_EGRESS,	/* egressd, one per MCP server with network, and one
+			   for services */
 	ROLE_TUNNEL,	/* tunneld, only with a corporate proxy */
 	ROLE_TERM,	/* termd, only if icsupervisor runs the agent */
 	ROLE_PORT,	/* portd, only if ports of the sandbox are published */
@@ -56,6 +57,12 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /* the virtual server, if any */
 #define PROTO_VIRTUAL		(PROTO_FIRST_INSTANCE - 1)
 #define PROTO_MAX_OBJECTS	8U		/* given to one call */
+/* The egressd of the agent's services has an index behind those of servers. */
+#define PROTO_SERVICES		PROTO_MAX_SERVERS
+#define PROTO_DOORS		(PROTO_SERVICES + 1U)
+#define PROTO_MAX_SERVICES	16U
+#define PROTO_MAX_STREAMS	256U	/* to all services at once */
+#define PROTO_MAX_STREAMS_EACH	64U	/* to one of them */
 #define PROTO_MAX_PROVIDERS	48U		/* one keyd each */
 #define PROTO_FIRST_ADDED	32U		/* below: configured ones */
 #define PROTO_MAX_HOSTS		4U		/* per provider */
@@ -90,6 +97,19 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_ID_KINDS (PROTO_ASK_ID | PROTO_LOGIN_ID | PROTO_BUDGET_ID)
 #define PROTO_MAX_LIMITS	8U /* questions about limits at once */
 #define PROTO_MAX_TOKENS	4000000000000ULL	/* per answer */
+#define PROTO_MAX_COST		1000000000000000ULL /* 10^-9 USD, per answer */
+#define PROTO_SAID_LAST		PROTO_SAID_SILENT
+#define PROTO_MAX_SETTLED	256U	/* in one SETTLED */
+#define PROTO_SETTLED_SIZE	12U	/* bytes of one */
+/*
+ * Reserved for a request: a token for so many bytes, the tokens of a template,
+ * at most so many of both, and those of an answer of unknown length.
+ */
+#define PROTO_TOKEN_BYTES	3U
+#define PROTO_TEMPLATE_TOKENS	16U
+#define PROTO_RESERVED_IN	200000U
+#define PROTO_RESERVED_OUT	4096U
+#define PROTO_TIER_LAST		PROTO_TIER_PRIORITY
 #define PROTO_MAX_TREE		(4U << 20)
 #define PROTO_MAX_HELD		(12U << 20) /* arguments and their meaning */
 #define PROTO_MAX_LINE		(4U << 20)	/* JSON-RPC line, either side */
@@ -107,6 +127,24 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_SEEN		512U	/* SERVER_VIEW.text */
 #define PROTO_MAX_ORIENT	8192U	/* ORIENTATION.text */
 #define PROTO_MAX_TOLD		8192U	/* TOOLS_TOLD.text */
+#define PROTO_MAX_TOOL_NAME	128U	/* as MCP has it */
+/* Definitions of one tool, one server and all: unless configured, and at most. */
+#define PROTO_TOOL_BYTES	(128U << 10)
+#define PROTO_SERVER_BYTES	(512U << 10)
+#define PROTO_LIST_BYTES	(2U << 20)
+#define PROTO_MAX_TOOL_BYTES	(1U << 20)
+#define PROTO_MAX_SERVER_LIST	(4U << 20)
+#define PROTO_MAX_LIST_BYTES	(7U << 20)
+/* Parts of MCP beside tools that a server says it has: a mask. */
+#define PROTO_PART_RESOURCES	1U
+#define PROTO_PART_PROMPTS	2U
+#define PROTO_PART_COMPLETION	4U
+#define PROTO_PART_LOGGING	8U
+#define PROTO_PARTS		15U
+#define PROTO_MAX_PARTS		(2U << 20)	/* PARTS.text */
+#define PROTO_MAX_WORDS		2048U	/* INIT_RESULT.instructions */
+#define PROTO_MAX_NOTICE	4096U	/* NOTICE.text */
+#define PROTO_MAX_NOTED		131072U	/* TOOLS_NOTED.text */
 #define PROTO_MAX_TURN_RULES	24U
 #define PROTO_MAX_PORTS		8U	/* published */
 #define PROTO_GATE_TOKEN	44U	/* base64url of 256 bits, and a newline */
@@ -135,19 +173,20 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(LOG,		0x0201,	R(SUP),		R(AUDIT),	SETUP,	1)	\
 	M(EVENT,	0x0202,	R(SUP),		R(AUDIT),	BOTH,	0)	\
 	M(AUDIT_FAIL,	0x0203,	R(AUDIT),	R(SUP),		BOTH,	0)	\
-	M(LOGGED,	0x0208,	R(AUDIT),	R(SUP),		SETUP,	0)	\
+	M(LOGGED,	0x0208,	R(AUDIT),	R(SUP),		BOTH,	0)	\
 	M(COUNTS_GET,	0x0204,	R(SUP),		R(AUDIT),	RUN,	0)	\
 	M(COUNTS,	0x0205,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(LOG_FULL,	0x020b,	R(AUDIT),	R(SUP),		BOTH,	0)	\
 	M(LOG_NEXT,	0x020c,	R(SUP),		R(AUDIT),	BOTH,	1)	\
 	M(LOG_TAKEN,	0x020d,	R(AUDIT),	R(SUP),		BOTH,	0)	\
-	M(ALARM,	0x0206,	R(KEY)|R(MITM)|R(SUP)|R(ACP), R(AUDIT), RUN, 0)	\
+	M(ALARM,	0x0206,	R(KEY)|R(MITM)|R(SUP)|R(ACP)|R(EGRESS), R(AUDIT), RUN, 0)	\
 	M(ALARM_SHOW,	0x0207,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(CALL_SHOW,	0x0209,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(RESULT_SHOW,	0x020a,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	/* policy and MCP servers: configuration */				\
 	M(RULES,	0x0301,	R(SUP),		R(POLICY),	BOTH,	0)	\
 	M(SETTINGS,	0x0302,	R(SUP),		R(POLICY),	SETUP,	0)	\
+	M(KNOWN,	0x0323,	R(SUP),	R(POLICY)|R(BACK),	SETUP,	0)	\
 	M(PROTECT,	0x0303,	R(SUP),		R(POLICY),	SETUP,	0)	\
 	M(SERVER,	0x0304,	R(SUP),	R(PROXY)|R(POLICY)|R(AUDIT), SETUP, 0)	\
 	M(VIEW,		0x0305,	R(SUP),		R(POLICY),	SETUP,	1)	\
@@ -194,9 +233,15 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(SERVER_REQUEST, 0x0505, R(BACK),	R(POLICY),	RUN,	0)	\
 	M(GONE,		0x0506,	R(BACK),  R(POLICY)|R(AUDIT),	RUN,	0)	\
 	M(TOOLS,	0x0507,	R(POLICY),	R(PROXY),	RUN,	0)	\
+	/* parts of MCP beside tools, and messages that servers log */			\
+	M(PARTS_PAGE,	0x051f,	R(BACK),	R(POLICY),	RUN,	0)	\
+	M(PARTS,	0x0520,	R(POLICY),	R(PROXY),	RUN,	0)	\
+	M(NOTICE,	0x0521,	R(BACK),	R(PROXY),	RUN,	0)	\
+	M(LOG_LEVEL,	0x0522,	R(PROXY),	R(POLICY),	RUN,	0)	\
 	M(TOOLS_TOLD,	0x051c,	R(POLICY),	R(PROXY)|R(SUP), RUN,	0)	\
 	VIA_AUDIT(M, STATE,		0x0508,	R(POLICY),	R(SUP),		0, STATE_SHOW)		\
 	VIA_AUDIT(M, TOOL_SEEN,		0x050a,	R(POLICY),	R(SUP),		0, TOOL_SEEN_SHOW)	\
+	VIA_AUDIT(M, TOOLS_NOTED,	0x051d,	R(POLICY),	R(SUP),		0, TOOLS_NOTED_SHOW)	\
 	M(REMOTES,	0x050e,	R(BACK),	R(POLICY),	RUN,	0)	\
 	M(AGAIN,	0x050f,	R(AUDIT),	R(POLICY),	RUN,	0)	\
 	/* a call outside the views, served by an instance for it alone */	\
@@ -233,6 +278,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(TARGET,	0x070a,	R(SUP),	R(DIAL)|R(TUNNEL),	BOTH,	0)	\
 	M(BUDGET,	0x070b,	R(SUP),		R(KEY),		BOTH,	0)	\
 	M(SPENT,	0x070f,	R(KEY),		R(SUP),		RUN,	0)	\
+	M(SHARE,	0x0718,	R(SUP),		R(KEY),		BOTH,	0)	\
+	M(SETTLED,	0x0719,	R(SUP),		R(KEY),		RUN,	0)	\
 	M(BODIES,	0x0710,	R(SUP),		R(MITM),	SETUP,	0)	\
 	/* renewing a login, under the lock that icsupervisor holds */	\
 	M(SECRET_OUT,	0x070c,	R(SUP),		R(KEY),		RUN,	1)	\
@@ -265,11 +312,12 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(REQUEST_CANCEL,	0x0810,	R(MITM),	R(POLICY),	RUN,	0)	\
 	M(PACKAGE,	0x0811,	R(KEY),		R(AUDIT),	RUN,	0)	\
 	/* a connection of an MCP server */					\
-	M(DOOR,		0x0901,	R(SUP),	R(EGRESS)|R(DIAL)|R(TUNNEL), SETUP, 0)	\
+	M(DOOR,		0x0901,	R(SUP),	R(EGRESS)|R(DIAL)|R(TUNNEL)|R(AUDIT), SETUP, 0)	\
 	M(CONNECT,	0x0902,	R(EGRESS),	R(AUDIT),	RUN,	0)	\
 	M(CONNECT_GO,	0x0903,	R(AUDIT),	R(DIAL),	RUN,	0)	\
 	M(CONNECT_END,	0x0904,	R(EGRESS),	R(AUDIT),	RUN,	0)	\
 	M(CONNECT_DENIED, 0x0905, R(EGRESS),	R(AUDIT),	RUN,	0)	\
+	M(SERVICE_USE,	0x0906,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	/* a corporate proxy in front of dialerd's connections */	\
 	M(VIA_PROXY,	0x0a01, R(SUP),	R(DIAL)|R(TUNNEL),	SETUP,	0)	\
 	M(TUNNEL,	0x0a02,	R(DIAL),	R(TUNNEL),	RUN,	1)	\
@@ -306,6 +354,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(FRAME_ACK,	0x0b17,	R(VIEWER),	R(TERM),	RUN,	0)	\
 	M(TAKE,		0x0b18,	R(VIEWER),	R(TERM),	RUN,	0)	\
 	M(OUT_GONE,	0x0b19,	R(VIEWER),	R(TERM)|R(ACP),	RUN,	0)	\
+	/* the agent has stopped itself; its viewer did, and is back */		\
+	M(STOPPED,	0x0b1e,	R(TERM),	R(VIEWER),	RUN,	0)	\
+	M(CONTINUE,	0x0b1f,	R(VIEWER),	R(TERM),	RUN,	0)	\
 	/* an agent that an editor talks to */					\
 	M(ACP_MODE,	0x0b1c,	R(SUP),		R(ACP),		SETUP,	0)	\
 	M(ACP_OUT,	0x0b1d,	R(ACP),		R(VIEWER),	RUN,	0)	\
@@ -407,14 +458,27 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * hold_ms: how long a call waits for approval.  ask: somebody can approve.
  * home: the meaning of "~" in rules and arguments; empty: "~" is refused.
  * strict: a tool that no longer is as annotated is quarantined.  unknown: enum
- * proto_unknown, for tools without an annotation.
+ * proto_unknown, for tools without an annotation.  tool_bytes, server_bytes,
+ * list_bytes: the definitions of one tool, of one server, and of all that the
+ * agent is offered.
  */
 #define F_SETTINGS(F, m)	F(m, u32, hold_ms, 3600000)		\
 				F(m, u8, ask, 1)			\
 				F(m, u8, redact, 1)			\
 				F(m, u8, strict, 1)			\
 				F(m, u8, unknown, PROTO_UNKNOWN_LAST)	\
+				F(m, u32, tool_bytes, PROTO_MAX_TOOL_BYTES)	\
+				F(m, u32, server_bytes, PROTO_MAX_SERVER_LIST)	\
+				F(m, u32, list_bytes, PROTO_MAX_LIST_BYTES)	\
 				F(m, str, home, 4096)
+/*
+ * A secret of the session that the log must not have, as processes that mask
+ * know it (common/mask/mask.h). key: the same in each of these messages.
+ */
+#define F_KNOWN(F, m)		F(m, blob, key, 32)			\
+				F(m, u32, len, UINT32_MAX)		\
+				F(m, u16, print, UINT16_MAX)		\
+				F(m, blob, digest, 32)
 /* A host path that no call may touch. */
 #define F_PROTECT(F, m)		F(m, str, path, 4096)
 /*
@@ -453,10 +517,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_SERVER_STDIN(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)
 /*
  * sandboxed: an error of this server that reads like a refusal by the kernel is
- * reported as one by its sandbox.
+ * reported as one by its sandbox.  mask: what it writes is shown without secrets.
  */
 #define F_SERVER_OUT(F, m)	F(m, u8, which, 1)	/* stdout, stderr */	\
-				F(m, u8, sandboxed, 1)
+				F(m, u8, sandboxed, 1)			\
+				F(m, u8, mask, 1)
 /* The view of a sandboxed server, as the agent is told when it is refused. */
 #define F_SERVER_VIEW(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, text, PROTO_MAX_SEEN)
@@ -477,10 +542,12 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_RULES_SWAP(F, m)
 /*
  * The tool had this digest when it was first used, or has been trusted since.
+ * definition: the SHA-256 of its definition alone; empty if it is not known.
  */
 #define F_PIN(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
-				F(m, str, tool, 64)			\
-				F(m, blob, digest, 32)
+				F(m, str, tool, PROTO_MAX_TOOL_NAME)	\
+				F(m, blob, digest, 32)			\
+				F(m, blob, definition, 32)
 /*
  * The rules in force from now on: SHA-256 of each file, empty if there is none.
  */
@@ -543,8 +610,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * A decided call.  payload: the line for the server if the call is allowed
  * (with its newline), otherwise, and for the virtual server, the canonical
  * arguments.  The arguments are at args_off/args_len in it; the version for the
- * log (redacted, shortened), if it differs, is at log_off/log_len.  answer: the
- * text for the agent if the call is not forwarded.  over: APPROVED has already
+ * log (redacted, shortened), if it differs, is at log_off/log_len; the names of
+ * its paths that lead through links, if any do, are at named_off/named_len as
+ * canonical JSON (policyd/named.c).  redacted: enum proto_redacted.  answer: the text for the agent if the call is not forwarded.  over: APPROVED has already
  * reported the end of the hold.  grant: the call whose approval for the session
  * allowed this one (its own id if it was approved so), or 0.  automatic: the
  * approver approved it.  left: the uses of
@@ -564,16 +632,23 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, rule, 256)			\
 				F(m, str, reason, 2048)			\
 				F(m, str, answer, 4096)			\
-				F(m, u8, redacted, 1)			\
+				F(m, u8, redacted, PROTO_REDACTED_LAST)	\
 				F(m, u32, line_len, UINT32_MAX)		\
 				F(m, u32, args_off, UINT32_MAX)		\
 				F(m, u32, args_len, UINT32_MAX)		\
 				F(m, u32, log_off, UINT32_MAX)		\
 				F(m, u32, log_len, UINT32_MAX)		\
+				F(m, u32, named_off, UINT32_MAX)	\
+				F(m, u32, named_len, UINT32_MAX)	\
 				F(m, big, payload, 3U * PROTO_MAX_TREE)
-/* The answer to a call that no server answers: a result with this text. */
+/*
+ * The answer to a call that no server answers: a result with this text.
+ * counted: many calls were refused for the same reason before, so that this one
+ * is only counted in the log; the connection that makes them is slowed down.
+ */
 #define F_ANSWER(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u8, error, 1)			\
+				F(m, u8, counted, 1)			\
 				F(m, str, text, 4096)
 /* A call to the virtual server.  args: as in RELEASE. */
 #define F_VIRTUAL(F, m)		F(m, u64, id, UINT64_MAX)		\
@@ -639,8 +714,10 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, big, line, PROTO_MAX_LINE)
 #define F_INIT_RESULT(F, m)	F(m, u8, good, 1)			\
 				F(m, u8, tools, 1)	/* offers tools */	\
+				F(m, u8, parts, PROTO_PARTS)		\
 				F(m, str, version, 32)			\
-				F(m, str, text, 512)	/* name, or error */
+				F(m, str, text, 512)	/* name, or error */	\
+				F(m, str, instructions, PROTO_MAX_WORDS)
 /*
  * One page of tools/list.  tree: the array of tools.  cursor: empty on the last
  * page.
@@ -649,7 +726,27 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, good, 1)			\
 				F(m, str, cursor, 4096)			\
 				F(m, big, tree, PROTO_MAX_TREE)
-#define F_LIST_CHANGED(F, m)
+/*
+ * One page of a list of parts: enum proto_list.  tree: its array.  cursor: empty
+ * on the last page.
+ */
+#define F_PARTS_PAGE(F, m)	F(m, u8, list, PROTO_LIST_LAST)		\
+				F_TOOLS_PAGE(F, m)
+/*
+ * A list of parts that the agent may see from now on, a canonical JSON array,
+ * and the parts that some server has: a mask.
+ */
+#define F_PARTS(F, m)		F(m, u8, list, PROTO_LIST_LAST)		\
+				F(m, u8, parts, PROTO_PARTS)		\
+				F(m, big, text, PROTO_MAX_PARTS)
+/* A message that a server logs: the level, its logger's name and the data. */
+#define F_NOTICE(F, m)		F(m, u8, level, PROTO_LEVEL_LAST)	\
+				F(m, str, logger, 128)			\
+				F(m, str, text, PROTO_MAX_NOTICE)
+/* The least level that some agent wants to have. */
+#define F_LOG_LEVEL(F, m)	F(m, u8, level, PROTO_LEVEL_LAST)
+/* The server says that its tools, or one of its lists of parts, changed. */
+#define F_LIST_CHANGED(F, m)	F(m, u8, what, PROTO_CHANGED_LAST)
 #define F_SERVER_REQUEST(F, m)	F(m, u8, string, 1)	/* kind of id */	\
 				F(m, str, rid, 256)			\
 				F(m, str, method, 128)
@@ -670,6 +767,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_STATE(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F(m, u8, state, PROTO_STATE_LAST)	\
 				F(m, u32, tools, UINT32_MAX)		\
+				F(m, u8, parts, PROTO_PARTS)		\
+				F(m, str, version, 32)			\
 				F(m, str, text, 512)
 #define F_STATE_SHOW(F, m)	F_STATE(F, m)
 /*
@@ -681,17 +780,29 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, urls, 32768)			\
 				F(m, str, text, 256)
 /*
- * A tool that differs from its pin: enum proto_tool.  digest: the pin it would
- * have.  text: its definition, empty if too long.  other: for a look-alike, the
- * tool that it resembles.
+ * A tool that differs from its pin: enum proto_tool.  same: it is defined as it
+ * was pinned, and only its server's command is another.  digest: the pin it
+ * would have.  text: its definition, empty if too many were told.  other: for a
+ * look-alike, the tool that it resembles.
  */
 #define F_TOOL_SEEN(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F(m, u8, state, PROTO_TOOL_LAST)	\
-				F(m, str, tool, 64)			\
+				F(m, u8, same, 1)			\
+				F(m, str, tool, PROTO_MAX_TOOL_NAME)	\
 				F(m, blob, digest, 32)			\
 				F(m, str, other, 256)			\
-				F(m, big, text, 65536)
+				F(m, big, text, PROTO_MAX_TOOL_BYTES)
 #define F_TOOL_SEEN_SHOW(F, m)	F_TOOL_SEEN(F, m)
+/*
+ * The definitions of a server that do not reach the agent as it wrote them, in
+ * place of those that were told before: a canonical JSON array of {"as", "left",
+ * "tool", "why"}.  left: the tool is left out.  as: its name for the agent, if
+ * that is another one.  more: others, for which there is no room here.
+ */
+#define F_TOOLS_NOTED(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
+				F(m, u32, more, UINT32_MAX)		\
+				F(m, big, text, PROTO_MAX_NOTED)
+#define F_TOOLS_NOTED_SHOW(F, m)	F_TOOLS_NOTED(F, m)
 
 /*
  * One object to be given to a call; `left` more follow.  path is the object
@@ -745,9 +856,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * A call waits for approval; or, from keyd, a login that would replace one that
  * works (PROTO_LOGIN_ID); or, from icsupervisor, the raise of a limit
  * (PROTO_BUDGET_ID).  ms: 0: it does not expire.  digest: SHA-256 of the canonical JSON array [server,
- * tool, arguments].  preview: the canonical arguments, which are its first
+ * tool, arguments], and of the names of its paths as a fourth element if links
+ * lead to them (policyd/named.c).  preview: the canonical arguments, which are its first
  * `args` bytes, then their meaning as canonical JSON (details.h).  effect: what
- * the call would do, as a sentence.  session: what an approval for the session
+ * the call would do, as a sentence; logged: the same for the log, if it differs.
+ * session: what an approval for the session
  * would allow, as canonical JSON (grants.h); empty if none can be given.
  * automatic: the approver may answer it (auto.c).  The same id again: the rules have changed, and the call now waits for another
  * reason.
@@ -760,6 +873,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, rule, 256)			\
 				F(m, str, reason, 2048)			\
 				F(m, str, effect, 2048)			\
+				F(m, str, logged, 2048)			\
 				F(m, u32, ms, 3600000)			\
 				F(m, u8, automatic, 1)			\
 				F(m, str, session, 2048)		\
@@ -813,7 +927,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * The user has inspected the definition with this digest: the tool may be used.
  */
 #define F_TRUST(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
-				F(m, str, tool, 64)			\
+				F(m, str, tool, PROTO_MAX_TOOL_NAME)	\
 				F(m, blob, digest, 32)
 #define F_TRUST_GO(F, m)	F_TRUST(F, m)
 
@@ -920,11 +1034,38 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u32, count, UINT32_MAX)		\
 				F(m, u16, status, 999)			\
 				F(m, u32, retry, PROTO_MAX_RETRY)
-/* This keyd's totals, by its own count. */
+/*
+ * This keyd's totals, by its own count.  share: the number of the last SHARE.
+ * held_tokens, held_cost: what it has reserved.  asks: it needs a larger share,
+ * for requests that want_tokens and want_cost are reserved for.
+ */
 #define F_SPENT(F, m)		F(m, u64, turns, UINT64_MAX)		\
 				F(m, u64, requests, UINT64_MAX)		\
 				F(m, u64, sent, UINT64_MAX)		\
-				F(m, u64, received, UINT64_MAX)
+				F(m, u64, received, UINT64_MAX)		\
+				F(m, u32, share, UINT32_MAX)		\
+				F(m, u8, asks, 1)			\
+				F(m, u64, held_tokens, UINT64_MAX)	\
+				F(m, u64, held_cost, UINT64_MAX)	\
+				F(m, u64, want_tokens, UINT64_MAX)	\
+				F(m, u64, want_cost, UINT64_MAX)
+/*
+ * The part of the budget that this keyd may reserve at once for its requests:
+ * tokens, and money in 10^-9 USD (UINT64_MAX: no limit).  number: rises.  in,
+ * out: what a token costs, in 10^-9 USD.  rest: enum proto_share.
+ */
+#define F_SHARE(F, m)		F(m, u32, number, UINT32_MAX)		\
+				F(m, u8, rest, PROTO_SHARE_LAST)	\
+				F(m, u64, tokens, UINT64_MAX)		\
+				F(m, u64, cost, UINT64_MAX)		\
+				F(m, u64, in, PROTO_MAX_COST)		\
+				F(m, u64, out, PROTO_MAX_COST)
+/*
+ * The usage of these requests is counted: nothing need be reserved for them
+ * when they have ended.  Each is three u32, little-endian: stream, exchange and
+ * message, as in USAGE.
+ */
+#define F_SETTLED(F, m)		F(m, blob, each, PROTO_MAX_SETTLED * PROTO_SETTLED_SIZE)
 /*
  * The decision about a package.  source "metadata": a registry's metadata was
  * filtered (version empty: all versions); "file": a file was requested.
@@ -945,7 +1086,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * headers: repeated (u16 little-endian length, name, u16 length, value), names
  * lower-case.  length: of the body that follows on the stream.  body: its
  * SHA-256 if the route needs it, else empty.  host: index among the provider's
- * hosts.  asked: the request was approved by a person (set by policyd).
+ * hosts.  asked: the request was approved by a person (set by policyd).  most:
+ * the tokens of the longest answer that it asks for, or 0.
  */
 #define F_REQUEST(F, m)		F(m, u16, provider, PROTO_MAX_PROVIDERS - 1) \
 				F(m, u8, host, PROTO_MAX_HOSTS - 1)	\
@@ -956,6 +1098,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, path, 2048)			\
 				F(m, str, query, 2048)			\
 				F(m, u64, length, UINT64_MAX)		\
+				F(m, u64, most, PROTO_MAX_TOKENS)	\
 				F(m, blob, body, 32)			\
 				F(m, str, refs, PROTO_MAX_REFS)		\
 				F(m, blob, headers, 49152)
@@ -1002,6 +1145,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u32, exchange, UINT32_MAX)		\
 				F(m, u16, status, 999)	/* 0: no answer */	\
 				F(m, u64, sent, UINT64_MAX)		\
+				/* left when the answer was complete */	\
+				F(m, u64, unsent, UINT64_MAX)		\
 				F(m, u64, received, UINT64_MAX)		\
 				F(m, str, error, 256)	/* empty: complete */
 /* avoid: addresses, as DIALED named them, each with a newline behind it. */
@@ -1026,17 +1171,21 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 
 /*
  * A destination that the server of that index may or may not connect to: a
- * name, "*.name", "*" or an address (see common/net/egress_list.h).
+ * name, "*.name", "*" or an address (see common/net/egress_list.h).  With
+ * PROTO_SERVICES it is the next service of the agent, an address, and `name`
+ * is the service's; otherwise that is empty.
  */
-#define F_DOOR(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
+#define F_DOOR(F, m)		F(m, u16, server, PROTO_SERVICES)	\
 				F(m, str, host, 253)			\
 				F(m, u16, port, UINT16_MAX)		\
 				F(m, u8, denied, 1)			\
-				F(m, u8, private_ok, 1)
+				F(m, u8, private_ok, 1)			\
+				F(m, u8, opaque, 1)			\
+				F(m, str, name, 32)
 #define F_CONNECT(F, m)		F(m, u32, id, UINT32_MAX)		\
 				F(m, str, host, 253)			\
 				F(m, u16, port, UINT16_MAX)
-#define F_CONNECT_GO(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
+#define F_CONNECT_GO(F, m)	F(m, u16, server, PROTO_SERVICES)	\
 				F_CONNECT(F, m)
 /*
  * The connection ended, or never began.  sent, received: bytes, from the
@@ -1050,19 +1199,44 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_CONNECT_DENIED(F, m)	F(m, str, code, 32)			\
 				F(m, str, target, 256)
 /*
+ * Connections to a service so far: all that were recorded, those still open,
+ * those that failed, with the latest reason, and bytes from the sandbox's side.
+ */
+#define F_SERVICE_USE(F, m)	F(m, u8, index, PROTO_MAX_SERVICES - 1)	\
+				F(m, u32, open, UINT32_MAX)		\
+				F(m, u64, connections, UINT64_MAX)	\
+				F(m, u64, failed, UINT64_MAX)		\
+				F(m, u64, sent, UINT64_MAX)		\
+				F(m, u64, received, UINT64_MAX)		\
+				F(m, str, error, 512)
+/*
  * The usage that an answer reports so far (meter.h).  last: the answer is
- * complete.  provider, stream and exchange: as in REQUEST.
+ * complete.  provider, stream and exchange: as in REQUEST.  message: on a
+ * WebSocket, the number of the message that is answered; else 0.  said: whether
+ * the counts are estimates.  cost: as the provider states it,
+ * in 10^-9 USD; 0: it does not.  cache_write_1h, audio_in and audio_out are
+ * parts of cache_write, in and out.
  */
 #define F_USAGE(F, m)		F(m, u16, provider, PROTO_MAX_PROVIDERS - 1) \
 				F(m, u32, stream, UINT32_MAX)		\
 				F(m, u32, exchange, UINT32_MAX)		\
+				F(m, u32, message, UINT32_MAX)		\
 				F(m, u8, last, 1)			\
+				F(m, u8, said, PROTO_SAID_LAST)		\
+				F(m, u8, tier, PROTO_TIER_LAST)		\
+				F(m, u8, fast, 1)			\
+				F(m, u8, regional, 1)			\
 				F(m, str, model, 128)			\
 				F(m, u64, in, PROTO_MAX_TOKENS)		\
 				F(m, u64, out, PROTO_MAX_TOKENS)	\
 				F(m, u64, cache_read, PROTO_MAX_TOKENS)	\
 				F(m, u64, cache_write, PROTO_MAX_TOKENS) \
-				F(m, u64, reasoning, PROTO_MAX_TOKENS)
+				F(m, u64, reasoning, PROTO_MAX_TOKENS)	\
+				F(m, u64, cache_write_1h, PROTO_MAX_TOKENS) \
+				F(m, u64, audio_in, PROTO_MAX_TOKENS)	\
+				F(m, u64, audio_out, PROTO_MAX_TOKENS)	\
+				F(m, u64, searches, PROTO_MAX_TOKENS)	\
+				F(m, u64, cost, PROTO_MAX_COST)
 #define F_USAGE_SHOW(F, m)	F_USAGE(F, m)
 
 /*
@@ -1314,6 +1488,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_FRAME_ACK(F, m)	F(m, u32, seq, UINT32_MAX)
 /* Give the keyboard to this viewer. */
 #define F_TAKE(F, m)
+/* The agent waits until CONTINUE, which a viewer that does not stop sends, too. */
+#define F_STOPPED(F, m)
+#define F_CONTINUE(F, m)
 /* From a viewer that is waited for: it can no longer write that stream. */
 #define F_OUT_GONE(F, m)	F(m, u8, stream, 1)
 /* clang-format on */
@@ -1365,6 +1542,14 @@ enum proto_view { PROTO_VIEW_READ, PROTO_VIEW_WRITE, PROTO_VIEW_HIDDEN };
 enum proto_status { PROTO_ALLOW, PROTO_DENY, PROTO_ESCALATE };
 #define PROTO_STATUS_LAST PROTO_ESCALATE
 
+/* Arguments that the log does not have in full. */
+enum proto_redacted {
+	PROTO_WHOLE,
+	PROTO_REDACTED,
+	PROTO_REDACTED_OTHER,	/* ... of which it has all that rules judge */
+};
+#define PROTO_REDACTED_LAST PROTO_REDACTED_OTHER
+
 /* How a wait for approval ended; NONE: there was no wait. */
 enum proto_hold {
 	PROTO_HOLD_NONE,
@@ -1399,6 +1584,20 @@ enum proto_grant {
 enum proto_object { PROTO_OBJECT_DIR, PROTO_OBJECT_FILE, PROTO_OBJECT_NAME };
 #define PROTO_OBJECT_LAST PROTO_OBJECT_NAME
 
+enum proto_list { PROTO_LIST_RESOURCES, PROTO_LIST_TEMPLATES, PROTO_LIST_PROMPTS };
+#define PROTO_LIST_LAST PROTO_LIST_PROMPTS
+#define PROTO_LISTS (PROTO_LIST_LAST + 1)
+
+enum proto_changed {
+	PROTO_CHANGED_TOOLS,
+	PROTO_CHANGED_RESOURCES,
+	PROTO_CHANGED_PROMPTS,
+};
+#define PROTO_CHANGED_LAST PROTO_CHANGED_PROMPTS
+
+/* The levels of syslog that MCP has, the least first: 0 is debug, 7 emergency. */
+#define PROTO_LEVEL_LAST 7U
+
 enum proto_state {
 	PROTO_STATE_STARTING,
 	PROTO_STATE_LISTING,
@@ -1417,8 +1616,9 @@ enum proto_tool {
 	PROTO_TOOL_CHANGED,
 	PROTO_TOOL_LOOKALIKE,
 	PROTO_TOOL_DRIFTED,	/* differs from its annotation */
+	PROTO_TOOL_GONE,	/* no longer listed: it was one of those above */
 };
-#define PROTO_TOOL_LAST PROTO_TOOL_DRIFTED
+#define PROTO_TOOL_LAST PROTO_TOOL_GONE
 
 enum proto_key {
 	PROTO_KEY_LOADED,
@@ -1450,6 +1650,14 @@ enum proto_done {
 	PROTO_DONE_REFUSED,	/* for good: a person must log in */
 };
 #define PROTO_DONE_LAST PROTO_DONE_REFUSED
+
+/* The rest of the budget, beside a share of it. */
+enum proto_share {
+	PROTO_SHARE_MORE,	/* there may be more: SPENT.asks */
+	PROTO_SHARE_FREE,	/* nothing else is free now */
+	PROTO_SHARE_WHOLE,	/* nothing is left beside it */
+};
+#define PROTO_SHARE_LAST PROTO_SHARE_WHOLE
 
 /* The part of a corporate proxy in a failed connection. */
 enum proto_proxy {
@@ -1536,6 +1744,20 @@ enum proto_term {
 enum proto_mouse { PROTO_MOUSE_DOWN, PROTO_MOUSE_UP, PROTO_MOUSE_MOVE };
 #define PROTO_MOUSE_LAST PROTO_MOUSE_MOVE
 
+/* Whether an answer's counts are the provider's, or estimates. */
+enum proto_said {
+	PROTO_SAID_MEASURED,
+	PROTO_SAID_ENDED,	/* the answer ended before its last counts */
+	PROTO_SAID_SILENT,	/* a complete answer has none */
+};
+/* The provider's tier that served a request. */
+enum proto_tier {
+	PROTO_TIER_STANDARD,
+	PROTO_TIER_BATCH,
+	PROTO_TIER_FLEX,
+	PROTO_TIER_PRIORITY,
+};
+
 enum proto_refused {
 	PROTO_REFUSED_AUDIT,	/* the log cannot be written */
 	PROTO_REFUSED_GONE,	/* no such keyd */
@@ -1619,6 +1841,10 @@ extern const size_t proto_nmsgs;
 
 /* Returns NULL if there is no such message. */
 const struct proto_msg *proto_find(uint16_t type);
+/* Returns the name that MCP has for a level, at most PROTO_LEVEL_LAST. */
+const char *proto_level_name(unsigned level);
+/* Returns the level of that name, or -1. */
+int proto_level_find(struct span name);
 /*
  * Returns a hash of the whole table; two binaries talk only if theirs are
  * equal.

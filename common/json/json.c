@@ -15,6 +15,7 @@
 
 #include "common/json/reader.h"
 
+#include "common/json/number.h"
 #include "common/json/pool.h"
 #include "common/json/text.h"
 #include "common/json/value_walk.h"
@@ -48,20 +49,27 @@ reader_peek(struct json_reader *r)
 }
 
 static int
-read_number(struct json_reader *r, struct span *out)
+read_number(struct json_reader *r, struct value *v)
 {
 	const uint8_t *stop;
+	struct span text;
 
 	if (!text_number_end(r->p, r->end, &stop)) {
 		if (stop == r->end)
 			return json_reader_fail(r, JSON_TRUNCATED, stop);
 		return json_reader_fail(r, JSON_NUMBER, stop);
 	}
-	*out = span_of(r->p, (size_t)(stop - r->p));
-	if (out->len > VALUE_MAX_NUMBER)
-		return json_reader_fail(r, JSON_NUMBER, r->p);
+	text = span_of(r->p, (size_t)(stop - r->p));
+	if (text.len > VALUE_MAX_NUMBER || !number_is_finite(text)) {
+		if (!r->mark)
+			return json_reader_fail(r, JSON_NUMBER, r->p);
+		json_reader_mark(v);
+		text = span_of(r->p, 0);
+	} else {
+		v->text = text;
+	}
 	r->p = stop;
-	return json_reader_count(r, sizeof(uint32_t) + out->len, out->p);
+	return json_reader_count(r, sizeof(uint32_t) + v->text.len, text.p);
 }
 
 static int
@@ -93,10 +101,10 @@ new_value(struct json_reader *r)
 }
 
 /*
- * Link a named member into the innermost object.  Returns -1 if the object
- * already has that name.
+ * Link a named member into the innermost object.  Returns NULL, or the member
+ * of that name that the object already has.
  */
-static int
+static struct value *
 link_member(struct json_reader *r, struct value *v)
 {
 	struct value *in = r->open[r->depth - 1], **at;
@@ -106,23 +114,23 @@ link_member(struct json_reader *r, struct value *v)
 	if (in->last == NULL || (r->unsorted & bit) != 0 ||
 	    (order = span_cmp(v->key, in->last->key)) > 0) {
 		value_link_last(in, v);
-		return 0;
+		return NULL;
 	}
 	if (in->count >= SORTED_INSERT_MAX && order < 0) {
 		r->unsorted |= bit;
 		value_link_last(in, v);
-		return 0;
+		return NULL;
 	}
 	/* This ends at the last member at the latest, which is not less. */
 	at = &in->child;
 	while ((order = span_cmp(v->key, (*at)->key)) > 0)
 		at = &(*at)->next;
 	if (order == 0)
-		return -1;
+		return *at;
 	v->next = *at;
 	*at = v;
 	in->count++;
-	return 0;
+	return NULL;
 }
 
 /* Merge sorted lists; of equal members those of `a` come first. */
@@ -178,11 +186,20 @@ sort_object(struct json_reader *r, struct value *object)
 	struct value *v;
 
 	object->child = sort_members(object->child);
-	for (v = object->child; v->next != NULL; v = v->next) {
-		if (!span_eq(v->key, v->next->key))
+	for (v = object->child; v->next != NULL;) {
+		if (!span_eq(v->key, v->next->key)) {
+			v = v->next;
 			continue;
+		}
+		if (r->mark) {
+			json_reader_mark(v);
+			v->next = v->next->next;
+			object->count--;
+			continue;
+		}
 		if ((at = json_reader_offset(r, v->next->key)) < first)
 			first = at;
+		v = v->next;
 	}
 	object->last = v;
 	if (first != SIZE_MAX)
@@ -207,8 +224,13 @@ close_container(struct json_reader *r)
 static int
 open_container(struct json_reader *r, struct value *v, enum value_type type)
 {
-	if (r->depth == VALUE_MAX_DEPTH)
-		return json_reader_fail(r, JSON_DEPTH, r->p);
+	if (r->depth == VALUE_MAX_DEPTH) {
+		if (!r->mark)
+			return json_reader_fail(r, JSON_DEPTH, r->p);
+		json_reader_mark(v);
+		r->want = WANT_COMMA;
+		return json_reader_skip(r);
+	}
 	v->type = type;
 	r->open[r->depth++] = v;
 	r->want = type == VALUE_ARRAY ? WANT_ELEMENT : WANT_MEMBER;
@@ -220,17 +242,22 @@ open_container(struct json_reader *r, struct value *v, enum value_type type)
 static int
 read_member(struct json_reader *r)
 {
+	struct value *in = r->open[r->depth - 1], *v, *same;
 	const uint8_t *at = r->p;
-	struct value *v;
+	bool full = in->count == VALUE_MAX_MEMBERS;
 
 	if (*r->p != '"')
 		return json_reader_unexpected(r);
-	if (r->open[r->depth - 1]->count == VALUE_MAX_MEMBERS)
+	if (full && !r->mark)
 		return json_reader_fail(r, JSON_LIMIT, at);
 	if ((v = new_value(r)) == NULL || json_reader_string(r, &v->key) == -1)
 		return -1;
-	if (link_member(r, v) == -1)
+	/* A member that is not linked is read and forgotten. */
+	same = full ? in->last : link_member(r, v);
+	if (same != NULL && !r->mark)
 		return json_reader_fail(r, JSON_DUPLICATE, at);
+	if (same != NULL)
+		json_reader_mark(same);
 	if (reader_peek(r) != ':')
 		return json_reader_unexpected(r);
 	r->p++;
@@ -282,7 +309,7 @@ read_scalar(struct json_reader *r, struct value *v, int c)
 		if (c != '-' && !text_is_digit((uint8_t)c))
 			return json_reader_unexpected(r);
 		v->type = VALUE_NUMBER;
-		return read_number(r, &v->text);
+		return read_number(r, v);
 	}
 }
 
@@ -340,9 +367,15 @@ read_token(struct json_reader *r, int c)
 	return json_reader_fail(r, JSON_TRAILING, r->p);
 }
 
+enum read_how {
+	READ_STRICT,
+	READ_REPAIRED,
+	READ_MARKED
+};
+
 static const struct value *
 read_text(struct value_pool *pool, struct span text, unsigned nodes,
-    size_t bytes, bool repair, struct json_fail *fail)
+    size_t bytes, enum read_how how, struct json_fail *fail)
 {
 	struct json_reader r UNCLEARED;
 	int c;
@@ -359,7 +392,8 @@ read_text(struct value_pool *pool, struct span text, unsigned nodes,
 	r.max_nodes = nodes;
 	r.max_bytes = bytes;
 	r.want = WANT_VALUE;
-	r.repair = repair;
+	r.repair = how != READ_STRICT;
+	r.mark = how == READ_MARKED;
 	r.fail = (struct json_fail){JSON_OK, 0};
 	while ((c = reader_peek(&r)) != -1) {
 		if (read_token(&r, c) == -1)
@@ -376,7 +410,7 @@ const struct value *
 json_read(struct value_pool *pool, struct span text, struct json_fail *fail)
 {
 	return read_text(
-	    pool, text, VALUE_MAX_NODES, VALUE_MAX_BYTES, false, fail);
+	    pool, text, VALUE_MAX_NODES, VALUE_MAX_BYTES, READ_STRICT, fail);
 }
 
 const struct value *
@@ -384,14 +418,22 @@ json_read_repaired(
     struct value_pool *pool, struct span text, struct json_fail *fail)
 {
 	return read_text(
-	    pool, text, VALUE_MAX_NODES, VALUE_MAX_BYTES, true, fail);
+	    pool, text, VALUE_MAX_NODES, VALUE_MAX_BYTES, READ_REPAIRED, fail);
+}
+
+const struct value *
+json_read_marked(
+    struct value_pool *pool, struct span text, struct json_fail *fail)
+{
+	return read_text(
+	    pool, text, VALUE_MAX_NODES, VALUE_MAX_BYTES, READ_MARKED, fail);
 }
 
 const struct value *
 json_read_large(struct value_pool *pool, struct span text, unsigned nodes,
     size_t bytes, struct json_fail *fail)
 {
-	return read_text(pool, text, nodes, bytes, false, fail);
+	return read_text(pool, text, nodes, bytes, READ_STRICT, fail);
 }
 
 const char *

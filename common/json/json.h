@@ -37,6 +37,18 @@ const struct value *json_read_repaired(
     struct value_pool *, struct span text, struct json_fail *);
 
 /*
+ * Like json_read_repaired(), for definitions of tools, each of which stands for
+ * itself: a value that is nested too deeply, is a number beyond the limits, or
+ * is a member that its object has twice is read as the string json_unread.
+ * Members beyond VALUE_MAX_MEMBERS are left out, and one of that object is read
+ * so.
+ */
+const struct value *json_read_marked(
+    struct value_pool *, struct span text, struct json_fail *);
+/* No such string is in JSON that people write: it begins with U+0000. */
+extern const struct span json_unread;
+
+/*
  * Read a value.  Returns the root, whose texts are in the pool or point into
  * `text`; or NULL with `*fail` filled in (`fail` may be NULL).
  */

@@ -27,6 +27,7 @@ struct json_reader {
 	size_t max_bytes;
 	enum json_want want;
 	bool repair;		/* read a lone surrogate as U+FFFD */
+	bool mark;		/* read what exceeds a limit as json_unread */
 	struct json_fail fail;
 };
 
@@ -49,6 +50,15 @@ json_reader_count(struct json_reader *r, size_t n, const uint8_t *at)
 		return json_reader_fail(r, JSON_LIMIT, at);
 	return 0;
 }
+
+/* mark.c */
+/* Make the value json_unread. */
+void json_reader_mark(struct value *);
+/*
+ * Skip the array or object that begins at r->p.  Returns 0, or -1 with the
+ * failure recorded if it does not end.
+ */
+int json_reader_skip(struct json_reader *);
 
 /* string.c */
 /*

@@ -98,6 +98,17 @@ text_utf8_len(const uint8_t *p, const uint8_t *end)
 	return 4;
 }
 
+/* Returns the code point of a well-formed sequence of `len` bytes, 1 to 4. */
+static inline uint32_t
+text_utf8_code(const uint8_t *p, size_t len)
+{
+	uint32_t c = len == 1 ? p[0] : p[0] & (0x7fU >> len);
+
+	for (size_t i = 1; i < len; i++)
+		c = c << 6 | (p[i] & 0x3fU);
+	return c;
+}
+
 /* Encode a code point up to U+10FFFF as UTF-8.  Returns the number of bytes. */
 static inline size_t
 text_utf8_put(uint8_t dst[4], uint32_t c)

@@ -127,19 +127,20 @@ pool_alloc_slow(struct value_pool *pool, size_t n)
 	struct value_chunk *c = pool->cur;
 	uint8_t *p;
 
-	if (n > pool->left)
-		goto full;
+	if (n > pool->left) {
+		errno = ENOBUFS;
+		return NULL;
+	}
 	/* This stays within `left`, which is a multiple of the alignment. */
 	n = (n + POOL_ALIGN - 1) & ~(POOL_ALIGN - 1);
-	if (n > c->cap - c->used && (c = pool_grow(pool, n)) == NULL)
-		goto full;
+	if (n > c->cap - c->used && (c = pool_grow(pool, n)) == NULL) {
+		errno = ENOMEM;
+		return NULL;
+	}
 	p = (uint8_t *)c->mem + c->used;
 	c->used += n;
 	pool->left -= n;
 	return p;
-full:
-	errno = ENOBUFS;
-	return NULL;
 }
 
 void *

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 
+#include "common/json/number.h"
 #include "common/json/pool.h"
 #include "common/json/text.h"
 #include "common/json/value_walk.h"
@@ -170,7 +171,7 @@ get_number(struct decoder *d, struct span *s)
 
 	if (get_text(d, VALUE_MAX_NUMBER, s) == -1 ||
 	    !text_number_end(s->p, s->p + s->len, &stop) ||
-	    stop != s->p + s->len)
+	    stop != s->p + s->len || !number_is_finite(*s))
 		return -1;
 	return 0;
 }

@@ -38,8 +38,8 @@ label_ok(const char *s, size_t n)
 	return true;
 }
 
-static bool
-is_address(const char *s)
+bool
+egress_is_address(const char *s)
 {
 	uint8_t raw[16];
 
@@ -88,7 +88,7 @@ egress_host(struct span s, char dst[EGRESS_MAX_HOST + 1])
 			     ? (char)(s.p[i] + ('a' - 'A'))
 			     : (char)s.p[i];
 	dst[s.len] = '\0';
-	return is_address(dst) || name_ok(dst) ? 0 : bad();
+	return egress_is_address(dst) || name_ok(dst) ? 0 : bad();
 }
 
 int
@@ -145,7 +145,7 @@ egress_add(struct egress_list *l, struct span host, uint16_t port, bool denied)
 		if (egress_host(name, text) == -1)
 			return -1;
 		if (stars + strlen(text) > EGRESS_MAX_HOST ||
-		    (stars != 0 && is_address(text)))
+		    (stars != 0 && egress_is_address(text)))
 			return bad();
 		memcpy(r->host, "*.", stars);
 		memcpy(r->host + stars, text, strlen(text) + 1);
@@ -154,6 +154,7 @@ egress_add(struct egress_list *l, struct span host, uint16_t port, bool denied)
 	}
 	r->port = port;
 	r->denied = denied;
+	r->opaque = false;
 	l->n++;
 	return 0;
 }
@@ -164,7 +165,7 @@ egress_matches(const char *pattern, const char *host)
 	size_t n, m;
 
 	if (strcmp(pattern, "*") == 0)
-		return !is_address(host);
+		return !egress_is_address(host);
 	if (strncmp(pattern, "*.", 2) != 0)
 		return strcmp(pattern, host) == 0;
 	pattern += 2;
@@ -191,4 +192,14 @@ egress_allows(const struct egress_list *l, const char *host, uint16_t port)
 			allowed = true;
 	}
 	return allowed;
+}
+
+bool
+egress_is_opaque(const struct egress_list *l, const char *host, uint16_t port)
+{
+	for (unsigned i = 0; i < l->n; i++)
+		if (l->rows[i].opaque && l->rows[i].port == port &&
+		    egress_matches(l->rows[i].host, host))
+			return egress_allows(l, host, port);
+	return false;
 }

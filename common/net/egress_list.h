@@ -17,6 +17,7 @@ struct egress_row {
 	char host[EGRESS_MAX_HOST + 1]; /* name, "*.name", "*", address */
 	uint16_t port;
 	bool denied;
+	bool opaque; /* any protocol, not TLS alone */
 };
 
 struct egress_list {
@@ -37,6 +38,11 @@ int egress_add(struct egress_list *, struct span host, uint16_t port,
  * its port.
  */
 bool egress_allows(const struct egress_list *, const char *host, uint16_t port);
+/* Returns true if a row that allows the destination allows any protocol. */
+bool egress_is_opaque(
+    const struct egress_list *, const char *host, uint16_t port);
+/* Returns true if `host`, in this spelling, is an address and not a name. */
+bool egress_is_address(const char *host);
 /* Returns true if `host` matches the pattern of one row. */
 bool egress_matches(const char *pattern, const char *host);
 /*

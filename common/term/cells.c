@@ -2,6 +2,7 @@
 /* Runs of cells: encoding them in termd, and decoding them in a viewer. */
 #include "common/term/cells.h"
 
+#include "common/term/cluster.h"
 #include "common/term/width.h"
 
 #define RUN_HEADER 12U
@@ -94,6 +95,20 @@ cells_run(struct cells_in *in)
 	return 0;
 }
 
+/* Returns true if the characters may be drawn, and take the cell's columns. */
+static bool
+chars_good(const struct cell *c)
+{
+	if (c->width == CLUSTER_WIDTH && cluster_good(c->chars, c->nchars))
+		return true;
+	if (c->nchars > CELL_MARKED)
+		return false;
+	for (unsigned i = 0; i < c->nchars; i++)
+		if (term_width(c->chars[i]) != (i == 0 ? c->width : 0))
+			return false;
+	return true;
+}
+
 int
 cells_next(struct cells_in *in, struct cell *c)
 {
@@ -116,11 +131,10 @@ cells_next(struct cells_in *in, struct cell *c)
 	if (c->nchars == 0 || c->nchars > CELL_MAX_CHARS ||
 	    in->rest.len < 3 * (size_t)c->nchars)
 		return -1;
-	for (unsigned i = 0; i < c->nchars; i++) {
+	for (unsigned i = 0; i < c->nchars; i++)
 		c->chars[i] = get_le(&in->rest, 3);
-		if (term_width(c->chars[i]) != (i == 0 ? c->width : 0))
-			return -1;
-	}
+	if (!chars_good(c))
+		return -1;
 	in->n--;
 	return 1;
 }

@@ -13,7 +13,8 @@
 
 #include "common/span.h"
 
-#define CELL_MAX_CHARS 5U /* one, and four that combine with it */
+#define CELL_MARKED 5U     /* a character, and four that combine with it */
+#define CELL_MAX_CHARS 10U /* an emoji, see cluster.h */
 #define CELL_WIDE 0x80U
 
 enum cell_attr {
@@ -39,7 +40,7 @@ struct cell {
 	uint32_t fg, bg;
 	uint16_t attr;  /* enum cell_attr bits */
 	uint8_t width;  /* columns: 1 or 2 */
-	uint8_t nchars; /* at least 1 */
+	uint8_t nchars; /* at least 1; more than CELL_MARKED: a cluster */
 	uint32_t chars[CELL_MAX_CHARS];
 };
 

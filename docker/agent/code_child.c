@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "common/confine/unveil.h"
+#include "common/wordlist.h"
 
 #define CHILD_ARGS 24
 /* Descriptors are moved above this before they get their numbers. */
@@ -32,7 +33,8 @@
 #define CHILD_FILES 64U
 
 struct child_plan {
-	char *argv[CHILD_ARGS];
+	const char *list[CHILD_ARGS];
+	char *const *argv;
 	char text[4][48]; /* composed arguments */
 	struct unveil_path paths[CODE_LIBS_MAX + 2];
 	size_t npaths;
@@ -71,7 +73,8 @@ child_limit(int what, rlim_t max)
 static void
 child_limits(const struct code_limits *limits)
 {
-	child_limit(RLIMIT_CORE, 0);
+	/* With 0 the kernel would still start a program of core_pattern. */
+	child_limit(RLIMIT_CORE, 1);
 	child_limit(RLIMIT_FSIZE, 0);
 	child_limit(RLIMIT_NOFILE, CHILD_FILES);
 	child_limit(RLIMIT_MEMLOCK, 0);
@@ -143,37 +146,37 @@ child_main(struct child_plan *p)
  * stripping types needs WebAssembly, which needs the compiler, and runs no
  * program.
  */
-static void
+static int
 child_options(
     struct child_plan *p, const struct code_node *node, enum code_task task)
 {
-	size_t n = 0, t = 0;
+	struct wordlist words = WORDLIST_IN(p->list);
+	size_t t = 0;
 
 	snprintf(p->text[t], sizeof(p->text[t]), "--max-old-space-size=%u",
 	    p->limits.heap);
-	p->argv[n++] = "node";
-	p->argv[n++] = p->text[t++];
+	wordlist_add(&words, "node");
+	wordlist_add(&words, p->text[t++]);
 	if (task == CODE_TASK_RUN)
-		p->argv[n++] = "--jitless";
-	p->argv[n++] = "--disallow-code-generation-from-strings";
-	p->argv[n++] = "--no-addons";
-	p->argv[n++] = "--no-global-search-paths";
-	p->argv[n++] = "--no-warnings";
-	p->argv[n++] = "--unhandled-rejections=none";
-	p->argv[n++] = "--openssl-config=/dev/null";
+		wordlist_add(&words, "--jitless");
+	wordlist_all(&words,
+	    (const char *const[]){"--disallow-code-generation-from-strings",
+		"--no-addons", "--no-global-search-paths", "--no-warnings",
+		"--unhandled-rejections=none", "--openssl-config=/dev/null",
+		NULL});
 	/* A test's script is to meet the kernel's refusals, not node's. */
 	if (node->permission[0] != '\0' && p->limits.runner == NULL) {
 		snprintf(
 		    p->text[t], sizeof(p->text[t]), "%s", node->permission);
-		p->argv[n++] = p->text[t++];
+		wordlist_add(&words, p->text[t++]);
 	}
 	if (node->sigusr1)
-		p->argv[n++] = "--disable-sigusr1";
-	p->argv[n++] = "-e";
-	p->argv[n++] =
-	    (char *)(uintptr_t)(p->limits.runner != NULL ? p->limits.runner
-							 : code_runner);
-	p->argv[n] = NULL;
+		wordlist_add(&words, "--disable-sigusr1");
+	wordlist_add(&words, "-e");
+	wordlist_add(
+	    &words, p->limits.runner != NULL ? p->limits.runner : code_runner);
+	p->argv = wordlist_end(&words);
+	return p->argv == NULL ? -1 : 0;
 }
 
 /* Open the files that node maps.  Returns 0, or -1 with errno set. */
@@ -229,9 +232,8 @@ code_child_start(const struct code_node *node, enum code_task task,
 		return -1;
 	p->limits = *limits;
 	p->in = p->program = -1;
-	child_options(p, node, task);
 	code_filter_make(&p->filter, task);
-	if (child_paths(p, node) == -1 ||
+	if (child_options(p, node, task) == -1 || child_paths(p, node) == -1 ||
 	    (p->in = open("/dev/null", O_RDONLY | O_CLOEXEC)) == -1 ||
 	    (p->program = open(node->path, O_PATH | O_CLOEXEC)) == -1 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1 ||

@@ -127,6 +127,7 @@ of_supervisor(int error, int expected)
 	T(capset,	tried_capabilities())					\
 	T(ambient,	TRY(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_NET_RAW, 0, 0))) \
 	T(limit_up,	tried_limit())						\
+	T(core,		tried_core())						\
 	T(new_user,	NAMESPACE(CLONE_NEWUSER))				\
 	T(new_net,	NAMESPACE(CLONE_NEWNET))				\
 	T(new_mount,	NAMESPACE(CLONE_NEWNS))					\
@@ -146,6 +147,8 @@ of_supervisor(int error, int expected)
 	T(handle,	SYSTEM(SYS_name_to_handle_at, -1, NULL, NULL, NULL, 0))	\
 	T(bpf,		SYSTEM(SYS_bpf, -1, NULL, 0))				\
 	T(io_uring,	SYSTEM(SYS_io_uring_setup, 0, NULL))			\
+	T(affinity,	tried_affinity())					\
+	T(aio,		SYSTEM(SYS_io_setup, 0, NULL))				\
 	T(perf,		SYSTEM(SYS_perf_event_open, NULL, 0, 0, -1, 0))		\
 	T(userfaultfd,	SYSTEM(SYS_userfaultfd, -1))				\
 	T(fanotify,	SYSTEM(SYS_fanotify_init, -1, 0))			\

@@ -126,6 +126,8 @@
 	A(capset,	"raising capabilities",			ON_USER,	EPERM)				\
 	A(ambient,	"raising ambient capabilities",		ON_USER,	EPERM)				\
 	A(limit_up,	"raising a hard limit",			ON_LIMITS,	EPERM)				\
+	/* ENOTSUP: the user's own hard limit is 0, and cannot be raised. */	\
+	A(core,		"handing a crash to the host's handler", ON_LIMITS,	EPERM, ENOTSUP)			\
 	/* namespaces and mounts */						\
 	A(new_user,	"making a user namespace",		ON_FILTER,	EPERM)				\
 	A(new_net,	"making a network namespace",		ON_FILTER,	EPERM)				\
@@ -147,6 +149,8 @@
 	/* the kernel's large interfaces, and the machine */			\
 	A(bpf,		"loading a BPF program",		ON_FILTER,	EPERM)				\
 	A(io_uring,	"setting up io_uring",			ON_FILTER,	EPERM)				\
+	A(affinity,	"using more processors",		ON_FILTER,	EPERM)				\
+	A(aio,		"setting up asynchronous I/O",		ON_FILTER,	ENOSYS)				\
 	A(perf,		"opening a performance counter",	ON_FILTER,	EPERM)				\
 	A(userfaultfd,	"handling page faults",			ON_FILTER,	EPERM)				\
 	A(fanotify,	"watching a filesystem",		ON_FILTER,	EPERM)				\
@@ -235,6 +239,8 @@ struct attempt_ask {
 	uint32_t count; /* ATTEMPT_COUNT, by icsupervisor's own table */
 	uint32_t pid;   /* icsupervisor's, on the host */
 	uint32_t uid, gid;
+	uint32_t core; /* icsupervisor's hard limit on core dumps, 0 or 1 */
+	uint32_t cpus; /* processors that the sandbox is held to; 0: any */
 	char session[ATTEMPT_PATH]; /* the session directory, on the host */
 	char home[ATTEMPT_PATH];    /* the user's home directory, on the host */
 	char abstract[64];          /* an abstract socket that listens there */

@@ -35,6 +35,8 @@ int tried_setuid_file(void);
 int tried_pidfd(void);
 int tried_capabilities(void);
 int tried_limit(void);
+int tried_affinity(void);
+int tried_core(void);
 
 /* attempts_counted.c: these return a number, or -1 if it cannot be told. */
 int counted_lines(const char *path, int skip, bool last);

@@ -260,3 +260,38 @@ tried_limit(void)
 	rl.rlim_max++;
 	return TRY(setrlimit(RLIMIT_NOFILE, &rl));
 }
+
+/* A sandbox that may use all processors has nothing to refuse. */
+int
+tried_affinity(void)
+{
+	return attempt_asked->cpus == 0
+		   ? EPERM
+		   : SYSTEM(SYS_sched_setaffinity, 0, 0, NULL);
+}
+
+/*
+ * The kernel starts the handler of core_pattern, as root on the host, unless
+ * the soft limit is 1.
+ */
+int
+tried_core(void)
+{
+	struct rlimit rl, after;
+
+	if (getrlimit(RLIMIT_CORE, &rl) == -1)
+		return errno;
+	if (rl.rlim_max == 0 && attempt_asked->core == 0)
+		return ENOTSUP;
+	if (rl.rlim_cur != 1 || rl.rlim_max != 1)
+		return 0;
+	rl.rlim_cur = 0;
+	(void)setrlimit(RLIMIT_CORE, &rl);
+	if (getrlimit(RLIMIT_CORE, &after) == -1)
+		return errno;
+	if (after.rlim_cur == 1)
+		return EPERM;
+	rl.rlim_cur = 1;
+	(void)setrlimit(RLIMIT_CORE, &rl);
+	return 0;
+}

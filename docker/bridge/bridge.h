@@ -55,6 +55,8 @@ int limits_run(const struct bridge_limits *, char **argv)
     __attribute__((noreturn));
 
 void bridge_die(const char *what) __attribute__((noreturn));
+/* Returns the time of the monotonic clock, in ms. */
+uint64_t bridge_now_ms(void);
 /* Connect to the Unix socket `path`.  Returns -1 with errno set on failure. */
 int unix_connect(const char *path, int flags);
 /*
@@ -96,7 +98,7 @@ void pairs_move(const struct pollfd *p);
  * writes the number of a port on it, and bytes are copied from then on.
  */
 /* Parse "3000,5173". Returns false if that is no list of ports. */
-bool publish_ports(const char *text);
+bool bridge_publish_ports(const char *text);
 /* Connect to `socket` as soon as publish_poll() is called. */
 int publish_target(const char *socket);
 nfds_t publish_poll(struct pollfd *p, nfds_t first);
@@ -107,6 +109,28 @@ void publish_move(const struct pollfd *p);
 #define PUBLISH_STREAMS (64U + PUBLISH_IDLE)
 /* The most entries that publish_poll() adds. */
 #define PUBLISH_POLLS (2 * PUBLISH_STREAMS)
+
+/*
+ * ports.c: append the ports of "5432,6379" to a list of at most `max`, which
+ * has
+ * `*n`. Returns false if that is no list of ports, or too long.
+ */
+bool ports_read(const char *text, uint16_t *ports, unsigned max, unsigned *n);
+
+/*
+ * services.c: services of the host, at ports of this sandbox's own loopback
+ * addresses. Each connection becomes one to the session's services.sock, which
+ * begins with a byte, the service's index.
+ */
+#define SERVICES_MAX 16U
+/* Parse "5432,6379". Returns false if that is no list of ports. */
+bool services_ports(const char *text);
+/* Listen on those ports, for `socket`. Exits if a port is in use. */
+void services_open(const char *socket);
+nfds_t services_poll(struct pollfd *p);
+void services_move(const struct pollfd *p, nfds_t n);
+/* The most entries that services_poll() adds: both families. */
+#define SERVICES_POLLS (2 * SERVICES_MAX)
 
 /*
  * terminal.c: the command's standard input and output, a pseudo-terminal or
@@ -129,7 +153,7 @@ struct terminal_how {
 #define TERMINAL_POLLS 4
 
 /* Connect, make the pseudo-terminal or pipes, and wait for the size. */
-int terminal_open(const struct terminal_how *, const char *socket);
+int bridge_terminal_open(const struct terminal_how *, const char *socket);
 /*
  * A turn begins: make its pipes. `input`, which is taken, becomes the command's
  * standard input; -1 stands for /dev/null.
@@ -137,10 +161,23 @@ int terminal_open(const struct terminal_how *, const char *socket);
 int terminal_turn(int input);
 /* All output of the turn has been sent: tell termd. */
 void terminal_turn_end(uint32_t turn);
-/* In the command's process: make it the leader of a new session. */
+/*
+ * The command comes next: become the leader of its terminal's session, if this
+ * process can, so that the kernel lets the command stop at ^Z.
+ */
+void terminal_lead(void);
+/*
+ * In the command's process: make it the leader of a process group, in front on
+ * its terminal, and of a new session where this process leads none.
+ */
 int terminal_child(void);
 /* The command runs: close its ends here. */
 void terminal_started(pid_t command);
+/*
+ * Tell termd that the command has stopped. Returns false if it has no terminal,
+ * or if there is nobody to be told.
+ */
+bool terminal_stopped(void);
 /* Fill in TERMINAL_POLLS entries.  Returns TERMINAL_POLLS. */
 nfds_t terminal_poll(struct pollfd *p);
 /* Returns how long poll() may wait, in ms, or -1 for no limit. */
@@ -152,6 +189,23 @@ void terminal_move(const struct pollfd *p);
  * polling and calling terminal_move().
  */
 bool terminal_pending(void);
+
+/* stopped.c: a command that has stopped itself. */
+bool stopped_is(void);
+/*
+ * It has. `told`: the person's viewer is asked; otherwise the command is
+ * continued soon.
+ */
+void stopped_begin(pid_t command, bool told);
+/* Nobody waits for it to be stopped, or the person is back. */
+void stopped_continue(void);
+/* Continue it now, because a signal must reach it. */
+void stopped_end(void);
+/* It has ended. */
+void stopped_gone(void);
+/* Returns how long poll() may wait, in ms, or -1 for no limit. */
+int stopped_timeout(void);
+void stopped_move(void);
 
 /*
  * attempts.c: the break-out test, in a process of its own.  It reads a struct
@@ -165,7 +219,7 @@ int probe_run(int in, int out);
  * icsupervisor lets the agent start; exits if it does not.  Returns the
  * connection, which ends with the session.
  */
-int session_open(const char *path, const struct bridge_limits *);
+int bridge_session_open(const char *path, const struct bridge_limits *);
 
 /*
  * setup.c: set the variables in the lines of a file; add a system-call filter,
@@ -176,7 +230,7 @@ void setup_filter(const char *path);
 
 /*
  * turns.c: a conversation. icsupervisor sends a command for each turn, on the
- * connection that session_open() returned; one runs at a time.
+ * connection that bridge_session_open() returned; one runs at a time.
  */
 struct turn {
 	uint32_t number; /* 0: none runs */
@@ -204,7 +258,8 @@ struct run {
 	bool agent;        /* ends with its session */
 	bool supervised;   /* icsupervisor made the sandbox, and tests it */
 	bool turns;        /* it sends the commands, too: argv is NULL */
-	bool publish;      /* publish_ports() has been called */
+	bool publish;      /* bridge_publish_ports() has been called */
+	bool services;     /* services_ports() has been called */
 	char **argv;
 };
 int run_command(const struct run *);

@@ -8,10 +8,15 @@
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,6 +68,29 @@ limit(__rlimit_resource_t what, unsigned long long n)
 		bridge_die("setrlimit");
 }
 
+/*
+ * Refuse to choose processors. Calls of other machines are none of this
+ * filter's business: that of the sandbox ends a program that makes them.
+ */
+static void
+hold_cpus(void)
+{
+	struct sock_filter program[] = {
+	    BPF_STMT(
+		BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 0, 1),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog f = {
+	    .len = sizeof(program) / sizeof(program[0]), .filter = program};
+
+	/* Programs that may gain rights may choose processors, too. */
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 &&
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &f, 0, 0) == -1)
+		bridge_die("seccomp");
+}
+
 /* Restrict the process to the first `n` processors that it may use. */
 static void
 limit_cpus(unsigned n)
@@ -75,7 +103,8 @@ limit_cpus(unsigned n)
 	for (unsigned i = 0; i < CPU_SETSIZE; i++)
 		if (CPU_ISSET(i, &set) && ++kept > n)
 			CPU_CLR(i, &set);
-	(void)sched_setaffinity(0, sizeof(set), &set);
+	if (sched_setaffinity(0, sizeof(set), &set) == 0)
+		hold_cpus();
 }
 
 /* Let the kernel kill the sandbox first when memory runs out. */
@@ -97,11 +126,21 @@ end_first(void)
 	close(fd);
 }
 
+/*
+ * Tables of the kernel that all programs of the user share. Both limits are far
+ * above what programs need: a timer takes one pending signal, and a message
+ * queue of the usual size 80 KiB.
+ */
+#define LIMITS_SIGPENDING 4096U
+#define LIMITS_MSGQUEUE 262144U
+
 void
 limits_apply(const struct bridge_limits *l)
 {
 	limit(RLIMIT_NPROC, l->processes);
 	limit(RLIMIT_FSIZE, l->file);
+	limit(RLIMIT_SIGPENDING, LIMITS_SIGPENDING);
+	limit(RLIMIT_MSGQUEUE, LIMITS_MSGQUEUE);
 	limit_cpus(l->cpus);
 	end_first();
 }

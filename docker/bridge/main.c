@@ -10,6 +10,7 @@
  *   ic-bridge egress [--limits LIMITS] [--listen ADDRESS:PORT] SOCKET --
  *       COMMAND...
  *   ic-bridge limit LIMITS -- COMMAND...
+ *   ic-bridge exec FD -- NAME ARGUMENT...
  *   ic-bridge stdio PATH
  *   ic-bridge forward TOKENFILE CHECK DIR NAME=ADDRESS:PORT...
  *   ic-bridge probe IN OUT
@@ -28,7 +29,9 @@
  * `egress` does the same for an MCP server that may connect to named hosts:
  * SOCKET belongs to its egressd.  `forward` is not in the sandbox but beside
  * it: it makes the sockets DIR/NAME and carries their connections to gated.
- * `limit` only sets limits and becomes the command.
+ * `limit` only sets limits and becomes the command. `exec` becomes the program
+ * of an open descriptor, for commands of the user's that run on the host where
+ * the agent's files are hidden.
  *
  * The program is static and needs only libc, so that it runs in any container.
  */
@@ -36,8 +39,10 @@
 
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +58,7 @@ usage(FILE *to)
 	      "ADDRESS:PORT] SOCKET --\n"
 	      "                     COMMAND...\n"
 	      "       ic-bridge limit LIMITS -- COMMAND...\n"
+	      "       ic-bridge exec FD -- NAME ARGUMENT...\n"
 	      "       ic-bridge stdio PATH\n"
 	      "       ic-bridge forward TOKENFILE ADDRESS:PORT DIR "
 	      "NAME=ADDRESS:PORT...\n"
@@ -68,6 +74,7 @@ usage(FILE *to)
 	      "limit  become COMMAND under LIMITS, which are "
 	      "processes=N,file=BYTES,cpus=N\n"
 	      "       (0 is no limit)\n"
+	      "exec   become the program of the descriptor FD, called NAME\n"
 	      "stdio  connect stdin and stdout to the socket PATH (for MCP "
 	      "configurations)\n"
 	      "forward\n"
@@ -105,8 +112,12 @@ run_options(struct run *r, int argc, char **argv)
 			 i + 1 < argc)
 			r->filter = argv[++i];
 		else if (r->agent && strcmp(argv[i], "--publish") == 0 &&
-			 i + 1 < argc && publish_ports(argv[i + 1])) {
+			 i + 1 < argc && bridge_publish_ports(argv[i + 1])) {
 			r->publish = true;
+			i++;
+		} else if (r->agent && strcmp(argv[i], "--services") == 0 &&
+			   i + 1 < argc && services_ports(argv[i + 1])) {
+			r->services = true;
 			i++;
 		} else if (r->agent && strcmp(argv[i], "--supervised") == 0)
 			r->supervised = true;
@@ -168,6 +179,24 @@ cmd_limit(int argc, char **argv)
 	limits_run(&l, argv + 2);
 }
 
+static int
+cmd_exec(int argc, char **argv)
+{
+	char *end;
+	long fd = strtol(argv[0], &end, 10);
+	int save;
+
+	if (argc < 3 || *end != '\0' || fd < 3 || fd > 65535 ||
+	    strcmp(argv[1], "--") != 0)
+		return misused("exec needs a descriptor, --, and a name");
+	if (fcntl((int)fd, F_SETFD, FD_CLOEXEC) == 0)
+		(void)syscall(SYS_execveat, (int)fd, "", argv + 2, environ,
+		    AT_EMPTY_PATH);
+	save = errno;
+	fprintf(stderr, "ic-bridge: %s: %s\n", argv[2], strerror(save));
+	return save == ENOENT ? 127 : 126;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -195,8 +224,10 @@ main(int argc, char **argv)
 		return forward_run(argc - 2, argv + 2);
 	if (argc >= 3 && strcmp(argv[1], "limit") == 0)
 		return cmd_limit(argc - 2, argv + 2);
+	if (argc >= 3 && strcmp(argv[1], "exec") == 0)
+		return cmd_exec(argc - 2, argv + 2);
 	return misused(
 	    argc < 2 ? "no command is given"
-		     : "the commands are `run`, `egress`, `forward`, `limit` "
-		       "and `stdio PATH`");
+		     : "the commands are `run`, `egress`, `forward`, `limit`, "
+		       "`exec` and `stdio PATH`");
 }

@@ -55,21 +55,10 @@ publish_now(void)
 }
 
 bool
-publish_ports(const char *text)
+bridge_publish_ports(const char *text)
 {
-	char *end;
-	long n;
-
-	do {
-		n = strtol(text, &end, 10);
-		if (end == text || n < 1 || n > 65535 ||
-		    (*end != '\0' && *end != ',') ||
-		    publish_env.nports == PUBLISH_MAX_PORTS)
-			return false;
-		publish_env.ports[publish_env.nports++] = (uint16_t)n;
-		text = end + 1;
-	} while (*end == ',');
-	return true;
+	return ports_read(
+	    text, publish_env.ports, PUBLISH_MAX_PORTS, &publish_env.nports);
 }
 
 int

@@ -24,7 +24,8 @@
 #define POLL_PAIRS (POLL_TERMINAL + TERMINAL_POLLS)
 
 static struct {
-	struct pollfd polls[POLL_PAIRS + PAIRS_POLLS + PUBLISH_POLLS];
+	struct pollfd polls[POLL_PAIRS + PAIRS_POLLS + PUBLISH_POLLS +
+			    SERVICES_POLLS];
 	int listener, signals, session;
 	sigset_t old; /* the command's signal mask */
 	pid_t command;
@@ -34,7 +35,7 @@ static struct {
 	unsigned leftovers; /* the number of those processes */
 } run_env;
 
-/* Reap children.  A stopped command is continued, because nobody else would. */
+/* Reap children, and see whether the command has stopped. */
 static void
 reap(void)
 {
@@ -46,21 +47,23 @@ reap(void)
 			run_env.leftovers += run_env.swept;
 			continue;
 		}
-		if (WIFSTOPPED(status))
-			(void)kill(-pid, SIGCONT);
-		else
-			run_env.status = WIFEXITED(status)
-					     ? WEXITSTATUS(status)
-					     : 128 + WTERMSIG(status);
+		if (WIFSTOPPED(status)) {
+			stopped_begin(pid, terminal_stopped());
+			continue;
+		}
+		stopped_gone();
+		run_env.status = WIFEXITED(status) ? WEXITSTATUS(status)
+						   : 128 + WTERMSIG(status);
 	}
 }
 
 static void
 command_start(const struct run *r, char **argv)
 {
-	pid_t pid = fork();
+	pid_t pid;
 
-	if (pid == -1)
+	terminal_lead();
+	if ((pid = fork()) == -1)
 		bridge_die("fork");
 	if (pid == 0) {
 		/*
@@ -91,6 +94,7 @@ static void
 pass_signal(int sig)
 {
 	(void)kill(sig == SIGTERM && getpid() == 1 ? -1 : run_env.command, sig);
+	stopped_end();
 }
 
 static void
@@ -173,8 +177,10 @@ turn_read(const struct run *r)
 	}
 	if (sig == SIGKILL && run_env.status == -1)
 		sweep();
-	else if (sig != 0 && run_env.status == -1)
+	else if (sig != 0 && run_env.status == -1) {
 		(void)kill(-run_env.command, sig);
+		stopped_end();
+	}
 	return true;
 }
 
@@ -193,16 +199,20 @@ session_read(const struct run *r, short revents)
 static int
 run_timeout(void)
 {
-	int a = terminal_timeout(), b = publish_timeout();
+	int all[] = {terminal_timeout(), publish_timeout(), stopped_timeout()};
+	int least = -1;
 
-	return a == -1 || (b != -1 && b < a) ? b : a;
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (all[i] != -1 && (least == -1 || all[i] < least))
+			least = all[i];
+	return least;
 }
 
 static int
 run_loop(const struct run *r)
 {
 	struct pollfd *p = run_env.polls;
-	nfds_t n;
+	nfds_t n, services;
 
 	while (r->turns || run_env.status == -1 || terminal_pending()) {
 		p[POLL_SIGNALS] =
@@ -214,6 +224,8 @@ run_loop(const struct run *r)
 		n = POLL_TERMINAL + terminal_poll(p + POLL_TERMINAL);
 		n += pairs_poll(p, n);
 		n += publish_poll(p, n);
+		services = n;
+		n += services_poll(p + services);
 		if (poll(p, n, run_timeout()) == -1) {
 			if (errno != EINTR)
 				bridge_die("poll");
@@ -227,11 +239,14 @@ run_loop(const struct run *r)
 			if (run_env.turn.number == 0)
 				return BRIDGE_EXIT_SESSION;
 			(void)kill(run_env.command, SIGTERM);
+			stopped_end();
 			return BRIDGE_EXIT_SESSION;
 		}
+		stopped_move();
 		terminal_move(p + POLL_TERMINAL);
 		pairs_move(p);
 		publish_move(p);
+		services_move(p + services, n - services);
 		if (p[POLL_LISTENER].revents != 0)
 			pairs_accept(run_env.listener);
 	}
@@ -263,7 +278,7 @@ run_open(const struct run *r)
 
 	run_env.session = -1;
 	if (r->supervised)
-		run_env.session = session_open(
+		run_env.session = bridge_session_open(
 		    socket_path(r, "bridge.sock", path), &r->limits);
 	if (pairs_target(socket_path(r, "mitm-proxy.sock", path)) == -1)
 		bridge_die(r->where);
@@ -282,7 +297,9 @@ run_open(const struct run *r)
 	if (r->publish &&
 	    publish_target(socket_path(r, "publish.sock", path)) == -1)
 		bridge_die(path);
-	if (r->agent && terminal_open(&r->terminal,
+	if (r->services)
+		services_open(socket_path(r, "services.sock", path));
+	if (r->agent && bridge_terminal_open(&r->terminal,
 			    socket_path(r, "terminal.sock", path)) == -1)
 		bridge_die(path);
 	return 0;

@@ -99,7 +99,7 @@ probe_make(int fd, const struct bridge_limits *limits)
 }
 
 int
-session_open(const char *path, const struct bridge_limits *limits)
+bridge_session_open(const char *path, const struct bridge_limits *limits)
 {
 	uint8_t version[BRIDGE_HELLO_DATA];
 	int fd;

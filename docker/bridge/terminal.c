@@ -13,11 +13,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/box_stream.h"
@@ -48,17 +48,9 @@ static struct {
 	bool eof; /* close `in` once the data is written */
 	struct winsize size;
 	bool sized, again;
+	bool leads; /* this process leads the command's session */
 	uint64_t again_at, redraw_at; /* ms; 0: not waiting */
 } term_env = {.sock = -1, .in = -1, .out = {-1, -1}, .child = {-1, -1, -1}};
-
-static uint64_t
-now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
 
 static void
 close_fd(int *fd)
@@ -97,14 +89,14 @@ sock_lost(void)
 	term_env.host_begun = 0;
 	term_env.frame_len = 0;
 	term_env.again = true;
-	term_env.again_at = now_ms();
+	term_env.again_at = bridge_now_ms();
 }
 
 static void
 sock_connect(void)
 {
 	term_env.sock = unix_connect(term_env.path, SOCK_NONBLOCK);
-	term_env.again_at = term_env.sock == -1 ? now_ms() + AGAIN_MS : 0;
+	term_env.again_at = term_env.sock == -1 ? bridge_now_ms() + AGAIN_MS : 0;
 }
 
 static void
@@ -203,6 +195,9 @@ in_write(void)
 	}
 	if (term_env.data_len == 0 && term_env.eof)
 		in_end();
+	/* BOX_CONTINUE may wait behind data that a stopped command leaves. */
+	if (term_env.data_len != 0 && stopped_is())
+		stopped_continue();
 }
 
 static void
@@ -221,8 +216,11 @@ size_set(struct winsize ws)
 	 */
 	if (term_env.again && same && ws.ws_row > 1) {
 		ws.ws_row--;
-		term_env.redraw_at = now_ms() + REDRAW_MS;
+		term_env.redraw_at = bridge_now_ms() + REDRAW_MS;
 	}
+	/* Nor does it know that the command was stopped. */
+	if (term_env.again)
+		stopped_continue();
 	term_env.again = false;
 	(void)ioctl(term_env.in, TIOCSWINSZ, &ws);
 }
@@ -266,11 +264,15 @@ frame_take(enum box_kind kind, const uint8_t *data, uint32_t len)
 		if (term_env.how.kind == TERMINAL_PIPES)
 			out_end(data[0]);
 		return 0;
+	case BOX_CONTINUE:
+		stopped_continue();
+		return 0;
 	case BOX_OUT:
 	case BOX_ERR:
 	case BOX_OUT_END:
 	case BOX_ERR_END:
 	case BOX_TURN_END:
+	case BOX_STOPPED:
 		break;
 	}
 	return -1;
@@ -368,7 +370,7 @@ open_pipes(int input)
 }
 
 int
-terminal_open(const struct terminal_how *how, const char *socket)
+bridge_terminal_open(const struct terminal_how *how, const char *socket)
 {
 	struct pollfd p;
 
@@ -424,15 +426,49 @@ terminal_turn_end(uint32_t turn)
 	host_send();
 }
 
+void
+terminal_lead(void)
+{
+	if (term_env.how.kind == TERMINAL_NONE)
+		return;
+	/* The leader of a group cannot; its command then leads a session. */
+	(void)setsid();
+	term_env.leads = getsid(0) == getpid() &&
+			 (term_env.how.kind != TERMINAL_PTY ||
+			     ioctl(term_env.child[0], TIOCSCTTY, 0) == 0);
+}
+
+/*
+ * A group of its own in our session is not orphaned: SIGTSTP, SIGTTIN and
+ * SIGTTOU stop it.
+ */
+static int
+child_group(void)
+{
+	int rv = -1;
+
+	if (setpgid(0, 0) == -1)
+		return -1;
+	if (term_env.how.kind != TERMINAL_PTY)
+		return 0;
+	/* It is still in the background, whence the change would stop it. */
+	if (signal(SIGTTOU, SIG_IGN) != SIG_ERR)
+		rv = tcsetpgrp(term_env.child[0], getpid());
+	(void)signal(SIGTTOU, SIG_DFL);
+	return rv;
+}
+
 int
 terminal_child(void)
 {
 	if (term_env.how.kind == TERMINAL_NONE)
 		return 0;
-	if (setsid() == -1)
-		return -1;
-	if (term_env.how.kind == TERMINAL_PTY &&
-	    ioctl(term_env.child[0], TIOCSCTTY, 0) == -1)
+	if (term_env.leads) {
+		if (child_group() == -1)
+			return -1;
+	} else if (setsid() == -1 ||
+		   (term_env.how.kind == TERMINAL_PTY &&
+		       ioctl(term_env.child[0], TIOCSCTTY, 0) == -1))
 		return -1;
 	for (int i = 0; i < 3; i++)
 		if (dup2(term_env.child[i], i) == -1)
@@ -451,6 +487,17 @@ terminal_started(pid_t command)
 	close(term_env.child[0]);
 	for (int i = 0; i < 3; i++)
 		term_env.child[i] = -1;
+}
+
+bool
+terminal_stopped(void)
+{
+	if (term_env.how.kind != TERMINAL_PTY || term_env.sock == -1 ||
+	    term_env.data_len != 0 || !host_room())
+		return false;
+	host_frame(BOX_STOPPED, 0);
+	host_send();
+	return term_env.sock != -1;
 }
 
 nfds_t
@@ -483,7 +530,7 @@ terminal_timeout(void)
 		at = term_env.redraw_at;
 	if (at == 0)
 		return -1;
-	now = now_ms();
+	now = bridge_now_ms();
 	return at <= now ? 0 : (int)(at - now);
 }
 
@@ -494,7 +541,7 @@ terminal_move(const struct pollfd *p)
 
 	if (term_env.how.kind == TERMINAL_NONE)
 		return;
-	now = now_ms();
+	now = bridge_now_ms();
 	if (term_env.sock == -1 && now >= term_env.again_at)
 		sock_connect();
 	if (term_env.redraw_at != 0 && now >= term_env.redraw_at)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Connecting to the sockets of a session, moving bytes, and exiting on errors.
+/*
+ * Connecting to the sockets of a session, moving bytes, the clock, and exiting
+ * on errors.
  */
 #include "bridge.h"
 
@@ -10,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 void
@@ -17,6 +20,15 @@ bridge_die(const char *what)
 {
 	fprintf(stderr, "ic-bridge: %s: %s\n", what, strerror(errno));
 	exit(1);
+}
+
+uint64_t
+bridge_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
 int

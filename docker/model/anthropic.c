@@ -21,9 +21,9 @@ put_tools(struct buf *b, const struct model_request *r)
 	for (size_t i = 0; i < r->ntools; i++) {
 		buf_adds(b, i != 0 ? ",{" : "{");
 		put_key(b, false, "name");
-		put_str(b, r->tools[i].name);
+		compose_str(b, r->tools[i].name);
 		put_key(b, true, "description");
-		put_str(b, r->tools[i].description);
+		compose_str(b, r->tools[i].description);
 		put_key(b, true, "input_schema");
 		put_json(b, r->tools[i].schema, "{\"type\":\"object\"}");
 		buf_addc(b, '}');
@@ -36,7 +36,7 @@ put_text(struct buf *b, bool more, const char *text, bool mark)
 {
 	buf_adds(b, more ? ",{\"type\":\"text\"" : "{\"type\":\"text\"");
 	put_key(b, true, "text");
-	put_str(b, text);
+	compose_str(b, text);
 	if (mark)
 		buf_adds(b, CACHE_MARK);
 	buf_addc(b, '}');
@@ -62,9 +62,9 @@ put_assistant(struct buf *b, const struct model_message *m)
 		buf_adds(b, more ? ",{\"type\":\"tool_use\""
 				 : "{\"type\":\"tool_use\"");
 		put_key(b, true, "id");
-		put_str(b, m->calls[i].id);
+		compose_str(b, m->calls[i].id);
 		put_key(b, true, "name");
-		put_str(b, m->calls[i].name);
+		compose_str(b, m->calls[i].name);
 		put_key(b, true, "input");
 		put_json(b, m->calls[i].args, "{}");
 		buf_addc(b, '}');
@@ -78,9 +78,9 @@ put_result(struct buf *b, bool more, const struct model_message *m, bool mark)
 	buf_adds(b,
 	    more ? ",{\"type\":\"tool_result\"" : "{\"type\":\"tool_result\"");
 	put_key(b, true, "tool_use_id");
-	put_str(b, m->call_id);
+	compose_str(b, m->call_id);
 	put_key(b, true, "content");
-	put_str(b, m->text);
+	compose_str(b, m->text);
 	if (m->is_error)
 		buf_adds(b, ",\"is_error\":true");
 	if (mark)
@@ -130,7 +130,7 @@ anthropic_compose(struct buf *b, const struct model_request *r)
 		groups += r->messages[i].role != MODEL_ASSISTANT;
 	buf_adds(b, "{");
 	put_key(b, false, "model");
-	put_str(b, r->name);
+	compose_str(b, r->name);
 	put_key(b, true, "max_tokens");
 	buf_addu64(b, r->max_output);
 	buf_adds(b, ",\"stream\":true");
@@ -180,7 +180,7 @@ block_start(struct stream *s, const struct value *v, uint64_t index)
 	if (part == NULL || part->type != VALUE_OBJECT)
 		return stream_fail(s, MODEL_HARD,
 		    "The provider's answer has a part without content.");
-	if (stream_find(s, index) != NULL)
+	if (model_stream_find(s, index) != NULL)
 		return stream_fail(s, MODEL_HARD,
 		    "The provider's answer has the same part twice.");
 	if (span_is(type, "text"))
@@ -207,7 +207,7 @@ static int
 block_delta(struct stream *s, const struct value *v, uint64_t index)
 {
 	const struct value *d = value_get(v, "delta");
-	struct block *b = stream_find(s, index);
+	struct block *b = model_stream_find(s, index);
 
 	if (b == NULL)
 		return stream_fail(s, MODEL_HARD,
@@ -295,9 +295,9 @@ native_call(struct stream *s, struct buf *b, const struct block *k)
 	value_pool_reset(s->pool);
 	v = json_read(s->pool, buf_span(&k->body), NULL);
 	buf_adds(b, "{\"type\":\"tool_use\",\"id\":");
-	put_str(b, k->id);
+	compose_str(b, k->id);
 	put_key(b, true, "name");
-	put_str(b, k->name);
+	compose_str(b, k->name);
 	put_key(b, true, "input");
 	if (v != NULL && v->type == VALUE_OBJECT)
 		json_write(b, v);

@@ -21,9 +21,9 @@ put_tools(struct buf *b, const struct model_request *r)
 		buf_adds(b, i != 0 ? ",{" : "{");
 		buf_adds(b, "\"type\":\"function\",\"function\":{");
 		put_key(b, false, "name");
-		put_str(b, r->tools[i].name);
+		compose_str(b, r->tools[i].name);
 		put_key(b, true, "description");
-		put_str(b, r->tools[i].description);
+		compose_str(b, r->tools[i].description);
 		put_key(b, true, "parameters");
 		put_json(b, r->tools[i].schema,
 		    "{\"type\":\"object\",\"properties\":{}}");
@@ -39,7 +39,7 @@ put_assistant(struct buf *b, const struct model_message *m)
 
 	buf_adds(b, "{\"role\":\"assistant\",\"content\":");
 	if (m->text != NULL && *m->text != '\0')
-		put_str(b, m->text);
+		compose_str(b, m->text);
 	else
 		buf_adds(b, m->ncalls != 0 ? "null" : "\"\"");
 	if (native_fits(m, MODEL_CHAT)) {
@@ -50,13 +50,13 @@ put_assistant(struct buf *b, const struct model_message *m)
 		c = &m->calls[i];
 		buf_adds(b, i != 0 ? "," : ",\"tool_calls\":[");
 		buf_adds(b, "{\"type\":\"function\",\"id\":");
-		put_str(b, c->id);
+		compose_str(b, c->id);
 		put_key(b, true, "function");
 		buf_addc(b, '{');
 		put_key(b, false, "name");
-		put_str(b, c->name);
+		compose_str(b, c->name);
 		put_key(b, true, "arguments");
-		put_str(b, c->args != NULL ? c->args : "{}");
+		compose_str(b, c->args != NULL ? c->args : "{}");
 		buf_adds(b, "}}");
 	}
 	buf_adds(b, m->ncalls != 0 ? "]}" : "}");
@@ -71,14 +71,14 @@ put_message(struct buf *b, const struct model_message *m)
 		return;
 	case MODEL_TOOL:
 		buf_adds(b, "{\"role\":\"tool\",\"tool_call_id\":");
-		put_str(b, m->call_id);
+		compose_str(b, m->call_id);
 		break;
 	case MODEL_USER:
 		buf_adds(b, "{\"role\":\"user\"");
 		break;
 	}
 	put_key(b, true, "content");
-	put_str(b, m->text);
+	compose_str(b, m->text);
 	buf_addc(b, '}');
 }
 
@@ -89,7 +89,7 @@ chat_compose(struct buf *b, const struct model_request *r)
 
 	buf_addc(b, '{');
 	put_key(b, false, "model");
-	put_str(b, r->name);
+	compose_str(b, r->name);
 	buf_adds(b, ",\"stream\":true,"
 		    "\"stream_options\":{\"include_usage\":true}");
 	put_key(b, true, r->openai ? "max_completion_tokens" : "max_tokens");
@@ -100,7 +100,7 @@ chat_compose(struct buf *b, const struct model_request *r)
 	buf_addc(b, '[');
 	if (r->system != NULL) {
 		buf_adds(b, "{\"role\":\"system\",\"content\":");
-		put_str(b, r->system);
+		compose_str(b, r->system);
 		buf_addc(b, '}');
 		more = true;
 	}

@@ -39,7 +39,7 @@ put_repaired(struct buf *b, struct span s)
 }
 
 void
-put_str(struct buf *b, const char *s)
+compose_str(struct buf *b, const char *s)
 {
 	struct span text = span_str(s != NULL ? s : "");
 

@@ -20,9 +20,9 @@ put_tools(struct buf *b, const struct model_request *r)
 	for (size_t i = 0; i < r->ntools; i++) {
 		buf_adds(b, i != 0 ? ",{" : "{");
 		put_key(b, false, "name");
-		put_str(b, r->tools[i].name);
+		compose_str(b, r->tools[i].name);
 		put_key(b, true, "description");
-		put_str(b, r->tools[i].description);
+		compose_str(b, r->tools[i].description);
 		put_key(b, true, "parametersJsonSchema");
 		put_json(b, r->tools[i].schema, "{\"type\":\"object\"}");
 		buf_addc(b, '}');
@@ -37,7 +37,7 @@ put_id(struct buf *b, const char *id)
 	if (id == NULL || strncmp(id, "ic-call-", 8) == 0)
 		return;
 	put_key(b, false, "id");
-	put_str(b, id);
+	compose_str(b, id);
 	buf_addc(b, ',');
 }
 
@@ -47,10 +47,10 @@ put_result(struct buf *b, const struct model_message *m)
 	buf_adds(b, "{\"functionResponse\":{");
 	put_id(b, m->call_id);
 	put_key(b, false, "name");
-	put_str(b, m->call_name);
+	compose_str(b, m->call_name);
 	buf_adds(b, ",\"response\":{");
 	put_key(b, false, m->is_error ? "error" : "output");
-	put_str(b, m->text);
+	compose_str(b, m->text);
 	buf_adds(b, "}}}");
 }
 
@@ -58,7 +58,7 @@ static void
 put_text(struct buf *b, const char *text)
 {
 	buf_adds(b, "{\"text\":");
-	put_str(b, text != NULL && *text != '\0' ? text : " ");
+	compose_str(b, text != NULL && *text != '\0' ? text : " ");
 	buf_addc(b, '}');
 }
 
@@ -81,7 +81,7 @@ put_assistant(struct buf *b, const struct model_message *m)
 		buf_adds(b, "\"functionCall\":{");
 		put_id(b, m->calls[i].id);
 		put_key(b, false, "name");
-		put_str(b, m->calls[i].name);
+		compose_str(b, m->calls[i].name);
 		put_key(b, true, "args");
 		put_json(b, m->calls[i].args, "{}");
 		buf_adds(b, "}}");

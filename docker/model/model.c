@@ -109,7 +109,7 @@ attempt(struct model *m, struct span body, const struct model_show *show,
 	else
 		r = -1;
 	*shown = s.shown;
-	stream_free(&s);
+	model_stream_free(&s);
 	return r;
 }
 

@@ -85,7 +85,7 @@ const struct dialect *dialect_find(enum model_dialect);
 /* stream.c */
 int stream_init(struct stream *, const struct dialect *,
     const struct model_show *, struct model_answer *);
-void stream_free(struct stream *);
+void model_stream_free(struct stream *);
 /* Feed bytes of the body.  Returns 0, or -1 with the answer's error set. */
 int stream_feed(struct stream *, struct span);
 /* The body has ended: complete the answer.  Returns as stream_feed(). */
@@ -95,7 +95,7 @@ int stream_fail(struct stream *, enum model_error, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Returns the block, made if there is none, or NULL with the error set. */
 struct block *stream_block(struct stream *, enum block_kind, uint64_t index);
-struct block *stream_find(struct stream *, uint64_t index);
+struct block *model_stream_find(struct stream *, uint64_t index);
 /* Add text to a block and show it.  Returns 0, or -1 with the error set. */
 int stream_text(struct stream *, struct block *, struct span);
 /* Add bytes to one of a block's buffers.  Returns as stream_text(). */
@@ -111,7 +111,7 @@ uint64_t stream_count(const struct value *, const char *member);
 /* Append a member's name and colon, after a comma if `more`. */
 void put_key(struct buf *, bool more, const char *key);
 /* Append a string; ill-formed UTF-8 becomes U+FFFD. */
-void put_str(struct buf *, const char *);
+void compose_str(struct buf *, const char *);
 /* Append JSON if it is one valid value of that type, otherwise `other`. */
 void put_json(struct buf *, const char *json, const char *other);
 /* Returns true if the message's native form can be sent in this dialect. */

@@ -36,9 +36,9 @@ put_tools(struct buf *b, const struct model_request *r)
 		buf_adds(b, i != 0 ? ",{" : "{");
 		buf_adds(b, "\"type\":\"function\",\"strict\":false");
 		put_key(b, true, "name");
-		put_str(b, r->tools[i].name);
+		compose_str(b, r->tools[i].name);
 		put_key(b, true, "description");
-		put_str(b, r->tools[i].description);
+		compose_str(b, r->tools[i].description);
 		put_key(b, true, "parameters");
 		put_json(b, r->tools[i].schema,
 		    "{\"type\":\"object\",\"properties\":{}}");
@@ -54,7 +54,7 @@ put_message(struct buf *b, const char *role, const char *text)
 	buf_adds(b, role);
 	buf_addc(b, '"');
 	put_key(b, true, "content");
-	put_str(b, text);
+	compose_str(b, text);
 	buf_addc(b, '}');
 }
 
@@ -73,11 +73,11 @@ put_assistant(struct buf *b, const struct model_message *m, bool *more)
 		c = &m->calls[i];
 		buf_adds(b, *more ? "," : "");
 		buf_adds(b, "{\"type\":\"function_call\",\"call_id\":");
-		put_str(b, c->id);
+		compose_str(b, c->id);
 		put_key(b, true, "name");
-		put_str(b, c->name);
+		compose_str(b, c->name);
 		put_key(b, true, "arguments");
-		put_str(b, c->args != NULL ? c->args : "{}");
+		compose_str(b, c->args != NULL ? c->args : "{}");
 		buf_addc(b, '}');
 		*more = true;
 	}
@@ -107,9 +107,9 @@ static void
 put_result(struct buf *b, const struct model_message *m)
 {
 	buf_adds(b, "{\"type\":\"function_call_output\",\"call_id\":");
-	put_str(b, m->call_id);
+	compose_str(b, m->call_id);
 	put_key(b, true, "output");
-	put_str(b, m->text);
+	compose_str(b, m->text);
 	buf_addc(b, '}');
 }
 
@@ -142,7 +142,7 @@ responses_compose(struct buf *b, const struct model_request *r)
 
 	buf_addc(b, '{');
 	put_key(b, false, "model");
-	put_str(b, r->name);
+	compose_str(b, r->name);
 	buf_adds(b, ",\"stream\":true,\"store\":false");
 	if (reasons(r->name))
 		buf_adds(b, ",\"include\":[\"reasoning.encrypted_content\"]");
@@ -150,7 +150,7 @@ responses_compose(struct buf *b, const struct model_request *r)
 	buf_addu64(b, r->max_output);
 	if (r->system != NULL) {
 		put_key(b, true, "instructions");
-		put_str(b, r->system);
+		compose_str(b, r->system);
 	}
 	if (r->ntools != 0)
 		put_tools(b, r);
@@ -226,7 +226,7 @@ item_done(struct stream *s, const struct value *v, uint64_t index)
 		return whole_text(s, item, index);
 	if (!span_is(type, "function_call"))
 		return 0;
-	if (stream_find(s, index) != NULL)
+	if (model_stream_find(s, index) != NULL)
 		return stream_fail(s, MODEL_HARD,
 		    "The provider's answer has the same item twice.");
 	if ((b = stream_block(s, BLOCK_CALL, index)) == NULL ||

@@ -62,7 +62,7 @@ stream_init(struct stream *s, const struct dialect *d,
 }
 
 void
-stream_free(struct stream *s)
+model_stream_free(struct stream *s)
 {
 	for (size_t i = 0; i < s->nblocks; i++) {
 		free(s->blocks[i].id);
@@ -80,7 +80,7 @@ stream_free(struct stream *s)
 }
 
 struct block *
-stream_find(struct stream *s, uint64_t index)
+model_stream_find(struct stream *s, uint64_t index)
 {
 	for (size_t i = s->nblocks; i-- > 0;) {
 		if (s->blocks[i].index == index)
@@ -92,7 +92,7 @@ stream_find(struct stream *s, uint64_t index)
 struct block *
 stream_block(struct stream *s, enum block_kind kind, uint64_t index)
 {
-	struct block *b = stream_find(s, index);
+	struct block *b = model_stream_find(s, index);
 
 	if (b != NULL && b->kind == kind)
 		return b;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: ISC
-// Sends the HTTPS of a Node program through the proxy of its sandbox. Node up
-// to 22.20 ignores HTTPS_PROXY, also with NODE_USE_ENV_PROXY, so that fetch()
-// and https.request() would fail: the sandbox has no network but that proxy.
-// A newer Node does this by itself, and nothing is changed there. The file is
-// read-only in the sandbox and protects nothing: the proxy decides.
+// Sends the HTTPS of a Node program through the proxy of its sandbox, which has
+// no other network. Node up to 22.20 ignores HTTPS_PROXY, and a newer one heeds
+// it only if told so, and then not for agents that a program makes itself.
+// Where NODE_USE_ENV_PROXY is set and Node knows it, nothing is changed. The
+// sandbox itself is reached directly. The file is read-only in the sandbox and
+// protects nothing: the proxy decides.
 'use strict';
 
 const at = process.env.HTTPS_PROXY;
-const knows = process.allowedNodeEnvironmentFlags.has('--use-env-proxy');
+const knows = process.env.NODE_USE_ENV_PROXY === '1' &&
+  process.allowedNodeEnvironmentFlags.has('--use-env-proxy');
 
 if (at && !knows)
   install(new URL(at));
@@ -15,11 +17,24 @@ if (at && !knows)
 function install(proxy) {
   const http = require('node:http');
   const https = require('node:https');
+  const net = require('node:net');
   const tls = require('node:tls');
+  const own = new Set(['localhost', 'ironcurtain', 'ip6-localhost',
+    'ip6-loopback', '::1', '0.0.0.0', '::']);
+
+  function bare(host) {
+    return host.replace(/^\[(.*)\]$/, '$1');
+  }
+
+  // NO_PROXY of a sandbox without network of its own is empty.
+  function isOwn(host) {
+    return process.env.NO_PROXY !== '' && (own.has(bare(host).toLowerCase()) ||
+      /^127\.[0-9.]+$/.test(host) || /\.localhost$/i.test(host));
+  }
 
   // Calls done(error, socket), with TLS to the host on the socket.
-  function connect(options, done) {
-    const host = options.hostname || options.host;
+  function tunnel(options, done) {
+    const host = bare(options.hostname || options.host);
     const port = options.port || 443;
     const name = options.servername || host;
     const request = http.request({
@@ -50,9 +65,46 @@ function install(proxy) {
     request.end();
   }
 
-  https.globalAgent.createConnection = (options, done) => {
-    connect(options, done);
+  // Calls done(error, socket) for a connection of fetch() without a proxy.
+  function direct(options, done) {
+    const secure = options.protocol === 'https:';
+    const host = bare(options.hostname);
+    const socket = (secure ? tls : net).connect({host,
+      port: options.port || (secure ? 443 : 80), autoSelectFamily: true,
+      ...(secure && {servername: options.servername || host,
+        ALPNProtocols: ['http/1.1']})});
+
+    socket.once('error', done);
+    socket.once(secure ? 'secureConnect' : 'connect', () => {
+      socket.off('error', done);
+      done(null, socket);
+    });
+  }
+
+  const create = https.Agent.prototype.createConnection;
+  https.Agent.prototype.createConnection = function(options, done) {
+    const host = options?.hostname || options?.host;
+    if (typeof host !== 'string' || typeof done !== 'function' ||
+        options.socket || options.socketPath || isOwn(host))
+      return create.apply(this, arguments);
+    tunnel(options, done);
   };
+
+  // Some libraries send the whole https URL to the proxy, as if it was http.
+  const request = http.request;
+  http.request = function(options, ...rest) {
+    if (typeof options?.path !== 'string' ||
+        !options.path.startsWith('https://') ||
+        String(options.port) !== proxy.port ||
+        (options.hostname || options.host) !== proxy.hostname)
+      return request.call(this, options, ...rest);
+    const url = new URL(options.path);
+    return https.request({...options, protocol: 'https:', host: url.hostname,
+      hostname: url.hostname, port: url.port || 443, servername: undefined,
+      path: url.pathname + url.search, agent: options.agents?.https,
+    }, ...rest);
+  };
+  require('node:module').syncBuiltinESMExports();
 
   // The class of fetch()'s connections is reached by the symbol that the
   // library undici publishes for this, once fetch has been loaded.
@@ -60,11 +112,13 @@ function install(proxy) {
   try {
     void globalThis.fetch('data:,').catch(() => {});
     const Agent = globalThis[key].constructor;
-    // Node 24.0 to 24.4 have another class here, which knows the proxy.
+    // Node 24.0 to 24.4 have another class here if they know the proxy.
     if (Agent.name === 'Agent')
       globalThis[key] = new Agent({
-        connect: (options, done) => connect({...options,
-          ALPNProtocols: ['http/1.1']}, done),
+        connect: (options, done) =>
+          options.protocol === 'https:' && !isOwn(options.hostname)
+            ? tunnel({...options, ALPNProtocols: ['http/1.1']}, done)
+            : direct(options, done),
       });
   } catch {
     // This Node has no fetch, or another one.

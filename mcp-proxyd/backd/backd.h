@@ -8,6 +8,7 @@
 
 #include "common/bucket.h"
 #include "common/ipc/worker.h"
+#include "common/mask/mask.h"
 #include "mcp/idscan.h"
 #include "mcp/jsonrpc.h"
 #include "mcp/lines.h"
@@ -15,6 +16,8 @@
 #define BACKD_MAX_STRAY 20U    /* lines that are not messages */
 #define BACKD_MAX_SKIP ((size_t)256 << 20) /* bytes of an over-long line */
 #define BACKD_MAX_STDERR 1024U /* per line; the rest is cut off */
+/* Bytes behind it that are read, so that a secret is known although it is cut. */
+#define BACKD_MORE_STDERR 512U
 /* Unrequested answers beyond the burst are allowed at one per this many ms. */
 #define BACKD_UNASKED_MS 5U
 #define BACKD_PAUSE_MS 1000U /* longest time without reading the server */
@@ -41,11 +44,14 @@ struct backd {
 	struct loop_io io[2];
 	struct lines out;
 	struct idscan scan; /* for an over-long line */
-	uint8_t err[BACKD_MAX_STDERR]; /* an incomplete line */
+	uint8_t err[BACKD_MAX_STDERR + BACKD_MORE_STDERR]; /* an incomplete line */
 	size_t err_len;
 	bool gone;
 	bool died; /* the server closed its output */
 	bool sandboxed;
+	bool mask; /* show its text without secrets */
+	unsigned in_key; /* more lines that a private key may have */
+	struct mask_known *known; /* secrets of the session, or NULL */
 	loop_io_fn *readable;     /* reads from stdout */
 	struct loop_timer pause;  /* while armed, stdout is not read */
 	struct loop_timer relist; /* a list_changed that has to wait */
@@ -54,7 +60,9 @@ struct backd {
 	unsigned stray;
 	char last[BACKD_MAX_LAST]; /* the last line that is no message */
 	uint64_t dropped;
+	uint8_t changed; /* the lists that it is about: bits of proto_changed */
 	struct bucket requests, changes, progress, complaints, unasked, answers;
+	struct bucket notices;
 	uint64_t silenced; /* stderr lines not logged */
 	struct msg_DONE done[BACKD_DONE];
 	uint64_t done_at[BACKD_DONE]; /* clock_mono_us */
@@ -71,6 +79,12 @@ void backd_init(struct backd *);
 void backd_start(struct backd *, unsigned which);
 extern const struct chan_handler backd_handlers[];
 extern const size_t backd_nhandlers;
+
+/*
+ * Returns at most `max` bytes of `s`, cut between characters; "" if it contains
+ * NUL.
+ */
+struct span backd_cut(struct span s, size_t max);
 
 /* backd/flow.c */
 /* Close stdout (0) or stderr (1). */
@@ -99,6 +113,16 @@ void server_long(struct backd *);
 /* Report calls to auditd that have ended and were not reported yet. */
 void server_done(struct backd *);
 
+/* backd/shown.c */
+/*
+ * Write a text of the server as people may see it, as log_vis() does, and without
+ * secrets. Returns `dst`.
+ */
+const char *backd_show(struct backd *, struct span, char *dst, size_t cap);
+/* The same for a line of stderr. */
+const char *backd_show_line(struct backd *, struct span, char *dst, size_t cap);
+int backd_on_known(struct chan *, const struct msg_KNOWN *);
+
 /* backd/blocked.c */
 /* Returns true if the text reads like a refusal by the kernel. */
 bool blocked_text(struct span);
@@ -108,6 +132,9 @@ bool blocked_result(const struct value *);
 /* backd/session.c: messages about the session, for policyd. */
 void session_answer(struct backd *, const struct jsonrpc *);
 void session_request(struct backd *, const struct jsonrpc *);
-void session_changed(struct backd *);
+void session_changed(struct backd *, enum proto_changed);
+
+/* backd/notice.c: a message that the server logs. */
+void notice_take(struct backd *, const struct jsonrpc *);
 
 #endif

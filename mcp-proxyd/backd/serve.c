@@ -112,6 +112,7 @@ complain(struct backd *b)
 	if (line.len == 0)
 		return;
 	if (!backd_may(b, &b->complaints)) {
+		(void)backd_show_line(b, line, text, sizeof(text));
 		b->silenced++;
 		return;
 	}
@@ -119,7 +120,8 @@ complain(struct backd *b)
 		log_info("stderr: (%llu lines not shown)",
 		    (unsigned long long)b->silenced);
 	b->silenced = 0;
-	log_info("stderr: %s", log_vis(line, text, sizeof(text)));
+	log_info("stderr: %.*s", (int)BACKD_MAX_STDERR,
+	    backd_show_line(b, line, text, sizeof(text)));
 }
 
 /* Split stderr into lines, wherever the reads end; long lines are cut. */
@@ -132,7 +134,7 @@ err_bytes(struct backd *b, const uint8_t *p, size_t n)
 	while (n != 0) {
 		nl = memchr(p, '\n', n);
 		len = nl != NULL ? (size_t)(nl - p) : n;
-		take = BACKD_MAX_STDERR - b->err_len;
+		take = sizeof(b->err) - b->err_len;
 		take = len < take ? len : take;
 		memcpy(b->err + b->err_len, p, take);
 		b->err_len += take;
@@ -171,6 +173,7 @@ out_again(struct backd *b)
 	b->gone = b->died = false;
 	b->stray = 0;
 	b->err_len = 0;
+	b->in_key = 0;
 	memset(&b->scan, 0, sizeof(b->scan));
 	lines_init(&b->out, PROTO_MAX_LINE);
 }
@@ -189,6 +192,7 @@ on_server_out(struct chan *c, const struct msg_SERVER_OUT *m, int fd)
 	}
 	b->seen[which] = true;
 	b->sandboxed = m->sandboxed != 0;
+	b->mask = m->mask != 0;
 	b->fd[which] = fd;
 	if (b->w.started)
 		backd_start(b, which);
@@ -197,6 +201,7 @@ on_server_out(struct chan *c, const struct msg_SERVER_OUT *m, int fd)
 
 /* clang-format off */
 const struct chan_handler backd_handlers[] = {
+	HANDLER(KNOWN,		backd_on_known),
 	HANDLER(SERVER_OUT,	on_server_out),
 	HANDLER(UNASKED,	on_unasked),
 };
@@ -219,6 +224,7 @@ backd_init(struct backd *b)
 	b->changes = (struct bucket){.burst = 4, .ms = 1000};
 	b->progress = (struct bucket){.burst = 64, .ms = 20};
 	b->answers = (struct bucket){.burst = 128, .ms = 20};
+	b->notices = (struct bucket){.burst = 100, .ms = 50};
 	b->unasked = (struct bucket){.burst = 256, .ms = BACKD_UNASKED_MS};
 	b->complaints = (struct bucket){.burst = 200, .ms = 50};
 }

@@ -10,6 +10,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "common/ipc/wire.h"
 #include "common/log.h"
@@ -31,8 +32,8 @@ send_done(struct backd *b)
 		return;
 	}
 	for (unsigned i = 0; i < b->ndone; i++) {
-		if (wire_encode(row, &b->done[i], bytes + m.each.len, &n,
-			&big) == -1)
+		if (wire_encode(
+			row, &b->done[i], bytes + m.each.len, &n, &big) == -1)
 			fatal("bug: DONE exceeds its maximum");
 		m.each.len += n;
 	}
@@ -97,8 +98,25 @@ send_tree(struct backd *b, uint64_t id, bool error, const struct value *v)
 	note_done(b, &done);
 }
 
+/* Returns the data of an error whose meaning is known, or NULL. */
+static const struct value *
+error_data(const struct jsonrpc *m)
+{
+	switch (m->error) {
+	case JSONRPC_PARAMS:
+	case JSONRPC_NO_RESOURCE:
+	case JSONRPC_URL_WANTED:
+		return m->data != NULL && m->data->type == VALUE_OBJECT
+			   ? m->data
+			   : NULL;
+	default:
+		return NULL;
+	}
+}
+
 static void
-send_error(struct backd *b, uint64_t id, int64_t code, struct span text)
+send_error(struct backd *b, uint64_t id, int64_t code, struct span text,
+    const struct value *data)
 {
 	struct value *error = value_new(b->pool, VALUE_OBJECT);
 
@@ -107,6 +125,9 @@ send_error(struct backd *b, uint64_t id, int64_t code, struct span text)
 	    value_set(
 		error, SPAN("message"), value_new_string(b->pool, text)) == -1)
 		fatal("value pool");
+	/* An error is an error without it, too. */
+	if (data != NULL)
+		(void)value_set(error, SPAN("data"), value_copy(b->pool, data));
 	send_tree(b, id, true, error);
 }
 
@@ -118,7 +139,7 @@ send_failure(struct backd *b, uint64_t id, const char *why)
 
 	(void)snprintf(
 	    text, sizeof(text), "the MCP server's answer was refused: %s", why);
-	send_error(b, id, JSONRPC_INTERNAL, span_str(text));
+	send_error(b, id, JSONRPC_INTERNAL, span_str(text), NULL);
 }
 
 static void
@@ -133,28 +154,12 @@ take_answer(struct backd *b, const struct jsonrpc *m)
 	else if (value_int(m->rid, 1, INT64_MAX, &id) == -1)
 		backd_drop(b, "an answer to nothing we asked");
 	else if (m->kind == JSONRPC_ERROR)
-		send_error(b, (uint64_t)id, m->error, m->message);
+		send_error(
+		    b, (uint64_t)id, m->error, m->message, error_data(m));
 	else if (m->result->type != VALUE_OBJECT)
 		send_failure(b, (uint64_t)id, "its result is no object");
 	else
 		send_tree(b, (uint64_t)id, false, m->result);
-}
-
-/*
- * Returns at most `max` bytes of `s`, cut between characters; "" if it contains
- * a NUL.
- */
-static struct span
-short_text(struct span s, size_t max)
-{
-	if (s.p == NULL || memchr(s.p, '\0', s.len) != NULL)
-		return SPAN("");
-	if (s.len > max) {
-		s.len = max;
-		while (s.len != 0 && (s.p[s.len] & 0xc0) == 0x80)
-			s.len--;
-	}
-	return s;
 }
 
 static void
@@ -185,7 +190,7 @@ take_progress(struct backd *b, const struct jsonrpc *m)
 	out.progress = progress->text;
 	if (total != NULL && total->type == VALUE_NUMBER)
 		out.total = total->text;
-	out.message = short_text(value_str(m->params, "message"), 1024);
+	out.message = backd_cut(value_str(m->params, "message"), 1024);
 	worker_send(&b->w, ROLE_PROXY, 0, MSG_PROGRESS, &out, -1);
 }
 
@@ -197,9 +202,15 @@ take_notification(struct backd *b, const struct jsonrpc *m)
 	if (span_is(m->method, "notifications/progress"))
 		take_progress(b, m);
 	else if (span_is(m->method, "notifications/tools/list_changed"))
-		session_changed(b);
+		session_changed(b, PROTO_CHANGED_TOOLS);
+	else if (span_is(m->method, "notifications/resources/list_changed"))
+		session_changed(b, PROTO_CHANGED_RESOURCES);
+	else if (span_is(m->method, "notifications/prompts/list_changed"))
+		session_changed(b, PROTO_CHANGED_PROMPTS);
+	else if (span_is(m->method, "notifications/message"))
+		notice_take(b, m);
 	else
-		backd_drop(b, log_vis(m->method, shown, sizeof(shown)));
+		backd_drop(b, backd_show(b, m->method, shown, sizeof(shown)));
 }
 
 /* Returns true if the line begins like a message rather than a banner. */
@@ -222,7 +233,7 @@ take_stray(struct backd *b, struct span line, const char *why)
 {
 	char shown[SHOWN];
 
-	log_vis(line, shown, sizeof(shown));
+	backd_show(b, line, shown, sizeof(shown));
 	log_info("stdout, not a message (%s): %s", why, shown);
 	snprintf(b->last, sizeof(b->last), "%.*s%s", BACKD_MAX_LAST - 4, shown,
 	    strlen(shown) > BACKD_MAX_LAST - 4 ? "..." : "");
@@ -231,6 +242,25 @@ take_stray(struct backd *b, struct span line, const char *why)
 		    "wrote more than %u lines that are no JSON-RPC messages to "
 		    "its stdout, the last one (%s): %s",
 		    BACKD_MAX_STRAY, why, shown);
+}
+
+/*
+ * Read a list of tools of which a value is beyond a limit: that costs the tool
+ * that has it, and no other one.  Returns false if the line is no such list.
+ */
+static bool __attribute__((noinline))
+take_marked(struct backd *b, struct span line)
+{
+	struct jsonrpc m;
+
+	value_pool_reset(b->pool);
+	jsonrpc_read_marked(b->pool, line, &m);
+	if (m.kind != JSONRPC_RESULT || m.rid == NULL ||
+	    m.rid->type != VALUE_STRING || m.rid->text.len == 0 ||
+	    memchr("tsmp", m.rid->text.p[0], 4) == NULL)
+		return false;
+	session_answer(b, &m);
+	return true;
 }
 
 static void
@@ -250,6 +280,8 @@ take_bad(struct backd *b, struct span line, const struct jsonrpc *m)
 		take_stray(b, line, m->why);
 		return;
 	}
+	if (take_marked(b, line))
+		return;
 	value_pool_reset(b->pool);
 	if (jsonrpc_find_id(line, &id) == 0 && id != 0) {
 		send_failure(b, id, m->why);
@@ -257,7 +289,7 @@ take_bad(struct backd *b, struct span line, const struct jsonrpc *m)
 		return;
 	}
 	backd_gone(b, "wrote a line that is no JSON (%s): %s", m->why,
-	    log_vis(line, shown, sizeof(shown)));
+	    backd_show(b, line, shown, sizeof(shown)));
 }
 
 void

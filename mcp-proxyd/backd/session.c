@@ -8,23 +8,77 @@
  */
 #include "backd/backd.h"
 
+#include <stdio.h>
+
 #include "common/log.h"
 
 #define SHOWN 400
 #define MAX_URLS ((size_t)32768)
 
+/*
+ * Append the revisions that a server names in its error, so that a person can
+ * see that it is one that we do not speak.
+ */
+static void
+add_supported(const struct value *data, char *text, size_t cap)
+{
+	const struct value *v = value_get(data, "supported");
+	size_t len = strlen(text);
+	char shown[40];
+	unsigned n = 0;
+
+	if (v == NULL || v->type != VALUE_ARRAY)
+		return;
+	for (v = v->child; v != NULL && n < 8 && len < cap; v = v->next) {
+		if (v->type != VALUE_STRING)
+			continue;
+		len += (size_t)snprintf(text + len, cap - len, "%s%s",
+		    n++ == 0 ? ". It speaks revision " : ", ",
+		    log_vis(v->text, shown, sizeof(shown)));
+	}
+	if (n != 0 && len < cap)
+		snprintf(text + len, cap - len,
+		    " of MCP, and IronCurtain " JSONRPC_LATEST
+		    " and earlier ones");
+}
+
+/* Returns the parts of MCP beside tools that the server declares. */
+static uint8_t
+init_parts(const struct value *capabilities)
+{
+	static const struct {
+		const char *name;
+		uint8_t part;
+	} parts[] = {
+	    {"resources", PROTO_PART_RESOURCES},
+	    {"prompts", PROTO_PART_PROMPTS},
+	    {"completions", PROTO_PART_COMPLETION},
+	    {"logging", PROTO_PART_LOGGING},
+	};
+	const struct value *v;
+	uint8_t found = 0;
+
+	for (size_t i = 0; i < nitems(parts); i++) {
+		v = value_get(capabilities, parts[i].name);
+		if (v != NULL && v->type == VALUE_OBJECT)
+			found |= parts[i].part;
+	}
+	return found;
+}
+
 static void
 init_result(struct backd *b, const struct jsonrpc *m)
 {
-	struct msg_INIT_RESULT out = {.version = SPAN("")};
+	struct msg_INIT_RESULT out = {
+	    .version = SPAN(""), .instructions = SPAN("")};
 	struct span version, name = m->message;
-	const struct value *tools;
+	const struct value *tools, *capabilities;
 	char text[SHOWN];
 
 	if (m->kind == JSONRPC_RESULT) {
 		version = value_str(m->result, "protocolVersion");
-		tools =
-		    value_get(value_get(m->result, "capabilities"), "tools");
+		capabilities = value_get(m->result, "capabilities");
+		tools = value_get(capabilities, "tools");
 		name = value_str(value_get(m->result, "serverInfo"), "name");
 		if (version.p == NULL || version.len > 32 ||
 		    memchr(version.p, '\0', version.len) != NULL) {
@@ -33,57 +87,94 @@ init_result(struct backd *b, const struct jsonrpc *m)
 			out.good = 1;
 			out.tools =
 			    tools != NULL && tools->type == VALUE_OBJECT;
+			out.parts = init_parts(capabilities);
 			out.version = version;
+			out.instructions = backd_cut(
+			    value_str(m->result, "instructions"),
+			    PROTO_MAX_WORDS);
 		}
 	}
 	if (name.p == NULL)
 		name = SPAN("");
-	out.text = span_str(log_vis(name, text, sizeof(text)));
+	backd_show(b, name, text, SHOWN / 2);
+	if (m->kind == JSONRPC_ERROR)
+		add_supported(m->data, text, sizeof(text));
+	out.text = span_str(text);
 	worker_send(&b->w, ROLE_POLICY, 0, MSG_INIT_RESULT, &out, -1);
 }
 
-/* Read a page of tools into b->tree and `out`.  Returns NULL, or the error. */
+/*
+ * Read a page of the list `name` into b->tree, and where it goes on.  Returns
+ * NULL, or the error.
+ */
 static const char *
-read_page(struct backd *b, const struct jsonrpc *m, struct msg_TOOLS_PAGE *out)
+read_page(struct backd *b, const struct jsonrpc *m, const char *name,
+    struct span *cursor)
 {
-	const struct value *tools, *cursor;
+	const struct value *array, *next;
 
 	if (m->kind != JSONRPC_RESULT)
 		return "the server answers with an error";
-	tools = value_get(m->result, "tools");
-	cursor = value_get(m->result, "nextCursor");
-	if (tools == NULL || tools->type != VALUE_ARRAY)
-		return "tools is no array";
-	if (cursor != NULL && cursor->type != VALUE_NULL) {
-		if (cursor->type != VALUE_STRING || cursor->text.len > 4096 ||
-		    memchr(cursor->text.p, '\0', cursor->text.len) != NULL)
+	array = value_get(m->result, name);
+	next = value_get(m->result, "nextCursor");
+	if (array == NULL || array->type != VALUE_ARRAY)
+		return "the list is no array";
+	if (next != NULL && next->type != VALUE_NULL) {
+		if (next->type != VALUE_STRING || next->text.len > 4096 ||
+		    memchr(next->text.p, '\0', next->text.len) != NULL)
 			return "nextCursor is no string of at most 4096 bytes";
-		out->cursor = cursor->text;
+		*cursor = next->text;
 	}
-	if (value_encode(tools, &b->tree) == -1)
+	if (value_encode(array, &b->tree) == -1)
 		return "it is too large";
 	return NULL;
+}
+
+/* Read a page as read_page() does; an empty one if it is refused. */
+static bool
+list_page(struct backd *b, const struct jsonrpc *m, const char *name,
+    struct span *cursor)
+{
+	const char *why;
+
+	buf_reset(&b->tree, 2 * LINES_READ);
+	if ((why = read_page(b, m, name, cursor)) == NULL)
+		return true;
+	log_info("list of %s: refused, %s", name, why);
+	buf_reset(&b->tree, 2 * LINES_READ);
+	*cursor = SPAN("");
+	if (value_encode(value_new(b->pool, VALUE_ARRAY), &b->tree) == -1)
+		fatal("value_encode");
+	return false;
 }
 
 static void
 tools_page(struct backd *b, const struct jsonrpc *m, uint32_t seq)
 {
 	struct msg_TOOLS_PAGE out = {.seq = seq, .cursor = SPAN("")};
-	const char *why;
 
-	buf_reset(&b->tree, 2 * LINES_READ);
-	if ((why = read_page(b, m, &out)) == NULL) {
-		out.good = 1;
-	} else {
-		log_info("tools/list: refused, %s", why);
-		buf_reset(&b->tree, 2 * LINES_READ);
-		out.cursor = SPAN("");
-		if (value_encode(value_new(b->pool, VALUE_ARRAY), &b->tree) ==
-		    -1)
-			fatal("value_encode");
-	}
+	out.good = list_page(b, m, "tools", &out.cursor);
 	out.tree = buf_span(&b->tree);
 	worker_send(&b->w, ROLE_POLICY, 0, MSG_TOOLS_PAGE, &out, -1);
+}
+
+/* A page of another list: the letter of its id says of which. */
+static void
+parts_page(
+    struct backd *b, const struct jsonrpc *m, uint8_t letter, uint32_t seq)
+{
+	struct msg_PARTS_PAGE out = {.seq = seq, .cursor = SPAN("")};
+
+	out.list = letter == 's'   ? PROTO_LIST_RESOURCES
+		   : letter == 'm' ? PROTO_LIST_TEMPLATES
+				   : PROTO_LIST_PROMPTS;
+	out.good = list_page(b, m,
+	    letter == 's'   ? "resources"
+	    : letter == 'm' ? "resourceTemplates"
+			    : "prompts",
+	    &out.cursor);
+	out.tree = buf_span(&b->tree);
+	worker_send(&b->w, ROLE_POLICY, 0, MSG_PARTS_PAGE, &out, -1);
 }
 
 /* Read the URLs into b->tree, one per line.  Returns NULL, or the error. */
@@ -131,7 +222,7 @@ remotes(struct backd *b, const struct jsonrpc *m, uint32_t seq)
 		   content->child != NULL) {
 		said = value_str(content->child, "text");
 		if (said.p != NULL && said.len <= 256)
-			out.text = span_str(log_vis(said, text, 256));
+			out.text = span_str(backd_show(b, said, text, 256));
 	}
 	worker_send(&b->w, ROLE_POLICY, 0, MSG_REMOTES, &out, -1);
 }
@@ -140,7 +231,12 @@ void
 session_answer(struct backd *b, const struct jsonrpc *m)
 {
 	struct span id = m->rid->text;
-	uint64_t seq;
+	uint64_t seq = 0;
+	uint8_t letter = id.len > 1 ? id.p[0] : 0;
+
+	if (letter != 0 &&
+	    span_u64(span_of(id.p + 1, id.len - 1), UINT32_MAX, &seq) == -1)
+		letter = 0;
 
 	/*
 	 * policyd knows how many answers it expects, but each one costs it
@@ -150,13 +246,13 @@ session_answer(struct backd *b, const struct jsonrpc *m)
 		backd_pause(b, b->answers.ms);
 	if (span_is(id, "i"))
 		init_result(b, m);
-	else if (id.len > 1 && id.p[0] == 't' &&
-		 span_u64(span_of(id.p + 1, id.len - 1), UINT32_MAX, &seq) == 0)
+	else if (letter == 't')
 		tools_page(b, m, (uint32_t)seq);
-	else if (id.len > 1 && id.p[0] == 'r' &&
-		 span_u64(span_of(id.p + 1, id.len - 1), UINT32_MAX, &seq) == 0)
+	else if (letter == 'r')
 		remotes(b, m, (uint32_t)seq);
-	else
+	else if (letter == 's' || letter == 'm' || letter == 'p')
+		parts_page(b, m, letter, (uint32_t)seq);
+	else if (!span_is(id, "l")) /* the answer to logging/setLevel */
 		backd_drop(b, "an answer to nothing we asked");
 }
 
@@ -182,22 +278,29 @@ session_request(struct backd *b, const struct jsonrpc *m)
 static void
 relist(struct loop_timer *t)
 {
-	session_changed(t->arg);
+	struct backd *b = t->arg;
+	uint8_t changed = b->changed;
+
+	b->changed = 0;
+	for (unsigned i = 0; i <= PROTO_CHANGED_LAST; i++)
+		if ((changed & 1U << i) != 0)
+			session_changed(b, (enum proto_changed)i);
 }
 
 /*
- * If it changes too often, report the last change later: it must not be lost.
+ * If lists change too often, report the last change later: it must not be lost.
  */
 void
-session_changed(struct backd *b)
+session_changed(struct backd *b, enum proto_changed what)
 {
-	const struct msg_LIST_CHANGED m = {0};
+	const struct msg_LIST_CHANGED m = {.what = (uint8_t)what};
 
-	if (b->relist.at != 0)
-		return;
-	if (backd_may(b, &b->changes))
+	if (b->relist.at == 0 && backd_may(b, &b->changes)) {
 		worker_send(&b->w, ROLE_POLICY, 0, MSG_LIST_CHANGED, &m, -1);
-	else
+		return;
+	}
+	b->changed |= (uint8_t)(1U << what);
+	if (b->relist.at == 0)
 		loop_timer_set(
 		    &b->w.loop, &b->relist, b->changes.ms, relist, b);
 }

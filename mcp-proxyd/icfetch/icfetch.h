@@ -32,7 +32,7 @@ struct url {
  * Parse an absolute http(s) URL; the fragment is dropped.  Returns 0, or -1
  * with a constant text in `*why`.
  */
-int url_parse(struct span, struct url *, const char **why);
+int fetch_url_parse(struct span, struct url *, const char **why);
 /* Resolve a Location header against `base`. */
 int url_join(
     const struct url *base, struct span, struct url *, const char **why);

@@ -176,7 +176,7 @@ ask_read(struct ask *a, const struct value *args, const char **why)
 		*why = "Invalid arguments: url must be a string";
 		return -1;
 	}
-	if (url_parse(v->text, &a->url, why) == -1 ||
+	if (fetch_url_parse(v->text, &a->url, why) == -1 ||
 	    ask_number(args, "max_length", 1, ICFETCH_MAX_TEXT, &max, why) ==
 		-1 ||
 	    ask_number(args, "timeout", 1, 60, &seconds, why) == -1 ||

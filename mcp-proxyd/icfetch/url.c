@@ -42,7 +42,7 @@ url_tail(struct span s, struct url *u, const char **why)
 }
 
 int
-url_parse(struct span s, struct url *u, const char **why)
+fetch_url_parse(struct span s, struct url *u, const char **why)
 {
 	char authority[300], target[310];
 	size_t n = 0;
@@ -80,14 +80,14 @@ url_join(const struct url *base, struct span s, struct url *u, const char **why)
 	int n;
 
 	if (span_starts(s, SPAN("https://")) || span_starts(s, SPAN("http://")))
-		return url_parse(s, u, why);
+		return fetch_url_parse(s, u, why);
 	if (span_starts(s, SPAN("//"))) {
 		n = snprintf(text, sizeof(text), "%s%.*s",
 		    base->tls ? "https:" : "http:", (int)s.len,
 		    (const char *)s.p);
 		if (n < 0 || (size_t)n >= sizeof(text))
 			return bad(why, "the redirect is longer than 4 KiB");
-		return url_parse(span_str(text), u, why);
+		return fetch_url_parse(span_str(text), u, why);
 	}
 	*u = *base;
 	if (s.len != 0 && s.p[0] == '/')

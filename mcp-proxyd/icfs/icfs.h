@@ -130,9 +130,6 @@ int icfs_move_file(
 /* Append bytes as UTF-8; invalid sequences become U+FFFD. */
 void icfs_add_text(struct buf *, struct span);
 
-/* icfs/read.c: append `s` with every CR LF as LF. */
-void icfs_add_lf(struct buf *, struct span);
-
 /* icfs/list.c */
 struct icfs_entry {
 	char *name;
@@ -183,8 +180,8 @@ bool icfs_glob(struct span pattern, struct span text);
 int icfs_diff(struct buf *, struct span name, struct span a, struct span b);
 
 /*
- * icfs/edit.c: append `content` with the edits applied in turn.  Returns -1
- * with f->why set.
+ * icfs/edit.c: append `content` with the edits applied in turn; lines that no
+ * edit changes keep their bytes.  Returns -1 with f->why set.
  */
 int icfs_edit(struct icfs *, struct span content, const struct value *edits,
     struct buf *edited);

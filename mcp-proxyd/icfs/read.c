@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "common/edit_text.h"
+
 #define PIECE ((size_t)64 << 10)
 /* As base64 the data appears twice in a result, which is one line. */
 #define MAX_MEDIA ((size_t)1500 << 10)
@@ -90,21 +92,6 @@ tail_start(int fd, off_t size, double n, uint8_t *piece)
 	return at;
 }
 
-void
-icfs_add_lf(struct buf *b, struct span s)
-{
-	size_t from = 0;
-
-	for (size_t i = 0; i + 1 < s.len; i++) {
-		if (s.p[i] != '\r' || s.p[i + 1] != '\n')
-			continue;
-		buf_add(b, s.p + from, i - from);
-		from = i + 1;
-	}
-	if (s.len != 0)
-		buf_add(b, s.p + from, s.len - from);
-}
-
 static int
 read_tail(struct icfs *f, struct span path, int fd, double n, struct buf *b)
 {
@@ -129,7 +116,7 @@ read_tail(struct icfs *f, struct span path, int fd, double n, struct buf *b)
 		       -1) {
 		(void)icfs_fail(f, "read", path);
 	} else {
-		icfs_add_lf(b, span_of(room, (size_t)got));
+		edit_text_lf(b, span_of(room, (size_t)got));
 		r = 0;
 	}
 	buf_free(&raw);

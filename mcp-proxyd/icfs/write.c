@@ -123,31 +123,6 @@ out:
 	return buf_check(&f->text);
 }
 
-/*
- * Returns true if every line ends in CR LF, so that the edited text must too.
- */
-static bool
-has_crlf(struct span s)
-{
-	size_t lf = 0, crlf = 0;
-
-	for (size_t i = 0; i < s.len; i++) {
-		lf += s.p[i] == '\n';
-		crlf += s.p[i] == '\n' && i != 0 && s.p[i - 1] == '\r';
-	}
-	return lf != 0 && lf == crlf;
-}
-
-static void
-add_crlf(struct buf *b, struct span s)
-{
-	for (size_t i = 0; i < s.len; i++) {
-		if (s.p[i] == '\n')
-			buf_addc(b, '\r');
-		buf_addc(b, s.p[i]);
-	}
-}
-
 /* Append the diff, fenced with more backquotes in a row than it contains. */
 static int
 add_diff(struct icfs *f, struct span path, struct span a, struct span b)
@@ -180,7 +155,7 @@ int
 icfs_edit_file(struct icfs *f, const struct value *args)
 {
 	const struct value *edits = value_get(args, "edits");
-	struct buf raw, old, new, out;
+	struct buf old, new;
 	struct span path;
 	bool dry = false;
 	int r = -1;
@@ -190,28 +165,13 @@ icfs_edit_file(struct icfs *f, const struct value *args)
 		return -1;
 	if (edits == NULL || edits->type != VALUE_ARRAY)
 		return icfs_why(f, "Invalid arguments: edits must be an array");
-	buf_init(&raw, ICFS_MAX_FILE + ICFS_MAX_FILE / 8);
 	buf_init(&old, ICFS_MAX_FILE);
 	buf_init(&new, ICFS_MAX_TEXT);
-	buf_init(&out, 2 * ICFS_MAX_TEXT);
-	if (icfs_read_file(f, path, ICFS_MAX_FILE, &raw) == -1)
-		goto out;
-	icfs_add_lf(&old, buf_span(&raw));
-	if (icfs_edit(f, buf_span(&old), edits, &new) == -1 ||
-	    add_diff(f, path, buf_span(&old), buf_span(&new)) == -1)
-		goto out;
-	if (has_crlf(buf_span(&raw)))
-		add_crlf(&out, buf_span(&new));
-	else
-		buf_addspan(&out, buf_span(&new));
-	if (out.failed)
-		(void)icfs_why(f, "The edited file is too large");
-	else
-		r = dry ? 0 : icfs_write_file(f, path, buf_span(&out));
-out:
-	buf_free(&raw);
+	if (icfs_read_file(f, path, ICFS_MAX_FILE, &old) == 0 &&
+	    icfs_edit(f, buf_span(&old), edits, &new) == 0 &&
+	    add_diff(f, path, buf_span(&old), buf_span(&new)) == 0)
+		r = dry ? 0 : icfs_write_file(f, path, buf_span(&new));
 	buf_free(&old);
 	buf_free(&new);
-	buf_free(&out);
 	return r;
 }

@@ -61,8 +61,11 @@ int icgit_found(struct icgit_args *, struct span names);
  */
 int icgit_run(const struct icgit_args *, struct buf *out, unsigned ms);
 
-/* icgit/wrap.c: run git, made harmless. */
-int icgit_wrap(char **argv);
+/*
+ * icgit/wrap.c: run git, made harmless. If `locked`, this process has called
+ * icgit_lock() before.
+ */
+int icgit_wrap(char **argv, bool locked);
 
 /* icgit/remotes.c: the tool "remotes". */
 void icgit_list(struct mcp *);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "icgit/batch.h"
 
 #define POOL_MAX ((size_t)24 << 20)
 
@@ -28,7 +29,9 @@ main(int argc, char **argv)
 		return 2;
 	name = name != NULL ? name + 1 : argv[0];
 	if (strncmp(name, "icgit", 5) != 0)
-		return icgit_wrap(argv);
+		return icgit_wrap(argv, false);
+	if (argc == 2 && strcmp(argv[1], ICGIT_BATCH) == 0)
+		return icgit_batch();
 	if (argc != 1)
 		errx(2, "takes no arguments: it is an MCP server");
 	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)

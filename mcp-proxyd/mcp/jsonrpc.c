@@ -173,6 +173,7 @@ read_error(struct jsonrpc *m, const struct value *error)
 		    "Invalid Request: error.message must be a string");
 	else
 		m->message = message->text;
+	m->data = value_get(error, "data");
 }
 
 static void
@@ -233,7 +234,7 @@ read_root(
 
 	m->kind = JSONRPC_BAD;
 	m->id.len = 0;
-	m->rid = m->params = m->result = NULL;
+	m->rid = m->params = m->result = m->data = NULL;
 	m->method = m->message = SPAN("");
 	m->error = 0;
 	m->response = false;
@@ -244,7 +245,8 @@ read_root(
 	}
 	if (root->type == VALUE_ARRAY) {
 		bad(m, JSONRPC_INVALID,
-		    "Invalid Request: batches are not supported: send one message "
+		    "Invalid Request: batches are not supported: send one "
+		    "message "
 		    "a line");
 		return;
 	}
@@ -293,6 +295,17 @@ jsonrpc_read_repaired(
 	read_root(m, root, &fail);
 }
 
+void
+jsonrpc_read_marked(
+    struct value_pool *pool, struct span line, struct jsonrpc *m)
+{
+	struct json_fail fail;
+	const struct value *root;
+
+	root = json_read_marked(pool, line, &fail);
+	read_root(m, root, &fail);
+}
+
 static void
 add_id(struct buf *b, const struct jsonrpc_id *id)
 {
@@ -306,8 +319,20 @@ int
 jsonrpc_add_error(struct buf *b, const struct jsonrpc_id *id, int64_t code,
     struct span message)
 {
-	buf_printf(
-	    b, "{\"error\":{\"code\":%lld,\"message\":", (long long)code);
+	return jsonrpc_add_error_data(b, id, code, message, SPAN(""));
+}
+
+int
+jsonrpc_add_error_data(struct buf *b, const struct jsonrpc_id *id, int64_t code,
+    struct span message, struct span data)
+{
+	buf_printf(b, "{\"error\":{\"code\":%lld,", (long long)code);
+	if (data.len != 0) {
+		buf_adds(b, "\"data\":");
+		buf_addspan(b, data);
+		buf_addc(b, ',');
+	}
+	buf_adds(b, "\"message\":");
 	(void)json_write_string(b, message);
 	buf_addc(b, '}');
 	/*
@@ -355,7 +380,7 @@ const char *
 jsonrpc_version(struct span asked)
 {
 	static const char *const versions[] = {
-	    "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
+	    "2024-11-05", "2025-03-26", "2025-06-18", JSONRPC_LATEST};
 	const size_t n = nitems(versions);
 
 	for (size_t i = 0; i < n; i++) {

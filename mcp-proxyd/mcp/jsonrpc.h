@@ -14,6 +14,9 @@
 #define JSONRPC_MAX_ID 256
 #define JSONRPC_WHY 200
 
+/* The newest revision of MCP that we speak. */
+#define JSONRPC_LATEST "2025-11-25"
+
 enum jsonrpc_code {
 	JSONRPC_PARSE = -32700,
 	JSONRPC_INVALID = -32600,
@@ -21,6 +24,8 @@ enum jsonrpc_code {
 	JSONRPC_PARAMS = -32602,
 	JSONRPC_INTERNAL = -32603,
 	JSONRPC_LIMIT = -32000, /* our own: too many of something */
+	JSONRPC_NO_RESOURCE = -32002, /* MCP: there is no such resource */
+	JSONRPC_URL_WANTED = -32042, /* MCP: a person has to visit an address */
 };
 
 enum jsonrpc_kind {
@@ -57,6 +62,7 @@ struct jsonrpc {
 	const struct value *result;
 	struct span message; /* the error's text */
 	int64_t error;       /* the error's code */
+	const struct value *data; /* the error's, or NULL */
 	/* BAD */
 	bool response; /* meant as an answer */
 	enum jsonrpc_code code;
@@ -72,6 +78,9 @@ struct jsonrpc {
 void jsonrpc_read(struct value_pool *, struct span line, struct jsonrpc *msg);
 /* Like jsonrpc_read(), but a lone surrogate in a string is read as U+FFFD. */
 void jsonrpc_read_repaired(
+    struct value_pool *, struct span line, struct jsonrpc *msg);
+/* The same, as json_read_marked() reads. */
+void jsonrpc_read_marked(
     struct value_pool *, struct span line, struct jsonrpc *msg);
 
 /*
@@ -98,6 +107,9 @@ jsonrpc_id_eq(const struct jsonrpc_id *a, const struct jsonrpc_id *b)
  */
 int jsonrpc_add_error(
     struct buf *, const struct jsonrpc_id *, int64_t code, struct span message);
+/* The same with `data`, which is JSON of ours; empty: none. */
+int jsonrpc_add_error_data(struct buf *, const struct jsonrpc_id *,
+    int64_t code, struct span message, struct span data);
 /* Append a tool's result that consists of one text. */
 int jsonrpc_add_text(
     struct buf *, const struct jsonrpc_id *, struct span text, bool error);

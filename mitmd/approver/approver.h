@@ -28,9 +28,11 @@ struct exchange {
 	uint8_t fhead[STREAM_HEADER];
 	size_t fhave;
 	struct stream_frame frame;
-	struct buf in;	   /* its contents so far */
+	struct buf in;     /* its contents so far */
 	struct buf answer; /* bodies so far */
 	unsigned status;   /* 0: no head yet */
+	bool whole;        /* its end was read */
+	bool unsent;       /* keyd did not send the request */
 	struct meter meter;
 };
 

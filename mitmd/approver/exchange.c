@@ -37,6 +37,7 @@ exchange_drop(void)
 	x->fd = -1;
 	x->stream = 0;
 	x->status = 0;
+	x->whole = x->unsent = false;
 	x->fhave = 0;
 	x->frame = (struct stream_frame){.len = 0};
 	buf_reset(&x->out, 0);
@@ -44,27 +45,40 @@ exchange_drop(void)
 	buf_reset(&x->answer, 0);
 }
 
-/* Report what the answer cost, as mitmd does for the agent's requests. */
+/*
+ * Report what the answer cost, as mitmd does for the agent's requests. Counts
+ * that it does not have are estimated.
+ */
 static void
 exchange_usage(void)
 {
 	struct meter_usage u;
 	struct msg_USAGE m;
+	bool sent = x->fd != -1 && x->out.len == 0 && !x->unsent;
 
-	meter_read(&x->meter, &u);
-	if (x->meter.format == METER_NONE || !u.seen)
+	if (!sent || (x->status >= 300 && !meter_seen(&x->meter)))
 		return;
+	meter_end(&x->meter, x->length, x->whole, &u);
 	m = (struct msg_USAGE){.provider = (uint16_t)approver_env.index,
 	    .stream = x->stream,
 	    .exchange = EXCHANGE_NUMBER,
 	    .last = 1,
+	    .said = (uint8_t)u.said,
+	    .tier = (uint8_t)u.tier,
+	    .fast = u.fast,
+	    .regional = u.regional,
 	    .model = span_str(
 		u.model[0] != '\0' ? u.model : approver_env.model),
 	    .in = u.in,
 	    .out = u.out,
 	    .cache_read = u.cache_read,
 	    .cache_write = u.cache_write,
-	    .reasoning = u.reasoning};
+	    .reasoning = u.reasoning,
+	    .cache_write_1h = u.cache_write_1h,
+	    .audio_in = u.audio_in,
+	    .audio_out = u.audio_out,
+	    .searches = u.searches,
+	    .cost = approver_env.provider->stated_cost ? u.cost : 0};
 	worker_send(&approver_env.w, ROLE_AUDIT, 0, MSG_USAGE, &m, -1);
 }
 
@@ -243,6 +257,7 @@ take_end(void)
 {
 	struct opinion o;
 
+	x->whole = true;
 	if (x->status == 0) {
 		exchange_fail("the provider did not answer");
 		return;
@@ -274,6 +289,9 @@ take_frame(void)
 		break;
 	case STREAM_FAIL:
 		/* A constant text of keyd: "403 ...". */
+		x->unsent = s.len == 0 || s.p[0] == STREAM_UNSENT;
+		if (s.len != 0)
+			s = span_of(s.p + 1, s.len - 1);
 		exchange_fail("the request failed: %.*s",
 		    (int)(s.len < 200 ? s.len : 200), (const char *)s.p);
 		break;
@@ -288,6 +306,7 @@ static void
 take(struct span in)
 {
 	uint32_t stream = x->stream;
+	char why[128];
 	size_t n;
 
 	while (in.len != 0 && x->stream == stream) {
@@ -311,7 +330,9 @@ take(struct span in)
 		buf_add(&x->in, in.p, n);
 		in = span_of(in.p + n, in.len - n);
 		if (x->in.failed)
-			exchange_fail("out of memory");
+			exchange_fail(
+			    "%s", buf_why(&x->in, "the queue of the answer",
+				      why, sizeof(why)));
 		else if (x->in.len == x->frame.len)
 			take_frame();
 	}
@@ -324,7 +345,7 @@ exchange_ready(struct loop_io *io, uint32_t events)
 	ssize_t n;
 
 	if ((events & EPOLLOUT) != 0 && exchange_write() == -1) {
-		exchange_fail("out of memory");
+		exchange_fail("epoll_ctl: %s", strerror(errno));
 		return;
 	}
 	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0)
@@ -351,13 +372,13 @@ exchange_stream(uint32_t stream, int fd)
 	if (loop_add(&approver_env.w.loop, &x->io, fd, EPOLLIN, exchange_ready,
 		NULL) == -1) {
 		close(fd);
-		exchange_fail("out of memory");
+		exchange_fail("epoll_ctl: %s", strerror(errno));
 		return;
 	}
 	x->fd = fd;
 	exchange_request();
 	if (exchange_write() == -1)
-		exchange_fail("out of memory");
+		exchange_fail("epoll_ctl: %s", strerror(errno));
 }
 
 void
@@ -365,6 +386,7 @@ exchange_refused(uint32_t stream, enum proto_refused reason)
 {
 	if (stream != x->stream || stream == 0)
 		return;
+	x->unsent = true;
 	exchange_fail("%s",
 	    reason == PROTO_REFUSED_AUDIT ? "the audit log cannot be written"
 					  : "the provider is gone");

@@ -132,7 +132,7 @@ void
 opinion_text(struct opinion *o, struct span text)
 {
 	struct value_pool *pool = value_pool_new(OPINION_POOL);
-	const char *why = "out of memory";
+	const char *why = "no memory for the model's answer";
 
 	memset(o, 0, sizeof(*o));
 	if (pool != NULL && text.len > OPINION_MAX_TEXT)
@@ -156,7 +156,9 @@ opinion_read(
 	if (pool != NULL && answer.len <= OPINION_MAX_ANSWER)
 		root = json_read(pool, answer, NULL);
 	text = root == NULL ? span_of(NULL, 0) : text_of(root, dialect);
-	if (root == NULL)
+	if (pool == NULL)
+		opinion_failed(o, "no memory for the provider's answer");
+	else if (root == NULL)
 		opinion_failed(o, "the provider's answer is not JSON");
 	else if (text.p == NULL)
 		opinion_failed(o, "the provider's answer has no single text");

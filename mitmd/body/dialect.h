@@ -21,6 +21,7 @@ enum dialect_ctx {
 	CTX_DATA,    /* bytes, or a URL where the provider also takes one */
 	CTX_FETCHED, /* fetched whatever its text */
 	CTX_VARS,
+	CTX_NAMED, /* an object: its id names something in the account */
 	CTX_TOOLS,
 	CTX_GTOOLS, /* Gemini's tools: one member for each kind */
 	CTX_GTOOL,  /* a kind of tool that is kept */
@@ -38,10 +39,19 @@ enum dialect_ctx {
 	CTX_REACH_MCP,
 	CTX_STORE,
 	CTX_BACKGROUND,
+	/* these name something that is kept in the account */
+	CTX_KEPT,
+	CTX_PREVIOUS, /* the answer before; on a WebSocket that is its own */
+	CTX_ITEM,     /* so if this string is "item_reference" */
+	CTX_ID,       /* so if its object has nothing else */
 	/* removed together with the tools */
 	CTX_WITH_TOOLS,
 	CTX_START, /* "type" of a WebSocket message */
 	/* chat completions: streaming, and reporting of usage */
+	/* these decide the price */
+	CTX_SPEED,
+	CTX_TIER,
+	CTX_MOST,
 	CTX_STREAM,
 	CTX_OPTIONS,
 	CTX_USAGE,
@@ -73,6 +83,18 @@ void filter_usage(struct filter *, struct filter_frame *,
     const struct body_token *, enum dialect_ctx);
 /* Ask for usage in a stream if the body does not. */
 void filter_unmetered(struct filter *);
+
+/*
+ * body/kept.c: Refuse what names something that is kept in the account, where
+ * nothing may be kept: the provider would not find what this session made, and
+ * what others made there is not the agent's.
+ */
+void filter_kept(struct filter *, struct filter_frame *,
+    const struct body_token *, enum dialect_ctx);
+/* An object is complete. Refuse it if it is a reference by its id alone. */
+void filter_kept_end(struct filter *, const struct filter_frame *);
+/* Refuse a model that is settings kept in the account. */
+void filter_kept_model(struct filter *, struct span model);
 
 /*
  * body/edit.c: filter_unedit() drops the edits at or after `off`; filter_edit()

@@ -9,17 +9,23 @@
 #include "body/filter.h"
 
 #include "body/dialect.h"
+#include "body/meter.h"
 
 #define FILTERED_ONLINE ":online" /* how gateways spell "search the web" */
 
-/* Note one use of this kind of reach. Returns true if it must be taken out. */
+/*
+ * Note one use of this kind of reach, by its name. Returns true if it must be
+ * taken out.
+ */
 static bool
-filter_hit(struct filter *f, enum filter_kind kind)
+filter_hit(struct filter *f, enum filter_kind kind, struct span name)
 {
 	switch (f->rules->action[kind]) {
 	case FILTER_ALLOW:
 		return false;
 	case FILTER_STRIP:
+		if (!f->hit[kind])
+			f->what[kind] = name;
 		f->hit[kind] = true;
 		return true;
 	case FILTER_DENY:
@@ -37,11 +43,11 @@ filter_hit(struct filter *f, enum filter_kind kind)
  * body.
  */
 static void
-filter_hit_url(struct filter *f)
+filter_hit_url(struct filter *f, struct span name)
 {
 	struct filter_frame *fr;
 
-	if (!filter_hit(f, FILTER_URLS))
+	if (!filter_hit(f, FILTER_URLS, name))
 		return;
 	for (unsigned i = f->depth; i-- > 1;) {
 		fr = &f->frames[i];
@@ -99,7 +105,7 @@ filter_store(struct filter *f, struct filter_frame *fr,
 	    (span_is(t->value, "false") ||
 		(span_is(t->value, "null") && kind != FILTER_STORE)))
 		return;
-	if (!filter_hit(f, kind))
+	if (!filter_hit(f, kind, t->key))
 		return;
 	/* The responses API stores unless told otherwise. */
 	if (kind == FILTER_STORE && f->dialect == FILTER_RESPONSES &&
@@ -125,9 +131,12 @@ filter_model(struct filter *f, const struct body_token *t)
 {
 	struct span end = SPAN(FILTERED_ONLINE), s = t->value;
 
+	if (f->model.p == NULL)
+		f->model = s;
+	filter_kept_model(f, s);
 	if (s.len < end.len ||
 	    !span_eq(span_of(s.p + s.len - end.len, end.len), end) ||
-	    !filter_hit(f, FILTER_TOOLS))
+	    !filter_hit(f, FILTER_TOOLS, end))
 		return;
 	filter_edit(f, t->end - 1 - end.len, t->end - 1, "");
 }
@@ -147,7 +156,20 @@ filter_root(struct filter *f, const struct body_token *t, enum dialect_ctx is)
 	    .choice = is == CTX_CHOICE,
 	    .tools =
 		is == CTX_TOOLS || is == CTX_GTOOLS || is == CTX_WITH_TOOLS};
-	f->input |= is == CTX_PART || is == CTX_VARS;
+	f->input |= is == CTX_PART || is == CTX_NAMED;
+}
+
+/* Take the limit of the answer's tokens; of two, the larger one. */
+static void
+filter_most(struct filter *f, struct span s)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < s.len && s.p[i] >= '0' && s.p[i] <= '9'; i++)
+		n = n < METER_MAX_COUNT / 10 ? 10 * n + s.p[i] - '0'
+					     : METER_MAX_COUNT;
+	if (n > f->most)
+		f->most = n;
 }
 
 /* Act on a value that begins in frame `fr` and means `is`. */
@@ -161,21 +183,23 @@ filter_value(struct filter *f, struct filter_frame *fr,
 	switch (is) {
 	case CTX_URL:
 		if (string && !filter_is_data(t->value))
-			filter_hit_url(f);
+			filter_hit_url(f, t->key);
 		return;
 	case CTX_DATA:
 		if (string && !filter_is_data(t->value) &&
 		    !filter_is_bytes(t->value))
-			filter_hit_url(f);
+			filter_hit_url(f, t->key);
 		return;
 	case CTX_FETCHED:
 		if (!null)
-			filter_hit_url(f);
+			filter_hit_url(f, t->key);
 		return;
 	case CTX_REACH_TOOLS:
 	case CTX_REACH_MCP:
-		if (!null && filter_hit(f, is == CTX_REACH_MCP ? FILTER_MCP
-							       : FILTER_TOOLS))
+		if (!null &&
+		    filter_hit(f,
+			is == CTX_REACH_MCP ? FILTER_MCP : FILTER_TOOLS,
+			t->key))
 			fr->drop = true;
 		return;
 	case CTX_STORE:
@@ -183,6 +207,12 @@ filter_value(struct filter *f, struct filter_frame *fr,
 		return;
 	case CTX_BACKGROUND:
 		filter_store(f, fr, t, FILTER_BACKGROUND);
+		return;
+	case CTX_KEPT:
+	case CTX_PREVIOUS:
+	case CTX_ITEM:
+	case CTX_ID:
+		filter_kept(f, fr, t, is);
 		return;
 	case CTX_MODEL:
 		if (string)
@@ -193,6 +223,8 @@ filter_value(struct filter *f, struct filter_frame *fr,
 			fr->tool =
 			    string ? (uint8_t)dialect_tool(f->dialect, t->value)
 				   : TOOL_GONE;
+		if (string)
+			fr->type = t->value;
 		return;
 	case CTX_NAME:
 		if (fr->ctx == CTX_CHOICE)
@@ -206,8 +238,20 @@ filter_value(struct filter *f, struct filter_frame *fr,
 		return;
 	case CTX_START:
 		if (fr->root &&
-		    !(string && span_is(t->value, "response.create")))
+		    !(string && dialect_exact(t->value, "response.create")))
 			f->other = true;
+		return;
+	case CTX_SPEED:
+		if (string)
+			f->speed = t->value;
+		return;
+	case CTX_TIER:
+		if (string)
+			f->tier = t->value;
+		return;
+	case CTX_MOST:
+		if (t->type == BODY_ATOM)
+			filter_most(f, t->value);
 		return;
 	case CTX_STREAM:
 	case CTX_OPTIONS:
@@ -221,6 +265,7 @@ filter_value(struct filter *f, struct filter_frame *fr,
 	case CTX_SOURCE:
 	case CTX_FILE:
 	case CTX_VARS:
+	case CTX_NAMED:
 	case CTX_TOOLS:
 	case CTX_GTOOLS:
 	case CTX_GTOOL:
@@ -286,7 +331,7 @@ filter_tool_end(
 			f->choice_gone = true;
 		return;
 	}
-	if (!filter_hit(f, kind))
+	if (!filter_hit(f, kind, fr->type))
 		return;
 	outer->drop = true;
 	if (fr->name.p == NULL)
@@ -306,6 +351,8 @@ filter_close(struct filter *f, size_t end)
 	filter_entry_end(f, fr, end, false);
 	if (f->depth == 0)
 		return;
+	if (fr->ctx == CTX_PART)
+		filter_kept_end(f, fr);
 	outer = &f->frames[f->depth - 1];
 	outer->end = end;
 	if (f->options == fr->start)
@@ -383,7 +430,7 @@ filter_unstored(struct filter *f)
 	size_t at = f->frames[0].start + 1;
 
 	if (f->dialect == FILTER_RESPONSES && !f->stored && f->input &&
-	    !f->other && filter_hit(f, FILTER_STORE))
+	    !f->other && filter_hit(f, FILTER_STORE, SPAN("store")))
 		filter_place(f, at, at, "\"store\":false,");
 }
 
@@ -398,9 +445,11 @@ filter_body(struct filter *f, const struct filter_rules *rules,
 	f->dialect = d;
 	f->text = text;
 	memset(f->hit, 0, sizeof(f->hit));
-	f->choice_name = span_of(NULL, 0);
+	f->kept = span_of(NULL, 0);
+	f->choice_name = f->model = f->speed = f->tier = span_of(NULL, 0);
 	f->choice_gone = f->emptied = f->stored = f->input = f->other = false;
 	f->no = f->limit = false;
+	f->most = 0;
 	f->stream = f->usage = f->options_object = f->options_kept = false;
 	f->options = SIZE_MAX;
 	f->why = NULL;

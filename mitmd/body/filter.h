@@ -53,8 +53,9 @@ struct filter_frame {
 	/* found in its members */
 	uint8_t tool; /* enum dialect_tool */
 	bool local, url;
-	bool unused; /* all tools that it configures are removed */
-	struct span name;
+	bool unused;             /* all tools that it configures are removed */
+	bool id, typed, untyped; /* it has an id; a type; one that is null */
+	struct span name, type;
 };
 
 struct filter_member {
@@ -67,10 +68,18 @@ struct filter {
 	struct filter_edit edits[FILTER_MAX_EDITS];
 	unsigned nedits;
 	enum filter_kind refused;
-	bool hit[FILTER_KINDS]; /* kinds found and stripped */
+	bool hit[FILTER_KINDS];         /* kinds found and stripped */
+	struct span what[FILTER_KINDS]; /* the first of each, as written */
+	/* name of something kept in the account; p == NULL: not the reason */
+	struct span kept;
 	const char *why;
 	size_t at;
+	/* parts of the text, as written; p == NULL: not there */
+	struct span model, speed, tier;
+	uint64_t most; /* tokens that the answer may have; 0: not said */
+	bool other; /* a WebSocket message that asks for no answer */
 	/* internals */
+	bool socket; /* set by the caller: it is a message of a WebSocket */
 	struct body_json json;
 	const struct filter_rules *rules;
 	enum filter_dialect dialect;
@@ -86,7 +95,6 @@ struct filter {
 	bool emptied;     /* the outermost list of tools is now empty */
 	bool stored;      /* "store" is present */
 	bool input;       /* the body asks for an answer */
-	bool other;       /* a WebSocket message of another kind */
 	bool no, limit;   /* refused; over a limit */
 	/* chat completions */
 	bool stream;    /* the answer will be a stream of events */

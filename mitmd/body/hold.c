@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 void
-hold_init(struct hold *h)
+body_hold_init(struct hold *h)
 {
 	*h = (struct hold){.fd = -1};
 	buf_init(&h->heap, HOLD_HEAP);
@@ -27,7 +27,7 @@ hold_reset(struct hold *h)
 	if (h->fd != -1)
 		close(h->fd);
 	buf_free(&h->heap);
-	hold_init(h);
+	body_hold_init(h);
 	errno = saved;
 }
 
@@ -104,7 +104,7 @@ hold_look(struct hold *h, struct span *out)
 }
 
 void
-hold_take(struct hold *h, size_t n)
+body_hold_take(struct hold *h, size_t n)
 {
 	if (h->fd == -1)
 		buf_drain(&h->heap, n);

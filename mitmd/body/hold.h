@@ -20,7 +20,7 @@ struct hold {
 	size_t taken;       /* bytes already taken off the front */
 };
 
-void hold_init(struct hold *);
+void body_hold_init(struct hold *);
 /* Empty it and release all memory. Keeps errno. */
 void hold_reset(struct hold *);
 /* Append. Not allowed after hold_look(). Returns 0, or -1 with errno. */
@@ -36,7 +36,7 @@ void hold_grow(struct hold *, size_t n);
  * 0, or -1 with errno.
  */
 int hold_look(struct hold *, struct span *);
-void hold_take(struct hold *, size_t);
+void body_hold_take(struct hold *, size_t);
 
 static inline size_t
 hold_left(const struct hold *h)

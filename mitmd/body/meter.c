@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The meter: finds the JSON texts in an answer and reduces their counts to one
- * form. A repeated count is a running total: the latest is right, even if the
- * answer is cut off after it.
+ * The meter: finds the JSON texts in an answer. Labels are not trusted: events
+ * come as application/json, JSON as text/event-stream, and either without any
+ * label. A JSON body may hold several texts, one after the other.
  */
 #include "body/meter.h"
 
@@ -15,7 +15,7 @@ meter_begin(struct meter *m, enum meter_format format)
 {
 	memset(m, 0, sizeof(*m));
 	m->format = format;
-	meter_json_begin(&m->json);
+	meter_json_begin(m);
 }
 
 enum meter_format
@@ -27,24 +27,60 @@ meter_format_of(struct span type)
 		type.len = (size_t)(semi - type.p);
 	while (type.len != 0 && type.p[type.len - 1] == ' ')
 		type.len--;
-	if (span_ieq(type, SPAN("text/event-stream")))
-		return METER_SSE;
 	if (span_ieq(type, SPAN("application/json")))
 		return METER_JSON;
 	if (span_ieq(type, SPAN("application/vnd.amazon.eventstream")))
 		return METER_AWS;
-	return METER_NONE;
+	return METER_SSE;
+}
+
+bool
+meter_seen(const struct meter *m)
+{
+	return m->found.have != 0 || m->event.have != 0;
+}
+
+bool
+meter_done(const struct meter *m)
+{
+	return m->found.done;
+}
+
+/*
+ * Find the format of what begins at `p`, after white space and a byte order
+ * mark. Returns where it begins.
+ */
+static const uint8_t *
+meter_sniff(struct meter *m, const uint8_t *p, const uint8_t *end)
+{
+	static const char blank[] = "\xef\xbb\xbf \t\r\n";
+
+	while (p < end && *p != '\0' && strchr(blank, *p) != NULL)
+		p++;
+	if (p == end)
+		return p;
+	m->sniffed = true;
+	if (*p == '{' || *p == '[')
+		m->format = METER_JSON;
+	else
+		/* A frame of Amazon's begins with its length, below 2^25. */
+		m->format = *p < 2 ? METER_AWS : METER_SSE;
+	/* Another text: the one before was not all. */
+	m->found.done = m->found.finished = false;
+	meter_json_begin(m);
+	return p;
 }
 
 /* End a line. An empty one ends the event. LF, CR and CRLF all end lines. */
 static void
 meter_line_end(struct meter *m)
 {
-	if (!m->any)
-		meter_json_begin(&m->json);
+	/* Some servers leave out the empty line between events. */
+	if (!m->any || (m->field == FIELD_LEN && m->json.whole))
+		meter_json_begin(m);
 	else if (m->field == FIELD_LEN)
 		/* Lines of an event's data are joined with LF. */
-		meter_json_feed(m, SPAN("\n"));
+		(void)meter_json_feed(m, SPAN("\n"));
 	m->any = false;
 	m->field = 0;
 }
@@ -64,7 +100,7 @@ meter_line(struct meter *m, const uint8_t *p, const uint8_t *end)
 	while (p < end && *p != '\n' && *p != '\r')
 		p++;
 	if (m->field == FIELD_LEN && p != from)
-		meter_json_feed(m, span_of(from, (size_t)(p - from)));
+		(void)meter_json_feed(m, span_of(from, (size_t)(p - from)));
 	return p;
 }
 
@@ -89,47 +125,42 @@ meter_sse(struct meter *m, struct span s)
 	}
 }
 
+/* Read a body of JSON up to the end of a text. */
+static const uint8_t *
+meter_texts(struct meter *m, const uint8_t *p, const uint8_t *end)
+{
+	p += meter_json_feed(m, span_of(p, (size_t)(end - p)));
+	if (m->json.whole)
+		m->sniffed = false;
+	return p;
+}
+
 void
 meter_feed(struct meter *m, struct span s)
 {
-	switch (m->format) {
-	case METER_SSE:
-		meter_sse(m, s);
-		break;
-	case METER_JSON:
-		meter_json_feed(m, s);
-		break;
-	case METER_AWS:
-		meter_aws_feed(m, s);
-		break;
-	case METER_NONE:
-		break;
+	const uint8_t *p = s.p, *end = s.p + s.len;
+
+	if (m->format == METER_NONE)
+		return;
+	m->raw += s.len;
+	while (p < end) {
+		if (!m->sniffed) {
+			p = meter_sniff(m, p, end);
+			continue;
+		}
+		switch (m->format) {
+		case METER_JSON:
+			p = meter_texts(m, p, end);
+			continue;
+		case METER_SSE:
+			meter_sse(m, span_of(p, (size_t)(end - p)));
+			break;
+		case METER_AWS:
+			meter_aws_feed(m, span_of(p, (size_t)(end - p)));
+			break;
+		case METER_NONE:
+			break;
+		}
+		return;
 	}
-}
-
-static uint64_t
-meter_less(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
-void
-meter_read(const struct meter *m, struct meter_usage *u)
-{
-	const uint64_t *c = m->counts;
-	uint64_t in;
-
-	*u = (struct meter_usage){.seen = m->have != 0};
-	/*
-	 * Unless the answer counts cached tokens separately, the input includes
-	 * them.
-	 */
-	u->cache_read = c[METER_READ] + c[METER_CACHED];
-	u->cache_write = c[METER_WRITE];
-	/* Some gateways send both names. */
-	in = c[(m->have >> METER_INPUT & 1) != 0 ? METER_INPUT : METER_PROMPT];
-	u->in = meter_less(in + c[METER_TOOL_PROMPT], c[METER_CACHED]);
-	u->out = c[METER_OUTPUT] + c[METER_CANDIDATES] + c[METER_THOUGHTS];
-	u->reasoning = c[METER_REASONING] + c[METER_THOUGHTS];
-	memcpy(u->model, m->model, sizeof(u->model));
 }

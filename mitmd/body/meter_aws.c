@@ -66,9 +66,8 @@ aws_begin(struct meter *m)
 	a->string = a->escaped = a->value = a->bytes = false;
 	a->bits = 0;
 	a->nbits = 0;
-	memcpy(m->before, m->counts, sizeof(m->before));
-	m->had = m->have;
-	meter_json_begin(&m->json);
+	m->before = m->found;
+	meter_json_begin(m);
 }
 
 /* Go on to the next part that is not empty. */
@@ -206,7 +205,7 @@ aws_chunk(struct meter *m, const uint8_t *p, size_t n)
 			a->string = a->escaped;
 		}
 		if (len == sizeof(out) || i + 1 == n) {
-			meter_json_feed(m, span_of(out, len));
+			(void)meter_json_feed(m, span_of(out, len));
 			len = 0;
 		}
 	}
@@ -218,7 +217,7 @@ aws_payload(struct meter *m, const uint8_t *p, size_t n)
 	if (m->aws.chunk)
 		aws_chunk(m, p, n);
 	else
-		meter_json_feed(m, span_of(p, n));
+		(void)meter_json_feed(m, span_of(p, n));
 }
 
 static void
@@ -230,8 +229,8 @@ aws_end(struct meter *m)
 		aws_next(m);
 		return;
 	}
-	memcpy(m->counts, m->before, sizeof(m->counts));
-	m->have = m->had;
+	m->found = m->before;
+	m->event = (struct meter_event){.usage = 0};
 	a->state = METER_AWS_LOST;
 }
 

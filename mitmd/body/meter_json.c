@@ -6,79 +6,22 @@
  */
 #include "body/meter.h"
 
-#include <stdlib.h>
-
+#include "body/meter_ctx.h"
 #include "common/json/text.h"
 
-enum meter_ctx {
-	MC_NONE, /* ignored */
-	MC_ROOT,
-	MC_WRAP, /* may hold the usage: message, response */
-	MC_USAGE,
-	MC_IN_DETAILS,
-	MC_OUT_DETAILS,
-	MC_MODEL, /* a string */
-	MC_COUNT, /* plus enum meter_count: a number */
-};
-
-/* clang-format off */
-static const struct {
-	enum meter_ctx in;
-	const char *key;
-	unsigned is;
-} meter_rows[] = {
-	{MC_ROOT, "message", MC_WRAP},
-	{MC_ROOT, "response", MC_WRAP},
-	{MC_ROOT, "usage", MC_USAGE},
-	{MC_ROOT, "usageMetadata", MC_USAGE},
-	{MC_ROOT, "amazon-bedrock-invocationMetrics", MC_USAGE},
-	{MC_ROOT, "model", MC_MODEL},
-	{MC_ROOT, "modelVersion", MC_MODEL},
-	{MC_WRAP, "usage", MC_USAGE},
-	{MC_WRAP, "usageMetadata", MC_USAGE},
-	{MC_WRAP, "model", MC_MODEL},
-	{MC_WRAP, "modelVersion", MC_MODEL},
-	{MC_USAGE, "input_tokens", MC_COUNT + METER_INPUT},
-	{MC_USAGE, "prompt_tokens", MC_COUNT + METER_PROMPT},
-	{MC_USAGE, "promptTokenCount", MC_COUNT + METER_PROMPT},
-	{MC_USAGE, "toolUsePromptTokenCount", MC_COUNT + METER_TOOL_PROMPT},
-	{MC_USAGE, "output_tokens", MC_COUNT + METER_OUTPUT},
-	{MC_USAGE, "completion_tokens", MC_COUNT + METER_OUTPUT},
-	{MC_USAGE, "candidatesTokenCount", MC_COUNT + METER_CANDIDATES},
-	{MC_USAGE, "thoughtsTokenCount", MC_COUNT + METER_THOUGHTS},
-	{MC_USAGE, "cache_read_input_tokens", MC_COUNT + METER_READ},
-	{MC_USAGE, "cache_creation_input_tokens", MC_COUNT + METER_WRITE},
-	{MC_USAGE, "cachedContentTokenCount", MC_COUNT + METER_CACHED},
-	/*
-	 * Bedrock: Converse, and the members it adds to the last event of any
-	 * model.
-	 */
-	{MC_USAGE, "inputTokens", MC_COUNT + METER_INPUT},
-	{MC_USAGE, "outputTokens", MC_COUNT + METER_OUTPUT},
-	{MC_USAGE, "cacheReadInputTokens", MC_COUNT + METER_READ},
-	{MC_USAGE, "cacheWriteInputTokens", MC_COUNT + METER_WRITE},
-	{MC_USAGE, "inputTokenCount", MC_COUNT + METER_PROMPT},
-	{MC_USAGE, "outputTokenCount", MC_COUNT + METER_OUTPUT},
-	{MC_USAGE, "cacheReadInputTokenCount", MC_COUNT + METER_READ},
-	{MC_USAGE, "cacheWriteInputTokenCount", MC_COUNT + METER_WRITE},
-	{MC_USAGE, "prompt_tokens_details", MC_IN_DETAILS},
-	{MC_USAGE, "input_tokens_details", MC_IN_DETAILS},
-	{MC_USAGE, "completion_tokens_details", MC_OUT_DETAILS},
-	{MC_USAGE, "output_tokens_details", MC_OUT_DETAILS},
-	{MC_IN_DETAILS, "cached_tokens", MC_COUNT + METER_CACHED},
-	{MC_OUT_DETAILS, "reasoning_tokens", MC_COUNT + METER_REASONING},
-};
-/* clang-format on */
-
 void
-meter_json_begin(struct meter_json *j)
+meter_json_begin(struct meter *m)
 {
+	struct meter_json *j = &m->json;
+
 	j->state = METER_VALUE;
 	j->depth = 0;
 	j->next = MC_ROOT;
 	j->wanted = MC_NONE;
-	j->escaped = false;
+	j->escaped = j->whole = false;
 	j->len = 0;
+	j->bytes = 0;
+	m->event = (struct meter_event){.usage = 0};
 }
 
 static bool
@@ -102,45 +45,60 @@ json_keep(struct meter_json *j, const uint8_t *p, size_t n)
 
 /* A member's name is complete: find the meaning of its value. */
 static void
-json_named(struct meter_json *j)
+json_named(struct meter *m)
 {
+	struct meter_json *j = &m->json;
 	uint8_t in = j->ctx[j->depth - 1];
-	struct span key = span_of(j->text, j->len);
 
-	j->next = MC_NONE;
 	j->state = METER_COLON;
-	if (in == MC_NONE || j->len > METER_MAX_KEY)
-		return;
-	for (size_t i = 0; i < nitems(meter_rows); i++) {
-		if (meter_rows[i].in == in && span_is(key, meter_rows[i].key)) {
-			j->next = (uint8_t)meter_rows[i].is;
-			return;
-		}
+	j->next = meter_member(in, span_of(j->text, j->len));
+	if (in == MC_ALL) {
+		m->found.text += j->len;
+		m->found.since += j->len;
 	}
+	if (j->next == MC_WHOLE)
+		j->next = m->found.deltas ? MC_NONE : MC_TEXT;
+}
+
+/* The text, or a value in it, is complete. */
+static void
+json_after(struct meter *m)
+{
+	struct meter_json *j = &m->json;
+
+	j->state = j->depth == 0 ? METER_LOST : METER_AFTER;
+	if (j->depth != 0)
+		return;
+	j->whole = true;
+	meter_text_end(m);
 }
 
 static void
 json_valued(struct meter *m, bool string)
 {
-	struct meter_json *j = &m->json;
-	uint64_t n;
+	if (m->json.wanted != MC_NONE)
+		meter_value(m, string);
+	m->json.wanted = MC_NONE;
+	json_after(m);
+}
 
-	j->state = j->depth == 0 ? METER_LOST : METER_AFTER;
-	if (j->wanted == MC_MODEL && string && j->len <= METER_MAX_MODEL) {
-		memcpy(m->model, j->text, j->len);
-		m->model[j->len] = '\0';
-	}
-	if (j->wanted >= MC_COUNT && !string &&
-	    span_u64(span_of(j->text, j->len), METER_MAX_COUNT, &n) == 0) {
-		m->counts[j->wanted - MC_COUNT] = n;
-		m->have |= (uint16_t)(1U << (j->wanted - MC_COUNT));
-	}
-	j->wanted = MC_NONE;
+/* Returns the meaning of what is in a container of this meaning. */
+static uint8_t
+json_within(uint8_t is)
+{
+	if (is == MC_TEXT)
+		return MC_PART;
+	if (is == MC_DELTA)
+		return MC_ROOT;
+	return is >= MC_MODEL ? MC_NONE : is;
 }
 
 static void
-json_open(struct meter_json *j, bool object)
+json_open(struct meter *m, bool object)
 {
+	struct meter_json *j = &m->json;
+	struct meter_event *e = &m->event;
+
 	if (j->depth == METER_MAX_DEPTH) {
 		j->state = METER_LOST;
 		return;
@@ -149,42 +107,57 @@ json_open(struct meter_json *j, bool object)
 		j->objects |= 1ULL << j->depth;
 	else
 		j->objects &= ~(1ULL << j->depth);
-	/*
-	 * An array at the root is a list of answers; other arrays hold no
-	 * counts.
-	 */
-	if (!object && !(j->depth == 0 && j->next == MC_ROOT))
-		j->next = MC_NONE;
-	if (j->next >= MC_MODEL)
-		j->next = MC_NONE;
+	j->next = json_within(j->next);
 	j->ctx[j->depth++] = j->next;
+	if (j->next == MC_USAGE && e->usage == 0)
+		e->usage = j->depth;
+	if (j->next == MC_USAGE && !object && e->list == 0)
+		e->list = j->depth;
+	e->entry = 0;
+	e->special = false;
 	j->state = object ? METER_NAME : METER_VALUE;
 }
 
 static void
-json_close(struct meter_json *j, uint8_t c)
+json_close(struct meter *m, uint8_t c)
 {
+	struct meter_json *j = &m->json;
+	struct meter_event *e = &m->event;
+	uint8_t is;
+
 	if (j->depth == 0 || c != (json_in_object(j) ? '}' : ']')) {
 		j->state = METER_LOST;
 		return;
 	}
+	is = j->ctx[j->depth - 1];
+	if (c == '}' && e->entry != 0)
+		meter_entry_end(m, is);
+	if (e->list == j->depth)
+		e->list = 0;
+	if (e->usage == j->depth) {
+		e->usage = 0;
+		meter_usage_end(&m->found, e);
+	}
 	j->depth--;
-	j->state = j->depth == 0 ? METER_LOST : METER_AFTER;
+	json_after(m);
 }
 
 static void
-json_begin_value(struct meter_json *j, uint8_t c)
+json_begin_value(struct meter *m, uint8_t c)
 {
+	struct meter_json *j = &m->json;
+
 	if (c == '{' || c == '[') {
-		json_open(j, c == '{');
+		json_open(m, c == '{');
 		return;
 	}
 	if (c == ']') {
-		json_close(j, c);
+		json_close(m, c);
 		return;
 	}
 	j->wanted = j->next;
 	j->len = 0;
+	j->bytes = 0;
 	if (c == '"') {
 		j->state = METER_IN_STRING;
 		return;
@@ -195,12 +168,14 @@ json_begin_value(struct meter_json *j, uint8_t c)
 
 /* Read a byte between values. */
 static void
-json_byte(struct meter_json *j, uint8_t c)
+json_byte(struct meter *m, uint8_t c)
 {
+	struct meter_json *j = &m->json;
+
 	if (c == ' ' || c == '\t' || c == '\n' || c == '\r')
 		return;
 	if (j->state == METER_VALUE) {
-		json_begin_value(j, c);
+		json_begin_value(m, c);
 	} else if (j->state == METER_NAME && c == '"') {
 		j->len = 0;
 		j->state = METER_IN_NAME;
@@ -211,7 +186,7 @@ json_byte(struct meter_json *j, uint8_t c)
 		if (j->state == METER_VALUE)
 			j->next = j->ctx[j->depth - 1];
 	} else if ((j->state == METER_NAME || j->state == METER_AFTER)) {
-		json_close(j, c);
+		json_close(m, c);
 	} else {
 		j->state = METER_LOST;
 	}
@@ -223,12 +198,13 @@ json_string(struct meter *m, const uint8_t *p, const uint8_t *end)
 {
 	struct meter_json *j = &m->json;
 	const uint8_t *from = p;
-	bool keep = j->state == METER_IN_NAME || j->wanted == MC_MODEL;
+	bool keep = j->state == METER_IN_NAME || j->wanted >= MC_MODEL;
 
 	if (j->escaped) {
 		j->escaped = false;
 		/* No wanted name or value has an escape. */
 		j->len = METER_MAX_MODEL + 1;
+		j->bytes++;
 		return p + 1;
 	}
 	while (p < end) {
@@ -252,12 +228,14 @@ json_string(struct meter *m, const uint8_t *p, const uint8_t *end)
 	}
 	if (keep)
 		json_keep(j, from, (size_t)(p - from));
+	j->bytes += (uint64_t)(p - from);
 	if (p == end)
 		return p;
-	if (*p == '\\')
+	if (*p == '\\') {
 		j->escaped = true;
-	else if (j->state == METER_IN_NAME)
-		json_named(j);
+		j->bytes++;
+	} else if (j->state == METER_IN_NAME)
+		json_named(m);
 	else
 		json_valued(m, true);
 	return p + 1;
@@ -276,7 +254,7 @@ json_atom(struct meter *m, const uint8_t *p, const uint8_t *end)
 	return p;
 }
 
-void
+size_t
 meter_json_feed(struct meter *m, struct span s)
 {
 	struct meter_json *j = &m->json;
@@ -295,10 +273,11 @@ meter_json_feed(struct meter *m, struct span s)
 		case METER_NAME:
 		case METER_COLON:
 		case METER_AFTER:
-			json_byte(j, *p++);
+			json_byte(m, *p++);
 			break;
 		case METER_LOST:
 			break;
 		}
 	}
+	return j->whole ? (size_t)(p - s.p) : s.len;
 }

@@ -164,7 +164,7 @@ dial_try(struct dial *d, unsigned n)
 	}
 	if (loop_add(&dialerd_env.w.loop, &a->io, a->fd, EPOLLOUT, dial_ready,
 		a) == -1) {
-		d->why = "out of memory";
+		d->why = strerror(errno);
 		attempt_end(a);
 		return -1;
 	}
@@ -429,7 +429,8 @@ dialerd_connect(struct chan *c, const struct msg_CONNECT_GO *m)
 	    .role = ROLE_EGRESS,
 	    .index = m->server,
 	    .port = m->port,
-	    .private_ok = l->private_ok};
+	    .private_ok = l->private_ok,
+	    .direct = m->server == PROTO_SERVICES};
 	memcpy(t->host, host, sizeof(host));
 	t->literal = target_literal(t);
 	dial_new((unsigned)(t - e->targets), m->id, span_of(NULL, 0));

@@ -88,6 +88,7 @@ struct target {
 	char host[254];
 	uint16_t port;
 	bool private_ok;
+	bool direct;		/* never through the corporate proxy */
 	bool literal;
 	union addr addr;	/* the address, if `literal` */
 	bool asking;		/* its dials wait for its addresses */
@@ -114,8 +115,8 @@ struct dialerd_env {
 	struct no_proxy direct;	/* hosts not to proxy, if there is a proxy */
 	uint32_t tunnel;	/* last id of a TUNNEL */
 	bool open;		/* keyds may be added in the session */
-	struct egress_list doors[PROTO_MAX_SERVERS];
-	uint32_t last[PROTO_MAX_SERVERS]; /* last id of a CONNECT_GO */
+	struct egress_list doors[PROTO_DOORS];
+	uint32_t last[PROTO_DOORS]; /* last id of a CONNECT_GO */
 	struct dials dials, dead_dials;
 	unsigned active;
 	unsigned max_active;	/* there are descriptors for their attempts */

@@ -47,7 +47,7 @@ proxy_serves(const struct target *t)
 {
 	const struct dialerd_env *e = &dialerd_env;
 
-	return e->targets[DIALERD_PROXY].set &&
+	return e->targets[DIALERD_PROXY].set && !t->direct &&
 	       !no_proxy_direct(&e->direct, t->host, t->port);
 }
 

@@ -46,7 +46,12 @@ static int
 serve_door(struct chan *c, const struct msg_DOOR *m)
 {
 	struct egress_list *l = &dialerd_env.doors[m->server];
+	char host[EGRESS_MAX_HOST + 1];
 
+	/* A service is one address: nothing resolves a name for it. */
+	if (m->server == PROTO_SERVICES &&
+	    (egress_host(m->host, host) == -1 || !egress_is_address(host)))
+		return chan_violation(c, "DOOR to a service without address");
 	if (egress_add(l, m->host, m->port, m->denied != 0) == -1)
 		return chan_violation(c, "DOOR is impossible, or too many");
 	l->private_ok = m->private_ok != 0;

@@ -6,6 +6,7 @@
 #include "egressd/egressd.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -68,6 +69,9 @@ connect_head(struct tunnel *t, const struct http1_head *h)
 		connect_denied(t, "host", h->target);
 		return;
 	}
+	(void)strlcpy(t->host, host, sizeof(t->host));
+	t->port = m.port;
+	t->opaque = egress_is_opaque(&e->list, host, m.port);
 	t->id = m.id = ++e->last;
 	m.host = span_str(host);
 	t->state = TUNNEL_DIAL;
@@ -75,7 +79,7 @@ connect_head(struct tunnel *t, const struct http1_head *h)
 }
 
 void
-connect_read(struct tunnel *t)
+connect_line(struct tunnel *t)
 {
 	static struct http1_head head;
 	struct buf *in = &t->up.out;

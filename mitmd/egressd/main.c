@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * egressd, one for each MCP server that may reach named hosts: the only way out
+ * egressd, one for each MCP server that may reach named hosts, and one for the
+ * agent, if it has services of the host: the only way out
  * of that server's sandbox. It reads the server's CONNECT requests, has them
  * recorded and dialed, and passes bytes. It holds the server's listener and
- * list, and sockets that dialerd connected. It must never see a credential,
+ * list, and sockets that dialerd connected. Of their bytes it reads the first
+ * TLS message, which must name the host. It must never see a credential,
  * another server's connections, or a socket that was not recorded first. An
  * attacker who takes it over from inside the sandbox gains nothing beyond the
  * server's own access: connections to the hosts on its list, each of them in
@@ -21,7 +23,7 @@ static const enum pledge_promise egressd_promises[] = {
 static const struct confine egressd_confine = {
 	.limits = {
 		/* two ends of a tunnel; channels, the listener */
-		.nofile = 2 * EGRESSD_MAX_TUNNELS + 32,
+		.nofile = 2 * PROTO_MAX_STREAMS + 32,
 		.fsize = 0,		/* no message needs a memfd */
 		.data = 64U << 20,	/* bytes that wait in the tunnels */
 		.memlock = 0,
@@ -39,6 +41,6 @@ int
 main(void)
 {
 	worker_init(&egressd_env.w, ROLE_EGRESS, &egressd_confine, NULL,
-	    EGRESSD_MAX_TUNNELS + 8);
+	    PROTO_MAX_STREAMS + 8);
 	egressd_serve();
 }

@@ -10,13 +10,31 @@
 
 #include "common/log.h"
 
+/* The row is a service: all rows are. */
+static int
+serve_service(struct chan *c, const struct msg_DOOR *m)
+{
+	struct egressd_env *e = &egressd_env;
+	const unsigned n = e->list.n;
+
+	if ((n != 0 && !e->services) || n == PROTO_MAX_SERVICES ||
+	    span_copy(m->name, e->names[n], sizeof(e->names[n])) == -1)
+		return chan_violation(c, "DOOR of a service is impossible");
+	e->services = true;
+	e->head = service_read;
+	return 0;
+}
+
 static int
 serve_door(struct chan *c, const struct msg_DOOR *m)
 {
 	struct egress_list *l = &egressd_env.list;
 
+	if (m->server == PROTO_SERVICES && serve_service(c, m) == -1)
+		return -1;
 	if (egress_add(l, m->host, m->port, m->denied != 0) == -1)
 		return chan_violation(c, "DOOR is impossible, or too many");
+	l->rows[l->n - 1].opaque = m->opaque != 0;
 	l->private_ok = m->private_ok != 0;
 	return 0;
 }
@@ -104,7 +122,9 @@ egressd_serve(void)
 	TAILQ_INIT(&e->tunnels);
 	e->listener = -1;
 	e->accept.fd = -1;
-	e->head = connect_read;
+	e->head = connect_line;
+	e->first = first_read;
+	e->spoken = first_spoken;
 	e->w.start = serve_start;
 	e->w.loop.after = serve_after;
 	e->w.caught_up = tunnel_listen;

@@ -34,8 +34,7 @@ side_close(struct side *s)
 	buf_free(&s->out);
 }
 
-/* End the tunnel and record how it ended. */
-static void
+void
 tunnel_end(struct tunnel *t, const char *error)
 {
 	struct egressd_env *e = &egressd_env;
@@ -73,10 +72,22 @@ side_read(struct side *s)
 	return true;
 }
 
+/* Returns the bytes that may be written to a side now. */
+static struct span
+side_ready_bytes(const struct side *s)
+{
+	struct span out = buf_span(&s->out);
+
+	/* The host gets nothing that was not looked at. */
+	if (s == &s->t->up && s->t->state != TUNNEL_OPEN && out.len > s->t->may)
+		out.len = s->t->may;
+	return out;
+}
+
 static bool
 side_write(struct side *s)
 {
-	struct span out = buf_span(&s->out);
+	struct span out = side_ready_bytes(s);
 	ssize_t n;
 
 	if (out.len != 0) {
@@ -85,12 +96,22 @@ side_write(struct side *s)
 			return errno == EAGAIN || errno == EINTR;
 		buf_drain(&s->out, (size_t)n);
 		s->taken += (uint64_t)n;
+		if (s == &s->t->up && s->t->state != TUNNEL_OPEN)
+			s->t->may -= (size_t)n;
 	}
 	if (s->out.len == 0 && side_other(s)->eof && !s->shut) {
 		s->shut = true;
 		(void)shutdown(s->fd, SHUT_WR);
 	}
 	return true;
+}
+
+/* Returns true if both sides are there. */
+static bool
+tunnel_connected(const struct tunnel *t)
+{
+	return t->state == TUNNEL_FIRST || t->state == TUNNEL_ANSWER ||
+	       t->state == TUNNEL_AGAIN || t->state == TUNNEL_OPEN;
 }
 
 static void
@@ -106,10 +127,10 @@ side_watch(struct side *s)
 			fatal("epoll");
 		return;
 	}
-	if (s->t->state != TUNNEL_OPEN ||
+	if (!tunnel_connected(s->t) ||
 	    (!s->eof && side_other(s)->out.len < EGRESSD_WINDOW))
 		want = EPOLLIN;
-	if (s->t->state == TUNNEL_OPEN && s->out.len != 0)
+	if (tunnel_connected(s->t) && side_ready_bytes(s).len != 0)
 		want |= EPOLLOUT;
 	if (loop_watch(
 		&egressd_env.w.loop, &s->io, s->fd, want, side_ready, s) == -1)
@@ -123,17 +144,98 @@ tunnel_time(struct tunnel *t, uint64_t ms)
 }
 
 static void
-tunnel_move(struct tunnel *t)
+tunnel_write(struct tunnel *t)
 {
-	if (!side_read(&t->in) || !side_read(&t->up) || !side_write(&t->up) ||
-	    !side_write(&t->in)) {
+	if (!side_write(&t->up) || !side_write(&t->in)) {
 		tunnel_end(t, "a side broke the connection");
 		return;
 	}
 	if (t->in.shut && t->up.shut)
 		tunnel_end(t, "");
-	else
+	else if (!egressd_env.services)
 		tunnel_time(t, EGRESSD_IDLE_MS);
+}
+
+static void
+tunnel_move(struct tunnel *t)
+{
+	if (!side_read(&t->in) || !side_read(&t->up))
+		tunnel_end(t, "a side broke the connection");
+	else
+		tunnel_write(t);
+}
+
+/* Answer the CONNECT, and wait for a ClientHello. */
+static void
+tunnel_first(struct tunnel *t)
+{
+	const size_t waits = t->in.out.len;
+
+	if (!side_read(&t->in) || !side_read(&t->up)) {
+		tunnel_end(t, "a side broke the connection");
+		return;
+	}
+	if (t->in.out.len != waits) {
+		egressd_env.spoken(t);
+		return;
+	}
+	if (t->in.out.len != 0 && !side_write(&t->in))
+		tunnel_end(t, "a side broke the connection");
+	else if (t->in.out.len == 0)
+		egressd_env.first(t);
+}
+
+/*
+ * Look for a second ClientHello behind the records that may precede it, which
+ * can be sent.
+ */
+static void
+tunnel_again(struct tunnel *t)
+{
+	struct span out = buf_span(&t->up.out);
+
+	if (t->up.eof) {
+		if (t->in.out.len == 0)
+			tunnel_end(t, "the host closed it");
+		return;
+	}
+	if (out.len != t->may)
+		t->may +=
+		    answer_skip(span_of(out.p + t->may, out.len - t->may));
+	egressd_env.first(t);
+}
+
+/*
+ * Pass the host's answer. If it is a HelloRetryRequest, what the server sends
+ * then is judged; every other one opens the tunnel.
+ */
+static void
+tunnel_answer(struct tunnel *t)
+{
+	const size_t waits = t->in.out.len;
+	enum answer_result r = ANSWER_MORE;
+	struct span got;
+
+	if (!side_read(&t->in) || !side_read(&t->up)) {
+		tunnel_end(t, "a side broke the connection");
+		return;
+	}
+	if (t->state == TUNNEL_ANSWER) {
+		got = buf_span(&t->in.out);
+		if (got.len != waits)
+			r = answer_feed(&t->answer,
+			    span_of(got.p + waits, got.len - waits));
+		if (r == ANSWER_OTHER || (r == ANSWER_MORE && t->up.eof)) {
+			tunnel_pass(t);
+			return;
+		}
+		if (r == ANSWER_RETRY)
+			t->state = TUNNEL_AGAIN;
+	}
+	if (t->state == TUNNEL_AGAIN)
+		tunnel_again(t);
+	if (!t->dead && tunnel_connected(t))
+		tunnel_write(t);
 }
 
 /* Drop further input of a refused server, so that it can read the answer. */
@@ -164,7 +266,16 @@ side_ready(struct loop_io *io, uint32_t events)
 	case TUNNEL_DIAL:
 		/* Only errors and hang-ups are reported here. */
 		if (events & (EPOLLERR | EPOLLHUP))
-			tunnel_end(t, "the server closed it");
+			tunnel_end(t, egressd_env.services
+					  ? "the sandbox closed it"
+					  : "the server closed it");
+		break;
+	case TUNNEL_FIRST:
+		tunnel_first(t);
+		break;
+	case TUNNEL_ANSWER:
+	case TUNNEL_AGAIN:
+		tunnel_answer(t);
 		break;
 	case TUNNEL_OPEN:
 		tunnel_move(t);
@@ -193,6 +304,11 @@ tunnel_late(struct loop_timer *timer)
 		    "There is no connection after 65 "
 		    "seconds. A retry may help.");
 		break;
+	case TUNNEL_FIRST:
+		tunnel_end(t, "no TLS ClientHello within 15 seconds");
+		break;
+	case TUNNEL_ANSWER:
+	case TUNNEL_AGAIN:
 	case TUNNEL_OPEN:
 		tunnel_end(t, "no byte for 10 minutes");
 		break;
@@ -203,7 +319,37 @@ tunnel_late(struct loop_timer *timer)
 }
 
 void
+tunnel_stop(struct tunnel *t, struct span answer, const char *error)
+{
+	/* Nobody reads an answer of ours in a service's own protocol. */
+	if (egressd_env.services) {
+		tunnel_end(t, error);
+		return;
+	}
+	/* The answer fits any socket's buffer; otherwise the rest is lost. */
+	if (answer.len != 0 && t->in.out.len == 0)
+		(void)send(t->in.fd, answer.p, answer.len,
+		    MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (t->id != 0) {
+		tunnel_end(t, error);
+		t->dead = false;
+	}
+	side_close(&t->up);
+	(void)shutdown(t->in.fd, SHUT_WR);
+	t->state = TUNNEL_LINGER;
+	tunnel_time(t, EGRESSD_LINGER_MS);
+	side_watch(&t->in);
+}
+
+void
 tunnel_refuse(struct tunnel *t, unsigned status, const char *text)
+{
+	tunnel_answer_stop(t, status, text, text);
+}
+
+void
+tunnel_answer_stop(
+    struct tunnel *t, unsigned status, const char *text, const char *error)
 {
 	struct buf b;
 
@@ -212,18 +358,23 @@ tunnel_refuse(struct tunnel *t, unsigned status, const char *text)
 	    "HTTP/1.1 %u Refused\r\nContent-Type: text/plain\r\n"
 	    "Content-Length: %zu\r\nConnection: close\r\n\r\n%s\n",
 	    status, strlen(text) + 1, text);
-	/* The answer fits any socket's buffer; otherwise the rest is lost. */
-	(void)send(t->in.fd, buf_span(&b).p, buf_span(&b).len,
-	    MSG_NOSIGNAL | MSG_DONTWAIT);
+	tunnel_stop(t, buf_span(&b), error);
 	buf_free(&b);
-	if (t->id != 0) {
-		tunnel_end(t, text);
-		t->dead = false;
-	}
-	(void)shutdown(t->in.fd, SHUT_WR);
-	t->state = TUNNEL_LINGER;
-	tunnel_time(t, EGRESSD_LINGER_MS);
-	side_watch(&t->in);
+}
+
+void
+tunnel_pass(struct tunnel *t)
+{
+	t->state = TUNNEL_OPEN;
+	tunnel_move(t);
+}
+
+void
+tunnel_pass_hello(struct tunnel *t, size_t n)
+{
+	t->state = TUNNEL_ANSWER;
+	t->may = n;
+	tunnel_write(t);
 }
 
 struct tunnel *
@@ -244,15 +395,23 @@ tunnel_open(struct tunnel *t, int fd)
 	    SPAN("HTTP/1.1 200 Connection Established\r\n\r\n");
 
 	t->up.fd = fd;
-	buf_addspan(&t->in.out, yes);
+	if (!egressd_env.services) {
+		buf_addspan(&t->in.out, yes);
+		/* Do not count the answer as received bytes. */
+		t->in.taken -= yes.len;
+	}
 	if (loop_add(&egressd_env.w.loop, &t->up.io, fd, EPOLLIN, side_ready,
 		&t->up) == -1 ||
 	    t->in.out.failed)
 		fatal("tunnel");
-	/* Do not count the answer as received bytes. */
-	t->in.taken -= yes.len;
-	t->state = TUNNEL_OPEN;
-	tunnel_move(t);
+	if (t->opaque) {
+		loop_timer_clear(&egressd_env.w.loop, &t->timer);
+		tunnel_pass(t);
+	} else {
+		t->state = TUNNEL_FIRST;
+		tunnel_time(t, EGRESSD_FIRST_MS);
+		tunnel_first(t);
+	}
 	if (!t->dead) {
 		side_watch(&t->in);
 		side_watch(&t->up);
@@ -273,8 +432,9 @@ void
 tunnel_listen(void)
 {
 	struct egressd_env *e = &egressd_env;
-	bool takes =
-	    e->ntunnels < EGRESSD_MAX_TUNNELS && !worker_is_behind(&e->w);
+	bool takes = !worker_is_behind(&e->w) &&
+		     (e->services ? service_takes()
+				  : e->ntunnels < EGRESSD_MAX_TUNNELS);
 
 	if (e->accept.fd != -1 && loop_mod(&e->w.loop, &e->accept,
 				      takes ? (uint32_t)EPOLLIN : 0) == -1)

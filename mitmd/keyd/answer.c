@@ -67,6 +67,7 @@ reply_hold_head(struct reply_hold *hold, const struct http1_head *h)
 
 /*
  * Append the HEAD frame: status, framing, length, and the headers on the list.
+ * Returns 0, or -1 after reply_fail().
  */
 static int
 reply_put_head(struct reply *r, const struct provider *p,
@@ -101,11 +102,15 @@ reply_put_head(struct reply *r, const struct provider *p,
 		    !provider_value_ok(v))
 			continue;
 		if (provider_pack(&b, n, v) == -1)
-			goto out;
+			break;
 	}
-	if (!b.failed)
-		ret = reply_frame(out, r->exchange, STREAM_HEAD, buf_span(&b));
-out:
+	if (b.failed)
+		(void)reply_fail(r, KEYD_FAIL_INTERNAL,
+		    reply_full(&b, "the frame of the answer's head"));
+	else if (reply_frame(out, r->exchange, STREAM_HEAD, buf_span(&b)) == -1)
+		(void)reply_fail_full(r, out);
+	else
+		ret = 0;
 	buf_free(&b);
 	return ret;
 }
@@ -162,7 +167,7 @@ reply_take_switch(struct reply *r, const struct provider *p,
 	r->status = h->status;
 	r->framing = HTTP1_CLOSE;
 	if (reply_put_head(r, p, h, out) == -1)
-		return reply_fail(r, KEYD_FAIL_INTERNAL, "head");
+		return REPLY_FAIL;
 	r->headed = true;
 	return REPLY_DONE;
 }
@@ -199,7 +204,7 @@ reply_take_head(struct reply *r, const struct provider *p,
 	r->close = reply_says_close(h);
 	r->framing = r->body.framing;
 	if (reply_put_head(r, p, h, out) == -1)
-		return reply_fail(r, KEYD_FAIL_INTERNAL, "head");
+		return REPLY_FAIL;
 	r->headed = true;
 	return REPLY_DONE;
 }
@@ -223,7 +228,8 @@ reply_feed_head(struct reply *r, const struct provider *p,
 		if (n != 0)
 			buf_add(&r->head, in->p, n);
 		if (r->head.failed)
-			return reply_fail(r, KEYD_FAIL_INTERNAL, "head");
+			return reply_fail(r, KEYD_FAIL_INTERNAL,
+			    reply_full(&r->head, "the answer's head"));
 		*in = span_of(in->p + n, in->len - n);
 		switch (http1_response_more(buf_span(&r->head), &r->seen, &h)) {
 		case HTTP1_MORE:
@@ -266,7 +272,7 @@ reply_end(struct reply *r, struct buf *out)
 	    reply_slot_end(r, out) == -1 ||
 	    (r->hold == NULL && reply_frame(out, r->exchange, STREAM_END,
 				    span_of(NULL, 0)) == -1))
-		return reply_fail(r, KEYD_FAIL_INTERNAL, "out");
+		return reply_fail_full(r, out);
 	return REPLY_DONE;
 }
 
@@ -294,7 +300,7 @@ reply_feed_body(
 			    r, KEYD_FAIL_BUSY, "too much is held at once");
 		if (reply_put_body(r, before, out) == -1 ||
 		    reply_put_body(r, pass, out) == -1)
-			return reply_fail(r, KEYD_FAIL_INTERNAL, "out");
+			return reply_fail_full(r, out);
 		in = span_of(in.p + used, in.len - used);
 		if (result == HTTP1_MORE)
 			return REPLY_MORE;

@@ -30,6 +30,9 @@
 	F(LOCKED, "403 this provider is locked, because its credential " \
 	    "came back in an answer; the user can run: icctl unlock")	\
 	F(BUDGET, "402 the session's budget is used up")		\
+	F(RESERVED, "429 Other requests that are being answered have "	\
+	    "reserved the rest of the session's budget. Send this one "	\
+	    "again when they have ended.")				\
 	F(MISMATCH, "403 the request does not fit its route")		\
 	F(TOO_LARGE, "431 the request's headers are too large")		\
 	F(BODY, "400 the request's body is not what was announced")	\
@@ -73,7 +76,8 @@
 	    "should; nothing of its answer is passed on")		\
 	F(LOGIN, "403 the login of this provider is not accepted any "	\
 	    "more; the user can log in again: icctl login")		\
-	F(INTERNAL, "500 out of memory")
+	F(INTERNAL, "500 IronCurtain itself could not go on with this "	\
+	    "request")
 /* clang-format on */
 
 #define KEYD_FAIL_ENUM(name, text) KEYD_FAIL_##name,
@@ -191,8 +195,15 @@ const char *reply_ws_switch(struct reply *, const struct http1_head *);
  */
 enum reply_result reply_ws_feed(
     struct reply *, const struct scrub *, struct span in, struct buf *out);
-/* keyd/answer.c, for keyd/ws.c */
+/* keyd/answer_put.c */
 enum reply_result reply_fail(struct reply *, enum keyd_fail, const char *);
+/*
+ * Returns why a buffer took no more, as KEYD_FAIL_INTERNAL's detail, which is
+ * valid until the next call. `name` says what the buffer has.
+ */
+const char *reply_full(const struct buf *, const char *name);
+/* Fail because `out`, or the held answer, took no more. */
+enum reply_result reply_fail_full(struct reply *, const struct buf *out);
 /*
  * Append as many BODY and AT frames as needed; the last AT frame is appended by
  * reply_slot_end(). Returns 0, or -1 if `out` is full.

@@ -16,6 +16,24 @@ reply_fail(struct reply *r, enum keyd_fail fail, const char *detail)
 	return REPLY_FAIL;
 }
 
+const char *
+reply_full(const struct buf *b, const char *name)
+{
+	static char text[128];
+
+	return buf_why(b, name, text, sizeof(text));
+}
+
+enum reply_result
+reply_fail_full(struct reply *r, const struct buf *out)
+{
+	bool held = r->hold != NULL && r->hold->buf.failed;
+
+	return reply_fail(r, KEYD_FAIL_INTERNAL,
+	    held ? reply_full(&r->hold->buf, "the memory of the held answer")
+		 : reply_full(out, "the queue of the answer"));
+}
+
 int
 reply_frame(struct buf *out, uint32_t exchange, unsigned type, struct span s)
 {

@@ -77,6 +77,7 @@ txn_takes(const struct stream *s)
 
 	switch (x->state) {
 	case TXN_NONE:
+	case TXN_SHARE:
 	case TXN_KEY:
 	case TXN_WAIT:
 	case TXN_GIVE:

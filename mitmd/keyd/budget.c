@@ -11,8 +11,8 @@
 #define BUDGET_REPORT_MS 100U /* interval between reports */
 #define BUDGET_NEAR 32U       /* report at once if fewer turns are left */
 
-static void
-budget_report(struct loop_timer *t)
+void
+budget_report(void)
 {
 	const struct budget *b = &keyd_env.budget;
 	struct msg_SPENT m = {.turns = b->turns,
@@ -20,7 +20,14 @@ budget_report(struct loop_timer *t)
 	    .sent = b->sent,
 	    .received = b->received};
 
+	share_report(&m);
 	worker_send(&keyd_env.w, ROLE_SUP, 0, MSG_SPENT, &m, -1);
+}
+
+static void
+budget_timer(struct loop_timer *t)
+{
+	budget_report();
 }
 
 static void
@@ -29,10 +36,10 @@ budget_tell(void)
 	struct budget *b = &keyd_env.budget;
 
 	if (b->max_turns != UINT64_MAX && b->max_turns < b->turns + BUDGET_NEAR)
-		budget_report(NULL);
+		budget_report();
 	else if (b->report.at == 0)
 		loop_timer_set(&keyd_env.w.loop, &b->report, BUDGET_REPORT_MS,
-		    budget_report, NULL);
+		    budget_timer, NULL);
 }
 
 const char *

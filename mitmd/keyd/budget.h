@@ -28,5 +28,7 @@ void budget_begin(const struct provider_route *);
 /* Count a message on a WebSocket. */
 void budget_message(const struct provider_route *);
 void budget_end(uint64_t sent, uint64_t received);
+/* Report to icsupervisor now. */
+void budget_report(void);
 
 #endif

@@ -388,7 +388,8 @@ capture_renewed(struct stream *s)
 	s->x.state = TXN_FORM;
 	if (form_answer(&keyd_env.provider->logins[route->capture - 1],
 		span_str(capture.sentinel), &g, body, sizeof(body), &len) == -1)
-		txn_fail(s, KEYD_FAIL_INTERNAL, "answer too long");
+		txn_fail(s, KEYD_FAIL_INTERNAL,
+		    "the answer to the login is too long");
 	else
 		txn_answer(s, 200, span_of(body, len), "");
 }

@@ -8,14 +8,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/*
+ * Returns true if the usage of the request will be reported: mitmd comes to the
+ * same result in usage_end().
+ */
+static bool
+txn_reached(const struct txn *x)
+{
+	return x->head_done && x->sent == x->req.length &&
+	       x->reply.status < 300;
+}
+
 void
 txn_release(struct stream *s, bool again)
 {
 	struct txn *x = &s->x;
 	struct up *up = x->up;
 
+	share_end(x, x->messages != 0 || txn_reached(x));
 	if (x->state == TXN_WAIT)
 		up_unwant(s);
+	else if (x->state == TXN_SHARE)
+		TAILQ_REMOVE(&keyd_env.share.waiting, s, wait);
 	else if (x->state == TXN_KEY)
 		TAILQ_REMOVE(&keyd_env.key_waiters, s, wait);
 	x->state = TXN_NONE;
@@ -55,6 +69,17 @@ txn_runs(const struct stream *s)
 	return s->x.state != TXN_NONE && s->x.state != TXN_DRAIN;
 }
 
+/*
+ * Returns true if the provider has the whole request and did not refuse it, so
+ * that it may have begun to answer.
+ */
+static bool
+txn_costs(const struct txn *x)
+{
+	return x->head_done && x->sent == x->req.length &&
+	       x->reply.status < 400;
+}
+
 void
 txn_abort(struct stream *s, const char *detail)
 {
@@ -79,9 +104,11 @@ void
 txn_fail(struct stream *s, enum keyd_fail fail, const char *detail)
 {
 	const char *text = keyd_fail_text(fail);
-	char said[520];
+	char said[520], payload[522];
 	uint32_t exchange = s->x.req.exchange;
+	bool sent = txn_costs(&s->x);
 	struct buf *out;
+	int len;
 
 	if (s->dead || s->closing)
 		return;
@@ -98,14 +125,28 @@ txn_fail(struct stream *s, enum keyd_fail fail, const char *detail)
 		snprintf(said, sizeof(said), "402 %s", keyd_env.budget.why);
 		text = said;
 	}
-	/* dialerd knows neither the request nor the credential. */
-	if (fail == KEYD_FAIL_DIAL && detail != NULL) {
+	/*
+	 * dialerd knows neither the request nor the credential, and what we say
+	 * of ourselves has nothing of them.
+	 */
+	if ((fail == KEYD_FAIL_DIAL || fail == KEYD_FAIL_INTERNAL) &&
+	    detail != NULL) {
 		snprintf(said, sizeof(said), "%.100s: %.400s", text, detail);
 		text = said;
 	}
+	len = snprintf(payload, sizeof(payload), "%c%s",
+	    sent ? STREAM_SENT : STREAM_UNSENT, text);
 	out = stream_begin(s);
-	(void)reply_frame(out, exchange, STREAM_FAIL, span_str(text));
+	(void)reply_frame(
+	    out, exchange, STREAM_FAIL, span_of(payload, (size_t)len));
 	(void)txn_commit(s);
+}
+
+int
+txn_full(struct stream *s, const struct buf *b, const char *name)
+{
+	txn_fail(s, KEYD_FAIL_INTERNAL, reply_full(b, name));
+	return -1;
 }
 
 int
@@ -126,23 +167,27 @@ txn_answer(
 	    (uint8_t)body.len, (uint8_t)(body.len >> 8)};
 	struct txn *x = &s->x;
 	struct buf *out, head;
+	int r;
 
 	buf_init(&head, 256);
 	buf_add(&head, fixed, sizeof(fixed));
 	provider_pack(&head, span_str(type), span_str(json));
 	provider_pack(&head, span_str(cache), span_str(no));
 	out = stream_begin(s);
-	if (head.failed ||
-	    reply_frame(out, x->req.exchange, STREAM_HEAD, buf_span(&head)) ==
-		-1 ||
+	if (head.failed) {
+		(void)txn_full(s, &head, "the frame of the answer's head");
+		buf_free(&head);
+		return;
+	}
+	r = reply_frame(out, x->req.exchange, STREAM_HEAD, buf_span(&head));
+	buf_free(&head);
+	if (r == -1 ||
 	    reply_frame(out, x->req.exchange, STREAM_BODY, body) == -1 ||
 	    reply_frame(out, x->req.exchange, STREAM_END, span_of(NULL, 0)) ==
 		-1) {
-		buf_free(&head);
-		txn_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
+		(void)txn_full(s, out, "the queue of the answer");
 		return;
 	}
-	buf_free(&head);
 	x->reply.status = status;
 	x->reply.received = body.len;
 	txn_report(s, error);

@@ -106,13 +106,11 @@ stream_body(struct stream *s, struct span in)
 		return txn_violation(s, "not the body that was announced");
 	if (!drop && s->x.listing) {
 		if (push_take(s, in, &bad) == -1)
-			return txn_violation(s, bad);
+			return bad == NULL ? -1 : txn_violation(s, bad);
 	} else if (!drop) {
 		stream_pend(s, in);
-		if (s->pend.failed) {
-			txn_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
-			return -1;
-		}
+		if (s->pend.failed)
+			return txn_full(s, &s->pend, TXN_PEND);
 	}
 	if (!drop)
 		txn_keep(s, in.p, in.len);
@@ -197,14 +195,17 @@ stream_take(struct stream *s, uint8_t *buf, size_t cap, size_t len)
 			if (s->at.len == 0)
 				continue;
 			buf_addspan(&s->ahead, in);
-			if (s->ahead.failed) {
-				txn_fail(
-				    s, KEYD_FAIL_INTERNAL, "out of memory");
-				return -1;
-			}
-			/* Bytes before it may still be in `buf`. */
-			return s->fresh.len != 0 ? 1
-						 : stream_piece(s, buf, cap);
+			if (s->ahead.failed)
+				return txn_full(s, &s->ahead,
+				    "the queue behind a slot of the request's "
+				    "body");
+			/*
+			 * Bytes before it, in `buf` or in `pend`, go first:
+			 * `pend` has room for one read and not for a piece.
+			 */
+			return txn_pending(s).len != 0
+				   ? 1
+				   : stream_piece(s, buf, cap);
 		}
 		n = s->fleft < in.len ? s->fleft : in.len;
 		if (stream_body(s, span_of(in.p, n)) == -1)

@@ -25,6 +25,7 @@
 #include "keyd/login/login.h"
 #include "keyd/login/renew.h"
 #include "keyd/scrub.h"
+#include "keyd/share.h"
 #include "provider/provider.h"
 #include "wire/stream.h"
 #include "wire/tls_out.h"
@@ -53,14 +54,22 @@
 #define KEYD_IDLE_MS		15000U
 #define KEYD_STALL_MS		600000U
 #define KEYD_SILENT_MS		3600000U	/* for a WebSocket */
-/* plus those for renewals, and the arena's */
-#define KEYD_TIMERS		(KEYD_MAX_UPS + 10U)
+/* plus those for renewals, the share, and the arena's */
+#define KEYD_TIMERS		(KEYD_MAX_UPS + 11U)
 
 /* Bytes of all bodies that are kept in case they must be sent again. */
 #define KEYD_MAX_KEPT	(128U << 20)
 
 struct stream;
 struct oauth_file;
+
+enum tls_result {
+	TLS_OK,
+	TLS_AGAIN,
+	TLS_EOF, /* close_notify, or the end of plain HTTP */
+	TLS_CUT, /* the end without close_notify */
+	TLS_ERROR,
+};
 
 enum up_state {
 	UP_DIALING,		/* dialerd is connecting */
@@ -88,6 +97,8 @@ struct up {
 	bool tls_writes;	/* the handshake has to write */
 	struct tls_out out;
 	bool drained;		/* the last read took all the socket had */
+	/* the end that followed bytes of the last read; TLS_OK: none did */
+	enum tls_result ended;
 	bool full;		/* a write waits for room */
 	bool more;		/* read again, even if the socket is empty */
 	uint64_t progress;	/* loop_now() of the latest progress */
@@ -103,6 +114,7 @@ struct request {
 	const struct txn_kind *kind;
 	unsigned route, auth_header, host;
 	uint64_t length;
+	uint64_t most;		/* tokens of the answer, as mitmd has it */
 	bool digested;		/* the body must have this digest */
 	uint8_t digest[32];
 	struct span path, query, refs, headers; /* point into `mem` */
@@ -112,6 +124,7 @@ struct request {
 
 enum txn_state {
 	TXN_NONE,
+	TXN_SHARE,		/* waits for a part of the budget */
 	TXN_KEY,		/* waits for a login's renewal */
 	TXN_FORM,		/* reads the body of a login: keyd/capture.c */
 	TXN_ASKED,		/* waits for the token endpoint */
@@ -125,11 +138,15 @@ enum txn_state {
 struct txn {
 	enum txn_state state;
 	struct request req;
+	uint64_t until;		/* loop_now() when TXN_SHARE ends */
+	struct reserved *reserved;
+	uint32_t messages;	/* so many, on a WebSocket */
 	uint64_t counted;	/* body bytes received from mitmd */
 	SHA256_CTX *sum;	/* their digest, if one was announced */
 	bool listing;		/* collects the front of a push in `list` */
 	struct buf list;
 	uint64_t sent;		/* body bytes taken by the upstream */
+	uint64_t unsent;        /* those left when the answer was complete */
 	size_t head_sent;
 	bool head_done;
 	bool write_closed;	/* the upstream takes no more, but may answer */
@@ -189,7 +206,7 @@ struct up_ops {
 struct stream {
 	TAILQ_ENTRY(stream) entry;
 	LIST_ENTRY(stream) found;	/* by its id */
-	TAILQ_ENTRY(stream) wait;	/* TXN_WAIT, TXN_KEY */
+	TAILQ_ENTRY(stream) wait;	/* TXN_WAIT, TXN_KEY, TXN_SHARE */
 	uint32_t id;
 	bool dead;
 	bool closing;		/* FAIL was sent: closes when `out` is empty */
@@ -267,6 +284,7 @@ struct keyd_env {
 	struct trim trim;
 	uint32_t dial;		/* id of the last DIAL */
 	struct budget budget;
+	struct share share;
 	struct buf scratch;	/* frames of this turn */
 	struct reply_parts parts; /* pieces between them */
 };
@@ -296,6 +314,8 @@ void txn_report(struct stream *, const char *error);
 void txn_report_refused(
     uint32_t stream, uint32_t exchange, const char *error);
 
+/* keyd/share.c, keyd/admit.c: see keyd/share.h */
+
 /* keyd/released.c */
 /* Copy the message. Returns 0, or -1 with ENOMEM. */
 int request_copy(struct request *, const struct msg_REQUEST_GO *,
@@ -305,14 +325,6 @@ void request_free(struct request *);
 struct span request_type(struct span headers);
 
 /* keyd/tls.c */
-enum tls_result {
-	TLS_OK,
-	TLS_AGAIN,
-	TLS_EOF,		/* close_notify, or the end of plain HTTP */
-	TLS_CUT,		/* the end without close_notify */
-	TLS_ERROR,
-};
-
 void tls_warm(void);			/* before confinement */
 /*
  * Create up->ssl for up->fd. `resume` is the host whose latest session to
@@ -327,8 +339,8 @@ enum tls_result tls_handshake(struct up *, const char **why);
 enum tls_result tls_read(struct up *, uint8_t *, size_t cap, size_t *n);
 enum tls_result tls_write(struct up *, const uint8_t *, size_t len, size_t *n);
 /*
- * Returns true if TLS has bytes that were taken from the socket but not yet
- * read.
+ * Returns true if the next tls_read() has something to return without an event
+ * of the socket: bytes that TLS has taken from it, or the connection's end.
  */
 bool tls_pending(const struct up *);
 void tls_detach(struct up *);
@@ -389,20 +401,6 @@ void up_watch(struct up *);
 /* Dial the connections needed; fail transactions that cannot be served. */
 void up_balance(void);
 
-/* keyd/push.c: keyd's check of a git push */
-/*
- * Returns NULL if the push has the approval that its route requires, or the
- * error.
- */
-const char *push_check(
-    const struct provider_route *, const struct msg_REQUEST_GO *);
-void push_begin(struct txn *);
-/*
- * Take the next bytes of the body while x->listing. They move to s->pend once
- * the list is known to be the approved one. Returns 0, or -1 with `*why`.
- */
-int push_take(struct stream *, struct span, const char **why);
-
 /* keyd/end.c */
 /*
  * Send the composed frames. Returns 0, or -1 if mitmd is gone; then the stream
@@ -410,6 +408,10 @@ int push_take(struct stream *, struct span, const char **why);
  */
 int txn_commit(struct stream *);
 void txn_fail(struct stream *, enum keyd_fail, const char *detail);
+/* `pend` and `fresh`: the name for txn_full() */
+#define TXN_PEND "the queue of the request's body"
+/* Fail the transaction because this buffer took no more. Returns -1. */
+int txn_full(struct stream *, const struct buf *, const char *name);
 /*
  * Fail the transaction for a protocol violation, which only a compromised mitmd
  * commits. Returns -1.
@@ -427,6 +429,21 @@ void txn_answer(
 void txn_release(struct stream *, bool again);
 /* The answer has been relayed completely. */
 void txn_end(struct stream *);
+
+/* keyd/push.c: keyd's check of a git push */
+/*
+ * Returns NULL if the push has the approval that its route requires, or the
+ * error.
+ */
+const char *push_check(
+    const struct provider_route *, const struct msg_REQUEST_GO *);
+void push_begin(struct txn *);
+/*
+ * Take the next bytes of the body while x->listing. They move to s->pend once
+ * the list is known to be the approved one. Returns 0, or -1 with `*why`,
+ * which is NULL if the transaction has failed already.
+ */
+int push_take(struct stream *, struct span, const char **why);
 
 /* keyd/limit.c: see keyd/budget.h */
 

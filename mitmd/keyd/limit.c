@@ -17,7 +17,8 @@ limit_cut(const char *text)
 	e->budget.why = text;
 	for (s = TAILQ_FIRST(&e->streams); s != NULL; s = next) {
 		next = TAILQ_NEXT(s, entry);
-		if ((s->x.state == TXN_WAIT || s->x.state == TXN_ON) &&
+		if ((s->x.state == TXN_SHARE || s->x.state == TXN_WAIT ||
+			s->x.state == TXN_ON) &&
 		    e->provider->routes[s->x.req.route].turn)
 			txn_fail(s, KEYD_FAIL_BUDGET, "budget used up");
 	}

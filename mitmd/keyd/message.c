@@ -22,6 +22,10 @@ message_begin(struct stream *s, const struct ws_parser *w)
 		txn_fail(s, KEYD_FAIL_BUDGET, "budget used up");
 		return -1;
 	}
+	if (r->turn && share_message(s, w->left) == -1) {
+		txn_fail(s, KEYD_FAIL_RESERVED, "budget reserved");
+		return -1;
+	}
 	budget_message(r);
 	return 0;
 }

@@ -144,7 +144,8 @@ package_ask(struct stream *s, const char *path)
 	if (g->at[0] == '\0' || package_headers(g, x->req.headers,
 				    registry_form_accept(g->form)) == -1) {
 		x->state = TXN_ON;
-		txn_fail(s, KEYD_FAIL_INTERNAL, "metadata's request");
+		txn_fail(s, KEYD_FAIL_INTERNAL,
+		    "the request for the package's metadata is too long");
 		return;
 	}
 	package_hold(x);
@@ -202,9 +203,11 @@ package_begin(struct stream *s)
 
 	if ((g = calloc(1, sizeof(*g))) == NULL ||
 	    registry_path_parse(r->registry, x->req.path, &g->path) == -1) {
-		free(g);
 		x->state = TXN_ON;
-		txn_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
+		txn_fail(s, KEYD_FAIL_INTERNAL,
+		    g == NULL ? "no memory for the package's request"
+			      : "a path that the registry does not have");
+		free(g);
 		return;
 	}
 	x->package = g;
@@ -255,7 +258,7 @@ package_give(struct stream *s)
 			part.len = STREAM_MAX_FRAME;
 		if (reply_frame(out, exchange,
 			part.len != 0 ? STREAM_BODY : STREAM_END, part) == -1) {
-			txn_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
+			(void)txn_full(s, out, "the queue of the answer");
 			return;
 		}
 		buf_drain(&g->give, part.len);
@@ -279,7 +282,7 @@ package_answer(struct stream *s, unsigned status, const char *type)
 	struct txn *x = &s->x;
 	struct package *g = x->package;
 	uint8_t fixed[11] = {(uint8_t)status, (uint8_t)(status >> 8)};
-	struct buf b;
+	struct buf b, *out;
 
 	if (g->head) {
 		package_held -= g->give.len;
@@ -295,10 +298,13 @@ package_answer(struct stream *s, unsigned status, const char *type)
 	x->reply.status = status;
 	buf_init(&b, 512);
 	buf_add(&b, fixed, sizeof(fixed));
-	if (provider_pack(&b, SPAN("content-type"), span_str(type)) == -1 ||
-	    reply_frame(stream_begin(s), x->req.exchange, STREAM_HEAD,
-		buf_span(&b)) == -1)
-		txn_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
+	(void)provider_pack(&b, SPAN("content-type"), span_str(type));
+	out = stream_begin(s);
+	if (b.failed)
+		(void)txn_full(s, &b, "the frame of the answer's head");
+	else if (reply_frame(out, x->req.exchange, STREAM_HEAD, buf_span(&b)) ==
+		 -1)
+		(void)txn_full(s, out, "the queue of the answer");
 	else if (txn_commit(s) == 0)
 		package_give(s);
 	buf_free(&b);

@@ -53,10 +53,10 @@ push_take(struct stream *s, struct span in, const char **why)
 	struct git_push_list list = {0};
 	bool same;
 
-	*why = "out of memory";
+	*why = NULL;
 	buf_addspan(&x->list, in);
 	if (x->list.failed)
-		return -1;
+		return txn_full(s, &x->list, "the command list of the push");
 	buf_init(&list.refs, PROTO_MAX_REFS);
 	switch (git_push_read(buf_span(&x->list),
 	    x->counted + in.len == x->req.length, &list, why)) {
@@ -75,10 +75,10 @@ push_take(struct stream *s, struct span in, const char **why)
 	if (!same)
 		return -1;
 	x->listing = false;
-	*why = "out of memory";
+	*why = NULL;
 	buf_addspan(&s->pend, buf_span(&x->list));
 	if (s->pend.failed)
-		return -1;
+		return txn_full(s, &s->pend, TXN_PEND);
 	buf_free(&x->list);
 	return 0;
 }

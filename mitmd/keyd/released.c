@@ -27,7 +27,8 @@ request_copy(struct request *r, const struct msg_REQUEST_GO *m, unsigned auth)
 	    .route = m->route,
 	    .auth_header = auth,
 	    .host = m->host,
-	    .length = m->length};
+	    .length = m->length,
+	    .most = m->most};
 	if (m->body.len == sizeof(r->digest)) {
 		r->digested = true;
 		memcpy(r->digest, m->body.p, sizeof(r->digest));

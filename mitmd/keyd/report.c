@@ -19,6 +19,7 @@ txn_report(struct stream *s, const char *error)
 	    .exchange = x->req.exchange,
 	    .status = (uint16_t)x->reply.status,
 	    .sent = x->sent,
+	    .unsent = x->unsent,
 	    .received = x->reply.received,
 	    .error = span_str(error)};
 

@@ -170,10 +170,10 @@ request_take(struct stream *s, const struct msg_REQUEST_GO *m)
 		request_refuse(
 		    s, m->exchange, KEYD_FAIL_BUDGET, "budget used up");
 	else if (request_copy(&r, m, auth) == -1)
-		request_refuse(s, m->exchange, KEYD_FAIL_INTERNAL, "memory");
+		request_refuse(s, m->exchange, KEYD_FAIL_INTERNAL,
+		    "no memory for the request");
 	else {
 		r.kind = request_kind(route);
-		budget_begin(route);
 		if (drains) {
 			s->next = r;
 			s->has_next = true;

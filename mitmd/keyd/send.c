@@ -156,10 +156,7 @@ txn_settle(struct stream *s)
 		return 0;
 	buf_addspan(&s->pend, s->fresh);
 	s->fresh = span_of(NULL, 0);
-	if (!s->pend.failed)
-		return 0;
-	txn_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
-	return -1;
+	return s->pend.failed ? txn_full(s, &s->pend, TXN_PEND) : 0;
 }
 
 /*

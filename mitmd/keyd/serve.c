@@ -120,6 +120,8 @@ static const struct chan_handler serve_handlers[] = {
 	HANDLER(UNLOCK,		keyd_unlock),
 	HANDLER(RELOCK,	keyd_lock_again),
 	HANDLER(BUDGET,		keyd_budget),
+	HANDLER(SHARE,		admit_share),
+	HANDLER(SETTLED,	admit_settled),
 	HANDLER(TOKEN,		keyd_token),
 	HANDLER(SECRET_OUT,	renew_out),
 	HANDLER(SECRET_NONE,	renew_none),
@@ -203,6 +205,7 @@ keyd_serve(void)
 	TAILQ_INIT(&e->dead_ups);
 	buf_init(&e->scratch, KEYD_OUT_MAX);
 	e->budget.max_turns = e->budget.until = UINT64_MAX;
+	admit_init();
 	e->login_changed = txn_login_changed;
 	e->keyset_outdated = txn_outdated;
 	e->w.start = serve_start;

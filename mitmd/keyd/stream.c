@@ -189,8 +189,10 @@ stream_write_turn(struct stream *s, const char **why)
 		    iov[i].iov_len - skip);
 		skip = 0;
 	}
-	*why = "out of memory";
-	return buf_check(&s->out);
+	if (buf_check(&s->out) == 0)
+		return 0;
+	*why = reply_full(&s->out, "the queue of the answer");
+	return -1;
 }
 
 int

@@ -143,7 +143,7 @@ tls_load_roots(const char **why)
 	if (e->roots == NULL)
 		return 0;
 	if ((bio = BIO_new_mem_buf(e->roots, (int)e->roots_len)) == NULL) {
-		*why = "out of memory";
+		*why = "no memory for the root certificates";
 		return -1;
 	}
 	while (
@@ -176,10 +176,12 @@ tls_attach(
 	struct keyd_env *e = &keyd_env;
 	SSL *ssl;
 
-	*why = "out of memory";
+	*why = "no memory for a TLS connection";
 	if (tls_load_roots(why) == -1 || (ssl = SSL_new(e->ctx)) == NULL)
 		return -1;
 	up->ssl = ssl;
+	up->drained = false;
+	up->ended = TLS_OK;
 	if (SSL_set_app_data(ssl, resume) != 1)
 		return -1;
 	/* Answers of token endpoints contain credentials. */
@@ -283,13 +285,15 @@ plain_failed(ssize_t n)
 bool
 tls_pending(const struct up *up)
 {
-	return up->ssl != NULL && !up->drained &&
-	       SSL_has_pending(up->ssl) == 1;
+	return up->ssl != NULL &&
+	       (up->ended != TLS_OK ||
+		   (!up->drained && SSL_has_pending(up->ssl) == 1));
 }
 
 enum tls_result
 tls_read(struct up *up, uint8_t *dst, size_t cap, size_t *n)
 {
+	enum tls_result failed;
 	ssize_t got;
 	size_t more;
 	int r;
@@ -304,15 +308,22 @@ tls_read(struct up *up, uint8_t *dst, size_t cap, size_t *n)
 		return TLS_OK;
 	}
 	*n = 0;
+	if (up->ended != TLS_OK)
+		return up->ended;
 	do {
 		ERR_clear_error();
 		if ((r = SSL_read_ex(up->ssl, dst + *n, cap - *n, &more)) == 1)
 			*n += more;
 	} while (r == 1 && *n < cap && SSL_has_pending(up->ssl) == 1);
-	up->drained =
-	    r != 1 && SSL_get_error(up->ssl, r) == SSL_ERROR_WANT_READ;
-	/* If the connection has failed after these bytes, so will the next. */
-	return *n != 0 ? TLS_OK : tls_failed(up, r);
+	failed = r == 1 ? TLS_OK : tls_failed(up, r);
+	up->drained = failed == TLS_AGAIN &&
+		      SSL_get_error(up->ssl, r) == SSL_ERROR_WANT_READ;
+	if (*n == 0)
+		return failed;
+	/* The socket will not show this end again, so the next call does. */
+	if (failed != TLS_AGAIN)
+		up->ended = failed;
+	return TLS_OK;
 }
 
 enum tls_result

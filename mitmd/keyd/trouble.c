@@ -45,6 +45,7 @@ is_theirs(enum keyd_fail fail)
 	case KEYD_FAIL_NO_LOGIN:
 	case KEYD_FAIL_LOCKED:
 	case KEYD_FAIL_BUDGET:
+	case KEYD_FAIL_RESERVED:
 	case KEYD_FAIL_MISMATCH:
 	case KEYD_FAIL_TOO_LARGE:
 	case KEYD_FAIL_BODY:

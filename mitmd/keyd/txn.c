@@ -32,9 +32,10 @@ txn_begin(struct stream *s, struct request *r)
 	if (route->websocket && reply_ws_init(&x->reply, x->ws_key) == -1)
 		txn_fail(s, KEYD_FAIL_INTERNAL, "no random bytes");
 	else if (x->req.digested && stream_sum_begin(s) == -1)
-		txn_fail(s, KEYD_FAIL_INTERNAL, "out of memory");
+		txn_fail(s, KEYD_FAIL_INTERNAL,
+		    "no memory for the digest of the request's body");
 	else
-		x->req.kind->begin(s);
+		admit_begin(s);
 }
 
 void
@@ -93,6 +94,8 @@ txn_answered(struct stream *s)
 	if (x->req.kind->answered != NULL &&
 	    x->req.kind->answered(s, keyd_reuse_ok(&u)))
 		return;
+	if (x->req.length != UINT64_MAX)
+		x->unsent = x->req.length - x->sent;
 	txn_report(s, "");
 	txn_release(s, keyd_reuse_ok(&u));
 	if (left != 0 && !route->websocket)
@@ -219,7 +222,7 @@ txn_fill(struct stream *s, bool *idle)
 	}
 	/* Bytes before the end of a failed answer are passed on, too. */
 	if (reply_slot_end(&s->x.reply, out) == -1 && r != REPLY_FAIL)
-		r = reply_fail(&s->x.reply, KEYD_FAIL_INTERNAL, "out");
+		r = reply_fail_full(&s->x.reply, out);
 	s->x.reply.parts = NULL;
 	s->x.reply.slot = NULL;
 	return r;

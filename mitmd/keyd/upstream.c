@@ -40,6 +40,16 @@ up_close(struct up *up)
 	e->hosts[up->host].nbusy -= up->state == UP_BUSY;
 }
 
+/*
+ * Returns the event that comes at once if TLS has taken something from the
+ * socket: that does not make the socket readable.
+ */
+static uint32_t
+up_taken(const struct up *up)
+{
+	return tls_pending(up) ? (uint32_t)EPOLLOUT : 0;
+}
+
 void
 up_watch(struct up *up)
 {
@@ -54,12 +64,12 @@ up_watch(struct up *up)
 		events = up->tls_writes ? EPOLLOUT : EPOLLIN;
 		break;
 	case UP_IDLE:
-		events = EPOLLIN;
+		events = EPOLLIN | up_taken(up);
 		break;
 	case UP_BUSY:
 		/* While mitmd takes nothing, the provider must wait. */
 		if (!stream_is_full(up->s))
-			events = EPOLLIN;
+			events = EPOLLIN | up_taken(up);
 		if (up->full || up->more)
 			events |= EPOLLOUT;
 		break;
@@ -298,8 +308,7 @@ up_release(struct up *up, bool again)
 
 	up->s = NULL;
 	/* Bytes that arrive later are noticed by the loop or the next user. */
-	if (again && (up_waiting(up->host, &n) != NULL ||
-			 (up->ssl != NULL && SSL_has_pending(up->ssl) != 0)))
+	if (again && (up_waiting(up->host, &n) != NULL || tls_pending(up)))
 		again = up_quiet(up);
 	if (again)
 		up_idle(up);
@@ -314,6 +323,11 @@ up_handshake(struct up *up)
 
 	switch (tls_handshake(up, &why)) {
 	case TLS_OK:
+		/* The provider may have ended the connection already. */
+		if (tls_pending(up) && !up_quiet(up)) {
+			why = "closed right after the handshake";
+			break;
+		}
 		up_idle(up);
 		return;
 	case TLS_AGAIN:
@@ -341,14 +355,17 @@ up_ready(struct loop_io *io, uint32_t events)
 		up_handshake(up);
 		return;
 	case UP_IDLE:
-		if (!up_quiet(up))
+		if (up_quiet(up))
+			up_watch(up);
+		else
 			up_close(up);
 		return;
 	case UP_BUSY:
 		break;
 	}
 	up->progress = loop_now(&keyd_env.w.loop);
-	if (up->more || (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0)
+	if (up->more || (tls_pending(up) && !stream_is_full(s)) ||
+	    (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0)
 		pull = true;
 	if ((events & EPOLLOUT) != 0) {
 		up->full = false;
@@ -407,7 +424,7 @@ void
 up_dialed(const struct msg_DIALED *m, int fd)
 {
 	struct keyd_env *e = &keyd_env;
-	const char *why = "out of memory";
+	const char *why = "";
 	struct keyd_host *h;
 	struct up *up;
 

@@ -88,12 +88,12 @@ ws_data(
 	 */
 	if (last && r->scrub.held == 0) {
 		if (ws_put(r, true, before, pass, out) == -1)
-			return reply_fail(r, KEYD_FAIL_INTERNAL, "out");
+			return reply_fail_full(r, out);
 		r->ws.told = true;
 		return REPLY_MORE;
 	}
 	if (ws_put(r, false, before, pass, out) == -1)
-		return reply_fail(r, KEYD_FAIL_INTERNAL, "out");
+		return reply_fail_full(r, out);
 	return REPLY_MORE;
 }
 
@@ -108,7 +108,7 @@ ws_frame_end(struct reply *r, const struct scrub *s, struct buf *out)
 	if (!p->control) {
 		if (p->fin && !r->ws.told &&
 		    ws_put(r, true, scrub_flush(&r->scrub), none, out) == -1)
-			return reply_fail(r, KEYD_FAIL_INTERNAL, "out");
+			return reply_fail_full(r, out);
 		r->ws.told = false;
 		return REPLY_MORE;
 	}
@@ -123,7 +123,7 @@ ws_frame_end(struct reply *r, const struct scrub *s, struct buf *out)
 		span_of(head, ws_head(head, p->op, true, text.len, NULL)),
 		out) == -1 ||
 	    reply_put_body(r, text, out) == -1)
-		return reply_fail(r, KEYD_FAIL_INTERNAL, "out");
+		return reply_fail_full(r, out);
 	return REPLY_MORE;
 }
 

@@ -34,9 +34,12 @@ parse_alloc(struct parse *ps, size_t n, size_t size)
 {
 	void *mem;
 
+	errno = 0;
 	if (n > PROVIDER_MAX_FILE ||
 	    (mem = value_pool_alloc(ps->p->pool, n * size)) == NULL) {
-		parse_fail(ps, "out of memory");
+		parse_fail(ps, errno == ENOMEM
+				   ? "no memory for a provider file"
+				   : "has more than a provider file may");
 		return NULL;
 	}
 	memset(mem, 0, n * size);

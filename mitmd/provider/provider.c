@@ -50,14 +50,16 @@ parse_file(struct parse *ps, const struct value *v)
 {
 	static const char *const names[] = {"name", "credential",
 	    "requestHeaders", "responseHeaders", "routes", "host", "hosts",
-	    "filter", "logins", "alphabet", "http2", "check"};
+	    "filter", "logins", "alphabet", "http2", "check", "statedCost"};
 	struct provider *p = ps->p;
 	bool h2;
 
 	if (v->type == VALUE_OBJECT && value_get(v, "kind") != NULL)
 		return dest_parse(ps, v);
-	if (parse_members(ps, v, "file", names, 12, 5) == -1 ||
+	if (parse_members(ps, v, "file", names, nitems(names), 5) == -1 ||
 	    parse_bool(ps, v, "file", "http2", true, &h2) == -1 ||
+	    parse_bool(ps, v, "file", "statedCost", false, &p->stated_cost) ==
+		-1 ||
 	    parse_alphabet(ps, value_get(v, "alphabet")) == -1 ||
 	    parse_filter(ps, value_get(v, "filter")) == -1 ||
 	    parse_text(ps, value_get(v, "name"), "name", provider_is_label,

@@ -32,7 +32,8 @@
  * the login's "capture"; icsupervisor adds them if the user lets logins begin
  * in the sandbox.
  *
- * "http2": false in the file: agents are offered HTTP/1.1 only.
+ * "http2": false in the file: agents are offered HTTP/1.1 only. "statedCost":
+ * true: answers state their cost in USD, as the member "cost" of their usage.
  *
  * "logins" describes the login files of the vendor's own programs and how they
  * are renewed (provider/login.c, ironcurtain-config(5)).
@@ -60,9 +61,9 @@
 
 #define PROVIDER_MAX_FILE (1U << 20)
 #define PROVIDER_MAX_ROUTES 1024U
-#define PROVIDER_MAX_HEADERS 256U /* in an allow-list */
-#define PROVIDER_MAX_KINDS 8U     /* ways to write the credential */
-#define PROVIDER_MAX_ADDS 4U /* headers that a login adds */
+#define PROVIDER_MAX_HEADERS 256U   /* in an allow-list */
+#define PROVIDER_MAX_KINDS 8U       /* ways to write the credential */
+#define PROVIDER_MAX_ADDS 4U        /* headers that a login adds */
 #define PROVIDER_MAX_CAPTURE 16384U /* body of a token request */
 #define PROVIDER_MAX_PARAMS 32U     /* parameters of a route */
 #define PROVIDER_MAX_VALUES 16U     /* listed values of a parameter */
@@ -201,6 +202,7 @@ struct provider {
 	const struct registry_rules *registry; /* NULL: not a registry */
 	struct filter_rules filter; /* how to treat reach in a body */
 	bool http1;                 /* do not offer HTTP/2 to agents */
+	bool stated_cost;           /* answers state what they cost */
 	struct provider_route *routes;
 	unsigned nroutes;
 	uint8_t digest[32];      /* SHA-256 of the file */

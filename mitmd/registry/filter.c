@@ -117,13 +117,15 @@ registry_filter(struct registry_filter *f, struct span text)
 	f->entries = calloc(REGISTRY_MAX_ENTRIES, sizeof(*f->entries));
 	f->rows = calloc(REGISTRY_MAX_ENTRIES, sizeof(*f->rows));
 	if (f->entries == NULL || f->rows == NULL)
-		registry_bad(f, "out of memory");
+		registry_bad(f, "no memory to filter it");
 	else if (text.len > REGISTRY_MAX_DOC)
 		registry_bad(f, "it is too large");
 	else
 		ret = filter_run(f);
 	if (ret == 0 && (f->out.failed || f->why != NULL))
-		ret = registry_bad(f, "it is too large");
+		ret =
+		    registry_bad(f, f->out.no_memory ? "no memory to filter it"
+						     : "it is too large");
 	free(f->rows);
 	f->rows = NULL;
 	f->nrows = 0;

@@ -37,6 +37,8 @@ serve_target(struct chan *c, const struct msg_TARGET *m)
 static int
 serve_door(struct chan *c, const struct msg_DOOR *m)
 {
+	if (m->server >= PROTO_MAX_SERVERS)
+		return chan_violation(c, "DOOR to a service");
 	if (egress_add(&tunneld_env.doors[m->server], m->host, m->port,
 		m->denied != 0) == -1)
 		return chan_violation(c, "DOOR is impossible, or too many");

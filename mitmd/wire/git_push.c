@@ -16,6 +16,7 @@ struct push {
 	unsigned nrefs, nshallow;
 	size_t width; /* digits in an object's name; 0: not known yet */
 	bool pack;    /* a pack follows: not all commands are deletions */
+	bool cut;     /* not all commands are kept */
 };
 
 static enum git_push
@@ -183,6 +184,7 @@ push_command(struct push *p, struct span line)
 	struct span old, new, words = span_of(line.p, 0);
 	struct buf *refs = &p->list->refs;
 	const uint8_t *nul;
+	size_t n;
 
 	if (line.len != 0 && line.p[line.len - 1] == '\n')
 		line.len--;
@@ -205,10 +207,12 @@ push_command(struct push *p, struct span line)
 				   "ASCII, as git check-ref-format wants them");
 	if (push_is_zero(old) && push_is_zero(new))
 		return push_bad(p, "a command that does nothing");
-	if (++p->nrefs > GIT_PUSH_MAX_REFS)
-		return push_bad(p, "more refs than are looked at once: push "
-				   "fewer");
+	p->nrefs++;
 	p->pack |= !push_is_zero(new);
+	n = old.len + new.len + line.len + 3;
+	p->cut |= n > refs->max - refs->len;
+	if (p->cut)
+		return GIT_PUSH_OK;
 	buf_addspan(refs, old);
 	buf_addc(refs, ' ');
 	buf_addspan(refs, new);
@@ -216,8 +220,26 @@ push_command(struct push *p, struct span line)
 	buf_addspan(refs, line);
 	buf_addc(refs, '\n');
 	if (refs->failed)
-		return push_bad(p, "names of refs are too long: push fewer");
+		return push_bad(p, "out of memory");
 	return GIT_PUSH_OK;
+}
+
+/* Returns why the list, which was read to its end, is too much at once. */
+static const char *
+push_too_much(const struct push *p, size_t len)
+{
+	struct git_push_list *l = p->list;
+
+	if (p->nrefs > GIT_PUSH_MAX_REFS) {
+		snprintf(l->why, sizeof(l->why), "%u refs at once; at most %u",
+		    p->nrefs, GIT_PUSH_MAX_REFS);
+		return l->why;
+	}
+	if (p->cut || l->refs.len > GIT_PUSH_MAX_TEXT)
+		return "names of refs are too long: push fewer";
+	return len > GIT_PUSH_MAX_LIST
+		   ? "the command list is too long: push fewer"
+		   : NULL;
 }
 
 static enum git_push
@@ -262,6 +284,7 @@ git_push_read(
 {
 	struct push p = {.rest = body, .whole = whole, .list = list};
 	struct span line = span_of("", 0);
+	const char *much;
 	enum git_push r;
 
 	buf_reset(&list->refs, list->refs.max);
@@ -276,8 +299,9 @@ git_push_read(
 	}
 	if (r == GIT_PUSH_OK)
 		r = push_end(&p);
-	if (r != GIT_PUSH_BAD && body.len - p.rest.len > GIT_PUSH_MAX_LIST)
-		r = push_bad(&p, "the command list is too long: push fewer");
+	much = push_too_much(&p, body.len - p.rest.len);
+	if (r != GIT_PUSH_BAD && much != NULL)
+		r = push_bad(&p, much);
 	if (r == GIT_PUSH_MORE && body.len > GIT_PUSH_MAX_LIST + 8)
 		r = push_bad(&p, "the command list is too long: push fewer");
 	if (r == GIT_PUSH_BAD)
@@ -310,7 +334,10 @@ git_push_report(struct buf *b, const struct git_push_list *list,
 	if (!list->report)
 		return -1;
 	buf_init(&in, 65000);
-	push_put(&in, SPAN("unpack ok\n"), 0);
+	/* Without a ref there is no other place for the reason. */
+	snprintf(line, sizeof(line), "unpack %s%s\n",
+	    rest.len != 0 ? "ok" : "IronCurtain: ", rest.len != 0 ? "" : code);
+	push_put(&in, span_str(line), 0);
 	while (span_line(&rest, &ref)) {
 		/* The name is the last of three words. */
 		end = ref.p + ref.len;

@@ -10,10 +10,11 @@
  *
  * keyd -> mitmd: HEAD once (u16 status, u8 framing: 0 no body, 1 length, 2
  * chunked or until close; u64 length; then headers as in REQUEST), BODY, then
- * END or FAIL. The text of FAIL is for the agent, if no HEAD was sent: a
- * three-digit status, a space and a constant reason. The stream closes after
- * FAIL. END may come before the whole body was read: keyd then still counts the
- * rest, but discards it.
+ * END or FAIL. FAIL says in its first byte whether the whole request was sent
+ * to the provider, which may then have begun to answer it; the rest is for the
+ * agent, if no HEAD was sent: a three-digit status, a space and a constant
+ * reason. The stream closes after FAIL. END may come before the whole body was
+ * read: keyd then still counts the rest, but discards it.
  *
  * In both directions AT may take the place of BODY: the bytes are in a slot of
  * the arena of mitmd and this keyd (common/ipc/arena.h), and the frame has u32
@@ -42,6 +43,10 @@ enum stream_type {
 };
 
 #define STREAM_AT_LEN 12U
+
+/* The first byte of FAIL. */
+#define STREAM_UNSENT 0U
+#define STREAM_SENT 1U
 
 struct stream_frame {
 	uint32_t exchange;

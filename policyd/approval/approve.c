@@ -47,7 +47,7 @@ approve(struct policyd_env *env, struct hold *h, struct span urls)
 {
 	struct span rule, reason;
 	struct composed c;
-	struct call *call = calls_find(&env->calls, h->id);
+	struct call *call = calls_table_find(&env->calls, h->id);
 	enum work_way way;
 	struct work k;
 	bool granted;
@@ -147,7 +147,7 @@ call_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
 		env->send(env, ROLE_AUDIT, MSG_LATE, &late);
 		return;
 	}
-	if ((call = calls_find(&env->calls, m->id)) != NULL)
+	if ((call = calls_table_find(&env->calls, m->id)) != NULL)
 		call->automatic = m->automatic != 0;
 	if (m->approve) {
 		h->for_session = m->session.len != 0;
@@ -171,7 +171,7 @@ call_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
 void
 call_cancel(struct policyd_env *env, uint64_t id)
 {
-	struct call *call = calls_find(&env->calls, id);
+	struct call *call = calls_table_find(&env->calls, id);
 	struct hold *h;
 
 	/* The call may have ended before this message arrived. */
@@ -179,6 +179,7 @@ call_cancel(struct policyd_env *env, uint64_t id)
 		return;
 	call->cancelled = true;
 	remotes_drop(env, id);
+	early_drop(env, id);
 	if ((h = hold_find(&env->holds, id)) != NULL) {
 		hold_refuse(env, h, PROTO_HOLD_CANCELLED, "CANCELLED: %.1000s",
 		    h->reason);
@@ -194,7 +195,7 @@ call_cancel(struct policyd_env *env, uint64_t id)
 int
 call_ended(struct policyd_env *env, uint64_t id, bool error, const char **why)
 {
-	struct call *call = calls_find(&env->calls, id);
+	struct call *call = calls_table_find(&env->calls, id);
 	bool instance;
 
 	*why = "the end of a call that is not in flight";
@@ -206,7 +207,7 @@ call_ended(struct policyd_env *env, uint64_t id, bool error, const char **why)
 		    env, call->grant, true, "one of its calls failed");
 	/* Only the call of an instance has its index. */
 	instance = call->at >= PROTO_FIRST_INSTANCE;
-	calls_end(&env->calls, call);
+	calls_table_end(&env->calls, call);
 	if (instance)
 		instance_ended(env, id);
 	return 0;

@@ -52,7 +52,6 @@ rules_permit(struct policyd_env *env, const struct work *k)
 static bool
 deletes_little(struct policyd_env *env, const struct work *k)
 {
-	const struct place sandbox = {.path = engine_sandbox(&env->engine)};
 	const struct arg_value *v;
 	bool named = false;
 
@@ -62,8 +61,7 @@ deletes_little(struct policyd_env *env, const struct work *k)
 		v = &k->args.values[i];
 		if (!(v->mask & ARG_BIT(ARG_DELETE_PATH)))
 			continue;
-		if (!v->has_path || sandbox.path.p == NULL ||
-		    !eval_within(&env->engine, &v->path, &sandbox))
+		if (!v->has_path || !eval_in_sandbox(&env->engine, &v->path))
 			return false;
 		named = true;
 	}
@@ -79,9 +77,20 @@ is_push(struct span tool)
 	return false;
 }
 
-static bool
-never_whole(const struct value *v, void *arg)
+static enum redact_role
+always_free(const struct value *v, void *arg)
 {
+	return REDACT_FREE;
+}
+
+/* Returns true if a link leads to one of the call's paths. */
+static bool
+leads_elsewhere(const struct work *k)
+{
+	for (size_t i = 0; i < k->args.n; i++)
+		if (k->args.values[i].has_path &&
+		    k->args.values[i].path.npassed != 0)
+			return true;
 	return false;
 }
 
@@ -90,9 +99,12 @@ static bool
 is_redacted(struct policyd_env *env, const struct work *k)
 {
 	struct value *copy = value_copy(env->pool, k->tree);
+	struct redact r = {.pool = env->pool,
+	    .secrets = true,
+	    .known = env->engine.secrets,
+	    .role = always_free};
 
-	return copy == NULL ||
-	       redact_tree(copy, env->pool, true, never_whole, NULL) != 0;
+	return copy == NULL || redact_tree(&r, copy) != 0;
 }
 
 bool
@@ -101,5 +113,6 @@ auto_permits(struct policyd_env *env, const struct work *k)
 	return k->srv != NULL && k->annot != NULL && k->tree != NULL &&
 	       k->server != PROTO_VIRTUAL && k->args.n != 0 &&
 	       !is_push(k->tool) && deletes_little(env, k) &&
-	       rules_permit(env, k) && !is_redacted(env, k);
+	       !leads_elsewhere(k) && rules_permit(env, k) &&
+	       !is_redacted(env, k);
 }

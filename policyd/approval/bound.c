@@ -23,6 +23,7 @@ static const char *const bound_kinds[] = {
     [GRANT_DIRECTORY] = "directory",
     [GRANT_DOMAIN] = "domain",
     [GRANT_EXACT] = "exact",
+    [GRANT_LINK] = "link",
 };
 
 static int
@@ -219,17 +220,40 @@ same_rule(const struct engine *e, const struct grant *g)
 	return own;
 }
 
+/* Returns NULL if the link still leads where it led, or the reason why not. */
+static const char *
+link_changed(const struct engine *e, const struct grant_limit *l,
+    struct value_pool *pool)
+{
+	struct path_env env;
+	struct path here;
+
+	engine_path_env(e, NULL, pool, &env);
+	env.places = NULL;
+	env.any = true;
+	if (l->ino == 0)
+		return "its link led nowhere when it was approved";
+	if (path_resolve(&env, l->value, &here) != PATH_OK || !here.exists ||
+	    here.object.dev != l->dev || here.object.ino != l->ino)
+		return "its link does not lead where it led";
+	return NULL;
+}
+
 const char *
 grant_changed(
     const struct engine *e, const struct grant *g, struct value_pool *pool)
 {
 	const struct grant_limit *l;
 	struct path here;
+	const char *why;
 
 	if (!same_rule(e, g))
 		return "the rule that asked is not in the policy any more";
 	for (unsigned i = 0; i < g->n; i++) {
 		l = &g->limits[i];
+		if (l->kind == GRANT_LINK &&
+		    (why = link_changed(e, l, pool)) != NULL)
+			return why;
 		if (l->kind != GRANT_DIRECTORY)
 			continue;
 		if (l->ino == 0)

@@ -93,6 +93,41 @@ directory_of(const struct engine *e, const struct request *r,
 	return 0;
 }
 
+/*
+ * Returns true if a grant must name the place that the path passed: a rule that
+ * asks is about it, and the server may not use it without a rule.
+ */
+static bool
+must_name(const struct engine *e, const struct request *r, enum arg_role role,
+    const struct path_point *at)
+{
+	struct span sandbox = engine_sandbox(e);
+
+	if (eval_has_sandbox(r) && sandbox.p != NULL &&
+	    path_below(at->host, sandbox))
+		return false;
+	return eval_asks_about(e, r, role, at);
+}
+
+/* Fill in the limit for a place that a path passed. */
+static void
+limit_of_link(const struct engine *e, const struct request *r,
+    enum arg_role role, const struct path_point *at, struct grant_limit *l)
+{
+	struct path_env env;
+	struct path here;
+
+	*l = (struct grant_limit){
+	    .role = role, .kind = GRANT_LINK, .value = at->host};
+	engine_path_env(e, NULL, r->pool, &env);
+	env.places = NULL;
+	env.any = true;
+	if (path_resolve(&env, at->host, &here) != PATH_OK || !here.exists)
+		return;
+	l->dev = here.object.dev;
+	l->ino = here.object.ino;
+}
+
 /* Fill in the limit that a grant for the role would have for this value. */
 static int
 limit_of(const struct engine *e, const struct request *r,
@@ -128,6 +163,7 @@ add_limit(struct grant *g, const struct grant_limit *l)
 {
 	for (unsigned i = 0; i < g->n; i++) {
 		if (g->limits[i].role == l->role &&
+		    g->limits[i].kind == l->kind &&
 		    span_eq(g->limits[i].value, l->value))
 			return 0;
 	}
@@ -137,23 +173,45 @@ add_limit(struct grant *g, const struct grant_limit *l)
 	return 0;
 }
 
+/* Add the places that the path passed and that a grant must name. */
+static int
+offer_links(const struct engine *e, const struct request *r, enum arg_role role,
+    const struct path *path, struct grant *g)
+{
+	struct grant_limit l;
+
+	for (unsigned i = 0; i < path->npassed; i++) {
+		if (!must_name(e, r, role, &path->passed[i]))
+			continue;
+		limit_of_link(e, r, role, &path->passed[i], &l);
+		if (add_limit(g, &l) == -1)
+			return -1;
+	}
+	return 0;
+}
+
 static int
 offer_role(const struct engine *e, const struct request *r, enum arg_role role,
     struct grant *g)
 {
 	const struct arg_value *v;
 	struct grant_limit l;
+	unsigned before = g->n;
 	bool any = false;
 
 	for (size_t i = 0; i < r->args->n; i++) {
 		v = &r->args->values[i];
-		if (!(v->mask & ARG_BIT(role)) || is_sandbox(e, r, v))
+		if (!(v->mask & ARG_BIT(role)))
+			continue;
+		if (v->has_path && offer_links(e, r, role, &v->path, g) == -1)
+			return -1;
+		if (is_sandbox(e, r, v))
 			continue;
 		if (limit_of(e, r, v, role, &l) == -1 || add_limit(g, &l) == -1)
 			return -1;
 		any = true;
 	}
-	return any ? 0 : -1;
+	return any || g->n != before ? 0 : -1;
 }
 
 int
@@ -191,6 +249,7 @@ grant_describe(const struct grant *g, struct value_pool *pool)
 	    [GRANT_DIRECTORY] = "within",
 	    [GRANT_DOMAIN] = "at",
 	    [GRANT_EXACT] = "with",
+	    [GRANT_LINK] = "through",
 	};
 	struct span all = reason_printf(pool, "Allow %.*s/%.*s",
 	    (int)g->server.len, (const char *)g->server.p, (int)g->tool.len,
@@ -227,6 +286,7 @@ grant_text(const struct grant *g, struct value_pool *pool, struct span *text)
 	    [GRANT_DIRECTORY] = "directory",
 	    [GRANT_DOMAIN] = "domain",
 	    [GRANT_EXACT] = "exact",
+	    [GRANT_LINK] = "link",
 	};
 	struct value *o = value_new(pool, VALUE_OBJECT), *c;
 	struct value *list = value_new(pool, VALUE_ARRAY);
@@ -345,8 +405,38 @@ meets(const struct arg_value *v, const struct grant_limit *l)
 		       span_eq(v->url.domain.full, l->value);
 	case GRANT_EXACT:
 		return v->node != NULL && span_eq(v->text, l->value);
+	case GRANT_LINK:
+		break;
 	}
 	return false;
+}
+
+/*
+ * Returns true if the grant names each place that the path passed and that it
+ * must name. Sets *any if there is one.
+ */
+static bool
+links_granted(const struct engine *e, const struct request *r,
+    const struct grant *g, enum arg_role role, const struct path *path,
+    bool *any)
+{
+	const struct grant_limit *l;
+	bool good;
+
+	for (unsigned i = 0; i < path->npassed; i++) {
+		if (!must_name(e, r, role, &path->passed[i]))
+			continue;
+		good = false;
+		for (unsigned k = 0; k < g->n && !good; k++) {
+			l = &g->limits[k];
+			good = l->kind == GRANT_LINK && l->role == role &&
+			       path_below(path->passed[i].host, l->value);
+		}
+		if (!good)
+			return false;
+		*any = true;
+	}
+	return true;
 }
 
 /*
@@ -362,7 +452,12 @@ role_granted(const struct engine *e, const struct request *r,
 
 	for (size_t i = 0; i < r->args->n; i++) {
 		v = &r->args->values[i];
-		if (!(v->mask & ARG_BIT(role)) || is_sandbox(e, r, v))
+		if (!(v->mask & ARG_BIT(role)))
+			continue;
+		if (v->has_path &&
+		    !links_granted(e, r, g, role, &v->path, &any))
+			return false;
+		if (is_sandbox(e, r, v))
 			continue;
 		good = false;
 		for (unsigned k = 0; k < g->n && !good; k++)

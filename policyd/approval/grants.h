@@ -18,14 +18,19 @@
 
 /* Within limits; these very arguments; any plain arguments, N times. */
 enum grant_form { GRANT_LIMITED, GRANT_SAME, GRANT_COUNTED };
-enum grant_kind { GRANT_DIRECTORY, GRANT_DOMAIN, GRANT_EXACT };
+enum grant_kind { GRANT_DIRECTORY, GRANT_DOMAIN, GRANT_EXACT, GRANT_LINK };
 
-/* Each value of the role must meet one of the role's limits. */
+/*
+ * Each value of the role must meet one of the role's limits. A path meets a
+ * directory with its end. If a rule that asks is about a place that it passed,
+ * that place must meet a GRANT_LINK, too: the link itself.
+ */
 struct grant_limit {
 	enum arg_role role;
 	enum grant_kind kind;
 	struct span value;
-	uint64_t dev, ino;	/* the directory's when it was granted, or 0 */
+	uint64_t dev, ino;	/* when it was granted, or 0: the directory's,
+				   or those of the link's target */
 };
 
 struct grant {

@@ -122,7 +122,7 @@ hold_of_server(struct holds *hs, uint16_t server)
 
 int
 hold_digest(struct span server, struct span tool, struct span args,
-    uint8_t digest[HOLD_DIGEST])
+    struct span named, uint8_t digest[HOLD_DIGEST])
 {
 	struct buf b;
 	int ret = -1;
@@ -136,7 +136,9 @@ hold_digest(struct span server, struct span tool, struct span args,
 	buf_addc(&b, ',');
 	if (b.failed)
 		goto out;
-	sha256_spans((struct span[]){buf_span(&b), args, SPAN("]")}, 3, digest);
+	sha256_spans((struct span[]){buf_span(&b), args,
+			 named.len != 0 ? SPAN(",") : named, named, SPAN("]")},
+	    5, digest);
 	ret = 0;
 out:
 	buf_free(&b);

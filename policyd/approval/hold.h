@@ -85,11 +85,12 @@ struct hold *hold_expired(struct holds *, uint64_t now);
 struct hold *hold_of_server(struct holds *, uint16_t server);
 
 /*
- * SHA-256 of the canonical JSON array [server, tool, arguments]; `args` is the
- * canonical JSON of the arguments. Returns 0, or -1 with errno.
+ * SHA-256 of the canonical JSON array [server, tool, arguments], and of the names
+ * of paths as a fourth element if there are any (named.c); `args` and `named`
+ * are canonical JSON. Returns 0, or -1 with errno.
  */
 int hold_digest(struct span server, struct span tool, struct span args,
-    uint8_t digest[HOLD_DIGEST]);
+    struct span named, uint8_t digest[HOLD_DIGEST]);
 
 /* SHA-256 of everything in the message that a person reads. */
 void hold_told(const struct msg_HOLD *, uint8_t digest[HOLD_DIGEST]);

@@ -11,7 +11,7 @@ void
 hold_finish(struct policyd_env *env, struct hold *h, struct work *k,
     enum proto_hold how, struct span answer)
 {
-	struct call *call = calls_find(&env->calls, h->id);
+	struct call *call = calls_table_find(&env->calls, h->id);
 
 	k->answer = answer;
 	hold_free(&env->holds, h);
@@ -98,7 +98,7 @@ hold_led_elsewhere(struct policyd_env *env, struct hold *h)
 bool
 hold_ask_again(struct policyd_env *env, struct hold *h, remotes_led *led)
 {
-	struct call *call = calls_find(&env->calls, h->id);
+	struct call *call = calls_table_find(&env->calls, h->id);
 	struct work k;
 
 	if (call == NULL || work_remake(env, h, &k) == -1)
@@ -117,7 +117,7 @@ hold_ask_again(struct policyd_env *env, struct hold *h, remotes_led *led)
 struct hold *
 hold_led(struct policyd_env *env, uint64_t id, struct span urls)
 {
-	struct call *call = calls_find(&env->calls, id);
+	struct call *call = calls_table_find(&env->calls, id);
 	struct hold *h = hold_find(&env->holds, id);
 	uint8_t digest[HOLD_DIGEST];
 

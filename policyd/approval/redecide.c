@@ -11,7 +11,7 @@ static void
 go_out(struct policyd_env *env, struct hold *h, struct work *k,
     enum proto_hold how)
 {
-	struct call *call = calls_find(&env->calls, k->id);
+	struct call *call = calls_table_find(&env->calls, k->id);
 	struct composed c;
 	enum work_way way;
 

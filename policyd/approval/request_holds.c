@@ -88,7 +88,7 @@ ask_make(
 	approved_target(&asked, k->tool, sizeof(k->tool));
 	if (ask_copy(k, m) == -1 || ask_preview(&k->msg, &k->preview) == -1 ||
 	    hold_digest(k->msg.name, span_str(k->tool), buf_span(&k->preview),
-		k->digest) == -1)
+		span_of(NULL, 0), k->digest) == -1)
 		return -1;
 	return 0;
 }

@@ -63,6 +63,9 @@ work_show(struct policyd_env *env, struct hold *h, const struct work *k,
 	if (details_call(&d, env, k, args) == -1)
 		return -1;
 	m.effect = span_str(d.effect);
+	m.logged = work_log_text(env, m.effect);
+	if (span_eq(m.logged, m.effect))
+		m.logged = SPAN("");
 	m.args = (uint32_t)d.args;
 	m.preview = buf_span(&d.text);
 	hold_told(&m, told);

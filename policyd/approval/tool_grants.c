@@ -24,7 +24,8 @@ arguments_digest(const struct work *k, uint8_t digest[32])
 
 	buf_init(&b, ARGS_MAX);
 	if (json_write(&b, k->tree) == 0)
-		r = hold_digest(k->server_name, k->tool, buf_span(&b), digest);
+		r = hold_digest(k->server_name, k->tool, buf_span(&b),
+		    span_of(NULL, 0), digest);
 	buf_free(&b);
 	return r;
 }

@@ -88,6 +88,7 @@ collect_strings(struct collect *c, struct value *v)
 		    .mask = c->roles->mask,
 		    .node = v,
 		    .text = v->text,
+		    .given = v->text,
 		};
 	for (child = v->child; child != NULL; child = child->next)
 		collect_strings(c, child);

@@ -21,6 +21,7 @@ struct arg_value {
 	struct value *node;	/* holds the text to send; NULL: the argument
 				   is absent */
 	struct span text;	/* the text that list conditions compare */
+	struct span given;	/* the text as the agent wrote it */
 	bool has_path, has_url;
 	struct path path;	/* if has_path */
 	struct url url;		/* if has_url */

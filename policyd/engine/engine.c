@@ -49,6 +49,7 @@ engine_free(struct engine *e)
 	free(e->places.list);
 	free(e->places.by_inode);
 	free(e->home);
+	mask_known_free(e->secrets);
 	if (e->anchor != NULL)
 		anchor_drop(e->anchor);
 	free(e->anchor);

@@ -8,6 +8,7 @@
 #define ENGINE_H
 
 #include "common/ipc/proto.h"
+#include "common/mask/mask.h"
 #include "engine/annot.h"
 #include "engine/path.h"
 #include "engine/rules.h"
@@ -47,6 +48,7 @@ struct engine {
 	char *home;
 	uint32_t hold_ms;
 	bool ask, redact, strict;
+	struct mask_known *secrets;	/* those of the session; NULL: none */
 	enum proto_unknown unknown;	/* the rule for tools without an
 					   annotation */
 	struct rules *rules;

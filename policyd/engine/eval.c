@@ -21,32 +21,43 @@ decide(struct decision *d, enum proto_status status, struct span rule,
 	d->by = NULL;
 }
 
-bool
-eval_in_sandbox(const struct engine *e, const struct path *path)
-{
-	struct span sandbox = engine_sandbox(e);
-
-	return sandbox.p != NULL && path_below(path->host, sandbox);
-}
-
 static bool
-is_protected(const struct engine *e, const struct path *path)
+is_protected(const struct engine *e, const struct path_point *at)
 {
 	struct span sandbox = engine_sandbox(e);
 	const struct place *p;
 
 	for (size_t i = 0; i < e->nplaces_protect; i++) {
 		p = &e->places.list[i];
-		if (!eval_within(e, path, p))
+		if (!eval_point_within(e, at, p))
 			continue;
 		/*
 		 * A sandbox within a protected directory still belongs to the
 		 * agent.
 		 */
 		if (sandbox.p != NULL && path_below(sandbox, p->path) &&
-		    path_below(path->host, sandbox))
+		    path_below(at->host, sandbox))
 			continue;
 		return true;
+	}
+	return false;
+}
+
+/*
+ * Find a protected place at which the path ends, or that it passed. Returns
+ * true and sets *at if there is one.
+ */
+static bool
+find_protected(
+    const struct engine *e, const struct path *path, struct path_point *at)
+{
+	*at = path_end(path);
+	if (is_protected(e, at))
+		return true;
+	for (unsigned i = 0; i < path->npassed; i++) {
+		*at = path->passed[i];
+		if (is_protected(e, at))
+			return true;
 	}
 	return false;
 }
@@ -57,15 +68,40 @@ check_protected(
     const struct engine *e, const struct request *r, struct decision *d)
 {
 	const struct arg_value *v;
+	struct path_point at;
 
 	for (size_t i = 0; i < r->args->n; i++) {
 		v = &r->args->values[i];
-		if (!v->has_path || !is_protected(e, &v->path))
+		if (!v->has_path || !find_protected(e, &v->path, &at))
 			continue;
 		decide(d, PROTO_DENY, SPAN("structural-protected-path"),
 		    reason_printf(r->pool,
 			"Access to protected path is forbidden: %.*s",
-			(int)v->path.host.len, (const char *)v->path.host.p));
+			(int)at.host.len, (const char *)at.host.p));
+		return true;
+	}
+	return false;
+}
+
+/* Deny calls that change a workspace which is read-only in this session. */
+static bool
+check_read_only(
+    const struct engine *e, const struct request *r, struct decision *d)
+{
+	const bool all = e->rules != NULL && e->rules->read_only;
+	const struct arg_value *v;
+
+	for (size_t i = 0; i < r->args->n; i++) {
+		v = &r->args->values[i];
+		if (!v->has_path ||
+		    (v->mask & ARGS_PATH & ~ARG_BIT(ARG_READ_PATH)) == 0 ||
+		    !eval_in_sandbox(e, &v->path) ||
+		    (!all && (v->path.row == NULL ||
+				 v->path.row->kind != PROTO_VIEW_READ)))
+			continue;
+		decide(d, PROTO_DENY, SPAN("structural-read-only-workspace"),
+		    SPAN("The workspace is read-only in this session: say what "
+			 "you would change, and do not try to change it"));
 		return true;
 	}
 	return false;
@@ -92,11 +128,14 @@ eval_has_sandbox(const struct request *r)
 	       (r->server != NULL && r->server->is_git);
 }
 
-/* Returns the path roles whose paths all lie in the sandbox. */
+/*
+ * Returns the path roles whose paths all lie in the sandbox, without a rule
+ * that withholds one of them for the way that leads there.
+ */
 static uint32_t
 sandbox_roles(const struct engine *e, const struct request *r)
 {
-	uint32_t inside = 0, outside = 0;
+	uint32_t inside = 0, outside = 0, bit;
 	const struct arg_value *v;
 
 	if (!eval_has_sandbox(r))
@@ -105,10 +144,18 @@ sandbox_roles(const struct engine *e, const struct request *r)
 		v = &r->args->values[i];
 		if (!v->has_path)
 			continue;
-		if (eval_in_sandbox(e, &v->path))
-			inside |= v->mask & ARGS_PATH;
-		else
+		if (!eval_in_sandbox(e, &v->path)) {
 			outside |= v->mask & ARGS_PATH;
+			continue;
+		}
+		inside |= v->mask & ARGS_PATH;
+		for (unsigned k = 0; v->path.npassed != 0 && k < ARG_COUNT;
+		     k++) {
+			bit = v->mask & ARGS_PATH & ARG_BIT(k);
+			if (bit != 0 &&
+			    eval_withheld(e, r, (enum arg_role)k, &v->path))
+				outside |= bit;
+		}
 	}
 	return inside & ~outside;
 }
@@ -234,7 +281,9 @@ eval_request(
 		return;
 	eval_ungated(e, r, d);
 	/* The gate's question must not replace a rule's denial. */
-	if (d->status != PROTO_DENY || d->by == NULL)
+	if (d->status == PROTO_DENY && d->by != NULL)
+		return;
+	if (!check_read_only(e, r, d))
 		(void)check_domains(r, d);
 }
 

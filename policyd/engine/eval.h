@@ -77,10 +77,32 @@ void eval_rules(const struct engine *, const struct request *,
  */
 const char *eval_miss(const struct engine *, const struct request *,
     size_t index, enum arg_role, const struct arg_value **value);
-/* Returns true if the path is in the place, by text or by inode. */
+/*
+ * Returns true if the path is in the place, by text or by inode: a limit holds
+ * for the place where the path ends and for each that it passed, a grant for
+ * the end alone.
+ */
 bool eval_within(const struct engine *, const struct path *,
     const struct place *);
-/* Returns true if the path is in the sandbox. */
+/* Returns true if the path meets if.paths of the rule, which has one. */
+bool eval_rule_within(
+    const struct engine *, size_t index, const struct path *);
+/* Returns true if this one point of a path is in the place. */
+bool eval_point_within(const struct engine *, const struct path_point *,
+    const struct place *);
+/* Returns true if the path ends in the sandbox. */
 bool eval_in_sandbox(const struct engine *, const struct path *);
+/*
+ * Returns true if the path ends in the sandbox, and a rule that denies or
+ * asks takes it because of a place outside the sandbox that it passed.
+ */
+bool eval_withheld(const struct engine *, const struct request *,
+    enum arg_role, const struct path *);
+/*
+ * Returns true if a rule that asks about the role is about a directory that the
+ * point is in.
+ */
+bool eval_asks_about(const struct engine *, const struct request *,
+    enum arg_role, const struct path_point *);
 
 #endif

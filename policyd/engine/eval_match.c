@@ -10,37 +10,86 @@
  * matter.
  */
 static bool
-within_folded(const struct path *path, const struct place *place)
+within_folded(const struct path_point *at, const struct place *place)
 {
-	struct span dir = place->path, host = path->host;
+	struct span dir = place->path, host = at->host;
 
-	return place->use == PLACE_LIMIT && !place->exists &&
-	       path->object.fs == PATH_FS_FOLD && host.len >= dir.len &&
-	       span_ieq(span_of(host.p, dir.len), dir) &&
+	return place->use == PLACE_LIMIT && !place->exists && at->fold &&
+	       host.len >= dir.len && span_ieq(span_of(host.p, dir.len), dir) &&
 	       (host.len == dir.len || host.p[dir.len] == '/');
+}
+
+bool
+eval_point_within(const struct engine *e, const struct path_point *at,
+    const struct place *place)
+{
+	const struct path_hit *hit;
+	const struct place *p;
+
+	if (path_below(at->host, place->path) || within_folded(at, place))
+		return true;
+	for (unsigned i = 0; place->exists && i < at->nhits; i++) {
+		hit = &at->hits[i];
+		p = &e->places.list[hit->place];
+		if (p->dev != place->dev || p->ino != place->ino)
+			continue;
+		/* The inode of a removed directory may have been reused. */
+		if (place->use == PLACE_LIMIT || hit->fold ||
+		    (hit->len <= at->host.len &&
+			span_ieq(span_of(at->host.p, hit->len), place->path)))
+			return true;
+	}
+	return false;
 }
 
 bool
 eval_within(
     const struct engine *e, const struct path *path, const struct place *place)
 {
-	const struct path_hit *hit;
-	const struct place *p;
+	const struct path_point end = path_end(path);
 
-	if (path_below(path->host, place->path) || within_folded(path, place))
+	if (eval_point_within(e, &end, place))
 		return true;
-	for (unsigned i = 0; place->exists && i < path->nhits; i++) {
-		hit = &path->hits[i];
-		p = &e->places.list[hit->place];
-		if (p->dev != place->dev || p->ino != place->ino)
-			continue;
-		/* The inode of a removed directory may have been reused. */
-		if (place->use == PLACE_LIMIT || hit->fold ||
-		    (hit->len <= path->host.len &&
-			span_ieq(span_of(path->host.p, hit->len), place->path)))
+	for (unsigned i = 0; place->use == PLACE_LIMIT && i < path->npassed;
+	     i++) {
+		if (eval_point_within(e, &path->passed[i], place))
 			return true;
 	}
 	return false;
+}
+
+bool
+eval_in_sandbox(const struct engine *e, const struct path *path)
+{
+	struct span sandbox = engine_sandbox(e);
+
+	return sandbox.p != NULL && path_below(path->host, sandbox);
+}
+
+/* Returns true if each place that the path passed is one of these links. */
+static bool
+named_by(const struct path *path, const struct value *links)
+{
+	const struct value *v;
+
+	for (unsigned i = 0; i < path->npassed; i++) {
+		for (v = links->child; v != NULL; v = v->next) {
+			if (path_below(path->passed[i].host, v->text))
+				break;
+		}
+		if (v == NULL)
+			return false;
+	}
+	return true;
+}
+
+bool
+eval_rule_within(const struct engine *e, size_t i, const struct path *path)
+{
+	const struct rule *rule = &e->rules->rules[i];
+
+	return eval_within(e, path, &e->places.list[e->sets[i].place]) &&
+	       (rule->links == NULL || named_by(path, rule->links));
 }
 
 /*
@@ -121,17 +170,29 @@ eval_match(const struct request *r, const struct match_set *set, uint32_t mask)
 }
 
 static const struct arg_value *
-first_value(const struct engine *e, const struct request *r,
-    const struct match_set *set, const struct place *place, uint32_t mask)
+first_value(const struct request *r, const struct match_set *set, uint32_t mask)
 {
 	struct arg_value *v;
 
 	for (size_t k = 0; k < r->args->n; k++) {
 		v = &r->args->values[k];
-		if (!(v->mask & mask) || (place != NULL && !v->has_path))
-			continue;
-		if (place != NULL ? !eval_within(e, &v->path, place)
-				  : match_value(r, set, v) == MATCH_NO)
+		if (v->mask & mask && match_value(r, set, v) == MATCH_NO)
+			return v;
+	}
+	return NULL;
+}
+
+/* Returns the first path that does not meet if.paths of the rule, or NULL. */
+static const struct arg_value *
+first_path(
+    const struct engine *e, const struct request *r, size_t i, uint32_t mask)
+{
+	const struct arg_value *v;
+
+	for (size_t k = 0; k < r->args->n; k++) {
+		v = &r->args->values[k];
+		if (v->mask & mask && v->has_path &&
+		    !eval_rule_within(e, i, &v->path))
 			return v;
 	}
 	return NULL;
@@ -157,22 +218,21 @@ eval_miss(const struct engine *e, const struct request *r, size_t i,
 	if (rule->has_roles && !(r->args->roles & rule->roles))
 		return "roles";
 	if (rule->has_paths) {
-		*value = first_value(
-		    e, r, NULL, &e->places.list[e->sets[i].place], bit);
+		*value = first_path(e, r, i, bit);
 		if (*value != NULL || bit == 0 || !any_path(r->args, bit))
 			return "paths";
 	}
 	mask = bit != 0 ? bit : rule->domain_roles;
 	if (rule->has_domains &&
 	    eval_match(r, e->sets[i].domains, mask) == MATCH_NO) {
-		*value = first_value(e, r, e->sets[i].domains, NULL, mask);
+		*value = first_value(r, e->sets[i].domains, mask);
 		return "domains";
 	}
 	for (unsigned k = 0; k < rule->nlists; k++) {
 		mask = rule->lists[k].roles & bit ? bit : rule->lists[k].roles;
 		if (eval_match(r, e->sets[i].lists[k], mask) != MATCH_NO)
 			continue;
-		*value = first_value(e, r, e->sets[i].lists[k], NULL, mask);
+		*value = first_value(r, e->sets[i].lists[k], mask);
 		return "lists";
 	}
 	return NULL;

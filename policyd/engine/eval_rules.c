@@ -67,7 +67,8 @@ list_rules(const struct rules *rs, const struct annot_tool *t, uint32_t *list)
 	uint32_t n = 0;
 
 	for (size_t i = 0; rs != NULL && i < rs->n; i++) {
-		if (!rule_names(rs->rules[i].servers, t->server) ||
+		if (rule_of_parts(&rs->rules[i]) ||
+		    !rule_names(rs->rules[i].servers, t->server) ||
 		    !rule_names(rs->rules[i].tools, t->tool))
 			continue;
 		if (list != NULL)
@@ -77,12 +78,15 @@ list_rules(const struct rules *rs, const struct annot_tool *t, uint32_t *list)
 	return n;
 }
 
+/* Find the rules about the tool, unless that was done before. */
 static int
 index_rules(const struct engine *e, const struct request *r)
 {
 	struct annot_tool *t = r->annot;
 	uint32_t *list;
 
+	if (t->indexed)
+		return 0;
 	list = calloc(list_rules(e->rules, t, NULL) + 1U, sizeof(*list));
 	if (list == NULL)
 		return -1;
@@ -137,8 +141,6 @@ tool_has_roles(const struct evaluation *ev, const struct rule *rule)
 static bool
 match_paths(const struct evaluation *ev, size_t i, uint32_t mask)
 {
-	const struct place *place =
-	    &ev->engine->places.list[ev->engine->sets[i].place];
 	const struct arg_value *v;
 	bool any = false;
 
@@ -147,7 +149,7 @@ match_paths(const struct evaluation *ev, size_t i, uint32_t mask)
 		if (!(v->mask & mask) || !v->has_path)
 			continue;
 		any = true;
-		if (!eval_within(ev->engine, &v->path, place))
+		if (!eval_rule_within(ev->engine, i, &v->path))
 			return false;
 	}
 	return any;
@@ -190,7 +192,8 @@ match_role_sets(const struct evaluation *ev, size_t i, enum arg_role role)
 
 	if (m == MATCH_YES && role != NO_ROLE && rule->nlists != 0 &&
 	    rule->then == PROTO_ESCALATE && !rule->has_roles &&
-	    !rule->has_paths && !rule->has_domains && !(rule->list_roles & ARG_BIT(role)))
+	    !rule->has_paths && !rule->has_domains &&
+	    !(rule->list_roles & ARG_BIT(role)))
 		return MATCH_CAPS;
 	return m;
 }
@@ -207,6 +210,79 @@ match_rule(const struct evaluation *ev, size_t i, enum arg_role role)
 	if (rule->has_paths && !match_paths(ev, i, mask))
 		return MATCH_NO;
 	return match_role_sets(ev, i, role);
+}
+
+/* Returns true if the path passed a place outside the sandbox that is in it. */
+static bool
+passed_within(
+    const struct engine *e, const struct path *path, const struct place *place)
+{
+	struct span sandbox = engine_sandbox(e);
+
+	for (unsigned i = 0; i < path->npassed; i++) {
+		if (!path_below(path->passed[i].host, sandbox) &&
+		    eval_point_within(e, &path->passed[i], place))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The sandbox needs no rule, and so rules about nothing but roles do not count
+ * here. The first rule in order decides between those that allow and those that
+ * withhold.
+ */
+bool
+eval_withheld(const struct engine *e, const struct request *r,
+    enum arg_role role, const struct path *path)
+{
+	struct evaluation ev = {.engine = e, .r = r, .args = r->args};
+	const struct annot_tool *t = r->annot;
+	const struct place *place;
+	const struct rule *rule;
+	enum match m;
+
+	if (path->npassed == 0)
+		return false;
+	if (index_rules(e, r) == -1)
+		return true;
+	for (uint32_t k = 0; k < t->nrules; k++) {
+		rule = &e->rules->rules[t->rules[k]];
+		if ((rule->then != PROTO_ALLOW && !rule->has_paths) ||
+		    !relevant(rule, role) || !tool_has_roles(&ev, rule))
+			continue;
+		place = &e->places.list[e->sets[t->rules[k]].place];
+		if (rule->then == PROTO_ALLOW
+			? rule->has_paths &&
+			      !eval_rule_within(e, t->rules[k], path)
+			: !passed_within(e, path, place))
+			continue;
+		m = match_role_sets(&ev, t->rules[k], role);
+		if (rule->then == PROTO_ALLOW ? m == MATCH_YES : m != MATCH_NO)
+			return rule->then != PROTO_ALLOW;
+	}
+	return false;
+}
+
+bool
+eval_asks_about(const struct engine *e, const struct request *r,
+    enum arg_role role, const struct path_point *at)
+{
+	struct evaluation ev = {.engine = e, .r = r, .args = r->args};
+	const struct annot_tool *t = r->annot;
+	const struct rule *rule;
+
+	if (index_rules(e, r) == -1)
+		return true;
+	for (uint32_t k = 0; k < t->nrules; k++) {
+		rule = &e->rules->rules[t->rules[k]];
+		if (rule->then == PROTO_ESCALATE && rule->has_paths &&
+		    relevant(rule, role) && tool_has_roles(&ev, rule) &&
+		    eval_point_within(
+			e, at, &e->places.list[e->sets[t->rules[k]].place]))
+			return true;
+	}
+	return false;
 }
 
 /* Find the first rule that matches all values, for a role or for none. */
@@ -270,18 +346,17 @@ count_paths(const struct evaluation *ev, enum arg_role role)
 }
 
 /*
- * Remove the paths within the place, or all if NULL. Returns true if any was
- * removed.
+ * Remove the paths that the rule is about: all if it has no if.paths. Returns
+ * true if any was removed.
  */
 static bool
-discharge(const struct evaluation *ev, struct open_paths *open,
-    const struct place *place)
+discharge(const struct evaluation *ev, struct open_paths *open, size_t i)
 {
+	bool all = !ev->engine->rules->rules[i].has_paths;
 	size_t kept = 0, before = open->n;
 
 	for (size_t k = 0; k < before; k++) {
-		if (place != NULL &&
-		    !eval_within(ev->engine, open->list[k], place))
+		if (!all && !eval_rule_within(ev->engine, i, open->list[k]))
 			open->list[kept++] = open->list[k];
 	}
 	open->n = kept;
@@ -316,18 +391,27 @@ reason_sandbox(struct value_pool *pool, struct span dir)
 
 /* The filesystem server may use the sandbox unless a rule says otherwise. */
 static bool
-discharge_sandbox(
-    const struct evaluation *ev, struct open_paths *open, struct decision *d)
+discharge_sandbox(const struct evaluation *ev, enum arg_role role,
+    struct open_paths *open, struct decision *d)
 {
-	const struct place sandbox = {.path = engine_sandbox(ev->engine)};
+	const struct engine *e = ev->engine;
+	struct span sandbox = engine_sandbox(e);
+	size_t kept = 0, before = open->n;
 
-	if (!span_is(ev->r->server_name, "filesystem") ||
-	    sandbox.path.p == NULL || !discharge(ev, open, &sandbox))
+	if (!span_is(ev->r->server_name, "filesystem") || sandbox.p == NULL)
+		return false;
+	for (size_t k = 0; k < before; k++) {
+		if (!eval_in_sandbox(e, open->list[k]) ||
+		    eval_withheld(e, ev->r, role, open->list[k]))
+			open->list[kept++] = open->list[k];
+	}
+	open->n = kept;
+	if (kept == before)
 		return false;
 	*d = (struct decision){
 	    .status = PROTO_ALLOW,
 	    .rule = SPAN("structural-sandbox-allow"),
-	    .reason = reason_sandbox(ev->r->pool, sandbox.path),
+	    .reason = reason_sandbox(ev->r->pool, sandbox),
 	};
 	return true;
 }
@@ -337,22 +421,18 @@ static enum match
 match_open(const struct evaluation *ev, size_t i, enum arg_role role,
     struct open_paths *open)
 {
-	const struct engine *e = ev->engine;
-	const struct rule *rule = &e->rules->rules[i];
-	const struct place *place = NULL;
+	const struct rule *rule = &ev->engine->rules->rules[i];
 	enum match m;
 
 	if (!relevant(rule, role) || !tool_has_roles(ev, rule) ||
 	    (m = match_role_sets(ev, i, role)) == MATCH_NO)
 		return MATCH_NO;
-	if (rule->has_paths)
-		place = &e->places.list[e->sets[i].place];
 	/* Deny for certain: no later rule would look at these paths again. */
 	if (m == MATCH_UNKNOWN && rule->then == PROTO_DENY)
 		m = MATCH_YES;
 	if (m == MATCH_CAPS)
 		return m;
-	return discharge(ev, open, place) ? m : MATCH_NO;
+	return discharge(ev, open, i) ? m : MATCH_NO;
 }
 
 /* Evaluate a role with paths: the first rule that matches a path decides it. */
@@ -362,7 +442,7 @@ scan_paths(const struct evaluation *ev, enum arg_role role,
 {
 	const struct engine *e = ev->engine;
 	const struct annot_tool *t = ev->r->annot;
-	bool placeholder = discharge_sandbox(ev, open, d);
+	bool placeholder = discharge_sandbox(ev, role, open, d);
 	bool any = placeholder;
 	struct decision one, cap = {.status = PROTO_ALLOW};
 	const struct rule *rule;
@@ -439,7 +519,7 @@ eval_rules(const struct engine *e, const struct request *r, uint32_t resolved,
 	bool any = false;
 
 	decide_default(d);
-	if (!r->annot->indexed && index_rules(e, r) == -1)
+	if (index_rules(e, r) == -1)
 		return;
 	if (r->args->norder == 0) {
 		scan(&ev, NO_ROLE, d);

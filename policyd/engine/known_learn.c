@@ -196,8 +196,9 @@ known_note(
 	uint32_t tag, *seen;
 	uint64_t hash;
 
-	if (!known_usable(env) || out->nhits != 0 || out->missing > 1 ||
-	    !known_absolute(env, in, copy, &text) || !known_split(text, &dir, &name))
+	if (!known_usable(env) || out->nhits != 0 || out->npassed != 0 ||
+	    out->missing > 1 || !known_absolute(env, in, copy, &text) ||
+	    !known_split(text, &dir, &name))
 		return;
 	/* A path that links changed has another name now. */
 	if (out->view.p != NULL && span_eq(out->view, text))

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "engine/known.h"
+#include "engine/trail.h"
 
 #define WALK_DEPTH 24U /* components looked up from one descriptor */
 
@@ -40,6 +41,7 @@ struct walk {
 	unsigned missing;           /* components that do not exist */
 	struct path_object object;  /* the last that exists */
 	unsigned links, steps;
+	struct trail trail;
 	struct path *out;
 };
 
@@ -174,15 +176,46 @@ walk_pop(struct walk *w)
 		continue;
 }
 
+/*
+ * Note that the path leaves the place that was reached: it is a link, or `..`
+ * follows.
+ */
+static enum path_error
+walk_pass(struct walk *w)
+{
+	struct value_pool *pool = w->env->pool;
+	struct span text = span_of(w->text, w->len);
+	struct span head = span_of(NULL, 0);
+	struct path_point at = {.hits = w->out->hits,
+	    .nhits = w->out->nhits,
+	    .fold = w->object.fs == PATH_FS_FOLD};
+	enum path_error e;
+
+	if (w->row != NULL) {
+		head = w->row->host;
+		text.p += w->row->path.len;
+		text.len -= w->row->path.len;
+	}
+	if ((at.host = path_joined(pool, head, text)).p == NULL)
+		return PATH_MEMORY;
+	if (w->trail.named.p == NULL &&
+	    (e = trail_name(&w->trail, pool, at.host, w->left)) != PATH_OK)
+		return e;
+	return trail_pass(&w->trail, pool, &at);
+}
+
 /* Replace a link's name by its target. */
 static enum path_error
 walk_link(struct walk *w, const char *name)
 {
 	char target[PATH_MAX];
+	enum path_error e;
 	ssize_t n;
 
 	if (++w->links > PATH_MAX_LINKS)
 		return PATH_LOOP;
+	if ((e = walk_pass(w)) != PATH_OK)
+		return e;
 	if ((n = readlinkat(w->fd, name, target, sizeof(target))) <= 0)
 		return PATH_FAILED;
 	if ((size_t)n == sizeof(target))
@@ -370,6 +403,10 @@ walk_step(struct walk *w, struct span c)
 	if (span_is(c, "."))
 		return PATH_OK;
 	if (span_is(c, "..")) {
+		if (w->links != 0 && w->missing == 0 && w->len != 0 &&
+		    (w->host || w->row != NULL) &&
+		    (e = walk_pass(w)) != PATH_OK)
+			return e;
 		walk_pop(w);
 		if (w->missing > 0) {
 			w->missing--;
@@ -453,7 +490,7 @@ walk_result(struct walk *w)
 	w->out->exists = w->missing == 0;
 	w->out->missing = w->missing;
 	w->out->object = w->object;
-	return e;
+	return e == PATH_OK ? trail_result(&w->trail, w->env->pool, w->out) : e;
 }
 
 enum path_error
@@ -476,6 +513,8 @@ path_resolve(const struct path_env *env, struct span text, struct path *out)
 	w->which = 0;
 	w->left = none;
 	w->links = w->steps = 0;
+	w->trail.n = 0;
+	w->trail.named = none;
 	w->deep = -1;
 	w->out = out;
 	walk_restart(w);

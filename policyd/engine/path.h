@@ -22,6 +22,7 @@
 #define PATH_MAX_LINKS	40U
 #define PATH_MAX_STEPS	4096U	/* components looked up, restarts included */
 #define PATH_MAX_HITS	8U
+#define PATH_MAX_PASSED	64U
 #define VIEW_MAX_ROWS	256U
 
 enum path_fs {
@@ -83,6 +84,17 @@ struct places {
 	size_t ninodes;
 };
 
+/*
+ * A place on the host that resolving a path stood at: where it ends, or one
+ * that it passed.
+ */
+struct path_point {
+	struct span host;
+	const struct path_hit *hits;
+	unsigned nhits;
+	bool fold;		/* its file system may ignore case */
+};
+
 struct path {
 	struct span view;	/* p == NULL: outside every row of the view */
 	struct span host;
@@ -93,6 +105,17 @@ struct path {
 	struct path_object object;	/* the deepest that exists */
 	struct path_hit hits[PATH_MAX_HITS];
 	unsigned nhits;
+	/*
+	 * The path as it was named, with the directory of its first link
+	 * resolved; p == NULL if no link led to it.
+	 */
+	struct span named;
+	/*
+	 * The places that resolving it passed: each link itself, and after the
+	 * first link each directory that `..` left again. None without links.
+	 */
+	const struct path_point *passed;
+	unsigned npassed;
 };
 
 enum path_error {
@@ -163,6 +186,9 @@ void anchor_drop(struct path_anchor *);
 enum path_error path_check(struct span text);
 /* Returns a constant text such as "holds a NUL byte". */
 const char *path_strerror(enum path_error);
+
+/* Returns the place where the path ends. */
+struct path_point path_end(const struct path *);
 
 /*
  * Concatenate a and b in the pool; "/" if both are empty. p == NULL if memory

@@ -59,6 +59,17 @@ path_check(struct span s)
 	return PATH_OK;
 }
 
+struct path_point
+path_end(const struct path *path)
+{
+	return (struct path_point){
+	    .host = path->host,
+	    .hits = path->hits,
+	    .nhits = path->nhits,
+	    .fold = path->object.fs == PATH_FS_FOLD,
+	};
+}
+
 struct span
 path_joined(struct value_pool *pool, struct span a, struct span b)
 {

@@ -24,6 +24,38 @@ rule_names(const struct value *array, struct span name)
 	return false;
 }
 
+bool
+rule_of_parts(const struct rule *r)
+{
+	return r->resources != NULL || r->prompts != NULL ||
+	       r->completion != NULL;
+}
+
+bool
+rule_pattern(struct span pattern, struct span name)
+{
+	size_t p = 0, n = 0, star = SIZE_MAX, from = 0;
+
+	while (n < name.len) {
+		if (p < pattern.len && pattern.p[p] == '*') {
+			star = p++;
+			from = n;
+		} else if (p < pattern.len && pattern.p[p] == name.p[n]) {
+			p++;
+			n++;
+		} else if (star != SIZE_MAX) {
+			/* Let the last * have one more letter. */
+			p = star + 1;
+			n = ++from;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern.len && pattern.p[p] == '*')
+		p++;
+	return p == pattern.len;
+}
+
 int
 rule_digest(const struct rule *r, uint8_t digest[32])
 {
@@ -80,18 +112,38 @@ load_role_list(struct load *l, struct where *at, const struct value *obj,
 	return 0;
 }
 
+/* Check paths.links. A rule that withholds holds whatever the links are. */
+static int
+check_links(struct load *l, struct where *at, const struct rule *r)
+{
+	size_t up = where_down(at, ".links");
+	const struct value *v;
+
+	if (r->links != NULL && r->then != PROTO_ALLOW)
+		return load_fail(l, at, "is only for rules that allow");
+	for (v = r->links == NULL ? NULL : r->links->child; v != NULL;
+	     v = v->next) {
+		if (v->text.len == 0 || v->text.p[0] != '/')
+			return load_fail(l, at, "must be absolute paths");
+	}
+	where_up(at, up);
+	return 0;
+}
+
 static int
 load_paths(
     struct load *l, struct where *at, const struct value *obj, struct rule *r)
 {
-	static const char *const known[] = {"roles", "within", NULL};
+	static const char *const known[] = {"roles", "within", "links", NULL};
 	struct span w;
 	size_t up;
 
-	if (known_only(l, at, obj, known, "roles, within") == -1 ||
+	if (known_only(l, at, obj, known, "roles, within, links") == -1 ||
 	    load_role_list(l, at, obj, true, &r->path_roles, &r->has_paths) ==
 		-1 ||
-	    load_string(l, at, obj, "within", true, 4095, &r->within) == -1)
+	    load_string(l, at, obj, "within", true, 4095, &r->within) == -1 ||
+	    load_strings(l, at, obj, "links", false, &r->links) == -1 ||
+	    check_links(l, at, r) == -1)
 		return -1;
 	up = where_down(at, ".within");
 	w = r->within;
@@ -166,18 +218,39 @@ load_lists(struct load *l, struct load_doc *doc, struct where *at,
 	return 0;
 }
 
+/* Such a rule may name servers, and has no condition on arguments of tools. */
+static int
+load_parts(
+    struct load *l, struct where *at, const struct value *obj, struct rule *r)
+{
+	static const char *const known[] = {
+	    "server", "resources", "prompts", "completion", NULL};
+
+	if (load_strings(l, at, obj, "resources", false, &r->resources) == -1 ||
+	    load_strings(l, at, obj, "prompts", false, &r->prompts) == -1 ||
+	    load_strings(l, at, obj, "completion", false, &r->completion) == -1)
+		return -1;
+	if (!rule_of_parts(r))
+		return 0;
+	return known_only(l, at, obj, known,
+	    "server, resources, prompts and completion in a rule that has one "
+	    "of the last three");
+}
+
 /* Read the "if" of a rule. */
 static int
 load_conditions(struct load *l, struct load_doc *doc, struct where *at,
     const struct value *obj, struct rule *r)
 {
-	static const char *const known[] = {
-	    "roles", "server", "tool", "paths", "domains", "lists", NULL};
+	static const char *const known[] = {"roles", "server", "tool", "paths",
+	    "domains", "lists", "resources", "prompts", "completion", NULL};
 	const struct value *paths, *domains, *lists;
 	size_t up = at->len;
 
 	if (known_only(l, at, obj, known,
-		"roles, server, tool, paths, domains, lists") == -1 ||
+		"roles, server, tool, paths, domains, lists, resources, "
+		"prompts, completion") == -1 ||
+	    load_parts(l, at, obj, r) == -1 ||
 	    load_role_list(l, at, obj, false, &r->roles, &r->has_roles) == -1 ||
 	    load_strings(l, at, obj, "server", false, &r->servers) == -1 ||
 	    load_strings(l, at, obj, "tool", false, &r->tools) == -1 ||
@@ -328,12 +401,27 @@ check_definitions(struct load *l, const struct value *root)
 	return 0;
 }
 
+/* Read "workspace", which only a policy that keeps it as it is has. */
+static int
+load_workspace(struct load *l, struct where *at, struct rules *rs)
+{
+	struct span s = span_of(NULL, 0);
+
+	if (load_string(l, at, rs->doc.root, "workspace", false, 32, &s) == -1)
+		return -1;
+	rs->read_only = s.p != NULL;
+	if (s.p == NULL || span_is(s, "read-only"))
+		return 0;
+	(void)where_down(at, "workspace");
+	return load_fail(l, at, "must be read-only, if it is there");
+}
+
 int
 rules_load(struct rules *out, struct span text, struct load *l)
 {
 	static const char *const known[] = {"generatedAt", "constitutionHash",
 	    "inputHash", "rules", "listDefinitions", "skippedServers",
-	    "serverName", NULL};
+	    "serverName", "workspace", NULL};
 	struct where at = {.len = 0};
 	const struct value *array;
 	struct rules rs = {0};
@@ -344,6 +432,7 @@ rules_load(struct rules *out, struct span text, struct load *l)
 	if (load_array(l, &at, rs.doc.root, "rules", true, &array) == -1 ||
 	    load_string(l, &at, rs.doc.root, "constitutionHash", false, 128,
 		&rs.constitution) == -1 ||
+	    load_workspace(l, &at, &rs) == -1 ||
 	    check_definitions(l, rs.doc.root) == -1 ||
 	    load_all(l, &rs, array) == -1)
 		goto bad;

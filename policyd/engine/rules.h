@@ -33,8 +33,14 @@ struct rule {
 	const struct value *tools;
 	uint32_t path_roles;
 	struct span within;		/* as written in the file */
+	const struct value *links;	/* the only links through which paths
+					   may be named, in a rule that
+					   allows; NULL: any */
 	uint32_t domain_roles;
 	const struct value *domains;
+	/* Patterns of what servers offer beside tools. A rule that has one of
+	   them is about that and about no tool. */
+	const struct value *resources, *prompts, *completion;
 	struct rule_list *lists;
 	unsigned nlists;
 	uint32_t list_roles;		/* the roles of all list conditions */
@@ -45,6 +51,7 @@ struct rules {
 	struct rule *rules;
 	size_t n;
 	struct span constitution;	/* hash of the constitution, or empty */
+	bool read_only;			/* "workspace": "read-only" */
 };
 
 int rules_load(struct rules *, struct span text, struct load *);
@@ -55,6 +62,10 @@ void rules_free(struct rules *);
  * members aside. Returns 0, or -1 with errno.
  */
 int rule_digest(const struct rule *, uint8_t digest[32]);
+/* Returns true if the rule is about resources, prompts or completion. */
+bool rule_of_parts(const struct rule *);
+/* Returns true if the pattern, in which * is any text, matches the name. */
+bool rule_pattern(struct span pattern, struct span name);
 /* Returns true if `array` is NULL or holds the name. */
 bool rule_names(const struct value *array, struct span name);
 

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 #include "auto/consider.h"
 
+#include <sys/stat.h>
+
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "auto/asked.h"
 #include "auto/mention.h"
 #include "auto/said.h"
+#include "base/json_get.h"
+#include "base/json_put.h"
 #include "common/log.h"
-#include "control/approvals.h"
-#include "json_get.h"
-#include "json_put.h"
+#include "core/sup.h"
+#include "hub/approvals.h"
 #include "provider/check.h"
-#include "sup.h"
 
 /* The call that the approver considers; one at a time, in order. */
 static struct {
@@ -75,6 +79,20 @@ consider_setup(void)
 	child_send(ROLE_APPROVE, 0, MSG_APPROVER, &m, -1);
 }
 
+/* Returns true if the call changes a program that is there. */
+static bool
+consider_program(const struct mention_thing *t)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	return asked_of_role(t->role) == ASKED_WRITE &&
+	       span_copy(t->host.p != NULL ? t->host : t->value, path,
+		   sizeof(path)) == 0 &&
+	       path[0] == '/' && stat(path, &st) == 0 &&
+	       S_ISREG(st.st_mode) && (st.st_mode & 0111) != 0;
+}
+
 /*
  * Compare the call with the person's message. Returns NULL with a line about
  * each thing in `lines`, or the reason why a person must decide.
@@ -99,6 +117,8 @@ consider_check(const struct hold *h, struct span said, struct buf *lines)
 		things[i] = (struct mention_thing){.role = get_span(o, "role"),
 		    .value = get_span(o, "value"),
 		    .host = get_span(o, "host")};
+		if (consider_program(&things[i]))
+			return "the call writes a program";
 	}
 	return mention_check(
 	    said, span_str(sup.paths.user_home), things, n, lines);

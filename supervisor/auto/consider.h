@@ -8,9 +8,9 @@
 #ifndef CONSIDER_H
 #define CONSIDER_H
 
+#include "base/fault.h"
 #include "common/ipc/proto.h"
-#include "config/fault.h"
-#include "control/hold.h"
+#include "hub/hold.h"
 
 struct json_object;
 

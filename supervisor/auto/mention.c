@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "auto/asked.h"
+
 enum kind { KIND_PATH, KIND_URL, KIND_REMOTE, KIND_MAIL, KIND_WORD };
 
 /* A name in the message, and how the thing relates to it. */
@@ -378,6 +380,29 @@ put_line(struct buf *b, const struct mention_thing *t, enum kind kind,
 	buf_addc(b, '\n');
 }
 
+static bool
+names_thing(void *arg, struct span word)
+{
+	return match(arg, word);
+}
+
+/*
+ * Returns the reason why the message does not ask for what the call does to the
+ * thing, or NULL.
+ */
+static const char *
+not_asked(
+    struct span message, const struct mention_thing *t, struct candidate *c)
+{
+	const enum asked what = asked_of_role(t->role);
+	const struct span path = t->host.p != NULL ? t->host : t->value;
+
+	if (what == ASKED_WRITE && c->kind == KIND_PATH &&
+	    (asked_runs_later(path) || asked_runs_later(t->value)))
+		return "the call writes a file that is run or obeyed later";
+	return asked_check(message, what, names_thing, c);
+}
+
 const char *
 mention_check(struct span message, struct span home,
     const struct mention_thing *things, size_t n, struct buf *lines)
@@ -392,6 +417,8 @@ mention_check(struct span message, struct span home,
 		struct found found;
 		struct candidate c = {kind_of(t->role), without_slash(home),
 		    t->value, &found};
+		const char *why;
+		struct found shown;
 		bool said, box = span_starts(t->value, SPAN("/workspace/"));
 
 		if (!text_ok(t->value) || (t->host.p != NULL &&
@@ -410,8 +437,11 @@ mention_check(struct span message, struct span home,
 		if (!said)
 			return "your message does not name everything that the "
 			       "call touches";
+		shown = found;
+		if ((why = not_asked(message, t, &c)) != NULL)
+			return why;
 		strong = strong || c.kind != KIND_WORD;
-		put_line(lines, t, c.kind, &found);
+		put_line(lines, t, c.kind, &shown);
 	}
 	if (!strong)
 		return "the call touches no path, URL or address";

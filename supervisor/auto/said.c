@@ -5,7 +5,7 @@
 
 #include "common/ipc/proto.h"
 #include "common/json/value.h"
-#include "sup.h"
+#include "core/sup.h"
 
 static struct {
 	uint8_t text[PROTO_MAX_SAID];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Builds and starts bubblewrap. Every sandbox has namespaces of every kind, no
- * capabilities, no user namespaces inside, and the system read-only. The caller
- * binds everything else.
+ * Composes the arguments of bubblewrap, and starts it. box/system/init.c begins
+ * every sandbox; the caller binds everything else.
  */
 #include "box/box.h"
+#include "common/wordlist.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -201,106 +201,8 @@ box_data(struct box *b, const char *dest, struct span s)
 	box_arg(b, dest);
 }
 
-/*
- * Hide files of /proc that show the kernel and keyrings in every namespace. The
- * settings of the kernel become read-only: in the session of root, who owns
- * them, no capability is needed to write there.
- */
-static void
-box_mask(struct box *b)
-{
-	static const char *const files[] = {"/proc/keys", "/proc/key-users",
-	    "/proc/kallsyms", "/proc/kcore", "/proc/timer_list",
-	    "/proc/latency_stats", "/proc/sched_debug"};
-
-	/* A device on a nodev mount: it cannot be opened. */
-	for (size_t i = 0; i < nitems(files); i++)
-		if (access(files[i], F_OK) == 0)
-			box_args(b, "--ro-bind", "/dev/null", files[i]);
-	box_args(b, "--ro-bind-try", "/proc/sys", "/proc/sys");
-	box_args(b, "--ro-bind-try", "/proc/fs", "/proc/fs");
-}
-
-static void
-box_tmpfs(struct box *b, const char *dest, uint64_t mib)
-{
-	char bytes[24];
-
-	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)mib << 20);
-	if (mib != 0)
-		box_args(b, "--size", bytes, NULL);
-	box_args(b, "--tmpfs", dest, NULL);
-}
-
-/* /bin and the like are links into /usr today, directories on older systems. */
-static void
-box_system(struct box *b, const struct limits *l)
-{
-	static const char *const dirs[] = {
-	    "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32"};
-	char target[PATH_MAX];
-	struct stat st;
-	ssize_t n;
-
-	box_args(b, "--ro-bind", "/usr", "/usr");
-	for (size_t i = 0; i < nitems(dirs); i++) {
-		if (lstat(dirs[i], &st) == -1)
-			continue;
-		if (!S_ISLNK(st.st_mode)) {
-			box_args(b, "--ro-bind", dirs[i], dirs[i]);
-			continue;
-		}
-		if ((n = readlink(dirs[i], target, sizeof(target) - 1)) == -1)
-			continue;
-		target[n] = '\0';
-		box_args(b, "--symlink", target, dirs[i]);
-	}
-	box_args(b, "--proc", "/proc", NULL);
-	box_mask(b);
-	box_args(b, "--dev", "/dev", NULL);
-	box_tmpfs(b, "/dev/shm", l->shm_mb);
-	/*
-	 * Devices stay usable on a read-only mount, but no file can be created.
-	 */
-	box_args(b, "--remount-ro", "/dev", NULL);
-	box_tmpfs(b, "/tmp", l->tmp_mb);
-	box_args(b, "--dir", "/run", NULL);
-	box_args(b, "--dir", "/var", NULL);
-	box_args(b, "--symlink", "../tmp", "/var/tmp");
-}
-
-/* Bind only the files of /etc that programs need; the user is made up. */
-static void
-box_etc(struct box *b)
-{
-	static const char *const files[] = {"/etc/ld.so.cache",
-	    "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives",
-	    "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ca-certificates",
-	    "/etc/pki/tls/certs", "/etc/pki/ca-trust", "/etc/localtime",
-	    "/etc/timezone", "/etc/mime.types", "/etc/protocols",
-	    "/etc/services", "/etc/os-release", "/etc/debian_version",
-	    "/etc/terminfo", "/etc/python3", "/etc/python3.11",
-	    "/etc/python3.12", "/etc/perl", "/etc/node", "/etc/gitconfig"};
-	static const char hosts[] = "127.0.0.1 localhost\n::1 localhost\n";
-	static const char nss[] = "passwd: files\ngroup: files\n"
-				  "hosts: files dns\n";
-	char text[256];
-	int n;
-
-	for (size_t i = 0; i < nitems(files); i++)
-		if (access(files[i], F_OK) == 0)
-			box_args(b, "--ro-bind", files[i], files[i]);
-	n = snprintf(text, sizeof(text), "agent:x:%u:%u:agent:%s:/bin/sh\n",
-	    (unsigned)geteuid(), (unsigned)getegid(), "/home/agent");
-	box_data(b, "/etc/passwd", span_of(text, (size_t)n));
-	n = snprintf(text, sizeof(text), "agent:x:%u:\n", (unsigned)getegid());
-	box_data(b, "/etc/group", span_of(text, (size_t)n));
-	box_data(b, "/etc/hosts", span_of(hosts, sizeof(hosts) - 1));
-	box_data(b, "/etc/nsswitch.conf", span_of(nss, sizeof(nss) - 1));
-}
-
 void
-box_init(struct box *b, enum filter_kind kind, const struct limits *l)
+box_begin(struct box *b, enum filter_kind kind, uint64_t files)
 {
 	memset(b, 0, sizeof(*b));
 	buf_init(&b->args, BOX_MAX_ARGS);
@@ -308,20 +210,9 @@ box_init(struct box *b, enum filter_kind kind, const struct limits *l)
 	for (size_t i = 0; i < SPAWN_MAX_FDS; i++)
 		b->fds[i] = -1;
 	b->nfds = BOX_ARGS_FD + 1;
-	b->files = limits_files(l);
-	box_arg(b, "--unshare-all");
-	box_arg(b, "--unshare-user");
-	box_arg(b, "--disable-userns");
-	box_arg(b, "--die-with-parent");
-	/* Keep its signals and its terminal inside. */
-	box_arg(b, "--new-session");
-	box_args(b, "--cap-drop", "ALL", NULL);
-	box_args(b, "--hostname", "ironcurtain", NULL);
-	box_arg(b, "--clearenv");
+	b->files = files;
 	box_arg(b, "--seccomp");
 	box_fd_arg(b, filter_memfd(kind));
-	box_system(b, l);
-	box_etc(b);
 }
 
 void
@@ -343,9 +234,9 @@ box_spawn(struct box *b, const int stdio[3], char *const *argv,
 {
 	char *const envp[] = {NULL};
 	const char *bwrap = box_bwrap();
-	const char *words[260] = {"bwrap", "--args", "3", "--"};
+	const char *list[260];
+	struct wordlist words = WORDLIST_IN(list);
 	struct spawn s = {.path = bwrap, .envp = envp, .nfds = b->nfds};
-	size_t n = 4;
 
 	if (bwrap == NULL)
 		return fault_set(fault, "bubblewrap is not installed: apt "
@@ -357,15 +248,14 @@ box_spawn(struct box *b, const int stdio[3], char *const *argv,
 			errno = b->error;
 		return fault_errno(fault, "cannot create the sandbox");
 	}
-	for (; *argv != NULL; argv++) {
-		if (n == nitems(words) - 1)
-			return fault_set(fault, "more than 255 arguments");
-		words[n++] = *argv;
-	}
+	wordlist_all(
+	    &words, (const char *const[]){"bwrap", "--args", "3", "--", NULL});
+	wordlist_all(&words, (const char *const *)argv);
+	if ((s.argv = wordlist_end(&words)) == NULL)
+		return fault_set(fault, "more than 255 arguments");
 	memcpy(s.fds, b->fds, sizeof(s.fds));
 	for (size_t i = 0; i < 3; i++)
 		s.fds[i] = stdio[i];
-	s.argv = (char *const *)(uintptr_t)words;
 	s.session = true;
 	s.nofile = b->files;
 	s.grouped = b->group != -1;

@@ -10,12 +10,12 @@
 
 #include <sys/types.h>
 
+#include "base/fault.h"
+#include "base/spawn.h"
 #include "box/filter.h"
 #include "common/buf.h"
-#include "config/fault.h"
-#include "config/limits.h"
+#include "files/limits.h"
 #include "host/program.h"
-#include "spawn.h"
 
 struct box {
 	struct buf args;        /* NUL-separated */
@@ -29,9 +29,11 @@ struct box {
 	int error;
 };
 
+/* Begin with nothing but a filter; box_init() does the rest. */
+void box_begin(struct box *, enum filter_kind, uint64_t files);
 /*
- * Begin with new namespaces, a session of its own, the system read-only, and
- * /tmp and /dev/shm of the sizes in the limits.
+ * system/init.c: Begin with new namespaces, a session of its own, the system
+ * read-only, and /tmp and /dev/shm of the sizes in the limits.
  */
 void box_init(struct box *, enum filter_kind, const struct limits *);
 void box_free(struct box *);
@@ -45,6 +47,22 @@ void box_bind_path(
     struct box *, const char *path, const char *dest, bool writable);
 /* Add a read-only file with this content. */
 void box_data(struct box *, const char *dest, struct span);
+/*
+ * system/etc.c: From now on every sandbox has this copy of /etc, made by
+ * ic-survey, in the place of the least that programs need. `fd` and `path`,
+ * which this takes, are both of its directory.
+ */
+void box_use_etc(int fd, char *path);
+/*
+ * Returns true if the path, below /etc, is in the copy, so that something can
+ * be mounted there.
+ */
+bool box_etc_has(const char *path);
+/*
+ * system/etc.c: Make room for mounts below /etc, at paths that the copy does
+ * not have.
+ */
+void box_etc_room(struct box *, const char *const *paths, size_t n);
 /* Bubblewrap's own report about a sandbox, as far as it has been read. */
 struct box_report {
 	int fd; /* -1: none */

@@ -8,6 +8,7 @@
  */
 #include "box/breakout.h"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -23,11 +24,11 @@
 
 #include "box/breakout_server.h"
 #include "box/bridge.h"
-#include "box/engine/sidecar.h"
+#include "box/containers/sidecar.h"
 #include "box/sandbox.h"
-#include "json_put.h"
+#include "base/json_put.h"
 #include "docker/bridge/attempts.h"
-#include "sup.h"
+#include "core/sup.h"
 
 /*
  * The test takes a few milliseconds. Nothing of the agent runs meanwhile, so
@@ -474,8 +475,13 @@ breakout_begin(void (*passed)(void), struct fault *fault)
 	    .pid = (uint32_t)getpid(),
 	    .uid = geteuid(),
 	    .gid = getegid()};
+	struct rlimit core;
 
 	breakout_env.inside = true;
+	if (getrlimit(RLIMIT_CORE, &core) == 0)
+		ask.core = core.rlim_max != 0;
+	if (!sup.config.limits.group_cpus)
+		ask.cpus = limits_processors(&sup.config.limits);
 	arc4random_buf(breakout_env.nonce, ATTEMPT_NONCE);
 	memcpy(ask.nonce, breakout_env.nonce, ATTEMPT_NONCE);
 	if (strlcpy(ask.session, sup.session.dir, ATTEMPT_PATH) >=

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config/fault.h"
+#include "base/fault.h"
 
 /* The result, once the test has passed. */
 struct json_object;

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/read_until.h"
 #include "box/sandbox.h"
-#include "host/read_until.h"
-#include "sup.h"
+#include "core/sup.h"
 
 #define BREAKOUT_SERVER_MS 20000U
 

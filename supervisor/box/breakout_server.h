@@ -7,7 +7,7 @@
 #ifndef BREAKOUT_SERVER_H
 #define BREAKOUT_SERVER_H
 
-#include "config/fault.h"
+#include "base/fault.h"
 #include "docker/bridge/attempts.h"
 
 /*

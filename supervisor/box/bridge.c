@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "common/buf.h"
-#include "sup.h"
+#include "core/sup.h"
 
 #define BRIDGE_SOCKET "bridge.sock"
 #define BRIDGE_OUT_MAX (4U << 20)

@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fault.h"
 #include "common/bridge_frames.h"
-#include "config/fault.h"
 
 struct bridge_calls {
 	/*

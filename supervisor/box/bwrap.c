@@ -16,15 +16,20 @@
 
 #include "box/box.h"
 #include "box/cgroup/group.h"
+#include "box/git/checkout.h"
+#include "box/system/hosts.h"
 #include "box/kind.h"
 #include "box/locate_priv.h"
+#include "box/clients/clients.h"
 #include "box/inside.h"
 #include "box/orient.h"
 #include "box/probe.h"
 #include "box/sandbox.h"
+#include "box/system/survey.h"
+#include "box/system/system.h"
 #include "box/view.h"
 #include "home/caches.h"
-#include "sup.h"
+#include "core/sup.h"
 
 static struct {
 	struct program program;
@@ -37,8 +42,8 @@ static bool
 bwrap_in_workspace(const char *command)
 {
 	return strncmp(command, "./", 2) == 0 ||
-	       view_below(command, INSIDE_WORKSPACE) ||
-	       view_below(command, sup.inside);
+	       paths_under(command, INSIDE_WORKSPACE) ||
+	       paths_under(command, sup.inside);
 }
 
 static int
@@ -128,38 +133,72 @@ bwrap_check(struct fault *fault)
 	return 0;
 }
 
+/*
+ * Container engines cannot work in a sandbox. A program in their place says so,
+ * in the first directory of PATH.
+ */
+static void
+bwrap_engines(struct box *b)
+{
+	static const char *const names[] = {
+	    "docker", "podman", "buildah", "nerdctl", "docker-compose"};
+	char *file = paths_join(sup.paths.datadir, "no-engine"), at[64];
+
+	for (size_t i = 0; file != NULL && access(file, X_OK) == 0 &&
+			   i < nitems(names);
+	     i++) {
+		snprintf(at, sizeof(at), "/opt/ironcurtain/bin/%s", names[i]);
+		box_bind_path(b, file, at, false);
+	}
+	free(file);
+}
+
+/* As the sandbox's copy of /etc has it. */
+static const char bwrap_hosts[] =
+    "127.0.0.1 localhost\n"
+    "127.0.0.1 " SURVEY_HOSTNAME "\n"
+    "::1 localhost ip6-localhost ip6-loopback\n";
+
 static void
 bwrap_box(struct box *b, char *const *env)
 {
 	static const char certs[] = "/etc/ssl/certs/ca-certificates.crt";
 	const struct program *p = &bwrap_env.program;
 	const struct cache_shared *c;
-	char *eq;
+	char *eq, *hosts;
 	int fd;
 
 	box_init(b, FILTER_AGENT, &sup.config.limits);
 	box_status(b, &bwrap_env.report);
 	/* ic-bridge itself is process 1, which nothing inside can trace. */
 	box_arg(b, "--as-pid-1");
+	system_bind(b);
 	if (bwrap_env.tree != NULL)
 		box_bind_path(b, bwrap_env.tree, bwrap_env.mount, false);
 	for (unsigned i = 1; i < p->ntrees; i++)
 		box_bind_path(b, p->trees[i], p->trees[i], false);
 	box_bind_path(b, sandbox.bridge, SANDBOX_BRIDGE, false);
+	bwrap_engines(b);
 	for (size_t i = 0; (c = caches_nth(i)) != NULL; i++)
 		box_bind(b, c->fd, c->inside, false);
 	box_bind(b, sup.session.home, "/home/agent", true);
-	box_bind(b, sup.workspace, INSIDE_WORKSPACE, true);
+	box_bind(b, sup.workspace, INSIDE_WORKSPACE, !sup.read_only);
 	if (sup.opt.same_path)
-		box_bind(b, sup.workspace, sup.inside, true);
+		box_bind(b, sup.workspace, sup.inside, !sup.read_only);
+	checkout_bind(b);
 	box_bind(b, sup.session.sockets, "/run/ironcurtain", false);
 	box_bind(b, sup.session.orientation, "/etc/ironcurtain", false);
 	fd = openat(sup.session.orientation, "ca-bundle.pem",
 	    O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (fd != -1 && access(certs, F_OK) == 0)
+	if (fd != -1 && box_etc_has(certs))
 		box_bind(b, fd, certs, false);
 	if (fd != -1)
 		close(fd);
+	if (sup.services && (hosts = hosts_text(bwrap_hosts)) != NULL) {
+		box_data(b, "/etc/hosts", span_str(hosts));
+		free(hosts);
+	}
+	clients_bind(b);
 	for (char *const *e = env; *e != NULL; e++) {
 		eq = strchr(*e, '=');
 		*eq = '\0';

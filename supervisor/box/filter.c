@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -284,6 +285,37 @@ filter_first(const struct filter_sink *to)
 	return 0;
 }
 
+/*
+ * The limit on core dumps stays 1 (confine_no_core): with a soft limit of 0,
+ * which everybody may set, the kernel would run the host's handler, as root, on
+ * the memory of a process that crashes. Programs that forbid themselves core
+ * dumps have what they want, and some end if the call fails. So setting the
+ * limit succeeds and changes nothing, unless the old one is asked for as well,
+ * which only the kernel could tell.
+ */
+static int
+filter_cores(const struct filter_sink *to)
+{
+	/* The kernel uses the low half only. */
+	const struct scmp_arg_cmp set = SCMP_CMP(0, SCMP_CMP_MASKED_EQ,
+				      0xffffffffU, RLIMIT_CORE),
+				  other[] = {SCMP_CMP(1, SCMP_CMP_MASKED_EQ,
+						 0xffffffffU, RLIMIT_CORE),
+				      SCMP_CMP(2, SCMP_CMP_NE, 0),
+				      SCMP_CMP(3, SCMP_CMP_EQ, 0)},
+				  both[] = {other[0], other[1],
+				      SCMP_CMP(3, SCMP_CMP_NE, 0)};
+
+	return to->rule(to->arg, SCMP_ACT_ERRNO(0), SCMP_SYS(setrlimit), 1,
+		   &set) == -1 ||
+		       to->rule(to->arg, SCMP_ACT_ERRNO(0), SCMP_SYS(prlimit64),
+			   3, other) == -1 ||
+		       to->rule(to->arg, SCMP_ACT_ERRNO(EPERM),
+			   SCMP_SYS(prlimit64), 3, both) == -1
+		   ? -1
+		   : 0;
+}
+
 int
 filter_rules(const struct filter_sink *to, enum filter_kind kind)
 {
@@ -303,11 +335,15 @@ filter_rules(const struct filter_sink *to, enum filter_kind kind)
 	 */
 	if (to->rule(to->arg, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0,
 		NULL) == -1 ||
+	    /* The whole machine has fs.aio-max-nr of these, 65,536. */
+	    to->rule(to->arg, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(io_setup), 0,
+		NULL) == -1 ||
 	    (kind != FILTER_OURS && to->rule(to->arg, SCMP_ACT_ERRNO(ENOSYS),
 					SCMP_SYS(openat2), 0, NULL) == -1))
 		return -1;
 	if (filter_setuid(to) == -1 || filter_sockets(to, kind) == -1 ||
 	    filter_new_calls(to) == -1 || filter_arguments(to) == -1 ||
+	    filter_cores(to) == -1 ||
 	    (kind == FILTER_AGENT && filter_first(to) == -1))
 		return -1;
 	return 0;

@@ -12,7 +12,7 @@
 #include <json-c/json.h>
 #include <seccomp.h>
 
-#include "json_put.h"
+#include "base/json_put.h"
 
 #define FILTER_ERRNO 0xffffU /* the errno in SCMP_ACT_ERRNO() */
 

@@ -6,9 +6,12 @@
  * and inode after resolving links, so that neither a bind mount nor a symbolic
  * link gets around this.
  */
-#include "config/paths.h"
+#include "base/paths.h"
 
 #include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <linux/magic.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -95,6 +98,8 @@ id_chain(int fd, struct paths_id *ids, unsigned max)
 
 #define TMP_WHAT "where all programs put their temporary files and sockets"
 #define RUN_WHAT "/run, where the sockets of the host's programs are"
+#define KERNEL_WHAT "a directory of the kernel, not of files"
+#define SHM_WHAT "/dev/shm, where all programs put memory that they share"
 
 int
 guards_add(
@@ -122,6 +127,47 @@ guards_add(
 	snprintf(item->what, sizeof(item->what), "%s", what);
 	g->n++;
 	return 0;
+}
+
+/*
+ * Guard the directories of the kernel. In /dev/shm, other programs' memory is
+ * at the top; a directory in it is like any other.
+ */
+static int
+guards_kernel(struct guards *g)
+{
+	int fd;
+
+	if (guards_add(g, GUARD_TREE, KERNEL_WHAT, "/proc") == -1 ||
+	    guards_add(g, GUARD_TREE, KERNEL_WHAT, "/sys") == -1 ||
+	    guards_add(g, GUARD_SELF, SHM_WHAT, "/dev/shm") == -1 ||
+	    guards_add(g, GUARD_TREE, KERNEL_WHAT, "/dev") == -1)
+		return -1;
+	if ((fd = open("/dev/shm", O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return 0;
+	g->items[g->n - 1].but_set = id_of(fd, &g->items[g->n - 1].but) != -1;
+	close(fd);
+	return 0;
+}
+
+/* Returns true for a file system that shows no files of anybody. */
+static bool
+guards_magic(int fd)
+{
+	static const unsigned long magics[] = {PROC_SUPER_MAGIC, SYSFS_MAGIC,
+	    DEVPTS_SUPER_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
+	    DEBUGFS_MAGIC, TRACEFS_MAGIC, SECURITYFS_MAGIC, BPF_FS_MAGIC,
+	    PSTOREFS_MAGIC, EFIVARFS_MAGIC, NSFS_MAGIC, SELINUX_MAGIC,
+	    HUGETLBFS_MAGIC, BINFMTFS_MAGIC, 0x62656570 /* configfs */,
+	    0x65735543 /* fusectl */, 0x19800202 /* mqueue */};
+	struct statfs sf;
+
+	if (fstatfs(fd, &sf) == -1)
+		return false;
+	for (size_t i = 0; i < nitems(magics); i++)
+		if ((unsigned long)sf.f_type == magics[i])
+			return true;
+	return false;
 }
 
 /* Guard all running sessions: run/ has a link to each of them. */
@@ -234,7 +280,8 @@ guards_init(struct guards *g, const struct paths *p, struct fault *fault)
 	    guards_add(g, GUARD_SELF, "your home directory", p->user_home) ==
 		-1 ||
 	    guards_add(g, GUARD_TREE, "IRONCURTAIN_HOME", p->home) == -1 ||
-	    guards_sockets(g) == -1 || guards_sessions(g, p->home) == -1)
+	    guards_kernel(g) == -1 || guards_sockets(g) == -1 ||
+	    guards_sessions(g, p->home) == -1)
 		return fault_errno(fault, "a directory that must stay hidden");
 	return 0;
 }
@@ -261,6 +308,9 @@ guards_check(const struct guards *g, int fd, const char *what, const char *path,
 		return fault_errno(fault, "%s %s", what, path);
 	if (g->own_set && id_eq(&chain[0], &g->own))
 		return 0;
+	if (guards_magic(fd))
+		return fault_set(fault, "%s %s: refused, because it is %s",
+		    what, path, KERNEL_WHAT);
 	/* Report the object's own name first, whatever else it contains. */
 	for (unsigned i = 0; i < g->n; i++) {
 		item = &g->items[i];
@@ -278,7 +328,9 @@ guards_check(const struct guards *g, int fd, const char *what, const char *path,
 				    what, path, item->what);
 		for (unsigned k = 1;
 		     item->kind == GUARD_TREE && k < (unsigned)n; k++)
-			if (id_eq(&chain[k], &item->ids[0]))
+			if (item->but_set && id_eq(&chain[k], &item->but))
+				break;
+			else if (id_eq(&chain[k], &item->ids[0]))
 				return fault_set(fault,
 				    "%s %s: refused, because it is inside %s",
 				    what, path, item->what);

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/small_file.h"
 #include "box/usage.h"
+#include "core/sup.h"
 #include "host/fdinfo.h"
 #include "host/inflight.h"
-#include "host/small_file.h"
-#include "sup.h"
 
 #define HOARD_WATCHES "/proc/sys/fs/epoll/max_user_watches"
 /* A share of this size is a reason to end the session. */

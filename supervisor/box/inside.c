@@ -7,7 +7,7 @@
 #include "box/inside.h"
 
 #include "box/view.h"
-#include "sup.h"
+#include "core/sup.h"
 
 /* Returns true for characters that files of agents may not hold in strings. */
 static bool
@@ -30,8 +30,8 @@ inside_choose(struct fault *fault)
 		sup.inside = path;
 	if (!sup.opt.same_path)
 		return 0;
-	if (view_taken(path) || view_below(path, "/home/agent") ||
-	    view_below("/home/agent", path))
+	if (view_taken(path) || paths_under(path, "/home/agent") ||
+	    paths_under("/home/agent", path))
 		return fault_set(fault,
 		    "workspace %s: the sandbox has a place of its own with "
 		    "this path. Start it without --workspace-path same",

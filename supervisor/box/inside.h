@@ -3,7 +3,7 @@
 #ifndef BOX_INSIDE_H
 #define BOX_INSIDE_H
 
-#include "config/fault.h"
+#include "base/fault.h"
 
 /* In every sandbox the workspace is here, whatever its other path is. */
 #define INSIDE_WORKSPACE "/workspace"

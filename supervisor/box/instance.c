@@ -6,7 +6,7 @@
  * decided here; the objects to bind are compared with those that were approved.
  * If an mcp-backd ends unasked, the session ends, as with any worker.
  */
-#include "sup.h"
+#include "core/sup.h"
 
 #include <sys/syscall.h>
 
@@ -20,9 +20,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
+#include "base/small_file.h"
 #include "common/log.h"
-#include "config/jsonfile.h"
-#include "host/small_file.h"
 
 /* Time for a server to exit after its input was closed. */
 #define INSTANCE_LEAVE_MS 500U
@@ -339,7 +339,8 @@ instance_hello(const struct child *c)
 	struct instance *i = instance_of(c);
 	struct msg_INSTANCE_BACK back = {.call = 0};
 	struct msg_INSTANCE_UP up = {.call = 0};
-	struct msg_SERVER_OUT out = {.sandboxed = 1};
+	struct msg_SERVER_OUT out = {.sandboxed = 1,
+	    .mask = sup.config.redact};
 	struct fault fault;
 
 	if (i == NULL || i->dropped)
@@ -352,6 +353,7 @@ instance_hello(const struct child *c)
 	}
 	i->up = true;
 	child_send(ROLE_PROXY, 0, MSG_INSTANCE_BACK, &back, -1);
+	known_send(ROLE_BACK, i->index);
 	child_send(ROLE_BACK, i->index, MSG_SERVER_OUT, &out, i->ours[1]);
 	out.which = 1;
 	child_send(ROLE_BACK, i->index, MSG_SERVER_OUT, &out, i->ours[2]);

@@ -4,7 +4,7 @@
  * following links, compared with what was approved, and bound by these
  * descriptors; the server's program; nothing else of the user's.
  */
-#include "sup.h"
+#include "core/sup.h"
 
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,9 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "box/locate_priv.h"
 #include "box/mounts.h"
-#include "config/jsonfile.h"
 
 #define MAX_WORDS 256U
 
@@ -90,6 +90,11 @@ object_apart(struct object *o, struct fault *fault)
 		return -1;
 	o->inside = o->kind == PROTO_OBJECT_NAME &&
 		    paths_within(o->fd, sup.workspace) == 1;
+	if (o->inside && o->writable && sup.read_only)
+		return fault_set(fault,
+		    "%s: refused, because the workspace is read-only in this "
+		    "session",
+		    o->path);
 	if (o->inside)
 		return 0;
 	if (paths_within(o->fd, sup.workspace) != 0 ||
@@ -172,7 +177,7 @@ object_denied(
 			continue;
 		in = paths_within(o->fd, fd);
 		close(fd);
-		if (in != 0 || view_below(o->path, list[i]))
+		if (in != 0 || paths_under(o->path, list[i]))
 			return fault_set(f, "%s: refused by %s of this server",
 			    o->path, key);
 	}
@@ -197,7 +202,7 @@ row_reached(const struct instance *i, const struct object *o)
 		if (p != o && !o->inside && o->kind == PROTO_OBJECT_NAME &&
 		    p->kind == PROTO_OBJECT_NAME && p->writable &&
 		    strlen(p->mount) < strlen(o->mount) &&
-		    view_below(o->mount, p->mount))
+		    paths_under(o->mount, p->mount))
 			return true;
 	}
 	return false;
@@ -306,7 +311,7 @@ names_view(const struct server_def *d, const char *arg)
 {
 	char **lists[] = {d->allow_read, d->allow_write};
 
-	if (view_below(arg, "/workspace"))
+	if (paths_under(arg, "/workspace"))
 		return true;
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; lists[k] != NULL && lists[k][i] != NULL; i++)
@@ -392,8 +397,10 @@ instance_view(
     const struct instance *i, struct view *v, char ***argv, struct fault *fault)
 {
 	const struct server *s = &sup.servers[i->of];
-	const struct view_how how = {
-	    &sup.guards, sup.workspace, sup.workspace_path};
+	const struct view_how how = {.guards = &sup.guards,
+	    .workspace = sup.workspace,
+	    .workspace_path = sup.workspace_path,
+	    .read_only = sup.read_only};
 	struct words w = {.n = 0};
 
 	if (objects_fit(i, s, fault) == -1)

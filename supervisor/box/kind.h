@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "config/fault.h"
+#include "base/fault.h"
 
 struct box_kind {
 	/* Find the agent's command: its name in the sandbox, allocated. */

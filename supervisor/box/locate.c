@@ -16,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "box/locate_priv.h"
-#include "config/config.h"
-#include "config/jsonfile.h"
+#include "files/config.h"
 
 /* `node [OPTION]... FILE`; a relative FILE is below l->base. */
 static int

@@ -7,8 +7,8 @@
 #ifndef LOCATE_H
 #define LOCATE_H
 
-#include "config/fault.h"
-#include "config/paths.h"
+#include "base/fault.h"
+#include "base/paths.h"
 
 #define LOCATE_MAX_TREES 8U
 

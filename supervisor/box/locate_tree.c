@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/jsonfile.h"
+#include "base/jsonfile.h"
 
 char *
 locate_real(const char *path)

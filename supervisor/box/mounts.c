@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/jsonfile.h"
+#include "base/jsonfile.h"
 
 static bool
 mounts_among(struct json_object *list, const char *const *names)
@@ -263,8 +263,8 @@ mounts_less(const struct mounts *ms, unsigned i, const char *server,
 	for (unsigned k = 0; k < i; k++) {
 		e = &ms->list[k];
 		if (e->allow || !mounts_concerns(e, server) ||
-		    (!view_below(m->within, e->within) &&
-			(e->real == NULL || !view_below(m->within, e->real))))
+		    (!paths_under(m->within, e->within) &&
+			(e->real == NULL || !paths_under(m->within, e->real))))
 			continue;
 		*reads &= !e->reads;
 		*writes &= !e->reads && !e->writes;
@@ -280,7 +280,7 @@ mounts_hide(struct view *v, const struct mount *m, const struct mount *e,
 	int fd, rv;
 
 	if (path == NULL || strcmp(path, m->within) == 0 ||
-	    !view_below(path, m->within))
+	    !paths_under(path, m->within))
 		return 0;
 	/* A missing directory cannot be hidden; nothing may create it. */
 	if ((fd = mounts_open(path, &why)) == -1)

@@ -11,7 +11,7 @@
 #include "box/view.h"
 #include "common/ipc/proto.h"
 #include "common/span.h"
-#include "config/servers.h"
+#include "files/servers.h"
 
 #define MOUNTS_MAX 50000U /* the maximum number of rules */
 

@@ -6,6 +6,8 @@
  */
 #include "box/orient.h"
 
+#include <sys/stat.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,29 +15,30 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "box/gitbox.h"
+#include "base/small_file.h"
+#include "box/clients/clients.h"
+#include "box/git/gitbox.h"
+#include "box/system/habits.h"
+#include "box/system/toolpath.h"
 #include "common/http/base64.h"
+#include "core/sup.h"
 #include "home/caches.h"
 #include "home/files.h"
 #include "home/project.h"
-#include "sup.h"
-
-#define ORIENT_PROXY "http://127.0.0.1:18080"
-#define ORIENT_CERT "/etc/ironcurtain/ca-cert.pem"
-#define ORIENT_BUNDLE "/etc/ironcurtain/ca-bundle.pem"
 
 /* The variables that are the same for every agent. */
 static const char *const orient_env[] = {"HOME=/home/agent", "USER=agent",
-    "LOGNAME=agent", "SHELL=/bin/sh", "TMPDIR=/tmp", "LANG=C.UTF-8",
-    "IRONCURTAIN=1", "HTTPS_PROXY=" ORIENT_PROXY, "HTTP_PROXY=" ORIENT_PROXY,
-    "https_proxy=" ORIENT_PROXY, "http_proxy=" ORIENT_PROXY,
-    "NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost",
-    "NODE_EXTRA_CA_CERTS=" ORIENT_CERT, "SSL_CERT_FILE=" ORIENT_BUNDLE,
-    "CURL_CA_BUNDLE=" ORIENT_BUNDLE, "GIT_SSL_CAINFO=" ORIENT_BUNDLE,
-    "PIP_CERT=" ORIENT_BUNDLE, "REQUESTS_CA_BUNDLE=" ORIENT_BUNDLE,
-    "CODEX_CA_CERTIFICATE=" ORIENT_BUNDLE, "AWS_CA_BUNDLE=" ORIENT_BUNDLE,
-    "CARGO_HTTP_CAINFO=" ORIENT_BUNDLE, "DENO_CERT=" ORIENT_CERT,
-    "UV_NATIVE_TLS=1"};
+    "LOGNAME=agent", "SHELL=/bin/sh", "TMPDIR=/tmp",
+    "IRONCURTAIN=1",
+    /*
+     * A sandbox has no signing key, and the workspace may belong to another
+     * user there: git must not fail because of that.
+     */
+    "GIT_CONFIG_COUNT=4", "GIT_CONFIG_KEY_0=commit.gpgSign",
+    "GIT_CONFIG_VALUE_0=false", "GIT_CONFIG_KEY_1=tag.gpgSign",
+    "GIT_CONFIG_VALUE_1=false", "GIT_CONFIG_KEY_2=push.gpgSign",
+    "GIT_CONFIG_VALUE_2=false", "GIT_CONFIG_KEY_3=safe.directory",
+    "GIT_CONFIG_VALUE_3=*"};
 
 /* Lines of 64 characters, as in PEM. */
 static void
@@ -89,24 +92,7 @@ orient_certificates(struct fault *fault)
 		rv = fault_errno(fault, "%s/orientation", sup.session.dir);
 	if (src != -1)
 		close(src);
-	return rv;
-}
-
-/* PATH: the bridge, the system, and the directories of the agent's program. */
-static char *
-orient_path(const struct program *p)
-{
-	struct buf b;
-	char *out;
-
-	buf_init(&b, 16384);
-	buf_adds(&b, "PATH=/opt/ironcurtain/bin:/usr/local/bin:/usr/bin:/bin:"
-		     "/usr/local/sbin:/usr/sbin:/sbin");
-	for (unsigned i = 1; p != NULL && i < p->ntrees; i++)
-		buf_printf(&b, ":%s/bin", p->trees[i]);
-	out = b.failed ? NULL : span_dup(buf_span(&b));
-	buf_free(&b);
-	return out;
+	return rv == 0 ? clients_files(fault) : -1;
 }
 
 static int
@@ -153,21 +139,80 @@ orient_terminal(char **env, size_t *n)
 	return orient_put(env, n, "COLORTERM", "truecolor");
 }
 
-/*
- * Let the agent commit as the user. A configuration that the agent wrote in an
- * earlier run of the session is kept.
- */
+#define ORIENT_GIT "/etc/ironcurtain/gitconfig"
+#define ORIENT_GIT_TEXT 65536U
+
+/* Begins the agent's own .gitconfig, which is its to change. */
+static const char orient_git_first[] =
+    "# This part of your git configuration is new at each start.\n"
+    "[include]\n\tpath = " ORIENT_GIT "\n";
+
+/* Returns the length of an identity that older versions wrote, or 0. */
+static size_t
+orient_git_old(const char *text)
+{
+	static const char *const lines[] = {
+	    "[user]\n", "\tname = \"", "\temail = \""};
+	const char *p = text;
+
+	for (size_t i = 0; i < nitems(lines); i++) {
+		if (strncmp(p, lines[i], strlen(lines[i])) != 0)
+			return 0;
+		p = strchr(p, '\n');
+		if (p == NULL)
+			return 0;
+		p++;
+	}
+	return (size_t)(p - text);
+}
+
+/* Have the agent's git read what it gets of the user's configuration. */
+static int
+orient_git_home(void)
+{
+	static char text[ORIENT_GIT_TEXT];
+	struct stat st;
+	struct buf b;
+	ssize_t n = 0;
+	int rv = 0;
+
+	if (sup.session.home == -1)
+		return 0;
+	if (fstatat(sup.session.home, ".gitconfig", &st,
+		AT_SYMLINK_NOFOLLOW) == 0 &&
+	    (!S_ISREG(st.st_mode) ||
+		(n = small_file_read(sup.session.home, ".gitconfig", text,
+		     sizeof(text))) < 0 ||
+		n == (ssize_t)sizeof(text) - 1 || st.st_size > n ||
+		strstr(text, ORIENT_GIT) != NULL))
+		return 0;
+	text[n] = '\0';
+	buf_init(&b, 2 * ORIENT_GIT_TEXT);
+	buf_adds(&b, orient_git_first);
+	buf_adds(&b, text + orient_git_old(text));
+	rv = b.failed ? -1
+		      : session_write(sup.session.home, ".gitconfig", 0600,
+			    buf_span(&b));
+	buf_free(&b);
+	return rv;
+}
+
+/* Write the parts of the user's git configuration that the agent gets. */
 static int
 orient_git(void)
 {
-	const char *identity = gitbox_identity();
+	const struct {
+		const char *name, *text;
+	} files[] = {{"gitconfig", gitbox_user.settings},
+	    {"gitignore", gitbox_user.ignore},
+	    {"gitattributes", gitbox_user.attributes}};
 
-	if (identity[0] == '\0' || sup.session.home == -1 ||
-	    faccessat(
-		sup.session.home, ".gitconfig", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		return 0;
-	return session_write(
-	    sup.session.home, ".gitconfig", 0600, span_str(identity));
+	for (size_t i = 0; i < nitems(files); i++)
+		if (session_write(sup.session.orientation, files[i].name, 0644,
+			span_str(files[i].text != NULL ? files[i].text : "")) ==
+		    -1)
+			return -1;
+	return orient_git_home();
 }
 
 /*
@@ -191,17 +236,46 @@ orient_provider(const struct provider *p, char **env, size_t *n)
 	return 0;
 }
 
+/* Add the variables of config.json, none of which is one of ours. */
+static int
+orient_own(char **env, size_t *n, struct fault *fault)
+{
+	size_t len;
+
+	if (sup.config.env == NULL)
+		return 0;
+	json_object_object_foreach(sup.config.env, name, val)
+	{
+		len = strlen(name);
+		for (size_t i = 0; i < *n; i++)
+			if (strncmp(env[i], name, len) == 0 &&
+			    env[i][len] == '=')
+				return fault_set_kind(fault, FAULT_CONFIG,
+				    "%s: env.%s: IronCurtain sets this "
+				    "variable itself in this session. Remove "
+				    "it",
+				    sup.config.file, name);
+		if (orient_put(env, n, name, json_object_get_string(val)) == -1)
+			return fault_errno(fault, "environment");
+	}
+	return 0;
+}
+
 int
 orient_environment(const struct program *p, char **env, struct fault *fault)
 {
 	const struct provider *pr;
 	size_t n = 0;
 
-	if ((env[n++] = orient_path(p)) == NULL)
+	if ((env[n++] = toolpath(p)) == NULL)
 		return fault_errno(fault, "environment");
 	for (size_t i = 0; i < nitems(orient_env); i++)
 		if ((env[n++] = strdup(orient_env[i])) == NULL)
 			return fault_errno(fault, "environment");
+	if (clients_environment(env, &n, ORIENT_MAX_ENV, fault) == -1 ||
+	    toolpath_environment(env, &n, ORIENT_MAX_ENV, fault) == -1 ||
+	    habits_environment(env[0], env, &n, ORIENT_MAX_ENV, fault) == -1)
+		return -1;
 	for (size_t i = 0; caches_env(i) != NULL; i++)
 		if ((env[n++] = strdup(caches_env(i))) == NULL)
 			return fault_errno(fault, "environment");
@@ -219,7 +293,7 @@ orient_environment(const struct program *p, char **env, struct fault *fault)
 	    adapter_env(&sup.adapter, &sup.providers, env, &n, ORIENT_MAX_ENV,
 		fault) == -1)
 		return -1;
-	return 0;
+	return orient_own(env, &n, fault);
 }
 
 /* Write the adapter's files. */

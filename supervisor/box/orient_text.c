@@ -13,9 +13,9 @@
 #include "budget/budget.h"
 #include "common/buf.h"
 #include "common/json/value.h"
-#include "domains.h"
+#include "core/sup.h"
 #include "home/caches.h"
-#include "sup.h"
+#include "start/domains.h"
 
 static void
 text_outcomes(struct buf *b)
@@ -41,15 +41,27 @@ text_outcomes(struct buf *b)
 static void
 text_places(struct buf *b)
 {
-	buf_printf(b,
-	    "You are in a sandbox of IronCurtain.\n\n"
-	    "Files: you may write below %s, which is the user's project%s, "
-	    "/home/agent, which is your home, and /tmp. The rest is "
-	    "read-only, and no other file of the user is visible here.\n\n"
+	const char *also =
+	    sup.opt.same_path ? " (and is at /workspace, too)" : "";
+
+	buf_adds(b, "You are in a sandbox of IronCurtain.\n\n");
+	if (sup.read_only)
+		buf_printf(b,
+		    "Files: %s is the user's project%s. It is read-only in "
+		    "this session, for you and for the tools: say what you "
+		    "would change, and do not try to change it. You may write "
+		    "below /home/agent, which is your home, and in /tmp. ",
+		    sup.inside, also);
+	else
+		buf_printf(b,
+		    "Files: you may write below %s, which is the user's "
+		    "project%s, /home/agent, which is your home, and /tmp. ",
+		    sup.inside, also);
+	buf_adds(b,
+	    "The rest is read-only, and no other file of the user is visible "
+	    "here.\n\n"
 	    "Tools: those of the MCP server \"ironcurtain\" act outside the "
-	    "sandbox; use them for all that you cannot do in here. ",
-	    sup.inside,
-	    sup.opt.same_path ? " (and is at /workspace, too)" : "");
+	    "sandbox; use them for all that you cannot do in here. ");
 }
 
 static void
@@ -82,6 +94,26 @@ text_network(struct buf *b)
 		    " If you need another one, name it and say why: the user "
 		    "can open it for the next session.");
 	buf_addc(b, '\n');
+}
+
+/* Services by name: an agent that knows them looks for no other way. */
+static void
+text_services(struct buf *b)
+{
+	const struct config_service *s;
+
+	if (!sup.services)
+		return;
+	buf_adds(b, "\nServices of the user's machine that you may use: ");
+	for (unsigned i = 0; i < sup.config.nservices; i++) {
+		s = &sup.config.services[i];
+		buf_printf(b, "%s%s at localhost:%u (also %s:%u)",
+		    i == 0 ? "" : ", ", s->name, s->port, s->name, s->port);
+	}
+	buf_adds(b,
+	    ". They are real and not part of the sandbox: what you change "
+	    "there stays. If a connection is closed at once, the service does "
+	    "not run: say so, and do not start one in its place.\n");
 }
 
 /* Begin a list, or add the next item. */
@@ -178,6 +210,7 @@ orient_compose(struct fault *fault)
 	text_outcomes(&b);
 	if (sup.opt.runtime != RUNTIME_NONE)
 		text_network(&b);
+	text_services(&b);
 	text_limits(&b);
 	rv = span_copy(
 	    buf_span(&b), ps->orientation, sizeof(ps->orientation));

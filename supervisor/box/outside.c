@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_put.h"
 #include "box/breakout.h"
-#include "json_put.h"
-#include "sup.h"
+#include "core/sup.h"
 
 /* How long the exit of a process may take, once it has begun. */
 #define OUTSIDE_GONE_MS 500

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/read_until.h"
+#include "base/small_file.h"
 #include "box/box.h"
 #include "common/log.h"
-#include "host/read_until.h"
-#include "host/small_file.h"
 
 #define PROBE_MS 10000
 

@@ -3,7 +3,7 @@
 #ifndef BOX_PROBE_H
 #define BOX_PROBE_H
 
-#include "config/fault.h"
+#include "base/fault.h"
 
 /*
  * Make an agent's sandbox without an agent, and end it. Returns 0, or -1 with

@@ -17,8 +17,9 @@
 #include "box/breakout.h"
 #include "box/bridge.h"
 #include "box/cgroup/group.h"
-#include "box/engine/engine.h"
-#include "box/engine/sidecar.h"
+#include "box/containers/engine.h"
+#include "box/containers/sidecar.h"
+#include "box/system/hosts.h"
 #include "box/kind.h"
 #include "box/locate_priv.h"
 #include "box/oom.h"
@@ -26,18 +27,20 @@
 #include "box/sandbox.h"
 #include "box/sandbox_log.h"
 #include "box/timeup.h"
-#include "clone.h"
+#include "common/wordlist.h"
+#include "start/clone.h"
 #include "budget/budget.h"
-#include "config/jsonfile.h"
+#include "base/jsonfile.h"
 #include "conversation/conversation.h"
 #include "relay/link.h"
 #include "relay/publish.h"
-#include "sup.h"
+#include "core/sup.h"
 
 /* By then a signal that ended the agent has also arrived here. */
 #define RUNTIME_SIGNAL_MS 200U
 /* A sandbox ends so soon after its ic-bridge, even on a busy machine. */
 #define RUNTIME_UNLINKED_MS 20000U
+#define RUNTIME_WORDS 32U
 
 static struct {
 	const struct box_kind *kind;
@@ -53,12 +56,14 @@ static struct {
 static int
 runtime_argv(char *const *args, const char *inside, struct fault *fault)
 {
-	const char *before[20] = {SANDBOX_BRIDGE, "run"}, *options[4];
+	const char *list[RUNTIME_WORDS];
+	struct wordlist before = WORDLIST_IN(list);
 	const bool container = runtime_env.kind == &box_engine_kind;
 	char limits[96], ports[PUBLISH_PORTS_TEXT];
+	char services[HOSTS_PORTS_TEXT];
 	struct limits inside_limits = sup.config.limits;
 	char *filled[ADAPTER_MAX_ARGS + 1] = {NULL};
-	size_t n = 0, k = 2;
+	size_t n = 0;
 	int rv = 0;
 
 	for (; sup.opt.command == NULL && args != NULL && args[n] != NULL;
@@ -67,36 +72,40 @@ runtime_argv(char *const *args, const char *inside, struct fault *fault)
 		if (filled[n] == NULL)
 			rv = fault_errno(fault, "agent");
 	}
-	link_bridge_options(options);
-	for (const char **o = options; *o != NULL; o++)
-		before[k++] = *o;
-	before[k++] = "--limits";
+	wordlist_all(
+	    &before, (const char *const[]){SANDBOX_BRIDGE, "run", NULL});
+	link_bridge_options(&before);
+	wordlist_add(&before, "--limits");
 	/* A container of Docker shares the numbers of its users with us. */
 	/* Podman counts ic-bridge too, which is none of the agent's. */
 	if (sup.opt.runtime == RUNTIME_PODMAN && inside_limits.processes != 0)
 		inside_limits.processes++;
-	before[k++] = limits_option(&inside_limits,
-	    sup.opt.runtime != RUNTIME_DOCKER, limits, sizeof(limits));
-	for (const char *const *o = engine_bridge_options;
-	     container && *o != NULL; o++)
-		before[k++] = *o;
+	wordlist_add(&before,
+	    limits_option(&inside_limits, sup.opt.runtime != RUNTIME_DOCKER,
+		limits, sizeof(limits)));
+	if (container)
+		wordlist_all(&before, engine_bridge_options);
 	if (sup.opt.npublish != 0) {
-		before[k++] = "--publish";
-		before[k++] = publish_ports(ports);
+		wordlist_add(&before, "--publish");
+		wordlist_add(&before, publish_ports(ports));
 	}
-	before[k++] = "--supervised";
+	if (sup.services) {
+		wordlist_add(&before, "--services");
+		wordlist_add(&before, hosts_ports(services));
+	}
+	wordlist_add(&before, "--supervised");
 	if (sup.opt.conversation)
-		before[k++] = "--turns";
-	before[k++] = "/run/ironcurtain";
+		wordlist_add(&before, "--turns");
+	wordlist_add(&before, "/run/ironcurtain");
 	if (!sup.opt.conversation) {
-		before[k++] = "--";
-		before[k++] = inside;
+		wordlist_add(&before, "--");
+		wordlist_add(&before, inside);
 	}
-	if (rv == 0)
+	if (rv == 0 && wordlist_end(&before) != NULL)
 		runtime_env.argv = locate_argv(
-		    before, sup.opt.conversation      ? filled + n
-			    : sup.opt.command != NULL ? sup.opt.command + 1
-						      : filled);
+		    list, sup.opt.conversation      ? filled + n
+			  : sup.opt.command != NULL ? sup.opt.command + 1
+						    : filled);
 	for (size_t i = 0; i < n; i++)
 		free(filled[i]);
 	if (rv == 0 && runtime_env.argv == NULL)

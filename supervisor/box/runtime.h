@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "config/fault.h"
+#include "base/fault.h"
 
 /* Find the agent's program and compose its command and environment. */
 int runtime_prepare(struct fault *);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "box/sandbox.h"
 
-#include "sup.h"
+#include "core/sup.h"
 
 struct sandbox sandbox;
 

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "config/fault.h"
+#include "base/fault.h"
 
 /* ic-bridge's place in every sandbox. */
 #define SANDBOX_BRIDGE "/opt/ironcurtain/bin/ic-bridge"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "sup.h"
+#include "core/sup.h"
 
 #define SANDBOX_LOG_LINES 20U
 

@@ -3,7 +3,7 @@
 #ifndef SANDBOX_LOG_H
 #define SANDBOX_LOG_H
 
-#include "config/fault.h"
+#include "base/fault.h"
 
 /*
  * Open the log. *theirs is their standard output and error; the caller closes

@@ -4,7 +4,7 @@
  * mcp-backd the other two. A server that cannot be started fails its own calls,
  * never the session.
  */
-#include "sup.h"
+#include "core/sup.h"
 
 #include <sys/syscall.h>
 
@@ -16,11 +16,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "box/gitbox.h"
+#include "base/jsonfile.h"
+#include "box/git/gitbox.h"
 #include "box/locate_priv.h"
 #include "box/mounts.h"
-#include "config/jsonfile.h"
-#include "control/control.h"
+#include "box/server_led.h"
+#include "box/server_plain.h"
+#include "hub/control.h"
 
 /*
  * Warnings, shown once the policy is in force: a bad policy has its own error.
@@ -77,44 +79,25 @@ server_mounts(const struct view_how *how, struct fault *fault)
 	return rv;
 }
 
-/*
- * A server without a sandbox runs as the user: its program, and the files that
- * belong to it, must be out of the agent's reach.
- */
-static int
-servers_plain(struct fault *fault)
+/* Leave a server out whose code an agent could choose, and say so. */
+static bool
+server_left_out(struct server *s)
 {
-	const char *place;
-	struct server *s;
-	char what[96];
-
-	for (unsigned i = 0; i < sup.nservers; i++) {
-		s = &sup.servers[i];
-		if (!s->usable || s->def->sandboxed)
-			continue;
-		snprintf(what, sizeof(what), "server %s", s->def->name);
-		if (host_find(&s->host, what, s->program.path, fault) == -1)
-			return -1;
-		for (unsigned k = 0; k < s->program.ntrees; k++) {
-			place = places_of(
-			    &sup.host.places, s->program.trees[k], NULL);
-			if (place != NULL)
-				return fault_set(fault,
-				    "%s: %s is refused: the agent can write "
-				    "%s, and the server runs without its "
-				    "sandbox",
-				    what, s->program.trees[k], place);
-		}
-	}
-	return 0;
+	if (!server_led(s, s->text, sizeof(s->text)))
+		return false;
+	s->usable = false;
+	sup_warn("server %s is %s", s->def->name, s->text);
+	return true;
 }
 
 /* Find programs, open and check views, before anything starts. */
 int
 servers_prepare(struct fault *fault)
 {
-	const struct view_how how = {
-	    &sup.guards, sup.workspace, sup.workspace_path};
+	struct view_how how = {.guards = &sup.guards,
+	    .workspace = sup.workspace,
+	    .workspace_path = sup.workspace_path,
+	    .read_only = sup.read_only};
 	struct locate l = {.paths = &sup.paths, .path_env = sup.host.path};
 	char *base;
 	struct server *s;
@@ -138,8 +121,11 @@ servers_prepare(struct fault *fault)
 			 * Report it when the server is used; the others work.
 			 */
 			strlcpy(s->text, fault->text, sizeof(s->text));
-		} else if (view_open(&s->view, &how, s->def, &s->program,
-			       fault) == -1) {
+		} else if (server_left_out(s)) {
+			/* Its view is not even opened. */
+		} else if (how.bare = !server_bears(s->def),
+		    view_open(&s->view, &how, s->def, &s->program, fault) ==
+			-1) {
 			/* The user must correct a view that is not allowed. */
 			free(base);
 			return -1;
@@ -152,11 +138,20 @@ servers_prepare(struct fault *fault)
 	if (server_mounts(&how, fault) == -1)
 		return -1;
 	for (unsigned i = 0; i < sup.nservers; i++)
+		if (view_withhold(&sup.servers[i].view, &how) == -1)
+			return fault_errno(fault,
+			    "server %s: the workspace cannot be made read-only "
+			    "in its view", sup.servers[i].def->name);
+	for (unsigned i = 0; i < sup.nservers; i++)
 		if (sup.servers[i].usable && sup.servers[i].def->sandboxed &&
 		    host_add_view(&sup.servers[i].view, fault) == -1)
 			return -1;
+	for (unsigned i = 0; i < sup.nservers; i++)
+		if (sup.servers[i].usable && server_left_out(&sup.servers[i]))
+			view_close(&sup.servers[i].view);
 	if (host_refuse_sockets(fault) == -1 || host_resolve(fault) == -1 ||
-	    servers_plain(fault) == -1)
+	    host_command_notify(fault) == -1 ||
+	    server_plain_prepare(fault) == -1)
 		return -1;
 	return gitbox_prepare(fault);
 }
@@ -210,38 +205,6 @@ server_pipe(int *ours, int *theirs, bool we_write)
 	return fcntl(*ours, F_SETFL, O_NONBLOCK);
 }
 
-static int
-server_spawn_plain(struct server *s, const int stdio[3], struct fault *fault)
-{
-	/*
-	 * Run in /, like everything that runs as the user: many programs load
-	 * code from their working directory.
-	 */
-	struct spawn sp = {.argv = s->program.argv, .nfds = 3, .session = true};
-	char *base[4], **env;
-	int rv;
-
-	if (asprintf(&base[0], "PATH=%s", sup.host.path) == -1)
-		return fault_errno(fault, "environment");
-	if (asprintf(&base[1], "HOME=%s", sup.paths.user_home) == -1) {
-		free(base[0]);
-		return fault_errno(fault, "environment");
-	}
-	base[2] = NULL;
-	env = locate_argv((const char *const *)(uintptr_t)base, s->def->env);
-	free(base[0]);
-	free(base[1]);
-	if (env == NULL)
-		return fault_errno(fault, "environment");
-	sp.envp = env;
-	memcpy(sp.fds, stdio, 3 * sizeof(int));
-	rv = host_program_start(&s->host, &sup.host.places, &sp, &s->sp);
-	if (rv == -1)
-		fault_errno(fault, "%s", s->program.path);
-	jsonfile_strings_free(env);
-	return rv;
-}
-
 static void
 server_close_theirs(struct server *s)
 {
@@ -258,7 +221,8 @@ server_pipes(unsigned i, struct fault *fault)
 {
 	struct server *s = &sup.servers[i];
 	struct msg_SERVER_STDIN in = {.server = (uint16_t)i};
-	struct msg_SERVER_OUT out = {.sandboxed = s->def->sandboxed};
+	struct msg_SERVER_OUT out = {.sandboxed = s->def->sandboxed,
+	    .mask = sup.config.redact};
 	int ours[3] = {-1, -1, -1};
 
 	for (size_t k = 0; k < 3; k++) {
@@ -300,7 +264,7 @@ server_spawn(struct server *s, struct fault *fault)
 		rv = server_spawn_box(s, s->def, &s->view, s->program.argv,
 		    s->theirs, &s->sp, fault);
 	else
-		rv = server_spawn_plain(s, s->theirs, fault);
+		rv = server_plain_spawn(s, s->theirs, fault);
 	if (rv == 0 && spawn_check(&s->sp) == -1)
 		rv = fault_errno(fault, "%s%s",
 		    s->def->sandboxed ? "bwrap" : s->program.path,
@@ -323,7 +287,9 @@ server_begin(struct server *s)
 
 	s->again = false;
 	s->restarts++;
-	if (server_pipes(i, &fault) == -1 || server_spawn(s, &fault) == -1)
+	/* An agent of a session that began later may write there by now. */
+	if (server_led(s, fault.text, sizeof(fault.text)) ||
+	    server_pipes(i, &fault) == -1 || server_spawn(s, &fault) == -1)
 		server_fail(i, fault.text);
 	server_close_theirs(s);
 }

@@ -3,7 +3,7 @@
  * The sandbox of an MCP server: its view, its environment, its way to the
  * network if it has one, and the limits that ic-bridge sets inside.
  */
-#include "sup.h"
+#include "core/sup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,10 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "box/cgroup/group.h"
-#include "box/gitbox.h"
+#include "box/git/gitbox.h"
 #include "box/locate_priv.h"
-#include "config/jsonfile.h"
+#include "box/server_led.h"
 
 #define SERVER_PATH                                                            \
 	"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:"                   \
@@ -182,11 +183,13 @@ server_spawn_box(const struct server *s, const struct server_def *d,
     struct spawned *out, struct fault *fault)
 {
 	char **argv, who[80];
+	struct limits limits;
 	struct box b;
 	int rv;
 
-	box_init(&b, s->program.ours ? FILTER_OURS : FILTER_SERVER,
-	    &sup.config.limits);
+	limits_server(&sup.config.limits, &limits);
+	box_init(
+	    &b, s->program.ours ? FILTER_OURS : FILTER_SERVER, &limits);
 	if (((!s->program.ours || s->def->egress != NULL) &&
 		server_bind_bridge(&b, fault) == -1) ||
 	    (s->def->egress != NULL &&
@@ -208,8 +211,7 @@ server_spawn_box(const struct server *s, const struct server_def *d,
 	box_setenv(&b, "LANG", "C.UTF-8");
 	server_setenv(s, d, &b);
 	/* Programs read files of their directory (.env): not the agent's. */
-	box_args(&b, "--chdir",
-	    d->workspace && !gitbox_wants(d) ? "/workspace" : "/", NULL);
+	box_args(&b, "--chdir", server_directory(s, d), NULL);
 	snprintf(who, sizeof(who), "MCP server %.64s", s->def->name);
 	b.group = group_server(who);
 	argv = server_argv(s, args);

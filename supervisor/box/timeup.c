@@ -17,7 +17,7 @@
 
 #include "box/bridge.h"
 #include "box/sandbox.h"
-#include "sup.h"
+#include "core/sup.h"
 
 #define TIMEUP_MS 5000U
 

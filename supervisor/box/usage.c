@@ -16,7 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/small_file.h"
+#include "base/small_file.h"
+#include "box/memfds.h"
 
 /* More than any useful limit of processes. */
 #define USAGE_PROCESSES 4096U
@@ -128,11 +129,49 @@ tmpfs_used(pid_t pid, const char *dir, bool *full)
 	return (uint64_t)(v.f_blocks - v.f_bfree) * v.f_frsize;
 }
 
+/* Returns how many pseudo-terminals the sandbox has. */
+static unsigned
+ptys(pid_t pid)
+{
+	char path[64];
+	struct dirent *e;
+	unsigned n = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/root/dev/pts", (int)pid);
+	if (pid == 0 || (d = opendir(path)) == NULL)
+		return 0;
+	while ((e = readdir(d)) != NULL)
+		n += e->d_name[0] >= '0' && e->d_name[0] <= '9';
+	closedir(d);
+	return n;
+}
+
+/* Let the kernel end this process first when memory runs out. */
+static void
+end_first(pid_t pid)
+{
+	static const char want[] = "1000";
+	char path[64], text[8];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int)pid);
+	if ((fd = open(path, O_RDWR | O_CLOEXEC)) == -1)
+		return;
+	n = read(fd, text, sizeof(text));
+	if (n > 0 && (n < 4 || memcmp(text, want, 4) != 0))
+		/* It may have ended. */
+		n = pwrite(fd, want, sizeof(want) - 1, 0);
+	close(fd);
+}
+
 struct count {
 	struct usage u;
 	pid_t root;   /* bubblewrap itself, outside the sandbox */
 	pid_t inside; /* one inside the sandbox; 0: none */
-	uint64_t exact;
+	uint64_t anon, shmem;
+	struct memfds memfds;
 };
 
 static void
@@ -141,12 +180,15 @@ count_status(pid_t pid, const char *text, void *arg)
 	struct count *c = arg;
 
 	c->inside = pid != c->root ? pid : 0;
-	if (pid != c->root)
+	if (pid != c->root) {
 		c->u.processes += (unsigned)proc_number(text, "\nThreads:");
-	c->u.memory += (proc_number(text, "\nRssAnon:") +
-			   proc_number(text, "\nRssShmem:") +
-			   proc_number(text, "\nVmSwap:"))
-		       << 10;
+		end_first(pid);
+	}
+	c->u.memory +=
+	    (proc_number(text, "\nRssAnon:") +
+		proc_number(text, "\nRssShmem:") +
+		proc_number(text, "\nVmPTE:") + proc_number(text, "\nVmSwap:"))
+	    << 10;
 }
 
 static void
@@ -156,14 +198,16 @@ count_exact(pid_t pid, const char *status, void *arg)
 	char text[4096];
 
 	c->inside = pid != c->root ? pid : 0;
+	memfds_add(&c->memfds, pid);
 	if (!proc_read(pid, "smaps_rollup", text, sizeof(text))) {
 		count_status(pid, status, c);
 		return;
 	}
-	c->exact += (proc_number(text, "\nPss_Anon:") +
-			proc_number(text, "\nPss_Shmem:") +
-			proc_number(text, "\nSwapPss:"))
-		    << 10;
+	c->anon += (proc_number(text, "\nPss_Anon:") +
+		       proc_number(status, "\nVmPTE:") +
+		       proc_number(text, "\nSwapPss:"))
+		   << 10;
+	c->shmem += proc_number(text, "\nPss_Shmem:") << 10;
 }
 
 void
@@ -174,16 +218,37 @@ usage_read(pid_t root, struct usage *u)
 	usage_each(root, count_status, &c);
 	c.u.memory += tmpfs_used(c.inside, "/tmp", &c.u.tmp_full);
 	c.u.memory += tmpfs_used(c.inside, "/dev/shm", &c.u.shm_full);
+	c.u.ptys = ptys(c.inside);
 	*u = c.u;
+}
+
+static void
+count_memfds(pid_t pid, const char *status, void *arg)
+{
+	(void)status;
+	memfds_add(arg, pid);
+}
+
+uint64_t
+usage_memfds(pid_t root)
+{
+	struct memfds m;
+
+	memfds_begin(&m);
+	usage_each(root, count_memfds, &m);
+	return memfds_end(&m);
 }
 
 uint64_t
 usage_exact(pid_t root)
 {
 	struct count c = {.root = root};
+	uint64_t memfds;
 
+	memfds_begin(&c.memfds);
 	usage_each(root, count_exact, &c);
-	return c.exact + c.u.memory +
+	memfds = memfds_end(&c.memfds);
+	return c.anon + (memfds > c.shmem ? memfds : c.shmem) + c.u.memory +
 	       tmpfs_used(c.inside, "/tmp", &c.u.tmp_full) +
 	       tmpfs_used(c.inside, "/dev/shm", &c.u.shm_full);
 }

@@ -13,22 +13,31 @@
 #include <stdint.h>
 
 struct usage {
-	uint64_t memory; /* bytes, without page cache */
+	uint64_t memory;    /* bytes, without page cache */
 	unsigned processes; /* includes threads, but not those of `root` */
 	bool tmp_full, shm_full;
+	unsigned ptys; /* in the sandbox's /dev/pts */
 };
 
-/* Call `each` for `root` and all its descendants, with the text of its status. */
+/* Call `each` for `root` and all its descendants, with the text of its status.
+ */
 typedef void usage_each_fn(pid_t, const char *status, void *);
 void usage_each(pid_t root, usage_each_fn *, void *);
 /*
  * Measure `root` and all its descendants. Memory shared by several processes is
  * counted for each of them, unlike in usage_exact(). A process that ends
- * meanwhile is not counted.
+ * meanwhile is not counted. Each one that lowered its oom_score_adj, which
+ * needs no right, gets the value of the sandbox again.
  */
 void usage_read(pid_t root, struct usage *);
-/* Returns the memory with each shared page counted once. This is slow. */
+/*
+ * Returns the memory with each shared page counted once, and that of memfds. Of
+ * these and other shared memory the larger one counts, since memfds may be
+ * mapped. This is slow.
+ */
 uint64_t usage_exact(pid_t root);
+/* Returns the bytes in memfds that `root` and its descendants have open. */
+uint64_t usage_memfds(pid_t root);
 
 #define TREE_DEPTH 256U
 

@@ -14,80 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "box/locate_priv.h"
 #include "common/log.h"
-#include "config/jsonfile.h"
-
-char *
-view_clean(const char *path)
-{
-	char *out, *o;
-	size_t n;
-
-	if (path[0] != '/' || (out = malloc(strlen(path) + 2)) == NULL) {
-		if (path[0] != '/')
-			errno = EINVAL;
-		return NULL;
-	}
-	o = out;
-	while (*path != '\0') {
-		path += strspn(path, "/");
-		n = strcspn(path, "/");
-		if (n == 0)
-			break;
-		if ((n == 1 && path[0] == '.') ||
-		    (n == 2 && path[0] == '.' && path[1] == '.')) {
-			free(out);
-			errno = EINVAL;
-			return NULL;
-		}
-		*o++ = '/';
-		memcpy(o, path, n);
-		o += n;
-		path += n;
-	}
-	if (o == out)
-		*o++ = '/';
-	*o = '\0';
-	return out;
-}
-
-bool
-view_below(const char *path, const char *dir)
-{
-	size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
-
-	return strncmp(path, dir, n) == 0 &&
-	       (path[n] == '/' || path[n] == '\0');
-}
-
-bool
-view_taken_tree(const char *path)
-{
-	static const char *const trees[] = {"/proc", "/dev", "/sys",
-	    "/workspace", "/run/ironcurtain", "/etc/ironcurtain", "/opt/agent",
-	    "/opt/ironcurtain"};
-
-	for (size_t i = 0; i < nitems(trees); i++)
-		if (view_below(path, trees[i]))
-			return true;
-	return false;
-}
-
-/* Returns true for places in the sandbox that are its own. */
-bool
-view_taken(const char *path)
-{
-	static const char *const dirs[] = {"/", "/tmp", "/usr", "/etc", "/bin",
-	    "/sbin", "/lib", "/lib64", "/run", "/var", "/opt"};
-
-	if (view_taken_tree(path))
-		return true;
-	for (size_t i = 0; i < nitems(dirs); i++)
-		if (strcmp(path, dirs[i]) == 0)
-			return true;
-	return false;
-}
 
 int
 view_put(struct view *v, const char *path, const char *host, int fd,
@@ -183,7 +112,7 @@ view_tree(struct view *v, const struct view_how *how, const char *what,
 	v->trees[v->ntrees++] = fd;
 	if (guards_check(how->guards, fd, what, path, fault) == -1)
 		return -1;
-	if (paths_within(fd, how->workspace) != 0)
+	if (!how->bare && paths_within(fd, how->workspace) != 0)
 		return fault_set(fault,
 		    "%s %s: refused, because it is in the workspace, where the "
 		    "agent can change it",
@@ -268,7 +197,7 @@ view_open(struct view *v, const struct view_how *how,
 	if (view_open_program(v, how, d, p, fault) == -1)
 		return -1;
 	if (d->workspace && view_put(v, "/workspace", how->workspace_path,
-				how->workspace, PROTO_VIEW_WRITE) == -1) {
+				how->workspace, how->read_only ? PROTO_VIEW_READ : PROTO_VIEW_WRITE) == -1) {
 		fault_errno(fault, "server %s: workspace", d->name);
 		goto bad;
 	}
@@ -288,6 +217,49 @@ view_open(struct view *v, const struct view_how *how,
 bad:
 	view_close(v);
 	return -1;
+}
+
+/* Cover the workspace in a writable row that contains it. */
+static int
+view_cover(struct view *v, const struct view_how *how, unsigned i)
+{
+	const struct view_row *r = &v->rows[i];
+	const size_t n = strcmp(r->host, "/") == 0 ? 0 : strlen(r->host);
+	char *path;
+	int rv;
+
+	if (!paths_under(how->workspace_path, n == 0 ? "" : r->host)) {
+		errno = EXDEV;
+		return -1;
+	}
+	if (asprintf(&path, "%s%s", n == 0 ? "" : r->path,
+		how->workspace_path + n) == -1)
+		return -1;
+	rv = view_put(v, path, how->workspace_path, how->workspace,
+	    PROTO_VIEW_READ);
+	free(path);
+	return rv;
+}
+
+int
+view_withhold(struct view *v, const struct view_how *how)
+{
+	int in, around;
+
+	for (unsigned i = 0; how->read_only && i < v->nrows; i++) {
+		if (v->rows[i].kind != PROTO_VIEW_WRITE)
+			continue;
+		in = paths_within(v->rows[i].fd, how->workspace);
+		around = paths_within(how->workspace, v->rows[i].fd);
+		if (in == -1 || around == -1)
+			return -1;
+		/* The new row is longer, and so stands behind this one. */
+		if (in == 1)
+			v->rows[i].kind = PROTO_VIEW_READ;
+		else if (around == 1 && view_cover(v, how, i) == -1)
+			return -1;
+	}
+	return 0;
 }
 
 /* Append one part of the description, if there is room for it. */
@@ -358,7 +330,7 @@ view_hide(const struct view *v, const char *name, struct box *b)
 	bool shown = false;
 
 	for (unsigned i = 0; i < v->nrows; i++)
-		if (view_below(name, v->rows[i].path))
+		if (paths_under(name, v->rows[i].path))
 			shown = true;
 	if (!shown || stat(name, &st) == -1)
 		return;
@@ -382,7 +354,7 @@ view_roots(const struct view *v, struct program *p)
 			     !S_ISDIR(st.st_mode);
 
 		for (char **a = p->argv + 1; !known && *a != NULL; a++)
-			known = view_below(v->rows[i].path, *a);
+			known = paths_under(v->rows[i].path, *a);
 		if (!known)
 			roots[n++] = v->rows[i].path;
 	}
@@ -409,12 +381,28 @@ view_bind_row(const struct view_row *r, struct box *b)
 		box_data(b, r->path, SPAN(""));
 }
 
+/* Make room for the rows below /etc that the copy of /etc does not have. */
+static void
+view_etc(const struct view *v, struct box *b)
+{
+	const char *paths[VIEW_MAX_ROWS];
+	size_t n = 0;
+
+	for (unsigned i = 0; i < v->nrows; i++)
+		if (paths_under(v->rows[i].path, "/etc") &&
+		    !box_etc_has(v->rows[i].path))
+			paths[n++] = v->rows[i].path;
+	if (n != 0)
+		box_etc_room(b, paths, n);
+}
+
 void
 view_bind(const struct view *v, const struct server_def *d,
     const struct program *p, struct box *b)
 {
 	const struct view_row *r;
 
+	view_etc(v, b);
 	for (unsigned i = 0; i < v->ntrees; i++)
 		box_bind(b, v->trees[i], p->trees[i], false);
 	for (unsigned i = 0; i < v->nrows; i++)
@@ -424,7 +412,7 @@ view_bind(const struct view *v, const struct server_def *d,
 		for (unsigned k = 0; k < v->nrows; k++) {
 			r = &v->rows[k];
 			if (r->kind == PROTO_VIEW_WRITE &&
-			    view_below(d->deny_write[i], r->path) &&
+			    paths_under(d->deny_write[i], r->path) &&
 			    access(d->deny_write[i], F_OK) == 0) {
 				box_bind_path(b, d->deny_write[i],
 				    d->deny_write[i], false);

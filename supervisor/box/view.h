@@ -7,10 +7,10 @@
 #ifndef VIEW_H
 #define VIEW_H
 
+#include "base/paths.h"
 #include "box/box.h"
 #include "box/locate.h"
-#include "config/paths.h"
-#include "config/servers.h"
+#include "files/servers.h"
 
 #define VIEW_MAX_ROWS 40U
 
@@ -34,6 +34,9 @@ struct view_how {
 	int workspace; /* O_PATH */
 	const char *workspace_path;
 	bool directories; /* leave out files that rules allow */
+	bool read_only;   /* the workspace is */
+	bool bare;        /* the program may be in the workspace: the server has
+			     nothing else (server_led.h) */
 };
 
 /* Open and check everything that the server may see. */
@@ -53,6 +56,11 @@ int view_open_program(struct view *, const struct view_how *,
  */
 int view_open_read(struct view *, const struct view_how *,
     const struct server_def *, const struct program *, struct fault *);
+/*
+ * If the workspace is read-only, let no row of the finished view make it or a
+ * part of it writable. Returns 0, or -1 with errno.
+ */
+int view_withhold(struct view *, const struct view_how *);
 /* Bind the whole view in a sandbox. */
 void view_bind(const struct view *, const struct server_def *,
     const struct program *, struct box *);
@@ -70,8 +78,6 @@ void view_ruled(struct view *, const char *path);
  */
 void view_tell(
     const struct view *, const struct server_def *, char *dst, size_t cap);
-/* Returns true if `path` is `dir` or below it. Neither has . or .. */
-bool view_below(const char *path, const char *dir);
 /* Returns true if the sandbox has something of its own at this path. */
 bool view_taken(const char *path);
 /* Returns true if it has something at this path or anywhere below. */

@@ -20,20 +20,25 @@
 #include "box/oom.h"
 #include "box/sandbox.h"
 #include "box/usage.h"
-#include "sup.h"
+#include "core/sup.h"
 
 #define LOOK_MS 1000U
 #define LOOK_FULLER_MS 400U /* above a quarter of the memory */
 #define LOOK_FULL_MS 100U   /* above a half */
 #define HOME_MS 10000U      /* between counts of the home directory */
 #define HOME_ENTRIES 2000U  /* counted in each check */
+#define MEMFDS_MS 2000U     /* between looks at descriptors */
+/* The machine has 4096 by default, a quarter of them for its administrator. */
+#define MAX_PTYS 1024U
 #define MIB 1048576ULL
 
 static struct {
 	struct loop_timer timer;
 	struct tree home;
 	uint64_t home_at; /* loop_now() of the next count */
-	uint64_t free;    /* bytes of the disk that must stay free */
+	uint64_t memfds_at,
+	    memfds;    /* likewise, and the agent's bytes in them */
+	uint64_t free; /* bytes of the disk that must stay free */
 	bool told_processes, told_tmp, told_shm, told_memory;
 	unsigned killed; /* by the kernel, before this turn */
 } watcher_env;
@@ -96,6 +101,19 @@ killed(void)
 	return oom_killed() + group_agent_killed();
 }
 
+/* Returns the memory of the agent's memfds, which are looked at more rarely. */
+static uint64_t
+look_memfds(pid_t root)
+{
+	const uint64_t now = loop_now(&sup.loop);
+
+	if (now >= watcher_env.memfds_at) {
+		watcher_env.memfds_at = now + MEMFDS_MS;
+		watcher_env.memfds = usage_memfds(root);
+	}
+	return watcher_env.memfds;
+}
+
 static void
 look_agent(unsigned *ms)
 {
@@ -106,7 +124,14 @@ look_agent(unsigned *ms)
 	if (root == 0 || sup.agent_ended)
 		return;
 	usage_read(root, &u);
+	if (l->memory_mb != 0 && !l->memory_forced)
+		u.memory += look_memfds(root);
 	sooner(ms, u.memory, l->memory_mb * MIB);
+	if (u.ptys > MAX_PTYS)
+		end_over("the agent has opened %u pseudo-terminals, which all "
+			 "programs of the machine share "
+			 "(/proc/sys/kernel/pty/max); its limit is %u",
+		    u.ptys, MAX_PTYS);
 	tell_once(&watcher_env.told_processes,
 	    l->processes != 0 && u.processes >= l->processes,
 	    "processes and threads", l->processes, "limits.processes");
@@ -135,6 +160,8 @@ look_server(const struct server *s, const struct spawned *sp, unsigned *ms)
 	if (sp->pidfd == -1 || !s->def->sandboxed || l->server_mb == 0)
 		return;
 	usage_read(sp->pid, &u);
+	if (!l->server_forced)
+		u.memory += usage_memfds(sp->pid);
 	sooner(ms, u.memory, l->server_mb * MIB);
 	if (!over(sp->pid, &u.memory, l->server_mb))
 		return;

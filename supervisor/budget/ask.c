@@ -11,8 +11,8 @@
 
 #include "common/json/json.h"
 #include "common/sha256.h"
-#include "control/approvals.h"
-#include "sup.h"
+#include "core/sup.h"
+#include "hub/approvals.h"
 
 #define ASK_TEXT 4096U
 #define ASK_NUMBER 96U

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "box/timeup.h"
-#include "control/approvals.h"
-#include "control/control.h"
-#include "sup.h"
+#include "core/sup.h"
+#include "hub/approvals.h"
+#include "hub/control.h"
 
 int
 budget_open(const struct budget_limits *limits, const struct paths *paths,
@@ -28,6 +28,12 @@ budget_open(const struct budget_limits *limits, const struct paths *paths,
 	TAILQ_INIT(&b->going);
 	TAILQ_INIT(&b->finished);
 	return prices_load(&b->prices, paths, fault);
+}
+
+const struct prices *
+budget_prices(void)
+{
+	return &budget_env.prices;
 }
 
 static bool
@@ -60,8 +66,12 @@ budget_text(enum budget_key key, char *dst, size_t cap)
 	const struct budget_limits *l = &budget_env.limits;
 	const char *of = budget_is_turn(key) ? "turn" : "session";
 	bool turn = budget_ends_turn(key);
-	double more = l->max[key] > 0 ? 2 * l->max[key] : 1;
+	double used = budget_used(key), more;
 
+	/* Twice the limit may be used up, too. */
+	more = l->max[key] > 0 ? 2 * l->max[key] : 1;
+	if (more <= used)
+		more = 2 * used;
 	if (budget_is_time(key))
 		snprintf(dst, cap,
 		    "The %s's time of %.15g seconds (resourceBudget.%s) is "
@@ -81,7 +91,7 @@ budget_text(enum budget_key key, char *dst, size_t cap)
 }
 
 bool
-budget_refusal(char *why, size_t cap)
+budget_refusal_text(char *why, size_t cap)
 {
 	static const enum budget_key keys[] = {
 	    BUDGET_TOKENS, BUDGET_STEPS, BUDGET_USD};
@@ -181,6 +191,7 @@ budget_push(void)
 		child_send(ROLE_KEY, i, MSG_BUDGET, &m, -1);
 	}
 	child_send(ROLE_POLICY, 0, MSG_BUDGET_CALLS, &calls, -1);
+	budget_shares();
 }
 
 /* Report that a limit is reached, or nearly, and ask whether to raise it. */
@@ -318,6 +329,10 @@ budget_usage(const struct msg_USAGE_SHOW *u)
 	}
 	if (budget_look())
 		budget_push();
+	if (u != NULL && u->last != 0)
+		budget_settle(u);
+	if (u != NULL)
+		budget_shares();
 }
 
 void
@@ -330,6 +345,7 @@ budget_spent(unsigned provider, const struct msg_SPENT *m)
 	(void)budget_rise(&k->requests, m->requests);
 	(void)budget_rise(&k->sent, m->sent);
 	(void)budget_rise(&k->received, m->received);
+	budget_held(provider, m);
 	(void)budget_look();
 	if (turns != 0)
 		budget_changed();

@@ -9,10 +9,10 @@
 
 #include <json-c/json.h>
 
+#include "base/fault.h"
+#include "base/paths.h"
 #include "common/buf.h"
 #include "common/ipc/proto.h"
-#include "config/fault.h"
-#include "config/paths.h"
 
 /* Named as in the TypeScript IronCurtain: maxTotalTokens, maxSteps, ... */
 enum budget_key {
@@ -35,7 +35,7 @@ struct budget_limits {
 };
 
 extern const struct budget_limits budget_dflt;
-/* config/budget_keys.c */
+/* files/budget_keys.c */
 const char *budget_name(enum budget_key);
 /* Returns true if the limit is one of a turn. */
 bool budget_is_turn(enum budget_key);
@@ -66,7 +66,7 @@ void budget_calls(uint64_t calls);
  * Returns true if no turn can begin, because tokens, steps or money are used
  * up; the reason is in `why`.
  */
-bool budget_refusal(char *why, size_t cap);
+bool budget_refusal_text(char *why, size_t cap);
 /* turn.c */
 /* The agent begins a turn, or its only one, which has limits of its own. */
 void budget_turn(void);
@@ -97,6 +97,8 @@ bool budget_paused(void);
 bool budget_person_set(enum budget_key, double *max);
 /* Call this function whenever more is spent, or a limit is changed. */
 void budget_watch(void (*changed)(void));
+/* Returns the prices, once budget_open() has read them. */
+const struct prices *budget_prices(void);
 /* Count what earlier runs of the session spent; called before budget_start(). */
 struct carry;
 void budget_carry(const struct carry *);

@@ -22,20 +22,10 @@ struct spent {
 static struct spent
 budget_carry_sum(const struct carry_spent *state, const struct carry_spent *add)
 {
-	struct spent s = {.tokens = (double)state->tokens,
-	    .usd = (double)state->micro_usd / 1e6,
+	struct spent s = {.tokens = (double)state->tokens + add->more_tokens,
+	    .usd = (double)state->micro_usd / 1e6 + add->more_usd,
 	    .steps = state->steps + add->calls + add->requests};
 
-	for (unsigned i = 0; i < add->nusage; i++) {
-		const struct carry_usage *u = &add->usage[i];
-		const struct budget_sum sum = {.in = u->in,
-		    .out = u->out,
-		    .cache_read = u->cache_read,
-		    .cache_write = u->cache_write};
-
-		budget_weigh(&sum, prices_find(&budget_env.prices, u->model),
-		    &s.tokens, &s.usd);
-	}
 	return s;
 }
 

@@ -7,25 +7,23 @@
 
 #include "budget/budget.h"
 #include "common/loop.h"
-#include "config/prices.h"
+#include "common/spend.h"
+#include "files/prices.h"
 
 #define BUDGET_SHOW_MS 1000U
 #define BUDGET_MODELS 64U
 #define BUDGET_LIVE 4096U /* answers in progress, or recently finished */
 #define BUDGET_ROWS 256U
 
-struct budget_sum {
-	uint64_t in, out, cache_read, cache_write, reasoning;
-};
-
 struct budget_model {
 	char name[132];
 	unsigned provider;
-	struct budget_sum sum;
-	uint64_t answers;
+	struct price_use sum;
+	uint64_t answers, estimated;
 	double tokens; /* as maxTotalTokens counts them */
 	double usd;
-	bool priced;
+	const struct price *price; /* NULL: none */
+	enum price_how how;
 };
 
 /* An answer, as far as it was reported. */
@@ -33,8 +31,8 @@ struct budget_live {
 	TAILQ_ENTRY(budget_live) age; /* the oldest report comes first */
 	bool last;                    /* the answer is complete */
 	LIST_ENTRY(budget_live) row;
-	uint32_t stream, exchange;
-	struct budget_sum sum;
+	uint32_t stream, exchange, message;
+	struct price_use sum;
 	double tokens, usd; /* as the budget counts them */
 };
 
@@ -50,6 +48,26 @@ struct budget_ask {
 LIST_HEAD(budget_row, budget_live);
 TAILQ_HEAD(budget_ages, budget_live);
 
+/* An answer whose usage is counted, before its keyd is told. */
+struct budget_settled {
+	uint32_t stream, exchange, message;
+};
+
+/* The part of the budget that a keyd may reserve. */
+struct budget_share {
+	struct spend sent;  /* as the last SHARE has it */
+	struct spend given; /* as much as it may have reserved */
+	bool lowered; /* it has not answered a SHARE that takes something */
+	bool asks;    /* it has not been answered */
+	bool served;  /* the same, and others were asked to give back */
+	struct spend held, want; /* by its last report */
+	uint32_t number;	 /* the last SHARE has it; 0: none was sent */
+	uint64_t in, out; /* prices as they were sent */
+	/* since the last SHARE */
+	struct budget_settled settled[PROTO_MAX_SETTLED];
+	unsigned nsettled;
+};
+
 struct budget_env {
 	struct budget_limits limits;
 	struct prices prices;
@@ -61,11 +79,14 @@ struct budget_env {
 	unsigned nlive;
 	double lost_tokens, lost_usd; /* spent by answers that were forgotten */
 	struct msg_SPENT keys[PROTO_MAX_PROVIDERS];
+	struct budget_share shares[PROTO_MAX_PROVIDERS];
 	uint64_t calls;
 	bool warned[BUDGET_KEYS], over[BUDGET_KEYS];
 	double step[BUDGET_KEYS]; /* an approval raises the limit by this */
 	struct budget_ask asks[BUDGET_KEYS];
 	uint64_t nasks;
+	/* the person knows that this provider's answers are estimated */
+	bool silent[PROTO_MAX_PROVIDERS], ended[PROTO_MAX_PROVIDERS];
 	bool started;
 	uint64_t began;  /* loop_now() */
 	uint64_t waited; /* ms in which calls were pending, before `since` */
@@ -93,7 +114,7 @@ void budget_push(void);
 void budget_arm(void);
 
 /* sum.c */
-/* Returns the same with at most two decimals, for people. */
+/* Returns how much of the limit is used, rounded down for people. */
 double budget_shown(enum budget_key);
 uint64_t budget_turns(void);
 /*
@@ -101,16 +122,20 @@ uint64_t budget_turns(void);
  * never falls.
  */
 uint64_t budget_rise(uint64_t *old, uint64_t now);
-/*
- * Add what this has cost. Cached tokens are weighted by their price relative to
- * other input, or count in full if the model has no price (NULL).
- */
-void budget_weigh(const struct budget_sum *, const struct price *,
-    double *tokens, double *usd);
 /* Tell the one who watches that more is spent. */
 void budget_changed(void);
 /* Add what an answer has cost since its last report. */
 void budget_charge(const struct msg_USAGE_SHOW *);
+
+/* share.c */
+/* Returns what is left of all limits that are in force. */
+struct spend budget_left_over(void);
+/* The usage of an answer that is over is counted. */
+void budget_settle(const struct msg_USAGE_SHOW *);
+/* Take a keyd's report of what it has reserved. */
+void budget_held(unsigned provider, const struct msg_SPENT *);
+/* Give keyds less if the limits, or what is used, leave less. */
+void budget_shares(void);
 
 /* ask.c */
 /*

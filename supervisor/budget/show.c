@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_put.h"
+#include "base/json_put.h"
 #include "budget/priv.h"
-#include "control/approvals.h"
-#include "json_put.h"
-#include "json_put.h"
-#include "sup.h"
+#include "core/sup.h"
+#include "hub/approvals.h"
 
 static void
 put(struct json_object *o, const char *key, uint64_t n)
@@ -50,7 +50,11 @@ budget_model_json(const struct budget_model *m)
 	put(o, "requests", m->answers);
 	put_double(o, "requestsPerMinute", budget_rate(m->answers));
 	put_double(o, "usd", m->usd);
-	put_bool(o, "priced", m->priced);
+	put_bool(o, "priced", m->how == PRICE_OWN);
+	if (m->price != NULL && m->how != PRICE_OWN)
+		put_str(o, "pricedAs", m->price->model);
+	if (m->estimated != 0)
+		put(o, "estimated", m->estimated);
 	return o;
 }
 

@@ -7,9 +7,11 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/amount.h"
 #include "common/log.h"
-#include "sup.h"
+#include "core/sup.h"
 
 struct budget_env budget_env;
 
@@ -69,7 +71,49 @@ budget_used(enum budget_key key)
 double
 budget_shown(enum budget_key key)
 {
-	return (double)(uint64_t)(budget_used(key) * 100) / 100;
+	return amount_floor(budget_used(key));
+}
+
+/*
+ * Returns true if the provider is used by way of a host that keeps data in one
+ * place, which costs more: eu.api.openai.com.
+ */
+static bool
+budget_is_regional(unsigned provider)
+{
+	static const char of[] = ".api.openai.com";
+	const struct config_provider *p = sup.providers.list[provider].config;
+	size_t len;
+
+	for (unsigned i = 0; p != NULL && i < p->nupstreams; i++) {
+		len = strlen(p->upstreams[i].at.host);
+		if (len >= sizeof(of) &&
+		    strcasecmp(p->upstreams[i].at.host + len - (sizeof(of) - 1),
+			of) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Tell the person that the model has no price of its own. */
+static void
+budget_unpriced(const struct budget_model *m)
+{
+	const char *as = m->how == PRICE_FAMILY
+			     ? "the dearest model of its family"
+			     : "a model of no family that is known";
+
+	if (m->how == PRICE_NONE)
+		sup_warn("model %s has no price: it costs nothing here; add a "
+			 "row to %s/prices.json",
+		    m->name, sup.paths.home);
+	else if (m->how != PRICE_OWN)
+		sup_warn("model %s has no price of its own: it is counted as "
+			 "%s (%s: %.15g USD in, %.15g out for a million "
+			 "tokens); if that is wrong, add a row to "
+			 "%s/prices.json",
+		    m->name, as, m->price->model, m->price->set.in,
+		    m->price->set.out, sup.paths.home);
 }
 
 static struct budget_model *
@@ -90,6 +134,8 @@ budget_model_of(unsigned provider, const char *name)
 	m->provider = provider;
 	snprintf(m->name, sizeof(m->name), "%s",
 	    b->nmodels == BUDGET_MODELS ? "others" : name);
+	m->price = prices_find(&b->prices, name, &m->how);
+	budget_unpriced(m);
 	return m;
 }
 
@@ -103,42 +149,77 @@ budget_rise(uint64_t *old, uint64_t now)
 }
 
 void
-budget_weigh(const struct budget_sum *d, const struct price *p, double *tokens,
-    double *usd)
-{
-	double read = (double)d->cache_read, write = (double)d->cache_write;
-
-	if (p != NULL)
-		*usd += ((double)d->in * p->in + (double)d->out * p->out +
-			    read * p->cache_read + write * p->cache_write) /
-			1e6;
-	if (p != NULL && p->in > 0) {
-		read *= p->cache_read / p->in;
-		write *= p->cache_write / p->in;
-	}
-	*tokens += (double)d->in + (double)d->out + read + write;
-}
-
-void
 budget_changed(void)
 {
 	if (budget_env.changed != NULL)
 		budget_env.changed();
 }
 
-/* Add the cost of an answer since its last report. */
+/*
+ * Take the counts of a report. They never fall; the tier, the speed and the
+ * place are those of the last one.
+ */
 static void
-budget_add(struct budget_model *m, struct budget_live *l,
-    const struct budget_sum *d, const struct price *p)
+budget_take(struct price_use *sum, struct price_use *all,
+    const struct msg_USAGE_SHOW *u)
 {
-	m->sum.in += d->in;
-	m->sum.out += d->out;
-	m->sum.cache_read += d->cache_read;
-	m->sum.cache_write += d->cache_write;
-	m->sum.reasoning += d->reasoning;
-	m->priced = m->priced || p != NULL;
-	budget_weigh(d, p, &m->tokens, &m->usd);
-	budget_weigh(d, p, &l->tokens, &l->usd);
+	all->in += budget_rise(&sum->in, u->in);
+	all->out += budget_rise(&sum->out, u->out);
+	all->cache_read += budget_rise(&sum->cache_read, u->cache_read);
+	all->cache_write += budget_rise(&sum->cache_write, u->cache_write);
+	all->reasoning += budget_rise(&sum->reasoning, u->reasoning);
+	(void)budget_rise(&sum->cache_write_1h, u->cache_write_1h);
+	(void)budget_rise(&sum->audio_in, u->audio_in);
+	(void)budget_rise(&sum->audio_out, u->audio_out);
+	(void)budget_rise(&sum->searches, u->searches);
+	(void)budget_rise(&sum->cost, u->cost);
+	/* The messages come from a parser: a part is no more than the whole. */
+	if (sum->cache_write_1h > sum->cache_write)
+		sum->cache_write_1h = sum->cache_write;
+	if (sum->audio_in > sum->in)
+		sum->audio_in = sum->in;
+	if (sum->audio_out > sum->out)
+		sum->audio_out = sum->out;
+	sum->tier = u->tier;
+	sum->fast = u->fast != 0;
+	sum->regional = u->regional != 0 || budget_is_regional(u->provider);
+}
+
+/*
+ * Add what the answer has cost since its last report. The price depends on the
+ * whole answer, so that the whole is weighed each time.
+ */
+static void
+budget_add(struct budget_model *m, struct budget_live *l, const struct price *p)
+{
+	double tokens = price_tokens(p, &l->sum), usd = price_usd(p, &l->sum);
+
+	if (tokens > l->tokens) {
+		m->tokens += tokens - l->tokens;
+		l->tokens = tokens;
+	}
+	if (usd > l->usd) {
+		m->usd += usd - l->usd;
+		l->usd = usd;
+	}
+}
+
+/* Say once for each provider that its answers are counted by their size. */
+static void
+budget_told(const struct msg_USAGE_SHOW *u)
+{
+	struct budget_env *b = &budget_env;
+	const char *name = sup.providers.list[u->provider].name;
+
+	if (u->said == PROTO_SAID_SILENT && !b->silent[u->provider]) {
+		b->silent[u->provider] = true;
+		sup_warn("%s reports no usage: counted by size", name);
+	} else if (u->said == PROTO_SAID_ENDED && !b->ended[u->provider]) {
+		b->ended[u->provider] = true;
+		sup_note("an answer of %s ended before its usage: counted by "
+			 "size, like all such answers",
+		    name);
+	}
 }
 
 static struct budget_ages *
@@ -177,14 +258,16 @@ budget_live_of(const struct msg_USAGE_SHOW *u)
 	struct budget_live *l;
 
 	LIST_FOREACH (l, row, row)
-		if (l->stream == u->stream && l->exchange == u->exchange)
+		if (l->stream == u->stream && l->exchange == u->exchange &&
+		    l->message == u->message)
 			break;
 	if (l != NULL) {
 		TAILQ_REMOVE(budget_ages_of(l), l, age);
 	} else {
 		l = budget_live_new();
-		*l = (struct budget_live){
-		    .stream = u->stream, .exchange = u->exchange};
+		*l = (struct budget_live){.stream = u->stream,
+		    .exchange = u->exchange,
+		    .message = u->message};
 		LIST_INSERT_HEAD(row, l, row);
 	}
 	l->last = l->last || u->last != 0;
@@ -195,10 +278,8 @@ budget_live_of(const struct msg_USAGE_SHOW *u)
 void
 budget_charge(const struct msg_USAGE_SHOW *u)
 {
-	struct budget_env *b = &budget_env;
 	struct budget_live *l = budget_live_of(u);
 	struct budget_model *m;
-	struct budget_sum d;
 	char name[132];
 
 	log_vis_again(u->model, name, sizeof(name));
@@ -207,13 +288,12 @@ budget_charge(const struct msg_USAGE_SHOW *u)
 			*p0 = '_';
 	}
 	m = budget_model_of(u->provider, name[0] != '\0' ? name : "unknown");
-	d.in = budget_rise(&l->sum.in, u->in);
-	d.out = budget_rise(&l->sum.out, u->out);
-	d.cache_read = budget_rise(&l->sum.cache_read, u->cache_read);
-	d.cache_write = budget_rise(&l->sum.cache_write, u->cache_write);
-	d.reasoning = budget_rise(&l->sum.reasoning, u->reasoning);
-	budget_add(m, l, &d, prices_find(&b->prices, name));
+	budget_take(&l->sum, &m->sum, u);
+	budget_add(m, l, m->price);
 	m->answers += u->last;
+	m->estimated += u->last != 0 && u->said != PROTO_SAID_MEASURED;
+	if (u->last != 0)
+		budget_told(u);
 }
 
 void

@@ -5,7 +5,7 @@
  */
 #include "budget/priv.h"
 
-#include "sup.h"
+#include "core/sup.h"
 
 /* Begin to count anew. Returns true if a turn has a limit. */
 static bool

@@ -11,7 +11,8 @@
 
 #include "common/bridge_frames.h"
 #include "common/json/value.h"
-#include "sup.h"
+#include "conversation/conversation.h"
+#include "core/sup.h"
 
 /* The kernel's limit for one argument, with its NUL. */
 #define COMPOSE_MAX_ARG (128U << 10)
@@ -31,11 +32,20 @@ compose_uuid(char dst[COMPOSE_UUID])
 	    r[11], r[12], r[13], r[14], r[15]);
 }
 
+/* Returns true if there is nothing but white space. */
+static bool
+compose_blank(struct span s)
+{
+	while (s.len != 0 && memchr(" \t\r\n", s.p[s.len - 1], 4) != NULL)
+		s.len--;
+	return s.len == 0;
+}
+
 static int
 compose_check(const struct compose *c, bool argument, struct fault *fault)
 {
 	/* A command that runs once reads nothing, if there is no task. */
-	if (c->message.len == 0 &&
+	if (compose_blank(c->message) &&
 	    !(sup.opt.one_turn && sup.opt.command != NULL))
 		return fault_set(fault, "the message is empty");
 	if (c->message.len > BRIDGE_MAX_MESSAGE)
@@ -143,4 +153,32 @@ compose_turn(const struct compose *c, struct buf *frame, struct fault *fault)
 	}
 	buf_free(&args);
 	return rv;
+}
+
+void
+conversation_rules(void)
+{
+	const struct adapter_talk *t = &sup.adapter.talk;
+
+	for (unsigned i = 0; i < t->nrules && sup.opt.command == NULL; i++) {
+		const struct adapter_rule *r = &t->rules[i];
+		struct msg_TURN_RULE m = {.kind = (uint8_t)r->kind,
+		    .when = span_str(r->when),
+		    .each = span_str(r->each),
+		    .part = span_str(r->part),
+		    .text = span_str(r->text),
+		    .whole = r->whole};
+
+		child_send(ROLE_TERM, 0, MSG_TURN_RULE, &m, -1);
+	}
+}
+
+bool
+compose_is_clean(struct span s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if ((s.p[i] < 0x20 && s.p[i] != '\n' && s.p[i] != '\t') ||
+		    s.p[i] == 0x7f)
+			return false;
+	return utf8_valid(s);
 }

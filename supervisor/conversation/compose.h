@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/fault.h"
 #include "common/buf.h"
-#include "config/fault.h"
 
 #define COMPOSE_UUID 37U
 
@@ -26,5 +26,7 @@ void compose_uuid(char dst[COMPOSE_UUID]);
  * set: the message cannot be given to this agent.
  */
 int compose_turn(const struct compose *, struct buf *frame, struct fault *);
+/* Returns true for text that termd has cleaned. */
+bool compose_is_clean(struct span);
 
 #endif

@@ -13,25 +13,29 @@
 #include <string.h>
 
 #include "auto/said.h"
+#include "base/json_put.h"
 #include "box/bridge.h"
 #include "budget/budget.h"
 #include "common/json/value.h"
 #include "common/log.h"
 #include "common/time_text.h"
-#include "control/approvals.h"
 #include "conversation/compose.h"
 #include "conversation/talk_calls.h"
 #include "conversation/talk_cut.h"
 #include "conversation/talk_events.h"
 #include "conversation/talk_mend.h"
 #include "conversation/talk_trouble.h"
-#include "json_put.h"
+#include "conversation/talk_wait.h"
+#include "core/sup.h"
+#include "hub/approvals.h"
 #include "resume/resume.h"
-#include "sup.h"
+#include "undo/checkpoint.h"
 
 #define TALK_KILL_MS 5000U   /* after an interrupt */
 #define TALK_OUTPUT_MS 10000U /* for output, after the command's end */
 #define TALK_SAID 300U
+
+static void talk_check(void);
 
 enum talk_state { TALK_INITIALIZING, TALK_READY, TALK_TURN, TALK_CLOSED };
 
@@ -122,6 +126,8 @@ talk_text(const char *name, struct span s)
 static void
 talk_signal(unsigned sig)
 {
+	if (talk_waits())
+		return;
 	uint8_t data[BRIDGE_SIGNAL_DATA];
 
 	bridge_put32(data, talk_env.turn);
@@ -201,24 +207,6 @@ talk_begun(void)
 }
 
 void
-conversation_rules(void)
-{
-	const struct adapter_talk *t = &sup.adapter.talk;
-
-	for (unsigned i = 0; i < t->nrules && sup.opt.command == NULL; i++) {
-		const struct adapter_rule *r = &t->rules[i];
-		struct msg_TURN_RULE m = {.kind = (uint8_t)r->kind,
-		    .when = span_str(r->when),
-		    .each = span_str(r->each),
-		    .part = span_str(r->part),
-		    .text = span_str(r->text),
-		    .whole = r->whole};
-
-		child_send(ROLE_TERM, 0, MSG_TURN_RULE, &m, -1);
-	}
-}
-
-void
 conversation_ready(const char *inside)
 {
 	const char *code, *why, *task = sup.opt.task;
@@ -240,6 +228,24 @@ conversation_ready(const char *inside)
 		sup_warn("the task: %s", why);
 	else
 		said_take(span_str(task), true);
+}
+
+/* Returns true if the turn that waited for its checkpoint is still wanted. */
+static bool
+talk_wanted(void)
+{
+	return !talk_env.interrupted && talk_env.spent[0] == '\0';
+}
+
+/* It never began in the sandbox. */
+static void
+talk_unsent(bool dropped)
+{
+	if (!dropped)
+		talk_text("error", SPAN("the sandbox is gone"));
+	talk_env.failed = talk_env.failed || !dropped;
+	talk_env.said = talk_env.ended = talk_env.printed = true;
+	talk_check();
 }
 
 static void
@@ -290,8 +296,11 @@ conversation_send(struct span message, const char **code)
 	if (talk_env.state == TALK_TURN)
 		return "a turn is running: wait for its end, or interrupt it "
 		       "(icctl interrupt)";
+	if (undo_runs())
+		return "the workspace is being put back (icctl undo): send the "
+		       "message again when that is done";
 	*code = "BUDGET_EXHAUSTED";
-	if (budget_refusal(why, sizeof(why)))
+	if (budget_refusal_text(why, sizeof(why)))
 		return why;
 	/* A conversation that the agent never began has no name yet. */
 	if (!sup.conversation.talked) {
@@ -300,11 +309,12 @@ conversation_send(struct span message, const char **code)
 	}
 	*code = "bad-request";
 	buf_init(&frame, BRIDGE_MAX_TURN);
-	rv = compose_turn(&c, &frame, &fault);
-	if (rv == 0 &&
-	    bridge_send(BRIDGE_TURN, buf_span(&frame).p, frame.len) == -1)
-		rv = fault_set(&fault, "the sandbox is gone");
-	buf_free(&frame);
+	rv = talk_wait_compose(&c, &frame, &fault);
+	if (rv == 0)
+		rv = talk_wait_send(
+		    &frame, c.turn, talk_wanted, talk_unsent, &fault);
+	else
+		buf_free(&frame);
 	if (rv == -1) {
 		snprintf(why, sizeof(why), "%.250s", fault.text);
 		return why;
@@ -394,6 +404,7 @@ talk_over(const char *why)
 	budget_turn_over();
 	talk_events_turn(0);
 	talk_result(bad, why, trouble, used);
+	(void)undo_checkpoint(CHECKPOINT_AFTER, talk_env.turn, "", 0);
 }
 
 static void
@@ -471,17 +482,6 @@ conversation_unprinted(void)
 	talk_check();
 }
 
-/* Returns true for text that termd has cleaned. */
-static bool
-talk_clean(struct span s)
-{
-	for (size_t i = 0; i < s.len; i++)
-		if ((s.p[i] < 0x20 && s.p[i] != '\n' && s.p[i] != '\t') ||
-		    s.p[i] == 0x7f)
-			return false;
-	return utf8_valid(s);
-}
-
 static void
 talk_logged(struct span s)
 {
@@ -506,7 +506,7 @@ talk_logged(struct span s)
 int
 conversation_text(const struct msg_TURN_TEXT *m)
 {
-	if (!conversation_on() || !talk_clean(m->text))
+	if (!conversation_on() || !compose_is_clean(m->text))
 		return -1;
 	/* Between turns there is nobody to tell. */
 	if (talk_env.state != TALK_TURN)
@@ -582,6 +582,7 @@ conversation_close(const char *why)
 
 	if (!conversation_on() || talk_env.state == TALK_CLOSED)
 		return;
+	talk_wait_end();
 	talk_status();
 	snprintf(text, sizeof(text), "the session ended during the turn: %.500s",
 	    why);

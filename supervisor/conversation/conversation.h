@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fault.h"
 #include "common/ipc/proto.h"
 #include "common/span.h"
-#include "config/fault.h"
 
 /* Returns true if this session is a conversation. */
 bool conversation_on(void);
@@ -23,7 +23,7 @@ bool conversation_on(void);
  * and when it has ended. Returns 0, or -1 with the fault set.
  */
 int conversation_open(void (*turned)(bool begins), struct fault *);
-/* Send termd the rules of the agent's output, before START. */
+/* compose.c: Send termd the rules of the agent's output, before START. */
 void conversation_rules(void);
 /*
  * The sandbox has been tested: messages can be taken. `inside` is the agent's

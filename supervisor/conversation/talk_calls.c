@@ -3,11 +3,11 @@
 
 #include <string.h>
 
+#include "base/json_put.h"
 #include "common/log.h"
-#include "control/hold.h"
 #include "conversation/talk_events.h"
-#include "json_put.h"
-#include "sup.h"
+#include "core/sup.h"
+#include "hub/hold.h"
 
 static const char *
 call_decision(const struct msg_CALL_SHOW *m)

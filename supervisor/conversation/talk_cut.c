@@ -8,7 +8,7 @@
 #include <json-c/json.h>
 #include <string.h>
 
-#include "json_get.h"
+#include "base/json_get.h"
 
 #define CUT_LINE (4U << 20)
 

@@ -15,11 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_put.h"
 #include "common/time_text.h"
-#include "control/control.h"
 #include "conversation/talk_cut.h"
-#include "json_put.h"
-#include "sup.h"
+#include "core/sup.h"
+#include "hub/control.h"
 
 #define EVENTS_MAX ((off_t)256 << 20)
 

@@ -9,7 +9,7 @@
 #include <json-c/json.h>
 #include <stdint.h>
 
-#include "config/fault.h"
+#include "base/fault.h"
 
 /*
  * Open the file. `cut` tells how an earlier run left it, for talk_cut_free();

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
+#include "base/json_put.h"
 #include "budget/budget.h"
 #include "conversation/talk_events.h"
 #include "conversation/talk_trouble.h"
-#include "json_put.h"
+#include "core/sup.h"
 #include "resume/resume.h"
-#include "sup.h"
 
 static const char *
 talk_said(struct json_object *o, const char *key)

@@ -3,7 +3,7 @@
 #ifndef TALK_MEND_H
 #define TALK_MEND_H
 
-#include "config/fault.h"
+#include "base/fault.h"
 #include "conversation/talk_cut.h"
 
 /*

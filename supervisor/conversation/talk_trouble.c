@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/json_put.h"
 #include "common/log.h"
 #include "common/time_text.h"
 #include "conversation/talk_events.h"
-#include "json_put.h"
-#include "sup.h"
+#include "core/sup.h"
 
 #define TROUBLE_FAILS 3U /* in a row, before the person is told */
 

@@ -3,7 +3,7 @@
  * Troubles of a conversation: a turn failed because a quota is used up, the
  * provider is overloaded, the credential was refused, or the agent cannot go
  * on. The adapter's rules recognize them in the agent's messages (see
- * config/adapter/errors.h), and only if the turn failed; where they say nothing,
+ * files/adapter/errors.h), and only if the turn failed; where they say nothing,
  * the status of the provider's answers does, which keyd reports.
  */
 #ifndef TALK_TROUBLE_H

@@ -93,18 +93,18 @@ credential_command(struct credential *c, char **argv, const char *where,
     const struct credential_how *how, struct fault *fault)
 {
 	struct spawn s = {.argv = argv, .nfds = 3, .session = false};
+	char what[128];
 	int pipefd[2];
 
+	snprintf(what, sizeof(what), "%s.command", where);
 	if (pipe2(pipefd, O_CLOEXEC) == -1)
 		return fault_errno(fault, "%s.command", where);
 	s.fds[0] = -1;
 	s.fds[1] = pipefd[1];
 	s.fds[2] = STDERR_FILENO;
-	if (host_program_start(how->command, how->places, &s, &c->command) ==
-	    -1) {
-		fault_errno(fault, "%s.command", where);
+	if (host_command_start(how->command, what, &s, &c->command, fault) ==
+	    -1)
 		goto bad;
-	}
 	close(pipefd[1]);
 	if (spawn_check(&c->command) == -1) {
 		close(pipefd[0]);
@@ -152,7 +152,8 @@ credential_open_config(struct credential *c, const struct config_provider *cfg,
 		return credential_systemd(c, cfg->value, how->workspace, fault);
 	case CREDENTIAL_COMMAND:
 	case CREDENTIAL_SERVICE:
-		return credential_command(c, cfg->command, where, how, fault);
+		return credential_command(
+		    c, cfg->command.argv, where, how, fault);
 	case CREDENTIAL_DEFAULT:
 	case CREDENTIAL_LOGIN:
 	case CREDENTIAL_CAPTURE:

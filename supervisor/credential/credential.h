@@ -7,9 +7,9 @@
 #ifndef CREDENTIAL_H
 #define CREDENTIAL_H
 
-#include "host/program.h"
-#include "providers/providers.h"
-#include "spawn.h"
+#include "base/spawn.h"
+#include "files/providers/providers.h"
+#include "host/command.h"
 
 struct credential {
 	int fd;                 /* -1: none, or already passed on */
@@ -23,9 +23,7 @@ struct credential {
 
 struct credential_how {
 	int workspace; /* O_PATH; a file below it is refused */
-	const struct places *places;
-	const struct host_program *command; /* the command that prints the
-					       credential */
+	const struct host_command *command; /* prints the credential */
 };
 
 /* Returns true if the credential comes from a command. */

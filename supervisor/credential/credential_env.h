@@ -6,7 +6,7 @@
 #ifndef CREDENTIAL_ENV_H
 #define CREDENTIAL_ENV_H
 
-#include "config/fault.h"
+#include "base/fault.h"
 
 /*
  * Write the variable's value to a pipe, overwrite it in place and remove it.

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "control/control.h"
-#include "control/notify.h"
-#include "sup.h"
+#include "core/sup.h"
+#include "hub/control.h"
+#include "hub/notify.h"
 
 #define RENEW_TRY_MS 50U     /* plus up to as much again, at random */
 #define RENEW_LOCK_MS 60000U /* after this, another program hangs */
@@ -316,7 +316,7 @@ renew_tell(const struct renewal *r)
 }
 
 int
-renew_done(struct renewal *r, const struct msg_SECRET_DONE *m)
+credential_renew_done(struct renewal *r, const struct msg_SECRET_DONE *m)
 {
 	static const char *const results[] = {
 	    "renewed", "adopted", "failed", "refused"};

@@ -9,10 +9,10 @@
 
 #include <sys/stat.h>
 
+#include "base/fault.h"
 #include "common/ipc/proto.h"
 #include "common/loop.h"
-#include "config/fault.h"
-#include "providers/providers.h"
+#include "files/providers/providers.h"
 
 #define RENEW_MAX_LOCKS 9U
 
@@ -51,7 +51,7 @@ int renew_init_kept(
     struct renewal *, unsigned provider, const char *path, struct fault *);
 /* Handle SECRET_WANT and SECRET_DONE. Return -1 if keyd has no login. */
 int renew_want(struct renewal *, const struct msg_SECRET_WANT *);
-int renew_done(struct renewal *, const struct msg_SECRET_DONE *);
+int credential_renew_done(struct renewal *, const struct msg_SECRET_DONE *);
 /* Returns true if keyd has one of our files and has not finished with it. */
 bool renew_busy(const struct renewal *);
 /* Release the locks, remove a partial file, and free the paths. */

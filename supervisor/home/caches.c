@@ -18,10 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/secretive.h"
 #include "common/buf.h"
 #include "common/log.h"
-#include "home/secretive.h"
-#include "sup.h"
+#include "core/sup.h"
 
 /*
  * Deeper are the packages themselves, whose authors may use such names, and
@@ -181,11 +181,32 @@ caches_tree(
 	return rv;
 }
 
+/* Returns the name of a place that the directory contains, or NULL. */
+static const char *
+caches_contains(int dir)
+{
+	const struct places *p = &sup.host.places;
+	bool inside;
+	int fd;
+
+	for (unsigned i = 0; i < p->n; i++) {
+		if ((fd = open(p->paths[i], O_PATH | O_NOFOLLOW | O_CLOEXEC)) ==
+		    -1)
+			continue;
+		inside = paths_within(fd, dir) != 0;
+		close(fd);
+		if (inside)
+			return p->names[i];
+	}
+	return NULL;
+}
+
 /* Refuse a directory that an agent can have made or exchanged. */
 static int
 caches_place(const struct cache_shared *c, const char *named,
     struct fault *fault)
 {
+	const char *place;
 	char what[64];
 
 	if (strcmp(c->path, named) != 0)
@@ -202,6 +223,12 @@ caches_place(const struct cache_shared *c, const char *named,
 		    "packageCaches.%s: %s: refused, because the agent can "
 		    "write there: it is in the workspace, or contains it",
 		    c->name, c->path);
+	if ((place = places_of(&sup.host.places, c->path, NULL)) != NULL ||
+	    (place = caches_contains(c->fd)) != NULL)
+		return fault_set_kind(fault, FAULT_CONFIG,
+		    "packageCaches.%s: %s: refused, because an agent can write "
+		    "%s",
+		    c->name, c->path, place);
 	return 0;
 }
 

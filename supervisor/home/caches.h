@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "config/fault.h"
+#include "base/fault.h"
 
 struct cache_shared {
 	const char *name;   /* "npm" */

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sup.h"
+#include "core/sup.h"
 
 #define NPM_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
 /* content-v2/sha512/ab/cd/REST */

@@ -2,8 +2,8 @@
 /*
  * Copies files of the user's into the agent's home: instructions, skills and
  * commands, as the adapter lists them. The agent may be able to write where
- * they come from, so that no link is followed, and only plain files are read.
- * What may be a credential stays.
+ * they come from, so that a link is followed only where follow.c allows it, and
+ * only plain files are read. What may be a credential stays.
  */
 #include "home/files.h"
 
@@ -17,21 +17,25 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/secretive.h"
 #include "common/buf.h"
 #include "common/log.h"
-#include "home/secretive.h"
-#include "sup.h"
+#include "core/sup.h"
+#include "home/follow.h"
 
 #define FILES_MAX_SIZE ((off_t)1 << 20)
 #define FILES_MAX_TOTAL ((size_t)16 << 20)
 #define FILES_MAX 1000U
 #define FILES_MAX_DEPTH 8U
 #define FILES_MAX_SAID 20U
+#define FILES_MAX_SEEN 20000U
 
 struct copying {
 	char path[1024]; /* below either home */
 	size_t total;
-	unsigned n, left, depth;
+	unsigned n, left, depth, seen;
+	bool linked; /* the file lies behind a link */
+	struct paths_id above[FILES_MAX_DEPTH]; /* directories around it */
 	struct fault *fault;
 };
 
@@ -141,18 +145,65 @@ files_copy(struct copying *c, int fd, const struct stat *st)
 	return rv;
 }
 
+/*
+ * Open an entry of a directory. Returns a descriptor, or -1 after the reason
+ * was said.
+ */
+static int
+files_open(struct copying *c, int dir, const char *name)
+{
+	char why[1100], *path = NULL, *at;
+	int fd = -1;
+
+	if (!c->linked) {
+		fd = openat(
+		    dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		if (fd == -1 && errno != ELOOP && errno != ENOENT)
+			files_leave(c, strerror(errno), "");
+		if (fd != -1 || errno != ELOOP)
+			return fd;
+	}
+	/* Below a link, each place is judged like the link's own end. */
+	if ((at = paths_of_fd(dir)) == NULL ||
+	    (path = paths_join(at, name)) == NULL) {
+		files_leave(c, strerror(errno), "");
+	} else if ((fd = home_follow(path, why, sizeof(why))) == -1) {
+		files_leave(c, why, "");
+	} else {
+		c->linked = true;
+	}
+	free(at);
+	free(path);
+	return fd;
+}
+
 static int files_take(struct copying *, int dir, const char *name);
 
+/* Returns true if the directory is one of those around it. */
+static bool
+files_circle(struct copying *c, const struct stat *st)
+{
+	for (unsigned i = 0; i < c->depth; i++)
+		if (c->above[i].dev == st->st_dev &&
+		    c->above[i].ino == st->st_ino)
+			return true;
+	c->above[c->depth] = (struct paths_id){st->st_dev, st->st_ino};
+	return false;
+}
+
 static int
-files_tree(struct copying *c, int fd)
+files_tree(struct copying *c, int fd, const struct stat *st)
 {
 	const size_t len = strlen(c->path);
 	struct dirent *e;
 	DIR *d;
 	int rv = 0;
 
-	if (c->depth == FILES_MAX_DEPTH) {
-		files_leave(c, "it is too deep", "");
+	if (c->depth == FILES_MAX_DEPTH || files_circle(c, st)) {
+		files_leave(c,
+		    c->depth == FILES_MAX_DEPTH ? "it is too deep"
+						: "its link leads in a circle",
+		    "");
 		return 0;
 	}
 	if ((d = fdopendir(fcntl(fd, F_DUPFD_CLOEXEC, 0))) == NULL) {
@@ -167,8 +218,8 @@ files_tree(struct copying *c, int fd)
 		    strcmp(e->d_name, "node_modules") == 0 ||
 		    len + strlen(e->d_name) + 2 > sizeof(c->path))
 			continue;
-		snprintf(c->path + len, sizeof(c->path) - len, "/%s",
-		    e->d_name);
+		snprintf(
+		    c->path + len, sizeof(c->path) - len, "/%s", e->d_name);
 		rv = files_take(c, fd, e->d_name);
 		c->path[len] = '\0';
 	}
@@ -181,34 +232,50 @@ files_tree(struct copying *c, int fd)
 static int
 files_take(struct copying *c, int dir, const char *name)
 {
+	const bool linked = c->linked;
 	const char *form;
 	struct stat st;
 	int fd, rv = 0;
 
-	fd = openat(
-	    dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd == -1) {
-		if (errno == ELOOP)
-			files_leave(c, "it is a symbolic link", "");
-		else if (errno != ENOENT)
-			files_leave(c, strerror(errno), "");
+	if (c->seen++ == FILES_MAX_SEEN)
+		files_leave(c, "there are more than 20000 names", "");
+	if (c->seen > FILES_MAX_SEEN || (fd = files_open(c, dir, name)) == -1)
 		return 0;
-	}
 	if (fstat(fd, &st) == -1)
 		files_leave(c, strerror(errno), "");
 	else if ((form = secretive_name(name)) != NULL)
 		files_leave(c, "files of such a name hold credentials: ", form);
 	else if (S_ISDIR(st.st_mode))
-		rv = files_tree(c, fd);
+		rv = files_tree(c, fd, &st);
 	else if (S_ISREG(st.st_mode))
 		rv = files_copy(c, fd, &st);
 	else
 		files_leave(c, "it is no plain file", "");
 	close(fd);
+	c->linked = linked;
 	return rv;
 }
 
-/* Take one entry of the list, following its directories without links. */
+/*
+ * Open the directory on the way to an entry. Returns -1 if there is none, after
+ * the reason was said.
+ */
+static int
+files_way(struct copying *c, int dir, const char *part)
+{
+	struct stat st;
+	int fd;
+
+	if ((fd = files_open(c, dir, part)) == -1)
+		return -1;
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+		return fd;
+	files_leave(c, "there is no plain directory on its way: ", part);
+	close(fd);
+	return -1;
+}
+
+/* Take one entry of the list, following its directories. */
 static int
 files_entry(struct copying *c, int home, const char *entry)
 {
@@ -217,14 +284,10 @@ files_entry(struct copying *c, int home, const char *entry)
 	int dir = fcntl(home, F_DUPFD_CLOEXEC, 0), next, rv = 0;
 
 	(void)strlcpy(c->path, entry, sizeof(c->path));
+	c->linked = false;
 	while (dir != -1 && (slash = strchr(rest, '/')) != NULL) {
 		snprintf(part, sizeof(part), "%.*s", (int)(slash - rest), rest);
-		next = openat(dir, part,
-		    O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (next == -1 && errno != ENOENT)
-			files_leave(
-			    c, "there is no plain directory on its way: ",
-			    part);
+		next = files_way(c, dir, part);
 		close(dir);
 		dir = next;
 		rest = slash + 1;

@@ -3,12 +3,13 @@
 #ifndef HOME_FILES_H
 #define HOME_FILES_H
 
-#include "config/fault.h"
+#include "base/fault.h"
 
 /*
  * Copy what the adapter's "homeFiles" names, if it exists, from the user's home
- * to the agent's. Links, files that may hold a credential and files that are
- * too large are left out, with a warning. Returns 0, or -1 with the fault set.
+ * to the agent's. Links are followed where home_follow() allows it. Other links,
+ * files that may hold a credential and files that are too large are left out,
+ * with a warning. Returns 0, or -1 with the fault set.
  */
 int home_files(struct fault *);
 

@@ -15,11 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "builtin.h"
+#include "base/json_put.h"
+#include "base/tree.h"
+#include "core/sup.h"
 #include "home/store.h"
-#include "host/tree.h"
-#include "json_put.h"
-#include "sup.h"
+#include "start/builtin.h"
 
 static struct home_env {
 	int homes; /* IRONCURTAIN_HOME/homes */

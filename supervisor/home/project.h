@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "config/fault.h"
+#include "base/fault.h"
 
 /*
  * Take the home for this workspace and agent, once both are known, in place of

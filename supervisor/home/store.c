@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/small_file.h"
 #include "common/sha256.h"
-#include "host/small_file.h"
 
 void
 home_id(const char *workspace, const char *agent, char id[HOME_ID])

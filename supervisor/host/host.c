@@ -10,9 +10,10 @@
 
 #include "box/box.h"
 #include "box/view.h"
+#include "core/sup.h"
 #include "host/environ.h"
+#include "host/sessions.h"
 #include "host/sockets.h"
-#include "sup.h"
 
 /* The search path if PATH is not set. */
 #define HOST_PATH "/usr/local/bin:/usr/bin:/bin"
@@ -67,6 +68,9 @@ host_begin(struct fault *fault)
 	    places_add(&sup.host.places, sup.session.sandbox) == -1 ||
 	    places_add(&sup.host.places, sup.session.home) == -1)
 		return fault_errno(fault, "workspace");
+	if (sessions_places(
+		&sup.host.places, sup.session.run, sup.session.fd) == -1)
+		return fault_errno(fault, "%s/run", sup.paths.home);
 	if (host_libraries(fault) == -1)
 		return -1;
 	return host_path(path != NULL ? path : HOST_PATH, fault);
@@ -77,7 +81,7 @@ host_add_view(const struct view *v, struct fault *fault)
 {
 	for (unsigned i = 0; i < v->nrows; i++)
 		if (v->rows[i].kind == PROTO_VIEW_WRITE &&
-		    places_add(&sup.host.places, v->rows[i].fd) == -1)
+		    places_add_view(&sup.host.places, v->rows[i].fd) == -1)
 			return fault_errno(fault, "%s", v->rows[i].host);
 	return 0;
 }
@@ -138,21 +142,32 @@ host_socket_found(const char *path)
 int
 host_refuse_sockets(struct fault *fault)
 {
-	int n;
+	struct sockets_seen seen;
 
-	n = host_sockets(&sup.host.places, "/proc/net/unix", sup.workspace,
-	    sup.workspace_path, host_socket_found);
-	if (n == -1)
-		sup_note("/proc/net/unix cannot be read, so it is not known "
-			 "whether a program of the host listens in the "
-			 "workspace");
-	if (n <= 0 || sup.opt.sockets)
+	host_sockets(&seen, &sup.host.places, true, host_socket_found);
+	if (seen.cut)
+		sup_warn("there are too many files where the agent can write "
+			 "to look for sockets among all of them. If a program "
+			 "of the host listens there, the agent can connect to "
+			 "it");
+	if (seen.found == 0 || sup.opt.sockets)
 		return 0;
+	if (!seen.known)
+		return fault_set(fault,
+		    "workspace %s: refused, because there is a socket at %s%s "
+		    "and this kernel does not tell whether a program listens "
+		    "on it (sock_diag: %s), so the agent could connect to one. "
+		    "Remove it, choose another workspace, or start with "
+		    "--allow-sockets",
+		    sup.workspace_path, first_socket,
+		    seen.found > 1 ? " and elsewhere" : "",
+		    strerror(seen.error));
 	return fault_set(fault,
 	    "workspace %s: refused, because a program of the host listens on "
 	    "%s%s and the agent could connect to it. End that program, choose "
 	    "another workspace, or start with --allow-sockets",
-	    sup.workspace_path, first_socket, n > 1 ? " and others" : "");
+	    sup.workspace_path, first_socket,
+	    seen.found > 1 ? " and others" : "");
 }
 
 static bool
@@ -162,47 +177,6 @@ host_sandboxed(void)
 		if (sup.servers[i].usable && sup.servers[i].def->sandboxed)
 			return true;
 	return sup.opt.runtime == RUNTIME_BWRAP;
-}
-
-/* Without a word about it: a desktop that has none is as good. */
-static void
-host_desktop(void)
-{
-	struct fault why;
-
-	if (getenv("DBUS_SESSION_BUS_ADDRESS") == NULL ||
-	    (getenv("DISPLAY") == NULL && getenv("WAYLAND_DISPLAY") == NULL))
-		return;
-	if (host_find(&sup.host.notify, "notify", "notify-send", &why) == 0)
-		sup.host.desktop = true;
-	sup.host.notify.refused = false;
-}
-
-static int
-host_notify(struct fault *fault)
-{
-	struct fault why;
-	const char *name;
-
-	if (sup.config.notify == NULL) {
-		host_desktop();
-		return 0;
-	}
-	if (sup.config.notify[0] == NULL)
-		return 0;
-	name = sup.config.notify[0];
-	if (host_find(&sup.host.notify, "notify", name, &why) == 0)
-		return 0;
-	/*
-	 * The session works without a notify command, but must not run one that
-	 * the agent can write.
-	 */
-	if (sup.host.notify.refused) {
-		*fault = why;
-		return -1;
-	}
-	sup_warn("%s: you will not be notified of pending calls", why.text);
-	return 0;
 }
 
 int
@@ -215,10 +189,10 @@ host_resolve(struct fault *fault)
 		return fault_errno(fault, "PATH");
 	rv = host_path(path, fault);
 	free(path);
-	if (rv == -1 || host_own(fault) == -1 || host_notify(fault) == -1)
+	if (rv == -1 || host_own(fault) == -1)
 		return -1;
-	if (host_sandboxed() && box_bwrap() != NULL)
-		return host_find(
-		    box_program(), "bubblewrap", box_bwrap(), fault);
+	if (host_sandboxed() && box_bwrap() != NULL &&
+	    host_find(box_program(), "bubblewrap", box_bwrap(), fault) == -1)
+		return -1;
 	return 0;
 }

@@ -6,7 +6,7 @@
 #ifndef HOST_H
 #define HOST_H
 
-#include "host/program.h"
+#include "host/command.h"
 
 struct view;
 
@@ -14,7 +14,8 @@ struct host {
 	struct places places;
 	char *path; /* PATH without places that the agent can write; may be
 		       "" */
-	struct host_program notify, git;
+	struct host_program git;
+	struct host_command notify;
 	bool desktop; /* notify is notify-send(1), which nobody configured */
 };
 

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/small_file.h"
 #include "common/loop.h"
 #include "credential/handover.h"
 #include "host/fdinfo.h"
-#include "host/small_file.h"
 
 #define INFLIGHT_NAMED 3U
 

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/jsonfile.h"
+#include "base/jsonfile.h"
 #include "host/environ.h"
 
 /* The kernel reads this much of a script's first line. */
@@ -238,12 +238,23 @@ host_program_free(struct host_program *p)
 	memset(p, 0, sizeof(*p));
 }
 
-/*
- * Build the argument vector and append the scripts' descriptors to `s`, which
- * is a copy of the caller's.
- */
-static char **
-host_argv(const struct host_program *p, struct spawn *s)
+const char *
+host_program_reached(const struct host_program *p, const struct places *places)
+{
+	const char *place = NULL;
+	char *path;
+
+	for (unsigned i = 0; place == NULL && i < p->nfiles; i++) {
+		if ((path = paths_of_fd(p->files[i].fd)) == NULL)
+			return "a place that cannot be found out";
+		place = places_of(places, path, NULL);
+		free(path);
+	}
+	return place;
+}
+
+char **
+host_program_argv(const struct host_program *p, struct spawn *s)
 {
 	size_t n = 0, k = 0;
 	char **argv;
@@ -280,6 +291,8 @@ int
 host_program_start(const struct host_program *p, const struct places *places,
     const struct spawn *how, struct spawned *out)
 {
+	const struct environ_how usual = {
+	    .places = places, .user_home = "/", .listed = NULL};
 	struct spawn s = *how;
 	char **argv, **env = NULL;
 	int rv = -1;
@@ -288,11 +301,11 @@ host_program_start(const struct host_program *p, const struct places *places,
 		errno = p->nfiles == 0 ? ENOENT : E2BIG;
 		return -1;
 	}
-	if ((argv = host_argv(p, &s)) == NULL)
+	if ((argv = host_program_argv(p, &s)) == NULL)
 		return -1;
 	s.argv = argv;
 	if (s.envp == NULL)
-		s.envp = env = host_environ(places, environ);
+		s.envp = env = host_environ(&usual, environ);
 	if (s.cwd == NULL)
 		s.cwd = "/";
 	s.by_fd = true;

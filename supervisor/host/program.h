@@ -8,9 +8,9 @@
 #ifndef HOST_PROGRAM_H
 #define HOST_PROGRAM_H
 
-#include "config/fault.h"
+#include "base/fault.h"
+#include "base/spawn.h"
 #include "host/places.h"
-#include "spawn.h"
 
 /* A script, the script that interprets it, ..., and finally a binary. */
 #define HOST_MAX_FILES 4U
@@ -42,9 +42,22 @@ int host_program_find(struct host_program *, const struct host_how *,
 void host_program_free(struct host_program *);
 
 /*
- * Start the program in /, with a cleaned copy of our environment, unless `s`
- * has others. `s` also has argv and descriptors; its path is ignored. A script
- * adds its own descriptors after them. Returns 0, or -1 with errno set.
+ * Returns the name of a place that a file of the program lies in by now, or
+ * NULL: an agent of a session that began later may write there.
+ */
+const char *host_program_reached(
+    const struct host_program *, const struct places *);
+/*
+ * Returns the argument vector for the program's binary, which the caller gives
+ * to jsonfile_strings_free(), and appends the descriptors of scripts to `s`,
+ * which has argv; or NULL with errno set.
+ */
+char **host_program_argv(const struct host_program *, struct spawn *s);
+/*
+ * Start the program in /, with the variables that every host program gets,
+ * unless `s` has others. `s` also has argv and descriptors; its path is
+ * ignored. A script adds its own descriptors after them. Returns 0, or -1 with
+ * errno set.
  */
 int host_program_start(const struct host_program *, const struct places *,
     const struct spawn *s, struct spawned *);

@@ -8,13 +8,21 @@
 
 #include "host/places.h"
 
+struct sockets_seen {
+	unsigned found;
+	bool known; /* the kernel told which sockets are in use; otherwise every
+		       socket file was taken for one */
+	int error;  /* the errno of that question, if not `known` */
+	bool cut;   /* there were too many files to look at all of them */
+};
+
 /*
- * Look for sockets below one of the places that a process listens on, and call
- * `found` with the path of each. `table` is /proc/net/unix. A socket that was
- * bound by a relative name is recognised by that name below `dir`. Returns the
- * number of sockets, or -1 with errno set.
+ * Look for sockets below the places of this session on which a program listens,
+ * and call `found` with the path of each. They are recognised by device and
+ * inode, whatever their names were when they were bound. Unless `ask`, do as if
+ * the kernel did not tell. A program in another network namespace is not seen.
  */
-int host_sockets(const struct places *, const char *table, int dir,
-    const char *dir_path, void (*found)(const char *path));
+void host_sockets(struct sockets_seen *, const struct places *, bool ask,
+    void (*found)(const char *path));
 
 #endif

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_get.h"
 #include "icctl/policy/policy.h"
-#include "json_get.h"
 
 /*
  * Find the program of that path, or the first one in PATH of that name. Returns

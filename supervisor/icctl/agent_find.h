@@ -8,8 +8,8 @@
 
 #include <limits.h>
 
-#include "config/adapter/adapter.h"
-#include "config/config.h"
+#include "files/adapter/adapter.h"
+#include "files/config.h"
 
 #define AGENT_VERSION 64U
 

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/names.h"
+#include "base/json_get.h"
+#include "base/json_put.h"
+#include "base/names.h"
 #include "icctl/agent_find.h"
 #include "icctl/policy/policy.h"
-#include "json_get.h"
-#include "json_put.h"
 
 #define AGENTS_TEXT 600U
 
@@ -169,7 +169,7 @@ icctl_agents(struct icctl *ctl, int argc, char **argv)
 	struct paths paths;
 	int r;
 
-	if ((r = icctl_no_arguments(argc, argv)) != 0)
+	if ((r = icctl_no_arguments(argc)) != 0)
 		return r;
 	if (policy_own_path(
 		"share/ironcurtain", datadir, sizeof(datadir)) == -1)

@@ -12,9 +12,10 @@
 
 #include <unistd.h>
 
+#include "base/json_get.h"
+#include "base/json_put.h"
 #include "icctl/hold/hold_view.h"
-#include "json_get.h"
-#include "json_put.h"
+#include "icctl/words.h"
 
 json_object *
 icctl_request(const char *op, const char *id)
@@ -80,12 +81,9 @@ icctl_confirm(const char *question)
 }
 
 int
-icctl_no_arguments(int argc, char **argv)
+icctl_no_arguments(int argc)
 {
-	if (argc == 1)
-		return 0;
-	warnx("usage: icctl %s", argv[0]);
-	return ICCTL_USAGE;
+	return argc == 1 ? 0 : words_usage();
 }
 
 json_object *
@@ -190,9 +188,10 @@ answer_check(struct icctl *ctl, const struct answer *a, json_object *hold)
 		return 0;
 	if (hold_view(stdout, hold, HOLD_VIEW_WHOLE, icctl_visible()))
 		return 0;
-	warnx("%s was not approved, because not everything that it touches "
-	      "could be shown",
-	    a->id);
+	(void)fflush(stdout);
+	warnx("%s was not approved, because parts of it were left out. See all "
+	      "of it, and approve it there: icctl show %s --full",
+	    a->id, a->id);
 	return ICCTL_FAILED;
 }
 
@@ -262,6 +261,9 @@ answer_each(struct icctl *ctl, struct answer *a)
 		a->id = a->ids[i];
 		r = answer(ctl, a);
 		worst = worst != 0 ? worst : r;
+		/* That was said, and is the same for the others. */
+		if (r == ICCTL_NO_SESSION && !icctl_any_runs(ctl))
+			break;
 	}
 	return worst;
 }
@@ -287,9 +289,11 @@ show_all(struct icctl *ctl, json_object *holds, json_object *whole[ANSWER_MAX])
 			whole[n++] = hold;
 			continue;
 		}
-		warnx("%s is left out, because not everything that it touches "
-		      "could be shown",
-		    icctl_text(hold, "id"));
+		(void)fflush(stdout);
+		warnx("%s will not be approved, because parts of it were left "
+		      "out. See all of it, and approve it there: icctl show %s "
+		      "--full",
+		    icctl_text(hold, "id"), icctl_text(hold, "id"));
 		json_object_put(hold);
 	}
 	return n;
@@ -335,6 +339,16 @@ approve_all(struct icctl *ctl)
 	return n != 0 && a.n == 0 ? ICCTL_FAILED : worst;
 }
 
+int
+icctl_approve_shown(struct icctl *ctl, json_object *hold)
+{
+	struct answer a = {.op = "approve",
+	    .id = icctl_text(hold, "id"),
+	    .digest = icctl_text(hold, "digest")};
+
+	return answer(ctl, &a);
+}
+
 static bool
 good_times(const char *s)
 {
@@ -351,10 +365,8 @@ icctl_revoke(struct icctl *ctl, int argc, char **argv)
 	json_object *reply, *grant = NULL;
 	int r;
 
-	if (argc != 2) {
-		warnx("usage: icctl revoke ID");
-		return ICCTL_USAGE;
-	}
+	if (argc != 2)
+		return words_usage();
 	if ((r = ask(ctl, icctl_request("revoke", argv[1]), &reply)) != 0)
 		return r;
 	json_object_object_get_ex(reply, "grant", &grant);
@@ -376,63 +388,65 @@ static bool
 approve_good(struct answer *a)
 {
 	if (a->times != NULL) {
-		if (a->session || !good_times(a->times))
+		if (a->session)
 			return false;
 		a->session = true;
 	}
-	return a->n != 0 &&
-	       (a->digest == NULL || (strlen(a->digest) == 64 && a->n == 1));
+	return a->digest == NULL || a->n == 1;
+}
+
+/* Take the ids. Returns 0, or -1 if there are none, or too many. */
+static int
+answer_ids(struct answer *a, int argc, char **argv)
+{
+	if (argc < 2 || argc > (int)ANSWER_MAX + 1)
+		return -1;
+	for (int i = 1; i < argc; i++)
+		a->ids[a->n++] = argv[i];
+	return 0;
 }
 
 int
 icctl_approve(struct icctl *ctl, int argc, char **argv)
 {
-	struct answer a = {.op = "approve"};
-	bool bad = false;
+	struct answer a = {.op = "approve",
+	    .exact = words_given("--exact"),
+	    .times = words_option("--times"),
+	    .digest = words_option("--digest")};
 
-	if (argc == 2 && strcmp(argv[1], "--all-shown") == 0)
-		return approve_all(ctl);
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--for-session") == 0)
-			a.session = true;
-		else if (strcmp(argv[i], "--exact") == 0)
-			a.session = a.exact = true;
-		else if (strcmp(argv[i], "--times") == 0 && i + 1 < argc)
-			a.times = argv[++i];
-		else if (strcmp(argv[i], "--digest") == 0 && i + 1 < argc)
-			a.digest = argv[++i];
-		else if (a.n < ANSWER_MAX && argv[i][0] != '-')
-			a.ids[a.n++] = argv[i];
-		else
-			bad = true;
-	}
-	if (!approve_good(&a) || bad) {
-		warnx("usage: icctl approve ID [--digest SHA256] "
-		      "[--for-session | --exact | --times 1...20], icctl "
-		      "approve ID..., icctl approve --all-shown");
+	a.session = a.exact || words_given("--for-session");
+	if (words_given("--all-shown"))
+		return argc != 1 || a.session || a.times != NULL ||
+			       a.digest != NULL
+			   ? words_usage()
+			   : approve_all(ctl);
+	if (a.times != NULL && !good_times(a.times)) {
+		warnx("--times must be a number from 1 to 20");
 		return ICCTL_USAGE;
 	}
+	if (a.digest != NULL && strlen(a.digest) != 64) {
+		warnx("--digest must be the 64 letters of `icctl pending "
+		      "--json`");
+		return ICCTL_USAGE;
+	}
+	if (answer_ids(&a, argc, argv) == -1 || !approve_good(&a))
+		return words_usage();
 	return answer_each(ctl, &a);
 }
 
 int
 icctl_deny(struct icctl *ctl, int argc, char **argv)
 {
-	struct answer a = {.op = "deny"};
-	bool bad = false;
+	struct answer a = {.op = "deny", .because = words_option("--because")};
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--because") == 0 && i + 1 < argc)
-			a.because = argv[++i];
-		else if (a.n < ANSWER_MAX && argv[i][0] != '-')
-			a.ids[a.n++] = argv[i];
-		else
-			bad = true;
-	}
-	if (a.n == 0 || bad) {
-		warnx("usage: icctl deny ID... [--because TEXT]");
+	if (argc > 2 && a.because == NULL && strcmp(argv[2], "because") == 0) {
+		warnx("a reason is the value of an option: icctl deny %s "
+		      "--because \"TEXT\"",
+		    argv[1]);
 		return ICCTL_USAGE;
 	}
+	if (answer_ids(&a, argc, argv) == -1)
+		return words_usage();
 	if (a.because != NULL && strlen(a.because) > 500) {
 		warnx("--because takes at most 500 characters");
 		return ICCTL_USAGE;
@@ -446,7 +460,7 @@ simple(struct icctl *ctl, int argc, char **argv, const char *done)
 	json_object *reply;
 	int r;
 
-	if ((r = icctl_no_arguments(argc, argv)) != 0 ||
+	if ((r = icctl_no_arguments(argc)) != 0 ||
 	    (r = ask(ctl, icctl_request(argv[0], NULL), &reply)) != 0)
 		return r;
 	if (ctl->json)

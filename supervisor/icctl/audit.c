@@ -17,10 +17,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auditlog/scan.h"
+#include "base/json_put.h"
 #include "common/plural.h"
 #include "icctl/audit_anchor.h"
-#include "json_put.h"
+#include "icctl/newest.h"
+#include "icctl/words.h"
+#include "log/scan.h"
 
 static const char *
 check_text(enum auditlog_check c)
@@ -293,9 +295,8 @@ verify_file(const struct icctl *ctl, const char *path, const char *anchor)
 		   : ICCTL_FAILED;
 }
 
-/* Without a name: take the session whose log was written last. */
-static int
-newest_session(struct icctl *ctl)
+int
+icctl_newest(struct icctl *ctl)
 {
 	char dir[4200], path[4500];
 	struct timespec best = {0, 0};
@@ -312,6 +313,9 @@ newest_session(struct icctl *ctl)
 		if (e->d_name[0] == '.' || stat(path, &st) == -1 ||
 		    st.st_mtim.tv_sec < best.tv_sec)
 			continue;
+		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+		if (newest_own(path))
+			continue;
 		best = st.st_mtim;
 		snprintf(
 		    ctl->dir, sizeof(ctl->dir), "%.3800s/%s", dir, e->d_name);
@@ -323,24 +327,18 @@ newest_session(struct icctl *ctl)
 int
 icctl_audit(struct icctl *ctl, int argc, char **argv)
 {
-	const char *anchor = NULL;
+	const char *anchor = words_option("--anchor");
 	char shown[ICCTL_PATH];
-	int r, at = 2;
+	int r;
 
-	if (argc > 3 && strcmp(argv[2], "--anchor") == 0) {
-		anchor = argv[3];
-		at = 4;
-	}
-	if (argc < 2 || argc > at + 1 || strcmp(argv[1], "verify") != 0) {
-		warnx("usage: icctl audit verify [--anchor FILE] [FILE|DIR]");
-		return ICCTL_USAGE;
-	}
-	if (argc == at + 1)
-		return verify_file(ctl, argv[at], anchor);
+	if (argc < 2 || argc > 3 || strcmp(argv[1], "verify") != 0)
+		return words_usage();
+	if (argc == 3)
+		return verify_file(ctl, argv[2], anchor);
 	if (ctl->session != NULL) {
 		if ((r = icctl_find(ctl)) != 0)
 			return r;
-	} else if (newest_session(ctl) == -1) {
+	} else if (icctl_newest(ctl) == -1) {
 		warnx("no session in %s/sessions; name the file: icctl audit "
 		      "verify FILE",
 		    icctl_path(ctl->home, shown));

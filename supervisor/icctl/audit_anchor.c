@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/config.h"
+#include "files/config.h"
 #include "icctl/icctl.h"
 
 static const char journal_middle[] = "/audit.jsonl ends with record ";

@@ -3,7 +3,7 @@
 #ifndef ICCTL_AUDIT_ANCHOR_H
 #define ICCTL_AUDIT_ANCHOR_H
 
-#include "auditlog/line.h"
+#include "log/line.h"
 
 struct icctl;
 

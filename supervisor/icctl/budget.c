@@ -6,12 +6,19 @@
 #include "icctl/icctl.h"
 
 #include <err.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/amount.h"
+#include "base/json_get.h"
+#include "base/json_put.h"
 #include "common/plural.h"
-#include "json_get.h"
-#include "json_put.h"
+#include "icctl/words.h"
+#include "log/parts.h"
+#include "resume/carry.h"
 
 static const char *const budget_keys[] = {"maxTotalTokens", "maxSteps",
     "maxSessionSeconds", "maxEstimatedCostUsd", "maxTurnTokens",
@@ -43,7 +50,10 @@ show_limits(json_object *budget)
 		if (max == NULL && strncmp(budget_keys[i], "maxTurn", 7) == 0)
 			continue;
 		printf("  %-23s %14.*f", budget_keys[i],
-		    strstr(budget_keys[i], "Usd") != NULL ? 4 : 0, used);
+		    strstr(budget_keys[i], "Usd") != NULL
+			? amount_places(used, 4)
+			: 0,
+		    used);
 		if (max == NULL)
 			fputs("  no limit", stdout);
 		else
@@ -73,13 +83,14 @@ show_models(json_object *budget)
 	for (size_t i = 0; i < n; i++) {
 		m = json_object_array_get_idx(models, i);
 		printf("  %-28.60s %10lld %10lld %10lld %10lld %8lld %6.1f "
-		       "%9.4f\n",
+		       "%9.*f\n",
 		    icctl_text(m, "model"), (long long)icctl_number(m, "in"),
 		    (long long)icctl_number(m, "out"),
 		    (long long)icctl_number(m, "cacheRead"),
 		    (long long)icctl_number(m, "cacheWrite"),
 		    (long long)icctl_number(m, "requests"),
-		    number(m, "requestsPerMinute"), number(m, "usd"));
+		    number(m, "requestsPerMinute"),
+		    amount_places(number(m, "usd"), 4), number(m, "usd"));
 	}
 }
 
@@ -92,13 +103,13 @@ icctl_show_usage(json_object *budget)
 		return;
 	for (size_t i = 0; i < json_object_array_length(models); i++) {
 		m = json_object_array_get_idx(models, i);
-		printf("-- %.60s: %lld tokens, %.4f USD, %lld answer%s, %.1f a "
+		printf("-- %.60s: %lld tokens, %.*f USD, %lld answer%s, %.1f a "
 		       "minute --\n",
 		    icctl_text(m, "model"),
 		    (long long)(icctl_number(m, "in") + icctl_number(m, "out") +
 				icctl_number(m, "cacheRead") +
 				icctl_number(m, "cacheWrite")),
-		    number(m, "usd"), (long long)icctl_number(m, "requests"),
+		    amount_places(number(m, "usd"), 4), number(m, "usd"), (long long)icctl_number(m, "requests"),
 		    plural((uint64_t)icctl_number(m, "requests")),
 		    number(m, "requestsPerMinute"));
 	}
@@ -121,14 +132,37 @@ icctl_show_budget(json_object *budget)
 	show_models(budget);
 }
 
+void
+icctl_show_cost(json_object *budget)
+{
+	static const char *const shown[][2] = {{"maxEstimatedCostUsd", "USD"},
+	    {"maxSteps", "steps"}, {"maxTotalTokens", "tokens"}};
+	json_object *limits = NULL, *row, *max;
+	double used;
+
+	(void)json_object_object_get_ex(budget, "limits", &limits);
+	for (size_t i = 0; i < nitems(shown); i++) {
+		if (!json_object_object_get_ex(limits, shown[i][0], &row))
+			continue;
+		used = number(row, "used");
+		printf("%s%.*f", i == 0 ? "" : ", ",
+		    strcmp(shown[i][1], "USD") == 0 ? amount_places(used, 4)
+						    : 0,
+		    used);
+		if (json_object_object_get_ex(row, "max", &max) && max != NULL)
+			printf(" of %.15g", json_object_get_double(max));
+		printf(" %s", shown[i][1]);
+	}
+}
+
 /* Ask the session. Returns the reply, or NULL with an exit status in `*r`. */
 static json_object *
 budget_ask(struct icctl *ctl, json_object *req, int *r)
 {
 	json_object *reply = NULL;
 
-	if ((*r = icctl_find(ctl)) == ICCTL_OK &&
-	    (reply = icctl_ask(ctl, req)) == NULL)
+	*r = ICCTL_OK;
+	if ((reply = icctl_ask(ctl, req)) == NULL)
 		*r = ICCTL_NO_SESSION;
 	json_object_put(req);
 	if (reply == NULL)
@@ -140,6 +174,71 @@ budget_ask(struct icctl *ctl, json_object *req, int *r)
 	return NULL;
 }
 
+/*
+ * Show what the session that has ended used, from its log. Returns false if it
+ * runs; else the exit status is in `*r`.
+ */
+static bool
+budget_ended(const struct icctl *ctl, int *r)
+{
+	const char *id = strrchr(ctl->dir, '/');
+	json_object *o, *used;
+	struct fault fault;
+	static struct carry c;
+	int fd = icctl_dial(ctl->dir), dir;
+	double usd;
+
+	if (fd != -1 || errno == EAGAIN) {
+		if (fd != -1)
+			close(fd);
+		return false;
+	}
+	*r = ICCTL_FAILED;
+	if ((dir = open(ctl->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
+		warn("%s", ctl->dir);
+		return true;
+	}
+	if (!auditparts_any(dir)) {
+		warnx("%s is not a session directory: it has no audit.jsonl",
+		    ctl->dir);
+		close(dir);
+		*r = ICCTL_NO_SESSION;
+		return true;
+	}
+	if (carry_load(&c, NULL, dir, ctl->dir, NULL, NULL, &fault) == -1) {
+		warnx("%s", fault.text);
+		close(dir);
+		return true;
+	}
+	close(dir);
+	*r = ICCTL_OK;
+	usd = (double)c.last.micro_usd / 1e6;
+	id = id == NULL ? ctl->dir : id + 1;
+	if (ctl->json) {
+		o = json_object_new_object();
+		used = json_object_new_object();
+		put_bool(o, "ok", true);
+		put_str(o, "session", id);
+		put_int(used, "tokens", (int64_t)c.last.tokens);
+		put_int(used, "steps", (int64_t)c.last.steps);
+		json_object_object_add(
+		    used, "usd", json_object_new_double(usd));
+		put_int(used, "seconds", (int64_t)(carry_ms(&c) / 1000));
+		json_object_object_add(o, "used", used);
+		icctl_put_json(o);
+		json_object_put(o);
+	} else {
+		printf("session %s has ended; it used %.*f USD, %llu step%s, "
+		       "%llu token%s and %llu s\n",
+		    id, amount_places(usd, 4), usd,
+		    (unsigned long long)c.last.steps, plural(c.last.steps),
+		    (unsigned long long)c.last.tokens, plural(c.last.tokens),
+		    (unsigned long long)(carry_ms(&c) / 1000));
+	}
+	carry_free(&c);
+	return true;
+}
+
 int
 icctl_budget(struct icctl *ctl, int argc, char **argv)
 {
@@ -147,10 +246,10 @@ icctl_budget(struct icctl *ctl, int argc, char **argv)
 	bool set = argc == 4 && strcmp(argv[1], "set") == 0;
 	int r;
 
-	if (argc != 1 && !set) {
-		warnx("usage: icctl budget [set KEY VALUE|null]");
-		return ICCTL_USAGE;
-	}
+	if (argc != 1 && !set)
+		return words_usage();
+	if ((r = icctl_find(ctl)) != 0 || (!set && budget_ended(ctl, &r)))
+		return r;
 	req = json_object_new_object();
 	put_str(req, "op", set ? "budget-set" : "budget");
 	if (set) {
@@ -173,10 +272,10 @@ icctl_metrics(struct icctl *ctl, int argc, char **argv)
 	json_object *req, *reply;
 	int r;
 
-	if (argc != 1) {
-		warnx("usage: icctl %s", argv[0]);
-		return ICCTL_USAGE;
-	}
+	if (argc != 1)
+		return words_usage();
+	if ((r = icctl_find(ctl)) != 0)
+		return r;
 	req = json_object_new_object();
 	put_str(req, "op", "metrics");
 	if ((reply = budget_ask(ctl, req, &r)) == NULL)

@@ -18,8 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_put.h"
 #include "credential/handover.h"
-#include "json_put.h"
 
 #define REPLY_MAX (64U << 20)
 /* A session answers within 3 s, if only to say that it cannot. */

@@ -17,10 +17,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auditlog/closing.h"
-#include "auditlog/scan.h"
-#include "config/here.h"
-#include "json_put.h"
+#include "base/here.h"
+#include "base/json_put.h"
+#include "icctl/words.h"
+#include "log/closing.h"
+#include "log/scan.h"
 
 /* SIGKILL, as a shell reports it. */
 #define CLOSE_STATUS 137
@@ -222,10 +223,8 @@ icctl_close(struct icctl *ctl, int argc, char **argv)
 	    .left = -1};
 	int r;
 
-	if (argc != 2 || argv[1][0] == '-') {
-		warnx("usage: icctl close DIR");
-		return ICCTL_USAGE;
-	}
+	if (argc != 2)
+		return words_usage();
 	ctl->session = argv[1];
 	if ((r = icctl_find(ctl)) != 0)
 		return r;

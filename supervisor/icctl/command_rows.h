@@ -48,8 +48,9 @@ COMMAND(resume,
     "apply again only if you say so; --keep-grants keeps those of the last\n"
     "24 hours unasked. CMD is the command of a session that ran one.\n"
     "--allow-sockets and --allow-unsandboxed must be said again.")
-COMMAND(ls, "",
-    "list sessions, running and past", NULL)
+COMMAND(ls, "[--all]",
+    "list sessions, running and past",
+    "--all also lists those in which icctl compiled policies.")
 COMMAND(history, "[SESSION]",
     "list the turns of a conversation",
     "--json prints all its events, one a line.")
@@ -65,12 +66,27 @@ COMMAND(diff, "[SESSION] [--stat]",
     "show what a session changed in its clone",
     "Files as they are now, compared with those that the agent found.\n"
     "--stat counts lines only. The session may run or have ended.")
-COMMAND(pull, "[SESSION] [--branch B] [--into DIR]",
+COMMAND(undo, "[--turn N | --to CHECKPOINT] [--dry-run] [--all] [--yes] [PATH...]\n"
+    "           | --list [--all] | forget PATH...",
+    "put files back to how they were before a turn",
+    "Takes back everything that has changed since, whatever program did\n"
+    "it; without --turn and --to since the last turn began. The plan is\n"
+    "shown, and nothing is done without a yes. What changed after the last\n"
+    "turn stays, unless --all is given. An undo can be undone: it makes a\n"
+    "checkpoint first. --list lists them, --list --all those of other\n"
+    "sessions in the workspace, too. forget removes PATH from all of them.\n"
+    "The session may run or have ended.")
+COMMAND(checkpoint, "[NAME]",
+    "make a checkpoint of the workspace now, to undo to",
+    "Sessions make one at the start, before and after each message of a\n"
+    "conversation, and at the end.")
+COMMAND(pull, "[SESSION] [--branch B] [--into DIR] [--sign] [--yes]",
     "get the work of a session's clone, as branches",
     "Makes branches ironcurtain/SESSION/... in the repository that was\n"
     "cloned, or in DIR: one for each branch with new commits, or for B\n"
     "only, and one named unsaved for files that are in no commit. Every\n"
-    "object is checked; nothing is checked out, merged or run.")
+    "object is checked; nothing is checked out, merged or run. --sign shows\n"
+    "the commits, asks (unless --yes), and signs them with your own key.")
 COMMAND(attach, "[SESSION]",
     "show the agent's terminal here, and type into it",
     "Ctrl-] d leaves again, and the session goes on; Ctrl-] s says something\n"
@@ -183,7 +199,8 @@ COMMAND(gc, "[--dry-run] [--older-than D] [--keep N]",
     "ended 30 days ago, except for the newest 10. Of all ended sessions\n"
     "it removes sockets, links, reserved disk space and agents' caches,\n"
     "closes the logs of killed ones, and removes containers that were\n"
-    "left behind. A session that runs, one of another machine, and one\n"
+    "left behind. Checkpoints of workspaces that are gone, or old ones, go\n"
+    "as well. A session that runs, one of another machine, and one\n"
     "with files in its own workspace are left alone. --dry-run only says\n"
     "what would be done.")
 COMMAND(home, "[rm ID...]",
@@ -218,17 +235,17 @@ COMMAND(config, "[ls] | get KEY | set KEY VALUE | unset KEY | edit",
     "else a text. Nothing is saved that a session would refuse. edit opens\n"
     "your editor, and asks again about mistakes. ironcurtain-config(5)\n"
     "describes every key.")
-COMMAND(persona, "ls | show NAME | new NAME [OPTIONS] | compile NAME | rm NAME",
+COMMAND(persona, "ls | show NAME | compile NAME | rm NAME\n"
+    "           | new NAME [--policy P] [--profile NAME] [--agent NAME]\n"
+    "           [--model NAME] [--workspace DIR] [--budget KEY=VALUE]...",
     "name a policy, agent, budget ... for icctl start",
-    "OPTIONS: --policy P, --profile NAME, --agent NAME, --model NAME,\n"
-    "--workspace DIR and --budget KEY=VALUE, which may be repeated. icctl start --persona NAME\n"
-    "takes what its own options do not say. ~/.ironcurtain/personas/NAME/ has\n"
+    "icctl start --persona NAME takes what its own options do not say. ~/.ironcurtain/personas/NAME/ has\n"
     "persona.json and, if you like, constitution.md: what the agent may do, in\n"
     "English. icctl policy customize --persona NAME edits it, and compile (or\n"
     "icctl policy compile --persona NAME) makes the persona's policy of it,\n"
     "unless persona.json names another. show says whether that is up to date.")
 COMMAND(mcp, "COMMAND ...",
-    "import your own MCP servers, and annotate their tools", NULL)
+    "add, test, list and annotate your own MCP servers", NULL)
 COMMAND(policy, "TOOL ...",
     "ask, check, test and compare policies", NULL)
 COMMAND(agents, "",
@@ -246,11 +263,20 @@ COMMAND(doctor, "[--check-api | --attack [IMAGE]]",
     "included, and prints each attempt; 1 if one succeeds.")
 
 /* `icctl mcp`; `args` is for the list of commands, `usage` for their own. */
+MCP_COMMAND(add, "[OPTIONS] NAME -- CMD...",
+    "[--env NAME=VALUE]... [--dry-run] [--yes] [--no-start] NAME -- COMMAND...",
+    "add a server that is started by a command")
 MCP_COMMAND(annotate, "SERVER [OPTIONS]", "SERVER [--into DIR] [--yes]",
     "propose what the arguments of its tools mean")
 MCP_COMMAND(import, "[OPTIONS] [FILE...]",
-    "[--dry-run] [--yes] [--no-start] [FILE...]",
+    "[--dry-run] [--yes] [--no-start] [--copy NAME] [--workspace DIR] [FILE...]",
     "import servers from another program")
+MCP_COMMAND(ls, "", "",
+    "list your servers, and what a session would say of each")
+MCP_COMMAND(rm, "[--yes] NAME", "[--yes] NAME",
+    "remove a server, and say what else refers to it")
+MCP_COMMAND(test, "NAME [OPTIONS]", "[--call TOOL] NAME [ARGUMENTS]",
+    "start one server, and show its tools and an answer")
 
 /* `icctl policy`, with the least and the most arguments of each. */
 POLICY_TOOL(eval, "< REQUESTS", 0, 0,

@@ -9,7 +9,6 @@
 #include "icctl/icctl.h"
 
 #include <sys/utsname.h>
-#include <sys/wait.h>
 
 #include <err.h>
 #include <errno.h>
@@ -19,18 +18,21 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auditlog/parts.h"
+#include "base/json_put.h"
+#include "base/spawn.h"
 #include "icctl/talk/talk.h"
-#include "json_put.h"
+#include "icctl/words.h"
+#include "log/parts.h"
 
 #define DIAG_LINES 30U
+#define DIAG_DOCTOR (256U << 10) /* bytes of its finding */
 #define DIAG_TAIL (512L << 10) /* bytes at a file's end that are looked at */
 
 /* Members of records and events that say what happened, not what was said. */
 static const char *const diag_members[] = {"seq", "ts", "event", "turn",
     "status", "state", "server", "serverName", "tool", "toolName", "decision",
-    "kind", "trouble", "code", "exit", "is_error", "ms", "provider", "method",
-    "host", "who", NULL};
+    "kind", "trouble", "code", "count", "exit", "is_error", "ms", "provider",
+    "method", "host", "who", NULL};
 
 /* Members of `status` and session.json that are of use in a report. */
 static const char *const diag_session[] = {"session", "version", "state",
@@ -121,32 +123,16 @@ diag_lines(FILE *f, bool records)
 static json_object *
 diag_doctor(void)
 {
-	char program[] = "icctl", json[] = "--json", doctor[] = "doctor";
-	char *argv[] = {program, json, doctor, NULL}, *line = NULL;
-	json_object *o = NULL;
-	size_t cap = 0;
-	FILE *f = NULL;
-	int p[2];
-	pid_t pid;
+	static char text[DIAG_DOCTOR];
+	const char *const argv[] = {"icctl", "--json", "doctor", NULL};
+	struct spawn s = {
+	    .path = "/proc/self/exe", .argv = (char *const *)(uintptr_t)argv};
 
-	if (pipe2(p, O_CLOEXEC) == -1 || (pid = fork()) == -1)
+	if (spawn_read(&s, (struct spawn_said){text, sizeof(text)},
+		(struct spawn_said){NULL, 0}) == -1)
 		return NULL;
-	if (pid == 0) {
-		if (dup2(p[1], STDOUT_FILENO) == -1)
-			_exit(127);
-		execve("/proc/self/exe", argv, environ);
-		_exit(127);
-	}
-	close(p[1]);
-	if ((f = fdopen(p[0], "r")) != NULL) {
-		while (o == NULL && getline(&line, &cap, f) > 0)
-			o = json_tokener_parse(line);
-		fclose(f);
-	}
-	free(line);
-	while (waitpid(pid, NULL, 0) == -1 && errno == EINTR)
-		;
-	return o;
+	text[strcspn(text, "\n")] = '\0';
+	return json_tokener_parse(text);
 }
 
 static json_object *
@@ -262,20 +248,13 @@ int
 icctl_diagnostics(struct icctl *ctl, int argc, char **argv)
 {
 	json_object *all, *doctor, *checks;
-	bool log = false;
+	bool log = words_given("--log");
 	int r = ICCTL_OK;
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--log") == 0) {
-			log = true;
-		} else if (argv[i][0] != '-' && ctl->session == NULL) {
-			ctl->session = argv[i];
-		} else {
-			warnx("diagnostics takes --log and one SESSION (icctl "
-			      "diagnostics --help)");
-			return ICCTL_USAGE;
-		}
-	}
+	if (argc > 2)
+		return words_usage();
+	if (argc == 2)
+		ctl->session = argv[1];
 	if (ctl->session != NULL && (r = icctl_find(ctl)) != 0)
 		return r;
 	all = json_object_new_object();

@@ -18,9 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/here.h"
+#include "base/json_put.h"
 #include "common/log.h"
-#include "config/here.h"
-#include "json_put.h"
+#include "icctl/newest.h"
 
 static bool
 runs(const char *dir)
@@ -262,39 +263,36 @@ put_running(struct icctl *ctl, const char *dir)
 	fputc('\n', stderr);
 }
 
-/* Say that no session runs, and which one was the last. */
-static void
+/*
+ * No session runs: take the last one for a command that reads, or say which one
+ * it was. Returns 0, or an exit status.
+ */
+static int
 none_runs(struct icctl *ctl, const char *run)
 {
-	char dir[4096], log[4096 + 300], last[256] = "", age[32];
-	char shown[ICCTL_PATH];
-	struct dirent *e;
+	char log[4096 + 300], last[NEWEST_ID], age[32], shown[ICCTL_PATH];
+	bool any = newest_find(ctl, NEWEST_ANY, last);
 	struct stat st;
-	DIR *d;
 
-	snprintf(dir, sizeof(dir), "%.3800s/sessions", ctl->home);
-	if ((d = opendir(dir)) != NULL) {
-		/* Their names begin with the time of their start. */
-		while ((e = readdir(d)) != NULL)
-			if (e->d_name[0] != '.' && strcmp(e->d_name, last) > 0)
-				(void)strlcpy(last, e->d_name, sizeof(last));
-		closedir(d);
-	}
-	snprintf(log, sizeof(log), "%s/%s/audit.jsonl", dir, last);
-	if (last[0] == '\0' || stat(log, &st) == -1) {
-		(void)find_fail(ctl, "not-found",
+	snprintf(log, sizeof(log), "%.3800s/sessions/%s/audit.jsonl", ctl->home,
+	    last);
+	if (!any || stat(log, &st) == -1)
+		return find_fail(ctl, "not-found",
 		    "no session is running (looked in %s). Start one: icctl "
 		    "start",
 		    icctl_path(run, shown));
-		return;
+	icctl_span(
+	    (int64_t)(time(NULL) - st.st_mtime) * 1000, age, sizeof(age));
+	if (ctl->reads && by_id(ctl, last)) {
+		warnx("no session is running; this is the last one, %s, which "
+		      "ended %s ago",
+		    last, age);
+		return 0;
 	}
-	(void)find_fail(ctl, "not-found",
+	return find_fail(ctl, "not-found",
 	    "no session is running. The last one, %s, ended %s ago; its log "
 	    "is %s. To go on with it: icctl resume %s",
-	    last,
-	    icctl_span(
-		(int64_t)(time(NULL) - st.st_mtime) * 1000, age, sizeof(age)),
-	    icctl_path(log, shown), last);
+	    last, age, icctl_path(log, shown), last);
 }
 
 /*
@@ -338,7 +336,8 @@ icctl_any_runs(const struct icctl *ctl)
 	while (!any && (e = readdir(d)) != NULL) {
 		snprintf(path, sizeof(path), "%s/%s", run, e->d_name);
 		any = e->d_name[0] != '.' &&
-		      !elsewhere(ctl->home, e->d_name, host) && runs(path);
+		      !elsewhere(ctl->home, e->d_name, host) && runs(path) &&
+		      !newest_own(path);
 	}
 	closedir(d);
 	return any;
@@ -368,7 +367,7 @@ icctl_find(struct icctl *ctl)
 				continue;
 			}
 			snprintf(path, sizeof(path), "%s/%s", run, e->d_name);
-			if (!runs(path))
+			if (!runs(path) || newest_own(path))
 				continue;
 			if (++n == 1)
 				snprintf(first, sizeof(first), "%.4095s", path);
@@ -392,7 +391,7 @@ icctl_find(struct icctl *ctl)
 		    others, others == 1 ? "runs" : "run",
 		    icctl_path(run, shown), other);
 	else if (n == 0)
-		none_runs(ctl, run);
+		return none_runs(ctl, run);
 	if (n != 1)
 		return ICCTL_NO_SESSION;
 	snprintf(ctl->dir, sizeof(ctl->dir), "%s", first);

@@ -18,7 +18,7 @@
 enum icctl_exit {
 	ICCTL_OK = 0,
 	ICCTL_FAILED = 1,	/* asked and refused, or a check failed */
-	ICCTL_USAGE = 2,
+	ICCTL_USAGE = 64,	/* EX_USAGE, as icsupervisor has it */
 	ICCTL_NO_SESSION = 3,	/* none, or more than one is running */
 	ICCTL_BUSY = 75,	/* sending the message later may help */
 };
@@ -26,6 +26,7 @@ enum icctl_exit {
 struct icctl {
 	bool json;
 	const char *session;	/* --session, or NULL */
+	bool reads;             /* one that has ended will do */
 	const char *waits;	/* id of a call or a grant: its session; or NULL */
 	char home[4096];	/* IRONCURTAIN_HOME */
 	char dir[4096];		/* the session's directory, once found */
@@ -54,6 +55,11 @@ int icctl_session_at(struct icctl *, const char *dir, bool unit);
  * the reason, which it leaves in `code` and `why`.
  */
 int icctl_find(struct icctl *);
+/*
+ * audit.c: Set `dir` to the session whose log was written last. Returns 0, or -1
+ * if there is none.
+ */
+int icctl_newest(struct icctl *);
 /* Returns true if any session of this user runs on this machine. */
 bool icctl_any_runs(const struct icctl *);
 /* client.c */
@@ -102,7 +108,7 @@ int64_t icctl_number(json_object *, const char *key);
 json_object *icctl_request(const char *op, const char *id);
 json_object *icctl_command(struct icctl *, json_object *req, int *status);
 /* Returns 0, or an exit status after it printed the usage. */
-int icctl_no_arguments(int argc, char **argv);
+int icctl_no_arguments(int argc);
 /* Ask on the terminal, or read the answer from stdin. No answer is no. */
 bool icctl_confirm(const char *question);
 
@@ -124,6 +130,11 @@ void icctl_put_str(const char *);
  * is known.
  */
 void icctl_put_entry(json_object *server);
+/*
+ * pages.c: print a text that is visible already; on a terminal a page at a
+ * time. Returns false if the person did not want to see all of it.
+ */
+bool icctl_put_pages(struct span text);
 /* Write a path as people read it, with ~ for their home; returns `dst`. */
 #define ICCTL_PATH 4400U
 const char *icctl_path(const char *path, char dst[ICCTL_PATH]);
@@ -131,6 +142,8 @@ const char *icctl_path(const char *path, char dst[ICCTL_PATH]);
 void icctl_warn_errno(const char *path);
 /* Print a line of JSON in printable ASCII, with \uXXXX for the rest. */
 void icctl_put_json(json_object *);
+/* Returns true once a line was printed so. */
+bool icctl_json_shown(void);
 /* Do the same with the text of well-formed JSON, without a newline. */
 void icctl_put_ascii(struct span);
 
@@ -139,6 +152,11 @@ void icctl_put_ascii(struct span);
  * caller owns; or NULL if it is gone, which is reported if `say`.
  */
 json_object *icctl_hold_fetch(struct icctl *, const char *id, bool say);
+/*
+ * answer.c: Approve exactly this call, which the person has seen in full.
+ * Returns an exit status.
+ */
+int icctl_approve_shown(struct icctl *, json_object *hold);
 /* list.c: Print what a grant allows, and how to revoke it. */
 void icctl_put_grant(json_object *);
 
@@ -152,6 +170,8 @@ int icctl_close_locked(const struct icctl *, int dirfd, struct fault *);
 
 /* budget.c: Print limits, counts, and a line for each model. */
 void icctl_show_budget(json_object *budget);
+/* Print cost, steps and tokens with their limits, without a newline. */
+void icctl_show_cost(json_object *budget);
 /* Print a line for each model. */
 void icctl_show_usage(json_object *budget);
 
@@ -189,6 +209,8 @@ int icctl_metrics(struct icctl *, int argc, char **argv);
 int icctl_audit(struct icctl *, int argc, char **argv);
 int icctl_close(struct icctl *, int argc, char **argv);
 int icctl_gc(struct icctl *, int argc, char **argv);
+int icctl_undo(struct icctl *, int argc, char **argv);
+int icctl_checkpoint(struct icctl *, int argc, char **argv);
 int icctl_image(struct icctl *, int argc, char **argv);
 int icctl_home(struct icctl *, int argc, char **argv);
 int icctl_start(struct icctl *, int argc, char **argv);
@@ -208,5 +230,11 @@ const char *icctl_span(int64_t ms, char *dst, size_t cap);
  */
 #define ICCTL_UNTIL 64
 const char *icctl_until(const char *, char dst[ICCTL_UNTIL]);
+/*
+ * Returns a time in RFC 3339, in UTC, as the local date and time of day, in
+ * `dst`; or the text itself, shortened, if it is none.
+ */
+#define ICCTL_LOCAL 40
+const char *icctl_local(const char *, char dst[ICCTL_LOCAL]);
 
 #endif

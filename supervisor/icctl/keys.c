@@ -16,8 +16,9 @@
 
 #include "credential/credential_env.h"
 #include "common/plural.h"
-#include "json_get.h"
-#include "json_put.h"
+#include "base/json_get.h"
+#include "base/json_put.h"
+#include "icctl/words.h"
 
 static bool
 has(json_object *o, const char *key)
@@ -242,19 +243,16 @@ keys_forget(struct icctl *ctl, const char *name)
 int
 icctl_keys(struct icctl *ctl, int argc, char **argv)
 {
-	bool reload = argc >= 2 && strcmp(argv[1], "reload") == 0;
+	const char *file = words_option("--file");
+	bool reload = argc == 3 && strcmp(argv[1], "reload") == 0;
 	int rv;
 
-	if (argc == 3 && strcmp(argv[1], "forget") == 0)
+	if (argc == 3 && file == NULL && strcmp(argv[1], "forget") == 0)
 		return keys_forget(ctl, argv[2]);
-	if (!(argc == 1 || (reload && argc == 3) ||
-		(reload && argc == 5 && strcmp(argv[3], "--file") == 0))) {
-		warnx("usage: icctl keys [reload PROVIDER [--file PATH] | "
-		      "forget PROVIDER]");
-		return ICCTL_USAGE;
-	}
+	if (!reload && (argc != 1 || file != NULL))
+		return words_usage();
 	if ((rv = icctl_find(ctl)) != 0)
 		return rv;
-	return reload ? keys_reload(ctl, argv[2], argc == 5 ? argv[4] : NULL)
+	return reload ? keys_reload(ctl, argv[2], file)
 		      : keys_list(ctl);
 }

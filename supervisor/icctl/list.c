@@ -6,9 +6,12 @@
 #include <err.h>
 #include <stdio.h>
 #include <string.h>
+#include <termios.h>
+#include <unistd.h>
 
+#include "base/json_put.h"
 #include "icctl/hold/hold_view.h"
-#include "json_put.h"
+#include "icctl/words.h"
 
 /* Fetch a call that is too long for a list, so that it is shown in full. */
 static void
@@ -32,7 +35,7 @@ icctl_pending(struct icctl *ctl, int argc, char **argv)
 	size_t n;
 	int r;
 
-	if ((r = icctl_no_arguments(argc, argv)) != 0)
+	if ((r = icctl_no_arguments(argc)) != 0)
 		return r;
 	reply = icctl_command(ctl, icctl_request("pending", NULL), &r);
 	if (reply == NULL)
@@ -49,37 +52,70 @@ icctl_pending(struct icctl *ctl, int argc, char **argv)
 	return 0;
 }
 
+/*
+ * Show the call in full on a terminal, and let the person approve what was
+ * shown. Returns an exit status.
+ */
+static int
+show_paged(struct icctl *ctl, json_object *hold)
+{
+	char *text = NULL;
+	size_t len = 0;
+	bool whole;
+	FILE *f;
+
+	if ((f = open_memstream(&text, &len)) == NULL)
+		err(ICCTL_FAILED, "output");
+	whole = hold_view(f, hold, HOLD_VIEW_FULL, icctl_visible());
+	if (fclose(f) != 0)
+		err(ICCTL_FAILED, "output");
+	if (!icctl_put_pages(span_of(text, len))) {
+		free(text);
+		puts("Nothing was approved.");
+		return ICCTL_OK;
+	}
+	free(text);
+	if (!whole)
+		return ICCTL_OK;
+	/* Input typed before is not meant for this question. */
+	(void)tcflush(STDIN_FILENO, TCIFLUSH);
+	if (icctl_confirm("\nApprove this call, as it was shown?"))
+		return icctl_approve_shown(ctl, hold);
+	puts("Nothing was approved.");
+	hold_view_answers(stdout, hold, true, icctl_visible());
+	return ICCTL_OK;
+}
+
+/* Show a pending call. Returns an exit status. */
+static int
+show_hold(struct icctl *ctl, json_object *hold, bool full)
+{
+	if (full && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+		return show_paged(ctl, hold);
+	if (hold_view(stdout, hold, full ? HOLD_VIEW_FULL : HOLD_VIEW_WHOLE,
+		icctl_visible()))
+		hold_view_answers(stdout, hold, full, icctl_visible());
+	return ICCTL_OK;
+}
+
 int
 icctl_show(struct icctl *ctl, int argc, char **argv)
 {
 	json_object *reply, *hold = NULL;
-	const char *id = NULL;
-	bool full = false, bad = false;
 	int r;
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--full") == 0)
-			full = true;
-		else if (id == NULL && argv[i][0] != '-')
-			id = argv[i];
-		else
-			bad = true;
-	}
-	if (id == NULL || bad) {
-		warnx("usage: icctl show ID [--full]");
-		return ICCTL_USAGE;
-	}
-	reply = icctl_command(ctl, icctl_request("show", id), &r);
+	if (argc != 2)
+		return words_usage();
+	reply = icctl_command(ctl, icctl_request("show", argv[1]), &r);
 	if (reply == NULL)
 		return r;
 	json_object_object_get_ex(reply, "hold", &hold);
 	if (ctl->json)
 		icctl_put_json(reply);
-	else if (hold_view(stdout, hold,
-		     full ? HOLD_VIEW_FULL : HOLD_VIEW_WHOLE, icctl_visible()))
-		hold_view_answers(stdout, hold, icctl_visible());
+	else
+		r = show_hold(ctl, hold, words_given("--full"));
 	json_object_put(reply);
-	return 0;
+	return r;
 }
 
 void
@@ -100,7 +136,7 @@ icctl_grants(struct icctl *ctl, int argc, char **argv)
 	size_t n;
 	int r;
 
-	if ((r = icctl_no_arguments(argc, argv)) != 0)
+	if ((r = icctl_no_arguments(argc)) != 0)
 		return r;
 	reply = icctl_command(ctl, icctl_request("status", NULL), &r);
 	if (reply == NULL)

@@ -14,10 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_put.h"
+#include "base/names.h"
 #include "common/log.h"
-#include "config/names.h"
 #include "icctl/policy/policy.h"
-#include "json_put.h"
+#include "icctl/words.h"
 
 static const struct login {
 	const char *name; /* its name under "credentials" */
@@ -57,6 +58,19 @@ static const struct {
     {"bedrock", "AWS_BEARER_TOKEN_BEDROCK"},
     {"bedrock", "AWS_ACCESS_KEY_ID"},
     {"vertex", "CLOUDSDK_AUTH_ACCESS_TOKEN"},
+};
+
+/* Agents whose key or login is of one provider; others take any. */
+static const struct {
+	const char *agent, *provider;
+} agents[] = {
+    {"claude", "anthropic"},
+    {"gemini", "google"},
+    {"gemini-cli", "google"},
+    {"opencode-gateway", "gateway"},
+    {"builtin", NULL},
+    {"goose", NULL},
+    {"opencode", NULL},
 };
 
 #define NLOGINS nitems(logins)
@@ -331,6 +345,16 @@ show_named(
 		show_key(ctl, name);
 		any = true;
 	}
+	for (size_t i = 0; i < nitems(agents) && !any; i++) {
+		if (strcmp(name, agents[i].agent) != 0)
+			continue;
+		if (agents[i].provider != NULL)
+			return show_named(ctl, providers, agents[i].provider);
+		printf(
+		    "%s works with a key of any of these providers:\n", name);
+		show_table(ctl, providers);
+		any = true;
+	}
 	if (any)
 		return ICCTL_OK;
 	warnx("login: no provider or login is called %s (%s). One of your own "
@@ -350,10 +374,8 @@ icctl_login(struct icctl *ctl, int argc, char **argv)
 	json_object *o;
 	int r = ICCTL_OK;
 
-	if (argc > 2 || (argc == 2 && argv[1][0] == '-')) {
-		warnx("usage: icctl login [PROVIDER | LOGIN]");
-		return ICCTL_USAGE;
-	}
+	if (argc > 2)
+		return words_usage();
 	if (ctl->json) {
 		o = login_json(ctl);
 		icctl_put_json(o);

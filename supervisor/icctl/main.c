@@ -13,9 +13,16 @@
 
 #include "common/log.h"
 #include "common/near.h"
+#include "common/wordlist.h"
+#include "files/founding.h"
+#include "icctl/help.h"
 #include "icctl/icctl.h"
+#include "icctl/outcome.h"
+#include "icctl/overview/overview.h"
 #include "icctl/policy/compile/command.h"
 #include "icctl/screen/viewer.h"
+#include "icctl/talk/talk.h"
+#include "icctl/words.h"
 
 /* clang-format off */
 static const struct command {
@@ -30,50 +37,17 @@ static const struct command {
 #include "icctl/command_rows.h"
 };
 /* clang-format on */
-#define USAGE_LEFT 36U
 #define USAGE_ARGS 32U /* longer ones begin on a line of their own */
 #define NCOMMANDS nitems(commands)
 
-static void
-usage(FILE *to)
-{
-	fputs("usage: icctl [--json] [--session DIR|ID] COMMAND\n\n", to);
-	for (size_t i = 0; i < NCOMMANDS; i++) {
-		const char *args = commands[i].args;
-		const int n = (int)strcspn(args, "\n");
-		char left[96];
-
-		snprintf(left, sizeof(left), "%s %.*s%s", commands[i].name, n,
-		    args, args[n] == '\0' ? "" : " ...");
-		if (strlen(left) > USAGE_LEFT)
-			fprintf(to, "  %s\n", left);
-		fprintf(to, "  %-*s %s\n", (int)USAGE_LEFT,
-		    strlen(left) > USAGE_LEFT ? "" : left, commands[i].help);
-	}
-	fputs("\nA call that the policy leaves to you is listed by `icctl "
-	      "pending` with a short\nid; `icctl approve ID` approves exactly "
-	      "that call, once. Without --session, the\nonly running session "
-	      "is used. `icctl COMMAND --help` describes a command;\nicctl(1) "
-	      "has the details.\n",
-	    to);
-}
-
+/* Returns true for a command line that the command reads itself. */
 static bool
-is_help(const char *arg)
+has_own_words(const struct command *c, int argc, char **argv)
 {
-	return strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0;
-}
-
-/*
- * Returns true for a help option after the command, or after a tool of
- * `policy`.
- */
-static bool
-asks_help(int argc, char **argv)
-{
-	return (argc > 2 && is_help(argv[2])) ||
-	       (argc > 3 && strcmp(argv[1], "policy") == 0 &&
-		   is_help(argv[3]) && !compile_is_command(argv[2]));
+	return c->fn == icctl_start || c->fn == icctl_policy ||
+	       c->fn == icctl_mcp ||
+	       (c->fn == icctl_persona && argc > 1 &&
+		   strcmp(argv[1], "compile") == 0);
 }
 
 /* Print a command's help; `start`, `policy` and `mcp` have their own. */
@@ -102,6 +76,45 @@ find_command(const char *name)
 	return NULL;
 }
 
+/*
+ * Returns true for a command that prints while it waits, or writes JSON itself,
+ * so that its output cannot be collected.
+ */
+static bool
+streams(const struct command *c, int argc, char **argv)
+{
+	static int (*const fns[])(struct icctl *, int, char **) = {icctl_attach,
+	    icctl_resume, icctl_send, icctl_start, icctl_watch, icctl_web};
+
+	for (size_t i = 0; i < nitems(fns); i++)
+		if (c->fn == fns[i])
+			return true;
+	if (c->fn == icctl_policy)
+		return argc > 1 && strcmp(argv[1], "eval") == 0;
+	for (int i = 1; c->fn == icctl_logs && i < argc; i++)
+		if (strcmp(argv[i], "-f") == 0)
+			return true;
+	return false;
+}
+
+/* Returns true if the command only asks questions on a terminal. */
+static bool
+only_asks(const struct command *c, int argc, char **argv)
+{
+	return c->fn == icctl_setup || (c->fn == icctl_config && argc > 1 &&
+					   strcmp(argv[1], "edit") == 0);
+}
+
+/* Returns true if the command reads what sessions left, running or not. */
+static bool
+reads(const struct command *c, int argc)
+{
+	return c->fn == icctl_logs || c->fn == icctl_history ||
+	       c->fn == icctl_status || c->fn == icctl_diff ||
+	       c->fn == icctl_pull || c->fn == icctl_diagnostics ||
+	       (c->fn == icctl_budget && argc == 1);
+}
+
 static int
 find_home(struct icctl *ctl)
 {
@@ -123,119 +136,169 @@ find_home(struct icctl *ctl)
 	return 0;
 }
 
-/* Take options before or after the command. Compacts `argv`. */
-static int
-take_options(struct icctl *ctl, int argc, char **argv)
-{
-	int out = 1;
-	/* Arguments of `start` and after "--" are not icctl's. */
-	bool start = false;
-
-	for (int i = 1; i < argc; i++) {
-		if (start || strcmp(argv[i], "--") == 0) {
-			for (; i < argc; i++)
-				argv[out++] = argv[i];
-			break;
-		}
-		if (strcmp(argv[i], "--json") == 0)
-			ctl->json = true;
-		else if (strcmp(argv[i], "--session") == 0) {
-			if (i + 1 == argc) {
-				warnx("--session needs a directory or an id");
-				exit(ICCTL_USAGE);
-			}
-			ctl->session = argv[++i];
-		} else {
-			start = out == 1 && strcmp(argv[i], "start") == 0;
-			argv[out++] = argv[i];
-		}
-	}
-	argv[out] = NULL;
-	return out;
-}
-
 /*
- * Returns the arguments with a command of the TypeScript IronCurtain replaced
- * by ours: "compile-policy" is "policy compile".
+ * Returns the arguments with a word that other programs have replaced by ours:
+ * the TypeScript IronCurtain's "compile-policy" is "policy compile", and
+ * Docker's "ps" is "ls".
  */
 static char **
-founding_verb(int *argc, char **argv)
+other_names(int *argc, char **argv)
 {
-	static const char *const verbs[][2] = {
-	    {"annotate-tools", "annotate"}, {"compile-policy", "compile"},
-	    {"customize-policy", "customize"},
-	    {"refresh-lists", "refresh-lists"}};
-	static char *more[66];
+	static const char *const names[][3] = {
+	    {"annotate-tools", "policy", "annotate"},
+	    {"compile-policy", "policy", "compile"},
+	    {"customize-policy", "policy", "customize"},
+	    {"kill", "stop", NULL}, {"list", "ls", NULL}, {"ps", "ls", NULL},
+	    {"refresh-lists", "policy", "refresh-lists"},
+	    {"run", "start", NULL}};
+	static const char *list[WORDS_ARGS];
+	struct wordlist more = WORDLIST_IN(list);
 
-	for (size_t i = 0; *argc > 1 && i < nitems(verbs); i++) {
-		if (strcmp(argv[1], verbs[i][0]) != 0)
+	for (size_t i = 0; i < nitems(names); i++) {
+		if (strcmp(argv[0], names[i][0]) != 0)
 			continue;
-		if ((size_t)*argc + 2 > nitems(more))
-			errx(ICCTL_USAGE, "too many arguments");
-		more[0] = argv[0];
-		more[1] = (char *)(uintptr_t) "policy";
-		more[2] = (char *)(uintptr_t)verbs[i][1];
-		memcpy(more + 3, argv + 2,
-		    (size_t)(*argc - 1) * sizeof(*more));
-		(*argc)++;
-		return more;
+		wordlist_add(&more, names[i][1]);
+		if (names[i][2] != NULL)
+			wordlist_add(&more, names[i][2]);
+		for (int k = 1; k < *argc; k++)
+			wordlist_add(&more, argv[k]);
+		if (wordlist_end(&more) == NULL)
+			errx(ICCTL_USAGE, "more than %u arguments",
+			    WORDS_ARGS - 2);
+		*argc = (int)more.n;
+		return (char **)(uintptr_t)list;
 	}
 	return argv;
 }
 
-/* Report an unknown command or option, and the one that was probably meant. */
+/* Report an unknown command, and the one that was probably meant. */
 static int
 unknown(const char *arg)
 {
-	static const char *const options[] = {
-	    "--help", "--json", "--session", "--version", NULL};
 	const char *names[NCOMMANDS + 2] = {"help"};
 	char shown[256], hint[NEAR_HINT];
-	bool option = arg[0] == '-';
 
+	if (founding_command(arg) != NULL) {
+		warnx("%s: this is no command here. Instead: %s", arg,
+		    founding_command(arg));
+		return ICCTL_USAGE;
+	}
 	for (size_t i = 0; i < NCOMMANDS; i++)
 		names[i + 1] = commands[i].name;
-	warnx("no such %s: %s%s (icctl --help lists them)",
-	    option ? "option" : "command",
+	warnx("no such command: %s%s (icctl --help lists them)",
 	    log_vis(span_str(arg), shown, sizeof(shown)),
-	    near_hint(arg, option ? options : names, hint));
+	    near_hint(arg, names, hint));
 	return ICCTL_USAGE;
+}
+
+/* Run the command whose name is argv[0]. */
+static int
+run(struct icctl *ctl, bool outcome, int argc, char **argv)
+{
+	const struct command *c = find_command(argv[0]);
+
+	if (c == NULL)
+		return unknown(argv[0]);
+	if (outcome && !streams(c, argc, argv))
+		outcome_collect();
+	if (!has_own_words(c, argc, argv)) {
+		words_more(c->fn == icctl_resume ? resume_again : "");
+		argc = words_read(ctl, c->name, c->args, argc, argv);
+		if (argc == -1)
+			return ICCTL_USAGE;
+		if (words_help())
+			return help_command(ctl, c);
+	}
+	if (ctl->json && only_asks(c, argc, argv)) {
+		warnx("%s asks its questions on the terminal: leave --json out",
+		    c->name);
+		return ICCTL_USAGE;
+	}
+	if (find_home(ctl) == -1)
+		return ICCTL_NO_SESSION;
+	ctl->reads = reads(c, argc);
+	return c->fn(ctl, argc, argv);
+}
+
+static int
+put_version(bool outcome)
+{
+	if (outcome)
+		outcome_collect();
+	puts("icctl " IC_VERSION);
+	return ICCTL_OK;
+}
+
+static bool
+is_version(void)
+{
+	return words_given("--version") || words_given("-v") ||
+	       words_given("-V");
+}
+
+/*
+ * Handle a command line that has no command, or one about icctl as a whole. On
+ * a terminal, icctl alone shows all sessions.
+ */
+static int
+whole(struct icctl *ctl, bool outcome, int argc, char **argv)
+{
+	const struct command *c;
+
+	if (is_version() || (argc == 1 && strcmp(argv[0], "version") == 0))
+		return put_version(outcome);
+	if (argc == 0 && !words_help()) {
+		if (!outcome && ctl->session == NULL && overview_can())
+			return find_home(ctl) == -1 ? ICCTL_NO_SESSION
+						    : overview_run(ctl);
+		help_short(stderr);
+		return ICCTL_USAGE;
+	}
+	if (outcome)
+		outcome_collect();
+	if (argc == 2 && strcmp(argv[0], "help") == 0) {
+		argv++;
+		argc--;
+		argv = other_names(&argc, argv);
+		if ((c = find_command(argv[0])) != NULL)
+			return help_command(ctl, c);
+		if (strcmp(argv[0], "all") != 0)
+			return unknown(argv[0]);
+		help_all(stdout);
+		return ICCTL_OK;
+	}
+	c = argc == 0 ? NULL : find_command(argv[0]);
+	if (c != NULL)
+		return help_command(ctl, c);
+	help_short(stdout);
+	return ICCTL_OK;
 }
 
 int
 main(int argc, char **argv)
 {
 	static struct icctl ctl;
-	const struct command *c;
+	bool outcome;
+	int at;
 
 	/* icctl starts itself in this way; nobody types it. */
 	if (argc > 1 && strcmp(argv[1], VIEWER_HOW_COMMAND) == 0)
 		return viewer_main(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], ICCTL_PANEL) == 0)
 		return icctl_panel(&ctl, argc - 1, argv + 1);
-	argc = take_options(&ctl, argc, argv);
-	argv = founding_verb(&argc, argv);
-	if (argc < 2) {
-		usage(stderr);
+	outcome = outcome_asked(argc, argv);
+	if (outcome)
+		outcome_begin(&ctl);
+	at = words_leading(&ctl, "", "[--version] [-v] [-V]", argc, argv);
+	if (at == -1)
 		return ICCTL_USAGE;
-	}
-	if (strcmp(argv[1], "help") == 0 && argc == 3 &&
-	    (c = find_command(argv[2])) != NULL)
-		return help_command(&ctl, c);
-	if (is_help(argv[1]) || strcmp(argv[1], "help") == 0) {
-		usage(stdout);
-		return ICCTL_OK;
-	}
-	if (strcmp(argv[1], "--version") == 0) {
-		puts("icctl " IC_VERSION);
-		return ICCTL_OK;
-	}
-	if ((c = find_command(argv[1])) != NULL && c->fn != icctl_start &&
-	    asks_help(argc, argv))
-		return help_command(&ctl, c);
-	if (find_home(&ctl) == -1)
-		return ICCTL_NO_SESSION;
-	if (c != NULL)
-		return c->fn(&ctl, argc - 1, argv + 1);
-	return unknown(argv[1]);
+	argc -= at;
+	argv += at;
+	if (argc == 0 || strcmp(argv[0], "help") == 0 ||
+	    strcmp(argv[0], "version") == 0 || words_help())
+		return whole(&ctl, outcome, argc, argv);
+	if (is_version())
+		return put_version(outcome);
+	argv = other_names(&argc, argv);
+	return run(&ctl, outcome, argc, argv);
 }

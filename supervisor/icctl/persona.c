@@ -10,18 +10,23 @@
 #include <dirent.h>
 #include <err.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common/log.h"
-#include "config/jsonfile.h"
-#include "host/tree.h"
+#include "base/json_put.h"
+#include "base/jsonfile.h"
+#include "base/tree.h"
+#include "common/wordlist.h"
+#include "files/workspace_option.h"
 #include "icctl/policy/compile/command.h"
-#include "json_put.h"
+#include "icctl/words.h"
 
 #define PERSONA_MAX 256U
+#define PERSONA_WORDS 64U
+#define PERSONA_LIMITS 16U
 
 static const char *const persona_files[] = {"persona.json", "constitution.md"};
 
@@ -92,13 +97,14 @@ persona_ls(const struct icctl *ctl)
 
 /* Take "KEY=VALUE" of --budget. Returns 0, or -1 after it said why. */
 static int
-persona_limit(json_object *budget, char *arg)
+persona_limit(json_object *budget, const char *given)
 {
-	char *eq = strchr(arg, '='), *end = NULL, text[160];
+	char arg[64], *eq, *end = NULL, text[160];
 	double d;
 	int key;
 
-	if (eq != NULL)
+	(void)strlcpy(arg, given, sizeof(arg));
+	if ((eq = strchr(arg, '=')) != NULL)
 		*eq = '\0';
 	if (eq == NULL || (key = budget_find(arg)) == -1) {
 		warnx("--budget wants KEY=VALUE, with a KEY as in icctl budget "
@@ -121,47 +127,60 @@ persona_limit(json_object *budget, char *arg)
 	return 0;
 }
 
+/*
+ * Returns the directory's whole name in allocated memory, with ":ro" if it has
+ * that; or NULL after it said why.
+ */
+static char *
+persona_workspace(const char *value)
+{
+	const size_t n = workspace_option_len(value);
+	char *dir = strndup(value, n), *out = NULL, real[PATH_MAX + 1];
+
+	if (dir == NULL || realpath(dir, real) == NULL)
+		warn("--workspace %s", value);
+	else if (asprintf(&out, "%s%s", workspace_option_dir(real), value + n) ==
+		 -1)
+		out = NULL;
+	free(dir);
+	return out;
+}
+
 /* Read the options of `new`. Returns the persona, or NULL after it said why. */
 static json_object *
-persona_options(int argc, char **argv)
+persona_options(void)
 {
 	json_object *o = json_object_new_object(), *budget = NULL;
-	char *whole;
-	size_t k;
+	const char *limits[PERSONA_LIMITS], *value;
+	char option[32], *whole;
+	size_t n;
 
-	for (int i = 0; i < argc; i += 2) {
-		for (k = 0; persona_texts[k] != NULL; k++)
-			if (strncmp(argv[i], "--", 2) == 0 &&
-			    strcmp(argv[i] + 2, persona_texts[k]) == 0)
-				break;
-		if (i + 1 == argc ||
-		    (persona_texts[k] == NULL &&
-			strcmp(argv[i], "--budget") != 0)) {
-			warnx("%s: no such option, or it has no value (icctl "
-			      "persona --help)",
-			    argv[i]);
-			goto bad;
-		}
-		if (persona_texts[k] == NULL) {
-			if (budget == NULL) {
-				budget = json_object_new_object();
-				json_object_object_add(o, "budget", budget);
-			}
-			if (persona_limit(budget, argv[i + 1]) == -1)
-				goto bad;
+	for (size_t k = 0; persona_texts[k] != NULL; k++) {
+		snprintf(option, sizeof(option), "--%s", persona_texts[k]);
+		if ((value = words_option(option)) == NULL)
 			continue;
-		}
 		/* The directory in which it is made means nothing later. */
 		if (strcmp(persona_texts[k], "workspace") != 0) {
-			put_str(o, persona_texts[k], argv[i + 1]);
-		} else if ((whole = realpath(argv[i + 1], NULL)) == NULL) {
-			warn("--workspace %s", argv[i + 1]);
+			put_str(o, persona_texts[k], value);
+		} else if ((whole = persona_workspace(value)) == NULL) {
 			goto bad;
 		} else {
 			put_str(o, "workspace", whole);
 			free(whole);
 		}
 	}
+	n = words_list("--budget", limits, nitems(limits));
+	if (n > nitems(limits)) {
+		warnx("--budget is given more than %u times", PERSONA_LIMITS);
+		goto bad;
+	}
+	if (n != 0) {
+		budget = json_object_new_object();
+		json_object_object_add(o, "budget", budget);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (persona_limit(budget, limits[i]) == -1)
+			goto bad;
 	return o;
 bad:
 	json_object_put(o);
@@ -169,7 +188,7 @@ bad:
 }
 
 static int
-persona_new(const struct icctl *ctl, const char *name, int argc, char **argv)
+persona_new(const struct icctl *ctl, const char *name)
 {
 	char dir[4400], path[4450];
 	json_object *o;
@@ -181,7 +200,7 @@ persona_new(const struct icctl *ctl, const char *name, int argc, char **argv)
 		      "most 64");
 		return ICCTL_USAGE;
 	}
-	if ((o = persona_options(argc, argv)) == NULL)
+	if ((o = persona_options()) == NULL)
 		return ICCTL_USAGE;
 	snprintf(dir, sizeof(dir), "%.4000s/personas", ctl->home);
 	if ((mkdir(ctl->home, 0700) == -1 && errno != EEXIST) ||
@@ -262,13 +281,21 @@ persona_rm(const struct icctl *ctl, const char *name)
 static int
 persona_compile(struct icctl *ctl, int argc, char **argv)
 {
-	char *args[32] = {(char *)(uintptr_t)"compile",
-	    (char *)(uintptr_t)"--persona"};
-	int n = 2, status;
+	const char *list[PERSONA_WORDS];
+	struct wordlist words = WORDLIST_IN(list);
+	char *const *args;
+	int status;
 
-	for (int i = 0; i < argc && n < 31; i++)
-		args[n++] = argv[i];
-	(void)compile_command(ctl, n, args, &status);
+	wordlist_all(
+	    &words, (const char *const[]){"compile", "--persona", NULL});
+	for (int i = 0; i < argc; i++)
+		wordlist_add(&words, argv[i]);
+	if ((args = wordlist_end(&words)) == NULL) {
+		warnx("more than %u arguments", PERSONA_WORDS - 3);
+		return ICCTL_USAGE;
+	}
+	(void)compile_command(
+	    ctl, (int)words.n, (char **)(uintptr_t)args, &status);
 	return status;
 }
 
@@ -285,9 +312,7 @@ icctl_persona(struct icctl *ctl, int argc, char **argv)
 		return persona_compile(ctl, argc - 2, argv + 2);
 	if (strcmp(what, "rm") == 0 && argc == 3)
 		return persona_rm(ctl, argv[2]);
-	if (strcmp(what, "new") == 0 && argc >= 3)
-		return persona_new(ctl, argv[2], argc - 3, argv + 3);
-	warnx("usage: icctl persona ls | show NAME | new NAME [OPTION]... | "
-	      "compile NAME | rm NAME (icctl persona --help)");
-	return ICCTL_USAGE;
+	if (strcmp(what, "new") == 0 && argc == 3)
+		return persona_new(ctl, argv[2]);
+	return words_usage();
 }

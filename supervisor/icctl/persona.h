@@ -3,7 +3,7 @@
 #ifndef ICCTL_PERSONA_H
 #define ICCTL_PERSONA_H
 
-#include "config/persona.h"
+#include "files/persona.h"
 #include "icctl/icctl.h"
 
 /* The members of persona.json that are texts and options of `new`. */

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_put.h"
 #include "icctl/policy/policy.h"
-#include "json_put.h"
 
 const char *const persona_texts[] = {
     "policy", "profile", "agent", "model", "workspace", NULL};

@@ -21,7 +21,7 @@ icctl_new_session(struct icctl *ctl)
 	time_t now = time(NULL);
 	struct tm tm;
 
-	if (localtime_r(&now, &tm) == NULL)
+	if (gmtime_r(&now, &tm) == NULL)
 		return -1;
 	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
 	for (size_t i = 0; i < 4; i++)

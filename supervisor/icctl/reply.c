@@ -24,6 +24,7 @@ static const struct {
     {"constraints", SHAPE_LIST},
     {"counts", SHAPE_OBJECT},
     {"credentials", SHAPE_LIST},
+    {"definitions", SHAPE_LIST},
     {"destinations", SHAPE_LIST},
     {"granted", SHAPE_LIST | SHAPE_SCALAR},
     {"hold", SHAPE_OBJECT},

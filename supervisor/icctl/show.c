@@ -14,13 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
+#include "base/paths.h"
 #include "common/sha256.h"
 #include "common/visible.h"
-#include "config/fault.h"
-#include "config/paths.h"
 
 #define SHOW_MAX 400 /* bytes of one text */
 #define SHOW_ALL (64U << 20)
+
+static bool show_json; /* icctl_put_json() was called */
 
 unsigned
 icctl_visible(void)
@@ -132,4 +134,11 @@ icctl_put_json(json_object *o)
 	icctl_put_ascii(
 	    span_str(json_object_to_json_string_ext(o, ICCTL_JSON)));
 	putchar('\n');
+	show_json = true;
+}
+
+bool
+icctl_json_shown(void)
+{
+	return show_json;
 }

@@ -37,3 +37,19 @@ icctl_until(const char *text, char dst[ICCTL_UNTIL])
 		    icctl_span(s * 1000, left, sizeof(left)));
 	return dst;
 }
+
+const char *
+icctl_local(const char *text, char dst[ICCTL_LOCAL])
+{
+	struct tm tm = {0};
+	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+	time_t at;
+
+	snprintf(dst, ICCTL_LOCAL, "%.30s", text);
+	if (end == NULL)
+		return dst;
+	at = timegm(&tm);
+	if (localtime_r(&at, &tm) != NULL)
+		strftime(dst, ICCTL_LOCAL, "%Y-%m-%d %H:%M:%S", &tm);
+	return dst;
+}

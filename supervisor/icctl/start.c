@@ -19,7 +19,10 @@
 
 #include "common/log.h"
 #include "common/near.h"
-#include "config/adapter/adapter.h"
+#include "common/wordlist.h"
+#include "files/adapter/adapter.h"
+#include "files/founding.h"
+#include "files/workspace_option.h"
 #include "icctl/image/first.h"
 #include "icctl/policy/compile/command.h"
 #include "icctl/policy/policy.h"
@@ -27,6 +30,7 @@
 #include "icctl/start_entries.h"
 #include "icctl/start_persona.h"
 #include "icctl/start_usage.h"
+#include "icctl/start_word.h"
 #include "icctl/talk/talk.h"
 #include "icctl/unit/unit.h"
 #include "resume/start_file.h"
@@ -37,21 +41,21 @@
 /* clang-format off */
 static const char *const with_value[] = {
 #define START_OPTION(name, id, value, help) "--" name,
-#include "option_rows.h"
+#include "files/option_rows.h"
 	NULL,
 };
 
 static const char *const without_value[] = {
 #define START_FLAG(name, id, help) "--" name,
-#include "option_rows.h"
+#include "files/option_rows.h"
 	NULL,
 };
 /* clang-format on */
 
 /* The command line of icsupervisor, while it is composed. */
 struct start {
-	const char *args[START_ARGS + 16 + 2 * START_APPROVED];
-	size_t n;
+	const char *list[START_ARGS + 16 + 2 * START_APPROVED];
+	struct wordlist args;
 	const char *agent, *model, *workspace, *config, *profile;
 	const char *dir; /* --session-dir, or NULL */
 	struct persona persona; /* its texts are among the options */
@@ -59,6 +63,7 @@ struct start {
 	char here[PATH_MAX];
 	const char *policy_task; /* compile a policy for this task */
 	char policy_dir[4096];
+	const char *word; /* the task, if its agent was not named before it */
 	bool no_input; /* the agent reads nothing */
 	bool task;     /* it has one */
 	bool acp;      /* an editor reads and writes */
@@ -82,8 +87,7 @@ listed(const char *arg, const char *const *list)
 static void
 push(struct start *st, const char *arg)
 {
-	/* take_arguments() has checked the number of arguments. */
-	st->args[st->n++] = arg;
+	wordlist_add(&st->args, arg);
 }
 
 /* Push an option, and remember it for start.json. `value` NULL: a flag. */
@@ -105,24 +109,25 @@ push_option(struct start *st, const char *name, const char *value)
 static int
 unknown_option(const char *arg)
 {
-	const char *names[64];
+	static const char *const own[] = {"--detach", "--policy-for-task",
+	    "--systemd", "--session-dir", "--help", NULL};
+	const char
+	    *list[nitems(with_value) + nitems(without_value) + nitems(own)];
+	struct wordlist names = WORDLIST_IN(list);
 	char hint[NEAR_HINT], shown[256];
-	size_t n = 0;
 
-	for (size_t i = 0; with_value[i] != NULL; i++)
-		names[n++] = with_value[i];
-	for (size_t i = 0; without_value[i] != NULL; i++)
-		names[n++] = without_value[i];
-	names[n++] = "--detach";
-	names[n++] = "--policy-for-task";
-	names[n++] = "--systemd";
-	names[n++] = "--session-dir";
-	names[n++] = "--help";
-	names[n] = NULL;
+	if (founding_option(arg) != NULL) {
+		warnx("%s: this is no option here. Instead: %s", arg,
+		    founding_option(arg));
+		return -1;
+	}
+	wordlist_all(&names, with_value);
+	wordlist_all(&names, without_value);
+	wordlist_all(&names, own);
 	warnx("%s: no such option%s (icctl start --help); write a TASK that "
 	      "begins with - as --task TASK",
 	    log_vis(span_str(arg), shown, sizeof(shown)),
-	    near_hint(arg, names, hint));
+	    wordlist_end(&names) != NULL ? near_hint(arg, list, hint) : "");
 	return -1;
 }
 
@@ -215,6 +220,7 @@ take_word(struct start *st, int argc, char **argv, int i)
 		    shown, near, shown);
 		return -1;
 	}
+	st->word = st->agent == NULL ? word : NULL;
 	st->no_input = st->task = true;
 	push(st, "--task");
 	push(st, word);
@@ -270,9 +276,12 @@ take_workspace(struct start *st)
 		return 0;
 	if (dir == NULL && st->clone)
 		return 0;
-	if (dir == NULL && (dir = getcwd(st->here, sizeof(st->here))) == NULL) {
-		warn("the current directory");
-		return -1;
+	if (dir == NULL) {
+		if (getcwd(st->here, sizeof(st->here) - 1) == NULL) {
+			warn("the current directory");
+			return -1;
+		}
+		dir = workspace_option_dir(st->here);
 	}
 	return push_option(st, "--workspace", dir);
 }
@@ -318,8 +327,11 @@ take_policy_task(struct icctl *ctl, struct start *st)
 	status = ctl->json || st->acp || st->detach
 		     ? compile_aside(ctl, st)
 		     : compile_task(ctl, st->policy_task, st->policy_dir);
-	if (status != ICCTL_OK)
+	if (status != ICCTL_OK) {
+		warnx("no session was started: the policy for this task is not "
+		      "in force");
 		return status;
+	}
 	return push_option(st, "--policy", st->policy_dir) == -1 ? ICCTL_FAILED
 								 : ICCTL_OK;
 }
@@ -371,6 +383,19 @@ check_options(const struct icctl *ctl, struct start *st, bool command)
 	return 0;
 }
 
+/* Ask about a task that may be none. Returns false if it is none. */
+static bool
+check_word(const struct icctl *ctl, const struct start *st)
+{
+	char known[512];
+
+	/* A persona names an agent, too. */
+	return st->word == NULL || st->agent != NULL ||
+	       start_file_get(&st->file, "persona") != NULL ||
+	       start_word(st->word, !ctl->json && !st->acp,
+		   names_known(&st->agents, st->word, known, sizeof(known)));
+}
+
 /* Compose the command line. Returns -1, or an exit status if icctl is done. */
 static int
 take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
@@ -381,8 +406,10 @@ take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
 		warnx("more than %d arguments", START_ARGS);
 		return ICCTL_USAGE;
 	}
+	st->args = (struct wordlist)WORDLIST_IN(st->list);
 	push(st, "icsupervisor");
-	st->n += 2; /* set by launch_session() */
+	push(st, ""); /* both are set by launch_session() */
+	push(st, "");
 	push(st, "--session-dir");
 	push(st, ctl->dir);
 	find_agents(ctl, st);
@@ -396,22 +423,29 @@ take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
 			ctl->json = true;
 			continue;
 		}
+		if (start_go_on(ctl, argv[i]))
+			return ICCTL_USAGE;
 		if ((argv[i][0] == '-' ? take_option(st, argc, argv, &i)
 				       : take_word(st, argc, argv, i)) == -1)
 			return ICCTL_USAGE;
 	}
-	if (check_options(ctl, st, i < argc) == -1)
+	if (check_options(ctl, st, i < argc) == -1 || !check_word(ctl, st))
 		return ICCTL_USAGE;
 	if (take_persona(ctl, st, i < argc) == -1 || take_workspace(st) == -1)
 		return ICCTL_FAILED;
 	if ((status = take_policy_task(ctl, st)) != ICCTL_OK)
 		return status;
 	take_approvals(ctl, st);
+	/* A unit is somebody's own decision. */
+	if (!st->systemd)
+		push(st, "--counted");
 	st->file.command = i < argc;
 	for (; i < argc; i++)
 		push(st, argv[i]);
-	push(st, NULL);
-	return -1;
+	if (wordlist_end(&st->args) != NULL)
+		return -1;
+	warnx("more than %zu arguments", st->args.max - 1);
+	return ICCTL_USAGE;
 }
 
 /* Make the session's directory, with start.json in it. */
@@ -505,13 +539,13 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 		return ICCTL_FAILED;
 	start_file_free(&st.file);
 	if (st.systemd)
-		return unit_start(ctl, st.args);
+		return unit_start(ctl, st.list);
 	if (st.detach)
-		return talk_start(ctl, program, st.args);
+		return talk_start(ctl, program, st.list);
 	if (st.once)
-		return talk_once(ctl, program, st.args);
+		return talk_once(ctl, program, st.list);
 	launch_key(&how, ctl, st.config, st.profile, false);
-	(void)launch_session(program, st.args, &how, ctl->dir);
+	(void)launch_session(program, st.list, &how, ctl->dir);
 	warn("viewer");
 	return ICCTL_FAILED;
 }

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_put.h"
 #include "common/sha256.h"
-#include "config/config.h"
-#include "config/servers.h"
-#include "json_put.h"
+#include "files/config.h"
+#include "files/servers.h"
 #include "policy/pins.h"
 
 /* Returns the entry as the user approved it, or NULL if it is the same. */

@@ -3,7 +3,7 @@
 #ifndef ICCTL_START_PERSONA_H
 #define ICCTL_START_PERSONA_H
 
-#include "config/persona.h"
+#include "files/persona.h"
 
 /*
  * Returns the policy of the persona, or NULL for the usual one. Says on

@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_get.h"
 #include "common/plural.h"
 #include "icctl/talk/talk.h"
+#include "icctl/words.h"
 
 #define STATUS_COLUMNS 8U
 #define STATUS_WIDEST 32U
@@ -19,6 +21,9 @@
 static const char *
 cell(const char *key, json_object *v, char *dst, size_t cap)
 {
+	/* True members are named, and false ones left out. */
+	if (json_object_is_type(v, json_type_boolean))
+		return json_object_get_boolean(v) ? key : "";
 	if (!json_object_is_type(v, json_type_int))
 		return json_object_get_string(v);
 	if (strcmp(key, "tools") == 0)
@@ -186,6 +191,62 @@ put_published(json_object *reply)
 	}
 }
 
+/* Print "db  port 5432 to 127.0.0.1:5432, PostgreSQL of user ...". */
+static void
+put_services(json_object *reply)
+{
+	json_object *list = NULL, *o;
+
+	if (!json_object_object_get_ex(reply, "services", &list) ||
+	    json_object_array_length(list) == 0)
+		return;
+	puts("services of this machine that the agent reaches");
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		o = json_object_array_get_idx(list, i);
+		printf("  %s: localhost:%lld is %s (", icctl_text(o, "name"),
+		    (long long)icctl_number(o, "port"), icctl_text(o, "to"));
+		icctl_put_str(icctl_text(o, "listener"));
+		printf("); %lld open, %lld in all, %lld failed",
+		    (long long)icctl_number(o, "open"),
+		    (long long)icctl_number(o, "connections"),
+		    (long long)icctl_number(o, "failed"));
+		if (icctl_text(o, "lastError")[0] != '\0') {
+			fputs(", the last one: ", stdout);
+			icctl_put_str(icctl_text(o, "lastError"));
+		}
+		if (strcmp(icctl_text(o, "state"), "off") == 0)
+			fputs(". It is off until a new session starts", stdout);
+		putchar('\n');
+	}
+}
+
+/* The last checkpoint, and what is wrong with it. */
+static void
+put_undo(json_object *reply)
+{
+	json_object *o = NULL;
+
+	if (!json_object_object_get_ex(reply, "undo", &o) || o == NULL)
+		return;
+	printf("%-12s", "undo");
+	if (icctl_number(o, "checkpoint") == 0) {
+		fputs("the last checkpoint was not made: ", stdout);
+		icctl_put_str(icctl_text(o, "why"));
+		putchar('\n');
+		return;
+	}
+	printf("checkpoint %lld: %lld entries, %lld left out",
+	    (long long)icctl_number(o, "checkpoint"),
+	    (long long)icctl_number(o, "files"),
+	    (long long)icctl_number(o, "leftOut"));
+	if (icctl_number(o, "loose") != 0)
+		printf(", %lld changed while they were read",
+		    (long long)icctl_number(o, "loose"));
+	if (get_true(o, "late"))
+		fputs(", late: the turn had begun", stdout);
+	puts("; icctl undo --list");
+}
+
 static void
 put_limits(json_object *reply)
 {
@@ -236,26 +297,42 @@ put_clone(json_object *reply)
 	puts(" (icctl diff shows what is new, icctl pull gets it)");
 }
 
+/* Print a policy's path, after its name if it is in a directory of policies. */
 static void
-put_session(json_object *reply)
+put_policy(const char *path)
 {
-	static const char *const rows[] = {"session", "dir", "agent", "persona", "runtime", "transport",
-	    "image", "workspace", "policy", "started", "pid", "state",
-	    "auditFailed"};
-	int64_t pending = icctl_number(reply, "pending");
-	char path[ICCTL_PATH], until[ICCTL_UNTIL];
-	json_object *v, *counts = NULL;
+	static const char dir[] = "/policies/";
+	const char *last = strrchr(path, '/'), *name = NULL;
+	char shown[ICCTL_PATH];
 
-	for (size_t i = 0; i < nitems(rows); i++) {
-		if (!json_object_object_get_ex(reply, rows[i], &v) || v == NULL)
-			continue;
-		printf("%-12s", rows[i]);
-		icctl_put_str(icctl_path(json_object_get_string(v), path));
-		putchar('\n');
+	printf("%-12s", "policy");
+	for (const char *p = path; (p = strstr(p, dir)) != NULL; p++)
+		name = p + sizeof(dir) - 1;
+	/* The shipped one is there itself. */
+	if (name != NULL && last == name - 1) {
+		printf("default (");
+		icctl_put_str(icctl_path(path, shown));
+		puts(")");
+		return;
 	}
-	if (icctl_until(icctl_text(reply, "quotaUntil"), until)[0] != '\0')
-		printf("%-12sused up until %s\n", "quota", until);
-	put_clone(reply);
+	if (name != NULL && last > name &&
+	    memchr(name, '/', (size_t)(last - name)) == NULL) {
+		icctl_put(span_of(name, (size_t)(last - name)), 100, false);
+		printf(" (");
+		icctl_put_str(icctl_path(path, shown));
+		puts(")");
+		return;
+	}
+	icctl_put_str(icctl_path(path, shown));
+	putchar('\n');
+}
+
+static void
+put_pending(json_object *reply)
+{
+	int64_t pending = icctl_number(reply, "pending");
+	json_object *v;
+
 	printf("%-12s%lld", "pending", (long long)pending);
 	if (pending != 0)
 		fputs(" for you to answer (icctl watch):", stdout);
@@ -266,6 +343,57 @@ put_session(json_object *reply)
 			    json_object_array_get_idx(v, i)));
 		}
 	putchar('\n');
+}
+
+/*
+ * Print what a person asks first: which project, who works there, what waits,
+ * what it has cost, and what decides.
+ */
+static void
+put_facts(json_object *reply)
+{
+	char path[ICCTL_PATH], when[ICCTL_LOCAL];
+	json_object *v;
+
+	printf("%-12s", "workspace");
+	icctl_put_str(icctl_path(icctl_text(reply, "workspace"), path));
+	if (json_object_object_get_ex(reply, "workspaceReadOnly", &v) &&
+	    json_object_get_boolean(v))
+		fputs(" (the workspace is read-only)", stdout);
+	printf("\n%-12s", "agent");
+	icctl_put_str(icctl_text(reply, "agent"));
+	fputs(", ", stdout);
+	icctl_put_str(icctl_text(reply, "state"));
+	printf(", since %s\n", icctl_local(icctl_text(reply, "started"), when));
+	put_pending(reply);
+	if (json_object_object_get_ex(reply, "budget", &v)) {
+		printf("%-12s", "cost");
+		icctl_show_cost(v);
+		putchar('\n');
+	}
+	put_policy(icctl_text(reply, "policy"));
+}
+
+static void
+put_session(json_object *reply)
+{
+	static const char *const rows[] = {"session", "dir", "persona",
+	    "runtime", "transport", "image", "auditFailed"};
+	char path[ICCTL_PATH], until[ICCTL_UNTIL];
+	json_object *v, *counts = NULL;
+
+	put_facts(reply);
+	putchar('\n');
+	for (size_t i = 0; i < nitems(rows); i++) {
+		if (!json_object_object_get_ex(reply, rows[i], &v) || v == NULL)
+			continue;
+		printf("%-12s", rows[i]);
+		icctl_put_str(icctl_path(json_object_get_string(v), path));
+		putchar('\n');
+	}
+	if (icctl_until(icctl_text(reply, "quotaUntil"), until)[0] != '\0')
+		printf("%-12sused up until %s\n", "quota", until);
+	put_clone(reply);
 	if (!json_object_object_get_ex(reply, "counts", &counts))
 		return;
 	/* Pending calls are not included. */
@@ -303,18 +431,13 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 	json_object *reply, *v;
 	int r;
 
-	if (argc != 1) {
-		warnx("usage: icctl %s", argv[0]);
-		return ICCTL_USAGE;
-	}
-	/* A session that is named may have ended. */
-	if (ctl->session != NULL) {
-		if ((r = icctl_find(ctl)) != 0)
-			return r;
-		/* Scripts ask by the exit status whether it runs. */
-		if (talk_ended(ctl))
-			return ICCTL_NO_SESSION;
-	}
+	if (argc != 1)
+		return words_usage();
+	if ((r = icctl_find(ctl)) != 0)
+		return r;
+	/* Scripts ask by the exit status whether it runs. */
+	if (talk_ended(ctl))
+		return ICCTL_NO_SESSION;
 	reply = icctl_command(ctl, icctl_request("status", NULL), &r);
 	if (reply == NULL)
 		return r;
@@ -326,6 +449,8 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 	put_session(reply);
 	put_approver(reply);
 	put_published(reply);
+	put_services(reply);
+	put_undo(reply);
 	put_proxy(reply);
 	if (json_object_object_get_ex(reply, "budget", &v)) {
 		puts("budget");
@@ -341,6 +466,8 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 	put_list(reply, "workers", "processes and what confines them");
 	put_list(reply, "quarantined",
 	    "tools in quarantine (icctl trust SERVER TOOL)");
+	put_list(reply, "definitions",
+	    "tools that the agent does not get as their server defines them");
 	put_granted(reply);
 	put_list(reply, "alarms", "ALARMS");
 	json_object_put(reply);

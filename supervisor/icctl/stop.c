@@ -17,9 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_get.h"
+#include "base/json_put.h"
 #include "icctl/talk/talk.h"
-#include "json_get.h"
-#include "json_put.h"
 
 /* The last output of an agent is shown, and the work of a clone counted. */
 #define STOP_WAIT_MS 20000
@@ -98,7 +98,7 @@ icctl_stop(struct icctl *ctl, int argc, char **argv)
 	bool ended = false;
 	int pidfd, r;
 
-	if ((r = icctl_no_arguments(argc, argv)) != 0 ||
+	if ((r = icctl_no_arguments(argc)) != 0 ||
 	    (r = icctl_find(ctl)) != 0)
 		return r;
 	/* The link in run/ goes with the session. */

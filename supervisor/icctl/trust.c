@@ -2,7 +2,7 @@
 /*
  * `icctl trust`: shows a tool, or a server's entry, as it was and as it is now,
  * and asks whether to trust it. A tool's text comes from a server and is
- * printed as printable ASCII, in full, one member per line. The digest binds
+ * printed in its visible form, in full, one member per line. The digest binds
  * the answer to the definition that was shown.
  */
 #include "icctl/icctl.h"
@@ -11,32 +11,54 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_get.h"
+#include "base/json_put.h"
 #include "common/json/json.h"
-#include "json_get.h"
-#include "json_put.h"
+#include "common/visible.h"
+#include "icctl/words.h"
 
-#define TRUST_POOL (8U << 20)
+#define TRUST_POOL (32U << 20)
+#define TRUST_TEXT (64U << 20) /* visible, so that it may be much longer */
 
-/* Print each member on a line, with a sign before it. */
+/* Write each member on a line, with a sign before it. */
 static void
-put_members(const struct value *of, const struct value *other, char sign)
+add_members(
+    struct buf *b, const struct value *of, const struct value *other, char sign)
 {
 	const struct value *v, *o;
-	struct buf b;
+	struct buf json;
 
 	for (v = of->child; v != NULL; v = v->next) {
 		o = other == NULL ? NULL : value_getspan(other, v->key);
 		if (o != NULL && value_eq(v, o) && sign == '-')
 			continue;
-		printf("    %c ", o != NULL && value_eq(v, o) ? ' ' : sign);
-		icctl_put(v->key, 200, false);
-		fputs(": ", stdout);
-		buf_init(&b, TRUST_POOL);
-		json_write(&b, v);
-		icctl_put(buf_span(&b), TRUST_POOL, false);
-		putchar('\n');
-		buf_free(&b);
+		buf_printf(
+		    b, "    %c ", o != NULL && value_eq(v, o) ? ' ' : sign);
+		(void)visible_add(b, v->key, icctl_visible());
+		buf_adds(b, ": ");
+		buf_init(&json, TRUST_POOL);
+		json_write(&json, v);
+		(void)visible_add(b, buf_span(&json), icctl_visible());
+		buf_addc(b, '\n');
+		buf_free(&json);
 	}
+}
+
+/* Show it as it was and as it is. Returns true if all of it was shown. */
+static bool
+put_members(const struct value *was, const struct value *is)
+{
+	struct buf b;
+	bool whole;
+
+	buf_init(&b, TRUST_TEXT);
+	if (was != NULL && is != NULL)
+		add_members(&b, was, is, '-');
+	if (is != NULL)
+		add_members(&b, is, was, '+');
+	whole = !b.failed && icctl_put_pages(buf_span(&b));
+	buf_free(&b);
+	return whole;
 }
 
 static const struct value *
@@ -79,29 +101,29 @@ put_why(json_object *tool)
 	putchar('\n');
 }
 
-/* Show the tool. Returns true if its definition was shown as well. */
+/* Show the tool. Returns true if its whole definition was shown as well. */
 static bool
 put_tool(json_object *tool)
 {
 	struct value_pool *pool = value_pool_new(TRUST_POOL);
 	const struct value *was = NULL, *is = NULL;
+	bool whole = false;
 
 	put_why(tool);
 	if (pool != NULL) {
 		was = definition(pool, tool, "was");
 		is = definition(pool, tool, "definition");
 	}
-	if (was != NULL && is != NULL)
-		put_members(was, is, '-');
-	if (is != NULL)
-		put_members(is, was, '+');
-	else
-		puts("    its definition is too long to be shown, and a tool "
-		     "that nobody can inspect is\n    not trusted: it stays in "
-		     "quarantine until its server offers a shorter one");
+	if (is == NULL)
+		puts("    its server changed its tools so often that this "
+		     "session cannot show its definition,\n    and a tool that "
+		     "nobody can inspect is not trusted: start another "
+		     "session");
+	else if (!(whole = put_members(was, is)))
+		puts("    left in quarantine: it was not shown to the end");
 	printf("    sha256 %.64s\n", icctl_text(tool, "digest"));
 	value_pool_free(pool);
-	return is != NULL;
+	return whole;
 }
 
 /* Trust a tool, or a server with its changed entry. */
@@ -161,10 +183,7 @@ icctl_put_entry(json_object *server)
 		was = definition(pool, server, "was");
 		is = definition(pool, server, "entry");
 	}
-	if (was != NULL && is != NULL)
-		put_members(was, is, '-');
-	if (is != NULL)
-		put_members(is, was, '+');
+	(void)put_members(was, is);
 	if (was == NULL)
 		puts("    (an older version did not keep what it was before)");
 	if (n != 0)
@@ -249,29 +268,23 @@ icctl_trust(struct icctl *ctl, int argc, char **argv)
 {
 	static const char *const keys[] = {"server", "tool"};
 	json_object *req = icctl_request("tools", NULL), *reply;
-	bool yes = false;
-	size_t n = 0;
+	bool yes = words_given("--yes");
 	int status;
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--yes") == 0) {
-			yes = true;
-		} else if (n < 2 && argv[i][0] != '-') {
-			put_str(req, keys[n++], argv[i]);
-		} else {
-			warnx("usage: icctl trust [SERVER [TOOL]] [--yes]");
-			json_object_put(req);
-			return ICCTL_USAGE;
-		}
+	if (argc > 3) {
+		json_object_put(req);
+		return words_usage();
 	}
-	if (yes && n == 0) {
+	for (int i = 1; i < argc; i++)
+		put_str(req, keys[i - 1], argv[i]);
+	if (yes && argc == 1) {
 		warnx("--yes needs a SERVER: the one whose tools you trust");
 		json_object_put(req);
 		return ICCTL_USAGE;
 	}
 	if ((reply = icctl_command(ctl, req, &status)) == NULL)
 		return status;
-	status = trust_all(ctl, reply, n == 0, yes);
+	status = trust_all(ctl, reply, argc == 1, yes);
 	json_object_put(reply);
 	return status;
 }

@@ -5,7 +5,7 @@
  * constitution since, the policy in force is not the one the user means. That
  * is a warning, or with policy.strict an error. Both files are the user's own.
  */
-#include "sup.h"
+#include "core/sup.h"
 
 #include <sys/stat.h>
 
@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_get.h"
+#include "base/jsonfile.h"
 #include "common/sha256.h"
-#include "config/jsonfile.h"
-#include "config/policydir.h"
-#include "json_get.h"
+#include "files/policydir.h"
 
 /*
  * Read the hash from the policy. "" if it has none or cannot be read, which

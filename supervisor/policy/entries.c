@@ -7,12 +7,12 @@
  * gains nothing from an approval here: only tools whose definitions are the
  * pinned ones are trusted with it.
  */
-#include "sup.h"
+#include "core/sup.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "json_put.h"
+#include "base/json_put.h"
 #include "policy/pins.h"
 
 void

@@ -12,18 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_put.h"
 #include "common/log.h"
 #include "common/sha256.h"
-#include "control/control.h"
-#include "json_put.h"
-#include "sup.h"
+#include "core/sup.h"
+#include "hub/control.h"
 
 /* A tool that is in quarantine or has drifted, as policyd reported. */
 struct seen {
 	uint16_t server;
 	enum proto_tool state;
 	bool same; /* defined as pinned: only its server's entry is not */
-	char tool[65], other[257], digest[65];
+	char tool[PROTO_MAX_TOOL_NAME + 1], other[257], digest[65];
 	char *text;
 };
 
@@ -32,11 +32,26 @@ static struct {
 	size_t nseen, capseen;
 } pins_env;
 
+/* Find the digest of the pinned definition alone. Returns -1 if unknown. */
+static int
+pin_defined(struct json_object *pin, uint8_t digest[32])
+{
+	struct json_object *v;
+
+	if (json_object_object_get_ex(pin, "definitionDigest", &v))
+		return sha256_unhex(
+		    span_str(json_object_get_string(v)), digest);
+	if (!json_object_object_get_ex(pin, "definition", &v))
+		return -1;
+	sha256_span(span_str(json_object_get_string(v)), digest);
+	return 0;
+}
+
 void
 pins_send(void)
 {
 	struct json_object *tools, *v;
-	uint8_t digest[32];
+	uint8_t digest[32], defined[32];
 	struct msg_PIN m;
 
 	for (unsigned i = 0; i < sup.nservers; i++) {
@@ -52,6 +67,9 @@ pins_send(void)
 			m.server = (uint16_t)i;
 			m.tool = span_str(name);
 			m.digest = span_of(digest, sizeof(digest));
+			if (pin_defined(pin, defined) == 0)
+				m.definition =
+				    span_of(defined, sizeof(defined));
 			child_send(ROLE_POLICY, 0, MSG_PIN, &m, -1);
 		}
 	}
@@ -102,7 +120,8 @@ static const char *
 seen_state(enum proto_tool state)
 {
 	static const char *const names[PROTO_TOOL_LAST + 1] = {"pinned",
-	    "first", "trusted", "new", "changed", "look-alike", "drifted"};
+	    "first", "trusted", "new", "changed", "look-alike", "drifted",
+	    "gone"};
 
 	return names[state];
 }
@@ -151,13 +170,13 @@ pins_json(const char *server, const char *tool, bool whole)
 	return list;
 }
 
-/* The tool is usable again: drop its quarantine entry. */
+/* The tool is usable again, or gone: drop its quarantine entry. */
 static void
 pins_good(const struct msg_TOOL_SEEN_SHOW *m, const char *tool)
 {
 	struct seen *s = seen_find(m->server, tool);
 
-	if (m->state != PROTO_TOOL_OK)
+	if (m->state == PROTO_TOOL_FIRST || m->state == PROTO_TOOL_TRUSTED)
 		pins_add_tool(m, tool);
 	if (m->state == PROTO_TOOL_FIRST)
 		pins_add_entry(m->server, false);
@@ -169,6 +188,9 @@ pins_good(const struct msg_TOOL_SEEN_SHOW *m, const char *tool)
 	if (m->state == PROTO_TOOL_OK)
 		control_trusted(sup.servers[m->server].def->name, tool,
 		    "it is again as it was pinned: there is nothing to trust");
+	if (m->state == PROTO_TOOL_GONE)
+		control_trusted(sup.servers[m->server].def->name, tool,
+		    "its server no longer lists it");
 	if (m->state != PROTO_TOOL_TRUSTED)
 		return;
 	sup_note(
@@ -179,19 +201,6 @@ pins_good(const struct msg_TOOL_SEEN_SHOW *m, const char *tool)
 		? "it is trusted in this session, but pins.json cannot be "
 		  "written. Correct that, then trust it again"
 		: NULL);
-}
-
-/* Returns true if the tool is defined exactly as it was when it was pinned. */
-static bool
-seen_same(const struct seen *s)
-{
-	const char *server = sup.servers[s->server].def->name;
-	struct json_object *pin = pins_find(server, s->tool), *v;
-
-	return s->state == PROTO_TOOL_CHANGED && s->text != NULL &&
-	       sup.servers[s->server].def->entry != NULL && pin != NULL &&
-	       json_object_object_get_ex(pin, "definition", &v) &&
-	       strcmp(json_object_get_string(v), s->text) == 0;
 }
 
 static void
@@ -268,13 +277,13 @@ pins_seen(const struct msg_TOOL_SEEN_SHOW *m)
 {
 	const char *server;
 	struct seen *s;
-	char tool[65];
+	char tool[PROTO_MAX_TOOL_NAME + 1];
 
 	if (m->server >= sup.nservers || m->digest.len != 32 ||
 	    span_copy(m->tool, tool, sizeof(tool)) == -1)
 		return -1;
 	server = sup.servers[m->server].def->name;
-	if (m->state <= PROTO_TOOL_TRUSTED) {
+	if (m->state <= PROTO_TOOL_TRUSTED || m->state == PROTO_TOOL_GONE) {
 		pins_good(m, tool);
 		return 0;
 	}
@@ -291,7 +300,8 @@ pins_seen(const struct msg_TOOL_SEEN_SHOW *m)
 	log_vis(m->other, s->other, sizeof(s->other));
 	pins_hex(m->digest, s->digest);
 	/* The user need not be asked again about an entry that is approved. */
-	if ((s->same = seen_same(s)) && pins_entry_approved(m->server)) {
+	s->same = m->same != 0 && sup.servers[m->server].def->entry != NULL;
+	if (s->same && pins_entry_approved(m->server)) {
 		seen_trust(s);
 		return 0;
 	}
@@ -303,7 +313,8 @@ pins_seen(const struct msg_TOOL_SEEN_SHOW *m)
 }
 
 const char *
-pins_trust(const char *server, const char *tool, const uint8_t digest[32])
+policy_pins_trust(
+    const char *server, const char *tool, const uint8_t digest[32])
 {
 	const struct seen *s;
 	char hex[65];
@@ -319,9 +330,10 @@ pins_trust(const char *server, const char *tool, const uint8_t digest[32])
 			       "arguments. To add them: icctl mcp annotate "
 			       "SERVER, then icctl policy reload";
 		if (s->text == NULL)
-			return "its definition is too long to be shown, and a "
+			return "its server changed its tools so often that "
+			       "this session cannot show its definition, and a "
 			       "tool that nobody can inspect is not trusted: "
-			       "it stays in quarantine";
+			       "it stays in quarantine. Start another session";
 		if (strcmp(s->digest, hex) != 0)
 			return "it has changed since it was shown. Look again: "
 			       "icctl trust SERVER TOOL";

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The file pins.json: {"version":2,"servers":{SERVER:{TOOL:{"digest",
- * "definition","pinned","by"}}},"entries":{SERVER:ENTRY}}.  ENTRY is the
- * server_def.entry that the tools were pinned with; version 1 had none.
+ * The file pins.json: {"version":3,"servers":{SERVER:{TOOL:{"digest",
+ * "definition","definitionDigest","pinned","by"}}},"entries":{SERVER:ENTRY}}.
+ * ENTRY is the server_def.entry that the tools were pinned with; version 1 had
+ * none, and versions 1 and 2 had no digest of the definition alone.
  */
 #ifndef PINS_H
 #define PINS_H
@@ -11,22 +12,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/span.h"
-#include "config/fault.h"
+#include "base/fault.h"
+#include "common/ipc/proto.h"
 
-#define PINS_VERSION 2
-#define PINS_MAX_TEXT 16384U   /* a longer definition is not stored */
+#define PINS_VERSION 3
+#define PINS_MAX_TEXT (256U << 10) /* a longer definition is not stored */
 #define PINS_MAX_FILE (7U << 20) /* a larger file is written without
 				    definitions */
 #define PINS_MAX_TOOLS 12000U
 #define PINS_MAX_CHANGES 2048U
 #define PINS_MAX_SEEN 4096U
 
-struct msg_TOOL_SEEN_SHOW;
-
 struct pins_change {
 	const char *server;        /* borrowed */
-	char tool[65], digest[65]; /* no tool: the server's entry */
+	/* no tool: the server's entry */
+	char tool[PROTO_MAX_TOOL_NAME + 1], digest[65];
+	char defined[65];          /* digest of the definition, or "" */
 	char *text;                /* the definition or entry, or NULL */
 	bool trusted;
 };

@@ -16,24 +16,24 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/json_put.h"
+#include "base/jsonfile.h"
+#include "base/session.h"
 #include "common/sha256.h"
 #include "common/time_text.h"
-#include "config/jsonfile.h"
-#include "json_put.h"
-#include "session.h"
 
 static int
 pins_check_tool(const struct jsonfile *j, struct json_object *pin,
     const char *server, const char *tool)
 {
 	static const char *const pin_keys[] = {
-	    "by", "definition", "digest", "pinned", NULL};
-	const char *s = NULL, *more = NULL;
+	    "by", "definition", "definitionDigest", "digest", "pinned", NULL};
+	const char *s = NULL, *more = NULL, *defined = NULL;
 	char where[256];
 	uint8_t digest[32];
 
 	snprintf(where, sizeof(where), "servers.%.80s.%.80s", server, tool);
-	if (strlen(tool) > 64 || tool[0] == '\0')
+	if (strlen(tool) > PROTO_MAX_TOOL_NAME || tool[0] == '\0')
 		return jsonfile_bad(j, where, NULL, "is not a valid name for a "
 						    "tool");
 	if (!json_object_is_type(pin, json_type_object))
@@ -42,10 +42,12 @@ pins_check_tool(const struct jsonfile *j, struct json_object *pin,
 	if (jsonfile_known(j, pin, where, pin_keys) == -1 ||
 	    jsonfile_str(j, pin, where, "digest", &s) == -1 ||
 	    jsonfile_str(j, pin, where, "definition", &more) == -1 ||
+	    jsonfile_str(j, pin, where, "definitionDigest", &defined) == -1 ||
 	    jsonfile_str(j, pin, where, "pinned", &more) == -1 ||
 	    jsonfile_str(j, pin, where, "by", &more) == -1)
 		return -1;
-	if (s == NULL || sha256_unhex(span_str(s), digest) == -1)
+	if (s == NULL || sha256_unhex(span_str(s), digest) == -1 ||
+	    (defined != NULL && sha256_unhex(span_str(defined), digest) == -1))
 		return jsonfile_bad(
 		    j, where, "digest", "must be 64 hex digits");
 	return 0;
@@ -192,6 +194,8 @@ pins_apply(
 	put_str(pin, "by", c->trusted ? "trust" : "first use");
 	if (c->text != NULL)
 		put_str(pin, "definition", c->text);
+	if (c->defined[0] != '\0')
+		put_str(pin, "definitionDigest", c->defined);
 	put_str(pin, "digest", c->digest);
 	put_str(pin, "pinned", now);
 	json_object_object_add(tools, c->tool, pin);

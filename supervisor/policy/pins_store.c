@@ -12,8 +12,9 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "control/control.h"
-#include "sup.h"
+#include "common/sha256.h"
+#include "core/sup.h"
+#include "hub/control.h"
 
 #define PINS_WAIT_MS 50U
 #define PINS_TRIES 100U
@@ -160,9 +161,14 @@ pins_add_tool(const struct msg_TOOL_SEEN_SHOW *m, const char *tool)
 {
 	struct pins_change *c =
 	    change_new(m->server, m->state == PROTO_TOOL_TRUSTED);
+	uint8_t digest[32];
 
 	strlcpy(c->tool, tool, sizeof(c->tool));
 	pins_hex(m->digest, c->digest);
+	if (m->text.len != 0) {
+		sha256_span(m->text, digest);
+		pins_hex(span_of(digest, sizeof(digest)), c->defined);
+	}
 	/* A longer definition is compared only by its digest. */
 	if (m->text.len != 0 && m->text.len <= PINS_MAX_TEXT)
 		c->text = span_dup(m->text);

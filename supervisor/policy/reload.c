@@ -4,14 +4,14 @@
  * the start, recorded, and sent to policyd, which puts all of them in force or
  * none. One reload runs at a time.
  */
-#include "sup.h"
+#include "core/sup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/control.h"
-#include "json_put.h"
+#include "base/json_put.h"
+#include "hub/control.h"
 
 void
 control_op_reload(struct client *c, struct json_object *req)
@@ -36,7 +36,7 @@ control_op_reload(struct client *c, struct json_object *req)
 	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++)
 		if (json_object_object_get_ex(req, keys[k], &v))
 			files[k] = json_object_get_string(v);
-	rules_free(sup.next);
+	policy_rules_free(sup.next);
 	if (rules_find(sup.next, files, &fault) == -1) {
 		sup_warn("reload refused, and the old rules stay in force: %s",
 		    fault.text);
@@ -54,20 +54,42 @@ control_op_reload(struct client *c, struct json_object *req)
 	c->reply = control_ok();
 }
 
+/* Returns how the mounts, made at the start, differ from the policy, or NULL. */
+static const char *
+reload_workspace(void)
+{
+	const bool wanted = rules_read_only(sup.rules);
+
+	if (wanted && !sup.read_only)
+		return "this policy keeps the workspace read-only: tools can no "
+		       "longer change it, but the agent's own programs still "
+		       "can until this session ends, because it was started "
+		       "with another policy";
+	if (!wanted && sup.read_only && !sup.opt.read_only)
+		return "the workspace stays read-only until this session ends, "
+		       "because it was started with a policy that says so";
+	return NULL;
+}
+
 void
 reload_done(struct span warnings)
 {
 	struct json_object *o = control_ok(), *list = json_object_new_array();
+	const char *mount;
 	struct span line;
 
 	sup.reloading = false;
-	rules_free(sup.rules);
+	policy_rules_free(sup.rules);
 	memcpy(sup.rules, sup.next, sizeof(sup.rules));
 	memset(sup.next, 0, sizeof(sup.next));
 	while (span_line(&warnings, &line))
 		json_object_array_add(
 		    list, json_object_new_string_len(
 			      (const char *)line.p, (int)line.len));
+	if ((mount = reload_workspace()) != NULL) {
+		sup_warn("reload: %s", mount);
+		json_object_array_add(list, json_object_new_string(mount));
+	}
 	put_int(o, "rules", sup.rules_count);
 	put_str(o, "policy", sup.rules[PROTO_RULES_POLICY].path);
 	json_object_object_add(o, "warnings", list);
@@ -82,7 +104,7 @@ void
 reload_refused(const char *why)
 {
 	sup.reloading = false;
-	rules_free(sup.next);
+	policy_rules_free(sup.next);
 	sup_warn("reload refused, and the old rules stay in force: %s", why);
 	event_reload_refused(why);
 	control_reloaded(why, NULL);

@@ -3,7 +3,7 @@
  * The policy files: found and read here, but interpreted only by policyd. Holds
  * their bytes until they are sent, and their hashes for the first record.
  */
-#include "sup.h"
+#include "core/sup.h"
 
 #include <sys/stat.h>
 
@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "common/sha256.h"
-#include "config/jsonfile.h"
-#include "config/policydir.h"
+#include "files/policydir.h"
 #include "host/places.h"
 
 /* Read a file of the policy in `dir`, or one that was named by itself. */
@@ -42,7 +42,7 @@ rules_read(struct rules_file *r, const char *path, const char *dir, bool named,
 }
 
 void
-rules_free(struct rules_file set[])
+policy_rules_free(struct rules_file set[])
 {
 	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++) {
 		free(set[k].path);
@@ -81,7 +81,7 @@ rules_find(
 		rv = rules_refuse(set, fault);
 	policydir_free(&found);
 	if (rv == -1)
-		rules_free(set);
+		policy_rules_free(set);
 	return rv;
 }
 
@@ -122,11 +122,30 @@ rules_refuse(const struct rules_file set[], struct fault *fault)
 }
 
 int
-rules_load(struct fault *fault)
+policy_rules_load(struct fault *fault)
 {
 	static const char *const none[PROTO_RULES_LAST + 1];
 
 	return rules_find(sup.rules, none, fault);
+}
+
+bool
+rules_read_only(const struct rules_file set[])
+{
+	const struct rules_file *r = &set[PROTO_RULES_POLICY];
+	struct json_object *root, *v;
+	struct fault fault;
+	bool rv;
+
+	if (r->text == NULL ||
+	    (root = jsonfile_parse(
+		 r->path, span_of(r->text, r->len), &fault)) == NULL)
+		return false;
+	/* policyd takes no other value. */
+	rv = json_object_is_type(root, json_type_object) &&
+	     json_object_object_get_ex(root, "workspace", &v);
+	json_object_put(root);
+	return rv;
 }
 
 /* Send the last kind first, because rules refer to lists. */

@@ -19,10 +19,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/wordlist.h"
 #include "credential/handover.h"
 #include "relay/viewer_how.h"
 #include "box/runtime.h"
-#include "sup.h"
+#include "core/sup.h"
 
 #define LINK_DETACHED 'D'
 #define LINK_EDITOR_ENDED 'E'
@@ -111,20 +112,17 @@ link_prepare(struct fault *fault)
 }
 
 void
-link_bridge_options(const char *options[4])
+link_bridge_options(struct wordlist *options)
 {
-	size_t n = 0;
-
 	if (link_env.how.screen) {
-		options[n++] = "--pty";
+		wordlist_add(options, "--pty");
 	} else {
-		options[n++] = "--pipes";
+		wordlist_add(options, "--pipes");
 		if (link_env.how.input)
-			options[n++] = "--input";
+			wordlist_add(options, "--input");
 		if (link_env.how.merge)
-			options[n++] = "--merge";
+			wordlist_add(options, "--merge");
 	}
-	options[n] = NULL;
 }
 
 bool

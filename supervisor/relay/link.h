@@ -13,15 +13,16 @@
 
 #include <stdbool.h>
 
-#include "config/fault.h"
+#include "base/fault.h"
 
 /*
  * Set sup.terminal, the way the agent is shown. Called before the workers
  * start.
  */
 int link_prepare(struct fault *);
-/* Fill in ic-bridge's options for this: at most 4, ended by NULL. */
-void link_bridge_options(const char *options[4]);
+/* Append ic-bridge's options for this. */
+struct wordlist;
+void link_bridge_options(struct wordlist *options);
 /*
  * The session is ready: start the viewer if necessary, and connect it to termd.
  */

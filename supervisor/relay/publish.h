@@ -10,8 +10,8 @@
 
 #include <json-c/json.h>
 
+#include "base/fault.h"
 #include "common/ipc/proto.h"
-#include "config/fault.h"
 
 #define PUBLISH_PORTS_TEXT (6U * PROTO_MAX_PORTS + 1)
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "common/net/peer_uid.h"
-#include "sup.h"
+#include "core/sup.h"
 
 #define PUBLISH_TRIES 4U
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sup.h"
+#include "core/sup.h"
 
 static void terminal_start(struct loop_timer *);
 
@@ -158,8 +158,11 @@ terminal_exited(struct child *c)
 	    (int)c->sp.pid, how, child_said(c, said, sizeof(said)),
 	    pause != 0 ? " in a while" : "");
 	alarm.text = span_str(text);
-	event_worker(c);
-	child_send(ROLE_AUDIT, 0, MSG_ALARM, &alarm, -1);
+	/* While the session ends, the end of the log has it: event_end(). */
+	if (!sup.ending) {
+		event_worker(c);
+		child_send(ROLE_AUDIT, 0, MSG_ALARM, &alarm, -1);
+	}
 	if (t->leaving) {
 		terminal_over();
 		return true;

@@ -8,9 +8,9 @@
 #ifndef TERMINAL_H
 #define TERMINAL_H
 
+#include "base/fault.h"
 #include "common/ipc/proto.h"
 #include "common/loop.h"
-#include "config/fault.h"
 
 /* At most this many restarts in this many ms; then wait. */
 #define TERMINAL_AGAIN 3U

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "common/span.h"
-#include "config/answer_key.h"
+#include "files/answer_key.h"
 
 static bool
 how_same_file(int a, int b)

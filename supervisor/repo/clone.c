@@ -11,10 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/tree.h"
 #include "common/log.h"
-#include "host/tree.h"
+#include "mcp-proxyd/icgit/icgit.h"
+#include "repo/batch.h"
 #include "repo/clone_priv.h"
 
+#define CLONE_OBJECTS ((size_t)256 << 20)
 #define CLONE_NEW "clone.new"
 #define CLONE_DIR "/workspace"
 #define NONE span_of("", 0)
@@ -161,6 +164,42 @@ clone_look(struct cloning *c, struct fault *fault)
 	return r == 0 ? clone_what(c, fault) : -1;
 }
 
+/*
+ * Refuse a partial clone that lacks objects of the branch: git could not get
+ * them. Returns 0, or -1 with the fault set.
+ */
+static int
+clone_partial(struct cloning *c, struct fault *fault)
+{
+	unsigned long missing = 0;
+	struct span rest, line;
+	struct buf out;
+	int r;
+
+	buf_init(&out, CLONE_OBJECTS);
+	r = REPO_GIT(c->how->env, &c->from.view, NONE, &out, fault, "config",
+	    "--get-regexp",
+	    "^remote\\..*\\.promisor$|^extensions\\.partialclone$");
+	if (r == 0) {
+		buf_reset(&out, 4096);
+		r = REPO_GIT(c->how->env, &c->from.view, NONE, &out, fault,
+		    "rev-list", "--objects", "--no-object-names",
+		    "--missing=print", c->record.base);
+		rest = buf_span(&out);
+		while (r == 0 && span_line(&rest, &line))
+			missing += line.len != 0 && line.p[0] == '?';
+	} else if (r == 1) {
+		r = 0;
+	}
+	buf_free(&out);
+	if (r == 0 && missing != 0)
+		return fault_set(fault,
+		    "%s is a partial clone that lacks %lu object%s of this "
+		    "branch. Get them first: git fetch --refetch --no-filter",
+		    c->dir, missing, missing == 1 ? "" : "s");
+	return r == 0 ? 0 : -1;
+}
+
 /* Run git in the new clone. Returns 0, or -1 with the fault set. */
 #define CLONE_GIT(c, fault, ...)                                               \
 	(REPO_GIT(                                                             \
@@ -252,8 +291,13 @@ clone_fill(struct cloning *c, struct fault *fault)
 {
 	const struct repo_clone *how = c->how;
 
-	if (clone_look(c, fault) == -1 || clone_fetch(c, fault) == -1)
+	if (clone_look(c, fault) == -1 || clone_partial(c, fault) == -1 ||
+	    clone_fetch(c, fault) == -1)
 		return -1;
+	if (faccessat(c->new, ".gitmodules", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		how->say("submodules are not in the clone: their directories "
+			 "are empty. In place, without --clone, the agent has "
+			 "those that are checked out");
 	memcpy(c->record.start, c->record.base, REPO_OID);
 	if (!how->changes && c->ref[0] == '\0' && !c->from.bare &&
 	    clone_dirty(c, fault) == -1)
@@ -329,15 +373,40 @@ clone_again(const struct repo_clone *how, struct fault *fault)
 	return 0;
 }
 
+/* Files that the user's git ignores everywhere count as ignored here, too. */
+static void
+clone_ignore(struct cloning *c)
+{
+	static struct repo_made made[2];
+
+	if (c->how->ignore == NULL)
+		return;
+	made[0] = (struct repo_made){
+	    .dest = ICGIT_DIR "/ignore", .text = c->how->ignore};
+	c->from.view.made = made;
+	c->from.view.identity =
+	    "[core]\n\texcludesFile = " ICGIT_DIR "/ignore\n";
+}
+
+static void
+clone_batches(struct cloning *c)
+{
+	repo_batch_free(c->to.batch);
+	repo_batch_free(c->from.view.batch);
+	c->to.batch = c->from.view.batch = NULL;
+}
+
 static int
 clone_in(struct cloning *c, struct fault *fault)
 {
 	const struct repo_clone *how = c->how;
+	int rv;
 
 	if (repo_place_open(&c->from, c->dir,
 		c->ref[0] == '\0' ? REPO_PLACE_TREE : REPO_PLACE_GIT,
 		fault) == -1)
 		return -1;
+	clone_ignore(c);
 	if (how->changes && c->from.bare)
 		return fault_set(fault,
 		    "%s has no working tree: --with-changes has no effect",
@@ -351,7 +420,13 @@ clone_in(struct cloning *c, struct fault *fault)
 	    repo_view_add(&c->to, c->new, CLONE_DIR, true) == -1)
 		return fault_errno(fault, "%s", how->session_path);
 	c->to.dir = CLONE_DIR;
-	if (clone_fill(c, fault) == -1)
+	/* Without them, each git has a sandbox of its own. */
+	c->to.batch_git = c->from.view.batch_git = repo_batch_git;
+	c->to.batch = repo_batch_new();
+	c->from.view.batch = repo_batch_new();
+	rv = clone_fill(c, fault);
+	clone_batches(c);
+	if (rv == -1)
 		return -1;
 	/* A record without a clone is no clone: see repo_cloned(). */
 	if (repo_record_write(&c->record, how->session) == -1 ||

@@ -17,7 +17,7 @@ struct repo_clone {
 	bool changes;            /* take uncommitted work, too */
 	const char *const *with; /* further files */
 	size_t nwith;
-	const char *identity; /* for the clone's commits, or "" */
+	const char *ignore; /* patterns of the user's own, or NULL */
 	int session;          /* the session's directory */
 	const char *session_path;
 	int sandbox; /* the clone's place in it, which is empty */

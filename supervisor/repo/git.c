@@ -16,24 +16,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "box/gitbind.h"
+#include "box/git/gitbind.h"
 #include "common/log.h"
 #include "common/loop.h"
+#include "common/wordlist.h"
+#include "mcp-proxyd/icgit/batch.h"
+#include "repo/git_run.h"
 
 #define GIT_CHUNK 65536U
-#define GIT_TICK_MS 100
-#define GIT_SAID 400U
+#define GIT_WORDS 200U
 #define GIT_DATA ((uint64_t)3 << 30)
 #define GIT_FILE ((uint64_t)4 << 30)
-
-/* One git that runs. */
-struct run {
-	struct spawned sp;
-	int in, out, err; /* our ends; -1: closed */
-	char said[GIT_SAID];
-	size_t nsaid;
-	int status; /* exit status; -1: it runs */
-};
 
 /* Bytes on their way from one git to the other, or to a buffer. */
 struct flow {
@@ -93,28 +86,45 @@ git_limits(bool set)
 	}
 }
 
+static void
+git_make(struct box *b, const struct repo_made *m)
+{
+	for (; m != NULL && m->dest != NULL; m++) {
+		if (m->link != NULL)
+			box_args(b, "--symlink", m->link, m->dest);
+		else if (m->text != NULL)
+			box_data(b, m->dest, span_str(m->text));
+		else
+			box_args(b, "--dir", m->dest, NULL);
+	}
+}
+
 static int
 git_spawn(const struct repo_env *env, const struct repo_view *v,
     const char *const *words, const int stdio[3], struct spawned *sp,
     struct fault *fault)
 {
 	const char *const first[] = {
-	    "/usr/bin/git", "--no-optional-locks", "-C", v->dir};
-	const char *argv[200] = {NULL};
+	    "/usr/bin/git", "--no-optional-locks", "-C", v->dir, NULL};
+	static const char *const batch[] = {GITBIND_PROGRAM, ICGIT_BATCH, NULL};
+	const char *list[GIT_WORDS];
+	struct wordlist all = WORDLIST_IN(list);
+	char *const *argv;
 	struct limits limits;
 	struct box b;
-	size_t n = 0;
 	int rv;
 
-	for (const char *const *w = v->before; w != NULL && *w != NULL; w++)
-		argv[n++] = *w;
-	for (size_t i = 0; i < nitems(first); i++)
-		argv[n++] = first[i];
-	for (; *words != NULL && n < nitems(argv) - 1; words++)
-		argv[n++] = *words;
+	wordlist_all(&all, words != NULL ? v->before : batch);
+	if (words != NULL) {
+		wordlist_all(&all, first);
+		wordlist_all(&all, words);
+	}
+	if ((argv = wordlist_end(&all)) == NULL)
+		return fault_errno(fault, "git");
 	limits_default(&limits);
 	box_init(&b, FILTER_SERVER, &limits);
 	gitbind(&b, env->libexecdir, v->identity != NULL ? v->identity : "");
+	git_make(&b, v->made);
 	for (unsigned i = 0; i < v->n; i++)
 		box_bind(
 		    &b, v->binds[i].fd, v->binds[i].dest, v->binds[i].writable);
@@ -156,11 +166,7 @@ git_close(int *fd)
 	*fd = -1;
 }
 
-/*
- * Start a git. `in`, which is taken, is its input; -1: a pipe from us. Returns
- * 0, or -1 with the fault set.
- */
-static int
+int
 run_start(struct run *r, const struct repo_env *env, const struct repo_view *v,
     const char *const *words, int in, struct fault *fault)
 {
@@ -189,7 +195,7 @@ run_start(struct run *r, const struct repo_env *env, const struct repo_view *v,
 	return rv;
 }
 
-static void
+void
 run_end(struct run *r)
 {
 	git_close(&r->in);
@@ -198,6 +204,14 @@ run_end(struct run *r)
 	if (r->status == -1)
 		spawn_stop(&r->sp, 0);
 	git_close(&r->sp.pidfd);
+}
+
+void
+run_keep(struct run *r, struct span s)
+{
+	for (size_t i = 0; i < s.len && r->nsaid < GIT_SAID - 1; i++)
+		r->said[r->nsaid++] = (char)s.p[i];
+	r->said[r->nsaid] = '\0';
 }
 
 /* Keep the beginning of what git writes to stderr, and drop the rest. */
@@ -210,18 +224,17 @@ run_said(struct run *r)
 	if (r->err == -1)
 		return;
 	while ((n = read(r->err, rest, sizeof(rest))) > 0)
-		for (ssize_t i = 0; i < n && r->nsaid < GIT_SAID - 1; i++)
-			r->said[r->nsaid++] = rest[i];
-	r->said[r->nsaid] = '\0';
+		run_keep(r, span_of(rest, (size_t)n));
 	if (n == 0)
 		git_close(&r->err);
 }
 
-/* Notice the exit of a git. */
-static void
+void
 run_look(struct run *r)
 {
 	int code, status;
+
+	run_said(r);
 
 	if (r->sp.pidfd != -1 && r->status == -1 &&
 	    spawn_reap(r->sp.pidfd, false, &code, &status) == 1) {
@@ -230,8 +243,7 @@ run_look(struct run *r)
 	}
 }
 
-/* Write the first line that git said which is no mere warning. */
-static void
+void
 run_reason(const struct run *r, struct fault *fault)
 {
 	struct span s = span_of(r->said, r->nsaid), line, best = {NULL, 0};
@@ -330,8 +342,8 @@ flow_write(struct flow *f, struct run *to)
 	return 0;
 }
 
-static int
-flow_allowed(const struct repo_env *env, struct fault *fault)
+int
+run_allowed(const struct repo_env *env, struct fault *fault)
 {
 	if (env->stopped != NULL && env->stopped())
 		return fault_set(fault, "interrupted");
@@ -387,7 +399,7 @@ flow_run(const struct repo_env *env, struct flow *f, struct run *from,
 	int r = 0;
 
 	while (r == 0) {
-		if (flow_allowed(env, fault) == -1)
+		if (run_allowed(env, fault) == -1)
 			return -1;
 		r = flow_turn(f, from, to, fault);
 		if (env->progress != NULL && f->out == NULL)
@@ -417,8 +429,9 @@ git_input(struct span in, struct fault *fault)
 	return fd;
 }
 
-int
-repo_git(const struct repo_env *env, const struct repo_view *v,
+/* Run git in a sandbox of its own. */
+static int
+git_alone(const struct repo_env *env, const struct repo_view *v,
     const char *const *words, struct span in, struct buf *out,
     struct fault *fault)
 {
@@ -444,6 +457,16 @@ repo_git(const struct repo_env *env, const struct repo_view *v,
 	run_end(&r);
 	buf_free(&ignored);
 	return rv;
+}
+
+int
+repo_git(const struct repo_env *env, const struct repo_view *v,
+    const char *const *words, struct span in, struct buf *out,
+    struct fault *fault)
+{
+	if (v->batch != NULL)
+		return v->batch_git(env, v, words, in, out, fault);
+	return git_alone(env, v, words, in, out, fault);
 }
 
 int

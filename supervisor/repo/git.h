@@ -9,7 +9,7 @@
 
 #include "box/box.h"
 
-#define REPO_MAX_BINDS 16U
+#define REPO_MAX_BINDS 48U
 /* As much as may go from one repository to another, and in which time. */
 #define REPO_MAX_BYTES ((uint64_t)2 << 30)
 #define REPO_MAX_SECONDS 600U
@@ -22,7 +22,14 @@ struct repo_env {
 	void (*progress)(uint64_t bytes); /* or NULL */
 };
 
-/* The directories that one git sees. */
+/* A directory, a file with this text, or a link that exists in one view only. */
+struct repo_made {
+	const char *dest;
+	const char *text; /* or NULL */
+	const char *link; /* its target; or NULL */
+};
+
+/* The directories and files that one git sees. */
 struct repo_view {
 	struct {
 		int fd; /* borrowed */
@@ -36,11 +43,19 @@ struct repo_view {
 	const char *store;   /* for new objects */
 	const char *objects; /* further objects */
 	const char *index;
+	/* Made before anything is bound; the last one has no `dest`; or NULL. */
+	const struct repo_made *made;
+	/* A sandbox for all of its gits (batch.h); NULL: one for each. */
+	struct repo_batch *batch;
+	/* repo_batch_git(), where there is a batch. */
+	int (*batch_git)(const struct repo_env *, const struct repo_view *,
+	    const char *const *words, struct span in, struct buf *out,
+	    struct fault *);
 	/* Words before git's own, and "NAME", "VALUE", ..., NULL; or NULL. */
 	const char *const *before, *const *env;
 };
 
-/* Bind a directory. Returns 0, or -1 with errno set. */
+/* Bind a directory or a file. Returns 0, or -1 with errno set. */
 int repo_view_add(struct repo_view *, int fd, const char *dest, bool writable);
 void repo_view_free(struct repo_view *);
 

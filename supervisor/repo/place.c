@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/paths.h"
+#include "base/paths.h"
 
 #define PLACE_TEXT 4096U
 #define PLACE_DEPTH 5U

@@ -143,7 +143,9 @@ pull_into(struct pulling *p, struct fault *fault)
 	pull_choose(p);
 	if (how->n == 0)
 		return 0;
-	if (pull_quarantine(p, fault) == -1 || pull_names(p, fault) == -1 ||
+	if (pull_quarantine(p, fault) == -1 ||
+	    (how->signer != NULL && pull_sign(p, fault) == -1) ||
+	    pull_names(p, fault) == -1 ||
 	    pull_copy(p, fault) == -1)
 		return -1;
 	if (pull_branches(p, fault) == -1) {
@@ -162,10 +164,13 @@ pull_note(struct repo_pull *how, struct fault *fault)
 
 	for (unsigned i = 0; i < how->n; i++) {
 		repo_record_pulled(r, how->list[i].oid);
+		/* A signed commit has another name in the clone. */
+		if (strcmp(how->list[i].oid, how->list[i].from->oid) != 0)
+			repo_record_pulled(r, how->list[i].from->oid);
 		if (strcmp(how->list[i].from->name, REPO_UNSAVED) == 0 &&
 		    w->unsaved)
 			(void)strlcpy(
-			    r->unsaved, how->list[i].oid, REPO_OID);
+			    r->unsaved, how->list[i].from->oid, REPO_OID);
 	}
 	r->looked = !how->left;
 	r->commits = r->files = 0;

@@ -22,10 +22,29 @@ struct repo_pulled {
 	bool same; /* the user's repository has it already */
 };
 
+#define REPO_MAX_SIGNED 500U
+
+/* A commit that is to be signed. */
+struct repo_signed {
+	char oid[REPO_OID];
+	struct span commit; /* its text, as git has it */
+};
+
+/* The caller's side of signing. */
+struct repo_signer {
+	/* Show what will be signed. Returns -1 with the fault set to end it. */
+	int (*show)(void *arg, const struct repo_signed *, unsigned n,
+	    struct fault *);
+	/* Sign a text. Returns 0, or -1 with the fault set. */
+	int (*sign)(void *arg, struct span, struct buf *, struct fault *);
+	void *arg;
+};
+
 struct repo_pull {
 	struct repo_work *work; /* has been looked at */
 	const char *into;       /* the user's repository */
 	const char *branch;     /* only this one; NULL: all */
+	const struct repo_signer *signer; /* NULL: nothing is signed */
 	struct repo_pulled list[REPO_MAX_REFS];
 	unsigned n;
 	bool left; /* something was not asked for */

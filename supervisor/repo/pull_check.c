@@ -13,8 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/session.h"
+#include "common/wordlist.h"
 #include "repo/clone_priv.h"
-#include "session.h"
 
 #define CHECK_DIR "/quarantine"
 #define CHECK_OBJECTS 1000000U
@@ -61,9 +62,8 @@ check_init(struct pulling *p, struct fault *fault)
 	return rv;
 }
 
-/* Add what is to come, and what is there already. */
-static void
-check_revs(const struct pulling *p, struct buf *in)
+void
+pull_revs(const struct pulling *p, struct buf *in)
 {
 	const struct repo_pull *how = p->how;
 
@@ -82,10 +82,10 @@ pull_quarantine(struct pulling *p, struct fault *fault)
 {
 	static const char *const pack[] = {"pack-objects", "--revs", "--stdout",
 	    "--delta-base-offset", "-q", NULL};
-	const char *words[REPO_WORK_WORDS + 1];
+	const char *list[REPO_WORK_WORDS];
+	struct wordlist words = WORDLIST_IN(list);
 	struct repo_flow flow = {.from = &p->how->work->clone,
 	    .to = &p->view,
-	    .from_words = words,
 	    .to_words = (const char *const[]){"index-pack", "--stdin",
 		REPO_STRICT, NULL},
 	    .objects = CHECK_OBJECTS};
@@ -94,8 +94,11 @@ pull_quarantine(struct pulling *p, struct fault *fault)
 
 	if (check_init(p, fault) == -1)
 		return -1;
-	repo_work_words(pack, words);
-	check_revs(p, &in);
+	repo_work_words(pack, &words);
+	flow.from_words = (const char *const *)wordlist_end(&words);
+	if (flow.from_words == NULL)
+		return fault_errno(fault, "git");
+	pull_revs(p, &in);
 	flow.in = buf_span(&in);
 	/* Whole objects are not enough: nothing may be missing behind them. */
 	if (repo_pump(p->env, &flow, fault) == 0 &&

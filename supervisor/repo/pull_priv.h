@@ -21,6 +21,13 @@ struct pulling {
  * everything. Returns 0, or -1 with the fault set.
  */
 int pull_quarantine(struct pulling *, struct fault *);
+/* Add the commits of `list`, and without those that the user has, to `in`. */
+void pull_revs(const struct pulling *, struct buf *in);
+/*
+ * pull_sign.c: Replace the commits in the quarantine by signed ones. Returns 0,
+ * or -1 with the fault set.
+ */
+int pull_sign(struct pulling *, struct fault *);
 /*
  * pull_copy.c: Copy the checked objects into the user's repository, where
  * nothing refers to them yet. Returns 0, or -1 with the fault set and without a

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json_get.h"
-#include "json_put.h"
-#include "resume/own_file.h"
-#include "session.h"
+#include "base/json_get.h"
+#include "base/json_put.h"
+#include "base/own_file.h"
+#include "base/session.h"
 
 static bool
 text_of(struct json_object *o, const char *key, char *dst, size_t cap)

@@ -6,7 +6,7 @@
 #ifndef REPO_RECORD_H
 #define REPO_RECORD_H
 
-#include "config/fault.h"
+#include "base/fault.h"
 #include "repo/names.h"
 
 #define REPO_RECORD "clone.json"

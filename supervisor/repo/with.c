@@ -9,11 +9,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/secretive.h"
 #include "common/log.h"
 
 #define WITH_LOOK ((size_t)1 << 20)
@@ -76,10 +76,9 @@ repo_credential_name(const char *path)
 	for (size_t i = 0; i < nitems(examples); i++)
 		if (strcasecmp(base, examples[i]) == 0)
 			return NULL;
-	for (size_t i = 0; i < nitems(names); i++)
-		if (fnmatch(names[i], base, FNM_CASEFOLD) == 0)
-			return "its name is one of files with credentials";
-	return NULL;
+	return secretive_match(base, names, nitems(names)) != NULL
+		   ? "its name is one of files with credentials"
+		   : NULL;
 }
 
 static bool

@@ -7,7 +7,7 @@
 #ifndef REPO_WITH_H
 #define REPO_WITH_H
 
-#include "config/fault.h"
+#include "base/fault.h"
 #include "common/span.h"
 
 enum repo_copied {

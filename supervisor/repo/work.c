@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/wordlist.h"
 
 #define NONE span_of("", 0)
 
@@ -290,11 +291,12 @@ repo_work_look(struct repo_work *w, struct fault *fault)
 int
 repo_work_commit(struct repo_work *w, struct fault *fault)
 {
-	const char *last = work_before(w), *words[20];
+	const char *last = work_before(w), *list[24];
+	struct wordlist words = WORDLIST_IN(list);
+	const char *const *all;
 	char text[REPO_NAME + 64], known[REPO_OID];
 	struct buf out;
 	struct span s;
-	size_t n = 0;
 	int r;
 
 	/* The agent may have removed it. */
@@ -302,28 +304,22 @@ repo_work_commit(struct repo_work *w, struct fault *fault)
 		last = "";
 	snprintf(text, sizeof(text), "Work of session %s that was in no commit",
 	    w->record.session);
-	words[n++] = "-c";
-	words[n++] = "user.name=IronCurtain";
-	words[n++] = "-c";
-	words[n++] = "user.email=ironcurtain@localhost";
-	words[n++] = "commit-tree";
-	words[n++] = w->tree;
-	words[n++] = "-m";
-	words[n++] = text;
+	wordlist_all(
+	    &words, (const char *const[]){"-c", "user.name=IronCurtain", "-c",
+			"user.email=ironcurtain@localhost", "commit-tree",
+			w->tree, "-m", text, NULL});
 	r = last[0] != '\0' ? work_is_in(w, w->head, last, fault) : 0;
 	if (r == -1)
 		return -1;
-	if (r == 0 && w->head[0] != '\0') {
-		words[n++] = "-p";
-		words[n++] = w->head;
-	}
-	if (last[0] != '\0') {
-		words[n++] = "-p";
-		words[n++] = last;
-	}
-	words[n] = NULL;
+	if (r == 0 && w->head[0] != '\0')
+		wordlist_all(
+		    &words, (const char *const[]){"-p", w->head, NULL});
+	if (last[0] != '\0')
+		wordlist_all(&words, (const char *const[]){"-p", last, NULL});
+	if ((all = (const char *const *)wordlist_end(&words)) == NULL)
+		return fault_errno(fault, "git");
 	buf_init(&out, 4096);
-	r = repo_work_git(w, NONE, &out, fault, words);
+	r = repo_work_git(w, NONE, &out, fault, all);
 	s = buf_span(&out);
 	if (s.len != 0 && s.p[s.len - 1] == '\n')
 		s.len--;

@@ -10,6 +10,10 @@
 #include "repo/git.h"
 #include "repo/record.h"
 
+/* The largest file that is read, and the largest of those for git itself. */
+#define REPO_MAX_FILE ((uint64_t)1 << 30)
+#define REPO_MAX_RULES ((uint64_t)64 << 20)
+
 /* The branch of what is in no commit, and of commits on no branch. */
 #define REPO_UNSAVED "unsaved"
 #define REPO_DETACHED "detached"
@@ -57,9 +61,9 @@ int repo_work_commit(struct repo_work *, struct fault *);
 int64_t repo_work_commits(const struct repo_work *);
 
 /* Put options in front of words of git that keep the clone in its place. */
+struct wordlist;
 #define REPO_WORK_WORDS 64U
-void repo_work_words(
-    const char *const *words, const char *all[REPO_WORK_WORDS + 1]);
+void repo_work_words(const char *const *words, struct wordlist *all);
 /* Run git on the clone. Returns its exit status, or -1 with the fault set. */
 int repo_work_git(const struct repo_work *, struct span in, struct buf *out,
     struct fault *, const char *const *words);
@@ -72,6 +76,12 @@ int repo_work_git(const struct repo_work *, struct span in, struct buf *out,
  * 0, or -1 with the fault set, also if they change meanwhile.
  */
 int repo_work_snapshot(struct repo_work *, struct fault *);
+/*
+ * work_sizes.c: Add a pathspec to `leave` for each file of the work tree that is
+ * too large, ending in a NUL, after telling the user. Returns 0, or -1 with the
+ * fault set if git would have to read too much.
+ */
+int repo_work_sizes(struct repo_work *, struct buf *leave, struct fault *);
 /* Count the files that differ in two trees. Returns 0, or -1. */
 int repo_work_differ(const struct repo_work *, const char *a, const char *b,
     int64_t *n, struct fault *);

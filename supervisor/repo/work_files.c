@@ -41,7 +41,8 @@ files_empty(const struct repo_work *w)
 
 /* Put the files as they are now into the index, and write its tree. */
 static int
-files_take(struct repo_work *w, bool tell, struct fault *fault)
+files_take(
+    struct repo_work *w, struct span leave, bool tell, struct fault *fault)
 {
 	struct fault why;
 	struct buf out;
@@ -49,7 +50,12 @@ files_take(struct repo_work *w, bool tell, struct fault *fault)
 	int r;
 
 	/* One unreadable file must not keep the others. */
-	r = REPO_WORK_GIT(w, NONE, NULL, &why, "add", "-A", "--ignore-errors");
+	r = leave.len == 0
+		? REPO_WORK_GIT(
+		      w, NONE, NULL, &why, "add", "-A", "--ignore-errors")
+		: REPO_WORK_GIT(w, leave, NULL, &why, "add", "-A",
+		      "--ignore-errors", "--pathspec-from-file=-",
+		      "--pathspec-file-nul");
 	if (r != 0 && r != 1) {
 		*fault = why;
 		return -1;
@@ -119,10 +125,30 @@ files_inner(struct repo_work *w, struct fault *fault)
 	return r == 0 ? 0 : -1;
 }
 
+/* Take the files until they are twice the same: there was such a moment. */
+static int
+files_still(struct repo_work *w, struct span leave, struct fault *fault)
+{
+	char before[REPO_OID];
+
+	if (files_take(w, leave, true, fault) == -1)
+		return -1;
+	for (unsigned i = 0; i < FILES_TRIES; i++) {
+		(void)strlcpy(before, w->tree, sizeof(before));
+		if (files_take(w, leave, false, fault) == -1)
+			return -1;
+		if (strcmp(before, w->tree) == 0)
+			return files_inner(w, fault);
+	}
+	return fault_set(fault,
+	    "the files of the clone change all the time: the agent is writing. "
+	    "Try again when it waits, or end the session first: icctl stop");
+}
+
 int
 repo_work_snapshot(struct repo_work *w, struct fault *fault)
 {
-	char before[REPO_OID];
+	struct buf leave;
 	int r;
 
 	r = w->head[0] != '\0'
@@ -132,19 +158,14 @@ repo_work_snapshot(struct repo_work *w, struct fault *fault)
 	if (r > 0)
 		r = REPO_WORK_GIT(
 		    w, NONE, NULL, fault, "read-tree", "--empty");
-	if (r != 0 || files_take(w, true, fault) == -1)
+	if (r != 0)
 		return -1;
-	/* Twice the same: it is what was there at one moment. */
-	for (unsigned i = 0; i < FILES_TRIES; i++) {
-		(void)strlcpy(before, w->tree, sizeof(before));
-		if (files_take(w, false, fault) == -1)
-			return -1;
-		if (strcmp(before, w->tree) == 0)
-			return files_inner(w, fault);
-	}
-	return fault_set(fault,
-	    "the files of the clone change all the time: the agent is writing. "
-	    "Try again when it waits, or end the session first: icctl stop");
+	buf_init(&leave, FILES_TEXT);
+	r = repo_work_sizes(w, &leave, fault);
+	if (r == 0)
+		r = files_still(w, buf_span(&leave), fault);
+	buf_free(&leave);
+	return r;
 }
 
 int

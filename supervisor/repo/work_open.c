@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/tree.h"
+#include "base/tree.h"
+#include "common/wordlist.h"
+#include "repo/batch.h"
 
 #define WORK_SCRATCH "pull.new"
 #define WORK_STALE "pull.stale"
@@ -24,28 +26,27 @@ static const char *const work_prefix[] = {"--git-dir=/workspace/.git",
     "core.autocrlf=false", "-c", "core.splitIndex=false", "-c",
     "core.untrackedCache=false", "-c", "core.fileMode=true", "-c",
     "core.symlinks=true", "-c", "core.excludesFile=/dev/null", "-c",
-    "core.attributesFile=/dev/null", "-c", "core.quotePath=true"};
+    "core.attributesFile=/dev/null", "-c", "core.quotePath=true", NULL};
 
 void
-repo_work_words(const char *const *words, const char *all[REPO_WORK_WORDS + 1])
+repo_work_words(const char *const *words, struct wordlist *all)
 {
-	size_t n = 0;
-
-	for (; n < nitems(work_prefix); n++)
-		all[n] = work_prefix[n];
-	for (; *words != NULL && n < REPO_WORK_WORDS; words++)
-		all[n++] = *words;
-	all[n] = NULL;
+	wordlist_all(all, work_prefix);
+	wordlist_all(all, words);
 }
 
 int
 repo_work_git(const struct repo_work *w, struct span in, struct buf *out,
     struct fault *fault, const char *const *words)
 {
-	const char *all[REPO_WORK_WORDS + 1];
+	const char *list[REPO_WORK_WORDS];
+	struct wordlist all = WORDLIST_IN(list);
 
-	repo_work_words(words, all);
-	return repo_git(w->env, &w->clone, all, in, out, fault);
+	repo_work_words(words, &all);
+	words = (const char *const *)wordlist_end(&all);
+	if (words == NULL)
+		return fault_errno(fault, "git");
+	return repo_git(w->env, &w->clone, words, in, out, fault);
 }
 
 static void
@@ -148,6 +149,12 @@ repo_work_open(struct repo_work *w, const struct repo_env *env, int session,
 		errno = EIO;
 		return -1;
 	}
+	if ((w->clone.batch = repo_batch_new()) == NULL) {
+		fault_errno(fault, "git");
+		errno = EIO;
+		return -1;
+	}
+	w->clone.batch_git = repo_batch_git;
 	w->clone.dir = "/workspace";
 	w->clone.store = "/objects";
 	w->clone.objects = "/workspace/.git/objects";
@@ -158,6 +165,8 @@ repo_work_open(struct repo_work *w, const struct repo_env *env, int session,
 void
 repo_work_close(struct repo_work *w)
 {
+	repo_batch_free(w->clone.batch);
+	w->clone.batch = NULL;
 	repo_view_free(&w->clone);
 	if (w->scratch != -1) {
 		close(w->scratch);

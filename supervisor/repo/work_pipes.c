@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Looks for named pipes in a clone's git directory: git would wait for a writer
- * that never comes. No link is followed. A pipe that is made later is ended by
+ * Looks for what git should not open in a clone's git directory: named pipes,
+ * where it would wait for a writer that never comes, and files that it reads
+ * whole and that are larger than any of them is. No link is followed. A pipe that is made later is ended by
  * the time limit.
  */
 #include "repo/work.h"
@@ -24,6 +25,7 @@
 struct pipes {
 	const struct repo_work *work;
 	unsigned long seen;
+	bool parts; /* true where git reads files in parts, or not at all */
 	struct fault *fault;
 };
 
@@ -34,7 +36,7 @@ pipes_at(struct pipes *p, int dir, const struct dirent *e, unsigned depth)
 {
 	char shown[600];
 	struct stat st;
-	int fd;
+	int fd, rv;
 
 	if (++p->seen > PIPES_MAX)
 		return fault_set(p->fault,
@@ -43,7 +45,7 @@ pipes_at(struct pipes *p, int dir, const struct dirent *e, unsigned depth)
 		    PIPES_MAX, p->work->dir);
 	/* Not every file system tells the type. */
 	if (e->d_type != DT_UNKNOWN && e->d_type != DT_FIFO &&
-	    e->d_type != DT_DIR)
+	    e->d_type != DT_DIR && (e->d_type != DT_REG || p->parts))
 		return 0;
 	if (fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == -1)
 		return 0;
@@ -53,13 +55,28 @@ pipes_at(struct pipes *p, int dir, const struct dirent *e, unsigned depth)
 		    "wait forever. Remove it in %s/sandbox/.git",
 		    log_vis(span_str(e->d_name), shown, sizeof(shown)),
 		    p->work->dir);
+	if (S_ISREG(st.st_mode) && !p->parts &&
+	    strcmp(e->d_name, "index") != 0 &&
+	    (uint64_t)st.st_size > REPO_MAX_RULES)
+		return fault_set(p->fault,
+		    "the clone's .git has a file of %llu MiB, %s, which git "
+		    "would read whole. Remove it in %s/sandbox/.git",
+		    (unsigned long long)st.st_size >> 20,
+		    log_vis(span_str(e->d_name), shown, sizeof(shown)),
+		    p->work->dir);
 	if (!S_ISDIR(st.st_mode) || depth == PIPES_DEPTH)
 		return 0;
 	fd = openat(dir, e->d_name,
 	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd == -1)
 		return 0;
-	return pipes_in(p, fd, depth + 1);
+	if (depth == 0)
+		p->parts = strcmp(e->d_name, "info") != 0 &&
+			   strcmp(e->d_name, "refs") != 0;
+	rv = pipes_in(p, fd, depth + 1);
+	if (depth == 0)
+		p->parts = false;
+	return rv;
 }
 
 /* Look into a directory, which this closes. */

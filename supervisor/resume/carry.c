@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Finds the records that matter in a log that may be large: those after the last
- * state that names everything, and after one a second before it. After an
+ * Finds the records that matter in a log that may be large: those after the
+ * last state that names everything, and after one a second before it. After an
  * orderly end that state is just before the checkpoint, and the chain is
  * verified from there. After a crash it is the one that the run wrote at its
  * start, and the records of the whole run matter.
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "auditlog/scan.h"
+#include "log/scan.h"
 #include "resume/carry_priv.h"
 
 /* An orderly end writes a state and at most this much after it. */
@@ -55,8 +55,8 @@ carry_base(struct span all, size_t end, bool orderly, size_t *base)
 static bool
 carry_leads(struct span all, size_t base, const struct checkpoint *to)
 {
-	struct span line, rest =
-			      span_of(all.p + base, (size_t)to->offset - base);
+	struct span line,
+	    rest = span_of(all.p + base, (size_t)to->offset - base);
 	struct auditlog log;
 	bool first = true;
 
@@ -122,7 +122,7 @@ carry_verify_from(int dirfd, const char *dir, struct checkpoint *from,
 {
 	struct auditscan scan;
 
-	if (checkpoint_read(dirfd, from) && checkpoint_fits(from, dirfd)) {
+	if (checkpoint_read(dirfd, from, NULL) && checkpoint_fits(from, dirfd)) {
 		if (auditscan(dirfd, dir, from, 0, &scan, fault) == -1)
 			return -1;
 		if (auditscan_good(&scan)) {
@@ -162,15 +162,16 @@ carry_lines(struct carry *c, int dirfd, unsigned part, size_t begin,
 }
 
 int
-carry_load(struct carry *c, int dirfd, const char *dir,
-    const struct checkpoint *from, const struct checkpoint *end,
-    struct fault *fault)
+carry_load(struct carry *c, const struct prices *prices, int dirfd,
+    const char *dir, const struct checkpoint *from,
+    const struct checkpoint *end, struct fault *fault)
 {
 	struct checkpoint found, upto;
 	size_t begin = 0;
 	unsigned part = 1;
 
 	memset(c, 0, sizeof(*c));
+	c->prices = prices;
 	if (!auditparts_any(dirfd))
 		return 0;
 	if (from != NULL) {
@@ -184,8 +185,8 @@ carry_load(struct carry *c, int dirfd, const char *dir,
 		/* Only an orderly end leaves nothing behind its checkpoint. */
 		c->orderly =
 		    from->part == upto.part && from->offset == upto.offset;
-		if (carry_begin(dirfd, upto.part - 1, from, c->orderly,
-			&begin) == 0) {
+		if (carry_begin(
+			dirfd, upto.part - 1, from, c->orderly, &begin) == 0) {
 			part = from->part;
 		} else {
 			begin = 0;
@@ -222,8 +223,8 @@ carry_evidence(const struct carry *c, const char *boot, char *dst, size_t cap)
 		return dst;
 	}
 	if (c->orphan) {
-		snprintf(dst, cap,
-		    "icsupervisor was killed while the session ran");
+		snprintf(
+		    dst, cap, "icsupervisor was killed while the session ran");
 		return dst;
 	}
 	/* A machine that lost its power is no evidence. */

@@ -13,27 +13,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "auditlog/checkpoint.h"
+#include "base/fault.h"
 #include "budget/budget.h"
 #include "common/sha256.h"
-#include "config/fault.h"
+#include "files/prices.h"
+#include "log/checkpoint.h"
 
 #define CARRY_HOLDS 72U
 #define CARRY_GRANTS 64U
-#define CARRY_MODELS 64U
 #define CARRY_LOCKED 48U
-
-struct carry_usage {
-	char model[132];
-	uint64_t in, out, cache_read, cache_write;
-};
 
 /* Spent up to a state, and since. */
 struct carry_spent {
 	uint64_t tokens, micro_usd, steps;
-	uint64_t calls, requests; /* since */
-	struct carry_usage usage[CARRY_MODELS];
-	unsigned nusage;
+	uint64_t calls, requests;     /* since */
+	double more_tokens, more_usd; /* since */
 };
 
 struct carry_hold {
@@ -50,8 +44,9 @@ struct carry_grant {
 };
 
 struct carry {
-	bool any;    /* there was an earlier run */
-	bool closed; /* its last record is a closing record */
+	const struct prices *prices; /* NULL: nothing has a price */
+	bool any;                    /* there was an earlier run */
+	bool closed;                 /* its last record is a closing record */
 	bool orphan; /* and auditd wrote it, because icsupervisor was gone */
 	char why[1025];
 	int64_t status;
@@ -66,7 +61,7 @@ struct carry {
 	 * The first state lacks nothing, nor does the one of an orderly end.
 	 */
 	struct carry_spent last, older, run;
-	bool orderly;	/* the last run ended in order */
+	bool orderly;   /* the last run ended in order */
 	bool whole_run; /* the run was read from its start */
 	bool messages;  /* some steps have no record: messages of WebSockets */
 	/* Tokens and cost of answers that had no record at the last state. */
@@ -97,9 +92,9 @@ struct carry {
  * what follows this checkpoint (offset 0: everything), up to the end `upto`;
  * else the log is verified here. Returns 0, or -1 with the fault set.
  */
-int carry_load(struct carry *, int dirfd, const char *dir,
-    const struct checkpoint *from, const struct checkpoint *upto,
-    struct fault *);
+int carry_load(struct carry *, const struct prices *, int dirfd,
+    const char *dir, const struct checkpoint *from,
+    const struct checkpoint *upto, struct fault *);
 void carry_free(struct carry *);
 /* carry_grants.c: Returns one of a grant's objects as text, which it owns. */
 const char *carry_grant_json(struct json_object *);

@@ -17,8 +17,8 @@
 
 /* The events that matter. The text of such a record contains one of these. */
 static const char *const carry_events[] = {"askRefused", "budget", "call",
-    "grant", "grantDropped", "hold", "modelRequest", "policy", "revoke",
-    "start", "state", "stop", "turn", "usage", "workerEnd"};
+    "grant", "grantDropped", "hold", "modelRequest", "policy", "refusedCalls",
+    "revoke", "start", "state", "stop", "turn", "usage", "workerEnd"};
 
 static bool
 carry_has(struct span line, const char *text)
@@ -187,27 +187,44 @@ carry_state(struct carry *c, struct json_object *o)
 	carry_grants_state(c, o, carry_member(detail, "grants", json_type_array));
 }
 
-static void
-carry_usage(struct carry_spent *s, struct json_object *o)
+/* Returns the tier's number, as in USAGE. */
+static unsigned
+carry_tier(const char *tier)
 {
-	const char *model = carry_text(o, "model");
-	struct carry_usage *u = NULL;
+	static const char *const tiers[] = {
+	    "standard", "batch", "flex", "priority"};
 
-	for (unsigned i = 0; i < s->nusage && u == NULL; i++)
-		if (strcmp(s->usage[i].model, model) == 0)
-			u = &s->usage[i];
-	if (u == NULL && s->nusage < CARRY_MODELS) {
-		u = &s->usage[s->nusage++];
-		memset(u, 0, sizeof(*u));
-		(void)strlcpy(u->model, model, sizeof(u->model));
+	for (unsigned i = 1; i < nitems(tiers); i++)
+		if (strcmp(tier, tiers[i]) == 0)
+			return i;
+	return 0;
+}
+
+static void
+carry_usage(struct carry *c, struct json_object *o)
+{
+	const struct price_use u = {.in = carry_number(o, "in"),
+	    .out = carry_number(o, "out"),
+	    .cache_read = carry_number(o, "cacheRead"),
+	    .cache_write = carry_number(o, "cacheWrite"),
+	    .cache_write_1h = carry_number(o, "cacheWrite1h"),
+	    .audio_in = carry_number(o, "audioIn"),
+	    .audio_out = carry_number(o, "audioOut"),
+	    .searches = carry_number(o, "searches"),
+	    .cost = carry_number(o, "statedNanoUsd"),
+	    .tier = carry_tier(carry_text(o, "tier")),
+	    .fast = carry_member(o, "fast", json_type_boolean) != NULL,
+	    .regional = carry_member(o, "regional", json_type_boolean) != NULL};
+	struct carry_spent *all[] = {&c->last, &c->older, &c->run};
+	const struct price *p = NULL;
+	enum price_how how;
+
+	if (c->prices != NULL)
+		p = prices_find(c->prices, carry_text(o, "model"), &how);
+	for (size_t i = 0; i < nitems(all); i++) {
+		all[i]->more_tokens += price_tokens(p, &u);
+		all[i]->more_usd += price_usd(p, &u);
 	}
-	/* The last row counts all further models. */
-	if (u == NULL)
-		u = &s->usage[CARRY_MODELS - 1];
-	u->in += carry_number(o, "in");
-	u->out += carry_number(o, "out");
-	u->cache_read += carry_number(o, "cacheRead");
-	u->cache_write += carry_number(o, "cacheWrite");
 }
 
 /* A person has set a limit, or approved that it is raised. */
@@ -251,14 +268,22 @@ carry_held(struct carry *c, uint64_t id)
 			c->holds[i] = c->holds[--c->nholds];
 }
 
-/* Returns true if the line of a call must be read: it may end a pending one. */
-static bool
-carry_ends(struct carry *c)
+static void
+carry_calls(struct carry *c, uint64_t n)
 {
-	c->last.calls++;
-	c->older.calls++;
-	c->run.calls++;
-	return c->nholds != 0;
+	c->last.calls += n;
+	c->older.calls += n;
+	c->run.calls += n;
+}
+
+/* Returns true if the calls of this record were refused for want of steps. */
+static bool
+carry_over_budget(struct json_object *o)
+{
+	return strcmp(carry_text(
+			  carry_member(o, "policyDecision", json_type_object),
+			  "rule"),
+		   "budget") == 0;
 }
 
 /* Returns true if requests on that route are steps, or may be. */
@@ -307,11 +332,9 @@ carry_record(struct carry *c, struct json_object *o)
 		carry_stop(c, detail);
 	else if (strcmp(event, "state") == 0)
 		carry_state(c, o);
-	else if (strcmp(event, "usage") == 0) {
-		carry_usage(&c->last, o);
-		carry_usage(&c->older, o);
-		carry_usage(&c->run, o);
-	} else if (strcmp(event, "budget") == 0)
+	else if (strcmp(event, "usage") == 0)
+		carry_usage(c, o);
+	else if (strcmp(event, "budget") == 0)
 		carry_budget(c, detail);
 	else if (strcmp(event, "turn") == 0)
 		c->turn = (uint32_t)carry_number(detail, "turn");
@@ -320,7 +343,10 @@ carry_record(struct carry *c, struct json_object *o)
 	else if (strcmp(event, "call") == 0 ||
 		 strcmp(event, "askRefused") == 0)
 		carry_held(c, carry_number(o, "id"));
-	else if (strcmp(event, "modelRequest") == 0)
+	else if (strcmp(event, "refusedCalls") == 0) {
+		if (!carry_over_budget(o))
+			carry_calls(c, carry_number(o, "count"));
+	} else if (strcmp(event, "modelRequest") == 0)
 		carry_request(c, o);
 	else if (strcmp(event, "grant") == 0)
 		carry_grant_made(c, o);
@@ -337,14 +363,23 @@ void
 carry_line(struct carry *c, struct span line)
 {
 	struct json_object *o;
+	bool call, read;
 
 	if (!carry_wanted(line))
 		return;
-	/* Most records are calls that never waited. */
-	if (carry_has(line, "\"event\":\"call\"") && !carry_ends(c))
-		return;
+	call = carry_has(line, "\"event\":\"call\"");
+	/* Most records are calls that never waited, and within the budget. */
+	read = call && carry_has(line, "\"rule\":\"budget\"");
+	if (call && !read) {
+		carry_calls(c, 1);
+		if (c->nholds == 0)
+			return;
+	}
 	if ((o = carry_parse(line)) == NULL)
 		return;
+	if (read && strcmp(carry_text(o, "event"), "call") == 0 &&
+	    !carry_over_budget(o))
+		carry_calls(c, 1);
 	/* At a start, what came before is counted first. */
 	if (strcmp(carry_text(o, "event"), "start") != 0)
 		c->mono_last = carry_number(o, "mono");

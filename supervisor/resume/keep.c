@@ -6,8 +6,8 @@
 
 #include "common/json/value.h"
 #include "common/log.h"
-#include "control/grants.h"
-#include "sup.h"
+#include "core/sup.h"
+#include "hub/grants.h"
 
 #define KEEP_POOL (64U << 10)
 #define KEEP_BOUND PROTO_MAX_BOUND

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/jsonfile.h"
-#include "resume/own_file.h"
+#include "base/jsonfile.h"
+#include "base/own_file.h"
 
 /* Every member that ready_session_json() and icctl write. */
 static const char *const record_keys[] = {"adapter", "agent", "boot",
@@ -15,7 +15,7 @@ static const char *const record_keys[] = {"adapter", "agent", "boot",
     "limits", "missing", "model", "persona", "pid", "pidStart", "policy", "published", "quotaUntil",
     "runsLater", "runtime", "session", "started", "startedBy", "state",
     "status", "talked", "transport", "version", "why",
-    "workspace", "workspaceDev", "workspaceIno", NULL};
+    "workspace", "workspaceDev", "workspaceIno", "workspaceReadOnly", NULL};
 
 bool
 record_name_ok(const char *s)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "config/fault.h"
+#include "base/fault.h"
 
 /* The form of session.json; a file without it is of an earlier version. */
 #define RECORD_FORMAT 2

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/here.h"
 #include "budget/budget.h"
 #include "common/json/value.h"
-#include "config/here.h"
+#include "core/sup.h"
 #include "resume/keep.h"
-#include "sup.h"
 
 #define RESUME_POOL (1U << 20)
 
@@ -67,7 +67,7 @@ resume_load(struct fault *fault)
 	const struct session *s = &sup.session;
 
 	if (s->begun.offset != 0 &&
-	    carry_load(&resume_old, s->fd, s->dir, &s->unchecked,
+	    carry_load(&resume_old, budget_prices(), s->fd, s->dir, &s->unchecked,
 		&s->begun, fault) == -1)
 		return -1;
 	budget_carry(&resume_old);

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "config/fault.h"
+#include "base/fault.h"
 #include "resume/carry.h"
 #include "resume/record.h"
 

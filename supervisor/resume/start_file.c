@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/jsonfile.h"
-#include "json_put.h"
-#include "resume/own_file.h"
-#include "session.h"
+#include "base/json_put.h"
+#include "base/jsonfile.h"
+#include "base/own_file.h"
+#include "base/session.h"
 
 #define START_FILE_VERSION 1
 #define START_FILE_VALUE 4096U
@@ -28,7 +28,7 @@ static const struct start_row {
 #define START_FLAG(name, id, help) {name, NULL},
 #define START_ONCE_OPTION(name, id, value, help)
 #define START_ONCE_FLAG(name, id, help)
-#include "option_rows.h"
+#include "files/option_rows.h"
 };
 /* clang-format on */
 
@@ -49,7 +49,8 @@ start_is_relative(const struct start_row *r, const char *value)
 {
 	if (value[0] == '/')
 		return false;
-	if (strcmp(r->value, "DIR") == 0 || strcmp(r->value, "FILE") == 0)
+	if (strcmp(r->value, "DIR") == 0 || strcmp(r->value, "DIR:ro") == 0 ||
+	    strcmp(r->value, "FILE") == 0)
 		return true;
 	/* The name of a policy has no slash. */
 	return strcmp(r->value, "POLICY") == 0 && strchr(value, '/') != NULL;

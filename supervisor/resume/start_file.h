@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "config/fault.h"
+#include "base/fault.h"
 
 #define START_FILE "start.json"
 #define START_FILE_OPTIONS 64U

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 #include "resume/state.h"
 
+#include "base/here.h"
 #include "budget/budget.h"
 #include "common/json/value.h"
-#include "config/here.h"
-#include "control/grants.h"
 #include "conversation/conversation.h"
+#include "core/sup.h"
+#include "hub/grants.h"
 #include "resume/resume.h"
 #include "resume/routes.h"
-#include "sup.h"
 
 /* Spending is recorded at most so often. */
 #define STATE_MS 1000U

@@ -206,7 +206,7 @@ offer_read(struct offer *o, int fd, struct fault *fault)
 		    "version. Is icctl of the same version as icsupervisor "
 		    "(icctl --version)? Then start it again");
 	if (rv == -1)
-		offer_free(o);
+		unit_offer_free(o);
 	return rv;
 }
 
@@ -230,7 +230,7 @@ offer_take_environment(struct offer *o)
 }
 
 void
-offer_free(struct offer *o)
+unit_offer_free(struct offer *o)
 {
 	if (o->bytes != NULL)
 		explicit_bzero(o->bytes, OFFER_BYTES);

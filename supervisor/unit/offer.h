@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#include "config/fault.h"
+#include "base/fault.h"
 
 /* In the session's directory: the socket on which the offer waits. */
 #define OFFER_SOCKET "start.sock"
@@ -47,6 +47,6 @@ int offer_read(struct offer *, int fd, struct fault *);
  */
 int offer_take_environment(struct offer *);
 /* Overwrite and free it. */
-void offer_free(struct offer *);
+void unit_offer_free(struct offer *);
 
 #endif

@@ -13,10 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "common/log.h"
-#include "config/paths.h"
-#include "control/peer.h"
+#include "common/wordlist.h"
 #include "credential/handover.h"
+#include "hub/peer.h"
 #include "resume/start_file.h"
 #include "unit/offer.h"
 
@@ -26,7 +27,7 @@
 static struct offer unit_offer;
 static struct start_file unit_file;
 static char *unit_dir;
-static char *unit_args[2 * START_FILE_OPTIONS + 8];
+static const char *unit_args[2 * START_FILE_OPTIONS + 8];
 static char unit_names[START_FILE_OPTIONS][72];
 
 /*
@@ -166,12 +167,6 @@ unit_take_offer(struct options *o, int sock, struct fault *fault)
 		   : SUP_EXIT_USAGE;
 }
 
-static void
-unit_push(int *n, const char *arg)
-{
-	unit_args[(*n)++] = (char *)(uintptr_t)arg;
-}
-
 /*
  * Run what start.json says. What a person must say again is not in it: a
  * command, a permission, and that an unusual death is no attack.
@@ -181,7 +176,8 @@ unit_take_file(
     struct options *o, int dirfd, const char *name, struct fault *fault)
 {
 	const struct start_file *f = &unit_file;
-	int n = 0;
+	struct wordlist words = WORDLIST_IN(unit_args);
+	char *const *args;
 
 	if (f->command) {
 		fault_set(fault,
@@ -190,22 +186,24 @@ unit_take_file(
 		    name, name);
 		return SUP_EXIT_CONFIG;
 	}
-	unit_push(&n, "icsupervisor");
-	unit_push(&n, "--session-dir");
-	unit_push(&n, unit_dir);
-	if (faccessat(dirfd, "session.json", F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
-		unit_push(&n, "--resume");
-		unit_push(&n, "--keep-grants");
-	}
+	wordlist_all(&words, (const char *const[]){"icsupervisor",
+				 "--session-dir", unit_dir, NULL});
+	if (faccessat(dirfd, "session.json", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		wordlist_all(&words,
+		    (const char *const[]){"--resume", "--keep-grants", NULL});
 	for (size_t i = 0; i < f->n; i++) {
 		snprintf(unit_names[i], sizeof(unit_names[i]), "--%.64s",
 		    f->options[i].name);
-		unit_push(&n, unit_names[i]);
+		wordlist_add(&words, unit_names[i]);
 		if (f->options[i].value != NULL)
-			unit_push(&n, f->options[i].value);
+			wordlist_add(&words, f->options[i].value);
 	}
-	unit_push(&n, NULL);
-	if (options_parse(o, n - 1, unit_args, fault) != OPTIONS_RUN)
+	if ((args = wordlist_end(&words)) == NULL) {
+		fault_errno(fault, "%s/start.json", unit_dir);
+		return SUP_EXIT_CONFIG;
+	}
+	if (options_parse(o, (int)words.n, (char **)(uintptr_t)args, fault) !=
+	    OPTIONS_RUN)
 		return SUP_EXIT_USAGE;
 	/* Nobody has its terminal, so that it takes messages. */
 	o->conversation = o->runtime != RUNTIME_NONE;

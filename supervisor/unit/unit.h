@@ -8,8 +8,8 @@
 #ifndef UNIT_H
 #define UNIT_H
 
-#include "config/fault.h"
-#include "options.h"
+#include "base/fault.h"
+#include "files/options.h"
 
 /*
  * Find the session of options.unit, and replace the options by those that it

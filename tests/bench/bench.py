@@ -290,6 +290,8 @@ def parse_args():
       help=" ".join(GROUPS) + " (default: all)")
     a("--prefix", default=os.environ.get("IC_PREFIX", "/usr/local"))
     a("--build", required=True, help="build directory with the load programs")
+    a("--kept", metavar="DIR", help="keeps the last figures of each kind of "
+      "processor (default: build-bench, beside the build directory)")
     a("--rounds", type=int, default=5)
     a("--quick", action="store_true", help="2 short rounds")
     a("--pin", action=argparse.BooleanOptionalAction,
@@ -324,6 +326,8 @@ def parse_args():
         opts.starts, opts.log = 5, 32
     opts.prefix = os.path.abspath(opts.prefix)
     opts.build = os.path.abspath(opts.build)
+    opts.kept = opts.kept or os.path.join(os.path.dirname(opts.build),
+                                          "build-bench")
     return opts
 
 
@@ -348,6 +352,7 @@ def main():
         bench.run(opts.groups or GROUPS)
         bench.attempt("model", "provider", bench.swapped)
         report = Report(bench, opts)
+        report.keep()
         print(report.json() if opts.json else report.text())
     sys.exit(1 if bench.failures else 0)
 

@@ -3,6 +3,8 @@
 import json
 import os
 
+import kept
+
 # group, heading, [(metric, name, digits)]; a + before a metric means added
 # latency: the target's minus that of direct.
 TABLE = [
@@ -122,13 +124,7 @@ class Report:
         return lines
 
     def machine(self):
-        name = "?"
-        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as f:
-            for line in f:
-                if line.startswith("model name"):
-                    name = line.split(":", 1)[1].strip()
-                    break
-        return (f"{name}, {os.cpu_count()} processors, Linux "
+        return (f"{kept.processor()}, Linux "
                 f"{os.uname().release}, load {os.getloadavg()[0]:.1f}; "
                 f"{self.opts.rounds} rounds of {self.opts.run} ms; "
                 + ("pinned" if self.opts.pin else "not pinned"))
@@ -299,11 +295,20 @@ class Report:
         return ["", f"{'starts, ms':40}{'median':>9}{'least':>9}{'most':>9}",
                 *lines] if lines else []
 
+    def keep(self):
+        """Keep the ratios of a whole run, for the reports of others."""
+        if not self.opts.quick:
+            kept.keep(self.opts.kept, {r[0]: r[2] for r in self.aims()
+                                       if r[2] is not None})
+
     def text(self):
         lines = ["", self.machine(), "", *self.calls(), *self.model(),
                  *self.memory(), *self.policy(), *self.starts(),
                  *self.boxes(), "",
-                 *self.verdicts(), "", *self.b.notes]
+                 *self.verdicts(),
+                 *kept.others(self.opts.kept, [r[0] for r in self.aims()
+                                               if r[2] is not None]),
+                 "", *self.b.notes]
         counts = {}
         for failure in self.b.failures:
             counts[failure] = counts.get(failure, 0) + 1

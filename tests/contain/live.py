@@ -5,6 +5,7 @@ import contextlib
 import os
 import pwd
 import re
+import resource
 import secrets
 import subprocess
 
@@ -152,8 +153,10 @@ def test_status(tap, live, who):
             tap.equal(f.read(), role.split("'")[0].encode() + b"\0",
                       f"{who}: {role}: no arguments")
         lim = limits(pid)
+        # A limit of one byte starts no handler; one of 0 may be the user's.
+        most = "0" if resource.getrlimit(resource.RLIMIT_CORE)[1] == 0 else "1"
         tap.equal((lim["Max core file size"], lim["Max processes"]),
-                  (("0", "0"), ("0", "0")),
+                  ((most, most), ("0", "0")),
                   f"{who}: {role}: no core, no child")
     owner = os.stat(f"/proc/{live.s.pid}/mem").st_uid
     tap.ok(owner == 0, f"{who}: icsupervisor: not dumpable", f"owner {owner}")

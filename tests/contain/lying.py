@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: ISC
 """Tests that a compromised mitmd gains nothing by showing a person another
-request than the one that it makes, because keyd computes the digest itself."""
+request than the one that it makes, because keyd computes the digest itself; and
+that a compromised egressd reaches no port that is not a service."""
 import os
+import socket
 import threading
 
 import harness
@@ -16,13 +18,13 @@ FILE = {
                {"method": "GET", "path": "/v1/models"}]}
 
 
-def libexec(work, args):
+def libexec(work, args, lie="mitmd"):
     d = os.path.join(work, "libexec-lying")
     real = os.path.join(args.prefix, "libexec", "ironcurtain")
     os.makedirs(d)
     for name in os.listdir(real):
-        os.symlink(os.path.join(args.build, "lying_mitmd")
-                   if name == "mitmd" else os.path.join(real, name),
+        os.symlink(os.path.join(args.build, "lying_" + lie)
+                   if name == lie else os.path.join(real, name),
                    os.path.join(d, name))
     return d
 
@@ -86,3 +88,70 @@ def test_lying(tap, args, work, provider):
         tap.ok(alarm and alarm[-1]["kind"] == "request-mismatch" and
                "not the request that was approved" in alarm[-1]["text"],
                "with an alarm of keyd", alarm)
+
+
+ASK = """import socket, time
+try:
+    with socket.create_connection(("127.0.0.1", 5432), 20) as c:
+        got = c.recv(16)
+except OSError:
+    got = b""
+open("/workspace/told", "wb").write(got)
+time.sleep(60)
+"""
+
+
+def neighbours():
+    """Two listeners, one port after the other."""
+    while True:
+        first = socket.create_server(("127.0.0.1", 0))
+        try:
+            return first, socket.create_server(
+                ("127.0.0.1", first.getsockname()[1] + 1))
+        except (OSError, OverflowError):
+            first.close()
+
+
+def greet(listener, text, reached):
+    def run():
+        while True:
+            try:
+                c, _ = listener.accept()
+            except OSError:
+                return
+            reached.append(text)
+            with c:
+                c.sendall(text)
+    threading.Thread(target=run, daemon=True).start()
+
+
+def test_service(tap, args, work):
+    service, other = neighbours()
+    reached = []
+    greet(service, b"service", [])
+    greet(other, b"other", reached)
+    for lie in (False, True):
+        d = os.path.join(work, "lying" if lie else "honest")
+        os.makedirs(d)
+        s = harness.Session(
+            d, runtime="bwrap", options=(
+                "--agent", "command", "--", "/usr/bin/python3", "-c", ASK),
+            config={"services": {"db": {
+                "port": 5432,
+                "to": "127.0.0.1:%d" % service.getsockname()[1]}}},
+            libexecdir=libexec(d, args, "egressd") if lie else None).start()
+        if lie:
+            tap.equal(s.wait(30), 70, "a lying egressd: the session ends")
+            tap.contains(s.process.stderr(), "auditd",
+                         "because auditd has the list, too")
+            tap.equal((s.events("connect"), reached), ([], []),
+                      "nothing is connected, and no such record written")
+            continue
+        told = os.path.join(s.workspace, "told")
+        harness.wait_for(lambda: os.path.exists(told) and
+                         os.path.getsize(told), "no answer")
+        with open(told, encoding="ascii") as f:
+            tap.equal(f.read(), "service", "an honest egressd: the service")
+        s.stop()
+    service.close()
+    other.close()

@@ -249,10 +249,11 @@ def main():
             with t.case(part.__name__):
                 part(s)
     for options in (("--die-on", "echo"), ("--endless-line", "call"),
-                    ("--exit-at-start",),
-                    ("--garbage", "init")):
+                    ("--exit-at-start",)):
         test_bad_server("dead", *options)
-    for options in (("--garbage", "call"), ("--silent", "call"), ("--silent", "all"),
+    # The call waits for the server's tools for as long as for its answer.
+    for options in (("--garbage", "init"), ("--garbage", "call"),
+                    ("--silent", "call"), ("--silent", "all"),
                     ("--babble", "20000"), ("--bad-id", "other"),
                     ("--request", "sampling"), ("--request", "roots")):
         test_bad_server("odd", *options)

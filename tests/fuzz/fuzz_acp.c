@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "acp/acp.h"
+#include "workers/acpd/acp.h"
 
 static struct value_pool *pool;
 

@@ -32,7 +32,7 @@ read_answer(
 			break;
 	}
 	stream_end(&s);
-	stream_free(&s);
+	model_stream_free(&s);
 }
 
 /* Whatever was read can be sent, as one JSON text. */

@@ -11,8 +11,8 @@
 
 #include "check.h"
 #include "common/ipc/proto.h"
-#include "relay/termd_lines.h"
-#include "relay/termd_screen.h"
+#include "workers/termd/termd_lines.h"
+#include "workers/termd/termd_screen.h"
 #include "common/term/width.h"
 #include "common/json/text.h"
 
@@ -145,7 +145,7 @@ fuzz_lines(struct span in, size_t step)
 	static struct lines l;
 
 	sum = 0;
-	lines_init(&l, on_line, NULL);
+	termd_lines_init(&l, on_line, NULL);
 	for (size_t i = 0; i < in.len; i += step)
 		lines_feed(&l,
 		    span_of(in.p + i, in.len - i < step ? in.len - i : step));

@@ -9,7 +9,7 @@
 
 #include "check.h"
 #include "common/json/text.h"
-#include "relay/termd_turns.h"
+#include "workers/termd/termd_turns.h"
 
 static uint64_t sum; /* checksum over the texts of one run */
 static size_t given;

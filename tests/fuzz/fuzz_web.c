@@ -8,7 +8,7 @@
 
 #include "check.h"
 #include "common/ipc/wire.h"
-#include "web/webd.h"
+#include "workers/icwebd/webd.h"
 
 static bool
 within(struct span s, size_t max)

@@ -17,7 +17,9 @@ import harness as h  # noqa: E402
 HOST = "api.anthropic.com"
 SERVER = ("answers", "repeated", "errors", "pages", "requests", "changes",
           "progress", "large", "stderr", "connects")
-AGENT = ("h2", "http1", "connect", "denied", "pings", "cancels")
+# Tunnels to one host that is not on the list, and to ever new ones.
+CONNECT = ("connect", "hosts")
+AGENT = ("h2", "http1", *CONNECT, "denied", "pings", "cancels")
 USER = ("status",)
 # A provider's endless answers, to requests of an agent that reads them.
 PROVIDER = ("chunks", "events", "comments", "interim", "trailers", "head")
@@ -127,16 +129,17 @@ def connection(directory, kind):
     return Load(c.sock, frames)
 
 
-def connects(directory, until):
-    """Open tunnels to a host that is not on the list. Returns how many were
-    refused."""
+def connects(directory, until, fresh):
+    """Open tunnels to a host that is not on the list, or to a `fresh` one each
+    time. Returns how many were refused."""
     path, n = os.path.join(directory, "sockets", "mitm-proxy.sock"), 0
     while time.monotonic() < until:
         with socket.socket(socket.AF_UNIX) as s:
             s.settimeout(10)
             try:
                 s.connect(path)
-                s.sendall(b"CONNECT evil.test:443 HTTP/1.1\r\n\r\n")
+                host = f"n{n}.evil.test" if fresh else "evil.test"
+                s.sendall(f"CONNECT {host}:443 HTTP/1.1\r\n\r\n".encode())
                 n += s.recv(4096).startswith(b"HTTP/1.1 403")
             except OSError:
                 continue
@@ -187,8 +190,8 @@ def asked(directory, kind, until):
 
 def run(kind, directory, seconds):
     until = time.monotonic() + seconds
-    if kind == "connect":
-        print(connects(directory, until))
+    if kind in CONNECT:
+        print(connects(directory, until, kind == "hosts"))
     elif kind == "status":
         status(directory, until)
     elif kind in PROVIDER:

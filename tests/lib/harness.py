@@ -55,13 +55,15 @@ def put(path, text, mode=0o644):
     return path
 
 
-def read_lines(path):
-    """Returns the JSON lines of a file, without an incomplete last one."""
+def read_lines(path, has=()):
+    """Returns the JSON lines of a file, without an incomplete last one; if
+    `has` names some, only those with one of these texts."""
     if not os.path.exists(path):
         return []
     with open(path, "rb") as f:
         return [json.loads(line) for line in f if line.endswith(b"\n")
-                and line.startswith(b"{")]
+                and line.startswith(b"{")
+                and (not has or any(x in line for x in has))]
 
 
 def wait_for(predicate, what, timeout=20, poll=0.02):
@@ -326,17 +328,21 @@ class Session:
         """Returns the first pending call, once there is one."""
         return wait_for(self.pending, "no call was held", timeout)[0]
 
-    def audit(self):
-        """Returns the records of the log, the earlier files' first."""
+    def audit(self, *names):
+        """Returns the records of the log, the earlier files' first; if there
+        are `names`, only those of these events. A log may be long: others are
+        not parsed."""
         old = [x for x in
                (os.listdir(self.dir) if os.path.isdir(self.dir) else ())
                if re.fullmatch(r"audit\.\d+\.jsonl", x)]
         old.sort(key=lambda x: int(x.split(".")[1]))
+        has = [f'"event":"{name}"'.encode() for name in names]
         return [e for x in old + ["audit.jsonl"]
-                for e in read_lines(os.path.join(self.dir, x))]
+                for e in read_lines(os.path.join(self.dir, x), has)
+                if not names or e["event"] in names]
 
     def events(self, name):
-        return [line for line in self.audit() if line["event"] == name]
+        return self.audit(name)
 
     def session_log(self):
         path = os.path.join(self.dir, "session.log")

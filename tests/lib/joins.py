@@ -53,8 +53,9 @@ def check_calls(audit, servers):
             if call is None:
                 wrong.append(f"{name} received {ident}, not in the log")
                 continue
+            named = [call["named"]] if "named" in call else []
             digest = hashlib.sha256(canonical(
-                [name, params["name"], params["arguments"]]).encode())
+                [name, params["name"], params["arguments"]] + named).encode())
             if call["policyDecision"]["status"] != "allow" and \
                     call.get("escalationResult") != "approved":
                 wrong.append(f"{ident} reached {name} without being allowed")

@@ -11,7 +11,10 @@ PATHS = ["/workspace/a", "a", "sub/c", "/workspace", "/workspace/sub/deep", "~/d
          "~/docs", "~/docs/deep/e", "~/docs/deep", "@D/out/o", "@D/out/sub/x",
          "@D/out", "@D/home/docsx/f", "~/private", "/workspace/link-in",
          "/workspace/link-home/d", "/workspace/link-out", "/workspace/link-ws/c",
-         "/workspace/new/file", "@D/ws/b", "@D/out/to-docs/d", "~/docs/to-ws"]
+         "/workspace/new/file", "@D/ws/b", "@D/out/to-docs/d", "~/docs/to-ws",
+         "@D/out/to-ws/a", "@D/out/sub/to-deep/e", "@D/out/sub/leave/f", "@D/out/sub/to-in",
+         "~/docs/chain/f", "/workspace/to-chain/f", "~/docs/deep/back/sub/to-in",
+         "~/docs/deep/back/o"]
 ODD_PATHS = ["/workspace/link-dir/../o", "/workspace/dangling",
              "/workspace/dangling-in", "/workspace/dangling-up/x", "/workspace/chain",
              "/workspace/up/workspace/a", "/workspace/../etc/passwd", "..",
@@ -22,7 +25,13 @@ ODD_PATHS = ["/workspace/link-dir/../o", "/workspace/dangling",
              "~root/x", "file:///workspace/a", "a\u0000b", "/workspace/a/b",
              "./sub/../a", "/workspace//sub//", "/workspace/none/../a", "~",
              "/workspace/root@D/out/o", "%2e%2e/x", " ", "@D/prot/../out/o",
-             "@D/ws/link-ws/c", "@D/ws/../out/o"]
+             "@D/ws/link-ws/c", "@D/ws/../out/o", "~/docs/chain/../private",
+             "@D/out/sub/to-deep/../d", "@D/out/sub/to-deep/../../private",
+             "@D/out/sub/to-deep/../../../ws/a", "~/docs/deep/../to-out",
+             "~/docs/deep/back/sub/../o", "@D/prot/leave", "@D/prot/to-in",
+             "@D/out/sub/leave/../../out/sub/leave/f", "@D/out/to-ws/none/../../x"]
+LINKS = [[], ["@D/out/sub/leave"], ["@D/home/docs/chain", "@D/out/sub"],
+         ["@D/ws", "@D/out/to-docs"]]
 URLS = ["https://ok.example/x", "https://a.ok.example/", "https://docs.example.org",
         "http://news.example:8080/", "https://github.com/our/repo",
         "https://a.example.com/", "https://added.example/y?z"]
@@ -94,6 +103,9 @@ class Maker:
         if kind < .35:
             c["paths"] = {"roles": self.some(PATH_ROLES, 5),
                           "within": self.world.text(r.choice(WITHIN))}
+            links = [self.world.text(x) for x in r.choice(LINKS)]
+            if r.random() < .2:
+                c["paths"]["links"] = links
         elif kind < .55:
             c["domains"] = {"roles": self.some(URL_ROLES + ["proxy-domain"], 3),
                             "allowed": self.some(HOSTS, 5)}
@@ -104,6 +116,8 @@ class Maker:
         if r.random() < .04:
             c["domains"] = {"roles": self.some(URL_ROLES), "allowed": self.some(HOSTS)}
         then = r.choices(["allow", "escalate", "deny"], [7, 4, 1])[0]
+        if then != "allow":
+            c.get("paths", {}).pop("links", None)
         return {"name": "r%d" % i, "if": c, "then": then, "reason": "because r%d" % i}
 
     def condition(self):

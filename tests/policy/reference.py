@@ -379,8 +379,12 @@ class Place:
     """A directory of a rule, or a protected one."""
 
     def __init__(self, world, text):
-        self.path, _ = resolve(world, text, strict=False, view=False)
+        self.path = resolve(world, text, strict=False, view=False)[0]
         self.id = identity(self.path)
+
+    def withholds(self, path, passed):
+        """Returns whether the path ends here, or passed a place here."""
+        return any(self.holds(p, True) for p in [path] + passed)
 
     def holds(self, path, inodes):
         if below(path, self.path):
@@ -409,7 +413,9 @@ def below(path, directory):
 
 
 def resolve(world, text, strict=True, view=True):
-    """Returns (real path on the host, its lstat or None), by component."""
+    """Returns (real path on the host, its lstat or None, places that it
+    passed), by component: each link, and after the first one each directory
+    that `..` left again."""
     if not text or len(text.encode("utf-8", "surrogatepass")) >= 4096 or "\0" in text or \
             re.match("~[^/]", text) or text[:5].lower() == "file:":
         raise Refused("structural-invalid-path")
@@ -418,7 +424,7 @@ def resolve(world, text, strict=True, view=True):
     elif text[0] != "/":
         text = "/workspace/" + text
     todo, at, links, looked, info = text.split("/"), [], 0, 0, None
-    missing = False
+    passed = []
     while todo:
         name = todo.pop(0)
         looked += 1
@@ -427,6 +433,9 @@ def resolve(world, text, strict=True, view=True):
         if name in ("", "."):
             continue
         if name == "..":
+            left = to_host(world, at, view)
+            if passed and at and lstat(left) is not None:
+                note(passed, left)
             at = at[:-1]
             continue
         at.append(name)
@@ -441,6 +450,7 @@ def resolve(world, text, strict=True, view=True):
             links += 1
             if links > 40:
                 raise Refused("structural-invalid-path")
+            note(passed, real)
             target = os.readlink(real)
             at = [] if target[0] == "/" else at[:-1]
             todo = target.split("/") + todo
@@ -448,7 +458,13 @@ def resolve(world, text, strict=True, view=True):
                                         stat.S_ISREG(info.st_mode))):
             raise Refused("structural-invalid-path")
     real = to_host(world, at, view)
-    return real, lstat(real)
+    return real, lstat(real), passed
+
+
+def note(passed, place):
+    """Adds the place, unless one below it was passed before."""
+    if not any(below(p, place) for p in passed):
+        passed.append(place)
 
 
 def to_host(world, at, view):
@@ -472,6 +488,7 @@ class Value:
     def __init__(self, roles, text, given=True):
         self.roles, self.text, self.given = roles, text, given
         self.path = self.info = self.domain = None
+        self.passed = []
 
     def prepare(self, world):
         resource = [r for r in self.roles if r in RESOURCE_ROLES]
@@ -490,7 +507,7 @@ class Value:
             self.as_url()
 
     def as_path(self, world):
-        self.path, self.info = resolve(world, self.text)
+        self.path, self.info, self.passed = resolve(world, self.text)
 
     def as_url(self):
         self.domain = git_domain(self.text) if "git-remote-url" in self.roles \
@@ -625,7 +642,7 @@ class Engine:
     def structure(self, server, tool, arguments, values):
         for v in values:
             if v.path is not None and any(
-                    p.holds(v.path, True) for p in self.world.protect):
+                    p.withholds(v.path, v.passed) for p in self.world.protect):
                 return Decision("deny", "structural-protected-path")
         if (server, tool) == ("filesystem", "list_allowed_directories") and not arguments:
             return Decision("allow", "structural-introspection-allow")
@@ -647,7 +664,7 @@ class Engine:
         call = Call(self, server, tool, {r for rs in roles.values() for r in rs}, values)
         if not order:
             return call.scan(None)
-        left = [r for r in order if not self.resolved(server, r, values)]
+        left = [r for r in order if not self.resolved(server, r, values, call)]
         if not left:
             return Decision("allow", "structural-sandbox-allow")
         worst, escalated, domains = None, set(), set()
@@ -665,11 +682,12 @@ class Engine:
         worst.domains = domains
         return worst
 
-    def resolved(self, server, role, values):
+    def resolved(self, server, role, values, call):
         if server not in ("filesystem", "git") or role not in PATH_ROLES:
             return False
         paths = [v for v in values if role in v.roles and v.path is not None]
-        return bool(paths) and all(self.inside(v) for v in paths)
+        return bool(paths) and all(
+            self.inside(v) and not call.withheld(v, role) for v in paths)
 
 
 def caution(d, values):
@@ -808,8 +826,28 @@ class Call:
         return answer
 
     def within(self, v, rule):
-        return self.engine.place(rule["if"]["paths"]["within"]).holds(
-            v.path, rule["then"] != "allow")
+        paths = rule["if"]["paths"]
+        place = self.engine.place(paths["within"])
+        if rule["then"] != "allow":
+            return place.withholds(v.path, v.passed)
+        return place.holds(v.path, False) and ("links" not in paths or all(
+            any(below(p, x) for x in paths["links"]) for p in v.passed))
+
+    def withheld(self, v, role):
+        """Returns whether a rule takes a path of the sandbox because of a
+        place outside that it passed."""
+        outside = [p for p in v.passed if not below(p, self.engine.world.sandbox)]
+        for rule in self.engine.rules if v.passed else []:
+            if not self.relevant(rule, role) or not self.about(rule):
+                continue
+            paths, answer = rule["if"].get("paths"), self.sets(rule, role)
+            if rule["then"] == "allow":
+                if answer == "yes" and (paths is None or self.within(v, rule)):
+                    return False
+            elif paths is not None and answer != "no" and any(
+                    self.engine.place(paths["within"]).holds(p, True) for p in outside):
+                return True
+        return False
 
     def by(self, rule, role, answer):
         if answer == "unknown" and rule["then"] != "escalate":
@@ -844,7 +882,8 @@ class Call:
             return self.scan(role)
         best, placeholder, cap = None, False, None
         if self.server == "filesystem":
-            left = [v for v in paths if not self.engine.inside(v)]
+            left = [v for v in paths
+                    if not self.engine.inside(v) or self.withheld(v, role)]
             if len(left) < len(paths):
                 best, placeholder = Decision("allow", "structural-sandbox-allow"), True
             paths = left

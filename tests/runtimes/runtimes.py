@@ -6,9 +6,9 @@ usage: runtimes.py --build BUILD --user USER [--agent AGENT]
 
 Runs as root, which dockerd needs: it starts one of its own, with its own data
 root, makes an image of the distribution's packages (none can be fetched), and
-runs test_runtimes.py, test_agents.py, test_lives.py and tests of the suite e2e
-as USER.  With --agent only that agent, and only in Docker; what is missing is a
-reason to skip then.  At the end nothing of it is left but the image's file in
+runs test_runtimes.py, test_attack.py, test_agents.py, test_lives.py and tests
+of the suite e2e as USER.  With --agent only that agent and the break-out test,
+and only in Docker; what is missing is a reason to skip then.  At the end nothing of it is left but the image's file in
 BUILD/runtimes."""
 import argparse
 import json
@@ -139,6 +139,9 @@ def end_podman(user, env):
         pass
 
 
+ATTACK = [os.path.join(HERE, "test_attack.py")]
+
+
 def agents_scripts(agent=None):
     return [[os.path.join(HERE, x), *([agent] if agent else [])]
             for x in ("test_agents.py", "test_lives.py")]
@@ -146,7 +149,7 @@ def agents_scripts(agent=None):
 
 def scripts(name, agents):
     """Returns what runs in that engine."""
-    every = [[os.path.join(HERE, "test_runtimes.py")]]
+    every = [[os.path.join(HERE, "test_runtimes.py")], ATTACK]
     every += [[os.path.join(TOP, p)] for p in ALSO]
     # One agent is enough in an engine that differs in a few words.
     if agents:
@@ -187,7 +190,7 @@ def one_agent(work, user, tar, build, agent):
     try:
         docker.load(tar)
         return run(user, "docker", {"DOCKER_HOST": docker.host}, build,
-                   agents_scripts(agent))
+                   [ATTACK, *agents_scripts(agent)])
     finally:
         docker.end()
 

@@ -76,6 +76,13 @@ def test_start(work):
     t.equal(containers(s), [], "no container is left")
 
 
+def test_long_command(work):
+    r = finish(session(work, "/bin/sh", "-c", "echo $#", "sh", *["x"] * 900))
+    t.ok(r.returncode == 0 and r.stdout.splitlines()[1:] == ["900"],
+         "a command of 900 words runs whole",
+         f"{r.returncode} {r.stdout} {r.stderr[-400:]}")
+
+
 def test_caches(work):
     cache = os.path.join(work, "wheels")
     os.makedirs(cache)
@@ -471,7 +478,7 @@ def test_tcp_killed(work):
 
 
 def main():
-    tests = [test_start, test_caches, test_builtin, test_calls, test_metadata,
+    tests = [test_start, test_long_command, test_caches, test_builtin, test_calls, test_metadata,
              test_links, test_no_shell,
              test_tmp, test_layers, test_stop, test_killed]
     if NAME == "docker":

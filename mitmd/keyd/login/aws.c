@@ -110,7 +110,7 @@ aws_json(struct span text, struct aws_key *k, const char **why)
 	const struct value *root;
 	struct value_pool *pool;
 
-	*why = "out of memory";
+	*why = "finds no memory";
 	if ((pool = value_pool_new(AWS_POOL)) == NULL)
 		return AWS_BAD;
 	*why = "begins like JSON and is no object";

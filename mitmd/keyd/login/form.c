@@ -267,9 +267,11 @@ form_parse_grant(
 	*g = (struct form_grant_answer){.scope = span_of(NULL, 0)};
 	if (oauth_parse_answer(text, &g->tokens, why) == -1)
 		return -1;
-	*why = "out of memory";
-	if ((pool = value_pool_new(FORM_POOL)) == NULL ||
-	    (root = json_read(pool, text, NULL)) == NULL)
+	*why = "finds no memory";
+	if ((pool = value_pool_new(FORM_POOL)) == NULL)
+		goto out;
+	*why = "is larger than a login may be";
+	if ((root = json_read(pool, text, NULL)) == NULL)
 		goto out;
 	*why = "holds a member that may be a token and is not known";
 	for (m = root->child; m != NULL; m = m->next)

@@ -80,7 +80,7 @@ oauth_read(struct value_pool **pool, struct span text, const char **why)
 	const struct value *root;
 
 	if ((*pool = value_pool_new(OAUTH_POOL)) == NULL) {
-		*why = "out of memory";
+		*why = "finds no memory";
 		return NULL;
 	}
 	if ((root = json_read(*pool, text, NULL)) == NULL ||

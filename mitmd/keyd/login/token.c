@@ -240,7 +240,7 @@ bool
 token_dialed(uint32_t id, int fd)
 {
 	struct token *t = &token;
-	const char *why = "out of memory";
+	const char *why = "";
 
 	if (t->phase != TOKEN_DIAL || t->dial != id)
 		return false;
@@ -370,17 +370,16 @@ token_ready(struct loop_io *io, uint32_t events)
 		return;
 	case TOKEN_SEND:
 		token_send();
-		return;
+		break;
 	case TOKEN_READ:
-		/* Data buffered in TLS does not make the socket readable. */
-		do {
-			token_read();
-		} while (token.phase == TOKEN_READ && token.up.ssl != NULL &&
-			 SSL_has_pending(token.up.ssl) != 0);
-		return;
+		token_read();
+		break;
 	case TOKEN_IDLE:
 	case TOKEN_ROOTS:
 	case TOKEN_DIAL:
-		break;
+		return;
 	}
+	/* Bytes that TLS has taken from the socket do not make it readable. */
+	while (token.phase == TOKEN_READ && tls_pending(&token.up))
+		token_read();
 }

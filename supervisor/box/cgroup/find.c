@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/small_file.h"
+#include "base/small_file.h"
 
 /*
  * Find where version 2 is mounted, whole: "36 25 0:31 / /sys/fs/cgroup rw -

@@ -15,7 +15,7 @@
 
 #include "box/cgroup/scope.h"
 #include "box/cgroup/tree.h"
-#include "sup.h"
+#include "core/sup.h"
 
 #define GROUP_MAX 64U
 #define GROUP_CALL_MS 4000
@@ -134,8 +134,9 @@ group_scope(void)
 			   "installed");
 		return -1;
 	}
-	scope_compose(&call, sup.session.id, getpid());
-	if (!group_call(&busctl, &call))
+	if (scope_compose(&call, sup.session.id, getpid()) == -1)
+		group_none("its command line is too long");
+	else if (!group_call(&busctl, &call))
 		group_none("systemd refuses to make a scope: journalctl "
 			   "--user says why");
 	else if (!group_moved(call.name))

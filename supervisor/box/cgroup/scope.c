@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Composes the call of StartTransientUnit, in the types of busctl(1). */
 #include "box/cgroup/scope.h"
+#include "common/wordlist.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,7 @@ scope_id(char *dst, size_t cap, const char *id)
 	dst[n] = '\0';
 }
 
-void
+int
 scope_compose(struct scope_call *c, const char *id, pid_t pid)
 {
 	char plain[64];
@@ -34,13 +35,14 @@ scope_compose(struct scope_call *c, const char *id, pid_t pid)
 	    "4", "Description", "s", c->about, "PIDs", "au", "1", c->pid,
 	    "Delegate", "b", "true", "CollectMode", "s", "inactive-or-failed",
 	    /* no other units */
-	    "0"};
+	    "0", NULL};
+	struct wordlist list = WORDLIST_IN(c->words);
 
 	scope_id(plain, sizeof(plain), id);
 	snprintf(c->name, sizeof(c->name), "ironcurtain-%s.scope", plain);
 	snprintf(
 	    c->about, sizeof(c->about), "IronCurtain session %s", plain);
 	snprintf(c->pid, sizeof(c->pid), "%d", (int)pid);
-	memcpy(c->words, words, sizeof(words));
-	c->words[sizeof(words) / sizeof(words[0])] = NULL;
+	wordlist_all(&list, words);
+	return wordlist_end(&list) == NULL ? -1 : 0;
 }

@@ -23,7 +23,7 @@ struct scope_call {
 	const char *words[SCOPE_WORDS];
 };
 
-/* Compose the call for a session's id and a process. */
-void scope_compose(struct scope_call *, const char *id, pid_t);
+/* Compose the call for a session's id and a process. Returns 0, or -1. */
+int scope_compose(struct scope_call *, const char *id, pid_t);
 
 #endif

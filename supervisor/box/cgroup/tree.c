@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/small_file.h"
+#include "base/small_file.h"
 
 #define CGROUP_PERIOD 100000ULL /* us, of cpu.max */
 

@@ -22,7 +22,10 @@ STARTS = [("--detach", None, "in the background, for messages"),
           ("--session-dir", "DIR", "where the session is kept")]
 # Kinds that can be listed; the functions of the templates are named like this.
 LISTED = {"ID": "ids", "SESSION": "sessions", "AGENT": "agents",
-          "PERSONA": "personas", "POLICY": "policies"}
+          "PERSONA": "personas", "POLICY": "policies", "PAST": "past",
+          "ENDED": "ended"}
+# Commands that read what a session left, also after its end.
+READING = ("history", "logs", "diagnostics", "diff", "pull")
 FILES = {"FILE", "PATH"}
 
 
@@ -65,12 +68,15 @@ def values(kind, more):
 
 def parse(command, usage, more=""):
     """Read the options and the places of the arguments from a usage."""
-    for group in re.findall(r"\[(--[^\[\]]*)\]", usage):
-        alike = [o.split() for o in group.split("|")]
+    for group in re.findall(r"\[(-[^\[\]]*)\]", usage):
+        # "--file FILE|-": the last word is another value, and no option.
+        alike = [o.split() for o in group.split("|")
+                 if re.match(r"-\w|--\w", o)]
+        command.command = command.command or group.startswith("-- ")
         for o in alike:
             command.option(o[0], o[1] if len(o) > 1 else None, "",
                            [x[0] for x in alike if x is not o])
-    usage = re.sub(r"\[--[^\[\]]*\]", "", usage)
+    usage = re.sub(r"\[-[^\[\]]*\](\.\.\.)?", "", usage)
     places = []
     for way in usage.split(" | "):
         for i, word in enumerate(re.findall(r"[\w|.]+", way)):
@@ -85,6 +91,10 @@ def parse(command, usage, more=""):
                 kind = "APPROVAL"
             if command.name == "persona" and kind == "NAME":
                 kind = "PERSONA"
+            if kind == "SESSION" and command.name in READING:
+                kind = "PAST"
+            if kind == "SESSION" and command.name == "resume":
+                kind = "ENDED"
             places[i].append(kind)
     command.places = ["|".join(p) if p[0].islower() else p[0] for p in places]
     if command.rest:
@@ -158,8 +168,11 @@ def bash(commands, sup):
     for c in [icctl, *commands, sup]:
         options = [o[0] + ("=" + o[1].rstrip(".") if o[1] else "")
                    for o in c.options]
-        if c not in (icctl, sup) and c.name != "start":
-            options += ["--json", "--session=SESSION"]
+        if c not in (icctl, sup):
+            options.append("--json")
+            # `start` makes a session.
+            if c.name != "start":
+                options.append("--session=SESSION")
         if c.command:
             options.append("--")
         out.append(f"\t{c.name})\n"
@@ -181,7 +194,7 @@ def zsh_action(kind):
         return "_ironcurtain_" + LISTED[kind]
     if kind in FILES:
         return "_files"
-    return "_files -/" if kind == "DIR" else ""
+    return "_files -/" if kind.startswith("DIR") else ""
 
 
 def zsh_specs(c):
@@ -197,6 +210,7 @@ def zsh_specs(c):
             spec += "[" + text.replace(":", "\\:") + "]"
         if kind:
             what = "value" if kind[0].islower() else kind.rstrip(".").lower()
+            what = what.replace(":", "\\:")
             spec += f":{what}:{zsh_action(kind)}"
         specs.append(spec)
     for i, kind in enumerate(c.places, 1):
@@ -235,7 +249,7 @@ def fish_value(kind):
         return f"{files} -a '(__ironcurtain_{LISTED[kind]})'"
     if kind in FILES:
         return "-r -F"
-    if kind == "DIR":
+    if kind.startswith("DIR"):
         return "-x -a '(__fish_complete_directories)'"
     return "-x"
 
@@ -243,7 +257,8 @@ def fish_value(kind):
 def fish_lines(program, c, condition):
     lines = []
     for name, kind, text, _ in c.options:
-        lines.append(f"complete -c {program}{condition} -l {name[2:]}"
+        form = f"-l {name[2:]}" if name[1] == "-" else f"-s {name[1:]}"
+        lines.append(f"complete -c {program}{condition} {form}"
                      + (" " + fish_value(kind) if kind else "")
                      + (" -d " + fish_quote(text) if text else ""))
     for kind in c.places + ([c.rest] if c.rest else []):
@@ -258,10 +273,10 @@ def fish(commands, sup, program):
         return "\n".join([f"complete -c {program} -f"]
                          + fish_lines(program, sup, ""))
     out = [f"complete -c {program} -f"]
-    every = Command("icctl", "")
-    for o in GLOBAL:
+    for o, where in zip(GLOBAL, ("", " -n 'not __ironcurtain_is start'")):
+        every = Command("icctl", "")
         every.option(*o)
-    out += fish_lines(program, every, "")
+        out += fish_lines(program, every, where)
     none = " -n '__ironcurtain_is none'"
     ends = Command("icctl", "")
     for o in ENDS:

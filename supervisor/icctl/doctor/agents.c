@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/adapter/adapter.h"
-#include "config/config.h"
-#include "config/names.h"
+#include "base/names.h"
+#include "files/adapter/adapter.h"
+#include "files/config.h"
 #include "icctl/agent_find.h"
 
 /* The log's reserve, and room for an agent's home. */

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/names.h"
+#include "base/json_put.h"
+#include "base/names.h"
 #include "icctl/doctor/doctor.h"
 #include "icctl/policy/policy.h"
-#include "json_put.h"
 
 enum api_result {
 	API_WORKS,

@@ -3,7 +3,7 @@
 #ifndef ICCTL_DOCTOR_API_H
 #define ICCTL_DOCTOR_API_H
 
-#include "providers/providers.h"
+#include "files/providers/providers.h"
 
 /* The result of one trial. */
 struct api_answer {

@@ -22,12 +22,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/spawn.h"
+#include "base/tree.h"
 #include "common/buf.h"
-#include "host/tree.h"
-#include "icctl/asker/asker.h"
 #include "icctl/doctor/doctor.h"
 #include "icctl/policy/policy.h"
-#include "spawn.h"
+#include "workers/asker/asker.h"
 
 #define API_READY_MS 60000
 #define API_ASK_MS 60000

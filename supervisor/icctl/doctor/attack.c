@@ -5,15 +5,19 @@
  */
 #include "icctl/doctor/doctor.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_get.h"
+#include "base/json_put.h"
 #include "common/plural.h"
-#include "json_get.h"
-#include "json_put.h"
+#include "common/wordlist.h"
+
+#define ATTACK_WORDS 16U
 
 static struct {
 	doctor_check *check;
@@ -90,23 +94,32 @@ attack_look(struct box_trial *t, const char *dir)
 static void
 attack_runtime(const char *runtime, const char *image)
 {
-	struct box_trial t = {.words = {"--attack-only", "--runtime", runtime},
-	    .engine = image != NULL,
+	const char *list[ATTACK_WORDS];
+	char shown_by[512];
+	struct wordlist words = WORDLIST_IN(list);
+	struct box_trial t = {.engine = image != NULL,
 	    .keyed = true,
+	    .shown_by = shown_by,
 	    .look = attack_look,
 	    .arg = (void *)(uintptr_t)runtime};
 	const char *found, *remedy;
-	size_t n = 3;
 
-	if (image != NULL) {
-		t.words[n++] = "--image";
-		t.words[n++] = image;
-	}
-	t.words[n++] = "--agent";
-	t.words[n++] = "trial";
-	if (strcmp(runtime, "none") != 0) {
-		t.words[n++] = "--task";
-		t.words[n++] = "none";
+	wordlist_all(&words, (const char *const[]){"--attack-only", "--runtime",
+				 runtime, "--agent", "trial", NULL});
+	if (image != NULL)
+		wordlist_all(
+		    &words, (const char *const[]){"--image", image, NULL});
+	if (strcmp(runtime, "none") != 0)
+		wordlist_all(
+		    &words, (const char *const[]){"--task", "none", NULL});
+	snprintf(shown_by, sizeof(shown_by),
+	    "icctl start --runtime %s%s%s -- true shows all of it", runtime,
+	    image != NULL ? " --image " : "", image != NULL ? image : "");
+	t.words = (const char *const *)wordlist_end(&words);
+	if (t.words == NULL) {
+		attack_env.check(BAD, runtime, strerror(errno),
+		    "this is a mistake in icctl; please report it");
+		return;
 	}
 	if (trial_run(&t, attack_env.check) == -1 || t.arg == NULL)
 		return;

@@ -15,13 +15,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/adapter/adapter.h"
+#include "files/adapter/adapter.h"
 #include "common/plural.h"
-#include "config/prices.h"
-#include "config/servers.h"
+#include "files/prices.h"
+#include "files/servers.h"
 #include "icctl/policy/policy.h"
-#include "providers/destinations.h"
-#include "providers/providers.h"
+#include "files/providers/destinations.h"
+#include "files/providers/providers.h"
 
 #define FILES_MAX 256U
 
@@ -386,8 +386,11 @@ doctor_files(struct icctl *ctl, doctor_check *check)
 	files_of("agents", files_agent);
 	files_prices();
 	(void)doctor_agents(&files_env.paths, &files_env.config, check);
+	doctor_toolchains(&files_env.paths, &files_env.config, check);
 	doctor_constitutions(&files_env.paths, &files_env.config, check);
+	doctor_services(&files_env.config, check);
 	n = files_credentials();
+	doctor_commands(&files_env.config, files_env.paths.user_home, check);
 	config_free(&files_env.config);
 	return n;
 }

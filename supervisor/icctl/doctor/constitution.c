@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/jsonfile.h"
 #include "common/sha256.h"
-#include "config/config.h"
-#include "config/jsonfile.h"
-#include "config/persona.h"
-#include "config/policydir.h"
+#include "files/config.h"
+#include "files/persona.h"
+#include "files/policydir.h"
 
 /* Compute the hash of two texts as `icctl policy compile` does. */
 static int

@@ -19,11 +19,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_put.h"
 #include "common/confine/secret.h"
 #include "common/confine/unveil.h"
 #include "common/plural.h"
 #include "host/inflight.h"
-#include "json_put.h"
+#include "icctl/words.h"
 
 /* Time in which to find those who hold descriptors in flight. */
 #define DOCTOR_HOLDERS_MS 5000U
@@ -170,6 +171,8 @@ check_kernel(void)
 		check(GOOD, "seccomp", "available", "");
 	check_locked();
 	check_inflight();
+	doctor_cores(check);
+	doctor_browsers(check);
 	if (secret_prepare(4096) == -1)
 		check(BAD, "secret memory", strerror(errno),
 		    "raise the limit on locked memory (ulimit -l) to 64 KiB");
@@ -327,21 +330,17 @@ doctor_end(json_object *api)
 int
 icctl_doctor(struct icctl *ctl, int argc, char **argv)
 {
-	bool ask = argc == 2 && strcmp(argv[1], "--check-api") == 0;
-	bool attack = (argc == 2 || (argc == 3 && argv[2][0] != '-')) &&
-		      strcmp(argv[1], "--attack") == 0;
+	bool ask = words_given("--check-api"),
+	     attack = words_given("--attack");
 	json_object *api = NULL;
 
-	if (argc != 1 && !ask && !attack) {
-		warnx("usage: icctl %s [--check-api | --attack [IMAGE]]",
-		    argv[0]);
-		return ICCTL_USAGE;
-	}
+	if ((ask && attack) || argc > (attack ? 2 : 1))
+		return words_usage();
 	doctor_env.ctl = ctl;
 	doctor_env.checks = json_object_new_array();
 	if (attack) {
 		doctor_env.attacks = json_object_new_array();
-		doctor_attack(check, argc == 3 ? argv[2] : NULL, ctl->json,
+		doctor_attack(check, argc == 2 ? argv[1] : NULL, ctl->json,
 		    doctor_env.attacks);
 		return doctor_end(NULL);
 	}
@@ -353,6 +352,7 @@ icctl_doctor(struct icctl *ctl, int argc, char **argv)
 	doctor_place(ctl, check);
 	check_keys(doctor_files(ctl, check) != 0);
 	doctor_proxy(ctl, check);
+	doctor_definitions(ctl, check);
 	if (doctor_env.wrong == 0) {
 		doctor_policies(ctl, check);
 		doctor_session(check);

@@ -31,22 +31,34 @@ const char *doctor_agents_named(void);
 /* constitution.c: constitutions that are not in force. */
 void doctor_constitutions(
     const struct paths *, const struct config *, doctor_check *);
+/* definitions.c: tools that running sessions leave out. */
+void doctor_definitions(const struct icctl *, doctor_check *);
+/* toolchains.c: toolchains in the home, and whether agents see them. */
+void doctor_toolchains(
+    const struct paths *, const struct config *, doctor_check *);
+/* browsers.c: browsers that agents can run, and what these are told. */
+void doctor_browsers(doctor_check *);
+/* cores.c: a handler of core dumps that sandboxes would reach. */
+void doctor_cores(doctor_check *);
+/* services.c: what listens at the ports of "services", and what it can do. */
+void doctor_services(const struct config *, doctor_check *);
 /* Disk and terminal. */
 void doctor_place(const struct icctl *, doctor_check *);
 /* trial.c: Run a session with an empty workspace, and report the result. */
 void doctor_trial(doctor_check *);
-#define TRIAL_WORDS 8U
 #define TRIAL_SAYS 16384U
 struct box_trial {
-	/* icsupervisor's further arguments. NULL: no more. */
-	const char *words[TRIAL_WORDS];
+	/* icsupervisor's further arguments; the list ends with NULL. */
+	const char *const *words;
 	bool engine; /* it runs in a container of the user's engine */
 	bool keyed;  /* its agent has a provider, and a key that is none */
 	bool prints; /* `text` has its standard output as well */
+	/* A command that shows all of a failure, or NULL: icctl start. */
+	const char *shown_by;
 	/* Called when it has ended, before its directory is removed, or NULL. */
 	void (*look)(struct box_trial *, const char *dir);
 	void *arg;
-	int status; /* as waitpid() gives it, or -1 */
+	int status; /* as a shell has it, or -1 */
 	char text[TRIAL_SAYS];
 };
 /* Run it. Returns -1 after a check said that this is impossible here. */
@@ -82,6 +94,12 @@ int doctor_api(const struct icctl *, doctor_check *, json_object *list);
  * does with the user's files.
  */
 void doctor_session(doctor_check *);
+/*
+ * commands.c: Name variables that are set here and that commands of config.json
+ * do not get.
+ */
+void doctor_commands(
+    const struct config *, const char *user_home, doctor_check *);
 /* Check the policy in force, and those in IRONCURTAIN_HOME/policies. */
 void doctor_policies(struct icctl *, doctor_check *);
 /* Check the corporate proxy that a session started here would use, if any. */

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/proxy_url.h"
+#include "files/proxy_url.h"
 
 #define DOCTOR_CONNECT_MS 3000
 

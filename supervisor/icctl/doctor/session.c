@@ -7,19 +7,17 @@
  */
 #include "icctl/doctor/doctor.h"
 
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/spawn.h"
 #include "common/plural.h"
 #include "icctl/policy/lint.h"
 
@@ -32,58 +30,28 @@ struct session_said {
 	int status;
 };
 
-/* In the child: an empty workspace, and everything else as the user has it. */
-static void __attribute__((noreturn))
-session_exec(const char *program, const char *dir, int out, int err)
-{
-	char session[PATH_MAX], work[PATH_MAX];
-	const char *const argv[] = {"icsupervisor", "--check", "--runtime",
-	    "none", "--session-dir", session, "--workspace", work, NULL};
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	snprintf(session, sizeof(session), "%s/session", dir);
-	snprintf(work, sizeof(work), "%s/work", dir);
-	if (mkdir(work, 0700) == -1 || null == -1 ||
-	    dup2(null, STDIN_FILENO) == -1 || dup2(out, STDOUT_FILENO) == -1 ||
-	    dup2(err, STDERR_FILENO) == -1)
-		_exit(126);
-	execv(program, (char *const *)(uintptr_t)argv);
-	_exit(127);
-}
-
-static void
-session_read(int fd, char text[SESSION_TEXT])
-{
-	ssize_t n = pread(fd, text, SESSION_TEXT - 1, 0);
-
-	text[n > 0 ? n : 0] = '\0';
-}
-
-/* Returns 0, or -1 with errno set if it cannot be run. */
+/*
+ * Run it with an empty workspace, and everything else as the user has it.
+ * Returns 0, or -1 with errno set if it cannot be run.
+ */
 static int
 session_run(const char *dir, struct session_said *said)
 {
-	char program[PATH_MAX];
-	int out, err, status = -1;
-	pid_t pid = -1;
+	char program[PATH_MAX], session[PATH_MAX], work[PATH_MAX];
+	const char *const argv[] = {"icsupervisor", "--check", "--runtime",
+	    "none", "--session-dir", session, "--workspace", work, NULL};
+	struct spawn s = {
+	    .path = program, .argv = (char *const *)(uintptr_t)argv};
 
-	out = memfd_create("out", MFD_CLOEXEC);
-	err = memfd_create("err", MFD_CLOEXEC);
-	if (out != -1 && err != -1 &&
-	    icctl_program("icsupervisor", program, sizeof(program)) == 0)
-		pid = fork();
-	if (pid == 0)
-		session_exec(program, dir, out, err);
-	if (pid != -1 && waitpid(pid, &status, 0) == pid) {
-		session_read(out, said->out);
-		session_read(err, said->err);
-		said->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-	}
-	if (out != -1)
-		close(out);
-	if (err != -1)
-		close(err);
-	return status == -1 ? -1 : 0;
+	snprintf(session, sizeof(session), "%s/session", dir);
+	snprintf(work, sizeof(work), "%s/work", dir);
+	if (mkdir(work, 0700) == -1 ||
+	    icctl_program("icsupervisor", program, sizeof(program)) == -1)
+		return -1;
+	said->status =
+	    spawn_read(&s, (struct spawn_said){said->out, sizeof(said->out)},
+		(struct spawn_said){said->err, sizeof(said->err)});
+	return said->status == -1 ? -1 : 0;
 }
 
 static void

@@ -7,7 +7,6 @@
 #include "icctl/doctor/doctor.h"
 
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,9 +18,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/tree.h"
+#include "base/spawn.h"
+#include "base/tree.h"
+#include "common/wordlist.h"
 
 #define TRIAL_MS 60000
+#define TRIAL_WORDS 32U
 
 /* Variables by which a container engine is found. */
 static const char *const trial_engine_env[] = {"DOCKER_HOST", "CONTAINER_HOST",
@@ -55,48 +57,77 @@ trial_key(const char *home)
 	return 0;
 }
 
-/* In the child: run icsupervisor without any of the user's credentials. */
-static void __attribute__((noreturn)) trial_exec(
-    const struct box_trial *t, const char *program, const char *dir, int words)
-{
+/* The words and variables of one session, and its directories. */
+struct trial_line {
 	char home[PATH_MAX], user[PATH_MAX], session[PATH_MAX], work[PATH_MAX];
-	const char *path = getenv("PATH"), *own = getenv("HOME"), *v;
 	char search[PATH_MAX], more[nitems(trial_engine_env)][PATH_MAX];
-	char *envp[4 + nitems(trial_engine_env)] = {home, user, search};
-	const char *argv[8 + TRIAL_WORDS] = {
-	    "icsupervisor", "--session-dir", session, "--workspace", work};
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	size_t n = 3;
+	char *env[4 + nitems(trial_engine_env)];
+	const char *list[TRIAL_WORDS];
+};
 
-	for (size_t i = 0; i < TRIAL_WORDS && t->words[i] != NULL; i++)
-		argv[5 + i] = t->words[i];
+/* Make the directories. Returns -1 with errno set. */
+static int
+trial_dirs(struct trial_line *l, const struct box_trial *t, const char *dir)
+{
+	const char *home = l->home + sizeof("IRONCURTAIN_HOME=") - 1;
+
+	snprintf(l->home, sizeof(l->home), "IRONCURTAIN_HOME=%s/home", dir);
+	snprintf(l->user, sizeof(l->user), "HOME=%s/user", dir);
+	snprintf(l->session, sizeof(l->session), "%s/session", dir);
+	snprintf(l->work, sizeof(l->work), "%s/work", dir);
+	if (mkdir(l->user + sizeof("HOME=") - 1, 0700) == -1 ||
+	    mkdir(home, 0700) == -1 || mkdir(l->work, 0700) == -1)
+		return -1;
+	return t->keyed ? trial_key(home) : 0;
+}
+
+/* Set the variables: none of the user's credentials. */
+static void
+trial_variables(struct trial_line *l, const struct box_trial *t)
+{
+	const char *path = getenv("PATH"), *own = getenv("HOME"), *v;
+	size_t n = 0;
+
+	/* An engine keeps a user's images in their home. */
+	if (t->engine && own != NULL)
+		snprintf(l->user, sizeof(l->user), "HOME=%s", own);
+	snprintf(l->search, sizeof(l->search), "PATH=%s",
+	    path != NULL ? path : "/usr/bin:/bin");
+	l->env[n++] = l->home;
+	l->env[n++] = l->user;
+	l->env[n++] = l->search;
 	for (size_t i = 0; t->engine && i < nitems(trial_engine_env); i++) {
 		if ((v = getenv(trial_engine_env[i])) == NULL)
 			continue;
-		snprintf(
-		    more[i], sizeof(more[i]), "%s=%s", trial_engine_env[i], v);
-		envp[n++] = more[i];
+		snprintf(l->more[i], sizeof(l->more[i]), "%s=%s",
+		    trial_engine_env[i], v);
+		l->env[n++] = l->more[i];
 	}
-	snprintf(home, sizeof(home), "IRONCURTAIN_HOME=%s/home", dir);
-	snprintf(user, sizeof(user), "HOME=%s/user", dir);
-	snprintf(search, sizeof(search), "PATH=%s",
-	    path != NULL ? path : "/usr/bin:/bin");
-	snprintf(session, sizeof(session), "%s/session", dir);
-	snprintf(work, sizeof(work), "%s/work", dir);
-	if (mkdir(user + sizeof("HOME=") - 1, 0700) == -1 ||
-	    mkdir(home + sizeof("IRONCURTAIN_HOME=") - 1, 0700) == -1 ||
-	    mkdir(work, 0700) == -1 || null == -1 ||
-	    (t->keyed &&
-		trial_key(home + sizeof("IRONCURTAIN_HOME=") - 1) == -1) ||
-	    dup2(null, STDIN_FILENO) == -1 ||
-	    dup2(t->prints ? words : null, STDOUT_FILENO) == -1 ||
-	    dup2(words, STDERR_FILENO) == -1)
-		_exit(126);
-	/* An engine keeps a user's images in their home. */
-	if (t->engine && own != NULL)
-		snprintf(user, sizeof(user), "HOME=%s", own);
-	execve(program, (char *const *)(uintptr_t)argv, envp);
-	_exit(127);
+	l->env[n] = NULL;
+}
+
+/* Start icsupervisor. Returns -1 with errno set. */
+static int
+trial_start(const struct box_trial *t, const char *program, const char *dir,
+    int words, struct spawned *sp)
+{
+	static struct trial_line l;
+	const char *const first[] = {"icsupervisor", "--session-dir", l.session,
+	    "--workspace", l.work, NULL};
+	struct wordlist argv = WORDLIST_IN(l.list);
+	struct spawn s = {.path = program,
+	    .envp = l.env,
+	    .fds = {-1, t->prints ? words : -1, words},
+	    .nfds = 3};
+
+	if (trial_dirs(&l, t, dir) == -1)
+		return -1;
+	trial_variables(&l, t);
+	wordlist_all(&argv, first);
+	wordlist_all(&argv, t->words);
+	if ((s.argv = wordlist_end(&argv)) == NULL)
+		return -1;
+	return spawn_start(&s, sp) == 0 ? spawn_check(sp) : -1;
 }
 
 /* Read its messages until it ends, for at most TRIAL_MS. */
@@ -168,8 +199,8 @@ trial_run(struct box_trial *t, doctor_check *check)
 {
 	char dir[] = "/tmp/ic-doctor-XXXXXX";
 	char program[PATH_MAX];
-	int words[2];
-	pid_t pid;
+	struct spawned sp = SPAWNED_INIT;
+	int words[2], rv;
 
 	t->status = -1;
 	t->text[0] = '\0';
@@ -180,13 +211,14 @@ trial_run(struct box_trial *t, doctor_check *check)
 		return -1;
 	}
 	if (pipe2(words, O_CLOEXEC) == 0) {
-		if ((pid = fork()) == 0)
-			trial_exec(t, program, dir, words[1]);
+		rv = trial_start(t, program, dir, words[1], &sp);
 		close(words[1]);
-		if (pid != -1) {
+		if (rv == 0) {
 			trial_read(words[0], t->text, sizeof(t->text));
-			(void)kill(pid, SIGTERM);
-			(void)waitpid(pid, &t->status, 0);
+			(void)kill(sp.pid, SIGTERM);
+			t->status = spawn_wait(&sp);
+		} else {
+			spawn_stop(&sp, 0);
 		}
 		close(words[0]);
 	}
@@ -199,8 +231,7 @@ trial_run(struct box_trial *t, doctor_check *check)
 bool
 trial_good(const struct box_trial *t)
 {
-	return t->status != -1 && WIFEXITED(t->status) &&
-	       WEXITSTATUS(t->status) == 0;
+	return t->status == 0;
 }
 
 void
@@ -210,13 +241,15 @@ trial_why(struct box_trial *t, const char **found, const char **remedy)
 	if (*found != NULL)
 		return;
 	*found = *remedy != NULL ? *remedy : "no session can run";
-	*remedy = "icctl start -- true shows all of it";
+	*remedy = t->shown_by != NULL ? t->shown_by
+				      : "icctl start -- true shows all of it";
 }
 
 void
 doctor_trial(doctor_check *check)
 {
-	struct box_trial t = {.words = {"--", "true"}};
+	struct box_trial t = {
+	    .words = (const char *const[]){"--", "true", NULL}};
 	const char *found, *remedy;
 
 	if (trial_run(&t, check) == -1)

@@ -55,8 +55,9 @@ gc_containers(struct gc *g)
 
 	for (size_t i = 0; i < nitems(engines); i++) {
 		struct containers c = {.gc = g, .engine = engines[i]};
-		struct box_trial t = {.words = {"--runtime", engines[i],
-					  "--sweep", g->dry ? "list" : "remove"},
+		struct box_trial t = {
+		    .words = (const char *const[]){"--runtime", engines[i],
+			"--sweep", g->dry ? "list" : "remove", NULL},
 		    .engine = true,
 		    .prints = true,
 		    .look = containers_look,

@@ -18,10 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "auditlog/parts.h"
-#include "common/near.h"
-#include "config/adapter/adapter.h"
+#include "files/adapter/adapter.h"
 #include "icctl/policy/policy.h"
+#include "icctl/words.h"
+#include "log/parts.h"
 #include "repo/record.h"
 
 #define GC_MAX 100000U
@@ -45,46 +45,27 @@ tree_of(struct gc *g, size_t row)
 }
 
 static int
-usage(void)
+take_options(struct gc *g)
 {
-	warnx("usage: icctl gc [--dry-run] [--older-than D] [--keep N]");
-	return ICCTL_USAGE;
-}
-
-static int
-take_options(struct gc *g, int argc, char **argv)
-{
-	static const char *const names[] = {
-	    "--dry-run", "--older-than", "--keep", NULL};
-	char hint[NEAR_HINT], *end;
+	const char *older = words_option("--older-than"),
+		   *keep = words_option("--keep");
+	char *end;
 	long n;
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--dry-run") == 0) {
-			g->dry = true;
-		} else if (strcmp(argv[i], "--older-than") == 0 &&
-			   i + 1 < argc) {
-			if ((g->rule.older = gc_span(argv[++i])) == -1) {
-				warnx("--older-than %s: must be a number and "
-				      "m, h, d or w, such as 12h or 30d",
-				    argv[i]);
-				return ICCTL_USAGE;
-			}
-		} else if (strcmp(argv[i], "--keep") == 0 && i + 1 < argc) {
-			n = strtol(argv[++i], &end, 10);
-			if (end == argv[i] || *end != '\0' || n < 0 ||
-			    n > 1000000) {
-				warnx("--keep %s: must be a number from 0 on",
-				    argv[i]);
-				return ICCTL_USAGE;
-			}
-			g->rule.newest = n;
-		} else {
-			if (argv[i][0] == '-')
-				warnx("gc %s: no such option%s", argv[i],
-				    near_hint(argv[i], names, hint));
-			return usage();
+	g->dry = words_given("--dry-run");
+	if (older != NULL && (g->rule.older = gc_span(older)) == -1) {
+		warnx("--older-than %s: must be a number and m, h, d or w, "
+		      "such as 12h or 30d",
+		    older);
+		return ICCTL_USAGE;
+	}
+	if (keep != NULL) {
+		n = strtol(keep, &end, 10);
+		if (end == keep || *end != '\0' || n < 0 || n > 1000000) {
+			warnx("--keep %s: must be a number from 0 on", keep);
+			return ICCTL_USAGE;
 		}
+		g->rule.newest = n;
 	}
 	return 0;
 }
@@ -127,7 +108,8 @@ crashed(struct gc *g, const struct gc_row *r, const struct gc_look *l)
 
 	g->crashed++;
 	if (g->dry) {
-		gc_say(g, "crashed", r->name, 0, "its log is still open");
+		gc_say(g, "crashed", r->name, 0, "its processes were killed; its log is closed then, if "
+		    "it is open");
 		return;
 	}
 	if (icctl_close_locked(g->ctl, l->fd, &fault) == -1) {
@@ -345,7 +327,9 @@ icctl_gc(struct icctl *ctl, int argc, char **argv)
 	    .sessions = -1};
 	int r;
 
-	if ((r = take_options(&g, argc, argv)) != 0)
+	if (argc != 1)
+		return words_usage();
+	if ((r = take_options(&g)) != 0)
 		return r;
 	if ((r = open_sessions(&g)) == -1)
 		return ICCTL_FAILED;
@@ -357,6 +341,7 @@ icctl_gc(struct icctl *ctl, int argc, char **argv)
 	for (size_t i = 0; i < g.n; i++)
 		treat(&g, i);
 	gc_links(&g);
+	gc_undo(&g);
 	if (g.contained)
 		gc_containers(&g);
 	gc_summary(&g);

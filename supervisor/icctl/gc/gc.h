@@ -3,7 +3,7 @@
 #ifndef GC_H
 #define GC_H
 
-#include "host/tree.h"
+#include "base/tree.h"
 #include "icctl/gc/look.h"
 #include "icctl/icctl.h"
 
@@ -33,6 +33,9 @@ struct gc {
 
 /* links.c: Remove links in run/ that lead to no living session. */
 void gc_links(struct gc *);
+
+/* undo.c: Remove stores of checkpoints that nobody needs. */
+void gc_undo(struct gc *);
 
 /* containers.c: Remove containers that sessions left behind. */
 void gc_containers(struct gc *);

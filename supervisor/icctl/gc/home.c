@@ -17,12 +17,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_get.h"
+#include "base/json_put.h"
+#include "base/tree.h"
 #include "common/log.h"
 #include "common/time_text.h"
 #include "home/store.h"
-#include "host/tree.h"
-#include "json_get.h"
-#include "json_put.h"
+#include "icctl/words.h"
 
 /* Returns the opened homes, or -1 with errno set. */
 static int
@@ -183,10 +184,8 @@ icctl_home(struct icctl *ctl, int argc, char **argv)
 
 	if (argc == 1 || (argc == 2 && strcmp(argv[1], "ls") == 0))
 		return home_list(ctl);
-	if (argc < 3 || strcmp(argv[1], "rm") != 0) {
-		fprintf(stderr, "usage: icctl home [rm ID...]\n");
-		return ICCTL_USAGE;
-	}
+	if (argc < 3 || strcmp(argv[1], "rm") != 0)
+		return words_usage();
 	homes = homes_open(ctl);
 	for (int i = 2; i < argc; i++)
 		if (home_remove(homes, argv[i]) != ICCTL_OK)

@@ -12,9 +12,9 @@
 
 #include <json-c/json.h>
 
-#include "auditlog/parts.h"
-#include "host/tree.h"
-#include "json_get.h"
+#include "base/json_get.h"
+#include "base/tree.h"
+#include "log/parts.h"
 
 /* A start takes seconds; before that, its directory may be empty. */
 #define LOOK_FRESH_S 600

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_put.h"
 #include "common/loop.h"
 #include "common/plural.h"
-#include "json_put.h"
 
 #define REPORT_SLOW_US 1000000U
 #define REPORT_EVERY_US 200000U

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "config/here.h"
+#include "base/here.h"
 
 enum gc_lock {
 	GC_LOCK_FREE,

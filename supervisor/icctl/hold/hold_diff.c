@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/buf.h"
+#include "common/edit_text.h"
 #include "common/json/json.h"
 #include "common/visible.h"
 
@@ -31,15 +32,28 @@ struct diff {
 	size_t shown, more;
 };
 
+/* Take the next line off the text, with its LF. */
+static struct span
+diff_line(struct span *text)
+{
+	const uint8_t *nl = memchr(text->p, '\n', text->len);
+	struct span line = *text;
+
+	if (nl != NULL)
+		line.len = (size_t)(nl + 1 - text->p);
+	*text = span_of(text->p + line.len, text->len - line.len);
+	return line;
+}
+
 /* Divide a text into lines. Returns them, or NULL. */
 static struct span *
 diff_lines(struct span text, size_t *n)
 {
-	struct span *lines = NULL, *grown, line;
+	struct span *lines = NULL, *grown;
 	size_t cap = 0;
 
 	*n = 0;
-	while (text.len != 0 && span_line(&text, &line)) {
+	while (text.len != 0) {
 		if (*n == cap) {
 			cap = cap == 0 ? 64 : 2 * cap;
 			grown = reallocarray(lines, cap, sizeof(*lines));
@@ -49,7 +63,7 @@ diff_lines(struct span text, size_t *n)
 			}
 			lines = grown;
 		}
-		lines[(*n)++] = line;
+		lines[(*n)++] = diff_line(&text);
 	}
 	return lines == NULL ? calloc(1, sizeof(*lines)) : lines;
 }
@@ -57,17 +71,23 @@ diff_lines(struct span text, size_t *n)
 static void
 diff_put(struct diff *d, const char *mark, struct span line)
 {
+	bool ends = line.len != 0 && line.p[line.len - 1] == '\n';
 	size_t keep;
 
 	if (!d->t->full && d->shown == DIFF_SHOWN) {
 		d->more++;
+		d->t->left_out = true;
 		return;
 	}
 	d->shown++;
+	line.len -= ends;
 	keep = d->t->full ? line.len : visible_cut(line, DIFF_LINE);
 	fprintf(d->t->out, "    %s ", mark);
 	hold_text_plain(d->t, span_of(line.p, keep));
 	fputs(keep < line.len ? " ...\n" : "\n", d->t->out);
+	d->t->left_out = d->t->left_out || keep < line.len;
+	if (!ends)
+		fputs("    \\ no newline at the end of the file\n", d->t->out);
 }
 
 /*
@@ -108,7 +128,7 @@ diff_walk(struct diff *d, const uint16_t *len)
 			if (same < DIFF_AROUND)
 				diff_put(d, " ", d->a[i]);
 			else if (same == DIFF_AROUND)
-				diff_put(d, " ", SPAN("..."));
+				diff_put(d, " ", SPAN("...\n"));
 			same++;
 			i++;
 			j++;
@@ -166,9 +186,9 @@ diff_show(struct diff *d)
 		fprintf(d->t->out, "    ... and %zu more lines\n", d->more);
 }
 
-/* Returns the file's text, or one with p == NULL. */
+/* Returns the file's text, or one with p == NULL; *large: it is too large. */
 static struct span
-diff_read(const char *path)
+diff_read(const char *path, bool *large)
 {
 	struct stat st;
 	uint8_t *p = NULL;
@@ -177,15 +197,18 @@ diff_read(const char *path)
 
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
 			    O_CLOEXEC);
+	*large = false;
 	if (fd == -1)
 		return span_of(NULL, 0);
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	    st.st_size <= (off_t)DIFF_FILE &&
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		*large = st.st_size > (off_t)DIFF_FILE;
+	else
+		st.st_mode = 0;
+	if (S_ISREG(st.st_mode) && !*large &&
 	    (p = malloc(DIFF_FILE + 1)) != NULL)
 		n = read(fd, p, DIFF_FILE + 1);
 	close(fd);
-	if (n < 0 || n > (ssize_t)DIFF_FILE ||
-	    (n != 0 && memchr(p, '\0', (size_t)n) != NULL)) {
+	if (n < 0 || n > (ssize_t)DIFF_FILE) {
 		free(p);
 		return span_of(NULL, 0);
 	}
@@ -236,8 +259,7 @@ diff_edits(const struct value *arguments)
 {
 	const struct value *edits = value_get(arguments, "edits"), *e;
 
-	if (edits == NULL || edits->type != VALUE_ARRAY || edits->count == 0 ||
-	    edits->count > DIFF_EDITS)
+	if (edits == NULL || edits->type != VALUE_ARRAY || edits->count == 0)
 		return NULL;
 	for (e = edits->child; e != NULL; e = e->next)
 		if (e->type != VALUE_OBJECT ||
@@ -248,40 +270,29 @@ diff_edits(const struct value *arguments)
 }
 
 /*
- * Apply the edits to the text, one after the other, each where its old text
- * occurs first. Returns 0, the number of the first edit whose old text is not
- * there, or -1 if the result is too large.
+ * Apply the edits to the text, one after the other, as icfs does. Returns 0,
+ * the number of the first edit whose old text is not there, or -1 if the result
+ * is too large.
  */
 static int
 diff_apply(const struct value *edits, struct span text, struct buf *to)
 {
-	struct span old, new;
-	const uint8_t *at;
+	enum edit_text how;
 	struct buf next;
 	int n = 0;
 
 	buf_addspan(to, text);
 	for (const struct value *e = edits->child; e != NULL; e = e->next) {
 		n++;
-		old = value_str(e, "oldText");
-		new = value_str(e, "newText");
-		text = buf_span(to);
-		if (text.len == 0)
-			text = SPAN("");
-		at = old.len == 0
-			 ? text.p
-			 : memmem(text.p, text.len, old.p, old.len);
-		if (at == NULL)
-			return n;
 		buf_init(&next, DIFF_FILE);
-		buf_add(&next, text.p, (size_t)(at - text.p));
-		buf_addspan(&next, new);
-		buf_add(&next, at + old.len,
-		    text.len - (size_t)(at - text.p) - old.len);
+		how = edit_text_apply(buf_span(to), value_str(e, "oldText"),
+		    value_str(e, "newText"), &next);
+		if (how != EDIT_TEXT_DONE) {
+			buf_free(&next);
+			return how == EDIT_TEXT_ABSENT ? n : -1;
+		}
 		buf_free(to);
 		*to = next;
-		if (buf_check(to) == -1)
-			return -1;
 	}
 	return 0;
 }
@@ -296,9 +307,8 @@ diff_edited(struct hold_text *t, const struct value *edits, struct span old)
 	buf_init(&b, DIFF_FILE);
 	n = diff_apply(edits, old, &b);
 	if (n > 0)
-		fprintf(t->out,
-		    "    the old text of edit %d is not there as it stands "
-		    "in the call\n", n);
+		fprintf(
+		    t->out, "    the old text of edit %d is not there\n", n);
 	else if (n == 0 && span_eq(old, buf_span(&b)))
 		fputs("    it stays the same\n", t->out);
 	else if (n == 0)
@@ -315,12 +325,22 @@ hold_diff(
 	const char *path = diff_path(resources);
 	struct span content = value_str(arguments, "content"), old;
 	const struct value *edits = diff_edits(arguments);
+	bool large;
 
-	if (path == NULL ||
-	    (content.p == NULL ? edits == NULL : content.len > DIFF_FILE))
+	if (path == NULL || (content.p == NULL && edits == NULL))
 		return;
-	if ((old = diff_read(path)).p == NULL)
+	old = diff_read(path, &large);
+	large = large || content.len > DIFF_FILE ||
+		(content.p == NULL && edits->count > DIFF_EDITS);
+	if (large)
+		fprintf(t->out,
+		    "  not compared with the file as it is now: more than %u "
+		    "KiB, or than %u edits\n",
+		    DIFF_FILE >> 10, DIFF_EDITS);
+	if (old.p == NULL || large) {
+		free((void *)(uintptr_t)old.p);
 		return;
+	}
 	fputs("  compared with the file as it is now\n", t->out);
 	if (content.p == NULL)
 		diff_edited(t, edits, old);

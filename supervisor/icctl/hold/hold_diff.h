@@ -13,8 +13,9 @@
 
 /*
  * Show the difference, if the call has one path to write, and a text "content"
- * or at most 1000 "edits" with "oldText" and "newText", and a regular file of
- * at most 256 KiB is there. Otherwise show nothing.
+ * or "edits" with "oldText" and "newText", and a regular file is there. Say so
+ * if the file or the text has more than 256 KiB, or there are more than 1000
+ * edits, which are not compared. Otherwise show nothing.
  */
 void hold_diff(
     struct hold_text *, const struct value *arguments, json_object *resources);

@@ -7,11 +7,11 @@
 
 #include <string.h>
 
+#include "base/json_get.h"
 #include "common/json/json.h"
 #include "common/visible.h"
 #include "icctl/hold/hold_diff.h"
 #include "icctl/hold/hold_view_text.h"
-#include "json_get.h"
 
 #define VIEW_POOL (64U << 20)
 
@@ -70,6 +70,28 @@ put_name(struct hold_text *t, json_object *hold)
 	hold_text_again(t, get_span(hold, "tool"));
 }
 
+/* Name the links by which the agent named a path. */
+static void
+put_named(struct hold_text *t, json_object *o, const char *indent)
+{
+	json_object *links = list(o, "links");
+	struct span named = get_span(o, "named"), link;
+
+	if (named.len == 0)
+		return;
+	fprintf(t->out, "%s  named ", indent);
+	hold_text_quoted(t, named);
+	fputc('\n', t->out);
+	for (size_t i = 0; links != NULL && i < json_object_array_length(links);
+	     i++) {
+		link = span_str(json_object_get_string(
+		    json_object_array_get_idx(links, i)));
+		fprintf(t->out, "%s  through the link ", indent);
+		hold_text_quoted(t, link);
+		fputc('\n', t->out);
+	}
+}
+
 /* Returns false if a member is malformed. */
 static bool
 put_resource(struct hold_text *t, json_object *o, const char *indent)
@@ -93,6 +115,7 @@ put_resource(struct hold_text *t, json_object *o, const char *indent)
 				       json_object_array_get_idx(also, i))));
 	}
 	fputc('\n', t->out);
+	put_named(t, o, indent);
 	return true;
 }
 
@@ -233,17 +256,31 @@ hold_view(
 	hold_text_plain(&t, get_span(hold, "digest"));
 	fputc('\n', out);
 	hold_view_session(out, hold, flags);
-	return true;
+	if (!t.left_out)
+		return true;
+	fputs("  Parts of it were left out, and it cannot be approved so. See "
+	      "all of it: icctl show ",
+	    out);
+	hold_text_plain(&t, t.id);
+	fputs(" --full\n", out);
+	return false;
 }
 
 void
-hold_view_answers(FILE *out, json_object *hold, unsigned flags)
+hold_view_answers(FILE *out, json_object *hold, bool digest, unsigned flags)
 {
 	struct hold_text t = {.out = out, .flags = flags};
 
 	fputs("\n  icctl approve ", out);
 	hold_text_plain(&t, get_span(hold, "id"));
-	fputs("    or    icctl deny ", out);
+	if (digest) {
+		fputs(" --digest ", out);
+		hold_text_plain(&t, get_span(hold, "digest"));
+		fputs("\n ", out);
+	} else {
+		fputs("   ", out);
+	}
+	fputs(" or    icctl deny ", out);
 	hold_text_plain(&t, get_span(hold, "id"));
 	fputc('\n', out);
 }
@@ -309,7 +346,9 @@ hold_view_session(FILE *out, json_object *hold, unsigned flags)
 		fputs("    ", out);
 		hold_text_plain(&t, get_span(o, "role"));
 		fputs(span_is(get_span(o, "kind"), "directory") ? " is within "
-								: " is ",
+		      : span_is(get_span(o, "kind"), "link")
+			  ? " may be named through the link "
+			  : " is ",
 		    out);
 		hold_text_plain(&t, get_span(o, "value"));
 		fputc('\n', out);

@@ -19,13 +19,18 @@ enum hold_view_form {
 
 /*
  * Show `hold`, an object as the session's `show` returns it. `flags` are those
- * of visible_add(). Returns true if every value with a role was shown. Returns
- * false if not, because the call is incomplete or malformed; the text then says
- * that it must not be approved.
+ * of visible_add(). Returns true if everything was shown (of a list: every value
+ * with a role). Returns false if something was left out, or the call is
+ * incomplete or malformed; the text then says that it cannot be approved from
+ * there.
  */
 bool hold_view(FILE *, json_object *hold, enum hold_view_form, unsigned flags);
-/* Name the commands that answer it, where no key does. */
-void hold_view_answers(FILE *, json_object *hold, unsigned flags);
+/*
+ * Name the commands that answer it, where no key does. If `digest`, the approval
+ * is for what was just shown in full.
+ */
+void hold_view_answers(
+    FILE *, json_object *hold, bool digest, unsigned flags);
 /* Show a line with id, name and effect; not enough to approve the call. */
 void hold_view_line(FILE *, json_object *hold, unsigned flags);
 /*

@@ -14,7 +14,7 @@
 #define TEXT_HEAD 260U
 #define TEXT_TAIL 120U
 #define TEXT_LEAVES 100U /* values of one call, without --full */
-#define TEXT_PATH 4096U
+#define TEXT_PATH (1U << 20)
 
 static void
 put(struct hold_text *t, struct span s, unsigned flags)
@@ -22,9 +22,10 @@ put(struct hold_text *t, struct span s, unsigned flags)
 	struct buf b;
 
 	buf_init(&b, TEXT_MAX);
-	if (visible_add(&b, s, t->flags | flags) != 0)
+	if (visible_add(&b, s, t->flags | flags) != 0) {
 		fputs("(too long to be shown)", t->out);
-	else if (b.len != 0) /* fwrite takes no null pointer */
+		t->left_out = true;
+	} else if (b.len != 0) /* fwrite takes no null pointer */
 		(void)fwrite(buf_span(&b).p, 1, b.len, t->out);
 	buf_free(&b);
 }
@@ -57,6 +58,7 @@ put_long(struct hold_text *t, struct span s)
 	uint8_t sum[SHA256_SIZE];
 	char hex[SHA256_HEX];
 
+	t->left_out = true;
 	while (tail < s.len && (s.p[tail] & 0xc0) == 0x80)
 		tail++;
 	hold_text_quoted(t, span_of(s.p, head));
@@ -76,8 +78,10 @@ put_leaf(struct hold_text *t, struct span path, const struct value *v)
 	struct buf b;
 
 	t->leaves++;
-	if (!t->full && t->leaves > TEXT_LEAVES)
+	if (!t->full && t->leaves > TEXT_LEAVES) {
+		t->left_out = true;
 		return;
+	}
 	fputs("    ", t->out);
 	put(t, path, VISIBLE_AGAIN);
 	fputs(" = ", t->out);
@@ -87,7 +91,7 @@ put_leaf(struct hold_text *t, struct span path, const struct value *v)
 		hold_text_quoted(t, v->text);
 	} else {
 		buf_init(&b, TEXT_MAX);
-		(void)json_write(&b, v);
+		t->left_out = json_write(&b, v) == -1 || t->left_out;
 		hold_text_plain(t, buf_span(&b));
 		buf_free(&b);
 	}
@@ -129,6 +133,8 @@ put_tree(struct hold_text *t, struct buf *path, const struct value *v)
 			buf_addc(path, '.');
 			add_name(path, c->key);
 		}
+		/* Its name is cut. */
+		t->left_out = t->left_out || path->failed;
 		put_tree(t, path, c);
 		path->len = was;
 		path->failed = false;

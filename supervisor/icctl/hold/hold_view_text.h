@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The texts of a pending call: escaped; long texts without a role lose their
- * middle.
+ * The texts of a pending call: escaped; unless all is shown in full, long texts
+ * without a role lose their middle, and values after the first 100 are counted.
  */
 #ifndef ICCTL_HOLD_VIEW_TEXT_H
 #define ICCTL_HOLD_VIEW_TEXT_H
@@ -18,6 +18,7 @@ struct hold_text {
 	bool full;      /* show long texts in full */
 	struct span id;
 	unsigned leaves; /* values of one call's arguments so far */
+	bool left_out;	 /* something was not shown */
 };
 
 /*

@@ -14,14 +14,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "builtin.h"
+#include "base/json_put.h"
+#include "base/jsonfile.h"
+#include "base/tree.h"
 #include "common/log.h"
-#include "config/adapter/adapter.h"
-#include "config/jsonfile.h"
-#include "host/tree.h"
+#include "files/adapter/adapter.h"
 #include "icctl/gc/gc.h"
 #include "icctl/policy/policy.h"
-#include "json_put.h"
+#include "start/builtin.h"
 
 /* Digits of its hash in a base's name, so that bases exist side by side. */
 #define BASE_DIGITS 12

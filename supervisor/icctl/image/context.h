@@ -7,8 +7,8 @@
 #ifndef ICCTL_IMAGE_CONTEXT_H
 #define ICCTL_IMAGE_CONTEXT_H
 
+#include "base/fault.h"
 #include "common/buf.h"
-#include "config/fault.h"
 
 #define CONTEXT_FILES 4096U
 #define CONTEXT_BYTES ((uint64_t)256 << 20)

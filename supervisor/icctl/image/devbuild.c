@@ -17,8 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/jsonfile.h"
-#include "host/tree.h"
+#include "base/jsonfile.h"
+#include "base/tree.h"
 #include "icctl/hold/hold_diff.h"
 #include "icctl/image/context.h"
 #include "icctl/image/devcontainer.h"

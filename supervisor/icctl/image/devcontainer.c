@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "common/log.h"
-#include "config/config.h"
-#include "config/jsonfile.h"
+#include "files/config.h"
 #include "icctl/image/context.h"
 #include "icctl/mcp/foreign.h"
 

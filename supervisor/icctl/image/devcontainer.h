@@ -8,8 +8,8 @@
 
 #include <limits.h>
 
+#include "base/fault.h"
 #include "common/buf.h"
-#include "config/fault.h"
 
 struct devcontainer {
 	const char *file;    /* its name in the workspace */

@@ -7,7 +7,6 @@
 
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include <err.h>
 #include <errno.h>
@@ -18,10 +17,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/config.h"
-#include "host/tree.h"
+#include "base/json_get.h"
+#include "base/spawn.h"
+#include "base/tree.h"
+#include "files/config.h"
 #include "icctl/doctor/doctor.h"
-#include "json_get.h"
 
 #define ENGINE_OUT (2U << 20)
 
@@ -93,17 +93,24 @@ image_dir(char dir[IMAGE_DIR])
 	return 0;
 }
 
-/* In the child. */
-static void __attribute__((noreturn))
-engine_exec(const char *program, const char *runtime, const char *dir,
-    const char *plan, int out, int messages)
+/* Returns 0, or -1 with errno set. */
+static int
+engine_start(const char *program, const char *runtime, const char *dir,
+    const char *plan, int out, int messages, struct spawned *sp)
 {
 	char session[IMAGE_DIR + 16], work[IMAGE_DIR + 16];
 	char *envp[nitems(engine_env) + 2], home[IMAGE_DIR + 32];
 	const char *argv[] = {"icsupervisor", "--session-dir", session,
 	    "--workspace", work, "--runtime", runtime, "--images", plan, NULL};
+	const struct spawn s = {.path = program,
+	    .argv = (char *const *)(uintptr_t)argv,
+	    .envp = envp,
+	    .fds = {STDIN_FILENO, out, messages},
+	    .nfds = 3,
+	    .tie = SPAWN_ENDED};
 	const char *value;
 	size_t n = 0;
+	int rv;
 
 	snprintf(session, sizeof(session), "%s/session", dir);
 	snprintf(work, sizeof(work), "%s/work", dir);
@@ -114,12 +121,10 @@ engine_exec(const char *program, const char *runtime, const char *dir,
 		    asprintf(&envp[n], "%s=%s", engine_env[i], value) != -1)
 			n++;
 	envp[n] = NULL;
-	if (prctl(PR_SET_PDEATHSIG, SIGTERM) == -1 ||
-	    dup2(out, STDOUT_FILENO) == -1 ||
-	    dup2(messages, STDERR_FILENO) == -1)
-		_exit(126);
-	execve(program, (char *const *)(uintptr_t)argv, envp);
-	_exit(127);
+	rv = spawn_start(&s, sp) == 0 && spawn_check(sp) == 0 ? 0 : -1;
+	while (n > 1)
+		free(envp[--n]);
+	return rv;
 }
 
 /* Show progress, and keep icsupervisor's last message. */
@@ -164,26 +169,29 @@ static json_object *
 engine_run(const char *program, const char *runtime, const char *dir,
     const char *plan, int out)
 {
-	int messages[2], status = -1;
+	struct spawned sp = SPAWNED_INIT;
+	int messages[2], rv;
 	char last[2304];
 	json_object *o;
-	pid_t pid;
 
-	if (pipe2(messages, O_CLOEXEC) == -1 || (pid = fork()) == -1) {
+	if (pipe2(messages, O_CLOEXEC) == -1) {
 		warn("icsupervisor");
 		return NULL;
 	}
-	if (pid == 0)
-		engine_exec(program, runtime, dir, plan, out, messages[1]);
+	rv = engine_start(program, runtime, dir, plan, out, messages[1], &sp);
 	close(messages[1]);
+	if (rv == -1) {
+		warn("%s", program);
+		spawn_stop(&sp, 0);
+		close(messages[0]);
+		return NULL;
+	}
 	/* Ctrl-C ends icsupervisor, which tidies up. */
 	(void)signal(SIGINT, SIG_IGN);
 	engine_read(messages[0], last);
-	while (waitpid(pid, &status, 0) == -1 && errno == EINTR)
-		continue;
+	rv = spawn_wait(&sp);
 	(void)signal(SIGINT, SIG_DFL);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 &&
-	    (o = engine_result(out)) != NULL)
+	if (rv == 0 && (o = engine_result(out)) != NULL)
 		return o;
 	warnx("%s", last[0] != '\0' ? last : "icsupervisor did not start");
 	return NULL;

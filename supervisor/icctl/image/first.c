@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "builtin.h"
-#include "config/config.h"
-#include "config/names.h"
-#include "host/tree.h"
+#include "base/names.h"
+#include "base/tree.h"
+#include "files/config.h"
 #include "icctl/image/image.h"
+#include "start/builtin.h"
 
 /*
  * Write the runtime that is in force. Returns false if it makes no container,

@@ -7,77 +7,43 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_put.h"
+#include "base/tree.h"
 #include "common/log.h"
-#include "host/tree.h"
+#include "common/wordlist.h"
 #include "icctl/gc/gc.h"
-#include "json_put.h"
+#include "icctl/words.h"
 
 #define IMAGE_MAX_WORDS 32U
 
+/* Read the options. Returns 0, or -1 after it printed the reason. */
 static int
-image_usage(void)
+image_options(struct image_options *o)
 {
-	warnx("usage: icctl image ls | build AGENT | rm NAME... (icctl image "
-	      "--help)");
-	return ICCTL_USAGE;
-}
-
-/* Take the value of an option. Returns 0, or -1 after it printed the reason. */
-static int
-take_value(struct image_options *o, const char *name, const char *value)
-{
-	if (strcmp(name, "--runtime") == 0) {
-		o->runtime = value;
-	} else if (strcmp(name, "--workspace") == 0) {
-		o->workspace = value;
-	} else if (strcmp(name, "--network") == 0) {
-		if (strcmp(value, "none") != 0 && strcmp(value, "host") != 0) {
+	o->runtime = words_option("--runtime");
+	o->workspace = words_option("--workspace");
+	o->devcontainer = words_given("--devcontainer");
+	o->yes = words_given("--yes");
+	if (words_given("--network")) {
+		o->network = words_option("--network");
+		if (strcmp(o->network, "none") != 0 &&
+		    strcmp(o->network, "host") != 0) {
 			warnx("--network must be none or host");
 			return -1;
 		}
-		o->network = value;
-	} else if (value[0] == '=' || strchr(value, '=') == NULL ||
-		   o->nargs == IMAGE_MAX_ARGS) {
-		warnx("--build-arg must be NAME=VALUE, at most %u times",
-		    IMAGE_MAX_ARGS);
-		return -1;
-	} else {
-		o->args[o->nargs++] = value;
-		o->args_given = true;
 	}
+	o->nargs = words_list("--build-arg", o->args, IMAGE_MAX_ARGS);
+	o->args_given = o->nargs != 0;
+	if (o->nargs > IMAGE_MAX_ARGS)
+		goto bad;
+	for (size_t i = 0; i < o->nargs; i++)
+		if (o->args[i][0] == '=' || strchr(o->args[i], '=') == NULL)
+			goto bad;
 	return 0;
-}
-
-/* Take the option at argv[*i]. Returns 0, or -1 after it printed the reason. */
-static int
-take_option(struct image_options *o, int argc, char **argv, int *i)
-{
-	static const char *const names[] = {
-	    "--build-arg", "--runtime", "--network", "--workspace"};
-	const char *name = argv[*i];
-	char shown[256];
-	size_t k;
-
-	if (strcmp(name, "--devcontainer") == 0) {
-		o->devcontainer = true;
-		return 0;
-	}
-	if (strcmp(name, "--yes") == 0) {
-		o->yes = true;
-		return 0;
-	}
-	for (k = 0; k < nitems(names) && strcmp(names[k], name) != 0; k++)
-		continue;
-	if (k == nitems(names)) {
-		warnx("%s: no such option (icctl image --help)",
-		    log_vis(span_str(name), shown, sizeof(shown)));
-		return -1;
-	}
-	if (*i + 1 == argc) {
-		warnx("%s: needs a value (icctl image --help)", name);
-		return -1;
-	}
-	return take_value(o, name, argv[++*i]);
+bad:
+	warnx("--build-arg must be NAME=VALUE, at most %u times",
+	    IMAGE_MAX_ARGS);
+	return -1;
 }
 
 /* Returns "up to date", "outdated", or "" if that is not known. */
@@ -189,7 +155,7 @@ image_rm_add(json_object *found, const char *name, json_object *ids)
 
 static int
 image_rm(const struct icctl *ctl, const struct image_options *opt,
-    const char *dir, json_object *found, char **names, size_t n)
+    const char *dir, json_object *found, const char *const *names, size_t n)
 {
 	json_object *plan = json_object_new_object(),
 		    *ids = json_object_new_array(), *after;
@@ -228,7 +194,7 @@ image_rm(const struct icctl *ctl, const struct image_options *opt,
 /* `ls` and `rm`, which need what the engine has. */
 static int
 image_have(const struct icctl *ctl, const struct image_options *opt,
-    char **names, size_t n)
+    const char *const *names, size_t n)
 {
 	json_object *found;
 	char dir[IMAGE_DIR];
@@ -250,23 +216,25 @@ int
 icctl_image(struct icctl *ctl, int argc, char **argv)
 {
 	struct image_options opt = {.runtime = NULL};
-	char *words[IMAGE_MAX_WORDS];
+	const char *words[IMAGE_MAX_WORDS];
+	struct wordlist names = WORDLIST_IN(words);
 	const char *what = argc > 1 ? argv[1] : "";
 	size_t n = 0;
 
-	for (int i = 2; i < argc; i++) {
-		if (argv[i][0] == '-') {
-			if (take_option(&opt, argc, argv, &i) == -1)
-				return ICCTL_USAGE;
-		} else if (n < IMAGE_MAX_WORDS) {
-			words[n++] = argv[i];
-		}
+	if (image_options(&opt) == -1)
+		return ICCTL_USAGE;
+	for (int i = 2; i < argc; i++)
+		wordlist_add(&names, argv[i]);
+	if (wordlist_end(&names) == NULL) {
+		warnx("more than %u names", IMAGE_MAX_WORDS - 1);
+		return ICCTL_USAGE;
 	}
+	n = names.n;
 	if (!(strcmp(what, "ls") == 0 && n == 0) &&
 	    !(strcmp(what, "build") == 0 &&
 		(n == 1 || (n == 0 && opt.devcontainer))) &&
 	    !(strcmp(what, "rm") == 0 && n > 0))
-		return image_usage();
+		return words_usage();
 	if (opt.workspace != NULL && !opt.devcontainer) {
 		warnx("--workspace is for --devcontainer");
 		return ICCTL_USAGE;

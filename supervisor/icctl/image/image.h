@@ -10,10 +10,11 @@
 #include <limits.h>
 
 #include "common/sha256.h"
-#include "config/image.h"
+#include "files/image.h"
 #include "icctl/icctl.h"
 
 #define IMAGE_MAX_ARGS 24U /* for one build */
+#define RECIPE_MAX_ARGS (IMAGE_MAX_ARGS + 1) /* with the base */
 #define IMAGE_DIR 64U
 #define IMAGE_BASE "base"
 #define IMAGE_LABEL "ironcurtain.image"
@@ -42,9 +43,9 @@ struct recipe {
 	const char *workspace; /* it is for this one alone; or NULL */
 	/* "NAME=VALUE": those that change the image, and those of the way to
 	 * it. */
-	const char *args[IMAGE_MAX_ARGS], *way[IMAGE_MAX_ARGS];
+	const char *args[RECIPE_MAX_ARGS], *way[RECIPE_MAX_ARGS];
 	/* Those of its base, which the next build shall have again. */
-	const char *kept[IMAGE_MAX_ARGS];
+	const char *kept[RECIPE_MAX_ARGS];
 	size_t nargs, nway, nkept;
 	char base[64 + IMAGE_NAME]; /* "BASE=TAG", one of `args`, or "" */
 	char hash[SHA256_HEX];      /* text and arguments */

@@ -9,13 +9,14 @@
 
 #include <sys/stat.h>
 
+#include <err.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/jsonfile.h"
 #include "common/buf.h"
-#include "config/jsonfile.h"
 #include "icctl/policy/policy.h"
 
 static size_t
@@ -136,6 +137,18 @@ recipe_is_way(const char *arg)
 	return false;
 }
 
+/* An image that is built without one of its arguments is another image. */
+static void
+recipe_put(const char *list[RECIPE_MAX_ARGS], size_t *n, const char *arg)
+{
+	if (*n == RECIPE_MAX_ARGS)
+		errx(ICCTL_USAGE,
+		    "an image takes at most %u arguments of "
+		    "--build-arg",
+		    IMAGE_MAX_ARGS);
+	list[(*n)++] = arg;
+}
+
 void
 recipe_give(struct recipe *r, const char *arg)
 {
@@ -143,19 +156,16 @@ recipe_give(struct recipe *r, const char *arg)
 
 	if (value == NULL || value[1] == '\0')
 		return;
-	if (recipe_is_way(arg)) {
-		if (r->nway < IMAGE_MAX_ARGS)
-			r->way[r->nway++] = arg;
-	} else if (r->nargs < IMAGE_MAX_ARGS) {
-		r->args[r->nargs++] = arg;
-	}
+	if (recipe_is_way(arg))
+		recipe_put(r->way, &r->nway, arg);
+	else
+		recipe_put(r->args, &r->nargs, arg);
 }
 
 void
 recipe_keep(struct recipe *r, const char *arg)
 {
-	if (r->nkept < IMAGE_MAX_ARGS)
-		r->kept[r->nkept++] = arg;
+	recipe_put(r->kept, &r->nkept, arg);
 }
 
 static int
@@ -167,7 +177,7 @@ by_text(const void *a, const void *b)
 void
 recipe_hash(struct recipe *r, const char *more)
 {
-	struct span parts[2 * IMAGE_MAX_ARGS + 4];
+	struct span parts[2 * RECIPE_MAX_ARGS + 4];
 	uint8_t sum[SHA256_SIZE];
 	size_t n = 0;
 

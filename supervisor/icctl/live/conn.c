@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_put.h"
 #include "icctl/icctl.h"
-#include "json_put.h"
 
 #define CONN_IN (64U << 20) /* as much as a whole call may need */
 #define CONN_OUT (1U << 20)
@@ -34,6 +34,7 @@ conn_unasked(struct live_session *s)
 	struct live_conn *c = s->conn;
 	struct live_ask ask;
 	struct live_reply r;
+	char why[LIVE_TEXT];
 
 	while (c->nasks != 0) {
 		ask = c->asks[0];
@@ -45,8 +46,9 @@ conn_unasked(struct live_session *s)
 		    .op = ask.op,
 		    .id = ask.id,
 		    .code = "lost",
-		    .error = "the session closed the connection without an "
-			     "answer"};
+		    .error = c->died ? died_why(s, why)
+				     : "the session closed the connection "
+				       "without an answer"};
 		s->set->ops->replied(s->set->arg, s, &r);
 	}
 }
@@ -90,13 +92,30 @@ conn_retry(struct loop_timer *t)
 	}
 }
 
+static void
+conn_is_lost(struct live_session *s)
+{
+	if (s->is != LIVE_RUNS && s->is != LIVE_SILENT)
+		return;
+	s->is = LIVE_LOST;
+	live_tell(s, LIVE_ROW);
+}
+
 /* The connection is of no more use: try again, if it still can be there. */
 static void
 conn_lost(struct live_session *s)
 {
 	struct live_conn *c = s->conn;
+	char why[LIVE_TEXT];
 
 	conn_close(s);
+	/* Its workers may hold the lock for a moment: the next try asks again. */
+	c->died = s->is != LIVE_ABSENT && !c->over && died_is(s);
+	if (c->died) {
+		conn_is_lost(s);
+		s->set->over(s, died_why(s, why));
+		return;
+	}
 	if (c->over || c->gone) {
 		s->set->over(s, c->gone ? "it is no longer running" : s->why);
 		return;
@@ -111,10 +130,7 @@ conn_lost(struct live_session *s)
 		    "a crash");
 	else
 		return;
-	if (s->is == LIVE_RUNS || s->is == LIVE_SILENT) {
-		s->is = LIVE_LOST;
-		live_tell(s, LIVE_ROW);
-	}
+	conn_is_lost(s);
 }
 
 /* Returns false if the connection broke. */

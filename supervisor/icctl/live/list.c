@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "icctl/newest.h"
+
 #define LIST_FILES (IN_CREATE | IN_MOVED_TO | IN_MODIFY)
 #define LIVE_KEPT 16U /* sessions that have ended */
 
@@ -27,7 +29,9 @@ struct live_session *
 live_at(const struct live *l, unsigned nth)
 {
 	for (unsigned i = 0; i < l->n; i++)
-		if (l->all[i]->is != LIVE_ABSENT && nth-- == 0)
+		if (l->all[i]->is != LIVE_ABSENT &&
+		    (l->dir != NULL || !newest_is_own(l->all[i]->agent)) &&
+		    nth-- == 0)
 			return l->all[i];
 	return NULL;
 }
@@ -143,6 +147,7 @@ session_new(struct live *l, const char *id)
 		live_session_free(s);
 		return NULL;
 	}
+	session_age_read(&s->age, s->dir, id);
 	return s;
 }
 
@@ -166,7 +171,10 @@ live_add(struct live *l, const char *id)
 	}
 	if ((s = session_new(l, id)) == NULL)
 		return NULL;
-	for (i = l->n; i > 0 && strcmp(l->all[i - 1]->id, id) > 0; i--)
+	for (i = l->n;
+	     i > 0 && session_age_cmp(&l->all[i - 1]->age,
+			  l->all[i - 1]->id, &s->age, id) > 0;
+	     i--)
 		l->all[i] = l->all[i - 1];
 	l->all[i] = s;
 	l->n++;
@@ -195,9 +203,10 @@ live_over(struct live_session *s, const char *why)
 	take_clear(s);
 	s->is = LIVE_OVER;
 	(void)strlcpy(s->why, copy, sizeof(s->why));
-	(void)strlcpy(s->state, "ended", sizeof(s->state));
-	activity_printf(
-	    s, LIVE_NOTE, "", "", "the session has ended: %s", copy);
+	(void)strlcpy(s->state, s->conn->died ? "crashed" : "ended",
+	    sizeof(s->state));
+	activity_printf(s, LIVE_NOTE, "", "", "%s%s",
+	    s->conn->died ? "" : "the session has ended: ", copy);
 	live_tell(s, LIVE_HOLD);
 	live_tell(s, LIVE_LIST);
 }

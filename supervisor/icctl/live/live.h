@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/session_age.h"
 #include "common/loop.h"
 
 #define LIVE_MAX 128U     /* links in run/ that are followed */
@@ -68,6 +69,7 @@ struct live_conn;
 struct live_session {
 	struct live *set;
 	char id[65];
+	struct session_age age;
 	char *dir;       /* HOME/run/ID */
 	char real[4096]; /* its directory, once it answered; or "" */
 	char agent[65];

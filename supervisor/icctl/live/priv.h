@@ -24,6 +24,7 @@ struct live_conn {
 	unsigned tries;
 	bool over; /* its end was announced */
 	bool gone; /* its link was removed */
+	bool died; /* without a word: nobody holds its lock */
 	bool asked_status;
 	struct live_ask asks[LIVE_ASKS]; /* open requests, oldest first */
 	unsigned nasks;
@@ -76,6 +77,12 @@ int conn_ask(struct live_session *, json_object *request, const char *op,
 void conn_answered(struct live_session *);
 /* Ask for the status in a moment, once however often this is called. */
 void conn_status(struct live_session *);
+
+/* died.c */
+/* Returns true if the session runs no longer, and has not ended either. */
+bool died_is(const struct live_session *);
+/* Say so, and how to go on. Returns `dst`. */
+const char *died_why(const struct live_session *, char dst[LIVE_TEXT]);
 
 /* take.c: Handle a reply, or an event. Returns false if it makes no sense. */
 bool take_message(struct live_session *, json_object *);

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/here.h"
+#include "base/here.h"
 
 #define SCAN_LOOK_MS 500U
 #define SCAN_LINKS (IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM)

@@ -107,6 +107,20 @@ put_number(
 	buf_adds(b, after);
 }
 
+/* Show a line that counts refused calls, or requests that were not asked. */
+static void
+line_counted(const struct live *l, struct buf *b, const struct value *v)
+{
+	activity_vis(l, b, value_str(v, "serverName"));
+	buf_adds(
+	    b, span_is(value_str(v, "event"), "refusedCalls") ? "__" : " ");
+	activity_vis(l, b, value_str(v, "toolName"));
+	put_number(b, v, "count", " more times");
+	buf_adds(b, "  (");
+	activity_vis(l, b, value_str(value_get(v, "policyDecision"), "rule"));
+	buf_adds(b, value_get(v, "others") != NULL ? ", and others)" : ")");
+}
+
 static bool
 line_text(const struct live *l, struct buf *b, const struct value *v,
     enum live_kind *kind)
@@ -117,7 +131,12 @@ line_text(const struct live *l, struct buf *b, const struct value *v,
 		return false;
 	if (span_is(event, "call"))
 		return line_call(l, b, v, kind);
-	if (span_is(event, "usage")) {
+	if (span_is(event, "refusedCalls") ||
+	    span_is(event, "refusedRequests")) {
+		*kind =
+		    span_is(event, "refusedCalls") ? LIVE_DENIED : LIVE_REFUSED;
+		line_counted(l, b, v);
+	} else if (span_is(event, "usage")) {
 		*kind = LIVE_MODEL;
 		activity_vis(l, b, value_str(v, "model"));
 		put_number(b, v, "in", " in");

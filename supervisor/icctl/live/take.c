@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_put.h"
 #include "icctl/hold/hold_view.h"
 #include "icctl/icctl.h"
-#include "json_put.h"
 
 struct live_hold *
 live_hold(struct live_session *s, const char *id)

@@ -17,15 +17,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "config/paths.h"
-#include "config/policy_install.h"
-#include "config/policydir.h"
+#include "base/paths.h"
+#include "files/policy_install.h"
+#include "files/policydir.h"
 #include "common/plural.h"
 #include "icctl/icctl.h"
 #include "icctl/mcp/probe.h"
 #include "icctl/mcp/roles.h"
 #include "icctl/mcp/store.h"
-#include "json_put.h"
+#include "base/json_put.h"
+#include "icctl/words.h"
 
 struct annotate {
 	struct paths paths;
@@ -49,19 +50,17 @@ usage(FILE *to)
 	      "--into DIR   a policy directory of your own\n  --yes        do "
 	      "not ask\n",
 	    to);
-	return to == stdout ? ICCTL_OK : ICCTL_USAGE;
+	return ICCTL_OK;
 }
 
 /* The server's entry in mcp-servers.json, or NULL with the fault set. */
 static struct json_object *
 entry_of(struct annotate *a, struct json_object *root, struct fault *fault)
 {
-	struct json_object *servers, *entry = NULL;
+	struct json_object *entry = NULL;
 	char home[ICCTL_PATH];
 
-	if (!json_object_object_get_ex(root, "mcpServers", &servers))
-		servers = root;
-	if (json_object_object_get_ex(servers, a->server, &entry) &&
+	if (json_object_object_get_ex(store_servers(root), a->server, &entry) &&
 	    json_object_is_type(entry, json_type_object))
 		return entry;
 	fault_set(fault,
@@ -121,13 +120,16 @@ static int
 propose(struct annotate *a, struct fault *fault)
 {
 	struct json_object *root, *entry, *tools = NULL, *tool, *v;
+	struct json_object *noted = NULL;
 	size_t skip = strlen(a->server) + 2;
 	const char *s;
 
 	root = store_read(a->paths.home, "mcp-servers.json", fault);
 	if (root != NULL && (entry = entry_of(a, root, fault)) != NULL)
-		tools = mcp_probe(a->server, entry, true, fault);
+		tools = mcp_probe(a->server, entry, true, &noted, fault);
 	json_object_put(root);
+	mcp_put_noted(noted);
+	json_object_put(noted);
 	if (tools == NULL)
 		return -1;
 	a->tools = json_object_new_array();
@@ -389,21 +391,13 @@ mcp_annotate(struct icctl *ctl, int argc, char **argv)
 	struct fault fault;
 	int r = -1;
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--yes") == 0)
-			a.yes = true;
-		else if (strcmp(argv[i], "--into") == 0 && i + 1 < argc)
-			a.into = argv[++i];
-		else if (argv[i][0] != '-' && a.server == NULL)
-			a.server = argv[i];
-		else
-			return usage(strcmp(argv[i], "--help") == 0 ||
-					     strcmp(argv[i], "-h") == 0
-					 ? stdout
-					 : stderr);
-	}
-	if (a.server == NULL)
-		return usage(stderr);
+	if (words_help())
+		return usage(stdout);
+	if (argc != 2)
+		return words_usage();
+	a.server = argv[1];
+	a.into = words_option("--into");
+	a.yes = words_given("--yes");
 	if (paths_init(&a.paths, NULL, &fault) == 0 &&
 	    (r = annotate(&a, &fault)) != -1) {
 		/* Said already. */

@@ -14,10 +14,15 @@
 #include <strings.h>
 
 #include "common/span.h"
+#include "files/servers.h"
+#include "icctl/mcp/forms.h"
+#include "icctl/mcp/guarded.h"
 #include "icctl/mcp/recipe.h"
+#include "icctl/mcp/script.h"
 #include "icctl/mcp/variable.h"
-#include "config/secret.h"
-#include "json_put.h"
+#include "base/secret.h"
+#include "base/json_get.h"
+#include "base/json_put.h"
 
 static void note(struct mcp_entry *e, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -48,42 +53,6 @@ refuse(struct mcp_entry *e, const char *fmt, ...)
 	if (vasprintf(&e->refused, fmt, ap) == -1)
 		e->refused = NULL;
 	va_end(ap);
-}
-
-static struct json_object *
-member(struct json_object *o, const char *key, json_type type)
-{
-	struct json_object *v;
-
-	return json_object_object_get_ex(o, key, &v) &&
-		       json_object_is_type(v, type)
-		   ? v
-		   : NULL;
-}
-
-struct json_object *
-mcp_servers_of(struct json_object *root)
-{
-	/* Claude, Cursor and Gemini; VS Code; Codex; OpenCode; Zed. */
-	static const char *const keys[] = {
-	    "mcpServers", "servers", "mcp_servers", "mcp", "context_servers"};
-	struct json_object *v, *inner;
-
-	for (size_t i = 0; i < nitems(keys); i++) {
-		if ((v = member(root, keys[i], json_type_object)) == NULL)
-			continue;
-		/* VS Code's settings.json has them one level deeper. */
-		inner = member(v, "servers", json_type_object);
-		return inner != NULL ? inner : v;
-	}
-	json_object_object_foreach(root, name, val)
-	{
-		(void)name;
-		if (json_object_is_type(val, json_type_object) &&
-		    json_object_object_get_ex(val, "command", NULL))
-			return root;
-	}
-	return NULL;
 }
 
 /* Make a name that a session accepts: a-z, 0-9, - and single _, at most 32. */
@@ -145,22 +114,30 @@ entry_forbidden(const char *command)
 	return NULL;
 }
 
-/* Returns command and arguments in one list, as in OpenCode's configuration. */
+/* Returns true for ${NAME} in the text, or $NAME as all of it. */
+static bool
+entry_refers(const char *s)
+{
+	size_t n;
+
+	if (strstr(s, "${") != NULL)
+		return true;
+	n = s[0] == '$' ? servers_variable_name(s + 1) : 0;
+	return n != 0 && s[1 + n] == '\0';
+}
+
+/* Returns command and arguments in one list, as forms_entry() has put them. */
 static struct json_object *
 entry_argv(struct mcp_entry *e, struct json_object *theirs)
 {
 	struct json_object *argv = json_object_new_array(), *v, *list;
 
-	if ((v = member(theirs, "command", json_type_string)) != NULL)
-		json_object_array_add(argv, json_object_get(v));
-	list = member(theirs, "command", json_type_array);
-	if (list == NULL)
-		list = member(theirs, "args", json_type_array);
+	list = get_typed(theirs, "command", json_type_array);
 	for (size_t i = 0; list != NULL && i < json_object_array_length(list);
 	     i++) {
 		v = json_object_array_get_idx(list, i);
 		if (!json_object_is_type(v, json_type_string)) {
-			refuse(e, "argument %zu is not a string", i + 1);
+			refuse(e, "argument %zu is not a string", i);
 			continue;
 		}
 		json_object_array_add(argv, json_object_get(v));
@@ -236,11 +213,12 @@ entry_command(struct mcp_entry *e, struct json_object *theirs)
 static void
 entry_env(struct mcp_entry *e, struct json_object *theirs)
 {
-	struct json_object *env = member(theirs, "env", json_type_object), *out;
+	struct json_object *env = get_typed(theirs, "env", json_type_object),
+			   *out;
 	const char *s;
 
 	if (env == NULL)
-		env = member(theirs, "environment", json_type_object);
+		env = get_typed(theirs, "environment", json_type_object);
 	if (env == NULL)
 		return;
 	out = json_object_new_object();
@@ -251,7 +229,7 @@ entry_env(struct mcp_entry *e, struct json_object *theirs)
 			continue;
 		}
 		s = json_object_get_string(val);
-		if (strstr(s, "${") == NULL && secret_like(name, s)) {
+		if (!entry_refers(s) && secret_like(name, s)) {
 			json_object_object_add(
 			    e->secrets, name, json_object_get(val));
 			note(e,
@@ -272,15 +250,14 @@ entry_env(struct mcp_entry *e, struct json_object *theirs)
 static void
 entry_secret_args(struct mcp_entry *e)
 {
-	struct json_object *args = member(e->entry, "args", json_type_array);
+	struct json_object *args = get_typed(e->entry, "args", json_type_array);
 	const char *s, *before = "", *value;
 	char name[40], *head;
 	size_t n = args != NULL ? json_object_array_length(args) : 0;
 
 	for (size_t i = 0; i < n; i++, before = s) {
 		s = json_object_get_string(json_object_array_get_idx(args, i));
-		if (strstr(s, "${") != NULL ||
-		    !secret_like_argument(before, s, &value))
+		if (entry_refers(s) || !secret_like_argument(before, s, &value))
 			continue;
 		snprintf(name, sizeof(name), "IC_ARG_%zu", i + 1);
 		put_str(e->secrets, name, value);
@@ -305,7 +282,7 @@ entry_rest(struct mcp_entry *e, struct json_object *theirs)
 {
 	static const char *const known[] = {"command", "args", "env",
 	    "environment", "type", "transport", "disabled", "enabled",
-	    "description", "name", "title"};
+	    "description", "name", "title", "source"};
 	bool found;
 
 	json_object_object_foreach(theirs, key, val)
@@ -316,7 +293,7 @@ entry_rest(struct mcp_entry *e, struct json_object *theirs)
 			found |= strcmp(key, known[i]) == 0;
 		if (strcmp(key, "cwd") == 0)
 			note(e, "cwd is left out: a server starts in "
-				"/workspace");
+				"/workspace or /");
 		else if (!found)
 			note(e, "%.60s is left out: it has no meaning here",
 			    key);
@@ -331,8 +308,8 @@ entry_remote(struct mcp_entry *e, struct json_object *theirs)
 	const char *type = NULL;
 	struct json_object *v;
 
-	if ((v = member(theirs, "type", json_type_string)) != NULL ||
-	    (v = member(theirs, "transport", json_type_string)) != NULL)
+	if ((v = get_typed(theirs, "type", json_type_string)) != NULL ||
+	    (v = get_typed(theirs, "transport", json_type_string)) != NULL)
 		type = json_object_get_string(v);
 	for (size_t i = 0; i < nitems(keys); i++)
 		if (json_object_object_get_ex(theirs, keys[i], NULL))
@@ -346,18 +323,18 @@ remote:
 	return true;
 }
 
-void
-mcp_entry_convert(struct mcp_entry *e, const struct mcp_entry_how *how,
+static void
+entry_convert(struct mcp_entry *e, const struct mcp_entry_how *how,
     const char *name, struct json_object *theirs)
 {
-	struct json_object *v;
+	struct json_object *v, *cwd;
 
-	memset(e, 0, sizeof(*e));
 	e->entry = json_object_new_object();
 	e->secrets = json_object_new_object();
 	e->variables = json_object_new_array();
 	e->notes = json_object_new_array();
 	e->make = json_object_new_array();
+	e->move = json_object_new_object();
 	entry_name(e, name);
 	if (strcmp(e->name, name) != 0 && e->refused == NULL)
 		note(e, "\"%.64s\" is called %s here", name, e->name);
@@ -367,16 +344,16 @@ mcp_entry_convert(struct mcp_entry *e, const struct mcp_entry_how *how,
 	}
 	if (entry_remote(e, theirs))
 		return;
-	if (((v = member(theirs, "disabled", json_type_boolean)) != NULL &&
+	if (((v = get_typed(theirs, "disabled", json_type_boolean)) != NULL &&
 		json_object_get_boolean(v)) ||
-	    ((v = member(theirs, "enabled", json_type_boolean)) != NULL &&
+	    ((v = get_typed(theirs, "enabled", json_type_boolean)) != NULL &&
 		!json_object_get_boolean(v))) {
 		refuse(e, "it is disabled in that file");
 		return;
 	}
 	entry_command(e, theirs);
 	entry_env(e, theirs);
-	if ((v = member(theirs, "description", json_type_string)) != NULL)
+	if ((v = get_typed(theirs, "description", json_type_string)) != NULL)
 		json_object_object_add(
 		    e->entry, "description", json_object_get(v));
 	entry_rest(e, theirs);
@@ -385,7 +362,23 @@ mcp_entry_convert(struct mcp_entry *e, const struct mcp_entry_how *how,
 	entry_secret_args(e);
 	mcp_variables(e, how->user_home);
 	if (e->refused == NULL)
-		mcp_recipe(e, how);
+		guarded_remove(e, how);
+	if (e->refused != NULL)
+		return;
+	cwd = get_typed(theirs, "cwd", json_type_string);
+	mcp_script(e, how, cwd != NULL ? cwd : how->cwd);
+	mcp_recipe(e, how);
+}
+
+void
+mcp_entry_convert(struct mcp_entry *e, const struct mcp_entry_how *how,
+    const char *name, struct json_object *theirs)
+{
+	struct json_object *plain = forms_entry(theirs);
+
+	memset(e, 0, sizeof(*e));
+	entry_convert(e, how, name, plain != NULL ? plain : theirs);
+	json_object_put(plain);
 }
 
 void
@@ -396,6 +389,7 @@ mcp_entry_free(struct mcp_entry *e)
 	json_object_put(e->variables);
 	json_object_put(e->notes);
 	json_object_put(e->make);
+	json_object_put(e->move);
 	free(e->package);
 	free(e->refused);
 	memset(e, 0, sizeof(*e));

@@ -10,6 +10,8 @@
 #include <json-c/json.h>
 #include <stdbool.h>
 
+struct guards;
+
 #define MCP_NAME_MAX 32U
 
 struct mcp_entry {
@@ -19,6 +21,9 @@ struct mcp_entry {
 	struct json_object *variables; /* names that ${NAME} refers to */
 	struct json_object *notes;     /* sentences */
 	struct json_object *make;      /* directories to create */
+	struct json_object *move;      /* FILE: the place of its copy, for files
+					  that no server may be shown in their
+					  directory */
 	char *package;                 /* npm package to install, or NULL */
 	char *refused;                 /* the reason why it cannot be imported,
 					  or NULL */
@@ -28,14 +33,14 @@ struct mcp_entry_how {
 	struct json_object *recipes; /* the shipped recipes.json */
 	const char *user_home;
 	const char *data_home; /* ~/.local/share */
+	/* The objects that no server may see, or NULL: none is checked. */
+	const struct guards *guards;
+	struct json_object *keys; /* guarded.h, or NULL */
+	/* A text: relative names of scripts begin here if the entry does not
+	   say where; or NULL. */
+	struct json_object *cwd;
 };
 
-/*
- * Returns the object of `root` that maps names to servers, for the
- * configurations of Claude Desktop, Claude Code, Cursor, VS Code, Gemini CLI,
- * OpenCode, Codex and for a bare mcp-servers.json; NULL if there is none.
- */
-struct json_object *mcp_servers_of(struct json_object *root);
 /* Convert one entry. Always fills `*out`, which mcp_entry_free() releases. */
 void mcp_entry_convert(struct mcp_entry *out, const struct mcp_entry_how *,
     const char *name, struct json_object *theirs);

@@ -17,10 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "common/buf.h"
 #include "common/confine/pledge.h"
 #include "common/json/json.h"
-#include "config/jsonfile.h"
 #include "icctl/mcp/toml.h"
 
 #define FOREIGN_POOL (32U << 20)
@@ -63,6 +63,20 @@ foreign_strip(char *s, size_t len)
 	}
 }
 
+/*
+ * Remove a byte order mark. Returns false for UTF-16, which a mark or a NUL in
+ * the first two bytes gives away.
+ */
+static bool
+foreign_mark(struct span *text)
+{
+	if (text->len >= 3 && memcmp(text->p, "\xef\xbb\xbf", 3) == 0)
+		*text = span_of(text->p + 3, text->len - 3);
+	return text->len < 2 || (memcmp(text->p, "\xff\xfe", 2) != 0 &&
+				    memcmp(text->p, "\xfe\xff", 2) != 0 &&
+				    text->p[0] != '\0' && text->p[1] != '\0');
+}
+
 static unsigned
 foreign_line(struct span text, size_t at)
 {
@@ -84,13 +98,19 @@ foreign_convert(
 	char *copy = NULL;
 	int rv = -1;
 
+	snprintf(why, cap, "it is UTF-16: save it as UTF-8");
+	if (!foreign_mark(&text))
+		goto out;
 	snprintf(why, cap, "out of memory");
 	if (pool == NULL || (copy = malloc(text.len + 1)) == NULL)
 		goto out;
 	memcpy(copy, text.p, text.len);
+	copy[text.len] = '\0';
 	if (toml) {
 		if ((root = toml_read(pool, text, &bad)) == NULL)
 			snprintf(why, cap, "line %u: %s", bad.line, bad.what);
+	} else if (strspn(copy, " \t\r\n") == text.len) {
+		snprintf(why, cap, "it is empty");
 	} else {
 		foreign_strip(copy, text.len);
 		root = json_read(pool, span_of(copy, text.len), &fail);

@@ -10,8 +10,8 @@
 #include <json-c/json.h>
 #include <stdbool.h>
 
+#include "base/fault.h"
 #include "common/buf.h"
-#include "config/fault.h"
 
 #define FOREIGN_MAX (1U << 20)
 

@@ -8,13 +8,14 @@
 
 #include "common/near.h"
 #include "icctl/icctl.h"
+#include "icctl/words.h"
 
 /* clang-format off */
 static const struct {
-	const char *name, *args, *help;
+	const char *name, *args, *usage, *help;
 	int (*fn)(struct icctl *, int, char **);
 } commands[] = {
-#define MCP_COMMAND(name, args, usage, help) {#name, args, help, mcp_##name},
+#define MCP_COMMAND(name, args, usage, help) {#name, args, usage, help, mcp_##name},
 #include "icctl/command_rows.h"
 };
 /* clang-format on */
@@ -25,7 +26,7 @@ usage(FILE *to)
 {
 	fputs("usage: icctl mcp COMMAND\n\n", to);
 	for (size_t i = 0; i < NCOMMANDS; i++)
-		fprintf(to, "  %-9s%-22s%s\n", commands[i].name,
+		fprintf(to, "  %-9s%-26s%s\n", commands[i].name,
 		    commands[i].args, commands[i].help);
 	fputs("\nicctl mcp COMMAND --help describes one of them.\n", to);
 }
@@ -34,22 +35,33 @@ int
 icctl_mcp(struct icctl *ctl, int argc, char **argv)
 {
 	const char *names[NCOMMANDS + 1] = {NULL};
+	static char name[64];
 	char hint[NEAR_HINT];
+	int at;
 
-	if (argc < 2) {
-		usage(stderr);
+	if ((at = words_leading(ctl, "mcp", "", argc, argv)) == -1)
 		return ICCTL_USAGE;
-	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+	if (words_help()) {
 		usage(stdout);
 		return ICCTL_OK;
 	}
-	for (size_t i = 0; i < NCOMMANDS; i++)
-		if (strcmp(argv[1], commands[i].name) == 0)
-			return commands[i].fn(ctl, argc - 1, argv + 1);
+	if (at == argc) {
+		usage(stderr);
+		return ICCTL_USAGE;
+	}
+	argc -= at;
+	argv += at;
+	for (size_t i = 0; i < NCOMMANDS; i++) {
+		if (strcmp(argv[0], commands[i].name) != 0)
+			continue;
+		snprintf(name, sizeof(name), "mcp %s", commands[i].name);
+		argc = words_read(ctl, name, commands[i].usage, argc, argv);
+		return argc == -1 ? ICCTL_USAGE
+				  : commands[i].fn(ctl, argc, argv);
+	}
 	for (size_t i = 0; i < NCOMMANDS; i++)
 		names[i] = commands[i].name;
-	warnx("mcp %s: no such command%s (icctl mcp --help)", argv[1],
-	    near_hint(argv[1], names, hint));
+	warnx("mcp %s: no such command%s (icctl mcp --help)", argv[0],
+	    near_hint(argv[0], names, hint));
 	return ICCTL_USAGE;
 }

@@ -2,58 +2,33 @@
 /*
  * Probes a server in an ordinary session with a temporary IRONCURTAIN_HOME, so
  * that the server is started, confined and read exactly as in any other
- * session. The tools are requested over proxy.sock; mcp-proxyd composes the
- * answer.
+ * session. probe_talk.c asks it for its tools.
  */
 #include "icctl/mcp/probe.h"
 
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/envlist.h"
+#include "base/json_get.h"
+#include "base/json_put.h"
+#include "base/tree.h"
 #include "common/buf.h"
-#include "config/jsonfile.h"
-#include "host/tree.h"
 #include "icctl/icctl.h"
+#include "icctl/mcp/own.h"
+#include "icctl/mcp/probe_priv.h"
 #include "icctl/mcp/store.h"
-#include "json_put.h"
 
-#define PROBE_MS 40000
 #define PROBE_STOP_MS 20000
-#define PROBE_LINE (8U << 20)
-
-struct probe {
-	char dir[64]; /* the temporary IRONCURTAIN_HOME, or "" */
-	pid_t pid;    /* icsupervisor, or 0 */
-	int out, log; /* its standard output and error */
-	int sock;     /* the agent's side of mcp-proxyd */
-	struct timespec began;
-	uint8_t in[16384]; /* read and not taken yet, of one descriptor */
-	size_t have, taken;
-};
-
-static int
-probe_left(const struct probe *p)
-{
-	struct timespec now;
-	int64_t ms;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ms = (now.tv_sec - p->began.tv_sec) * 1000 +
-	     (now.tv_nsec - p->began.tv_nsec) / 1000000;
-	return ms < PROBE_MS ? (int)(PROBE_MS - ms) : 0;
-}
+#define PROBE_AGAIN_MS 20
+#define PROBE_SAID 400U /* bytes of a server's line that are shown */
 
 /* A bare server may read the files that the entry names, and nothing else. */
 static void
@@ -115,91 +90,211 @@ probe_entry(struct json_object *entry, bool bare)
 	return copy;
 }
 
+/* Add what a session knows of the server beside its entry. */
+static void
+probe_own(const struct probe *p, const char *name, struct json_object *config)
+{
+	static const char *const keys[] = {"toolDefinitions"};
+	struct json_object *v, *all;
+
+	for (size_t i = 0; i < nitems(keys); i++)
+		if ((v = get_member(p->how->own->config, keys[i])) != NULL)
+			json_object_object_add(
+			    config, keys[i], json_object_get(v));
+	if ((v = own_secrets(p->how->own, name)) == NULL)
+		return;
+	all = json_object_new_object();
+	json_object_object_add(all, name, json_object_get(v));
+	json_object_object_add(config, "serverCredentials", all);
+}
+
+/* Take the definitions along that the person has approved. */
+static int
+probe_pins(const struct probe *p, struct fault *fault)
+{
+	struct json_object *pins;
+	int rv = 0;
+
+	pins = store_read(p->how->own->paths.home, "pins.json", fault);
+	if (pins == NULL)
+		return -1;
+	if (json_object_object_length(pins) != 0)
+		rv = store_write(p->dir, "pins.json", pins, fault);
+	json_object_put(pins);
+	return rv;
+}
+
+/*
+ * Write the configuration. One that has secrets is beside the person's own,
+ * where such files belong, and as long as the session runs.
+ */
+static int
+probe_config(struct probe *p, struct json_object *config, struct fault *fault)
+{
+	const char *dir =
+	    p->how->own != NULL ? p->how->own->paths.home : p->dir;
+	int fd, rv;
+
+	snprintf(p->config, sizeof(p->config), "%.4000s/.probe-XXXXXX", dir);
+	if ((fd = mkostemp(p->config, O_CLOEXEC)) == -1) {
+		p->config[0] = '\0';
+		return fault_errno(fault, "%s", dir);
+	}
+	rv = span_write(fd, span_str(json_object_to_json_string_ext(
+				config, JSON_C_TO_STRING_PLAIN)));
+	if (rv == -1)
+		fault_errno(fault, "%s", p->config);
+	close(fd);
+	return rv;
+}
+
 static int
 probe_files(struct probe *p, const char *name, struct json_object *entry,
     struct fault *fault)
 {
 	struct json_object *root = json_object_new_object(),
 			   *config = json_object_new_object(),
-			   *policy = json_object_new_object();
+			   *policy = json_object_new_object(), *trusted;
 	int rv = -1;
 
 	/* No policy knows its tools, and nobody is asked: list them still. */
 	put_str(policy, "unknownTools", "deny");
+	if (p->how->call != NULL) {
+		trusted = json_object_new_array();
+		json_object_array_add(trusted, json_object_new_string(name));
+		json_object_object_add(policy, "trustedServers", trusted);
+	}
 	json_object_object_add(config, "policy", policy);
-
+	if (p->how->own != NULL)
+		probe_own(p, name, config);
 	snprintf(p->dir, sizeof(p->dir), "/tmp/ic-probe-XXXXXX");
 	if (mkdtemp(p->dir) == NULL) {
 		p->dir[0] = '\0';
 		fault_errno(fault, "/tmp");
+		json_object_put(root);
 		goto out;
 	}
 	json_object_object_add(root, name, json_object_get(entry));
 	if (strcmp(name, "filesystem") != 0)
 		put_bool(root, "filesystem", false);
-	if (store_write(p->dir, "mcp-servers.json", root, fault) == -1 ||
-	    store_write(p->dir, "config.json", config, fault) == -1)
+	json_object_object_add(config, "mcpServers", root);
+	if (p->how->own != NULL && probe_pins(p, fault) == -1)
 		goto out;
-	rv = 0;
+	rv = probe_config(p, config, fault);
 out:
-	json_object_put(root);
 	json_object_put(config);
 	return rv;
 }
 
-static void
-probe_exec(const struct probe *p, const char *program, int out, int log)
+/*
+ * Start icsupervisor. A bare server finds nothing of the person's environment.
+ * Returns 0, or -1 with errno set.
+ */
+static int
+probe_spawn(struct probe *p, const char *program, int out, int log)
 {
-	char session[96], home[96], path[4096], lang[] = "LANG=C.UTF-8";
-	const char *user_path = getenv("PATH"), *user = getenv("HOME");
-	char user_home[4096];
-	char *const envp[] = {home, user_home, path, lang, NULL};
-	int null = open("/dev/null", O_RDWR);
+	const char *path = getenv("PATH"), *user = getenv("HOME");
+	char session[96], ours[128], search[PATH_MAX + 8], home[PATH_MAX + 8];
+	const char *const argv[] = {"icsupervisor", "--session-dir", session,
+	    "--runtime", "none", "--escalations", "deny", "--print-ready",
+	    "--config", p->config, NULL};
+	const char *const set[] = {ours, search, home, "LANG=C.UTF-8"};
+	char *const bare[] = {NULL};
+	struct spawn s = {.path = program,
+	    .argv = (char *const *)(uintptr_t)argv,
+	    .fds = {-1, out, log},
+	    .nfds = 3,
+	    .tie = SPAWN_ENDED};
+	const bool own = p->how->own != NULL;
+	char **env;
+	int rv;
 
 	snprintf(session, sizeof(session), "%s/session", p->dir);
-	snprintf(home, sizeof(home), "IRONCURTAIN_HOME=%s", p->dir);
-	snprintf(user_home, sizeof(user_home), "HOME=%.4000s",
-	    user != NULL ? user : "/");
-	snprintf(path, sizeof(path), "PATH=%.4000s",
-	    user_path != NULL ? user_path : "/usr/bin:/bin");
-	if (null == -1 || dup2(null, 0) == -1 || dup2(out, 1) == -1 ||
-	    dup2(log, 2) == -1)
-		_exit(126);
-	execle(program, "icsupervisor", "--session-dir", session, "--runtime",
-	    "none", "--escalations", "deny", "--print-ready", (char *)NULL,
-	    envp);
-	_exit(126);
+	snprintf(ours, sizeof(ours), "IRONCURTAIN_HOME=%s", p->dir);
+	snprintf(search, sizeof(search), "PATH=%.4000s",
+	    path != NULL ? path : "/usr/bin:/bin");
+	snprintf(home, sizeof(home), "HOME=%.4000s", user != NULL ? user : "/");
+	env = envlist_with(own ? environ : bare, set, own ? 1 : nitems(set));
+	if (env == NULL)
+		return -1;
+	s.envp = env;
+	rv = spawn_start(&s, &p->sup) == 0 ? spawn_check(&p->sup) : -1;
+	free(env);
+	return rv;
 }
 
 static int
 probe_start(struct probe *p, struct fault *fault)
 {
-	int out[2] = {-1, -1}, log[2] = {-1, -1};
+	int out[2] = {-1, -1}, log[2] = {-1, -1}, rv = 0;
 	char program[4096];
 
 	if (icctl_program("icsupervisor", program, sizeof(program)) == -1 ||
 	    pipe2(out, O_CLOEXEC) == -1 || pipe2(log, O_CLOEXEC) == -1)
 		return fault_errno(fault, "icsupervisor");
-	if ((p->pid = fork()) == -1) {
-		p->pid = 0;
-		return fault_errno(fault, "icsupervisor");
-	}
-	if (p->pid == 0)
-		probe_exec(p, program, out[1], log[1]);
+	if (probe_spawn(p, program, out[1], log[1]) == -1)
+		rv = fault_errno(fault, "icsupervisor");
 	close(out[1]);
 	close(log[1]);
 	p->out = out[0];
 	p->log = log[0];
 	(void)fcntl(p->log, F_SETFL, O_NONBLOCK);
-	return 0;
+	return rv;
 }
 
-/* Set the fault to the last line that icsupervisor wrote for a person. */
+/* Find the last line that the server wrote to its stderr. Returns false if
+ * none. */
+static bool
+probe_said(const struct probe *p, const char *name, char said[PROBE_SAID])
+{
+	char path[128], line[2600], begin[128], *at;
+	FILE *f;
+
+	said[0] = '\0';
+	snprintf(path, sizeof(path), "%s/session/session.log", p->dir);
+	snprintf(begin, sizeof(begin), " mcp-backd %.64s: stderr: ", name);
+	if ((f = fopen(path, "re")) == NULL)
+		return false;
+	while (fgets(line, sizeof(line), f) != NULL) {
+		line[strcspn(line, "\n")] = '\0';
+		if ((at = strstr(line, begin)) != NULL)
+			strlcpy(said, at + strlen(begin), PROBE_SAID);
+	}
+	fclose(f);
+	return said[0] != '\0';
+}
+
+/*
+ * Call files of the temporary session by their names alone: they are removed
+ * when the message is read.
+ */
+static void
+probe_names(const struct probe *p, struct fault *fault)
+{
+	size_t n = strlen(p->dir), cut;
+	char *at;
+
+	while (n != 0 && (at = strstr(fault->text, p->dir)) != NULL) {
+		cut = n + strspn(at + n, "/");
+		if (strncmp(at + cut, "session/", 8) == 0)
+			cut += 8;
+		memmove(at, at + cut, strlen(at + cut) + 1);
+	}
+	if (fault->text[0] == '\0')
+		fault_set(fault, "it could not be started");
+}
+
+/*
+ * Set the fault to the last line that icsupervisor wrote for a person, and the
+ * last one of the server's: the log that has more of them is removed.
+ */
 static int
 probe_why(struct probe *p, const char *name, struct fault *fault)
 {
-	char text[4096], *line = text, *end;
+	static const char log[] = ". What it wrote before: ";
+	char text[4096], said[PROBE_SAID], *line = text, *end;
 	ssize_t n = read(p->log, text, sizeof(text) - 1);
+	bool ended;
 
 	text[n > 0 ? n : 0] = '\0';
 	while ((end = strchr(line, '\n')) != NULL && end[1] != '\0')
@@ -207,106 +302,75 @@ probe_why(struct probe *p, const char *name, struct fault *fault)
 	line[strcspn(line, "\n")] = '\0';
 	if (strncmp(line, "icsupervisor: ", 14) == 0)
 		line += 14;
-	return fault_set(fault, "%s", *line != '\0' ? line : name);
+	if ((ended = (end = strstr(line, log)) != NULL))
+		*end = '\0';
+	if (*line == '\0')
+		return fault_set(fault, "%s offers no tools", name);
+	if (!ended)
+		return fault_set(fault, "%s", line);
+	return fault_set(fault, "%s%s%s%s%s", line,
+	    probe_said(p, name, said) ? ". Its last line: " : "", said,
+	    p->how->bare
+		? ". It was tried without the variables, files and hosts "
+		  "of its entry"
+		: "",
+	    p->how->bare ? ", which a session gives it" : "");
 }
 
-/* Read one line from a descriptor into `b`, which is emptied first. */
-static int
-probe_line(struct probe *p, int fd, struct buf *b)
+/* Returns true if the reply says that the server is ready, or has ended. */
+static bool
+probe_ready(struct json_object *reply, const char *name)
 {
-	struct pollfd pfd = {.fd = fd, .events = POLLIN};
-	const uint8_t *end;
-	size_t len;
-	ssize_t n;
+	struct json_object *list, *o;
+	const char *state;
 
-	buf_reset(b, PROBE_LINE);
-	for (;;) {
-		len = p->have - p->taken;
-		end = memchr(p->in + p->taken, '\n', len);
-		if (end != NULL)
-			len = (size_t)(end - (p->in + p->taken));
-		if (len != 0)
-			buf_add(b, p->in + p->taken, len);
-		if (b->failed)
-			return -1;
-		p->taken += len + (end != NULL);
-		if (end != NULL)
-			return 0;
-		if (poll(&pfd, 1, probe_left(p)) != 1 ||
-		    (n = read(fd, p->in, sizeof(p->in))) <= 0)
-			return -1;
-		p->have = (size_t)n;
-		p->taken = 0;
+	if (!json_object_object_get_ex(reply, "servers", &list))
+		return false;
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		o = json_object_array_get_idx(list, i);
+		state = icctl_text(o, "state");
+		if (strcmp(icctl_text(o, "name"), name) == 0)
+			return strcmp(state, "ready") == 0 ||
+			       strcmp(state, "gone") == 0;
 	}
+	return false;
 }
 
-static int
-probe_connect(struct probe *p, struct fault *fault)
-{
-	struct sockaddr_un sun = {.sun_family = AF_UNIX};
-
-	snprintf(sun.sun_path, sizeof(sun.sun_path),
-	    "%s/session/sockets/proxy.sock", p->dir);
-	p->have = p->taken = 0;
-	p->sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (p->sock == -1 ||
-	    connect(p->sock, (struct sockaddr *)&sun, sizeof(sun)) == -1)
-		return fault_errno(fault, "%s", sun.sun_path);
-	return 0;
-}
-
-/* Speak MCP as an agent does, and return the list of tools. */
-static struct json_object *
-probe_tools(struct probe *p, const char *name, struct fault *fault)
-{
-	static const char hello[] =
-	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\","
-	    "\"params\":{\"protocolVersion\":\"2025-06-18\","
-	    "\"capabilities\":{},\"clientInfo\":{\"name\":\"icctl\","
-	    "\"version\":\"1\"}}}\n{\"jsonrpc\":\"2.0\",\"method\":"
-	    "\"notifications/initialized\"}\n{\"jsonrpc\":\"2.0\",\"id\":2,"
-	    "\"method\":\"tools/list\"}\n";
-	struct json_object *reply = NULL, *id, *result, *tools = NULL;
-	struct buf b;
-
-	buf_init(&b, PROBE_LINE);
-	if (send(p->sock, hello, sizeof(hello) - 1, MSG_NOSIGNAL) == -1)
-		goto out;
-	while (tools == NULL && probe_line(p, p->sock, &b) == 0) {
-		json_object_put(reply);
-		reply = jsonfile_parse("tools/list", buf_span(&b), fault);
-		if (reply == NULL)
-			goto out;
-		if (json_object_object_get_ex(reply, "id", &id) &&
-		    json_object_get_int(id) == 2 &&
-		    json_object_object_get_ex(reply, "result", &result) &&
-		    json_object_object_get_ex(result, "tools", &tools))
-			json_object_get(tools);
-	}
-out:
-	if (tools == NULL)
-		fault_set(fault, "%s did not list its tools in %d s", name,
-		    PROBE_MS / 1000);
-	json_object_put(reply);
-	buf_free(&b);
-	return tools;
-}
-
-/* End the session, which has its own limit for that; it is killed after ours.
+/*
+ * Ask the session what it knows of the server, and which definitions the agent
+ * does not get as they are. It knows them once the server is ready, which it
+ * hears by another way than we hear the list.
  */
 static void
-probe_stop(pid_t pid)
+probe_status(const struct probe *p, const char *name, struct mcp_probed *out)
 {
-	struct pollfd pfd = {.events = POLLIN};
+	struct json_object *reply, *list;
+	char dir[96];
+	bool ready;
 
-	kill(pid, SIGTERM);
-	pfd.fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (pfd.fd == -1 || poll(&pfd, 1, PROBE_STOP_MS) != 1)
-		kill(pid, SIGKILL);
-	if (pfd.fd != -1)
-		close(pfd.fd);
-	while (waitpid(pid, NULL, 0) == -1 && errno == EINTR)
-		continue;
+	snprintf(dir, sizeof(dir), "%s/session", p->dir);
+	do {
+		if ((reply = icctl_ask_dir(dir, "status")) == NULL)
+			return;
+		ready = probe_ready(reply, name);
+		if (ready) {
+			out->noted =
+			    json_object_get(get_member(reply, "definitions"));
+			out->quarantined =
+			    json_object_get(get_member(reply, "quarantined"));
+			list = get_typed(reply, "servers", json_type_array);
+			for (size_t i = 0; i < json_object_array_length(list);
+			     i++)
+				if (strcmp(icctl_text(json_object_array_get_idx(
+							  list, i),
+					       "name"),
+					name) == 0)
+					out->server = json_object_get(
+					    json_object_array_get_idx(list, i));
+		}
+		json_object_put(reply);
+	} while (
+	    !ready && poll(NULL, 0, PROBE_AGAIN_MS) == 0 && probe_left(p) > 0);
 }
 
 static void
@@ -314,42 +378,97 @@ probe_end(struct probe *p)
 {
 	if (p->sock != -1)
 		close(p->sock);
-	if (p->pid != 0)
-		probe_stop(p->pid);
+	spawn_stop(&p->sup, PROBE_STOP_MS);
 	if (p->out != -1)
 		close(p->out);
 	if (p->log != -1)
 		close(p->log);
+	if (p->config[0] != '\0')
+		(void)unlink(p->config);
 	if (p->dir[0] != '\0')
 		(void)tree_remove(p->dir);
 }
 
-struct json_object *
-mcp_probe(
-    const char *name, struct json_object *entry, bool bare, struct fault *fault)
+/* Start the session and talk to it. Returns 0, or -1 with the fault set. */
+static int
+probe_run(struct probe *p, const char *name, struct json_object *entry,
+    struct mcp_probed *out, struct fault *fault)
 {
-	struct probe p = {.out = -1, .log = -1, .sock = -1};
-	struct json_object *copy = probe_entry(entry, bare), *tools = NULL;
 	struct buf ready;
+	int rv = -1;
 
-	clock_gettime(CLOCK_MONOTONIC, &p.began);
+	if (probe_files(p, name, entry, fault) == -1 ||
+	    probe_start(p, fault) == -1)
+		return -1;
 	buf_init(&ready, 65536);
-	if (copy == NULL) {
-		fault_set(fault, "%s: out of memory", name);
-	} else if (probe_files(&p, name, copy, fault) == 0 &&
-		   probe_start(&p, fault) == 0) {
-		if (probe_line(&p, p.out, &ready) == -1)
-			probe_why(&p, name, fault);
-		else if (probe_connect(&p, fault) == 0)
-			tools = probe_tools(&p, name, fault);
-		if (tools != NULL && json_object_array_length(tools) == 0) {
-			json_object_put(tools);
-			tools = NULL;
-			probe_why(&p, name, fault);
-		}
-	}
-	probe_end(&p);
+	if (probe_line(p, p->out, &ready) == -1)
+		probe_why(p, name, fault);
+	else if (probe_connect(p, fault) == 0 &&
+		 (out->tools = probe_tools(p, name, fault)) != NULL)
+		rv = 0;
 	buf_free(&ready);
+	if (rv == -1)
+		return -1;
+	out->ms = PROBE_MS - probe_left(p);
+	probe_status(p, name, out);
+	if (json_object_array_length(out->tools) == 0 &&
+	    json_object_array_length(out->quarantined) == 0 &&
+	    *icctl_text(out->server, "offers") == '\0') {
+		probe_why(p, name, fault);
+		return -1;
+	}
+	if (p->how->call == NULL)
+		return 0;
+	out->answer = probe_tool(p, name, fault);
+	return out->answer != NULL ? 0 : -1;
+}
+
+int
+mcp_probe_as(const char *name, struct json_object *entry,
+    const struct mcp_probe_how *how, struct mcp_probed *out,
+    struct fault *fault)
+{
+	struct probe p = {
+	    .sup = SPAWNED_INIT, .out = -1, .log = -1, .sock = -1, .how = how};
+	struct json_object *copy = probe_entry(entry, how->bare);
+	int rv = -1;
+
+	*out = (struct mcp_probed){0};
+	clock_gettime(CLOCK_MONOTONIC, &p.began);
+	if (copy == NULL)
+		fault_set(fault, "%s: out of memory", name);
+	else
+		rv = probe_run(&p, name, copy, out, fault);
+	if (rv == -1)
+		probe_names(&p, fault);
+	probe_end(&p);
 	json_object_put(copy);
+	return rv;
+}
+
+void
+mcp_probed_free(struct mcp_probed *out)
+{
+	json_object_put(out->tools);
+	json_object_put(out->noted);
+	json_object_put(out->quarantined);
+	json_object_put(out->server);
+	json_object_put(out->answer);
+	*out = (struct mcp_probed){0};
+}
+
+struct json_object *
+mcp_probe(const char *name, struct json_object *entry, bool bare,
+    struct json_object **noted, struct fault *fault)
+{
+	const struct mcp_probe_how how = {.bare = bare};
+	struct json_object *tools = NULL;
+	struct mcp_probed out;
+
+	if (mcp_probe_as(name, entry, &how, &out, fault) == 0)
+		tools = json_object_get(out.tools);
+	if (noted != NULL && tools != NULL)
+		*noted = json_object_get(out.noted);
+	mcp_probed_free(&out);
 	return tools;
 }

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "json_put.h"
+#include "base/json_put.h"
 
 #define ROLES_WORDS 12U
 

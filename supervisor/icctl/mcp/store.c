@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/jsonfile.h"
+#include "base/jsonfile.h"
 
 struct json_object *
 store_read(const char *dir, const char *name, struct fault *fault)
@@ -25,6 +25,18 @@ store_read(const char *dir, const char *name, struct fault *fault)
 	root = jsonfile_parse(path, span_of(text, len), fault);
 	freezero(text, len);
 	return root;
+}
+
+struct json_object *
+store_servers(struct json_object *root)
+{
+	struct json_object *all;
+
+	return json_object_object_get_ex(root, "mcpServers", &all) &&
+		       json_object_is_type(all, json_type_object) &&
+		       !json_object_object_get_ex(all, "command", NULL)
+		   ? all
+		   : root;
 }
 
 int

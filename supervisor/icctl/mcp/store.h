@@ -8,7 +8,7 @@
 
 #include <json-c/json.h>
 
-#include "config/fault.h"
+#include "base/fault.h"
 
 /*
  * Returns the object in dir/name, an empty one if there is no such file, or
@@ -16,6 +16,11 @@
  */
 struct json_object *store_read(
     const char *dir, const char *name, struct fault *fault);
+/*
+ * Returns the object with the entries in what mcp-servers.json has: all of it,
+ * or its member mcpServers. It belongs to `root`.
+ */
+struct json_object *store_servers(struct json_object *root);
 /*
  * Replace dir/name, mode 0600. Returns 0, or -1 with the fault set and the old
  * file unchanged.

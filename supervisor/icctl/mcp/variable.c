@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/buf.h"
-#include "config/servers.h"
+#include "files/servers.h"
 
 #define VARIABLE_MAX_TEXT 65536U
 

@@ -24,10 +24,14 @@ answer_may(struct overview *o, bool approve)
 		 strcmp(o->digest, row.hold->digest) != 0 ||
 		 o->since != row.hold->since)
 		overview_say(o, "the call has just changed: look at it again");
-	else if (approve && !o->whole)
+	else if (approve && !o->whole && !o->full)
 		overview_say(o,
-		    "it cannot be approved here: not everything that "
-		    "it touches could be shown");
+		    "parts of it were left out: press f for all of "
+		    "it, or icctl show %s --full",
+		    row.hold->id);
+	else if (approve && !o->whole)
+		overview_say(o, "it cannot be approved here: not everything of "
+				"it could be shown");
 	else if (approve && o->seen < o->nlines)
 		overview_say(o, "there is more of it: press space");
 	else if (now - o->shown < OVERVIEW_LOOK_MS)

@@ -229,7 +229,7 @@ draw_foot(struct overview *o)
 		    sizeof(text));
 	else
 		(void)strlcat(text,
-		    "? help  q quit  n next  h history  "
+		    "? help  q quit  N new  n next  h history  "
 		    "g allowed  / filter  l look",
 		    sizeof(text));
 	put_text(o->height - 1, 0, o->width, text);

@@ -2,6 +2,8 @@
 /* The overview's loop: sessions, keys, a signal, and once a second the time. */
 #include "icctl/overview/overview.h"
 
+#include <sys/stat.h>
+
 #include <err.h>
 #include <errno.h>
 #include <langinfo.h>
@@ -98,6 +100,9 @@ overview_run(struct icctl *ctl)
 	if (o == NULL || loop_init(&o->loop, LIVE_TIMERS + 1) == -1)
 		err(ICCTL_FAILED, "watch");
 	o->ctl = ctl;
+	/* Before the first session there is nothing to watch. */
+	if (ctl->dir[0] == '\0')
+		(void)mkdir(ctl->home, 0700);
 	/* Sets the locale, which curses reads. */
 	o->live =
 	    live_new(&o->loop, ctl->home, ctl->dir[0] != '\0' ? ctl->dir : NULL,

@@ -166,6 +166,8 @@ void draw(struct overview *);
  * back once the user has read what it said.
  */
 void draw_away(struct overview *);
+/* The same for `icctl start` in the current directory, after two questions. */
+void draw_new(struct overview *);
 
 /*
  * layout.c: Divide a screen of that size: the list, the text beside it or below

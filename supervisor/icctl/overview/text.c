@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_put.h"
 #include "icctl/hold/hold_view.h"
 #include "icctl/wrap.h"
-#include "json_put.h"
 
 static const char text_keys[] =
     "Keys\n"
@@ -24,6 +24,7 @@ static const char text_keys[] =
     "  PgUp, PgDn        the same; the mouse wheel scrolls too\n"
     "  a                 approve the call; then the first letter of its id\n"
     "  s                 approve it for the session, in the same way\n"
+    "  N                 start an agent in the current directory\n"
     "  A                 make a rule of the call, after a look at it\n"
     "  d                 deny the call, with a reason that the agent reads\n"
     "  f                 show long texts in full, or cut them again\n"
@@ -133,10 +134,16 @@ put_view(FILE *f, struct overview *o, const struct overview_row *row)
 	if (o->view == VIEW_HELP) {
 		fputs(text_keys, f);
 	} else if (row->session == NULL) {
-		fputs(o->filter[0] != '\0'
-			  ? "No session has this text (/ changes it).\n"
-			  : "No session is running. One that starts appears "
-			    "here.\n\n  icctl start \"your task\"\n",
+		fputs(
+		    o->filter[0] != '\0'
+			? "No session has this text (/ changes it).\n"
+			: "No session is running. One that starts appears "
+			  "here.\n\n  N                        start an agent "
+			  "in "
+			  "this directory\n  icctl start \"your task\"  the "
+			  "same, in a shell\n  icctl setup              choose "
+			  "an agent and a key\n  icctl ls                 "
+			  "sessions that have ended\n",
 		    f);
 	} else if (o->view == VIEW_HISTORY) {
 		fprintf(

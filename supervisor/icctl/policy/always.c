@@ -17,13 +17,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_put.h"
+#include "base/jsonfile.h"
 #include "common/json/json.h"
 #include "common/sha256.h"
-#include "config/jsonfile.h"
-#include "config/policydir.h"
+#include "files/policydir.h"
 #include "icctl/hold/hold_view.h"
 #include "icctl/policy/learn.h"
-#include "json_put.h"
+#include "icctl/words.h"
 
 static struct {
 	struct icctl *ctl;
@@ -189,7 +190,11 @@ always_call(json_object *hold)
 	k->request.tool = span_str(icctl_text(hold, "tool"));
 	k->request.args =
 	    json_read(l->pool, span_str(icctl_text(hold, "arguments")), NULL);
-	if (k->request.args == NULL) {
+	if (json_object_object_get_ex(hold, "resources", &v))
+		k->links = json_read(
+		    l->pool, span_str(json_object_to_json_string(v)), NULL);
+	if (k->request.args == NULL || k->links == NULL ||
+	    policy_named(&k->request, k->links, l->pool, &k->named) == -1) {
 		warnx("%s: its arguments are not known in full",
 		    icctl_text(hold, "id"));
 		return -1;
@@ -373,15 +378,9 @@ icctl_always(struct icctl *ctl, int argc, char **argv)
 	json_object *hold;
 	int status;
 
-	if (argc == 4 && strcmp(argv[1], "--rule") == 0) {
-		always_env.rule = argv[2];
-		argc -= 2;
-		argv += 2;
-	}
-	if (argc != 2 || argv[1][0] == '-') {
-		warnx("usage: icctl always [--rule DIGEST] ID");
-		return ICCTL_USAGE;
-	}
+	if (argc != 2)
+		return words_usage();
+	always_env.rule = words_option("--rule");
 	always_env.ctl = ctl;
 	ctl->waits = argv[1];
 	if ((status = icctl_find(ctl)) != 0)

@@ -23,7 +23,7 @@ is_place(const char *s, size_t n)
 {
 	static const char *const roots[] = {"rules", "servers", "lists",
 	    "listDefinitions", "generatedAt", "constitutionHash", "inputHash",
-	    "skippedServers", "serverName"};
+	    "skippedServers", "serverName", "workspace"};
 
 	for (size_t i = 0; i < nitems(roots); i++) {
 		size_t k = strlen(roots[i]);

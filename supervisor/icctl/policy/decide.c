@@ -16,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auditlog/parts.h"
 #include "common/json/json.h"
+#include "log/parts.h"
 
 #define POOL_MAX ((size_t)64 << 20)
 
@@ -51,7 +51,7 @@ static bool
 was_judged(struct span rule)
 {
 	static const char *const others[] = {"unknown-tool", "server-gone",
-	    "server-starting", "circuit-breaker", "hold-limit",
+	    "server-starting", "circuit-breaker", "hold-limit", "budget",
 	    "invalid-arguments", "git-path-enrichment-failed",
 	    "structural-outside-view"};
 
@@ -72,13 +72,43 @@ take_call(struct value_pool *pool, const struct value *v, struct policy_call *c,
 	if (c->status.p == NULL || c->rule.p == NULL ||
 	    policy_request(v, pool, &c->request) != NULL)
 		return 0;
+	c->counted = 0;
+	c->named = c->request;
+	c->links = value_get(v, "named");
+	if (c->links != NULL && c->links->type != VALUE_ARRAY)
+		c->links = NULL;
+	if (c->links != NULL &&
+	    policy_named(&c->request, c->links, pool, &c->named) == -1)
+		return -1;
 	c->judged = was_judged(c->rule);
 	c->held = value_str(v, "escalationResult");
 	c->granted = value_bool(v, "whitelistApproved", false);
-	c->redacted = value_bool(v, "redacted", false);
+	/* Rules judge no content that is long or masked. */
+	c->redacted = value_bool(v, "redacted", false) &&
+		      !value_bool(v, "judgedWhole", false);
 	/* A person had approved calls like this one for that session. */
 	if (span_starts(value_str(d, "reason"), SPAN("Whitelist-approved")))
 		c->status = SPAN("escalate");
+	return fn(arg, c);
+}
+
+/* Take a line that counts refused calls. */
+static int
+take_counted(
+    const struct value *v, struct policy_call *c, policy_call_fn *fn, void *arg)
+{
+	const struct value *d = value_get(v, "policyDecision");
+	int64_t count;
+
+	if (value_int(value_get(v, "count"), 1, UINT32_MAX, &count) == -1)
+		return 0;
+	*c = (struct policy_call){.file = c->file,
+	    .line = c->line,
+	    .status = value_str(d, "status"),
+	    .rule = value_str(d, "rule"),
+	    .request = {.server = value_str(v, "serverName"),
+		.tool = value_str(v, "toolName")},
+	    .counted = (unsigned)count};
 	return fn(arg, c);
 }
 
@@ -105,6 +135,9 @@ calls_file(const char *path, policy_call_fn *fn, void *arg)
 		    (size_t)32 << 20, NULL);
 		if (v != NULL && span_is(value_str(v, "event"), "call"))
 			r = take_call(pool, v, &c, fn, arg);
+		else if (v != NULL &&
+			 span_is(value_str(v, "event"), "refusedCalls"))
+			r = take_counted(v, &c, fn, arg);
 	}
 	if (r == 0 && ferror(f)) {
 		warn("%s", path);

@@ -17,6 +17,7 @@ struct diff {
 	bool json;
 	struct buf out; /* for --json: changes, then decisions */
 	unsigned changes, calls, differ, left;
+	unsigned counted; /* refused calls that have no record of their own */
 	struct policy_recorded *some; /* NULL: print all */
 	struct policyd *old, *new;
 };
@@ -237,6 +238,10 @@ on_call(void *arg, const struct policy_call *c)
 	char file[600];
 	const char *at;
 
+	if (c->counted != 0) {
+		d->counted += c->counted;
+		return 0;
+	}
 	if (d->some != NULL && d->calls == POLICY_RECORDED_CALLS) {
 		d->some->cut = true;
 		return -1;
@@ -247,8 +252,8 @@ on_call(void *arg, const struct policy_call *c)
 		d->left++;
 		return 0;
 	}
-	if (policy_decide(d->old, &c->request, true, &was) == -1 ||
-	    policy_decide(d->new, &c->request, true, &now) == -1)
+	if (policy_decide(d->old, &c->named, true, &was) == -1 ||
+	    policy_decide(d->new, &c->named, true, &now) == -1)
 		return -1;
 	if (was.status == now.status)
 		return 0;
@@ -312,14 +317,16 @@ compare(struct diff *d, const struct icctl *ctl, struct policy_opts *o,
 	if (d->json) {
 		buf_printf(&d->out,
 		    "],\"calls\":%u,\"differ\":%u,\"notCompared\":%u}\n",
-		    d->calls, d->differ, d->left);
+		    d->calls + d->counted, d->differ, d->left + d->counted);
 		r = policy_flush(&d->out) == -1 ? -1 : r;
 	} else {
 		printf("%u change%s", d->changes, plural(d->changes));
 		if (o->naudit != 0)
-			printf("; %u calls, %u decided differently, %u not "
+			printf("; %u call%s, %u decided differently, %u not "
 			       "compared (not decided by the policy)",
-			    d->calls, d->differ, d->left);
+			    d->calls + d->counted,
+			    plural(d->calls + d->counted), d->differ,
+			    d->left + d->counted);
 		putchar('\n');
 	}
 	free(workspace);

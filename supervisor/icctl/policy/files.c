@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "common/json/json.h"
-#include "config/policydir.h"
+#include "files/policydir.h"
 
 #define FILE_MAX ((size_t)8 << 20)
 #define TREE_POOL ((size_t)256 << 20)

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/jsonfile.h"
 #include "common/json/json.h"
 #include "common/plural.h"
-#include "config/jsonfile.h"
 
 #define POOL_MAX ((size_t)512 << 20)
 
@@ -54,7 +54,10 @@ learn_call(void *arg, const struct policy_call *c)
 	    (v = value_copy(p, v)) == NULL)
 		return -1;
 	k->request.tool = v->text;
-	if ((k->request.args = value_copy(p, c->request.args)) == NULL)
+	if ((k->request.args = value_copy(p, c->request.args)) == NULL ||
+	    (c->links != NULL &&
+		(k->links = value_copy(p, c->links)) == NULL) ||
+	    policy_named(&k->request, k->links, p, &k->named) == -1)
 		return -1;
 	l->ncalls++;
 	return 0;
@@ -124,7 +127,7 @@ judge(struct learn *l, struct policyd *pd)
 
 	for (size_t i = 0; i < l->ncalls; i++) {
 		c = &l->calls[i];
-		if (policy_decide(pd, &c->request, true, &d) == -1)
+		if (policy_decide(pd, &c->named, true, &d) == -1)
 			return -1;
 		if (!c->approved && d.status == PROTO_ALLOW &&
 		    (r = find_rule(l, d.rule)) != NULL && !r->dropped) {

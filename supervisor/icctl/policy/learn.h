@@ -12,6 +12,8 @@
 /* A call that was held, copied from its log. */
 struct learn_call {
 	struct policy_request request;
+	struct policy_request named; /* with paths as the agent named them */
+	const struct value *links;   /* how links led to paths; or NULL */
 	const char *file;
 	size_t line;
 	bool approved;

@@ -284,5 +284,6 @@ policy_lint(struct lint *l)
 			lint_shadow(l, i, place);
 		policy_lint_wide(l, i);
 		policy_lint_void(l, i);
+		policy_lint_links(l, i);
 	}
 }

@@ -3,6 +3,8 @@
 #ifndef ICCTL_POLICY_LINT_H
 #define ICCTL_POLICY_LINT_H
 
+#include <limits.h>
+
 #include "icctl/policy/policy.h"
 #include "policyd/engine/annot.h"
 #include "policyd/engine/lists.h"
@@ -44,6 +46,13 @@ void policy_lint_running(struct lint *, const char *home);
 void policy_lint_wide(struct lint *, size_t index);
 /* void.c: Check whether a rule's paths protect or grant nothing. */
 void policy_lint_void(struct lint *, size_t index);
+/*
+ * Write a rule's directory as a path of this machine. Returns 0, or -1 if it
+ * has none.
+ */
+int policy_host_path(struct span within, char dst[PATH_MAX]);
+/* links.c: Find links that lead out of a directory that a rule withholds. */
+void policy_lint_links(struct lint *, size_t index);
 /* Check IRONCURTAIN_HOME as a session would. */
 void policy_lint_home(struct lint *, const char *home);
 /* rule_roles.c */

@@ -11,6 +11,7 @@
 
 #include "common/near.h"
 #include "icctl/policy/compile/command.h"
+#include "icctl/words.h"
 
 /* clang-format off */
 static const struct tool {
@@ -27,6 +28,14 @@ static const struct tool {
 /* clang-format on */
 #define NTOOLS nitems(tools)
 
+#define OPTIONS_SAY                                                            \
+	"--policy FILE --annotations FILE --lists FILE --sandbox DIR\n"        \
+	"  --protect PATH --allow-domains SERVER=HOST[,HOST...] --trust "      \
+	"SERVER\n"                                                             \
+	"  --audit FILE (diff) --into FILE (learn), NAME (propose) --json\n"   \
+	"Without --policy: the files that a session would use. See "           \
+	"icctl(1).\n"
+
 static void
 usage(FILE *to)
 {
@@ -36,13 +45,16 @@ usage(FILE *to)
 		    tools[i].help);
 	fputs("\nfrom English (icctl policy COMMAND --help):\n", to);
 	compile_usage(to);
-	fputs("\noptions of the first ones: --policy FILE --annotations FILE --lists FILE "
-	      "--sandbox DIR\n  --protect PATH --allow-domains "
-	      "SERVER=HOST[,HOST...] --trust SERVER\n  --audit FILE (diff) "
-	      "--into FILE (learn), NAME (propose) "
-	      "--json\nWithout --policy: the files that a session would "
-	      "use. See icctl(1).\n",
-	    to);
+	fputs("\noptions of the first ones: " OPTIONS_SAY, to);
+}
+
+static void
+usage_tool(const struct tool *t)
+{
+	printf(
+	    "usage: icctl policy %s [OPTIONS]%s%s\n\n%s\n\noptions of all of "
+	    "these tools: " OPTIONS_SAY,
+	    t->name, t->args[0] != '\0' ? " " : "", t->args, t->help);
 }
 
 /* The option's value replaces `*one`, or is appended to `list`. */
@@ -54,25 +66,20 @@ struct option_row {
 };
 
 static int
-take(const struct option_row *o, const char *value)
+take(const struct option_row *o)
 {
-	if (value == NULL) {
-		warnx("%s needs a value", o->name);
+	const char *values[POLICY_MAX_LIST];
+	size_t n = words_list(o->name, values, nitems(values));
+
+	if (n > (o->one != NULL ? 1 : POLICY_MAX_LIST)) {
+		warnx("%s is given %s", o->name,
+		    o->one != NULL ? "twice" : "too often");
 		return -1;
 	}
-	if (o->one != NULL) {
-		if (*o->one != NULL) {
-			warnx("%s is given twice", o->name);
-			return -1;
-		}
-		*o->one = value;
-		return 0;
-	}
-	if (*o->n == POLICY_MAX_LIST) {
-		warnx("%s is given too often", o->name);
-		return -1;
-	}
-	o->list[(*o->n)++] = value;
+	if (o->one != NULL && n == 1)
+		*o->one = values[0];
+	for (size_t i = 0; o->list != NULL && i < n; i++)
+		o->list[(*o->n)++] = values[i];
 	return 0;
 }
 
@@ -83,39 +90,16 @@ take_options(struct policy_opts *p, int argc, char **argv)
 #define POLICY_OPTION(name, value, one, list, n) {"--" name, one, list, n},
 #include "icctl/command_rows.h"
 	};
-	const size_t n = nitems(rows);
-	const char *names[nitems(rows) + 1];
-	char hint[NEAR_HINT];
-	bool options = true;
-	size_t k;
 
-	for (int i = 0; i < argc; i++) {
-		if (options && strcmp(argv[i], "--") == 0) {
-			options = false;
-			continue;
-		}
-		if (!options || strncmp(argv[i], "--", 2) != 0) {
-			if (p->nargs == POLICY_MAX_LIST) {
-				warnx("too many arguments");
-				return -1;
-			}
-			p->args[p->nargs++] = argv[i];
-			continue;
-		}
-		for (k = 0; k < n && strcmp(argv[i], rows[k].name) != 0; k++)
-			continue;
-		if (k == n) {
-			for (k = 0; k < n; k++)
-				names[k] = rows[k].name;
-			names[n] = NULL;
-			warnx("no such option: %s%s", argv[i],
-			    near_hint(argv[i], names, hint));
+	for (size_t i = 0; i < nitems(rows); i++)
+		if (take(&rows[i]) == -1)
 			return -1;
-		}
-		/* `argv` ends with NULL. */
-		if (take(&rows[k], argv[++i]) == -1)
-			return -1;
+	if (argc > (int)POLICY_MAX_LIST + 1) {
+		warnx("too many arguments");
+		return -1;
 	}
+	for (int i = 1; i < argc; i++)
+		p->args[p->nargs++] = argv[i];
 	return 0;
 }
 
@@ -133,31 +117,49 @@ unknown_tool(const char *name)
 	return ICCTL_USAGE;
 }
 
+/* clang-format off */
+static const char tool_options[] = ""
+#define POLICY_OPTION(name, value, one, list, n) "[--" name " " value "] "
+#include "icctl/command_rows.h"
+	;
+/* clang-format on */
+
 int
 icctl_policy(struct icctl *ctl, int argc, char **argv)
 {
 	static struct policy_opts opts;
+	static char name[64];
 	const struct tool *t;
-	int status;
+	int status, at;
 
-	if (argc < 2) {
-		usage(stderr);
+	if ((at = words_leading(ctl, "policy", tool_options, argc, argv)) == -1)
 		return ICCTL_USAGE;
-	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-	    strcmp(argv[1], "help") == 0) {
+	if (words_help() || (at < argc && strcmp(argv[at], "help") == 0)) {
 		usage(stdout);
 		return ICCTL_OK;
 	}
-	if (compile_command(ctl, argc - 1, argv + 1, &status))
+	if (at == argc) {
+		usage(stderr);
+		return ICCTL_USAGE;
+	}
+	argc -= at;
+	argv += at;
+	if (compile_command(ctl, argc, argv, &status))
 		return status;
 	for (t = tools; t < tools + NTOOLS; t++) {
-		if (strcmp(argv[1], t->name) == 0)
+		if (strcmp(argv[0], t->name) == 0)
 			break;
 	}
 	if (t == tools + NTOOLS)
-		return unknown_tool(argv[1]);
-	if (take_options(&opts, argc - 2, argv + 2) == -1)
+		return unknown_tool(argv[0]);
+	snprintf(name, sizeof(name), "policy %s", t->name);
+	if ((argc = words_read(ctl, name, tool_options, argc, argv)) == -1)
+		return ICCTL_USAGE;
+	if (words_help()) {
+		usage_tool(t);
+		return ICCTL_OK;
+	}
+	if (take_options(&opts, argc, argv) == -1)
 		return ICCTL_USAGE;
 	if (opts.nargs < t->min || opts.nargs > t->max) {
 		warnx("usage: icctl policy %s [OPTIONS] %s", t->name, t->args);

@@ -6,10 +6,10 @@
 #ifndef ICCTL_POLICY_H
 #define ICCTL_POLICY_H
 
+#include "base/fault.h"
 #include "common/buf.h"
 #include "common/ipc/proto.h"
 #include "common/json/value.h"
-#include "config/fault.h"
 #include "icctl/icctl.h"
 
 #define POLICY_MAX_LIST 256U /* for each option that may be repeated */
@@ -146,11 +146,19 @@ struct policy_call {
 	const char *file;
 	size_t line;
 	struct policy_request request;
+	struct policy_request named; /* with the names of paths to which
+					links led */
+	const struct value *links;   /* those names; NULL: there are none */
 	struct span status, rule; /* as recorded */
 	struct span held; /* escalationResult; p == NULL: it was not held */
 	bool granted;     /* by an approval for the session */
-	bool redacted;    /* the arguments in the log are not complete */
+	bool redacted;    /* the log does not have all that rules judge */
 	bool judged;      /* by the policy, not by the session's state */
+	/*
+	 * Not 0: so many refused calls that the log only counts. They have no
+	 * arguments (request.args is NULL) and are not judged.
+	 */
+	unsigned counted;
 };
 /* Print a call, or add it or a decision to JSON. */
 void policy_print_call(const struct policy_call *);
@@ -161,6 +169,13 @@ void policy_put_decided(
 /* Parse a request. Returns NULL, or the reason why it is malformed. */
 const char *policy_request(
     const struct value *, struct value_pool *, struct policy_request *);
+/*
+ * Copy the request, with the paths in it as the agent named them: `names` is an
+ * array of {"argument","named","value"}, or NULL. Returns 0, or -1 if memory ran
+ * out.
+ */
+int policy_named(const struct policy_request *, const struct value *names,
+    struct value_pool *, struct policy_request *out);
 const char *policy_status(unsigned status);
 /* Returns true if the decision is `expected`, which may be "not-allow", too. */
 bool policy_expects(struct span expected, unsigned status);

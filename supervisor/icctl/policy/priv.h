@@ -5,9 +5,9 @@
 
 #include <limits.h>
 
+#include "base/spawn.h"
 #include "common/ipc/chan.h"
 #include "icctl/policy/policy.h"
-#include "spawn.h"
 
 struct policyd {
 	struct loop loop;

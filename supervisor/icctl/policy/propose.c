@@ -112,6 +112,32 @@ is_directory(struct span path)
 		   S_ISDIR(st.st_mode));
 }
 
+/*
+ * Add if.paths.links: the links through which the path was named in this call.
+ * Through any other link it may be what a rule asks about or denies.
+ */
+static void
+put_links(struct buf *cond, const struct learn_call *c, struct span path)
+{
+	const struct value *v, *links;
+	const char *sep = "";
+
+	buf_adds(cond, ",\"links\":[");
+	for (v = c->links == NULL ? NULL : c->links->child; v != NULL;
+	     v = v->next) {
+		links = value_get(v, "links");
+		if (links == NULL || links->type != VALUE_ARRAY ||
+		    !span_eq(value_str(v, "value"), path))
+			continue;
+		for (links = links->child; links != NULL; links = links->next) {
+			buf_adds(cond, sep);
+			(void)json_write_string(cond, links->text);
+			sep = ",";
+		}
+	}
+	buf_addc(cond, ']');
+}
+
 static const char *
 propose_path(
     struct learn *l, struct learn_call *c, enum arg_role role, struct span path)
@@ -130,6 +156,7 @@ propose_path(
 	buf_printf(&cond,
 	    "\"paths\":{\"roles\":[\"%s\"],\"within\":", arg_role_name(role));
 	(void)json_write_string(&cond, path);
+	put_links(&cond, c, path);
 	buf_addc(&cond, '}');
 	add_rule(l, c, &cond);
 	buf_free(&cond);

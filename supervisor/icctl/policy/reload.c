@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "json_put.h"
+#include "base/json_put.h"
 
 /*
  * Make the path absolute, because the session has another working directory.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * `icctl policy replay`: decides recorded calls again. Calls that the policy
- * did not decide then (unknown tool, too many calls) are counted and skipped.
+ * did not decide then (unknown tool, too many calls), or that the log only
+ * counts, are counted and skipped.
  */
 #include "icctl/policy/policy.h"
 
@@ -10,11 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/plural.h"
+
 struct replay {
 	bool json;
 	struct policyd *pd;
 	struct buf out;
 	unsigned calls, differ, left;
+	unsigned counted; /* those in `left` that have no record of their own */
 };
 
 static int
@@ -23,12 +27,13 @@ on_call(void *arg, const struct policy_call *c)
 	struct replay *r = arg;
 	struct policy_decided now;
 
-	r->calls++;
+	r->calls += c->counted != 0 ? c->counted : 1;
 	if (!c->judged) {
-		r->left++;
+		r->left += c->counted != 0 ? c->counted : 1;
+		r->counted += c->counted;
 		return 0;
 	}
-	if (policy_decide(r->pd, &c->request, true, &now) == -1)
+	if (policy_decide(r->pd, &c->named, true, &now) == -1)
 		return -1;
 	if (span_is(c->status, policy_status(now.status)))
 		return 0;
@@ -61,9 +66,13 @@ summary(struct replay *r, bool broken)
 	struct buf all;
 
 	if (!r->json) {
-		printf("%u calls, %u decided differently, %u not compared (not "
-		       "decided by the policy)\n",
-		    r->calls, r->differ, r->left);
+		printf(
+		    "%u call%s, %u decided differently, %u not compared (not "
+		    "decided by the policy",
+		    r->calls, plural(r->calls), r->differ, r->left);
+		if (r->counted != 0)
+			printf(", or only counted in the log: %u", r->counted);
+		puts(")");
 	} else {
 		buf_init(&all, (size_t)512 << 20);
 		buf_printf(&all,

@@ -9,9 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "common/hidden.h"
 #include "common/json/json.h"
+#include "common/json/text.h"
 #include "common/log.h"
 
 static const char *
@@ -45,6 +46,42 @@ policy_request(
 		return "out of memory";
 	return out->args->type == VALUE_OBJECT ? NULL
 					       : "arguments must be an object";
+}
+
+/* Replace each string below `v` that is `value`. */
+static void
+put_name(struct value *v, struct span value, struct span named)
+{
+	if (v->type == VALUE_STRING && span_eq(v->text, value))
+		v->text = named;
+	for (struct value *c = v->child; c != NULL; c = c->next)
+		put_name(c, value, named);
+}
+
+int
+policy_named(const struct policy_request *r, const struct value *names,
+    struct value_pool *pool, struct policy_request *out)
+{
+	struct value *args = value_copy(pool, r->args), *a;
+	struct span argument, value, named;
+
+	if (args == NULL)
+		return -1;
+	*out = *r;
+	out->args = args;
+	for (const struct value *v = names == NULL ? NULL : names->child;
+	     v != NULL; v = v->next) {
+		argument = value_str(v, "argument");
+		value = value_str(v, "value");
+		named = value_str(v, "named");
+		if (argument.p == NULL || value.p == NULL || named.p == NULL)
+			continue;
+		/* The tree is this function's own copy. */
+		a = (struct value *)(uintptr_t)value_getspan(args, argument);
+		if (a != NULL)
+			put_name(a, value, named);
+	}
+	return 0;
 }
 
 const char *
@@ -104,52 +141,14 @@ policy_flush(struct buf *out)
 		warnx("output is too large");
 		return -1;
 	}
-	if (span_write(STDOUT_FILENO, buf_span(out)) == -1) {
+	if ((out->len != 0 &&
+		fwrite(buf_span(out).p, out->len, 1, stdout) != 1) ||
+	    fflush(stdout) == EOF) {
 		warn("standard output");
 		return -1;
 	}
 	buf_drain(out, out->len);
 	return 0;
-}
-
-/*
- * Returns true for characters that a terminal acts on, or that are invisible.
- */
-static bool
-unseen(uint32_t c)
-{
-	static const struct {
-		uint32_t from, to;
-	} table[] = {{0x7f, 0x9f}, {0xad, 0xad}, {0x34f, 0x34f}, {0x61c, 0x61c},
-	    {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180f},
-	    {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
-	    {0x3164, 0x3164}, {0xd800, 0xf8ff}, {0xfe00, 0xfe0f},
-	    {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xffff},
-	    {0xe0000, 0x10ffff}};
-
-	for (size_t i = 0; i < nitems(table); i++) {
-		if (c >= table[i].from && c <= table[i].to)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Decode one character of UTF-8 that was validated before. Returns its length.
- */
-static size_t
-decode(const uint8_t *p, size_t left, uint32_t *c)
-{
-	size_t n = p[0] < 0xc0 ? 1 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-
-	if (n > left || n == 1) {
-		*c = p[0];
-		return 1;
-	}
-	*c = p[0] & (0x7fU >> n);
-	for (size_t i = 1; i < n; i++)
-		*c = *c << 6 | (p[i] & 0x3fU);
-	return n;
 }
 
 void
@@ -159,8 +158,12 @@ policy_visible(struct buf *out, struct span json)
 	size_t n;
 
 	for (size_t i = 0; i < json.len; i += n) {
-		n = decode(json.p + i, json.len - i, &c);
-		if (!unseen(c)) {
+		n = text_utf8_len(json.p + i, json.p + json.len);
+		if (n == 0)
+			n = 1;
+		c = text_utf8_code(json.p + i, n);
+		/* Line ends stay: the JSON is indented. */
+		if (c < 0x20 || !hidden_alone(c)) {
 			buf_add(out, json.p + i, n);
 		} else if (c < 0x10000) {
 			buf_printf(out, "\\u%04x", c);

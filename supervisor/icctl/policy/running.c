@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auditlog/parts.h"
 #include "common/json/json.h"
 #include "common/log.h"
+#include "log/parts.h"
 
 #define POOL_MAX ((size_t)64 << 20)
 
@@ -108,7 +108,8 @@ read_log(struct lint *l, struct value_pool *pool, const char *path)
 		event = value_str(v, "event");
 		if (span_is(event, "serverState"))
 			take_state(l, v);
-		else if (span_is(event, "call"))
+		else if (span_is(event, "call") ||
+			 span_is(event, "refusedCalls"))
 			take_refused(l, v);
 	}
 	if (f != NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Configures a policyd that is only asked, as supervisor/setup.c does for a
+ * Configures a policyd that is only asked, as supervisor/start/setup.c does for a
  * session: settings, protected paths, servers, the workspace in the view of
  * each, files.
  */
@@ -54,6 +54,9 @@ send_settings(struct policyd *p, const struct icctl *ctl,
 	struct msg_SETTINGS set = {.hold_ms = 300000,
 	    .ask = 1,
 	    .redact = 1,
+	    .tool_bytes = PROTO_TOOL_BYTES,
+	    .server_bytes = PROTO_SERVER_BYTES,
+	    .list_bytes = PROTO_LIST_BYTES,
 	    .home = span_str(user_home())};
 
 	policyd_send(p, MSG_SETTINGS, &set, -1);

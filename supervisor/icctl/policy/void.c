@@ -14,15 +14,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "common/log.h"
-#include "config/paths.h"
 
-/*
- * Write the directory as a path of this machine. Returns 0, or -1 if it has
- * none.
- */
-static int
-host_path(struct span within, char dst[PATH_MAX])
+int
+policy_host_path(struct span within, char dst[PATH_MAX])
 {
 	const char *home = getenv("HOME");
 	int n;
@@ -78,8 +74,8 @@ check_place(
 	struct stat st;
 
 	/* The workspace is another directory in each session. */
-	if (in_workspace(r->within) || host_path(r->within, path) == -1 ||
-	    stat(path, &st) == 0)
+	if (in_workspace(r->within) ||
+	    policy_host_path(r->within, path) == -1 || stat(path, &st) == 0)
 		return;
 	log_vis(r->within, within, sizeof(within));
 	if (errno == ENOENT && has_pattern(r->within))

@@ -16,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/topology.h"
 #include "icctl/policy/priv.h"
-#include "topology.h"
 
 #define HELLO_MS 10000
 

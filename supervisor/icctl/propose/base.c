@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/jsonfile.h"
 #include "common/sha256.h"
-#include "config/jsonfile.h"
-#include "config/policydir.h"
+#include "files/policydir.h"
 
 /* The hash of the rules in session.json, in hex; empty if it is unknown. */
 static void

@@ -15,10 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "common/plural.h"
-#include "config/jsonfile.h"
-#include "config/policy_install.h"
-#include "config/policydir.h"
+#include "files/policy_install.h"
+#include "files/policydir.h"
 #include "icctl/policy/learn.h"
 
 struct place {

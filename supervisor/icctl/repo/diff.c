@@ -8,35 +8,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/near.h"
+#include "base/json_put.h"
 #include "common/plural.h"
 #include "common/visible.h"
 #include "icctl/repo/repo.h"
-#include "json_put.h"
+#include "icctl/words.h"
 
 #define DIFF_MAX ((size_t)16 << 20)
 #define NONE span_of("", 0)
+#define STAT_NAME 70U /* columns to which shorter names are filled up */
+#define STAT_PLUS "++++++++++++++++++++++++++++++"
+#define STAT_MINUS "------------------------------"
+#define STAT_BAR ((long long)sizeof(STAT_PLUS) - 1)
 
+struct diff_row {
+	struct span name;
+	bool binary;
+	long long added, deleted; /* lines */
+};
+
+/* Returns how many signs show `n` lines, if the most are `most`. */
 static int
-diff_arguments(bool *stat, const char **session, int argc, char **argv)
+stat_bar(long long n, long long most)
 {
-	static const char *const names[] = {"--stat", NULL};
-	char hint[NEAR_HINT];
-
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--stat") == 0) {
-			*stat = true;
-		} else if (argv[i][0] != '-' && *session == NULL) {
-			*session = argv[i];
-		} else {
-			if (argv[i][0] == '-')
-				warnx("diff %s: no such option%s", argv[i],
-				    near_hint(argv[i], names, hint));
-			warnx("usage: icctl diff [SESSION] [--stat]");
-			return ICCTL_USAGE;
-		}
-	}
-	return 0;
+	if (most <= STAT_BAR)
+		return (int)n;
+	return n == 0 ? 0 : (int)(1 + (n - 1) * (STAT_BAR - 1) / most);
 }
 
 /* Print a text line by line, escaped but for its tabs. */
@@ -60,11 +57,10 @@ diff_print(struct span text)
 
 /* Take "ADDED\tDELETED\tNAME". */
 static bool
-diff_row(struct span item, json_object *list)
+diff_take(struct span item, struct diff_row *r)
 {
-	char added[24], deleted[24], *name;
+	char added[24], deleted[24];
 	const uint8_t *a, *b;
-	json_object *o;
 
 	if ((a = memchr(item.p, '\t', item.len)) == NULL ||
 	    span_copy(span_of(item.p, (size_t)(a - item.p)), added,
@@ -75,18 +71,91 @@ diff_row(struct span item, json_object *list)
 	    span_copy(span_of(item.p, (size_t)(b - item.p)), deleted,
 		sizeof(deleted)) == -1)
 		return false;
-	item = span_of(b + 1, item.len - (size_t)(b + 1 - item.p));
-	if ((name = span_dup(item)) == NULL)
+	r->name = span_of(b + 1, item.len - (size_t)(b + 1 - item.p));
+	/* A binary file has "-". */
+	r->binary = added[0] == '-';
+	r->added = strtoll(added, NULL, 10);
+	r->deleted = strtoll(deleted, NULL, 10);
+	return true;
+}
+
+static bool
+diff_row(struct span item, json_object *list)
+{
+	struct diff_row r;
+	json_object *o;
+	char *name;
+
+	if (!diff_take(item, &r) || (name = span_dup(r.name)) == NULL)
 		return false;
 	o = json_object_new_object();
 	put_str(o, "file", name);
-	/* A binary file has "-". */
-	put_bool(o, "binary", added[0] == '-');
-	put_int(o, "added", strtoll(added, NULL, 10));
-	put_int(o, "deleted", strtoll(deleted, NULL, 10));
+	put_bool(o, "binary", r.binary);
+	put_int(o, "added", r.added);
+	put_int(o, "deleted", r.deleted);
 	json_object_array_add(list, o);
 	free(name);
 	return true;
+}
+
+/* Returns the columns that a name takes when it is printed escaped. */
+static size_t
+diff_columns(struct span name)
+{
+	struct buf shown;
+	size_t n = 0;
+
+	buf_init(&shown, 65536);
+	(void)visible_add(&shown, name, 0);
+	for (size_t i = 0; i < shown.len; i++)
+		n += (shown.p[i] & 0xc0) != 0x80;
+	buf_free(&shown);
+	return n;
+}
+
+/* Print "NAME | LINES +++--" as git does, with names as they are. */
+static void
+diff_stat(struct span text)
+{
+	long long files = 0, added = 0, deleted = 0, most = 1, n;
+	struct span rest = text, item;
+	struct diff_row r;
+	size_t width = 0, c;
+
+	while (repo_next(&rest, &item))
+		if (diff_take(item, &r)) {
+			c = diff_columns(r.name);
+			width = c > width && c <= STAT_NAME ? c : width;
+			n = r.added + r.deleted;
+			most = n > most ? n : most;
+		}
+	while (repo_next(&text, &item)) {
+		if (!diff_take(item, &r))
+			continue;
+		putchar(' ');
+		icctl_put(r.name, r.name.len, false);
+		for (c = diff_columns(r.name); c < width; c++)
+			putchar(' ');
+		n = r.added + r.deleted;
+		if (r.binary)
+			printf(" | Bin\n");
+		else
+			printf(" | %4lld %.*s%.*s\n", n,
+			    stat_bar(r.added, most), STAT_PLUS,
+			    stat_bar(r.deleted, most), STAT_MINUS);
+		files++;
+		added += r.added;
+		deleted += r.deleted;
+	}
+	if (files == 0)
+		return;
+	printf(" %lld file%s changed", files, plural((uint64_t)files));
+	if (added != 0)
+		printf(", %lld insertion%s(+)", added, plural((uint64_t)added));
+	if (deleted != 0)
+		printf(
+		    ", %lld deletion%s(-)", deleted, plural((uint64_t)deleted));
+	putchar('\n');
 }
 
 static void
@@ -139,19 +208,20 @@ diff_session(struct icctl *ctl, const struct repo_work *w, bool stat)
 	struct buf out;
 	int r;
 
-	if (ctl->json) {
+	if (ctl->json || stat) {
 		kind = "--numstat";
 		z = "-z";
-	} else if (stat) {
-		kind = "--stat=100,70";
 	}
 	buf_init(&out, DIFF_MAX);
 	r = REPO_WORK_GIT(w, NONE, &out, &fault, "-c", "diff.noprefix=false",
-	    "-c", "diff.mnemonicPrefix=false", "diff", "--no-color", kind, z,
+	    "-c", "diff.mnemonicPrefix=false", "-c",
+	    "core.quotePath=false", "diff", "--no-color", kind, z,
 	    "--no-renames", "-O/dev/null", "--src-prefix=a/", "--dst-prefix=b/",
 	    "--submodule=short", "--end-of-options", from, w->tree, "--");
 	if (r == 0 && ctl->json)
 		diff_json(ctl, w, buf_span(&out));
+	else if (r == 0 && stat)
+		diff_stat(buf_span(&out));
 	else if (r == 0)
 		diff_print(buf_span(&out));
 	else if (out.failed)
@@ -171,14 +241,12 @@ int
 icctl_diff(struct icctl *ctl, int argc, char **argv)
 {
 	static struct repo_work w;
-	const char *session = NULL;
-	bool stat = false;
 	int status;
 
-	if ((status = diff_arguments(&stat, &session, argc, argv)) != 0)
-		return status;
-	if ((status = repo_enter(ctl, session, &w)) == 0)
-		status = diff_session(ctl, &w, stat);
+	if (argc > 2)
+		return words_usage();
+	if ((status = repo_enter(ctl, argv[1], &w)) == 0)
+		status = diff_session(ctl, &w, words_given("--stat"));
 	repo_leave(&w);
 	return status;
 }

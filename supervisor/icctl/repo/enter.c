@@ -16,8 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "common/loop.h"
-#include "config/paths.h"
+#include "icctl/newest.h"
 #include "resume/record.h"
 
 #define ENTER_EVERY_US 3000000U
@@ -107,41 +108,41 @@ enter_signals(void)
 	(void)sigaction(SIGPIPE, &sa, NULL);
 }
 
-/*
- * If none is named and none runs, choose the newest session that has a clone.
- */
-static void
-enter_newest(struct icctl *ctl)
+/* Returns true if any session may run. */
+static bool
+enter_runs(const struct icctl *ctl)
 {
-	static char newest[PATH_MAX];
-	char dir[PATH_MAX], path[PATH_MAX + 300], last[256] = "";
+	char dir[PATH_MAX];
 	struct dirent *e;
 	bool runs = false;
 	DIR *d;
 
 	snprintf(dir, sizeof(dir), "%.4000s/run", ctl->home);
-	if ((d = opendir(dir)) != NULL) {
-		while ((e = readdir(d)) != NULL)
-			runs = runs || e->d_name[0] != '.';
-		closedir(d);
-	}
-	snprintf(dir, sizeof(dir), "%.4000s/sessions", ctl->home);
-	if (runs || (d = opendir(dir)) == NULL)
-		return;
-	/* Their names begin with the time of their start. */
-	while ((e = readdir(d)) != NULL) {
-		snprintf(path, sizeof(path), "%s/%s/clone.json", dir,
-		    e->d_name);
-		if (e->d_name[0] != '.' && strcmp(e->d_name, last) > 0 &&
-		    access(path, F_OK) == 0)
-			(void)strlcpy(last, e->d_name, sizeof(last));
-	}
+	if ((d = opendir(dir)) == NULL)
+		return false;
+	while ((e = readdir(d)) != NULL)
+		runs = runs || e->d_name[0] != '.';
 	closedir(d);
-	if (last[0] == '\0')
+	return runs;
+}
+
+/*
+ * If none is named, choose the newest session that has a clone of the
+ * repository in which one stands, or, if none runs, the newest one that has a
+ * clone.
+ */
+static void
+enter_newest(struct icctl *ctl)
+{
+	static char newest[PATH_MAX];
+	char id[NEWEST_ID];
+
+	if (!newest_find(ctl, NEWEST_CLONE_HERE, id) &&
+	    (enter_runs(ctl) || !newest_find(ctl, NEWEST_CLONE, id)))
 		return;
-	snprintf(newest, sizeof(newest), "%.3800s/%.255s", dir, last);
+	snprintf(newest, sizeof(newest), "%.3800s/sessions/%s", ctl->home, id);
 	ctl->session = newest;
-	warnx("session %s", last);
+	warnx("session %s", id);
 }
 
 int

@@ -8,41 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_put.h"
 #include "common/log.h"
-#include "common/near.h"
 #include "common/plural.h"
 #include "icctl/repo/repo.h"
-#include "json_put.h"
+#include "icctl/repo/sign.h"
+#include "icctl/words.h"
 
 /* The most branches that an error names. */
 #define PULL_NAMED 20U
-
-static int
-pull_arguments(struct repo_pull *p, const char **session, int argc,
-    char **argv)
-{
-	static const char *const names[] = {"--branch", "--into", NULL};
-	char hint[NEAR_HINT];
-
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--branch") == 0 && i + 1 < argc) {
-			p->branch = argv[++i];
-		} else if (strcmp(argv[i], "--into") == 0 && i + 1 < argc) {
-			p->into = argv[++i];
-		} else if (argv[i][0] != '-' && *session == NULL) {
-			*session = argv[i];
-		} else {
-			if (argv[i][0] == '-')
-				warnx("pull %s: no such option, or it needs a "
-				      "value%s",
-				    argv[i], near_hint(argv[i], names, hint));
-			warnx("usage: icctl pull [SESSION] [--branch B] "
-			      "[--into DIR]");
-			return ICCTL_USAGE;
-		}
-	}
-	return 0;
-}
 
 static void
 pull_json(const struct icctl *ctl, const struct repo_pull *p)
@@ -190,6 +164,10 @@ pull_session(struct icctl *ctl, struct repo_pull *p)
 	}
 	if (w->unsaved && repo_work_commit(w, &fault) == -1)
 		return repo_failed(&fault);
+	if (words_given("--sign") &&
+	    (p->signer = sign_find(ctl, w->env, p->into, words_given("--yes"),
+		 &fault)) == NULL)
+		return repo_failed(&fault);
 	if (repo_pull(p, &fault) == -1) {
 		(void)repo_failed(&fault);
 		if (p->into == w->record.dir && access(p->into, F_OK) == -1)
@@ -210,12 +188,13 @@ icctl_pull(struct icctl *ctl, int argc, char **argv)
 {
 	static struct repo_work w;
 	static struct repo_pull p = {.work = &w};
-	const char *session = NULL;
 	int status;
 
-	if ((status = pull_arguments(&p, &session, argc, argv)) != 0)
-		return status;
-	if ((status = repo_enter(ctl, session, &w)) == 0)
+	if (argc > 2)
+		return words_usage();
+	p.branch = words_option("--branch");
+	p.into = words_option("--into");
+	if ((status = repo_enter(ctl, argv[1], &w)) == 0)
 		status = pull_session(ctl, &p);
 	repo_leave(&w);
 	return status;

@@ -7,17 +7,19 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "icctl/schema/pattern.h"
 
 #define CHECK_DEPTH 64U
 
 enum kind {
-	KIND_ANY,     /* an annotation */
-	KIND_TYPE,    /* a type, or several */
-	KIND_LIST,    /* any values, at least one */
-	KIND_NAMES,   /* strings */
-	KIND_COUNT,   /* a number that is not negative and whole */
+	KIND_ANY,   /* an annotation */
+	KIND_TYPE,  /* a type, or several */
+	KIND_LIST,  /* any values, at least one */
+	KIND_NAMES, /* strings */
+	KIND_COUNT, /* a number that is not negative and whole */
 	KIND_NUMBER,
 	KIND_BOOL,
+	KIND_PATTERN,
 	KIND_SCHEMA,
 	KIND_SCHEMAS, /* a list of them, at least one */
 	KIND_MEMBERS, /* an object of them */
@@ -37,12 +39,13 @@ static const struct {
 	{"deprecated", KIND_ANY}, {"description", KIND_ANY},
 	{"enum", KIND_LIST}, {"examples", KIND_ANY},
 	{"exclusiveMaximum", KIND_NUMBER}, {"exclusiveMinimum", KIND_NUMBER},
+	{"format", KIND_ANY}, /* an annotation, since 2019-09 */
 	{"items", KIND_SCHEMA}, {"maxItems", KIND_COUNT},
 	{"maxLength", KIND_COUNT}, {"maxProperties", KIND_COUNT},
 	{"maximum", KIND_NUMBER}, {"minItems", KIND_COUNT},
 	{"minLength", KIND_COUNT}, {"minProperties", KIND_COUNT},
 	{"minimum", KIND_NUMBER}, {"not", KIND_SCHEMA},
-	{"oneOf", KIND_SCHEMAS}, {"prefixItems", KIND_SCHEMAS},
+	{"oneOf", KIND_SCHEMAS}, {"pattern", KIND_PATTERN}, {"prefixItems", KIND_SCHEMAS},
 	{"properties", KIND_MEMBERS}, {"required", KIND_NAMES},
 	{"title", KIND_ANY}, {"type", KIND_TYPE}, {"uniqueItems", KIND_BOOL},
 };
@@ -69,7 +72,9 @@ schema_path(char path[SCHEMA_PATH], size_t len, struct span name)
 	path[len++] = '/';
 	for (const char *p = vis; *p != '\0' && len < SCHEMA_PATH - 2; p++) {
 		n = snprintf(path + len, SCHEMA_PATH - len, "%s",
-		    *p == '~' ? "~0" : *p == '/' ? "~1" : "");
+		    *p == '~'   ? "~0"
+		    : *p == '/' ? "~1"
+				: "");
 		if (n == 0)
 			path[len++] = *p;
 		else
@@ -173,10 +178,20 @@ check_names(const struct check *c, const struct value *v)
 	return 0;
 }
 
+static int
+check_pattern(const struct check *c, const struct value *v)
+{
+	static struct pattern p;
+
+	if (v->type != VALUE_STRING)
+		return check_fail(c, "must be a string");
+	return pattern_compile(&p, v->text) == -1 ? check_fail(c, p.why) : 0;
+}
+
 /* Check each schema in a list or in an object. */
 static int
-check_each(const struct check *c, const struct value *v, size_t at,
-    unsigned depth)
+check_each(
+    const struct check *c, const struct value *v, size_t at, unsigned depth)
 {
 	char number[24];
 	unsigned i = 0;
@@ -222,6 +237,8 @@ check_keyword(const struct check *c, enum kind kind, const struct value *v,
 		return v->type == VALUE_TRUE || v->type == VALUE_FALSE
 			   ? 0
 			   : check_fail(c, "must be true or false");
+	case KIND_PATTERN:
+		return check_pattern(c, v);
 	case KIND_SCHEMA:
 		return check_schema(c, v, at, depth + 1);
 	case KIND_SCHEMAS:
@@ -240,9 +257,8 @@ check_keyword(const struct check *c, enum kind kind, const struct value *v,
 				 "must be # or #/$defs/NAME of a name that is "
 				 "there");
 	case KIND_DIALECT:
-		return v->type == VALUE_STRING &&
-			       memmem(v->text.p, v->text.len, "2020-12", 7) !=
-				   NULL
+		return v->type == VALUE_STRING && memmem(v->text.p, v->text.len,
+						      "2020-12", 7) != NULL
 			   ? 0
 			   : check_fail(c, "only 2020-12 is known");
 	}
@@ -250,8 +266,8 @@ check_keyword(const struct check *c, enum kind kind, const struct value *v,
 }
 
 static int
-check_schema(const struct check *c, const struct value *s, size_t at,
-    unsigned depth)
+check_schema(
+    const struct check *c, const struct value *s, size_t at, unsigned depth)
 {
 	size_t i, n;
 

@@ -7,13 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "icctl/schema/pattern.h"
+
 #define MATCH_DEPTH 128U
 #define MATCH_STEPS 1000000U
+#define MATCH_PATTERNS 50000000U /* steps of patterns */
 
 struct match {
 	const struct value *root;
 	struct schema_fail *fail;
 	unsigned steps;
+	uint64_t patterns; /* steps that are left */
+	struct pattern *pattern;
+	const struct value *compiled; /* `pattern` is made of it; or NULL */
 	bool over; /* too deep or too long: no schema of a choice fits */
 };
 
@@ -133,6 +139,26 @@ match_number(struct match *m, const struct value *s, const struct value *v)
 	if ((k = value_get(s, "exclusiveMaximum")) != NULL && d >= number(k))
 		return match_fail(m, v, "is not less than exclusiveMaximum");
 	return 0;
+}
+
+static int
+match_pattern(struct match *m, const struct value *s, const struct value *v)
+{
+	const struct value *k = value_get(s, "pattern");
+	int found;
+
+	if (k == NULL || v->type != VALUE_STRING)
+		return 0;
+	if (m->compiled != k && pattern_compile(m->pattern, k->text) == -1)
+		return match_fail(m, v, "cannot be compared with pattern");
+	m->compiled = k;
+	found = pattern_find(m->pattern, v->text, &m->patterns);
+	if (found == -1)
+		m->over = true;
+	return found == 1 ? 0
+			  : match_fail(m, v,
+				found == -1 ? "takes too long to compare"
+					    : "does not match pattern");
 }
 
 static int
@@ -272,13 +298,14 @@ match_value(struct match *m, const struct value *s, const struct value *v,
 			   : match_fail(m, v, "is not allowed here");
 	depth++;
 	ref = value_get(s, "$ref");
-	if (ref != NULL && match_value(m, schema_ref(m->root, ref->text), v,
-			       at, depth) == -1)
+	if (ref != NULL &&
+	    match_value(m, schema_ref(m->root, ref->text), v, at, depth) == -1)
 		return -1;
 	if (match_type(m, s, v) == -1 || match_constants(m, s, v) == -1 ||
 	    match_number(m, s, v) == -1 ||
 	    (v->type == VALUE_STRING && match_count(m, s, v, length(v->text),
 					    "minLength", "maxLength") == -1) ||
+	    match_pattern(m, s, v) == -1 ||
 	    match_array(m, s, v, at, depth) == -1 ||
 	    match_object(m, s, v, at, depth) == -1)
 		return -1;
@@ -289,7 +316,11 @@ int
 schema_match(
     const struct value *schema, const struct value *v, struct schema_fail *fail)
 {
-	struct match m = {.root = schema, .fail = fail};
+	static struct pattern pattern;
+	struct match m = {.root = schema,
+	    .fail = fail,
+	    .patterns = MATCH_PATTERNS,
+	    .pattern = &pattern};
 
 	memset(fail, 0, sizeof(*fail));
 	if (match_value(&m, schema, v, 0, 0) == -1)

@@ -7,10 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_get.h"
 #include "credential/handover.h"
 #include "icctl/screen/launch.h"
 #include "icctl/screen/viewer.h"
-#include "json_get.h"
+#include "icctl/words.h"
 
 #define ATTACH_REPLY 4096U
 
@@ -65,10 +66,8 @@ icctl_attach(struct icctl *ctl, int argc, char **argv)
 	const char *name;
 	int channel, rv;
 
-	if (argc > 2 || (argc == 2 && argv[1][0] == '-')) {
-		warnx("attach takes at most one session (icctl attach --help)");
-		return ICCTL_USAGE;
-	}
+	if (argc > 2)
+		return words_usage();
 	if (argc == 2)
 		ctl->session = argv[1];
 	if ((rv = icctl_find(ctl)) != 0)

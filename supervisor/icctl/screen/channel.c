@@ -106,6 +106,15 @@ on_typist(struct chan *c, const struct msg_TYPIST *m)
 }
 
 static int
+on_stopped(struct chan *c, const struct msg_STOPPED *m)
+{
+	if (!viewer.how.screen)
+		return chan_violation(c, "STOPPED of lines");
+	viewer.agent_stopped();
+	return 0;
+}
+
+static int
 on_input_room(struct chan *c, const struct msg_INPUT_ROOM *m)
 {
 	if (m->bytes > PROTO_TYPED_ROOM - viewer.room)
@@ -127,6 +136,7 @@ static const struct chan_handler channel_handlers[] = {
 	HANDLER(FRAME,		on_frame),
 	HANDLER(BOX_END,	on_box_end),
 	HANDLER(TYPIST,		on_typist),
+	HANDLER(STOPPED,	on_stopped),
 	HANDLER(INPUT_ROOM,		on_input_room),
 };
 /* clang-format on */

@@ -47,7 +47,7 @@ message_text(const struct edit *e, size_t from, unsigned *col, unsigned end)
 		if (c.width == 0 || c.width > end - *col)
 			break;
 		for (i++; i < e->n && term_width(e->c[i]) == 0; i++)
-			if (c.nchars < CELL_MAX_CHARS)
+			if (c.nchars < CELL_MARKED)
 				c.chars[c.nchars++] = e->c[i];
 		paint_cell_at(&draw_env.paint, row, *col, &c);
 		*col += c.width;

@@ -3,7 +3,7 @@
  * News for a person who may be looking elsewhere: the window's title, the bell,
  * and the notifications that terminals show (OSC 9, OSC 777).  All texts are
  * ours; of the agent's only its title is shown, in printable ASCII and behind
- * our own word.  And the panel and our messages, for which the agent's screen
+ * words that no text of ours begins with.  And the panel and our messages, for which the agent's screen
  * makes way while they are shown.
  */
 #include <stdio.h>
@@ -35,7 +35,7 @@ title_again(void)
 		paint_printf(p, "%u pending call%s", draw_env.npending,
 		    plural(draw_env.npending));
 	else
-		paint_text(p, notice_env.title);
+		paint_printf(p, "the agent says: %s", notice_env.title);
 	paint_text(p, "\033\\");
 }
 

@@ -16,6 +16,7 @@
 #define INPUT_CHUNK 32768U
 #define INPUT_ESC_MS 50U
 #define INPUT_BACK_MS 500U
+#define INPUT_STOP_MS 10000U /* for an agent to stop itself at ^Z */
 #define INPUT_ACP_MS 2000U /* for an agent to end after its editor */
 /*
  * The most bytes of keys to read at once: each may become an escape sequence.
@@ -27,6 +28,7 @@ static struct {
 	struct loop_timer timer;
 	bool on, eof, paused;
 	bool answer; /* input after that command is dropped */
+	uint64_t stop; /* loop_now() of a ^Z that was the last key; 0: none */
 	void (*command)(enum keys_command);
 	bool always; /* a file, which epoll cannot watch: always readable */
 } input_env = {.io = LOOP_IO_INIT};
@@ -42,6 +44,7 @@ on_keys(struct span s)
 {
 	struct msg_KEYS m = {.bytes = s};
 
+	input_env.stop = 0;
 	if (draw_messages_end())
 		return;
 	if (input_env.answer || message_keys(s))
@@ -50,6 +53,8 @@ on_keys(struct span s)
 		return;
 	spend(s.len);
 	viewer_send(MSG_KEYS, &m);
+	if (s.p[s.len - 1] == ('z' & 0x1f))
+		input_env.stop = loop_now(&viewer.loop);
 }
 
 static void
@@ -57,6 +62,7 @@ on_paste(struct span s, bool last)
 {
 	struct msg_PASTE m = {.last = last, .bytes = s};
 
+	input_env.stop = 0;
 	if (draw_messages_end())
 		return;
 	if (input_env.answer || message_paste(s))
@@ -228,6 +234,13 @@ input_update(void)
 	       viewer.chan != NULL)
 		if (!input_read())
 			break;
+}
+
+bool
+input_stops(void)
+{
+	return input_env.stop != 0 &&
+	       loop_now(&viewer.loop) - input_env.stop < INPUT_STOP_MS;
 }
 
 void

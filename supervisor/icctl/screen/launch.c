@@ -15,7 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/config.h"
+#include "base/spawn.h"
+#include "files/config.h"
 #include "icctl/icctl.h"
 #include "icctl/screen/viewer.h"
 
@@ -76,45 +77,34 @@ launch_viewer(pid_t supervisor, const struct viewer_how *how, const char *name,
 	return execve("/proc/self/exe", argv, envp);
 }
 
-/*
- * In the child: run icsupervisor in a session of its own, without a terminal.
- */
-static void __attribute__((noreturn))
-launch_child(const char *program, const char **args, int link, int said)
-{
-	char text[VIEWER_HOW_TEXT + 32];
-	int null, fd;
-
-	if (setsid() == -1 ||
-	    (null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1 ||
-	    (fd = fcntl(link, F_DUPFD, LAUNCH_ABOVE)) == -1 ||
-	    dup2(null, STDIN_FILENO) == -1 || dup2(said, STDOUT_FILENO) == -1 ||
-	    dup2(said, STDERR_FILENO) == -1)
-		_exit(71);
-	/* args[2] must begin with the descriptor's number. */
-	snprintf(text, sizeof(text), "%d:%s", fd, args[2]);
-	args[2] = text;
-	execv(program, (char *const *)(uintptr_t)args);
-	warn("%s", program);
-	_exit(71);
-}
+/* The link's descriptor in icsupervisor. */
+#define LAUNCH_LINK 3
 
 int
 launch_session(const char *program, const char **args,
     const struct viewer_how *how, const char *dir)
 {
-	char text[VIEWER_HOW_TEXT];
+	char text[VIEWER_HOW_TEXT], linked[VIEWER_HOW_TEXT + 32];
+	struct spawned sp = SPAWNED_INIT;
+	struct spawn s = {.path = program,
+	    .argv = (char *const *)(uintptr_t)args,
+	    .nfds = LAUNCH_LINK + 1,
+	    .session = true,
+	    .tie = SPAWN_APART};
 	int link[2], said[2];
-	pid_t pid;
 
 	viewer_how_text(how, text);
+	snprintf(linked, sizeof(linked), "%d:%s", LAUNCH_LINK, text);
 	args[1] = "--viewer";
-	args[2] = text;
+	args[2] = linked;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link) == -1 ||
-	    pipe2(said, O_CLOEXEC) == -1 || (pid = fork()) == -1)
+	    pipe2(said, O_CLOEXEC) == -1)
 		return -1;
-	if (pid == 0)
-		launch_child(program, args, link[1], said[1]);
+	s.fds[STDIN_FILENO] = -1;
+	s.fds[STDOUT_FILENO] = s.fds[STDERR_FILENO] = said[1];
+	s.fds[LAUNCH_LINK] = link[1];
+	if (spawn_start(&s, &sp) == -1 || spawn_check(&sp) == -1)
+		return -1;
 	return launch_viewer(
-	    pid, how, strrchr(dir, '/') + 1, dir, link[0], said[0]);
+	    sp.pid, how, strrchr(dir, '/') + 1, dir, link[0], said[0]);
 }

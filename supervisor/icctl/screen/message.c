@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_get.h"
 #include "icctl/icctl.h"
 #include "icctl/screen/viewer.h"
-#include "json_get.h"
 
 #define MESSAGE_REPLY 4096U
 #define MESSAGE_MS 5000U

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/amount.h"
 #include "common/span.h"
 #include "icctl/icctl.h"
 #include "icctl/screen/viewer.h"
@@ -43,7 +44,8 @@ meter_limit(json_object *limits, const char *key, const char *unit,
 		return;
 	*most = 100 * used / max;
 	snprintf(text, METER_TEXT, "%.*f of %.6g %s",
-	    strcmp(unit, "USD") == 0 ? 2 : 0, used, max, unit);
+	    strcmp(unit, "USD") == 0 ? amount_places(used, 2) : 0, used, max,
+	    unit);
 }
 
 static void
@@ -63,7 +65,8 @@ meter_budget(json_object *budget)
 		return;
 	if (json_object_object_get_ex(limits, keys[0][0], &row) &&
 	    number(row, "used") > 0)
-		snprintf(text, sizeof(text), "%.2f USD", number(row, "used"));
+		snprintf(text, sizeof(text), "%.*f USD",
+		    amount_places(number(row, "used"), 2), number(row, "used"));
 	meter_limit(limits, keys[0][0], keys[0][1], &cost, text);
 	if (most <= 0)
 		most = METER_WARNS;

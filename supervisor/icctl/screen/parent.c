@@ -53,12 +53,15 @@ parent_status(int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* The viewer was stopped: stop this job, as the shell expects. */
+/*
+ * The viewer was stopped: stop this job as ^Z does. Without a shell that could
+ * continue it, the kernel drops the signal, and the viewer goes on.
+ */
 static void
 viewer_stopped(void)
 {
 	tty_restore(parent.state);
-	(void)raise(SIGSTOP);
+	(void)kill(0, SIGTSTP);
 	(void)kill(parent.viewer, SIGCONT);
 }
 
@@ -224,7 +227,7 @@ viewer_main(int argc, char **argv)
 	if ((argc != 4 && argc != 5) ||
 	    viewer_how_parse(&parent.how, argv[2]) == -1) {
 		warnx("`viewer` is what `icctl start` and `icctl attach` run");
-		return 2;
+		return ICCTL_USAGE;
 	}
 	/* The program was executed as /proc/self/exe. */
 	(void)prctl(PR_SET_NAME, "icctl", 0, 0, 0);

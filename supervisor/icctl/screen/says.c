@@ -21,6 +21,7 @@
 
 #define SAYS_KEPT 200U
 #define SAYS_LINE 1024U
+#define SAYS_BRIEF_MS 5000U
 
 static struct {
 	int fd;
@@ -32,6 +33,8 @@ static struct {
 	char *kept[SAYS_KEPT];
 	unsigned n, lost;
 	unsigned seen; /* how many of them the person has seen whole */
+	char brief[SAYS_LINE]; /* an answer to a key, or "" */
+	struct loop_timer brief_timer;
 } says_env = {.fd = -1};
 
 static void
@@ -170,6 +173,35 @@ says(const char *fmt, ...)
 }
 
 void
+says_brief_end(void)
+{
+	loop_timer_clear(&viewer.loop, &says_env.brief_timer);
+	if (says_env.brief[0] == '\0')
+		return;
+	says_env.brief[0] = '\0';
+	says_env.news();
+}
+
+static void
+says_brief_due(struct loop_timer *t)
+{
+	says_brief_end();
+}
+
+void
+says_brief(const char *text)
+{
+	if (!viewer.how.screen) {
+		says("%s", text);
+		return;
+	}
+	(void)strlcpy(says_env.brief, text, sizeof(says_env.brief));
+	loop_timer_set(&viewer.loop, &says_env.brief_timer, SAYS_BRIEF_MS,
+	    says_brief_due, NULL);
+	says_env.news();
+}
+
+void
 says_wait(bool on)
 {
 	unsigned n = says_env.n;
@@ -205,6 +237,8 @@ says_kept(unsigned i)
 const char *
 says_latest(void)
 {
+	if (says_env.brief[0] != '\0')
+		return says_env.brief;
 	return says_env.n == says_env.seen ? "" : says_kept(says_env.n - 1);
 }
 

@@ -23,7 +23,7 @@
 #include "icctl/screen/panel.h"
 #include "icctl/screen/waiting.h"
 
-#define VIEWER_TIMERS 8
+#define VIEWER_TIMERS 9
 
 static void __attribute__((noreturn)) viewer_leave(int status)
 {
@@ -62,6 +62,32 @@ viewer_suspend(void)
 	draw_stop();
 	tty_restore(viewer.state);
 	(void)raise(SIGSTOP);
+}
+
+/* The agent may go on: this viewer is back, or does not stop. */
+static void
+viewer_agent_goes_on(void)
+{
+	static const struct msg_CONTINUE m;
+
+	viewer.agent_waits = false;
+	viewer_send(MSG_CONTINUE, &m);
+}
+
+/*
+ * The hook of viewer.h. An agent could otherwise stop this viewer while a person types, and let the
+ * shell have the rest of a line that was meant for the agent.
+ */
+static void
+viewer_agent_stopped(void)
+{
+	if (!viewer.how.screen || viewer.watches || panel_open() ||
+	    !input_stops()) {
+		viewer_agent_goes_on();
+		return;
+	}
+	viewer.agent_waits = true;
+	viewer_suspend();
 }
 
 /* The terminal is gone. */
@@ -126,6 +152,8 @@ viewer_continued(void)
 		viewer_leave(VIEWER_EXIT_LOST);
 	viewer.state->raw = true;
 	draw_start();
+	if (viewer.agent_waits)
+		viewer_agent_goes_on();
 }
 
 static void
@@ -340,6 +368,7 @@ viewer_run(const struct viewer_how *how, struct viewer_state *state,
 	viewer.dir = session->dir;
 	viewer.may = session->may;
 	viewer.wait = viewer_wait;
+	viewer.agent_stopped = viewer_agent_stopped;
 	viewer.lost = viewer_lost;
 	says_open(how->attached ? -1 : VIEWER_FD_SAYS, viewer_news);
 	viewer_open(life);

@@ -15,7 +15,7 @@
 #include "common/ipc/chan.h"
 #include "common/loop.h"
 #include "common/term/cells.h"
-#include "config/answer_key.h"
+#include "files/answer_key.h"
 #include "relay/viewer_how.h"
 
 /* Exit statuses of the viewer process, read by its parent. */
@@ -91,11 +91,14 @@ struct viewer {
 	 */
 	unsigned writing;
 	unsigned later; /* enum viewer_later: put off until then */
+	bool agent_waits; /* stopped until we are back */
 	/*
 	 * Wait until `fd` has one of the events of poll(2), and meanwhile serve
 	 * signals and messages.
 	 */
 	void (*wait)(int fd, short events);
+	/* The agent has stopped itself: do the same if the person typed ^Z. */
+	void (*agent_stopped)(void);
 	/* The person's terminal is gone: leave. */
 	void (*lost)(void) __attribute__((noreturn));
 };
@@ -138,6 +141,12 @@ bool says_reading(void);
 int says_fd(void);
 /* Show a message of this viewer. */
 void says(const char *, ...) __attribute__((format(printf, 1, 2)));
+/*
+ * Answer a key that has no effect now. In the bottom line the answer goes after
+ * some seconds, and as soon as a call waits; it is not kept.
+ */
+void says_brief(const char *text);
+void says_brief_end(void);
 /*
  * Returns the latest message, without the name of the program, or "" once the
  * person has seen it whole.
@@ -276,6 +285,11 @@ bool keys_waiting(void);
 void input_start(void (*command)(enum keys_command));
 /* Nothing is read while the keys are another program's. */
 void input_pause(bool);
+/*
+ * Returns true if ^Z was the last key that went to the agent, some seconds ago
+ * at most: what is typed next is meant for the shell.
+ */
+bool input_stops(void);
 /* termd has more room, or there is a new channel. */
 void input_update(void);
 

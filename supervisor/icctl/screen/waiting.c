@@ -36,6 +36,7 @@ waiting_show(bool ring)
 		snprintf(text, sizeof(text),
 		    "%u PENDING CALL%s: icctl approve %s", n, n == 1 ? "" : "S",
 		    c->id);
+	says_brief_end();
 	draw_pending(n, text, ring);
 }
 
@@ -113,12 +114,13 @@ void
 waiting_answer(void)
 {
 	if (pending_count() == 0) {
-		says("no calls are pending");
+		says_brief("no calls are pending");
 		return;
 	}
 	if (!viewer.may) {
-		says("calls of this session are answered in another terminal: "
-		     "icctl watch");
+		says_brief(
+		    "calls of this session are answered in another terminal: "
+		    "icctl watch");
 		return;
 	}
 	(void)pending_asked();

@@ -6,7 +6,6 @@
 #include "icctl/settings/settings.h"
 
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include <err.h>
 #include <errno.h>
@@ -16,7 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/jsonfile.h"
+#include "base/jsonfile.h"
+#include "base/spawn.h"
 
 #define EDIT_NEW "{\n}\n"
 
@@ -47,22 +47,19 @@ static int
 edit_run(const char *path)
 {
 	const char *editor = getenv("VISUAL");
-	int status = -1;
-	pid_t pid;
+	/* The words of the variable are the person's own. */
+	const char *argv[] = {"sh", "-c", "exec $0 \"$1\"", NULL, path, NULL};
+	const struct spawn s = {.path = "/bin/sh",
+	    .argv = (char *const *)(uintptr_t)argv,
+	    .fds = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO},
+	    .nfds = 3};
 
 	if (editor == NULL || editor[0] == '\0')
 		editor = getenv("EDITOR");
 	if (editor == NULL || editor[0] == '\0')
 		editor = "vi";
-	if ((pid = fork()) == 0) {
-		/* The words of the variable are the person's own. */
-		execl("/bin/sh", "sh", "-c", "exec $0 \"$1\"", editor, path,
-		    (char *)NULL);
-		_exit(127);
-	}
-	while (pid != -1 && waitpid(pid, &status, 0) == -1 && errno == EINTR)
-		;
-	if (pid == -1 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+	argv[3] = editor;
+	if (spawn_run(&s) != 0) {
 		warnx("the editor %s did not end well: nothing is changed",
 		    editor);
 		return -1;

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/config.h"
-#include "config/jsonfile.h"
-#include "config/paths.h"
+#include "base/jsonfile.h"
+#include "base/paths.h"
+#include "files/config.h"
 
 /* Lock the directory, for as long as it is open. */
 static int

@@ -7,18 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/secret.h"
 #include "common/buf.h"
-#include "config/secret.h"
-
-static int
-settings_usage(void)
-{
-	fputs("usage: icctl config [ls]\n       icctl config get KEY\n       "
-	      "icctl config set KEY VALUE\n       icctl config unset KEY\n"
-	      "       icctl config edit\n",
-	    stderr);
-	return ICCTL_USAGE;
-}
+#include "icctl/words.h"
 
 static int
 settings_fault(const struct fault *fault)
@@ -173,6 +164,35 @@ settings_told(const char *key, json_object *old, bool had, json_object *new,
 	puts("\nIt holds for sessions that start from now on.");
 }
 
+/*
+ * Returns what to write for a key that config.json does not have, but that a
+ * person may look for, or NULL.
+ */
+static const char *
+settings_instead(const char *key)
+{
+	static const char *const rows[][2] = {
+	    {"model", "the model belongs to an agent: icctl config set "
+		      "agent.claude-code.model NAME; for one session: icctl "
+		      "start --model NAME"},
+	    {"agent", "the agent is named at each start: icctl start AGENT; "
+		      "agent.NAME.model and other keys describe one"},
+	    {"policy",
+		"a policy is named at each start: icctl start --policy "
+		"NAME; or in a persona: icctl persona new --policy NAME"},
+	    {"provider", "providers are chosen by the keys that you have: "
+			 "icctl login"},
+	    {"apiKey", "a key is in a variable or a file of its own: icctl "
+		       "login"},
+	    {"key",
+		"a key is in a variable or a file of its own: icctl login"}};
+
+	for (size_t i = 0; i < nitems(rows); i++)
+		if (strcasecmp(key, rows[i][0]) == 0)
+			return rows[i][1];
+	return NULL;
+}
+
 static int
 settings_change(const struct icctl *ctl, const char *text, const char *value)
 {
@@ -210,7 +230,10 @@ settings_change(const struct icctl *ctl, const char *text, const char *value)
 	settings_close(&s);
 	if (good)
 		return ICCTL_OK;
-	warnx("%s", fault.text);
+	if (settings_instead(text) != NULL)
+		warnx("config: %s: %s", text, settings_instead(text));
+	else
+		warnx("%s", fault.text);
 	warnx("nothing is changed");
 	return ICCTL_FAILED;
 }
@@ -230,5 +253,5 @@ icctl_config(struct icctl *ctl, int argc, char **argv)
 		return settings_change(ctl, argv[2], NULL);
 	if (strcmp(what, "edit") == 0 && argc == 2)
 		return settings_edit(ctl);
-	return settings_usage();
+	return words_usage();
 }

@@ -10,7 +10,7 @@
 #include <json-c/json.h>
 #include <stdbool.h>
 
-#include "config/fault.h"
+#include "base/fault.h"
 #include "icctl/icctl.h"
 
 #define SETTINGS_DEPTH 16U

@@ -6,8 +6,6 @@
  */
 #include "icctl/settings/setup.h"
 
-#include <sys/wait.h>
-
 #include <err.h>
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/names.h"
+#include "base/names.h"
+#include "base/spawn.h"
 #include "icctl/agent_find.h"
 #include "icctl/policy/policy.h"
 
@@ -134,6 +133,8 @@ setup_questions(struct setup *s)
 	    setup_now(s, "runtime", "bwrap"));
 	if (c == NULL || setup_text(s, "runtime", c->name, "bwrap") == -1)
 		return -1;
+	if (strcmp(c->name, "bwrap") == 0 && setup_tools(s) == -1)
+		return -1;
 	putchar('\n');
 	if (!setup_ask("Shall the desktop tell you when a call waits for you?",
 		"y", answer, sizeof(answer)))
@@ -147,18 +148,15 @@ setup_questions(struct setup *s)
 static void
 setup_doctor(void)
 {
-	char program[] = "icctl", doctor[] = "doctor",
-	     *argv[] = {program, doctor, NULL};
-	pid_t pid;
+	const char *const argv[] = {"icctl", "doctor", NULL};
+	const struct spawn s = {.path = "/proc/self/exe",
+	    .argv = (char *const *)(uintptr_t)argv,
+	    .fds = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO},
+	    .nfds = 3};
 
 	puts("\nicctl doctor now checks this machine:\n");
 	fflush(stdout);
-	if ((pid = fork()) == 0) {
-		execve("/proc/self/exe", argv, environ);
-		_exit(127);
-	}
-	while (pid != -1 && waitpid(pid, NULL, 0) == -1 && errno == EINTR)
-		;
+	(void)spawn_run(&s);
 }
 
 static int
@@ -238,7 +236,7 @@ icctl_setup(struct icctl *ctl, int argc, char **argv)
 	struct fault fault = {""};
 	int rv;
 
-	if ((rv = icctl_no_arguments(argc, argv)) != 0)
+	if ((rv = icctl_no_arguments(argc)) != 0)
 		return rv;
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		warnx("setup asks questions and needs a terminal; icctl config "

@@ -30,6 +30,12 @@ bool setup_ask(const char *question, const char *dflt, char *dst, size_t cap);
 /* Set a key of config.json, and take the value. Returns 0, or -1. */
 int setup_put(struct setup *, const char *key, json_object *value);
 
+/*
+ * setup_tools.c: Ask whether agents see the toolchains in the home, if there
+ * are some. Returns 0, or -1 if the person left.
+ */
+int setup_tools(struct setup *);
+
 /* setup_key.c */
 /* Ask for the provider's key, if none is at hand. Returns 0, or -1. */
 int setup_key(struct setup *);

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_put.h"
 #include "common/plural.h"
-#include "json_put.h"
 
 void
 talk_put_later(json_object *row, bool none)

@@ -17,6 +17,7 @@
 
 #include "common/bridge_frames.h"
 #include "icctl/icctl.h"
+#include "icctl/words.h"
 
 /* Returns a memfd with the text of `fd`, or -1 after it said why. */
 static int
@@ -82,29 +83,16 @@ message_text(const char *text)
 }
 
 int
-message_find(
-    int argc, char **argv, const char **schema, int *status)
+message_find(int argc, char **argv, int *status)
 {
-	const char *file = NULL, *text = NULL;
+	const char *file = words_option("--file"), *text = argv[1];
 	int fd, mfd;
 
 	*status = ICCTL_USAGE;
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--file") == 0 && i + 1 < argc)
-			file = argv[++i];
-		else if (strcmp(argv[i], "--schema") == 0 && i + 1 < argc)
-			*schema = argv[++i];
-		else if (strcmp(argv[i], "--") == 0 && i + 2 == argc)
-			text = argv[++i];
-		else if (text == NULL && argv[i][0] != '-')
-			text = argv[i];
-		else {
-			warnx("%s: one MESSAGE only, in quotes; one that "
-			      "begins with - comes after -- (icctl send "
-			      "--help)",
-			    argv[i]);
-			return -1;
-		}
+	if (argc > 2) {
+		warnx("%s: one MESSAGE only, in quotes (icctl send --help)",
+		    argv[2]);
+		return -1;
 	}
 	if ((file == NULL) == (text == NULL)) {
 		warnx("send needs a MESSAGE, or --file FILE (icctl send "
@@ -148,13 +136,4 @@ message_with(int mfd, const char *more)
 	}
 	free(text);
 	return with;
-}
-
-bool
-message_typed(int argc, char **argv)
-{
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (strcmp(argv[i], "--file") == 0)
-			return false;
-	return true;
 }

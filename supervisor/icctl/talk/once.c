@@ -7,8 +7,6 @@
 #include "icctl/talk/talk.h"
 
 #include <sys/inotify.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include <err.h>
 #include <errno.h>
@@ -146,15 +144,18 @@ once_follow(struct once *o)
 
 /* Returns the exit status. */
 static int
-once_over(const struct icctl *ctl, const struct once *o, int status)
+once_over(const struct icctl *ctl, const struct once *o, struct spawned *sp)
 {
-	int code = WIFEXITED(status) ? WEXITSTATUS(status)
-				     : 128 + WTERMSIG(status);
+	int how = CLD_EXITED, status = 0, code;
+	char text[128];
 
-	if (WIFSIGNALED(status))
-		warnx("icsupervisor was killed by SIG%s: the log of session %s "
-		      "has the reason if there is one",
-		    sigabbrev_np(WTERMSIG(status)),
+	(void)spawn_reap(sp->pidfd, true, &how, &status);
+	close(sp->pidfd);
+	code = spawn_status(how, status);
+	if (how != CLD_EXITED)
+		warnx("icsupervisor %s: the log of session %s has the reason "
+		      "if there is one",
+		    spawn_describe(how, status, text, sizeof(text)),
 		    strrchr(ctl->dir, '/') + 1);
 	if (!o->ended && o->began)
 		return talk_failed(ctl, code, "SESSION_CLOSED",
@@ -166,37 +167,29 @@ int
 talk_once(struct icctl *ctl, const char *program, const char **args)
 {
 	struct once o = {.notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK)};
-	int said[2], status = 0;
-	pid_t self = getpid(), pid;
+	struct spawned sp = SPAWNED_INIT;
+	int said[2];
 
 	args[1] = "--one-turn";
 	args[2] = "--quiet";
 	snprintf(o.path, sizeof(o.path), "%s/events.jsonl", ctl->dir);
 	once_watch(&o, ctl->dir, IN_CREATE);
-	if (pipe2(said, O_CLOEXEC) == -1 || once_catch() == -1 ||
-	    (pid = fork()) == -1) {
+	if (pipe2(said, O_CLOEXEC) == -1 || once_catch() == -1) {
 		warn("start");
 		return ICCTL_FAILED;
 	}
-	if (pid == 0)
-		talk_child(program, args, -1, said[1], self);
-	once_pid = pid;
+	if (talk_spawn(program, args, -1, said[1], SPAWN_ENDED, &sp) == -1)
+		return ICCTL_FAILED;
+	once_pid = sp.pid;
 	close(said[1]);
 	o.said = said[0];
-	o.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (o.pidfd == -1) {
-		warn("start");
-		return ICCTL_FAILED;
-	}
+	o.pidfd = sp.pidfd;
 	once_follow(&o);
 	once_pid = 0;
-	while (waitpid(pid, &status, 0) == -1 && errno == EINTR)
-		;
 	if (o.record != NULL)
 		fclose(o.record);
 	free(o.line);
-	close(o.pidfd);
 	if (o.notify != -1)
 		close(o.notify);
-	return once_over(ctl, &o, status);
+	return once_over(ctl, &o, &sp);
 }

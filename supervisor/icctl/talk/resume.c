@@ -19,14 +19,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auditlog/lock.h"
-#include "auditlog/parts.h"
-#include "common/log.h"
-#include "common/near.h"
-#include "config/here.h"
+#include "base/here.h"
+#include "common/wordlist.h"
 #include "icctl/screen/launch.h"
 #include "icctl/talk/keep.h"
 #include "icctl/unit/unit.h"
+#include "icctl/words.h"
+#include "log/lock.h"
+#include "log/parts.h"
 #include "resume/carry.h"
 #include "resume/record.h"
 #include "resume/start_file.h"
@@ -37,13 +37,11 @@
 static char resume_why[2048];
 
 struct resume {
-	const char *args[RESUME_ARGS + 2 * START_FILE_OPTIONS +
-			 2 * CARRY_GRANTS + 16];
-	size_t n;
+	const char
+	    *list[RESUME_ARGS + 2 * START_FILE_OPTIONS + 2 * CARRY_GRANTS + 16];
+	struct wordlist args;
 	struct start_file file;
 	struct carry old;
-	char **more; /* options for icsupervisor, with their values */
-	int nmore;
 	char **command; /* after "--", or NULL */
 	bool detach, systemd, after_crash, keep_grants;
 	char *kept[CARRY_GRANTS]; /* approvals that the person confirmed */
@@ -52,97 +50,53 @@ struct resume {
 };
 
 /* clang-format off */
-/* Options that start.json does not keep must be said again. */
+const char resume_again[] = ""
+#define START_ONCE_OPTION(name, id, value, help) "[--" name " " value "]"
+#define START_OPTION(name, id, value, help)
+#define START_ONCE_FLAG(name, id, help) "[--" name "]"
+#define START_FLAG(name, id, help)
+#include "files/option_rows.h"
+	;
+
 static const char *const resume_values[] = {
 #define START_ONCE_OPTION(name, id, value, help) "--" name,
 #define START_OPTION(name, id, value, help)
-#include "option_rows.h"
+#include "files/option_rows.h"
 	NULL,
 };
 
 static const char *const resume_flags[] = {
 #define START_ONCE_FLAG(name, id, help) "--" name,
 #define START_FLAG(name, id, help)
-#include "option_rows.h"
+#include "files/option_rows.h"
 	NULL,
 };
 /* clang-format on */
 
-static bool
-resume_listed(const char *arg, const char *const *list)
-{
-	for (; *list != NULL; list++)
-		if (strcmp(arg, *list) == 0)
-			return true;
-	return false;
-}
-
-static int
-resume_unknown(const char *arg)
-{
-	static const char *const own[] = {"--detach", "--systemd",
-	    "--after-crash", "--keep-grants", "--json", "--help", NULL};
-	char shown[256], hint[NEAR_HINT];
-
-	warnx("%s: no such option%s (icctl resume --help)",
-	    log_vis(span_str(arg), shown, sizeof(shown)),
-	    near_hint(arg, own, hint));
-	return -1;
-}
-
-/* Take the option at argv[*i]. Returns 0, or -1 if it was refused. */
-static int
-resume_option(struct resume *r, int argc, char **argv, int *i)
-{
-	const char *name = argv[*i];
-
-	if (strcmp(name, "--detach") == 0)
-		r->detach = true;
-	else if (strcmp(name, "--systemd") == 0)
-		r->detach = r->systemd = true;
-	else if (strcmp(name, "--after-crash") == 0)
-		r->after_crash = true;
-	else if (strcmp(name, "--keep-grants") == 0)
-		r->keep_grants = true;
-	else if (strcmp(name, "--task") != 0 &&
-		 resume_listed(name, resume_values)) {
-		if (*i + 1 == argc) {
-			warnx("%s: needs a value (icctl resume --help)", name);
-			return -1;
-		}
-		r->more[r->nmore++] = argv[*i];
-		r->more[r->nmore++] = argv[++*i];
-	} else if (resume_listed(name, resume_flags)) {
-		r->more[r->nmore++] = argv[*i];
-	} else {
-		return resume_unknown(name);
-	}
-	return 0;
-}
-
 static int
 resume_arguments(struct icctl *ctl, struct resume *r, int argc, char **argv)
 {
-	if (argc > (int)RESUME_ARGS ||
-	    (r->more = calloc((size_t)argc, sizeof(char *))) == NULL) {
-		warnx("more than %u arguments", RESUME_ARGS);
+	int at = words_rest();
+
+	r->systemd = words_given("--systemd");
+	r->detach = r->systemd || words_given("--detach");
+	r->after_crash = words_given("--after-crash");
+	r->keep_grants = words_given("--keep-grants");
+	if (words_given("--task")) {
+		warnx("resume takes no --task: `icctl send` gives a "
+		      "conversation its next one");
 		return -1;
 	}
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--") == 0) {
-			r->command = i + 1 < argc ? argv + i : NULL;
-			break;
-		}
-		if (argv[i][0] == '-') {
-			if (resume_option(r, argc, argv, &i) == -1)
-				return -1;
-		} else if (ctl->session != NULL) {
-			warnx("resume takes one SESSION (icctl resume --help)");
-			return -1;
-		} else {
-			ctl->session = argv[i];
-		}
+	if (at == 0)
+		at = argc;
+	if (at < argc)
+		r->command = argv + at;
+	if (at > 2) {
+		warnx("resume takes one SESSION (icctl resume --help)");
+		return -1;
 	}
+	if (at == 2)
+		ctl->session = argv[1];
 	if (ctl->session == NULL) {
 		warnx("which session? Say its id, or a part of it: icctl ls");
 		return -1;
@@ -208,7 +162,7 @@ resume_read(struct icctl *ctl, struct resume *r, int dirfd)
 			return -1;
 		}
 	}
-	if (carry_load(&r->old, dirfd, ctl->dir, NULL, NULL, &fault) == -1) {
+	if (carry_load(&r->old, NULL, dirfd, ctl->dir, NULL, NULL, &fault) == -1) {
 		resume_say("%s", fault.text);
 		return -1;
 	}
@@ -245,17 +199,45 @@ resume_evidence(const struct icctl *ctl, const struct resume *r)
 static void
 resume_push(struct resume *r, const char *arg)
 {
-	r->args[r->n++] = arg;
+	wordlist_add(&r->args, arg);
 }
 
+/* Push the options that the person said again, and the command. */
 static void
+resume_push_again(struct resume *r)
+{
+	const char *values[RESUME_ARGS];
+	size_t n;
+
+	for (const char *const *o = resume_flags; *o != NULL; o++)
+		if (words_given(*o))
+			resume_push(r, *o);
+	for (const char *const *o = resume_values; *o != NULL; o++) {
+		n = words_list(*o, values, nitems(values));
+		for (size_t i = 0; i < n && i < nitems(values); i++) {
+			resume_push(r, *o);
+			resume_push(r, values[i]);
+		}
+	}
+	if (r->command != NULL)
+		resume_push(r, "--");
+	for (char **c = r->command; c != NULL && *c != NULL; c++)
+		resume_push(r, *c);
+}
+
+/* Compose icsupervisor's command line. Returns 0, or -1 after it said why. */
+static int
 resume_compose(const struct icctl *ctl, struct resume *r)
 {
+	r->args = (struct wordlist)WORDLIST_IN(r->list);
 	resume_push(r, "icsupervisor");
-	r->n += 2; /* set by launch_session() or talk_start() */
+	resume_push(r, ""); /* set by launch_session() or talk_start() */
+	resume_push(r, "");
 	resume_push(r, "--session-dir");
 	resume_push(r, ctl->dir);
 	resume_push(r, "--resume");
+	if (!r->systemd)
+		resume_push(r, "--counted");
 	if (r->after_crash)
 		resume_push(r, "--after-crash");
 	if (r->keep_grants)
@@ -273,11 +255,11 @@ resume_compose(const struct icctl *ctl, struct resume *r)
 		if (r->file.options[i].value != NULL)
 			resume_push(r, r->file.options[i].value);
 	}
-	for (int i = 0; i < r->nmore; i++)
-		resume_push(r, r->more[i]);
-	for (char **c = r->command; c != NULL && *c != NULL; c++)
-		resume_push(r, *c);
-	resume_push(r, NULL);
+	resume_push_again(r);
+	if (wordlist_end(&r->args) != NULL)
+		return 0;
+	warnx("more than %zu arguments", r->args.max - 1);
+	return -1;
 }
 
 int
@@ -311,20 +293,22 @@ icctl_resume(struct icctl *ctl, int argc, char **argv)
 	r.detach = r.detach || r.file.detach || ctl->json;
 	if (!r.keep_grants)
 		r.nkept = keep_options(&r.old, !ctl->json, r.kept);
-	resume_compose(ctl, &r);
+	status = resume_compose(ctl, &r);
 	carry_free(&r.old);
+	if (status == -1)
+		return ICCTL_USAGE;
 	if (icctl_program("icsupervisor", program, sizeof(program)) == -1)
 		return ICCTL_FAILED;
 	if (r.systemd)
 		return (status = unit_check(ctl, program)) != ICCTL_OK
 			   ? status
-			   : unit_start(ctl, r.args);
+			   : unit_start(ctl, r.list);
 	if (r.detach)
-		return talk_start(ctl, program, r.args);
+		return talk_start(ctl, program, r.list);
 	viewer_how_find(&how, r.command != NULL);
 	launch_key(&how, ctl, start_file_get(&r.file, "config"),
 	    start_file_get(&r.file, "profile"), false);
-	(void)launch_session(program, r.args, &how, ctl->dir);
+	(void)launch_session(program, r.list, &how, ctl->dir);
 	warn("viewer");
 	return ICCTL_FAILED;
 }

@@ -18,14 +18,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_get.h"
+#include "base/json_put.h"
 #include "common/buf.h"
 #include "common/log.h"
+#include "icctl/talk/behind.h"
 #include "icctl/talk/call_text.h"
 #include "icctl/talk/held.h"
 #include "icctl/talk/message.h"
 #include "icctl/talk/wanted.h"
-#include "json_get.h"
-#include "json_put.h"
+#include "icctl/words.h"
 
 #define SEND_ANSWER (4U << 20)
 
@@ -36,6 +38,9 @@ static bool send_typed;
 static struct buf *send_said;
 /* The text that the agent said last. */
 static char send_last[1024];
+/* The turn; and the events that have come since its first one. */
+static int64_t send_number;
+static uint64_t send_seen;
 
 static void
 send_signaled(int sig)
@@ -131,6 +136,9 @@ send_event(const struct icctl *ctl, json_object *o)
 	static int status = ICCTL_OK;
 	const char *event = icctl_text(o, "event");
 
+	if (send_number == 0)
+		send_number = icctl_number(o, "turn");
+	send_seen += send_number != 0;
 	if (strcmp(event, "result") == 0 && get_true(o, "is_error"))
 		status = strcmp(icctl_text(o, "trouble"), "quota") == 0 ||
 				 strcmp(icctl_text(o, "trouble"),
@@ -241,11 +249,20 @@ talk_failed(
 	return status;
 }
 
-/* The connection broke before the turn's end. Returns the exit status. */
+/*
+ * The connection broke before the turn's end: because the session has ended, or
+ * because its events were read too slowly. Returns the exit status.
+ */
 static int
-send_lost(const struct icctl *ctl)
+send_lost(struct icctl *ctl)
 {
 	bool busy = errno == EAGAIN;
+	int status = -1;
+
+	if (!busy && send_seen != 0)
+		status = behind_follow(ctl, send_number, send_seen, send_event);
+	if (status != -1)
+		return status;
 
 	icctl_lost(ctl);
 	return talk_failed(ctl, ICCTL_NO_SESSION,
@@ -346,6 +363,8 @@ send_turn(struct icctl *ctl, int message)
 {
 	int status, fd;
 
+	send_number = 0;
+	send_seen = 0;
 	if ((fd = icctl_connect(ctl)) == -1)
 		return talk_failed(ctl, ICCTL_NO_SESSION, "SESSION_CLOSED",
 		    "the session has ended");
@@ -392,19 +411,21 @@ int
 icctl_send(struct icctl *ctl, int argc, char **argv)
 {
 	struct sigaction sa = {.sa_handler = send_signaled};
-	const char *schema = NULL;
+	const char *schema = words_option("--schema");
+	char why[WANTED_WHY] = "";
 	struct wanted *w = NULL;
 	int status, message;
 
-	if ((message = message_find(argc, argv, &schema, &status)) == -1)
+	if ((message = message_find(argc, argv, &status)) == -1)
 		return status;
-	if (schema != NULL && (w = wanted_read(schema)) == NULL)
-		return talk_failed(ctl, ICCTL_FAILED, "bad-request",
-		    "the schema cannot be used");
+	if (schema != NULL && (w = wanted_read(schema, why)) == NULL) {
+		warnx("%s", why);
+		return talk_failed(ctl, ICCTL_FAILED, "bad-request", why);
+	}
 	if ((status = icctl_find(ctl)) != 0)
 		return talk_failed(ctl, status, ctl->code, ctl->why);
 	/* With a schema, the message is no longer only what was typed. */
-	send_typed = message_typed(argc, argv) && w == NULL;
+	send_typed = !words_given("--file") && w == NULL;
 	(void)sigaction(SIGINT, &sa, NULL);
 	status = w != NULL ? send_wanted(ctl, message, w)
 			   : send_turn(ctl, message);
@@ -419,7 +440,7 @@ icctl_interrupt(struct icctl *ctl, int argc, char **argv)
 	json_object *reply;
 	int status;
 
-	if ((status = icctl_no_arguments(argc, argv)) != 0)
+	if ((status = icctl_no_arguments(argc)) != 0)
 		return status;
 	reply = icctl_command(
 	    ctl, icctl_request("interrupt", NULL), &status);

@@ -17,40 +17,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/json_put.h"
+#include "base/session_age.h"
 #include "common/plural.h"
-#include "json_put.h"
+#include "common/visible.h"
+#include "icctl/newest.h"
+#include "icctl/words.h"
 
-#define LS_MAX_FILE (1U << 20)
 #define HISTORY_SHOWN 60U
+#define LS_PROJECT 16U   /* columns, and bytes of a name */
 #define LOGS_LOOK_MS 200 /* if the kernel refuses to watch */
-
-/* Read a small JSON file of a session. Returns NULL if there is none. */
-static json_object *
-session_read(const char *dir, const char *name)
-{
-	char path[4400], *text = NULL;
-	json_object *o = NULL;
-	struct stat st;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "%.4096s/%s", dir, name);
-	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd == -1)
-		return NULL;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	    st.st_size < (off_t)LS_MAX_FILE &&
-	    (text = malloc((size_t)st.st_size + 1)) != NULL &&
-	    (n = read(fd, text, (size_t)st.st_size)) >= 0) {
-		text[n] = '\0';
-		o = json_tokener_parse(text);
-	}
-	free(text);
-	close(fd);
-	return o;
-}
 
 static void
 copy(json_object *to, json_object *from, const char *key, const char *as)
@@ -65,7 +44,7 @@ copy(json_object *to, json_object *from, const char *key, const char *as)
 static void
 session_clone(json_object *row, const char *dir, bool live)
 {
-	json_object *file = session_read(dir, "clone.json"), *o, *n = NULL,
+	json_object *file = newest_read(dir, "clone.json"), *o, *n = NULL,
 		    *list = NULL;
 
 	if (!json_object_is_type(file, json_type_object)) {
@@ -138,7 +117,7 @@ json_object *
 talk_row(const char *dir, const char *id)
 {
 	json_object *row, *live = icctl_ask_dir(dir, "status"),
-			  *file = session_read(dir, "session.json");
+			  *file = newest_read(dir, "session.json");
 	const char *state = icctl_text(live, "state");
 	char until[ICCTL_UNTIL];
 
@@ -179,13 +158,46 @@ talk_row(const char *dir, const char *id)
 	return row;
 }
 
+struct ls_row {
+	json_object *row; /* as talk_row() returns it */
+	struct session_age age;
+};
+
+/* Compare two rows, so that the session that was started last comes first. */
 static int
-by_name(const void *a, const void *b)
+by_start(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)b, *(char *const *)a);
+	const struct ls_row *x = a, *y = b;
+
+	return session_age_cmp(&y->age, icctl_text(y->row, "id"), &x->age,
+	    icctl_text(x->row, "id"));
 }
 
-/* Collect the names in a directory, the newest first. */
+/* Returns the rows of `all`, which is freed, with the newest session first. */
+static json_object *
+ls_sort(json_object *all)
+{
+	size_t n = json_object_array_length(all);
+	json_object *sorted = json_object_new_array();
+	struct ls_row *rows = calloc(n + 1, sizeof(*rows));
+
+	if (rows == NULL)
+		err(ICCTL_FAILED, "sessions");
+	for (size_t i = 0; i < n; i++) {
+		rows[i].row = json_object_array_get_idx(all, i);
+		session_age_read(&rows[i].age, icctl_text(rows[i].row, "dir"),
+		    icctl_text(rows[i].row, "id"));
+	}
+	if (n != 0)
+		qsort(rows, n, sizeof(*rows), by_start);
+	for (size_t i = 0; i < n; i++)
+		json_object_array_add(sorted, json_object_get(rows[i].row));
+	free(rows);
+	json_object_put(all);
+	return sorted;
+}
+
+/* Collect the names in a directory. */
 static size_t
 names_in(const char *dir, char ***list)
 {
@@ -206,8 +218,6 @@ names_in(const char *dir, char ***list)
 		n++;
 	}
 	closedir(d);
-	if (n != 0)
-		qsort(names, n, sizeof(*names), by_name);
 	*list = names;
 	return n;
 }
@@ -216,6 +226,7 @@ names_in(const char *dir, char ***list)
 static void
 put_place(json_object *row)
 {
+	char path[ICCTL_PATH];
 	json_object *c;
 	int64_t commits, files;
 
@@ -224,12 +235,13 @@ put_place(json_object *row)
 		return;
 	}
 	if (!json_object_object_get_ex(row, "clone", &c)) {
-		icctl_put_str(icctl_text(row, "workspace"));
+		icctl_put_str(icctl_path(icctl_text(row, "workspace"), path));
 		return;
 	}
 	fputs("clone of ", stdout);
-	icctl_put_str(icctl_text(c, icctl_text(c, "dir")[0] != '\0' ? "dir"
-								   : "url"));
+	icctl_put_str(icctl_text(c, "dir")[0] != '\0'
+			  ? icctl_path(icctl_text(c, "dir"), path)
+			  : icctl_text(c, "url"));
 	if (!json_object_object_get_ex(c, "commits", NULL)) {
 		fputs(" (icctl diff, icctl pull)", stdout);
 		return;
@@ -244,13 +256,41 @@ put_place(json_object *row)
 		    (long long)files, plural((uint64_t)files));
 }
 
+/* Print the name of the directory that the agent works on. */
+static void
+put_project(json_object *row)
+{
+	const char *path = icctl_text(row, "workspace"), *name;
+	json_object *c;
+	size_t len;
+
+	if (json_object_object_get_ex(row, "clone", &c))
+		path = icctl_text(
+		    c, icctl_text(c, "dir")[0] != '\0' ? "dir" : "url");
+	len = strlen(path);
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	name = path + len;
+	while (name != path && name[-1] != '/')
+		name--;
+	len -= (size_t)(name - path);
+	if (len == 0) {
+		name = "-";
+		len = 1;
+	}
+	len = visible_cut(span_of(name, len), LS_PROJECT);
+	icctl_put(span_of(name, len), LS_PROJECT, false);
+	printf("%*s ", len < LS_PROJECT ? (int)(LS_PROJECT - len) : 0, "");
+}
+
 static void
 put_row(json_object *row)
 {
 	char until[ICCTL_UNTIL];
 
-	printf("%-21s %-12s %-14s ", icctl_text(row, "id"),
-	    icctl_text(row, "state"), icctl_text(row, "agent"));
+	put_project(row);
+	printf("%-12s %-14s %-21s ", icctl_text(row, "state"),
+	    icctl_text(row, "agent"), icctl_text(row, "id"));
 	printf("%7lld  ", (long long)icctl_number(row, "pending"));
 	put_place(row);
 	if (icctl_until(icctl_text(row, "quotaUntil"), until)[0] != '\0')
@@ -275,10 +315,11 @@ icctl_ls(struct icctl *ctl, int argc, char **argv)
 	static const char *const places[] = {"run", "sessions"};
 	json_object *row, *all = json_object_new_array();
 	char place[4200], dir[4200 + 256], **names = NULL;
+	bool whole = words_given("--all");
 	struct stat st;
 	int r;
 
-	if ((r = icctl_no_arguments(argc, argv)) != 0)
+	if ((r = icctl_no_arguments(argc)) != 0)
 		return r;
 	for (size_t k = 0; k < 2; k++) {
 		snprintf(
@@ -288,7 +329,8 @@ icctl_ls(struct icctl *ctl, int argc, char **argv)
 			row = NULL;
 			/* A link in run/ to a session elsewhere. */
 			if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode) &&
-			    (k == 1 || !is_listed(ctl, names[i])))
+			    (k == 1 || !is_listed(ctl, names[i])) &&
+			    (whole || !newest_own(dir)))
 				row = talk_row(dir, names[i]);
 			if (row != NULL)
 				json_object_array_add(all, row);
@@ -297,13 +339,15 @@ icctl_ls(struct icctl *ctl, int argc, char **argv)
 		free(names);
 		names = NULL;
 	}
+	all = ls_sort(all);
 	if (ctl->json) {
 		icctl_put_json(all);
 	} else if (json_object_array_length(all) == 0) {
 		puts("there are no sessions. Start one: icctl start");
 	} else {
-		printf("%-21s %-12s %-14s %7s  %s\n", "ID", "STATE", "AGENT",
-		    "PENDING", "WORKSPACE");
+		printf("%-*s %-12s %-14s %-21s %7s  %s\n", (int)LS_PROJECT,
+		    "PROJECT", "STATE", "AGENT", "SESSION", "PENDING",
+		    "WORKSPACE");
 		for (size_t i = 0; i < json_object_array_length(all); i++)
 			put_row(json_object_array_get_idx(all, i));
 	}
@@ -340,12 +384,13 @@ static void
 put_turn(json_object *begin, json_object *end)
 {
 	struct span s = span_str(icctl_text(begin, "message"));
+	char when[ICCTL_LOCAL];
 
 	for (size_t i = 0; i < s.len; i++)
 		if (s.p[i] == '\n')
 			s.len = i;
-	printf("%4lld  %.19s  %-11s ", (long long)icctl_number(begin, "turn"),
-	    icctl_text(begin, "ts"),
+	printf("%4lld  %s  %-11s ", (long long)icctl_number(begin, "turn"),
+	    icctl_local(icctl_text(begin, "ts"), when),
 	    end == NULL ? "processing" : icctl_text(end, "status"));
 	icctl_put(s, HISTORY_SHOWN, false);
 	putchar('\n');
@@ -359,10 +404,8 @@ icctl_history(struct icctl *ctl, int argc, char **argv)
 	size_t cap = 0;
 	FILE *f;
 
-	if (argc > 2) {
-		warnx("history takes one SESSION (icctl history --help)");
-		return ICCTL_USAGE;
-	}
+	if (argc > 2)
+		return words_usage();
 	if ((f = session_file(ctl, argc, argv, "events.jsonl")) == NULL)
 		return ICCTL_NO_SESSION;
 	while (getline(&line, &cap, f) != -1) {
@@ -389,6 +432,52 @@ icctl_history(struct icctl *ctl, int argc, char **argv)
 	return ICCTL_OK;
 }
 
+/*
+ * Returns the length of the line without the process that it names at its end,
+ * as ", by pid 24" or " (pid 24)".
+ */
+static size_t
+logs_short(const char *line, size_t n)
+{
+	static const char *const forms[][2] = {
+	    {", by pid ", ""}, {" by pid ", ""}, {" (pid ", ")"}};
+	const char *at;
+	size_t len, digits;
+
+	for (size_t i = 0; i < nitems(forms); i++) {
+		len = strlen(forms[i][0]);
+		if ((at = memmem(line, n, forms[i][0], len)) == NULL)
+			continue;
+		digits = strspn(at + len, "0123456789");
+		if (digits != 0 && strcmp(at + len + digits, forms[i][1]) == 0)
+			return (size_t)(at - line);
+	}
+	return n;
+}
+
+/*
+ * Print a line of session.log, which ends with a NUL, as a person reads it:
+ * with the local time, and without process ids.
+ */
+static void
+logs_line(const char *line, size_t n)
+{
+	char *end = NULL, when[ICCTL_LOCAL];
+	time_t at = (time_t)strtoll(line, &end, 10);
+	struct tm tm;
+
+	n = logs_short(line, n);
+	if (end != line && *end == '.' && strspn(end + 1, "0123456789") == 3 &&
+	    end[4] == ' ' && localtime_r(&at, &tm) != NULL) {
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+		fputs(when, stdout);
+		n -= (size_t)(end + 4 - line);
+		line = end + 4;
+	}
+	icctl_put(span_of(line, n), 65536, false);
+	putchar('\n');
+}
+
 /* Print what the file has now; it is printable already. */
 static void
 logs_copy(FILE *f)
@@ -400,9 +489,8 @@ logs_copy(FILE *f)
 	clearerr(f);
 	while ((n = getline(&line, &cap, f)) > 0) {
 		if (line[n - 1] == '\n')
-			n--;
-		icctl_put(span_of(line, (size_t)n), 65536, false);
-		putchar('\n');
+			line[--n] = '\0';
+		logs_line(line, (size_t)n);
 	}
 	free(line);
 	fflush(stdout);
@@ -426,19 +514,12 @@ int
 icctl_logs(struct icctl *ctl, int argc, char **argv)
 {
 	char path[4400];
-	bool follow = false;
+	bool follow = words_given("-f");
 	int fd = -1;
 	FILE *f;
 
-	if (argc > 1 && strcmp(argv[1], "-f") == 0) {
-		follow = true;
-		argc--;
-		argv++;
-	}
-	if (argc > 2) {
-		warnx("logs takes -f and one SESSION (icctl logs --help)");
-		return ICCTL_USAGE;
-	}
+	if (argc > 2)
+		return words_usage();
 	if ((f = session_file(ctl, argc, argv, "session.log")) == NULL)
 		return ICCTL_NO_SESSION;
 	snprintf(path, sizeof(path), "%.4096s/session.log", ctl->dir);

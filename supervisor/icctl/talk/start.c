@@ -5,9 +5,6 @@
  */
 #include "icctl/talk/talk.h"
 
-#include <sys/prctl.h>
-#include <sys/wait.h>
-
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -31,24 +28,22 @@ start_signaled(int sig)
 	start_signal = sig;
 }
 
-void
-talk_child(
-    const char *program, const char **args, int out, int said, pid_t tied)
+int
+talk_spawn(const char *program, const char **args, int out, int said,
+    enum spawn_tie tie, struct spawned *sp)
 {
-	int null;
+	const struct spawn s = {.path = program,
+	    .argv = (char *const *)(uintptr_t)args,
+	    .fds = {-1, out, said},
+	    .nfds = 3,
+	    .session = true,
+	    .tie = tie};
 
-	if (tied != 0 && (prctl(PR_SET_PDEATHSIG, SIGTERM) == -1 ||
-			     getppid() != tied))
-		_exit(71);
-	if (setsid() == -1 ||
-	    (null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1 ||
-	    dup2(null, STDIN_FILENO) == -1 ||
-	    dup2(out != -1 ? out : null, STDOUT_FILENO) == -1 ||
-	    dup2(said, STDERR_FILENO) == -1)
-		_exit(71);
-	execv(program, (char *const *)(uintptr_t)args);
-	warn("%s", program);
-	_exit(71);
+	if (spawn_start(&s, sp) == 0 && spawn_check(sp) == 0)
+		return 0;
+	warn("%s%s", program, spawn_step());
+	spawn_stop(sp, 0);
+	return -1;
 }
 
 /* Remember the last line that is not empty. */
@@ -200,29 +195,25 @@ talk_unready(const struct icctl *ctl, int status)
 int
 talk_start(struct icctl *ctl, const char *program, const char **args)
 {
+	struct spawned sp = SPAWNED_INIT;
 	int out[2], said[2], status;
-	pid_t pid;
 
 	args[1] = "--conversation";
 	args[2] = "--print-ready";
 	if (pipe2(out, O_CLOEXEC) == -1 || pipe2(said, O_CLOEXEC) == -1 ||
-	    talk_catch_signals() == -1 || (pid = fork()) == -1) {
+	    talk_catch_signals() == -1) {
 		warn("start");
 		return ICCTL_FAILED;
 	}
-	if (pid == 0)
-		talk_child(program, args, out[1], said[1], 0);
+	if (talk_spawn(program, args, out[1], said[1], SPAWN_APART, &sp) == -1)
+		return ICCTL_FAILED;
 	close(out[1]);
 	close(said[1]);
-	if (start_wait(pid, out[0], said[0]) &&
-	    talk_wait(ctl, pid) == 0)
-		return talk_told(ctl, pid);
+	if (start_wait(sp.pid, out[0], said[0]) && talk_wait(ctl, sp.pid) == 0)
+		return talk_told(ctl, sp.pid);
 	while (talk_pass(said[0]))
 		;
-	while (waitpid(pid, &status, 0) == -1 && errno == EINTR)
-		;
-	status = WIFEXITED(status) && WEXITSTATUS(status) != 0
-		     ? WEXITSTATUS(status)
-		     : ICCTL_FAILED;
-	return talk_unready(ctl, status);
+	status = spawn_wait(&sp);
+	return talk_unready(
+	    ctl, status > 0 && status < 128 ? status : ICCTL_FAILED);
 }

@@ -3,6 +3,7 @@
 #ifndef ICCTL_TALK_H
 #define ICCTL_TALK_H
 
+#include "base/spawn.h"
 #include "icctl/icctl.h"
 
 /*
@@ -12,12 +13,11 @@
  */
 int talk_start(struct icctl *, const char *program, const char **args);
 /*
- * In the child: become icsupervisor. If `tied`, the parent's id, is not 0, it
- * ends with the parent. `out` is its standard output, or -1 for none; `said` is
- * its standard error.
+ * Start icsupervisor in a session of its own. `out` is its standard output, or
+ * -1 for none; `said` is its standard error. Returns 0, or -1 after a message.
  */
-void talk_child(const char *program, const char **args, int out, int said,
-    pid_t tied) __attribute__((noreturn));
+int talk_spawn(const char *program, const char **args, int out, int said,
+    enum spawn_tie, struct spawned *);
 /* Pass on what icsupervisor writes. Returns false at the end. */
 bool talk_pass(int said);
 /* Print why the session never began: its last words. Returns `status`. */
@@ -56,5 +56,11 @@ void talk_put_later(json_object *row, bool none);
  */
 int talk_failed(
     const struct icctl *, int status, const char *code, const char *error);
+
+/*
+ * resume.c: The options that start.json does not keep, so that they must be
+ * said again, as in a usage.
+ */
+extern const char resume_again[];
 
 #endif

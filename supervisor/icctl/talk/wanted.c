@@ -6,6 +6,7 @@
 #include "icctl/talk/wanted.h"
 
 #include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,9 +32,10 @@ struct wanted {
 	char path[SCHEMA_PATH], excerpt[4 * WANTED_EXCERPT + 8];
 };
 
-/* Read the file. Returns its length, or 0 after it said why. */
+/* Read the file. Returns its length, or 0 with the reason in `why`. */
 static size_t
-wanted_file(const char *path, char text[WANTED_SCHEMA + 1])
+wanted_file(
+    const char *path, char text[WANTED_SCHEMA + 1], char why[WANTED_WHY])
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	size_t len = 0;
@@ -41,19 +43,23 @@ wanted_file(const char *path, char text[WANTED_SCHEMA + 1])
 	ssize_t n = 0;
 
 	if (fd == -1 || fstat(fd, &st) == -1) {
-		warn("--schema %s", path);
+		snprintf(why, WANTED_WHY, "--schema %s: %s", path,
+		    strerror(errno));
 	} else if (!S_ISREG(st.st_mode)) {
-		warnx("--schema %s: is not a file", path);
+		snprintf(why, WANTED_WHY, "--schema %s: is not a file", path);
 	} else {
 		while (len <= WANTED_SCHEMA &&
 		       (n = read(fd, text + len, WANTED_SCHEMA + 1 - len)) > 0)
 			len += (size_t)n;
 		if (n == -1)
-			warn("--schema %s", path);
+			snprintf(why, WANTED_WHY, "--schema %s: %s", path,
+			    strerror(errno));
 		else if (len > WANTED_SCHEMA)
-			warnx("--schema %s: has more than 64 KiB", path);
+			snprintf(why, WANTED_WHY,
+			    "--schema %s: has more than 64 KiB", path);
 		else if (len == 0)
-			warnx("--schema %s: is empty", path);
+			snprintf(
+			    why, WANTED_WHY, "--schema %s: is empty", path);
 	}
 	if (fd != -1)
 		close(fd);
@@ -71,7 +77,7 @@ line_of(const char *text, size_t at)
 }
 
 struct wanted *
-wanted_read(const char *path)
+wanted_read(const char *path, char why[WANTED_WHY])
 {
 	struct wanted *w = calloc(1, sizeof(*w));
 	struct schema_fail fail;
@@ -80,19 +86,21 @@ wanted_read(const char *path)
 
 	if (w == NULL || (w->schemas = value_pool_new(WANTED_POOL)) == NULL ||
 	    (w->values = value_pool_new(WANTED_POOL)) == NULL) {
-		warn("--schema");
+		snprintf(why, WANTED_WHY, "--schema: %s", strerror(errno));
 		goto out;
 	}
-	if ((len = wanted_file(path, w->text)) == 0)
+	if ((len = wanted_file(path, w->text, why)) == 0)
 		goto out;
 	w->schema = json_read(w->schemas, span_of(w->text, len), &bad);
 	if (w->schema == NULL) {
-		warnx("--schema %s: line %u: %s. Nothing was sent", path,
+		snprintf(why, WANTED_WHY,
+		    "--schema %s: line %u: %s. Nothing was sent", path,
 		    line_of(w->text, bad.at), json_strerror(bad.error));
 		goto out;
 	}
 	if (schema_check(w->schema, &fail) == -1) {
-		warnx("--schema %s: at %s: %s. Nothing was sent", path,
+		snprintf(why, WANTED_WHY,
+		    "--schema %s: at %s: %s. Nothing was sent", path,
 		    fail.path[0] != '\0' ? fail.path : "the top", fail.text);
 		goto out;
 	}
@@ -102,7 +110,7 @@ wanted_read(const char *path)
 		"%.*s\n",
 		(int)len, w->text) == -1) {
 		w->ask = NULL;
-		warn("--schema");
+		snprintf(why, WANTED_WHY, "--schema: %s", strerror(errno));
 		goto out;
 	}
 	return w;

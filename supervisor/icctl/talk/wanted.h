@@ -8,8 +8,10 @@
 
 struct wanted;
 
-/* Read and check a schema. Returns NULL after it said why. */
-struct wanted *wanted_read(const char *path);
+#define WANTED_WHY 1024U
+
+/* Read and check a schema. Returns NULL with the reason in `why`. */
+struct wanted *wanted_read(const char *path, char why[WANTED_WHY]);
 void wanted_free(struct wanted *);
 /* Returns the text that asks for such an answer, to end a message. */
 const char *wanted_ask(const struct wanted *);

@@ -20,10 +20,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/session.h"
 #include "common/log.h"
 #include "credential/handover.h"
 #include "icctl/talk/talk.h"
-#include "session.h"
 #include "unit/offer.h"
 
 extern char **environ;
@@ -214,7 +214,7 @@ unit_wait(struct unit *u, const char *const *args)
 		if (poll(p, 2, -1) == -1) {
 			/* systemctl has got the same signal, or has not. */
 			if (talk_signaled()) {
-				(void)kill(u->start.pid, SIGTERM);
+				(void)kill(u->start.run.pid, SIGTERM);
 				(void)systemctl_run(
 				    &stop, (const char *const[]){
 					       "stop", "--", u->name, NULL});

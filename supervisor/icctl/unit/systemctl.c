@@ -2,8 +2,6 @@
 /* Runs systemctl(1) for the user's own manager. */
 #include "icctl/unit/unit.h"
 
-#include <sys/wait.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,60 +12,64 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/wordlist.h"
 
-#define SYSTEMCTL_ARGS 16U
+#define SYSTEMCTL_WORDS 32U
 #define SYSTEMCTL_MS 10000
 
 /* All that it needs to find the manager; keys of a shell stay behind. */
 static const char *const systemctl_env[] = {"DBUS_SESSION_BUS_ADDRESS", "HOME",
     "LOGNAME", "PATH", "USER", "XDG_RUNTIME_DIR"};
 
-static void __attribute__((noreturn))
-systemctl_child(const char *const *args, int out)
+/* Add the variables to `env`, which has room. Returns their number. */
+static size_t
+systemctl_variables(char **env)
 {
-	const char *argv[SYSTEMCTL_ARGS + 4] = {
-	    "systemctl", "--user", "--no-pager"};
-	char *env[nitems(systemctl_env) + 3], *text;
 	const char *value;
+	char *text;
 	size_t n = 0;
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	for (size_t i = 0; i < nitems(systemctl_env); i++)
 		if ((value = getenv(systemctl_env[i])) != NULL &&
 		    asprintf(&text, "%s=%s", systemctl_env[i], value) != -1)
 			env[n++] = text;
-	env[n++] = strdup("LC_ALL=C.UTF-8");
-	env[n++] = strdup("SYSTEMD_COLORS=0");
-	env[n] = NULL;
-	for (size_t i = 0; args[i] != NULL && i < SYSTEMCTL_ARGS; i++)
-		argv[i + 3] = args[i];
-	if (null == -1 || dup2(null, STDIN_FILENO) == -1 ||
-	    dup2(out, STDOUT_FILENO) == -1 || dup2(out, STDERR_FILENO) == -1)
-		_exit(71);
-	execvpe(argv[0], (char *const *)(uintptr_t)argv, env);
-	(void)dprintf(STDERR_FILENO, "systemctl: %s\n", strerror(errno));
-	_exit(127);
+	return n;
 }
 
 int
 systemctl_begin(struct systemctl *s, const char *const *args)
 {
-	int out[2];
+	const char *list[SYSTEMCTL_WORDS];
+	struct wordlist words = WORDLIST_IN(list);
+	char plain[] = "SYSTEMD_COLORS=0", english[] = "LC_ALL=C.UTF-8";
+	char *env[nitems(systemctl_env) + 3];
+	const size_t n = systemctl_variables(env);
+	struct spawn run = {.path = "systemctl", .envp = env, .nfds = 3};
+	int out[2], rv = -1;
 
 	memset(s, 0, sizeof(*s));
 	s->fd = -1;
-	if (pipe2(out, O_CLOEXEC) == -1)
-		return -1;
-	if ((s->pid = fork()) == -1) {
-		close(out[0]);
+	s->run = (struct spawned)SPAWNED_INIT;
+	env[n] = english;
+	env[n + 1] = plain;
+	env[n + 2] = NULL;
+	wordlist_all(&words,
+	    (const char *const[]){"systemctl", "--user", "--no-pager", NULL});
+	wordlist_all(&words, args);
+	if ((run.argv = wordlist_end(&words)) != NULL &&
+	    pipe2(out, O_CLOEXEC) == 0) {
+		run.fds[STDIN_FILENO] = -1;
+		run.fds[STDOUT_FILENO] = run.fds[STDERR_FILENO] = out[1];
+		rv = spawn_start(&run, &s->run);
 		close(out[1]);
-		return -1;
+		if (rv == 0)
+			s->fd = out[0];
+		else
+			close(out[0]);
 	}
-	if (s->pid == 0)
-		systemctl_child(args, out[1]);
-	close(out[1]);
-	s->fd = out[0];
-	return 0;
+	for (size_t i = 0; i < n; i++)
+		free(env[i]);
+	return rv;
 }
 
 bool
@@ -89,13 +91,9 @@ systemctl_read(struct systemctl *s)
 int
 systemctl_end(struct systemctl *s)
 {
-	int status;
-
 	close(s->fd);
 	s->fd = -1;
-	while (waitpid(s->pid, &status, 0) == -1 && errno == EINTR)
-		;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+	return spawn_wait(&s->run);
 }
 
 int
@@ -107,7 +105,7 @@ systemctl_run(struct systemctl *s, const char *const *args)
 		return -1;
 	for (p.fd = s->fd;;) {
 		if (poll(&p, 1, SYSTEMCTL_MS) == 0) {
-			(void)kill(s->pid, SIGKILL);
+			(void)kill(s->run.pid, SIGKILL);
 			break;
 		}
 		if (!systemctl_read(s))

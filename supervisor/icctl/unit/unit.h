@@ -3,15 +3,14 @@
 #ifndef ICCTL_UNIT_H
 #define ICCTL_UNIT_H
 
-#include <sys/types.h>
-
+#include "base/spawn.h"
 #include "icctl/icctl.h"
 
 /* An exit status, and all that systemctl(1) said. */
 #define SYSTEMCTL_SAID 16384U
 
 struct systemctl {
-	pid_t pid;
+	struct spawned run;
 	int fd; /* its output */
 	char said[SYSTEMCTL_SAID];
 	size_t len;

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/json_put.h"
 #include "icctl/live/live.h"
-#include "json_put.h"
 
 struct waiting {
 	struct icctl *ctl;

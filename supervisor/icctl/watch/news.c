@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_get.h"
 #include "common/plural.h"
 #include "icctl/icctl.h"
-#include "json_get.h"
 
 /* Print the state of a server or a provider. */
 static void

@@ -133,7 +133,7 @@ panel_page(struct watch_panel *p)
 }
 
 void
-panel_draw(struct watch_panel *p, json_object *hold, bool paged)
+panel_draw(struct watch_panel *p, json_object *hold, bool paged, bool full)
 {
 	unsigned rows, cols;
 	char *text;
@@ -143,7 +143,9 @@ panel_draw(struct watch_panel *p, json_object *hold, bool paged)
 	panel_clear(p);
 	if ((f = open_memstream(&p->text, &p->len)) == NULL)
 		err(ICCTL_FAILED, "output");
-	p->complete = hold_view(f, hold, HOLD_VIEW_WHOLE, icctl_visible());
+	p->full = full;
+	p->complete = hold_view(
+	    f, hold, full ? HOLD_VIEW_FULL : HOLD_VIEW_WHOLE, icctl_visible());
 	if (fclose(f) != 0)
 		err(ICCTL_FAILED, "output");
 	if (paged) {
@@ -171,7 +173,7 @@ panel_clear(struct watch_panel *p)
 	free(p->text);
 	p->text = NULL;
 	p->len = p->off = 0;
-	p->complete = false;
+	p->complete = p->full = false;
 	p->rows = p->below = 0;
 	p->armed = '\0';
 }

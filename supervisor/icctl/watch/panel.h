@@ -20,7 +20,8 @@ struct icctl;
 struct watch_panel {
 	char *text;      /* the text of the call */
 	size_t len, off; /* shown up to `off` */
-	bool complete;   /* the text contains every value with a role */
+	bool complete;   /* nothing of the call is left out of the text */
+	bool full;       /* no text in it is cut */
 	unsigned rows;   /* rows of its latest page, and printed below it */
 	unsigned below;
 	uint64_t since; /* ms, when it was drawn */
@@ -37,9 +38,10 @@ void panel_begin(struct watch_panel *);
 void panel_end(struct watch_panel *);
 /*
  * Show the call from its beginning; if `paged`, only as much as fits the
- * screen.
+ * screen. If `full`, no text is cut.
  */
-void panel_draw(struct watch_panel *, json_object *hold, bool paged);
+void panel_draw(
+    struct watch_panel *, json_object *hold, bool paged, bool full);
 /* Show the next page, if there is one. */
 void panel_page(struct watch_panel *);
 /* Forget the call that was shown. */

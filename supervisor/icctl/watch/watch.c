@@ -18,14 +18,15 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/json_get.h"
+#include "base/json_put.h"
 #include "common/plural.h"
 #include "icctl/hold/hold_view.h"
 #include "icctl/overview/overview.h"
 #include "icctl/watch/news.h"
 #include "icctl/watch/panel.h"
 #include "icctl/watch/reason.h"
-#include "json_get.h"
-#include "json_put.h"
+#include "icctl/words.h"
 
 #define WATCH_MAX 256
 
@@ -91,6 +92,12 @@ prompt(void)
 	if (!watch_env.keys || watch_env.nholds == 0 ||
 	    watch_env.reason.id[0] != '\0')
 		return;
+	if (!p->complete && !p->full && !panel_more(p)) {
+		printf("%s: [f] for what was left out  [d]eny  [n]ext  [q]uit  "
+		       "(%zu pending)\n",
+		    icctl_text(watch_env.holds[0], "id"), watch_env.nholds);
+		return;
+	}
 	if (panel_more(p)) {
 		printf("%s: [space] for the rest of it  [d]eny  [n]ext  [q]uit "
 		       "  (%zu pending)\n",
@@ -106,9 +113,12 @@ prompt(void)
 	    watch_env.nholds);
 }
 
-/* Draw the first call again, as the session now describes it. */
+/*
+ * Draw the first call again, as the session now describes it; if `full`, with
+ * nothing left out.
+ */
 static void
-ask_for_key(void)
+ask_about(bool full)
 {
 	json_object *whole;
 
@@ -130,9 +140,15 @@ ask_for_key(void)
 		json_object_put(watch_env.holds[0]);
 		watch_env.holds[0] = whole;
 	}
-	panel_draw(&watch_env.panel, watch_env.holds[0], watch_env.keys);
+	panel_draw(&watch_env.panel, watch_env.holds[0], watch_env.keys, full);
 	prompt();
 	fflush(stdout);
+}
+
+static void
+ask_for_key(void)
+{
+	ask_about(false);
 }
 
 static void
@@ -265,14 +281,18 @@ may_answer(bool approve)
 {
 	struct watch_panel *p = &watch_env.panel;
 
-	if (approve && !p->complete) {
-		puts("-- it cannot be approved here: not everything that it "
-		     "touches could be shown --");
+	if (approve && !p->complete && !p->full) {
+		printf("-- parts of it were left out: press f for all of it, "
+		       "or icctl show %s --full --\n",
+		    icctl_text(watch_env.holds[0], "id"));
+	} else if (approve && !p->complete) {
+		puts("-- it cannot be approved here: not everything of it "
+		     "could be shown --");
 	} else if (approve && panel_more(p)) {
 		puts("-- there is more of it: press space --");
 	} else if (approve && !panel_visible(p)) {
 		puts("-- it was no longer on the screen --");
-		ask_for_key();
+		ask_about(p->full);
 		return false;
 	} else if (!panel_stood(p)) {
 		puts("-- this is a different call: check it, then press the "
@@ -371,6 +391,9 @@ key_for_hold(char key)
 		    icctl_text(watch_env.holds[0], "id"), &watch_env.saved);
 		ask_for_key();
 		break;
+	case 'f':
+		ask_about(true);
+		break;
 	case 'n':
 		next_hold();
 		break;
@@ -380,7 +403,7 @@ key_for_hold(char key)
 		break;
 	default:
 		puts("a: approve, s: approve for the session, A: always, d: "
-		     "deny, with a reason, n: next, q: quit");
+		     "deny, with a reason, f: in full, n: next, q: quit");
 		break;
 	}
 }
@@ -400,7 +423,7 @@ on_key(void)
 		second_key(key);
 	else if (key == 'q' || (watch_env.alone && key == 0x03))
 		watch_env.panel.armed = 'q';
-	else if (watch_env.nholds != 0 || strchr("asAdn ", key) == NULL)
+	else if (watch_env.nholds != 0 || strchr("asAdfn ", key) == NULL)
 		key_for_hold(key);
 	panel_end(&watch_env.panel);
 	return watch_env.panel.armed != 'q' && !watch_env.ended;
@@ -534,14 +557,11 @@ watch_each(struct icctl *ctl)
 int
 icctl_watch(struct icctl *ctl, int argc, char **argv)
 {
-	bool plain = argc == 2 && strcmp(argv[1], "--plain") == 0;
-	bool all = argc == 2 && strcmp(argv[1], "--all") == 0;
+	bool plain = words_given("--plain"), all = words_given("--all");
 	int r;
 
-	if (argc != 1 && !plain && !all) {
-		warnx("usage: icctl %s [--plain | --all]", argv[0]);
-		return ICCTL_USAGE;
-	}
+	if (argc != 1 || (plain && all))
+		return words_usage();
 	plain = plain || ctl->json || !overview_can();
 	if (all && plain && !ctl->json) {
 		warnx("--all shows all sessions on a terminal's screen, and "

@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "json_put.h"
+#include "base/json_put.h"
+#include "common/wordlist.h"
 
 #define ALWAYS_OUT (4U << 20)
 
@@ -149,20 +150,19 @@ static int
 always_start(struct web_always *a, const char *dir, const char *rule)
 {
 	char program[PATH_MAX];
-	char icctl[] = "icctl", json[] = "--json", session[] = "--session",
-	     always[] = "always", option[] = "--rule";
-	char *argv[9] = {icctl, json, session, (char *)(uintptr_t)dir, always};
-	struct spawn s = {
-	    .path = program, .argv = argv, .envp = environ, .nfds = 3};
-	unsigned n = 5;
+	const char *list[12];
+	struct wordlist words = WORDLIST_IN(list);
+	struct spawn s = {.path = program, .envp = environ, .nfds = 3};
 	int out[2], r = -1;
 
-	if (rule != NULL) {
-		argv[n++] = option;
-		argv[n++] = (char *)(uintptr_t)rule;
-	}
-	argv[n] = a->was.call;
-	if (icctl_program("icctl", program, sizeof(program)) == -1 ||
+	wordlist_all(&words, (const char *const[]){"icctl", "--json",
+				 "--session", dir, "always", NULL});
+	if (rule != NULL)
+		wordlist_all(
+		    &words, (const char *const[]){"--rule", rule, NULL});
+	wordlist_add(&words, a->was.call);
+	if ((s.argv = wordlist_end(&words)) == NULL ||
+	    icctl_program("icctl", program, sizeof(program)) == -1 ||
 	    pipe2(out, O_CLOEXEC) == -1)
 		return -1;
 	s.fds[0] = -1;

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auditlog/parts.h"
-#include "json_put.h"
+#include "base/json_put.h"
+#include "log/parts.h"
 
 #define AUDIT_LINE 8192U /* bytes of a record that are shown */
 

@@ -47,7 +47,7 @@ on_hello(struct chan *c, const struct msg_HELLO *m)
 /* clang-format off */
 static const struct chan_handler child_handlers[] = {
 	HANDLER(HELLO,		on_hello),
-	HANDLER(WEB_REQUEST,	request_take),
+	HANDLER(WEB_REQUEST,	web_request_take),
 };
 /* clang-format on */
 
@@ -66,7 +66,7 @@ child_again(struct web *w, const char *why)
 		return;
 	}
 	warnx("icwebd %s and is started again", why);
-	if (child_start(w) == -1) {
+	if (web_child_start(w) == -1) {
 		w->status = ICCTL_FAILED;
 		w->quit = true;
 	}
@@ -123,7 +123,7 @@ child_run(struct web *w, int sock)
 }
 
 int
-child_start(struct web *w)
+web_child_start(struct web *w)
 {
 	int pair[2], r;
 

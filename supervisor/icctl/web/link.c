@@ -20,8 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control/peer.h"
-#include "web/meet.h"
+#include "hub/peer.h"
+#include "workers/icwebd/meet.h"
 
 #define LINK_WAIT_S 5
 

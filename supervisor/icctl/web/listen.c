@@ -20,7 +20,7 @@
 
 #include "common/net/peer_uid.h"
 #include "common/net/spare.h"
-#include "control/peer.h"
+#include "hub/peer.h"
 
 #define LISTEN_TURN 16U
 

@@ -13,11 +13,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/spawn.h"
 #include "common/buf.h"
 #include "common/ipc/chan.h"
 #include "icctl/icctl.h"
 #include "icctl/live/live.h"
-#include "spawn.h"
 
 #define WEB_LINKS 8U
 #define WEB_LINK_MS 60000U
@@ -144,7 +144,7 @@ void link_browse(struct web *);
 bool link_use(struct web *, struct span secret);
 
 /* child.c: icwebd, which is started again if it dies. */
-int child_start(struct web *);
+int web_child_start(struct web *);
 void child_stop(struct web *);
 
 /* send.c */
@@ -163,7 +163,7 @@ void login_end(struct web *, struct web_login *);
 void login_end_all(struct web *);
 
 /* request.c */
-int request_take(struct chan *, const struct msg_WEB_REQUEST *);
+int web_request_take(struct chan *, const struct msg_WEB_REQUEST *);
 
 /* state.c */
 void state_changed(void *, struct live_session *, enum live_change);
@@ -176,7 +176,7 @@ json_object *state_vis(const char *);
 void state_free(struct web *);
 
 /* talk.c */
-void talk_event(struct web *, struct live_session *, json_object *);
+void web_talk_event(struct web *, struct live_session *, json_object *);
 json_object *talk_items(struct web *, const struct live_session *);
 void talk_free(struct web *);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "json_put.h"
+#include "base/json_put.h"
 
 /* Returns true if the text is a line of the page's names. */
 static bool
@@ -74,7 +74,7 @@ request_done(struct web *w, const struct msg_WEB_REQUEST *m)
 }
 
 int
-request_take(struct chan *c, const struct msg_WEB_REQUEST *m)
+web_request_take(struct chan *c, const struct msg_WEB_REQUEST *m)
 {
 	struct web *w = chan_arg(c);
 	const char *why = request_ours(w, m);

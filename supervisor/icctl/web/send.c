@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "json_put.h"
+#include "base/json_put.h"
 
 void
 send_conn(struct web *w, int fd)

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_put.h"
 #include "common/visible.h"
 #include "icctl/hold/hold_view.h"
-#include "json_put.h"
 
 json_object *
 state_vis(const char *text)

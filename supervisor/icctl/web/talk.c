@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "json_put.h"
+#include "base/json_put.h"
 
 #define TALK_BEFORE 65536U /* bytes of events.jsonl */
 
@@ -149,7 +149,7 @@ talk_before(struct web_talk *t, const struct live_session *s)
 }
 
 void
-talk_event(struct web *w, struct live_session *s, json_object *o)
+web_talk_event(struct web *w, struct live_session *s, json_object *o)
 {
 	struct web_talk *t;
 	bool is_new;

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_put.h"
 #include "icctl/hold/hold_view.h"
-#include "json_put.h"
 
 /* Returns the session that is named, or NULL. */
 static struct live_session *
@@ -35,7 +35,10 @@ verdict_hold(struct web *w, const struct msg_WEB_REQUEST *m,
 	*s = verdict_session(w, m->session);
 	if (*s != NULL && span_copy(m->call, id, sizeof(id)) == 0)
 		h = live_hold(*s, id);
-	if (h == NULL)
+	/* Its calls are gone, with the reason. */
+	if (h == NULL && *s != NULL && (*s)->is == LIVE_OVER)
+		send_refuse(w, m->n, 409, (*s)->why);
+	else if (h == NULL)
 		send_refuse(w, m->n, 404, "this call no longer waits");
 	return h;
 }

@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "json_put.h"
+#include "base/json_put.h"
+#include "icctl/words.h"
 
 static volatile sig_atomic_t web_signal;
 
@@ -26,22 +27,12 @@ on_signal(int sig)
 static void
 web_event(void *arg, struct live_session *s, json_object *o)
 {
-	talk_event(arg, s, o);
+	web_talk_event(arg, s, o);
 	state_changed(arg, s, LIVE_ACTIVITY);
 }
 
 static const struct live_ops web_ops = {
     state_changed, verdict_replied, web_event};
-
-static int
-web_usage(const char *why, const char *what)
-{
-	warnx("%s%s", why, what);
-	fputs("usage: icctl web [--port N | --socket PATH] [--host NAME]... "
-	      "[--open]\n       icctl web --logout | --stop\n",
-	    stderr);
-	return ICCTL_USAGE;
-}
 
 /* Returns true for a name, or one with a port, without anything else. */
 static bool
@@ -53,57 +44,42 @@ web_is_name(const char *s)
 	return s[0] != '\0' && strlen(s) <= 200 && s[strspn(s, plain)] == '\0';
 }
 
+/* Refuse an option. Returns the exit status. */
 static int
-web_value(struct web *w, const char *name, const char *value)
+web_refuse(const char *why, const char *what)
 {
-	const char *bad = NULL;
-
-	if (strcmp(name, "--port") == 0) {
-		w->port = (unsigned)strtonum(value, 1, 65535, &bad);
-		return bad != NULL ? web_usage("--port: no port: ", value) : 0;
-	}
-	if (strcmp(name, "--socket") == 0) {
-		w->path = value;
-		return 0;
-	}
-	if (!web_is_name(value))
-		return web_usage("--host: not the name of a host: ", value);
-	if (w->nnames == WEB_NAMES)
-		return web_usage("--host: too many names", "");
-	w->names[w->nnames++] = value;
-	return 0;
+	warnx("%s%s", why, what);
+	return ICCTL_USAGE;
 }
 
 /* Read the options; *ask: what to ask the page that runs for. */
 static int
-web_options(struct web *w, int argc, char **argv, const char **ask)
+web_options(struct web *w, const char **ask)
 {
-	int r;
+	const char *port = words_option("--port"), *bad = NULL;
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--open") == 0) {
-			w->open = true;
-		} else if (strcmp(argv[i], "--logout") == 0) {
-			*ask = "logout";
-		} else if (strcmp(argv[i], "--stop") == 0) {
-			*ask = "stop";
-		} else if (strcmp(argv[i], "--port") == 0 ||
-			   strcmp(argv[i], "--socket") == 0 ||
-			   strcmp(argv[i], "--host") == 0) {
-			if (i + 1 == argc)
-				return web_usage(argv[i], " needs a value");
-			if ((r = web_value(w, argv[i], argv[i + 1])) != 0)
-				return r;
-			i++;
-		} else {
-			return web_usage("not understood: ", argv[i]);
-		}
+	w->path = words_option("--socket");
+	w->open = words_given("--open");
+	*ask = words_given("--stop")     ? "stop"
+	       : words_given("--logout") ? "logout"
+					 : NULL;
+	if (port != NULL) {
+		w->port = (unsigned)strtonum(port, 1, 65535, &bad);
+		if (bad != NULL)
+			return web_refuse("--port: no port: ", port);
 	}
+	w->nnames = (unsigned)words_list("--host", w->names, WEB_NAMES);
+	if (w->nnames > WEB_NAMES)
+		return web_refuse("--host: too many names", "");
+	for (unsigned i = 0; i < w->nnames; i++)
+		if (!web_is_name(w->names[i]))
+			return web_refuse(
+			    "--host: not the name of a host: ", w->names[i]);
 	if (w->path != NULL && w->port != 0)
-		return web_usage("--port and --socket: choose one", "");
+		return web_refuse("--port and --socket: choose one", "");
 	if (w->path != NULL && w->nnames == 0)
-		return web_usage("--socket needs --host with what the browser "
-				 "will call the page, such as ",
+		return web_refuse("--socket needs --host with what the browser "
+				  "will call the page, such as ",
 		    "--host localhost:8080");
 	return 0;
 }
@@ -152,7 +128,7 @@ web_run(struct web *w)
 		warn("%s", w->ctl->home);
 		return ICCTL_FAILED;
 	}
-	if (listen_open(w) == -1 || link_open(w) == -1 || child_start(w) == -1)
+	if (listen_open(w) == -1 || link_open(w) == -1 || web_child_start(w) == -1)
 		return ICCTL_FAILED;
 	while (!w->quit && web_signal == 0)
 		if (loop_once(&w->loop, -1) == -1)
@@ -196,7 +172,7 @@ icctl_web(struct icctl *ctl, int argc, char **argv)
 	w->sp = (struct spawned)SPAWNED_INIT;
 	/* A page that asks anew has another number than any earlier one. */
 	w->rev = clock_wall_us() / 1000;
-	r = web_options(w, argc, argv, &ask);
+	r = argc != 1 ? words_usage() : web_options(w, &ask);
 	if (r == 0 && ctl->session != NULL)
 		r = icctl_find(ctl);
 	if (r != 0 ||

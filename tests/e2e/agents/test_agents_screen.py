@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Real agents with their own full screen, on a terminal that tmux draws: a
-prompt is typed, its tool call waits and is told in our line, it is approved in
-our panel, and its result is on the agent's screen; the window changes its size,
-the person detaches, attaches from another terminal and leaves the agent, and
-both terminals are as they were."""
+"""Real agents with their own full screen, on a terminal that tmux draws: ^Z
+suspends them; a prompt is typed, its tool call waits and is told in our line,
+it is approved in our panel, and its result is on the agent's screen; the window
+changes its size, the person detaches, attaches from another terminal and leaves
+the agent, and both terminals are as they were."""
 import os
 import shlex
 import sys
@@ -32,6 +32,8 @@ ENV = {"anthropic": "ANTHROPIC_API_KEY", "google": "GEMINI_API_KEY",
        "openai": "OPENAI_API_KEY"}
 FILES = {"read_text_file": {"path": ["read-path"], "head": ["none"],
                             "tail": ["none"]}}
+# Those that stop themselves at ^Z.
+STOP = ("claude-code", "codex", "opencode")
 SECONDS = 120
 
 
@@ -83,6 +85,29 @@ def restored(agent, tmux, before, what):
             f"{agent}: {what}, the terminal is as it was")
 
 
+def suspended(agent, tmux, before, ready):
+    """^Z: the shell has its terminal, and fg brings the agent back. One that
+    knows no ^Z goes on, which the prompt that is typed next shows."""
+    if agent not in STOP:
+        tmux.keys("C-z")
+        return
+    for _ in range(1 if agent == "codex" else 2):
+        tmux.keys("C-z")
+        h.wait_for(lambda: tmux.ask("alternate_on") == "0" or None,
+                   f"{agent} is suspended", SECONDS)
+        restored(agent, tmux, before, "suspended")
+        tmux.run("clear; fg")
+        tmux.until(ready, SECONDS)
+        t.equal(tmux.ask("alternate_on"), "1", f"{agent}: fg brings it back")
+    if agent == "codex":
+        # Also without us, it drops keys for a moment after a continuation.
+        h.wait_for(lambda: tmux.text("~") or
+                   any("~" in x for x in tmux.screen()) or None,
+                   "Codex takes keys", SECONDS, 0.5)
+        tmux.keys("C-u")
+        tmux.gone("~")
+
+
 def again(work, agent, s, leave):
     """Attach from another terminal, and leave the agent there."""
     other = Tmux(os.path.join(work, "other"), s.env, rows=40, cols=110)
@@ -112,6 +137,7 @@ def screen(work, agent, path, ready, leave):
         before = (tmux.stty(), tmux.modes())
         tmux.run(shlex.join(agents.command(s, agent)))
         tmux.until(ready, SECONDS)
+        suspended(agent, tmux, before, ready)
         tmux.text("Read the paper.")
         tmux.until("Read the paper.", SECONDS)
         tmux.keys("Enter")

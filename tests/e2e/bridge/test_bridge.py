@@ -16,8 +16,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 from harness import Tap, program  # noqa: E402
 
-OUT, ERR, OUT_END, ERR_END = 1, 2, 3, 4
-DATA, EOF, SIZE, SHUT = 0x11, 0x12, 0x13, 0x14
+OUT, ERR, OUT_END, ERR_END, STOPPED = 1, 2, 3, 4, 6
+DATA, EOF, SIZE, SHUT, CONTINUE = 0x11, 0x12, 0x13, 0x14, 0x15
 
 
 class Termd:
@@ -129,9 +129,77 @@ def pty(t):
     b.send(DATA, b"\x03")
     t.equal(b.end(), 4, "^C is an interrupt of the command's own terminal")
 
-    b = Termd(["--pty"], sh("kill -STOP $$; echo went on"))
-    t.equal(b.end(), 0, "a command that stops itself is continued")
-    t.ok(b"went on" in b.out[OUT], "and goes on")
+
+# How programs stop themselves: all but the first ask the kernel, which drops
+# the signal in a group of processes that no shell could continue.
+STOPS = {"SIGSTOP": "kill -STOP $$", "SIGTSTP": "kill -TSTP $$",
+         "its group": "kill -TSTP 0", "SIGTTOU": "kill -TTOU $$",
+         "SIGTTIN": "kill -TTIN 0"}
+
+
+def stopped(t):
+    for name, stop in STOPS.items():
+        b = Termd(["--pty"], sh(f"{stop}; echo went on"))
+        while STOPPED not in b.ended:
+            b.read(20)
+        t.ok(b"went on" not in b.out[OUT], f"{name}: termd is told")
+        b.send(CONTINUE)
+        t.equal(b.end(), 0, f"{name}: the command is continued")
+        t.ok(b"went on" in b.out[OUT], f"{name}: and goes on")
+
+    # The data before CONTINUE is more than a stopped command's terminal takes.
+    b = Termd(["--pty"], [sys.executable, "-c", WAITS % "65536"])
+    b.until(b"on")
+    b.send(DATA, b"x" * 65536)
+    b.until(b"got all")
+    t.equal(b.end(), 0, "with input that waits it is continued unasked")
+
+    b = Termd(["--pty"], sh("kill -TSTP 0; echo went on"))
+    while STOPPED not in b.ended:
+        b.read(20)
+    b.conn.close()
+    b.accept((24, 80))
+    t.equal(b.end(), 0, "a new termd does not know, and it is continued")
+
+    b = Termd(["--pty"], sh("trap 'echo term; exit 3' TERM; kill -TSTP 0; "
+                            "sleep 300"))
+    while STOPPED not in b.ended:
+        b.read(20)
+    b.p.terminate()
+    t.equal(b.end(), 3, "SIGTERM reaches a command that is stopped")
+
+    for how in ("--pipes", "--pty"):
+        b = Termd([how], [sys.executable, "-c", LATE])
+        if how == "--pty":
+            while STOPPED not in b.ended:
+                b.read(20)
+            b.send(CONTINUE)
+        t.equal(b.end(), 0, f"{how}: it is continued once it waits for that")
+        t.ok(b"went on" in b.out[OUT], "and knows")
+
+
+# Reads this many bytes, stopped after the first one.
+WAITS = '''
+import os, signal, tty
+tty.setraw(0)
+os.write(1, b"on")
+os.read(0, 1)
+os.kill(0, signal.SIGTSTP)
+got = 1
+while got < %s:
+    got += len(os.read(0, 65536))
+os.write(1, b"got all")
+'''
+# Stops, and only then waits for its continuation.
+LATE = '''
+import os, signal, threading
+signal.signal(signal.SIGCONT, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCONT])
+os.kill(os.getpid(), signal.SIGTSTP)
+signal.signal(signal.SIGCONT, signal.SIG_DFL)
+signal.sigwait([signal.SIGCONT])
+os.write(1, b"went on")
+'''
 
 
 def pipes(t):
@@ -170,7 +238,8 @@ def pipes(t):
 
 def again(t):
     b = Termd(["--pty"], sh("trap 'stty size' WINCH; echo on;"
-                            "while :; do read x && echo got $x; done"))
+                            "while [ -d /proc/$PPID ]; do "
+                            "read x && echo got $x; done"))
     b.until(b"on")
     b.conn.close()
     b.accept((24, 80))
@@ -200,7 +269,7 @@ def closed(t):
 
 def main():
     t = Tap()
-    for part in (pty, pipes, again, closed):
+    for part in (pty, stopped, pipes, again, closed):
         part(t)
     t.done()
 

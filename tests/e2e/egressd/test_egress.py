@@ -3,9 +3,12 @@
 """Tests the network access of a server's sandbox: through its egressd to the
 hosts on its list only. The far side records everything that reaches it."""
 import base64
+import hashlib
 import json
 import os
 import socket
+import ssl
+import subprocess
 import sys
 import threading
 
@@ -13,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "lib"))
 import harness as h  # noqa: E402
 
 t = h.Tap()
-NAMES = ("tunnel", "raw", "direct", "many")
+NAMES = ("tunnel", "tls", "retry", "raw", "direct", "many")
 TOOLS = {"net": {n: {} for n in NAMES}, "shut": {n: {} for n in NAMES}}
 
 
@@ -41,6 +44,73 @@ class Far:
             parts.append(part)
         self.got.append(b"".join(parts))
         s.sendall(b"".join(parts).upper())
+        s.close()
+
+
+class Secure:
+    """Speaks TLS with whoever comes, and returns text in upper case."""
+
+    def __init__(self, work):
+        pem = os.path.join(work, "far.pem")
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+             "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=far",
+             "-days", "2", "-keyout", pem, "-out", pem + ".crt"],
+            check=True, capture_output=True)
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(pem + ".crt", pem)
+        self.names = []
+        self.context.sni_callback = lambda s, name, c: self.names.append(name)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            s, _ = self.listener.accept()
+            threading.Thread(target=self.serve, args=(s,),
+                             daemon=True).start()
+
+    def serve(self, s):
+        try:
+            with self.context.wrap_socket(s, server_side=True) as tls:
+                tls.sendall(tls.recv(65536).upper())
+        except OSError:
+            s.close()
+
+
+def speaks_first():
+    """Returns the port of a server that sends a greeting, as SSH does."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def run():
+        held = []
+        while True:
+            held.append(listener.accept()[0])
+            held[-1].sendall(b"SSH-2.0-far\r\n")
+
+    threading.Thread(target=run, daemon=True).start()
+    return listener.getsockname()[1]
+
+
+class Retry(Far):
+    """Answers a ClientHello with a HelloRetryRequest, and records what comes
+    then."""
+
+    def serve(self, s):
+        s.recv(65536)
+        body = b"\3\3" + hashlib.sha256(b"HelloRetryRequest").digest() + \
+            b"\0\x13\1\0"
+        s.sendall(b"\x16\3\3" + (len(body) + 4).to_bytes(2, "big") + b"\2" +
+                  len(body).to_bytes(3, "big") + body + b"\x14\3\3\0\1\1")
+        got = b""
+        # The second record, or what comes of it.
+        while b"example" not in got and b"localhost" not in got:
+            part = s.recv(65536)
+            if not part:
+                break
+            got += part
+        self.got.append(got)
         s.close()
 
 
@@ -100,6 +170,70 @@ def test_tunnels(s, m, far, other):
     t.contains(got["head"], "not allowed", "which says so")
 
 
+def test_first(s, m, secure, plain, first):
+    """A tunnel is for TLS with the host that its CONNECT named."""
+    def ends(port):
+        made = {e["connection"] for e in s.events("connect")
+                if e["port"] == port and e["serverName"] == "net"}
+        return [e.get("error", "") for e in s.events("connectEnd")
+                if e["connection"] in made and e["serverName"] == "net"]
+
+    for host, name, why in (
+            ("localhost", "localhost", "the name of the CONNECT"),
+            ("localhost", "LocalHost", "in another spelling"),
+            ("localhost", "other.localhost", "another allowed name"),
+            ("127.0.0.1", "", "no name, for an address")):
+        got = call(m, "net__tls", target=f"{host}:{secure.port}", name=name,
+                   text="hello")
+        t.equal(got.get("body"), "HELLO", f"{why}: it passes")
+    names = list(secure.names)
+    for name, why in (("evil.example", "another name"),
+                      ("denied.localhost", "a denied name"),
+                      ("", "no name, for a name")):
+        got = call(m, "net__tls", target=f"localhost:{secure.port}",
+                   name=name, text="x")
+        t.contains(got.get("exception", ""), "SSL", f"{why}: TLS fails")
+    t.equal(secure.names, names, "the far side saw none of these")
+    found = h.wait_for(lambda: (lambda x: x if len(x) == 7 else None)(
+        ends(secure.port)), "seven ends of connections")
+    t.ok(any("evil.example" in x and f"localhost:{secure.port}" in x
+             for x in found), "the log has both names", found)
+    got = call(m, "net__tunnel", target=f"localhost:{plain.port}",
+               text="GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    t.ok(got.get("body", "").startswith("HTTP/1.1 403") and
+         '"opaque": true' in got["body"], "HTTP is told what to write", got)
+    got = call(m, "net__tunnel", target=f"localhost:{plain.port}",
+               text="SELECT 1")
+    t.equal(got.get("body"), "", "another protocol is closed")
+    h.wait_for(lambda: len(plain.got) == 2, "two closed connections")
+    t.equal(plain.got, [b"", b""], "and nothing of it reached the host")
+    got = call(m, "net__tunnel", target=f"localhost:{first}", text="")
+    t.ok("SSH" not in str(got), "a host that speaks first is not heard", got)
+    t.ok(all('"opaque": true' in x for x in ends(plain.port) + ends(first)),
+         "the log says what to write", (ends(plain.port), ends(first)))
+    alarms = [e["kind"] for e in s.events("alarm")]
+    t.equal(sorted(alarms), ["not-tls", "tunnel-name"],
+            "the person is told once of each")
+
+
+def test_retry(s, m, again, demanding):
+    """A second ClientHello names an allowed host, too."""
+    got = call(m, "net__tls", target=f"localhost:{demanding.port}",
+               name="localhost", text="hello")
+    t.equal(got.get("body"), "HELLO", "a real HelloRetryRequest is answered")
+    for second in ("evil.example", "denied.localhost", "other.localhost"):
+        got = call(m, "net__retry", target=f"localhost:{again.port}",
+                   names=f"localhost {second}")
+        t.equal("15030300020270" in got.get("body", ""),
+                second != "other.localhost",
+                f"a second ClientHello for {second} is judged")
+    h.wait_for(lambda: len(again.got) == 3, "three ends at the host")
+    t.equal([b"localhost" in x or b"example" in x for x in again.got],
+            [False, False, True], "the host gets the last one alone")
+    t.ok(any("in a second ClientHello" in e.get("error", "")
+             for e in s.events("connectEnd")), "the log says which")
+
+
 def test_raw(m, far):
     def bad(data, want, why):
         got = call(m, "net__raw", bytes=base64.b64encode(data).decode())
@@ -153,20 +287,32 @@ def test_log(s, far):
 
 
 def main(work):
-    far, other = Far(), Far()
+    far, other, plain = Far(), Far(), Far()
+    secure, first = Secure(work), speaks_first()
+    again, demanding = Retry(), Secure(work)
+    demanding.context.minimum_version = ssl.TLSVersion.TLSv1_3
+    demanding.context.set_ecdh_curve("secp384r1")
     abstract = socket.socket(socket.AF_UNIX)
     abstract.bind("\0ic-test-abstract")
     abstract.listen()
     servers = {
         "net": server({"allowPrivate": True, "allowedDomains": [
-            f"127.0.0.1:{far.port}", f"localhost:{far.port}",
-            f"*.localhost:{far.port}"],
+            *({"host": f"{x}:{far.port}", "opaque": True}
+              for x in ("127.0.0.1", "localhost", "*.localhost")),
+            *(f"{x}:{port}" for x in ("127.0.0.1", "localhost",
+                                      "other.localhost")
+              for port in (secure.port, plain.port, first, again.port,
+                           demanding.port))],
             "deniedDomains": ["denied.localhost"]}),
         "shut": server({"allowedDomains": [f"localhost:{far.port}"]})}
     rules = [h.rule("all", "allow", server=["net", "shut"])]
     with h.Session(work, servers, rules, TOOLS) as s:
         m = s.client()
         for name, part in (("tunnels", lambda: test_tunnels(s, m, far, other)),
+                           ("first bytes", lambda: test_first(
+                               s, m, secure, plain, first)),
+                           ("retry", lambda: test_retry(
+                               s, m, again, demanding)),
                            ("raw", lambda: test_raw(m, far)),
                            ("no other way",
                             lambda: test_no_other_way(s, m, far))):

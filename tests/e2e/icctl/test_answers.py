@@ -29,8 +29,10 @@ def build(work, session="session", options=(), config=None, **kw):
     servers = {"echo": h.echo_server(
         log, "--name", data.EVIL, "--alias", data.NAME + "=echo")}
     if kw.pop("helper", False):
+        # A server without a sandbox may not be led into the workspace.
+        os.mkdir(os.path.join(work, "orders"))
         servers["helper"] = {"command": h.PYTHON, "args": [
-            data.HELPER, os.path.join(work, "workspace")],
+            data.HELPER, os.path.join(work, "orders")],
                              "sandbox": False}
     s = h.Session(work, servers, RULES, {"echo": h.ECHO_TOOLS}, config=config,
                   session_dir=os.path.join(work, session), options=options,
@@ -176,7 +178,7 @@ def test_descendant():
                 json.dump({"how": how, "out": out, "argv": icctl_argv(
                     s, "approve", hold["id"])}, f)
             os.rename(os.path.join(work, "order"),
-                      os.path.join(s.workspace, "order"))
+                      os.path.join(work, "orders", "order"))
             h.wait_for(lambda: os.path.exists(out), f"no word of the {how}")
             with open(out, encoding="utf-8") as f:
                 t.equal(json.load(f),

@@ -172,7 +172,8 @@ def test_works(work):
             "without --check-api nobody is asked")
     r = home.doctor("doctor", "--check")
     t.equal((r.returncode, r.stderr),
-            (2, "icctl: usage: icctl doctor [--check-api | --attack [IMAGE]]\n"), "usage")
+            (64, "icctl: no such option: --check (did you mean --check-api?) "
+             "(icctl doctor --help lists them)\n"), "usage")
     good.end()
 
 

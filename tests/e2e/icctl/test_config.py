@@ -88,12 +88,12 @@ def test_refused(env):
     refused(env, "not a key", "set", "a..b", "1")
     refused(env, "not a key", "set", "", "1")
     refused(env, "more than", "set", ".".join("a" * 20), "1")
-    refused(env, "usage", "set", "policy.name", status=2)
-    refused(env, "usage", "what", status=2)
+    refused(env, "usage", "set", "policy.name", status=64)
+    refused(env, "usage", "what", status=64)
     refused(env, "icctl login", "set", "anthropicApiKey", KEY)
     refused(env, "icctl login", "set", "credentials.anthropic.env", KEY)
     refused(env, "config edit", "set", "serverCredentials.git.TOKEN", "abc")
-    refused(env, "terminal", "edit", status=2)
+    refused(env, "terminal", "edit", status=64)
     # A profile that a session would refuse is refused, too.
     refused(env, "profiles.work", "set", "profiles.work.limits", "{}")
 

@@ -246,6 +246,7 @@ def test_trouble(work):
         t.ok(status == 0 and "die wait deaf" in texts(after),
              "the conversation goes on", after)
         for name, text, why in (("nothing", "", "the message is empty"),
+                                ("blanks", " \n\t ", "the message is empty"),
                                 ("NUL", "a\0b", "contains a NUL byte"),
                                 ("64 MiB", "x" * (64 << 20), "at most 1 MiB")):
             path = h.put(os.path.join(work, "message"), text)

@@ -6,6 +6,7 @@ warnings of a second session and of uncommitted work."""
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -69,7 +70,9 @@ def gc(p, *options):
 
 
 def names(said, what):
-    return [x["session"] for x in said.get(what, [])]
+    """Returns the names of sessions; stores of checkpoints have 32 digits."""
+    return [x["session"] for x in said.get(what, [])
+            if not re.fullmatch("[0-9a-f]{32}", x["session"])]
 
 
 def killed(p):
@@ -137,7 +140,7 @@ def kept(p):
     t.ok(os.path.exists(os.path.join(dirs[0], "sandbox", "result")),
          "the work is there")
     r = p.icctl("gc", "--older-than", "5")
-    t.ok(r.returncode == 2 and "such as 12h" in r.stderr, "a bad span", r)
+    t.ok(r.returncode == 64 and "such as 12h" in r.stderr, "a bad span", r)
 
 
 def hostile(p):
@@ -191,6 +194,46 @@ def limited(p):
     t.equal(a.end(), 0, "the first ends")
 
 
+def five(p):
+    """Five sessions at once without any configuration, however they are
+    started; units and icsupervisor are somebody's own decision."""
+    os.unlink(os.path.join(p.home, "config.json"))
+    h.put(os.path.join(p.home, "agents", "parrot.json"),
+          json.dumps({"name": "parrot", "program": ["parrot"],
+                      "providers": [], "turn": ["{conversation}"]}))
+    h.put(os.path.join(p.user, "bin", "parrot"), "#!/bin/sh\nexec sleep 300\n",
+          0o755)
+    p.env["PATH"] = os.path.join(p.user, "bin") + ":" + p.env["PATH"]
+    start = ("start", "--workspace", p.project, "--agent", "parrot")
+    detached = []
+    for _ in range(3):
+        r = p.icctl("--json", *start, "--detach")
+        t.ok(r.returncode == 0, "a detached session", r)
+        detached.append(json.loads(r.stdout)["session"])
+    running = [Running(p), Running(p)]
+    for name, args in (("detached", (*start, "--detach")),
+                       ("one task", ("--json", *start, "x")),
+                       ("in a pipe", ("start", "--workspace", p.project, "--",
+                                      "true"))):
+        r = p.icctl(*args)
+        t.ok(r.returncode == 75 and
+             "5 sessions run already: " in r.stdout + r.stderr,
+             f"{name}: the sixth is refused", r)
+    r = p.icctl("--session", detached[0], "stop")
+    t.ok(r.returncode == 0, "one of them is stopped", r)
+    h.wait_for(lambda: detached[0] not in os.listdir(
+        os.path.join(p.home, "run")), "its end")
+    r = p.icctl("--json", *start, "--detach")
+    t.ok(r.returncode == 0, "then there is room", r)
+    r2 = p.icctl("--json", "resume", "--detach", detached[0])
+    t.ok(r2.returncode == 75 and "5 sessions run already: " in
+         r2.stdout + r2.stderr, "a resumed one counts, too", r2)
+    for name in (*detached[1:], json.loads(r.stdout)["session"]):
+        p.icctl("--session", name, "stop")
+    for x in running:
+        x.end()
+
+
 def asks_git(pid):
     """Returns true while the process has one that runs git in a sandbox, or
     has not reaped it yet."""
@@ -242,6 +285,7 @@ def uncommitted(p):
 def main():
     for part, config in ((killed, None), (kept, None), (hostile, None),
                          (limited, {"maxConcurrentSessions": 2}),
+                         (five, None),
                          (uncommitted, None)):
         with h.workdir() as work, t.case(part.__name__):
             part(Place(work, config))

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: ISC
 """A call that would write a file, or change parts of it, is shown with the
 difference to the file as it is now."""
+import difflib
 import os
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -77,8 +79,8 @@ def test_edits(s, client, path):
     t.equal(edited(s, client, path, ("line 1\n", "line 1\n")),
             "    it stays the same\n", "an edit that changes nothing")
     t.equal(edited(s, client, path, ("line 1\n", "x\n"), ("line  2", "y")),
-            "    the old text of edit 2 is not there as it stands in the "
-            "call\n", "a text that is not there")
+            "    the old text of edit 2 is not there\n",
+            "a text that is not there")
     t.equal(edited(s, client, path, ("line 1\n", "x" * (300 << 10))),
             "    it becomes too large to be shown here\n", "a large result")
     t.equal(edited(s, client, path, *[("line 1\n", "line 1\n")] * 1001), "",
@@ -94,7 +96,9 @@ def test_none(s, client, work, path):
             "a new file is compared with nothing")
     with open(path, "ab") as f:
         f.write(b"\0")
-    t.equal(shown(s, client, path, "x\n"), "", "a binary file is not shown")
+    t.contains(shown(s, client, path, "x\n"),
+               "    - \\x00\n    \\ no newline at the end of the file\n",
+               "a NUL is shown")
     with open(path, "wb") as f:
         f.write(b"x" * (300 << 10))
     t.equal(shown(s, client, path, "x\n"), "", "a large one neither")
@@ -108,6 +112,99 @@ def test_host(s, client, path):
     t.equal(shown(s, client, link, "one\n2\n"),
             "    line 1:\n      one\n    - two\n    + 2\n",
             "a file is found where the name leads")
+
+
+def lines_of(data):
+    """Returns the lines of a file with their endings: LF alone ends one."""
+    text = data.decode("utf-8", "surrogateescape")
+    return [x for x in re.split("(?<=\n)", text) if x]
+
+
+def changed(before, after):
+    """Returns the lines that go and that come."""
+    a, b = lines_of(before), lines_of(after)
+    gone, new = [], []
+    for op, i, k, j, m in difflib.SequenceMatcher(None, a, b, False).get_opcodes():
+        if op != "equal":
+            gone += a[i:k]
+            new += b[j:m]
+    return gone, new
+
+
+def of_show(text):
+    """Returns the same from what icctl shows."""
+    found = {"-": [], "+": [], " ": []}
+    last = None
+    for line in text.split("\n"):
+        if line.startswith("    \\"):
+            found[last][-1] = found[last][-1][:-1]
+        elif line[:4] == "    " and line[4:5] in found and line[5:6] == " ":
+            last = line[4]
+            plain = re.sub(r"\\x(..)", lambda m: bytes([int(m[1], 16)]).decode(
+                "utf-8", "surrogateescape"), line[6:])
+            plain = re.sub(r"\\u\{(\w+)\}", lambda m: chr(int(m[1], 16)), plain)
+            found[last].append(plain + "\n")
+    return found["-"], found["+"]
+
+
+def of_result(text):
+    """Returns the same from the diff that the tool answers."""
+    found = {"-": [], "+": [], " ": []}
+    last = None
+    for line in re.split("(?<=\n)", text.split("@@\n", 1)[1]):
+        if line.startswith("\\"):
+            found[last][-1] = found[last][-1][:-1]
+        elif line[:1] in found:
+            last = line[0]
+            found[last].append(line[1:])
+    return found["-"], found["+"]
+
+
+def test_agree(s, client, path):
+    """Show, the result and the file say the same, whatever the line endings
+    are, and lines that are not edited keep their bytes."""
+    mixed = b"one\r\ntwo OLD\r\nthree\nfour\r\n"
+    for name, data, old, new, want in (
+            ("mixed", mixed, "OLD", "NEW", mixed.replace(b"OLD", b"NEW")),
+            ("mixed, lines", mixed, "two OLD\nthree\n", "two OLD\nx\nthree\n",
+             mixed.replace(b"three", b"x\r\nthree")),
+            ("mixed, all lines", mixed, "one\ntwo OLD\nthree\nfour\n",
+             "one\ntwo\nthree\n4\n", b"one\r\ntwo\r\nthree\n4\r\n"),
+            ("CR LF", b"a\r\nb\r\nc\r\n", "b", "b\nB", b"a\r\nb\r\nB\r\nc\r\n"),
+            ("CR", b"a\rOLD\rc", "OLD", "NEW", b"a\rNEW\rc"),
+            ("LF", b"a\nOLD\nc\n", "OLD\n", "", b"a\nc\n"),
+            ("no newline at the end", b"a\r\nb\nOLD", "OLD", "NEW", b"a\r\nb\nNEW"),
+            ("a newline at the end comes", b"a\nb", "b", "b\n", b"a\nb\n"),
+            ("a newline at the end goes", b"a\nb\n", "b\n", "b", b"a\nb"),
+            ("BOM", b"\xef\xbb\xbfa\r\nOLD\n", "OLD", "NEW", b"\xef\xbb\xbfa\r\nNEW\n"),
+            ("Latin-1", b"caf\xe9 OLD\r\nb\n", "OLD", "NEW", b"caf\xe9 NEW\r\nb\n"),
+            ("NUL", b"a\0\r\nOLD\0\nb\n", "OLD", "NEW", b"a\0\r\nNEW\0\nb\n"),
+            ("only white space differs", b"  a  \r\nOLD\nb\n", "a\n OLD", "a\nNEW",
+             b"  a\r\nNEW\nb\n"),
+            ("written", mixed, None, "one\r\ntwo\nfour", b"one\r\ntwo\nfour"),
+            ("written with LF", mixed, None, "one\ntwo OLD\nthree\nfour\n",
+             mixed.replace(b"\r", b"")),
+            ("written without the last newline", b"a\nb\n", None, "a\nb", b"a\nb")):
+        with open(path, "wb") as f:
+            f.write(data)
+        tool, arguments = ("edit_file", {"path": path, "edits": [
+            {"oldText": old, "newText": new}]}) if old is not None else (
+                "write_file", {"path": path, "content": new})
+        waits = client.start_call("filesystem__" + tool, arguments)
+        ident = s.held()["id"]
+        out = s.icctl("show", "--full", ident, check=True).stdout
+        s.icctl("approve", ident, check=True)
+        answer = h.text_of(waits.wait())
+        with open(path, "rb") as f:
+            is_now = f.read()
+        t.equal(is_now, want, f"{name}: the file")
+        t.equal(of_show(out.split(HEAD)[-1].split("  digest ")[0]),
+                changed(data, want), f"{name}: what was shown")
+        if old is not None:
+            gone, new = changed(data, want)
+            t.equal(of_result(answer), tuple([
+                re.sub("[\udc80-\udcff]", "\ufffd", x) for x in y]
+                for y in (gone, new)), f"{name}: the result")
 
 
 def main():
@@ -126,6 +223,7 @@ def main():
             test_edits(s, client, path)
             test_none(s, client, work, path)
             test_host(s, client, path)
+            test_agree(s, client, path)
     t.done()
 
 

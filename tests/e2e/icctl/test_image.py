@@ -166,17 +166,17 @@ REFUSED = [
     ("an unknown agent", ["build", "cluade-code"], 1, "no agent has this name"),
     ("an agent without an image", ["build", "command"], 1,
      'Add "image": "NAME" to it'),
-    ("an unknown argument", ["build", "codex", "--build-arg", "X=1"], 2,
+    ("an unknown argument", ["build", "codex", "--build-arg", "X=1"], 64,
      "There are BASE_IMAGE, CODEX_VERSION, npm_config_registry, and proxies"),
-    ("an argument without a value", ["build", "codex", "--build-arg", "X"], 2,
+    ("an argument without a value", ["build", "codex", "--build-arg", "X"], 64,
      "--build-arg must be NAME=VALUE"),
-    ("another network", ["build", "codex", "--network", "container:x"], 2,
+    ("another network", ["build", "codex", "--network", "container:x"], 64,
      "--network must be none or host"),
     ("another runtime", ["ls", "--runtime", "bwrap"], 1,
      "--runtime must be docker or podman"),
-    ("an unknown option", ["ls", "--privileged"], 2, "no such option"),
-    ("no command", [], 2, "usage: icctl image"),
-    ("no name", ["rm"], 2, "usage: icctl image"),
+    ("an unknown option", ["ls", "--privileged"], 64, "no such option"),
+    ("no command", [], 64, "usage: icctl image"),
+    ("no name", ["rm"], 64, "usage: icctl image"),
 ]
 
 

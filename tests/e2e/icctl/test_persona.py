@@ -52,15 +52,15 @@ def test_files(work):
     t.ok(rows[0]["name"] == "careful" and rows[0]["constitution"] == digest
          and "text" not in rows[0], "ls", rows)
     for args, status, why in (
-            (("new", "a/b"), 2, "letters, digits"),
-            (("new", "../x"), 2, "letters, digits"),
-            (("new", "x", "--budget", "maxStep=1"), 2, "KEY=VALUE"),
-            (("new", "x", "--budget", "maxSteps=-1"), 2, "must be a whole"),
-            (("new", "x", "--model"), 2, "no such option"),
-            (("new", "x", "--workspace", "/nonesuch"), 2, "No such file"),
+            (("new", "a/b"), 64, "letters, digits"),
+            (("new", "../x"), 64, "letters, digits"),
+            (("new", "x", "--budget", "maxStep=1"), 64, "KEY=VALUE"),
+            (("new", "x", "--budget", "maxSteps=-1"), 64, "must be a whole"),
+            (("new", "x", "--model"), 64, "needs a value"),
+            (("new", "x", "--workspace", "/nonesuch"), 64, "No such file"),
             (("show", "nobody"), 1, "icctl persona new nobody"),
             (("rm", "nobody"), 1, "there is no persona"),
-            (("rm", ".."), 2, "no name of a persona"), ((), 2, "usage")):
+            (("rm", ".."), 64, "no name of a persona"), ((), 64, "usage")):
         r = run(s, "persona", *args)
         t.ok(r.returncode == status and why in r.stderr, f"persona {args}", r)
     for text, why in (('{"polcy": "x"}', "did you mean policy"),

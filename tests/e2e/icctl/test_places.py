@@ -32,7 +32,8 @@ def test_stop(work):
         t.ok(not h.alive(k.pid), "and has waited for the end")
         k.pid = 0
         r = k.icctl("ls")
-        t.contains(r.stdout, f"{sid}  closed", "it is closed at once")
+        row = next(x for x in r.stdout.splitlines() if sid in x).split()
+        t.equal(row[:2], ["workspace", "closed"], "it is closed at once")
         for command in (["attach", sid], ["--session", sid, "pending"]):
             r = k.icctl(*command)
             t.ok(r.returncode == 3 and "is no longer running. To go on with "

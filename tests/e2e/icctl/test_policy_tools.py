@@ -114,6 +114,14 @@ def test_eval(work):
     t.ok("escalatedRoles" not in got[0], "eval: and only then")
 
 
+def test_help(work):
+    """The help of a tool is of this tool."""
+    f = build(work)
+    r = f.run("check", "--help", options=False)
+    t.ok(r.returncode == 0 and "usage: icctl policy check" in r.stdout and
+         "explain" not in r.stdout, "its own usage", r.stdout)
+
+
 def test_eval_bad(work):
     f = build(work)
     good = request("filesystem", "read_file", path="/workspace/x")
@@ -161,7 +169,7 @@ def test_eval_options(work):
     for bad in (("--allow-domains", "fetch"), ("--sandbox",),
                 ("--nothing", "x"), ("--trust", "")):
         r = f.run("eval", *bad, options=False)
-        t.ok(r.returncode in (1, 2) and r.stderr, f"eval {bad[0]}: refused",
+        t.ok(r.returncode in (1, 64) and r.stderr, f"eval {bad[0]}: refused",
              r.stderr)
 
 
@@ -243,7 +251,7 @@ def test_explain(work):
     t.equal(json.loads(r.stdout)["rule"], "missing-annotation",
             "explain: the whole way, not the engine alone")
     r = f.run("explain", "filesystem", "x", "[]")
-    t.equal(r.returncode, 2, "explain: arguments are an object")
+    t.equal(r.returncode, 64, "explain: arguments are an object")
     schema = {"servers": {"filesystem": {"tools": [
         {"toolName": "read_file", "serverName": "filesystem", "comment": "",
          "args": {"path": ["read-path"]}, "inputSchema": {
@@ -343,6 +351,37 @@ def test_check(work):
         t.ok(want in kinds, "check: {} {} in rule {}".format(*want), kinds)
     t.equal(sum(1 for k in kinds if k[2] == "0"), 0,
             "check: nothing against the good rule")
+
+
+def test_check_links(work):
+    """Links that lead out of a directory that is denied or asked about."""
+    f = build(work)
+    f.annotations = os.path.normpath(os.path.join(
+        h.program("icctl"), "..", "..", "share", "ironcurtain", "policies",
+        "tool-annotations.json"))
+    h.put(os.path.join(work, "dot", "ssh", "id_x"), "x")
+    os.makedirs(os.path.join(work, ".ssh", "real"))
+    for target, name in (("../dot/ssh/id_x", "id_x"), ("../dot/ssh", "all"),
+                         ("real", "inside"), ("../nowhere", "dangling")):
+        os.symlink(target, os.path.join(work, ".ssh", name))
+
+    def rules(*places):
+        return [h.rule("r%d" % i, then, server=["filesystem"], paths={
+            "roles": roles, "within": within})
+            for i, (then, within, roles) in enumerate(places)]
+    keys, home = ("deny", "~/.ssh", ["read-path"]), ("allow", "~", ["read-path"])
+    dot = ("escalate", "~/dot", ["read-path", "write-path"])
+    for places, want in (
+            ((keys, home), ["and rules[1] \"r1\" allows"] * 2),
+            ((home, keys), ["before it, allows under either name"] * 2),
+            ((("escalate", "~/.ssh", ["read-path"]), home), ["(escalate) holds for"] * 2),
+            ((keys, dot, home), []), ((keys,), []),
+            ((keys, ("allow", "~/dot/ssh/id_x", ["read-path"])), ["id_x"]),
+            ((keys, ("allow", "~", ["write-path"])), [])):
+        f.policy = f.write("links.json", {"rules": rules(*places)})
+        got = [x["text"] for x in findings(f)[1]["findings"] if x["kind"] == "link"]
+        t.ok(len(got) == len(want) and all(w in g for w, g in zip(want, got)),
+             f"check: links out of what is withheld: {places}", got)
 
 
 def test_check_void(work):
@@ -600,7 +639,7 @@ def test_learn(work):
             "learn: a rule for each, with its evidence, and for what was "
             "allowed for the session")
     t.equal(rules["read_file"]["rule"]["if"]["paths"],
-            {"roles": ["read-path"], "within": "/srv/a/x"},
+            {"roles": ["read-path"], "within": "/srv/a/x", "links": []},
             "learn: no wider than what was approved")
     t.equal([x["line"] for x in got["notLearned"]], [6, 9, 11],
             "learn: what cannot be told from what was refused, and /, "
@@ -671,7 +710,7 @@ def test_usage(work):
         r = subprocess.run([h.program("icctl"), "policy", *args],
                            capture_output=True, text=True, env=f.env(),
                            stdin=subprocess.DEVNULL, check=False)
-        t.ok(r.returncode == 2 and r.stderr, f"usage: {args}", r.stderr)
+        t.ok(r.returncode == 64 and r.stderr, f"usage: {args}", r.stderr)
     left = [n for n in os.listdir("/tmp") if n.startswith("icctl-policy.")
             and os.stat(os.path.join("/tmp", n)).st_ctime > BEGIN]
     t.equal(left, [], "no empty workspace is left behind")
@@ -681,10 +720,10 @@ BEGIN = time.time()
 
 
 def main():
-    for case in (test_eval, test_eval_bad, test_eval_options,
+    for case in (test_eval, test_help, test_eval_bad, test_eval_options,
                  test_eval_lives, test_eval_fast, test_explain, test_consistent,
                  test_check,
-                 test_check_void, test_check_schema, test_scenarios,
+                 test_check_links, test_check_void, test_check_schema, test_scenarios,
                  test_replay, test_diff, test_learn_no_more,
                  test_learn, test_usage):
         with h.workdir() as work, t.case(case.__name__):

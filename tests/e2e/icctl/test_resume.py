@@ -82,7 +82,7 @@ def test_killed(work):
         r = k.icctl("--session", k.id, "status")
         t.ok(f"sessions/{k.id}\n" in r.stdout and f"icctl resume {k.id}\n"
              in r.stdout, "the status says how to go on", r.stdout)
-        t.contains(k.icctl("status").stderr, f"icctl resume {k.id}",
+        t.contains(k.icctl("status").stdout, f"icctl resume {k.id}",
                    "as it does without the session's name")
         t.equal(k.resume("--after-crash").returncode, 0,
                 "killed between turns, it goes on")

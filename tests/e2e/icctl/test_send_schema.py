@@ -75,7 +75,8 @@ def good(k, work, schema):
     for name, text, why in (
             ("no file", None, "No such file"),
             ("no JSON", "{\n\n\"a\" 1}", "line 3: "),
-            ("an unknown keyword", '{"pattern": "a"}', "at /pattern: "),
+            ("an unknown keyword", '{"patterns": "a"}', "at /patterns: "),
+            ("a pattern that is none", '{"pattern": "("}', "at /pattern: "),
             ("an unknown type", '{"items": {"type": "int"}}',
              "at /items/type: "),
             ("too large", '{"title": "' + "x" * 70000 + '"}', "64 KiB"),
@@ -85,6 +86,10 @@ def good(k, work, schema):
             h.put(bad_path, text)
         r = sent(k, "good", bad_path)
         t.ok(r[0] == 1 and why in r[2], f"a schema: {name}", r)
+        r = sent(k, "good", bad_path, "--json")
+        said = json.loads(r[1])
+        t.ok(said["code"] == "bad-request" and why in said["error"],
+             f"a schema: {name}, with --json", r)
     t.equal(len(turns(k)), before, "nothing was sent")
 
 

@@ -35,7 +35,7 @@ def main():
                     [h.program("icctl"), *words], env=env, text=True,
                     stdin=subprocess.DEVNULL, capture_output=True,
                     timeout=60, check=False)
-                if r.returncode not in (1, 2, 3) or not (
+                if r.returncode not in (1, 3, 64) or not (
                         r.stderr or r.stdout) or any(
                             c in r.stdout + r.stderr
                             for c in "\x1b\x07\u202e"):

@@ -79,6 +79,32 @@ def test_again(env, home):
             "a second run with the same answers changes nothing")
 
 
+def test_tools(env, home):
+    """Toolchains in the home are offered, and the doctor names them."""
+    user = env["HOME"]
+    for name in (".nvm", "bin", ".ssh"):
+        os.mkdir(os.path.join(user, name))
+    term = begin(env)
+    say(term, rb"Which\? \[1\] ", b"")
+    say(term, rb"already says[\s\S]*Which\? \[2\] ", b"")
+    say(term, rb"shall it run[\s\S]*Which\? \[1\] ", b"")
+    say(term, rb"Toolchains in your home: ~/\.nvm, ~/bin\.\s[\s\S]*"
+        rb"see them\? \[y\] ", b"")
+    say(term, rb"waits for you\? \[y\] ", b"n")
+    say(term, rb"Save it\? \[y\] ", b"")
+    out = term.until(rb'icctl start (claude|builtin) "', 60)
+    t.equal((term.end_status(), config(home).get("agentView")),
+            (0, {"allowRead": ["~/.nvm", "~/bin"]}), "they are shown")
+    t.contains(out.decode(), "~/.nvm, ~/bin: agents see them",
+               "the doctor says so")
+    os.mkdir(os.path.join(user, ".pyenv"))
+    r = subprocess.run([h.program("icctl"), "doctor"], env=env, text=True,
+                       capture_output=True, check=False)
+    t.contains(r.stdout, "~/.pyenv: agents do not see them",
+               "and names one that they do not see")
+    t.contains(r.stdout, "\"allowRead\": [\"~/.pyenv\"]", "with the remedy")
+
+
 def test_leave(env, home):
     before = config(home)
     term = begin({**env, "OPENAI_API_KEY": "sk-" + "x" * 40})
@@ -103,7 +129,7 @@ def test_leave(env, home):
     r = subprocess.run([h.program("icctl"), "setup"], env=env, text=True,
                        stdin=subprocess.DEVNULL, capture_output=True,
                        check=False, timeout=30)
-    t.ok(r.returncode == 2 and "needs a terminal" in r.stderr,
+    t.ok(r.returncode == 64 and "needs a terminal" in r.stderr,
          "without a terminal it is refused", r)
 
 
@@ -115,6 +141,7 @@ def main():
         test_first(env, home)
         test_again(env, home)
         test_leave(env, home)
+        test_tools(env, home)
     t.done()
 
 

@@ -36,9 +36,10 @@ def read(path):
 
 class Bench(h.Session):
     def __init__(self, work):
-        super().__init__(work, {"filesystem": {
-            "command": "icfs", "args": ["/workspace"]}}, RULES,
-            {"filesystem": TOOLS})
+        icfs = {"command": "icfs", "args": ["/workspace"]}
+        # No policy knows the tools of "foreign".
+        super().__init__(work, {"filesystem": icfs, "foreign": icfs}, RULES,
+                         {"filesystem": TOOLS})
         self.out = os.path.join(os.path.realpath(work), "out")
         os.makedirs(self.out, exist_ok=True)
 
@@ -49,10 +50,10 @@ class Bench(h.Session):
         self.agent.list_tools()
         return self
 
-    def hold(self, tool, **arguments):
+    def hold(self, tool, server="filesystem", **arguments):
         """Makes a held call. Returns the call and its hold."""
         had = {x["id"] for x in self.pending()}
-        call = self.agent.start_call("filesystem__" + tool, arguments)
+        call = self.agent.start_call(server + "__" + tool, arguments)
         hold = h.wait_for(lambda: [x for x in self.pending()
                                    if x["id"] not in had], "not held")[0]
         return call, hold
@@ -102,11 +103,98 @@ def long_write(s):
     w = s.watch()
     shown = pages(w)
     t.contains(shown, line, "watch: the path is there")
+    w.key(b"f")
+    shown = pages(w, w.until(rb"pending\)"))
     w.approve(shown)
     w.until(rb"approved")
     t.ok(not h.outcome(call.wait())[0], "approved with two keys")
     w.key(b"q")
     w.end()
+
+
+def paged(s, ident, key=b"\n"):
+    """Pages through all of a call. Returns the terminal and what it showed."""
+    w = Terminal([h.program("icctl"), "--session", s.dir, "show", ident, "--full"],
+                 {**s.env, "TERM": "xterm"}, 24, 80)
+    out = w.until(rb"q leaves it --- |\[y/N\] ")
+    while b"q leaves it" in out.rpartition(b"\n")[2]:
+        w.key(key)
+        if key != b"\n":
+            return w, out
+        out += w.until(rb"q leaves it --- |\[y/N\] ")
+    return w, out
+
+
+def left_out(s):
+    """Calls of which something is left out are approved nowhere but where all
+    of it was shown."""
+    for i in range(151):
+        h.put(os.path.join(s.workspace, f"f{i}"), str(i))
+    names = [f"/workspace/f{i}" for i in range(151)]
+    text = "".join(f"line {i}\n" for i in range(61))
+    path, old = h.put(s.path("e"), text), h.put(s.path("old"), text)
+    cases = (
+        ("values of a tool that no policy knows", "foreign",
+         "read_multiple_files", {"paths": names}, names[-1]),
+        ("nested operations", "filesystem", "edit_file", {"path": path, "edits": [
+            {"oldText": f"line {i}\n", "newText": f"new {i}\n"} for i in range(61)]},
+         "new 60"),
+        ("a long text", "foreign", "write_file", {
+            "path": names[0], "content": "x" * 300 + "HIDDEN" + "y" * 300}, "HIDDEN"),
+        ("lines of a file that is replaced", "filesystem", "write_file",
+         {"path": old, "content": "short\n"}, "line 60"))
+    for name, server, tool, arguments, last in cases:
+        call, hold = s.hold(tool, server=server, **arguments)
+        ident = hold["id"]
+        out = s.icctl("show", ident).stdout
+        t.ok(last not in out and f"See all of it: icctl show {ident} --full" in out
+             and "icctl approve" not in out.rpartition("Parts of it")[2],
+             f"{name}: show says that parts are left out", out)
+        for args in ([ident], [ident, "--for-session"], [ident, "--exact"]):
+            r = s.icctl("approve", *args)
+            t.ok(r.returncode == 1 and "parts of it were left out" in r.stderr
+                 and f"icctl show {ident} --full" in r.stderr and
+                 not call.done.is_set(), f"{name}: approve {args[1:]} refuses", r)
+        w = s.watch()
+        shown = pages(w)
+        t.ok("[a]pprove" not in shown and "[f] for what was left out" in shown,
+             f"{name}: watch offers all of it instead", shown)
+        for key in (b"a", b"s", b"A"):
+            w.answer(key)
+            w.until(rb"parts of it were left out: press f")
+        w.key(b"f")
+        shown = pages(w, w.until(rb"pending\)"))
+        t.contains(shown.replace("\n", "").replace(" ", ""), last.replace(" ", ""),
+                   f"{name}: f shows it")
+        w.key(b"q")
+        w.end()
+        w, out = paged(s, ident, b"q\n")
+        if b"[y/N]" in out:     # it fits one page
+            w.key(b"\n")
+        t.ok(w.end() == 0 and not call.done.is_set(), f"{name}: leaving the pages", out)
+        w, out = paged(s, ident)
+        flat = out.decode().replace("\n", "").replace(" ", "")
+        t.contains(flat, last.replace(" ", ""), f"{name}: the pages have it")
+        w.key(b"n\n")
+        t.ok(w.end() == 0 and f"icctl approve {ident} --digest {hold['digest']}"
+             in w.all.decode() and not call.done.is_set(),
+             f"{name}: a no names the command", w.all)
+        w, out = paged(s, ident)
+        w.key(b"y\n")
+        t.ok(w.end() == 0 and not call.wait().get("isError"),
+             f"{name}: approved after the last page", w.all)
+    h.put(path, "a\n")
+    call, hold = s.hold("write_file", path=path, content="short\n")
+    r = s.icctl("approve", hold["id"])
+    t.ok(r.returncode == 0, "a call that is shown whole is approved as before", r)
+    call.wait()
+    call, hold = s.hold("write_file", path=path, content=LONG)
+    r = s.icctl("show", "--full", hold["id"])
+    t.contains(r.stdout, f"icctl approve {hold['id']} --digest {hold['digest']}",
+               "without a terminal, show --full names the command")
+    r = s.icctl("approve", hold["id"], "--digest", hold["digest"])
+    t.equal(r.returncode, 0, "which approves it")
+    call.wait()
 
 
 def many_files(s):
@@ -161,7 +249,7 @@ def digest(s):
     t.ok(r.returncode == 1 and "is not the call with that digest" in r.stderr,
          "--digest of another call is refused", r)
     r = s.icctl("approve", hold["id"], "--digest", "12")
-    t.equal(r.returncode, 2, "and one that is none")
+    t.equal(r.returncode, 64, "and one that is none")
     t.ok(not call.done.is_set(), "the call still waits")
     r = s.icctl("approve", hold["id"], "--digest", hold["digest"])
     t.ok(r.returncode == 0 and r.stdout.startswith("approved "),
@@ -235,7 +323,7 @@ def scrolled(s):
 
 
 def main():
-    for part in (long_write, many_files, edits, moved, digest, letters,
+    for part in (long_write, left_out, many_files, edits, moved, digest, letters,
                  scrolled):
         with h.workdir() as work, t.case(part.__name__), Bench(work) as s:
             part(s)

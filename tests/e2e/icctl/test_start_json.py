@@ -184,7 +184,8 @@ def test_signals(one):
 
 def test_refused(one):
     status, events, err = one.run("--agent", "troubled")
-    t.ok(status == 2 and not events and "TASK" in err and "--detach" in err,
+    t.ok(status == 64 and [e.get("code") for e in events] == ["usage"] and
+         "TASK" in err and "--detach" in err,
          "without a task it is refused", (status, err))
     status, events, err = one.run("--runtime", "none", "a task")
     t.ok(status == 64 and "no icctl start --json" in err, "and without an "

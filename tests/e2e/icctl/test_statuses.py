@@ -85,9 +85,11 @@ def test_not_ready(work):
     """A message comes while a server has not begun to answer."""
     log = os.path.join(work, "log", "echo")
     gate = os.path.join(work, "log", "gate")
-    server = h.echo_server(log)
-    server["args"] = ["-c", 'read line < "$0"; exec "$@"', gate,
-                      server["command"], *server["args"]]
+    script = h.put(os.path.join(work, "bin", "gate.sh"),
+                   'read line < "$1"; shift; exec "$@"\n')
+    server = h.echo_server(
+        log, sandbox={"filesystem": {"allowRead": [os.path.dirname(script)]}})
+    server["args"] = [script, gate, server["command"], *server["args"]]
     server["command"] = "/bin/sh"
     os.mkfifo(gate)
     s = h.Session(work, servers={"echo": server},

@@ -170,8 +170,8 @@ def told(_):
         c.conn.close()
         c.watched([])
         h.wait_for(lambda: "PENDING" not in r.see().line(ROWS - 1), "none")
-        t.ok(r.term.all.rindex(b"\x1b]2;ironcurtain: its own\x1b\\") >
-             r.term.all.rindex(b"pending call\x1b\\"),
+        own = b"\x1b]2;ironcurtain: the agent says: its own\x1b\\"
+        t.ok(r.term.all.rindex(own) > r.term.all.rindex(b"pending call\x1b\\"),
              "it listens again after a break; none is left, and the agent's "
              "title is back")
         c.say({"event": "hold", "hold": c.hold("k9k9")})
@@ -210,13 +210,13 @@ def metered(_):
         def line(*texts):
             h.wait_for(lambda: all(
                 x in r.see().line(ROWS - 1) for x in texts), texts)
-        line("20261125-024754-iy9w  0.42 of 5 USD", "Ctrl-] d leaves")
+        line("20261125-024754-iy9w  0.421 of 5 USD", "Ctrl-] d leaves")
         t.ok(True, "the last line has the session's cost")
         c.say({"event": "usage", "budget": used(0.5)})
-        line("0.50 of 5 USD")
+        line("0.500 of 5 USD")
         for ident in ("k3f9", "m4g2"):
             c.say({"event": "hold", "hold": c.hold(ident)})
-        line(" ironcurtain 2 PENDING CALLS: Ctrl-] a  0.50 of 5 USD",
+        line(" ironcurtain 2 PENDING CALLS: Ctrl-] a  0.500 of 5 USD",
              "Ctrl-] d leaves")
         t.ok(True, "in 80 columns the key that answers is named, too")
         c.say({"event": "usage", "budget": used(0.6, 170)})
@@ -337,7 +337,7 @@ def own_key(_):
         run = subprocess.run([h.program("icctl"), "viewer", "0",
                               f"screen:23x80,{bad}", "x"], env=ENV,
                              capture_output=True, check=False)
-        t.equal(run.returncode, 2, f"{bad} is none")
+        t.equal(run.returncode, 64, f"{bad} is none")
 
 
 def draws(_):
@@ -362,8 +362,14 @@ def draws(_):
     r.d.send(ft.BELL)
     r.d.frame()
     r.see()
-    t.ok(b"\x1b]2;ironcurtain: hi ???\x1b\\" in r.term.all and
+    t.ok(b"\x1b]2;ironcurtain: the agent says: hi ???\x1b\\" in r.term.all and
          b"\x07" in r.term.all, "title behind our own words; the bell")
+    r.d.send(ft.TITLE, ft.blob(b"1 pending call"))
+    r.d.frame()
+    r.see()
+    t.ok(b"\x1b]2;ironcurtain: 1 pending call" not in r.term.all and
+         b": the agent says: 1 pending call\x1b" in r.term.all,
+         "a title can never be a text of ours")
     r.d.line(cells("scrolled out"))
     r.d.frame()
     t.equal(r.see().line(1), "third",

@@ -388,6 +388,30 @@ def test_end(p, second, s):
     t.ok(status == 3 and "no page" in err, "and then none runs", err)
 
 
+def test_death(work):
+    """A session whose icsupervisor is killed while a call waits."""
+    with session(work, "two") as s:
+        agent = s.client()
+        p = webpage.Page(os.path.join(work, "home"))
+        p.login()
+        agent.start_call("echo__echo", {"text": "nobody answers"})
+        sid, call = call_of(p, s)
+        o = shown(p, sid, call)
+        os.kill(s.pid, signal.SIGKILL)
+        s.wait()
+        state = p.until(lambda o: all(x["is"] == "over" for x in o["sessions"]),
+                        "the death of the session")
+        row = next(x for x in state["sessions"] if x["id"] == sid)
+        t.equal((row["state"], row["calls"]), ("crashed", []),
+                "a session that was killed has crashed")
+        t.contains(row["why"], f"icctl resume {sid}", "and says how to go on")
+        status, r = answer(p, o, "approve")
+        t.ok(status == 409 and "died" in r["error"] and
+             f"icctl resume {sid}" in r["error"],
+             "so does an answer to its call", (status, r))
+        p.stop()
+
+
 def test_socket(work):
     home = os.path.join(work, "home")
     path = os.path.join(work, "page.sock")
@@ -408,7 +432,7 @@ def test_socket(work):
                        (("--port", "x"), "--port"),
                        (("--host", "a b"), "--host"), (("--what",), "--what")):
         status, _, err = p.run(*args)
-        t.ok(status == 2 and want in err, f"{args}: usage", err)
+        t.ok(status == 64 and want in err, f"{args}: usage", err)
 
 
 def loopback():
@@ -476,6 +500,7 @@ def main():
             test_shown(p, s)
             test_icwebd(p)
             test_end(p, second, s)
+        test_death(work)
         test_socket(work)
         test_only_ipv6(work)
     t.done()

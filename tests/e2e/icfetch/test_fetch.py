@@ -111,7 +111,9 @@ def main(work):
         "env": {"SSL_CERT_FILE": cert},
         "sandbox": {"filesystem": {"allowRead": [cert]},
                     "network": {"allowPrivate": True, "allowedDomains": [
-                        f"localhost:{p}" for p in ports]}}}}
+                        *(f"localhost:{p}" for p in ports[:2]),
+                        {"host": f"localhost:{plain.port}",
+                         "opaque": True}]}}}}
     rules = [h.rule("all", "allow", server=["fetch"])]
     with h.Session(work, servers, rules, TOOLS) as s:
         m = s.client()

@@ -112,6 +112,21 @@ def test_expiry():
         server.end()
 
 
+def test_torn():
+    """The token endpoint stops within a record of TLS, of which keyd has taken
+    a part from the socket: everything else goes on."""
+    with h.workdir() as work, t.case("torn"):
+        pair = tokens()
+        login = Login(work, pair, seconds=200)
+        server = TokenServer(work, seeds=[pair])
+        server.order("/set?torn=1")
+        with session(work, login, server) as s:
+            t.equal(send(s).status, 200, "the first request")
+            h.wait_for(lambda: server.seen("torn"), "nobody asks for a token")
+            t.equal(send(s).status, 200, "the next one, meanwhile")
+        server.end()
+
+
 def is_locked(path):
     try:
         fd = os.open(path, os.O_RDWR)
@@ -328,6 +343,8 @@ def test_together():
 def main():
     test_use()
     test_expiry()
+    test_torn()
+    test_lock()
     test_unauthorized()
     test_shapes()
     test_failures()

@@ -123,7 +123,7 @@ def command():
         script = ["/bin/sh", "-c", f"if [ -e {runs} ]; then echo {new}; "
                   f"else echo {old}; fi; echo x >> {runs}"]
         with h.Session(work, provider=p, config=c.vertex(
-                p, {"command": script})) as s:
+                p, {"command": script, "shell": True})) as s:
             t.equal([ask(s, CLAUDE + ":rawPredict").status
                      for _ in range(3)], [200] * 3, "answered")
             t.equal([r["status"] for r in p.seen()], [401, 200, 200, 200],
@@ -136,7 +136,7 @@ def command():
         p = h.Provider(work, "--key", token(), name="never")
         with h.Session(work, provider=p, session_dir=os.path.join(
                 work, "second"), config=c.vertex(p, {
-                    "command": script})) as s:
+                    "command": script, "shell": True})) as s:
             t.equal([ask(s, CLAUDE + ":rawPredict").status
                      for _ in range(3)], [401] * 3,
                     "what no command mends is passed on")

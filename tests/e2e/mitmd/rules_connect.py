@@ -16,6 +16,10 @@ PUBLIC = re.compile(rb"((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+"
                     rb"[a-z][a-z0-9-]{0,61}):443")
 ONLY = ("This proxy takes CONNECT to port 443 of the hosts on the list only; "
         "there is no plain HTTP. Use https. Do not retry. " + LIST)
+LOCAL = ("This address is the sandbox itself, and this proxy leads out of it. A "
+         "server in the sandbox is reached without the proxy: as "
+         "http://localhost:PORT or http://127.0.0.1:PORT, which NO_PROXY "
+         "names, or with the client's own option for no proxy. Do not retry.")
 EARLY = ("Bytes came after the CONNECT request and before its answer. Wait "
          "for 200, then begin TLS. Do not retry.")
 NAME = b"api.anthropic.com"
@@ -37,14 +41,19 @@ TARGETS = [
     b"//" + NAME + b":443", b"https://" + NAME + b":443",
     b"https://" + NAME, b"*", b"*:443", b":443", b"443", b"[" + NAME +
     b"]:443", b"api.anthropic.com;:443", b"api%2eanthropic%2ecom:443",
-    b"127.0.0.1:443", b"127.1:443", b"0:443", b"2130706433:443",
-    b"0177.0.0.1:443", b"0x7f.0.0.1:443", b"0x7f000001:443",
-    b"[::1]:443", b"[::ffff:127.0.0.1]:443", b"[::]:443", b"::1:443",
+    b"::1:443",
     b"[fe80::1%25lo]:443", b"169.254.169.254:443", b"169.254.169.254:80",
-    b"[64:ff9b::7f00:1]:443", b"localhost:443", b"localhost.:443",
-    b"xn--pi-7ma.anthropic.com:443", b"metadata.google.internal:443",
+    b"[64:ff9b::7f00:1]:443", b"xn--pi-7ma.anthropic.com:443",
+    b"metadata.google.internal:443",
     b"x" * 254 + b":443", b"x" * 4000 + b":443", b"api.anthropic.com,evil:443",
     b"$HOME:443", b"`id`:443", b"$(id):443", b"..:443", b"-:443",
+]
+LOOPBACK = [
+    b"127.0.0.1:443", b"127.1:443", b"0:443", b"2130706433:443",
+    b"0177.0.0.1:443", b"0x7f.0.0.1:443", b"0x7f000001:443", b"127.8.9.1:80",
+    b"[::1]:443", b"[::1]:8443", b"[::ffff:127.0.0.1]:443", b"[::]:443",
+    b"localhost:443", b"localhost.:443", b"app.localhost:443",
+    b"ironcurtain:443",
 ]
 GOOD = [NAME + b":443", NAME.upper() + b":443", b"API.openai.COM:443"]
 
@@ -67,6 +76,7 @@ def why(text):
 def cases():
     """[(name, bytes, status, text)]"""
     out = [(f"{t[:60]!r}", connect(t), 403, off(t)) for t in TARGETS]
+    out += [(f"{t!r}", connect(t), 403, LOCAL) for t in LOOPBACK]
     for t, text in ((b"\xe2\x80\x8b" + NAME + b":443",
                      "non-ASCII byte in target"),
                     (NAME[:-1] + b"\xd0\xbc:443", "non-ASCII byte in target"),
@@ -90,10 +100,15 @@ def cases():
                  b"GET https://api.anthropic.com/v1/models ", b"OPTIONS * ",
                  b"HEAD / ", b"GET http://evil.test/ ", b"TRACE / ",
                  b"GET http://169.254.169.254/latest/meta-data ",
-                 b"PUT http://127.0.0.1/ ", b"DELETE ftp://x/ ",
+                 b"DELETE ftp://x/ ",
                  b"CONNECTX api.anthropic.com:443 "):
         out.append((f"{line!r}", line + b"HTTP/1.1\r\nHost: x\r\n\r\n", 405,
                     ONLY))
+    for line in (b"GET http://[::1]:8123/ ", b"PUT http://127.0.0.1/ ",
+                 b"GET http://localhost:3000/x?y ", b"POST http://ironcurtain ",
+                 b"OPTIONS http://ip6-localhost/ "):
+        out.append((f"{line!r}", line + b"HTTP/1.1\r\nHost: x\r\n\r\n", 403,
+                    LOCAL))
     for more, text in (
             (b"Content-Length: 1\r\n", "body on a method that has none"),
             (b"Transfer-Encoding: chunked\r\n",

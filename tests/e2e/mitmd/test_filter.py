@@ -59,6 +59,19 @@ CASES = [
     ("an image in it", RESPONSES,
      '{"model":"m","store":false,"input":[{"role":"user","content":[{"type":'
      '"input_image","image_url":"data:image/png;base64,AAAA"}]}]}', None),
+    ("an answer kept in the account", RESPONSES,
+     '{"model":"gpt-5.2","store":true,"previous_response_id":"resp_123",'
+     '"input":"go on"}', (403, b"store is taken out here, so "
+                          b"previous_response_id cannot work: send the whole "
+                          b"input itself, or the user may set filter.store")),
+    ("a stored prompt", RESPONSES,
+     '{"model":"gpt-5","input":"x","prompt":{"id":"pmpt_1","version":"2"}}',
+     (403, b"filter.store")),
+    ("tool search", MESSAGES,
+     '{"model":"claude-sonnet-4-5","max_tokens":9,"tools":[{"type":'
+     '"tool_search_tool_bm25_20251119","name":"tool_search_tool_bm25"},'
+     '{"name":"get_weather","defer_loading":true,"input_schema":{"type":'
+     '"object"}}],"messages":[{"role":"user","content":"hi"}]}', None),
 ]
 
 
@@ -125,6 +138,8 @@ def test_dflt():
                       gzip.compress(body.encode()))
             test_codings(s, p)
             test_large(s, p)
+            t.contains(s.session_log(), 'filter.tools: "web_search',
+                       "a line says which tool was taken out")
         p.end()
 
 

@@ -255,6 +255,19 @@ def test_gzip(s, g, git):
              for n, _ in x["headers"]), "no body goes on encoded")
 
 
+def test_many(git):
+    """More refs than a person is shown: git says so, over both protocols."""
+    for version, count in (("HTTP/2", 67), ("HTTP/1.1", 200)):
+        git.here("config", "http.version", version)
+        r = git.here("push", "origin",
+                     *(f"HEAD:refs/heads/b{n}" for n in range(count)))
+        t.ok(r.returncode != 0, f"{count} refs over {version}")
+        t.contains(r.stderr, f"remote: IronCurtain: {count} refs at once; at "
+                   "most 64", "the reason, in git's own words")
+        t.equal(r.stderr.count("[remote rejected]"), count,
+                "beside each ref")
+
+
 def test_refused(s, g, git):
     before = len(g.seen())
     for name, url in (("another repository",
@@ -304,6 +317,7 @@ def test_refused(s, g, git):
         t.equal(r.status, status, f"{name}: {status}")
         m.close()
     t.equal(len(g.seen()), before, "nothing of it reached the server")
+    test_many(git)
     r = git.here("push", "--signed=if-asked", "-o", "ci.skip", "origin",
                  "HEAD:refs/heads/options")
     t.ok(r.returncode != 0, "push options are not taken", r.stderr)

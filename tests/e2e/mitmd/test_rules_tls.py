@@ -283,6 +283,9 @@ def test_ca(s):
     for top in (s.dir, s.home, s.workspace, s.user_home):
         for base, _, files in os.walk(top):
             for name in files:
+                # The copy of /etc keeps links to programs.
+                if os.path.islink(os.path.join(base, name)):
+                    continue
                 with contextlib.suppress(OSError), \
                         open(os.path.join(base, name), "rb") as f:
                     if b"PRIVATE KEY" in f.read():

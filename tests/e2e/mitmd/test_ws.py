@@ -164,9 +164,11 @@ def test_usage(s):
     c.send(ws.CLOSE)
     c.close_code()
     c.close()
-    h.wait_for(lambda: len(s.events("usage")) > before, "no usage")
-    u = s.events("usage")[-1]
-    t.equal((u["in"], u["out"]), (300, 60), "what three turns cost is added")
+    h.wait_for(lambda: len(s.events("usage")) >= before + 3, "no usage")
+    t.equal([(u["message"], u["in"], u["out"], u.get("estimated"))
+             for u in s.events("usage")[before:]],
+            [(n, 100, 20, None) for n in (1, 2, 3)],
+            "what each of three turns cost")
 
 
 def test_filter(s, p):
@@ -234,6 +236,22 @@ def test_budget():
             t.equal(turn(c)["type"], "response.completed", "raised: goes on")
             h.wait_for(lambda: steps(s) == 4, "a handshake is no step")
             c.close()
+        p.end()
+
+
+def test_reserved():
+    """Under a limit of tokens each message reserves some."""
+    with h.workdir() as work:
+        p = h.Provider(work, "--websocket")
+        with h.Session(work, provider=p, config={"resourceBudget": {
+                **h.NO_BUDGET, "maxTotalTokens": 20000}}) as s:
+            sockets = [Socket(s), Socket(s)]
+            for _ in range(3):
+                for c in sockets:
+                    t.equal(turn(c)["type"], "response.completed",
+                            "one message after the other")
+            for c in sockets:
+                c.close()
         p.end()
 
 
@@ -400,6 +418,8 @@ def main():
         p.end()
     with t.case("budget"):
         test_budget()
+    with t.case("reserved"):
+        test_reserved()
     test_wrong_provider()
     t.done()
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: ISC
 """Every call by which icctl makes or writes a file says that the disk is full,
 one after the other, in each command that makes a policy: one line names the
-place and what to do, and all that is in force stays as it is."""
+place and what to do, and all that is in force stays as it is. `compile` and
+`annotate`, with many files, are done with the word "all"."""
 import json
 import os
 import re
@@ -191,10 +192,11 @@ def main():
             m.put("constitution-user.md", "Read all of the news.\n")
             m.script(script("a.example", "b.example"))
             digest = str(m.digest(m.policy("compile", "--no-cache")))
-            each(m, "compile", ["policy", "compile", "--no-cache", "--accept",
-                                digest], least=30)
-            each(m, "compile from the cache", ["policy", "compile",
-                                               "--accept", digest], least=25)
+            if EVERY:
+                each(m, "compile", ["policy", "compile", "--no-cache",
+                                    "--accept", digest], least=30)
+                each(m, "compile from the cache", [
+                    "policy", "compile", "--accept", digest], least=25)
             m.policy("compile", "--accept", digest)
             m.script(script("a.example", "c.example"))
             digest = str(m.digest(m.policy("refresh-lists", "--no-cache")))
@@ -202,7 +204,8 @@ def main():
                                       digest], least=3)
             each(m, "customize", ["policy", "customize"],
                  "no more\ny\n\n", least=3)
-            annotate(m)
+            if EVERY:
+                annotate(m)
             unrecorded(m)
             records(m)
         finally:

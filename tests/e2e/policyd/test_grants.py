@@ -83,7 +83,7 @@ def shown(b):
          "icctl show, too", text)
     # A grant that is not shown is not made.
     r = b.s.icctl("approve", hold["id"], "--for-session", "--really")
-    t.equal(r.returncode, 2, "options that are unknown grant nothing")
+    t.equal(r.returncode, 64, "options that are unknown grant nothing")
     r = b.s.icctl("approve", hold["id"], "--for-session")
     t.ok(r.returncode == 0 and r.stdout.index("within " + want[0]["value"]) <
          r.stdout.index("approved "), "approve --for-session shows it first",
@@ -258,7 +258,7 @@ def several(work):
         t.equal([h.text_of(call.wait()) for call, _ in both],
                 ["a/one", "a/two"], "and the others are approved")
         t.equal(r.stdout.count("approved "), 2, "each is named")
-        t.equal(b.s.icctl("approve", *ids, "--digest", "0" * 64).returncode, 2,
+        t.equal(b.s.icctl("approve", *ids, "--digest", "0" * 64).returncode, 64,
                 "one digest is not for two calls")
         both = [b.hold("lookup", path=b.path("a", x)) for x in ("one", "two")]
         r = b.s.icctl("deny", *[hold["id"] for _, hold in both], "--because",
@@ -278,7 +278,7 @@ def all_shown(work):
     """One yes for all calls that were printed, and for no other."""
     with Bench(work) as b:
         r = b.s.icctl("approve", "--all-shown")
-        t.ok(r.returncode == 2 and "terminal" in r.stderr,
+        t.ok(r.returncode == 64 and "terminal" in r.stderr,
              "--all-shown needs a terminal", r)
         argv = [h.program("icctl"), "--session", b.s.dir, "approve",
                 "--all-shown"]

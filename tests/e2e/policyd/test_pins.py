@@ -308,27 +308,6 @@ def own_edit(b):
         m.close()
 
 
-def unseen(b):
-    """A definition that is too long to be shown cannot be trusted either."""
-    b.define({"echo": {"description": "x" * 70000}})
-    with b.session() as s:
-        m, _ = agent(s)
-        q = h.wait_for(lambda: quarantined(s), "quarantine")["echo", "echo"]
-        t.ok("definition" not in q, "a definition over 64 KiB is not shown")
-        for options in (("--yes",), ("--yes", "--json")):
-            r = s.icctl("trust", "echo", "echo", *options)
-            t.ok(r.returncode == 1 and "too long to be shown" in r.stdout +
-                 r.stderr, f"trust {options}: refused", r)
-        r = control(s, {"op": "trust", "server": "echo", "tool": "echo",
-                        "digest": q["digest"]})
-        t.ok(not r["ok"] and "too long to be shown" in r["error"],
-             "and by the socket itself", r)
-        t.ok("echo__echo" not in {x["name"] for x in m.list_tools()},
-             "it stays in quarantine")
-        m.close()
-    b.define({})
-
-
 def drift(b):
     b.define({"echo": {"inputSchema": {"type": "object", "properties": {
         "text": {"type": "string"}, "to": {"type": "string"}}}}})
@@ -357,7 +336,7 @@ def damaged(b):
     for name, bad in (("cut", good[:len(good) // 2]), ("empty", ""),
                       ("a list", "[]"), ("no digest", '{"version":1,'
                        '"servers":{"echo":{"echo":{"by":"me"}}}}'),
-                      ("another version", '{"version":3,"servers":{}}')):
+                      ("another version", '{"version":4,"servers":{}}')):
         with open(b.pins, "w", encoding="utf-8") as f:
             f.write(bad)
         s = b.session()
@@ -399,7 +378,7 @@ def main():
         b = Bench(work)
         os.makedirs(os.path.dirname(b.log))
         for part in (first_use, redefined, while_it_runs, other_command,
-                     own_edit, unseen, drift, damaged, unwritable):
+                     own_edit, drift, damaged, unwritable):
             with t.case(part.__name__):
                 part(b)
     t.done()

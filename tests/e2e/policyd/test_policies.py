@@ -42,12 +42,13 @@ def wanted(name, row):
 # Tool and arguments -> each policy's answer as "decision rule"; a rule that no
 # row of this table reaches is a failure.
 SANDBOX = "allow structural-sandbox-allow"
+KEPT = "deny structural-read-only-workspace"
 CALLS = [
     (("filesystem", "read_file", {"path": IN}), {"": SANDBOX}),
     (("filesystem", "write_file", {"path": IN, "content": ""}),
-     {"": SANDBOX}),
+     {"": SANDBOX, "read-only": KEPT}),
     (("filesystem", "move_file", {"source": IN, "destination": IN + "y"}),
-     {"": SANDBOX}),
+     {"": SANDBOX, "read-only": KEPT}),
     (("filesystem", "read_file", {"path": OUT}),
      {"": "escalate escalate-read-outside"}),
     (("filesystem", "write_file", {"path": OUT, "content": ""}),
@@ -71,7 +72,7 @@ CALLS = [
      {"": "allow allow-documents-introspection"}),
     (("git", "git_log", {"path": "/workspace"}), {"": SANDBOX}),
     (("git", "git_reset", {"path": "/workspace", "mode": "hard"}),
-     {"": SANDBOX}),
+     {"": SANDBOX, "read-only": KEPT}),
     (("git", "git_log", {"path": OUT}),
      {"": "escalate escalate-git-read-outside"}),
     (("git", "git_add", {"path": OUT}),
@@ -89,14 +90,14 @@ CALLS = [
       "read-only": "deny deny-git-push"}),
     (("git", "git_clone", {"url": CODE, "localPath": IN}),
      {"": "escalate escalate-git-remote",
-      "read-only": "escalate escalate-git-remote-read",
+      "read-only": "deny deny-git-remote-read",
       "coding": "allow allow-git-read-remote"}),
     (("git", "git_fetch", {"path": "/workspace", "remote": ELSE}),
      {"": "escalate escalate-git-remote",
-      "read-only": "escalate escalate-git-remote-read"}),
+      "read-only": "deny deny-git-remote-read"}),
     (("git", "git_fetch", {"path": "/workspace", "remote": "origin"}),
      {"": "escalate escalate-git-remote",
-      "read-only": "escalate escalate-git-remote-read",
+      "read-only": "deny deny-git-remote-read",
       "coding": "escalate structural-unknown-remote"}),
     (("git", "git_remote", {"path": "/workspace", "mode": "add",
                             "name": "x", "url": CODE}),

@@ -35,7 +35,7 @@ def request(row, world):
 def cases(world, policyd):
     """Runs each case through the program and through the reference."""
     for name in ("structure", "rules", "paths", "hosts", "lists", "conditions",
-                 "withhold"):
+                 "withhold", "links"):
         bad, other, n = [], [], 0
         for g in table.groups("cases/%s.txt" % name, world.text):
             policyd.load(g.rules, g.lists)

@@ -145,7 +145,7 @@ def times(work):
                    "so many calls are offered")
         for bad in ("0", "21", "x", "-1"):
             t.equal(s.icctl("approve", hold["id"], "--times", bad).returncode,
-                    2, f"--times {bad} is refused")
+                    64, f"--times {bad} is refused")
         others = [m.start_call("mine__echo", {"text": f"word {n}"})
                   for n in range(8)]
         h.wait_for(lambda: len(s.pending()) == 9, "nine wait")

@@ -56,20 +56,26 @@ CONFIG = [
      "{config}: too large (over 8388608 bytes)"),
     ("an unknown key", config(escalationTimeout=300), 78,
      "{config}: escalationTimeout: unknown key (did "
-     "you mean escalationTimeoutSeconds?). Known here: agent, answerKey, "
+     "you mean escalationTimeoutSeconds?). Known here: agent, agentView, answerKey, "
      "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
-     "destinations, dockerResources, escalationTimeoutSeconds, image, limits, "
+     "destinations, dockerResources, env, escalationTimeoutSeconds, image, limits, "
      "maxConcurrentSessions, mcpServers, modelBodies, notify, packageCaches, packageInstall, policy, policyBudget, profiles, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
-     "serverCredentials, transport"),
+     "serverCredentials, services, toolDefinitions, transport, undo"),
     ("an unknown key with an escape", {"config.json": '{"\\u001b[2J": 1}'},
      78,
-     "{config}: \\x1b[2J: unknown key. Known here: agent, answerKey, "
+     "{config}: \\x1b[2J: unknown key. Known here: agent, agentView, answerKey, "
      "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
-     "destinations, dockerResources, escalationTimeoutSeconds, image, limits, "
+     "destinations, dockerResources, env, escalationTimeoutSeconds, image, limits, "
      "maxConcurrentSessions, mcpServers, modelBodies, notify, packageCaches, packageInstall, policy, policyBudget, profiles, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
-     "serverCredentials, transport"),
+     "serverCredentials, services, toolDefinitions, transport, undo"),
+    ("a founding key", config(dockerAgent={"resources": {"cpus": 2}}), 78,
+     "{config}: dockerAgent: is a key of the TypeScript IronCurtain: its "
+     "members have places of their own here: resources is "
+     "\"dockerResources\", maxConcurrentSessions stands beside it, "
+     "defaultAgent is the AGENT of icctl start or a persona's \"agent\", and "
+     "agentApiKeys are \"credentials\""),
     ("an API key", config(anthropicApiKey="sk-ant-secret"), 78,
      "{config}: anthropicApiKey: keys do not belong into this file. Put the "
      "key into a file of its own (chmod 600) and write "
@@ -188,7 +194,7 @@ CONFIG = [
     ("a credential from elsewhere",
      config(credentials={"anthropic": {"key": "sk-ant-secret"}}), 78,
      "{config}: credentials.anthropic.key: unknown key. Known here: env, "
-     "file, command, systemd, secret-service, login, capture"),
+     "file, command, systemd, secret-service, login, capture, variables, shell"),
     ("a key for the name of a variable",
      config(credentials={"anthropic": {"env": "sk-ant-secret"}}), 78,
      "{config}: credentials.anthropic.env: must be the NAME of an "
@@ -392,8 +398,8 @@ SERVERS = [
     ("257 args", server(args=["x"] * 257), 78,
      "{servers}: s.args: has 257 entries, at most 256 are taken"),
     ("an unknown key", server(cwd="/tmp"), 78,
-     "{servers}: s.cwd: unknown key. Known here: args, command, description, "
-     "env, git, sandbox, sandboxPolicy, workspace"),
+     "{servers}: s.cwd: unknown key. Known here: args, command, copy, description, "
+     "env, git, sandbox, sandboxPolicy, shell, workspace"),
     ("env a list", server(env=["A=b"]), 78,
      "{servers}: s.env: must be an object, is an array"),
     ("a number in env", server(env={"A": 1}), 78,

@@ -51,11 +51,18 @@ CONNECT = [
      "can add a provider or a destination to config.json, for the next "
      "session. Do not retry.",
      "CONNECT api.anthropic.com.:443"),
-    ("an address", b"CONNECT 127.0.0.1:443 HTTP/1.1\r\nHost: x\r\n\r\n", 403,
+    ("the sandbox itself",
+     b"GET http://[::1]:8123/ HTTP/1.1\r\nHost: x\r\n\r\n", 403,
+     "IronCurtain: This address is the sandbox itself, and this proxy leads "
+     "out of it. A server in the sandbox is reached without the proxy: as "
+     "http://localhost:PORT or http://127.0.0.1:PORT, which NO_PROXY names, "
+     "or with the client's own option for no proxy. Do not retry.",
+     "GET http://[::1]:8123/"),
+    ("an address", b"CONNECT 192.0.2.1:443 HTTP/1.1\r\nHost: x\r\n\r\n", 403,
      "IronCurtain: This host or port is not on the session's list. The user "
      "can add a provider or a destination to config.json, for the next "
      "session. Do not retry.",
-     "CONNECT 127.0.0.1:443"),
+     "CONNECT 192.0.2.1:443"),
     ("a user name",
      b"CONNECT u@api.anthropic.com:443 HTTP/1.1\r\nHost: x\r\n\r\n", 403,
      "IronCurtain: This host or port is not on the session's list. The user "

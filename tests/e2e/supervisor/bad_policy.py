@@ -81,10 +81,10 @@ POLICY = [
      "{policy}: rules[0].if: is missing; must be an object"),
     ("an unknown condition", rule(servers=["s"]), 78,
      "{policy}: rules[0].if.servers: unknown condition; known are roles, "
-     "server, tool, paths, domains, lists"),
+     "server, tool, paths, domains, lists, resources, prompts, completion"),
     ("a condition with an escape", rule(**{"\x1b[2J": 1}), 78,
      "{policy}: rules[0].if.\\x1b[2J: unknown condition; known are roles, "
-     "server, tool, paths, domains, lists"),
+     "server, tool, paths, domains, lists, resources, prompts, completion"),
     ("server a string", rule(server="s"), 78,
      "{policy}: rules[0].if.server: must be an array, not a string"),
     ("a number among tools", rule(tool=["a", 1]), 78,
@@ -107,7 +107,7 @@ POLICY = [
     ("an unknown key of paths", rule(
         paths={"roles": ["read-path"], "within": "/x", "not": "/y"}), 78,
      "{policy}: rules[0].if.paths.not: unknown condition; known are roles, "
-     "within"),
+     "within, links"),
     ("domains without a list", rule(domains={"roles": ["fetch-url"]}), 78,
      "{policy}: rules[0].if.domains.allowed: is missing; must be an array"),
     ("a list of an unknown kind", rule(lists=[{

@@ -65,7 +65,7 @@ PROVIDERS = [
     ("an unknown member", top(header=["accept"]), 78,
      FILE + ": unknown member \"header\". Known here: name, credential, "
      "requestHeaders, responseHeaders, routes, host, hosts, filter, logins, "
-     "alphabet, http2, check"),
+     "alphabet, http2, check, statedCost"),
     ("a check without a path", top(check={"method": "GET"}), 78,
      FILE + ": check.path: missing"),
     ("a check with a method of its own",
@@ -149,24 +149,24 @@ PROVIDERS = [
 OTHERS = [
     ("config.json", {"config.json": {"notfy": []}, "providers/x.json": "-"},
      [("configuration",
-       "{config}: notfy: unknown key (did you mean notify?). Known here: agent, answerKey, "
+       "{config}: notfy: unknown key (did you mean notify?). Known here: agent, agentView, answerKey, "
        "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
-       "destinations, dockerResources, escalationTimeoutSeconds, image, "
+       "destinations, dockerResources, env, escalationTimeoutSeconds, image, "
        "limits, "
        "maxConcurrentSessions, mcpServers, modelBodies, notify, packageCaches, packageInstall, policy, policyBudget, "
        "profiles, providers, proxy, proxyTools, resourceBudget, runtime, "
-       "sandboxPolicy, serverCredentials, transport")]),
+       "sandboxPolicy, serverCredentials, services, toolDefinitions, transport, undo")]),
     ("a profile",
      {"config.json": {"profiles": {"work": {"providers": {"anthropic": {
          "credential": {"fil": "~/k"}}}}}}},
      [("configuration",
        "{config}: credentials.anthropic.fil: unknown key (did you mean "
        "file?). Known here: env, "
-       "file, command, systemd, secret-service, login, capture")]),
+       "file, command, systemd, secret-service, login, capture, variables, shell")]),
     ("mcp-servers.json", {"mcp-servers.json": {"s": {"comand": "x"}}},
      [("MCP servers",
        "{servers}: s.comand: unknown key (did you mean command?). Known here: args, command, "
-       "description, env, git, sandbox, sandboxPolicy, workspace")]),
+       "copy, description, env, git, sandbox, sandboxPolicy, shell, workspace")]),
     ("an agent", {"agents/mine.json": {"name": "yours"}},
      [("agent",
        "{home}/agents/mine.json: name: must be \"mine\", like the file's "

@@ -238,6 +238,32 @@ def test_full():
              "as it is after every session", reserved(log_of(s)))
 
 
+def test_unrecorded():
+    """A person's answer that the full disk does not take."""
+    for verb in ("deny", "approve"):
+        with h.workdir() as work, t.case(verb):
+            log = os.path.join(work, "log-echo", "log.jsonl")
+            s = h.Session(work, {"echo": h.echo_server(log)},
+                          [h.rule("ask", "escalate", "A person decides.",
+                                  server=["echo"])], {"echo": h.ECHO_TOOLS})
+            s.argv = ["/usr/bin/prlimit", "--fsize=unlimited:unlimited", "--",
+                      *s.argv]
+            s.start()
+            s.client().start_call("echo__echo", {"text": "x"})
+            hold = s.held()
+            size = os.path.getsize(log_of(s))
+            resource.prlimit(s.workers()["auditd"][0], resource.RLIMIT_FSIZE,
+                             (size, size))
+            r = s.icctl("--json", verb, hold["id"])
+            said = json.loads(r.stdout)
+            t.ok(r.returncode != 0 and said.get("code") == "audit" and
+                 "audit log cannot be written" in said.get("error", ""),
+                 f"{verb}: who answers is told that it is not recorded", r)
+            t.ok(not s.events("verdict"), f"{verb}: and it is not")
+            s.icctl("stop", check=True)
+            t.equal(s.wait(), 71, f"{verb}: the session ends with 71")
+
+
 def test_small_disk():
     """A file system of 3 MiB that fills up during the session."""
     inner = [sys.executable, os.path.abspath(__file__), "small"]
@@ -258,7 +284,9 @@ def test_small_disk():
 
 def small():
     with h.workdir() as work:
-        s = build(work, session_dir="/mnt/session").start()
+        # The watcher would end the session when half of the disk is used.
+        s = build(work, session_dir="/mnt/session",
+                  config={"limits": {"minFreeDiskMb": None}}).start()
         m = s.client()
         with open("/mnt/ballast", "wb", buffering=0) as f:
             try:
@@ -267,8 +295,10 @@ def small():
             except OSError:
                 pass
         full = False
-        for _ in range(150):
-            text = h.text_of(m.call("echo__echo", {"text": "x" * 15000}))
+        for i in range(150):
+            # The same arguments again would be refused, and only counted.
+            text = h.text_of(m.call("echo__echo",
+                                    {"text": f"{i} " + "x" * 15000}))
             if "audit log cannot be written" in text:
                 full = True
                 break
@@ -356,6 +386,7 @@ def main():
     test_close()
     test_under_way()
     test_full()
+    test_unrecorded()
     test_small_disk()
     test_anchor()
     t.done()

@@ -163,7 +163,9 @@ class Bench:
             for name, path in bad_config.NAMES] + [
                 ("{home}", self.home), ("{work}", work),
                 ("{prefix}", h.PREFIX)]
-        for d in (self.home, self.user):
+        # The directory that the tests are run in may be a repository's.
+        self.cwd = os.path.join(work, "cwd")
+        for d in (self.home, self.user, self.cwd):
             os.mkdir(d, 0o700)
         self.env = {"PATH": "/usr/bin:/bin", "HOME": self.user,
                     "IRONCURTAIN_HOME": self.home, "LANG": "C.UTF-8",
@@ -190,6 +192,7 @@ class Bench:
         with names replaced."""
         p = subprocess.Popen(
             [h.program(argv[0]), *map(self.fill, argv[1:])], env=self.env,
+            cwd=self.cwd,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE)
         out = p.stdout.readline()

@@ -212,10 +212,11 @@ def test_layers(work):
              f"refused: {name}", f"{r.returncode} {began} {r.stderr}")
 
 
-def doctor(s, before=()):
+def doctor(s, before=(), image=(), path=()):
     """Returns icctl doctor --attack and what it prints as JSON."""
+    env = {**s.env, "PATH": ":".join([*path, s.env["PATH"]])}
     r = subprocess.run([*before, h.program("icctl"), "--json", "doctor",
-                        "--attack"], env=s.env, capture_output=True,
+                        "--attack", *image], env=env, capture_output=True,
                        text=True, timeout=120 * h.PATIENCE, check=False)
     return r, json.loads(r.stdout) if r.stdout else {}
 
@@ -241,12 +242,19 @@ def test_doctor(work):
         t.ok(os.geteuid() == 0 or workers >= {
             "auditd", "dialerd", "keyd", "mcp-backd", "mcp-proxyd", "mitmd",
             "policyd"}, f"{name}: and every worker is attacked", workers)
+    engine = h.put(os.path.join(work, "engine", "docker"),
+                   "#!/bin/sh\necho no engine listens >&2\nexit 1\n", 0o755)
     r, told = doctor(s, other_bwrap(
         work, s, f'drop(("--unshare-all", 1)); '
-        f'a[:0] = {SHARED + ["--unshare-pid"]}'))
+        f'a[:0] = {SHARED + ["--unshare-pid"]}'),
+                     image=["an-image"], path=[os.path.dirname(engine)])
     if r.returncode == 77:
         t.skip("what is not stopped is named", "no user namespaces")
         return
+    asked = [c for c in told["checks"] if c["check"] == "docker"]
+    t.ok(len(asked) == 1 and "no engine listens" in
+         asked[0]["found"] + asked[0]["remedy"],
+         "with an image the engine is asked, and its words are shown", asked)
     broken = [a for a in told["attacks"] if a["runtime"] == "bwrap"][0]
     escaped = [a for a in broken["inside"] if not a["held"]]
     t.ok(r.returncode == 1 and escaped and

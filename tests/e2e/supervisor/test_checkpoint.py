@@ -5,6 +5,7 @@ it before the start, and what precedes it while the session runs."""
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 
@@ -23,7 +24,7 @@ def checkpoint(s):
     if not os.path.exists(path(s, "audit.checkpoint")):
         return None
     version, part, offset, seq, digest = read(
-        path(s, "audit.checkpoint")).split()
+        path(s, "audit.checkpoint")).split()[:5]
     assert (version, part) == (b"2", b"1")
     return int(offset), int(seq), digest.decode()
 
@@ -74,18 +75,19 @@ def test_good():
 
 
 def tamper(work):
-    """Changes a record of the first run, in place. Returns the session."""
+    """Changes the first record, in place: no start looks at it, however long ago
+    the last states were written. Returns the session."""
     s = run(work, 2)
     log = read(path(s, "audit.jsonl"))
-    write(path(s, "audit.jsonl"), log.replace(b"call 0 here", b"call 0 HERE"))
+    write(path(s, "audit.jsonl"),
+          log.replace(b'"time":"20', b'"time":"21', 1))
     return s
 
 
 def test_changed():
     with h.workdir() as work, t.case("changed"):
         s = tamper(work)
-        line = next(i for i, text in enumerate(
-            read(path(s, "audit.jsonl")).splitlines(), 1) if b"HERE" in text)
+        line = 1
         with build(work) as s:
             checked(s)
             said = "".join(alarms(s))
@@ -162,10 +164,10 @@ def test_hint():
                        "what follows a checkpoint is checked at the start")
 
 
-def libexec(work, script):
+def libexec(work, script, name="libexec"):
     """The workers, and a program in the place of ic-logcheck."""
     real = os.path.join(h.PREFIX, "libexec", "ironcurtain")
-    place = os.path.join(work, "libexec")
+    place = os.path.join(work, name)
     os.mkdir(place, 0o755)
     for name in os.listdir(real):
         if name != "ic-logcheck":
@@ -189,8 +191,65 @@ def test_reader():
             work, "#!/bin/sh\nexec sleep 600\n")).start()
         h.kill(s.ready["pid"], signal.SIGTERM)
         t.equal(s.wait(20), 0, "a check that goes on delays no end")
-        t.equal(checkpoint(s), before,
-                "what was not checked stays before the checkpoint")
+        log = read(path(s, "audit.jsonl"))
+        t.ok(before[0] < checkpoint(s)[0] == len(log),
+             "the next start begins at its end all the same", checkpoint(s))
+        write(path(s, "audit.jsonl"),
+              log.replace(b'"time":"20', b'"time":"21', 1))
+        with build(work) as s:
+            checked(s)
+            t.contains("".join(alarms(s)), "line 1: it was changed",
+                       "and what was not checked is checked then")
+
+
+def stopped_after(work, first):
+    """A run whose check has come behind the first line when it is stopped."""
+    record = json.loads(first)
+    report = struct.pack("=IIQQQQ", 0, 1, 1, record["seq"] + 1, 2,
+                         len(first)) + bytes.fromhex(record["hash"])
+    write(os.path.join(work, "report"), report)
+    s = build(work, libexecdir=libexec(
+        work, f"#!/bin/sh\ncat {work}/report\n>{work}/said\n"
+        "exec sleep 600\n")).start()
+    h.wait_for(lambda: os.path.exists(os.path.join(work, "said")), "a report")
+    # The report has been read before the second answer.
+    for _ in range(2):
+        s.icctl("status", check=True)
+    h.kill(s.ready["pid"], signal.SIGTERM)
+    t.equal(s.wait(20), 0, "it is stopped")
+    return s
+
+
+def went_on(work):
+    """The place at which the check of the next run begins."""
+    real = os.path.join(h.PREFIX, "libexec", "ironcurtain", "ic-logcheck")
+    with build(work, libexecdir=libexec(
+            work, f'#!/bin/sh\necho "$@" >{work}/args\nexec {real} "$@"\n',
+            "again")) as s:
+        checked(s)
+        t.equal(alarms(s), [], "the log is intact")
+    return [int(n) for n in read(os.path.join(work, "args")).split()[:3:2]]
+
+
+def test_goes_on():
+    """A check goes on where a stop interrupted it."""
+    with h.workdir() as work, t.case("goes on"):
+        log = read(path(run(work), "audit.jsonl"))
+        first = log[:log.index(b"\n") + 1]
+        s = stopped_after(work, first)
+        t.equal(went_on(work), [len(first), 2],
+                "the check goes on where it was stopped")
+        t.equal(len(read(path(s, "audit.checkpoint")).split()), 5,
+                "a check that ended leaves nothing behind")
+    with h.workdir() as work, t.case("begins again"):
+        log = read(path(run(work), "audit.jsonl"))
+        first = log[:log.index(b"\n") + 1]
+        s = stopped_after(work, first)
+        place = path(s, "audit.checkpoint")
+        old = json.loads(first)["hash"].encode()
+        write(place, read(place).replace(old, b"0" * 64))
+        t.equal(went_on(work), [0, 1],
+                "a place that the log does not have is no excuse")
 
 
 def state_of(pid):
@@ -228,7 +287,7 @@ def test_confined():
         os.set_blocking(w, True)
         with open(log, "rb") as f, subprocess.Popen(
                 [os.path.join(h.PREFIX, "libexec", "ironcurtain",
-                              "ic-logcheck"), str(os.path.getsize(log)),
+                              "ic-logcheck"), "0", str(os.path.getsize(log)),
                  "1", "0" * 64, "0"],
                 stdin=f, stdout=w) as p:
             os.close(w)
@@ -247,6 +306,7 @@ def main():
     test_changed()
     test_hint()
     test_reader()
+    test_goes_on()
     t.done()
 
 

@@ -70,7 +70,7 @@ def cloned(p, g):
     out = p.icctl("diff", s).stdout
     t.ok("+mine" in out and "README" not in out, "icctl diff", out)
     r = p.icctl("pull", s)
-    t.ok(r.returncode == 2 and "--into DIR" in r.stderr, "pull asks where to",
+    t.ok(r.returncode == 64 and "--into DIR" in r.stderr, "pull asks where to",
          r.stderr)
     mine = os.path.join(p.work, "mine")
     trap.git(p.work, "clone", "-q", os.path.join(g.dir, "seed"), mine)

@@ -209,6 +209,23 @@ def test_caches(work):
          "a cache whose path would be options is refused", r.stderr)
 
 
+def test_read_only(work):
+    """A read-only workspace is that at both of its paths."""
+    for name in ("docker", "podman"):
+        place = os.path.join(work, name)
+        os.makedirs(place)
+        e = Engine(place, name, options=("--image", "some/image",
+                                         "--workspace-path", "same"))
+        where = os.path.realpath(e.s.workspace)
+        e.s.argv[e.s.argv.index("--workspace") + 1] += ":ro"
+        e.start("/bin/sh", "-c", "true")
+        t.equal([a for c in e.of("run") for a in c["args"]
+                 if f"source={where}," in a],
+                [f"type=bind,source={where},target={x},readonly,"
+                 "bind-nonrecursive" for x in ("/workspace", where)],
+                f"{name}: the workspace is mounted read-only")
+
+
 def builtin(work):
     """Returns a provider and what a session of the built-in agent needs."""
     p = h.Provider(work, script=[{"text": "FINAL: fine"}])
@@ -542,7 +559,7 @@ def main():
         t.skip("containers", "bubblewrap is not installed")
         t.done()
     for test in (test_docker, test_podman, test_inside, test_workspace_path,
-                 test_caches, test_builtin, test_refused,
+                 test_caches, test_read_only, test_builtin, test_refused,
                  test_paths, test_volumes, test_no_program,
                  test_not_made, test_swept, test_gc, test_config,
                  test_client_killed, test_stopped, test_tcp, test_tcp_far,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
 """Files of the user's in the agent's home: which are copied and which stay, and
-that no link leads to another one."""
+which links are followed."""
 import os
 import shutil
 import subprocess
@@ -13,8 +13,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
 import harness as h  # noqa: E402
 
 t = h.Tap()
-LIST = [".mine/RULES.md", ".mine/skills", ".mine/link", ".mine/none",
-        ".linked/RULES.md", ".mine/pipe"]
+LIST = [".mine/RULES.md", ".mine/skills", ".mine/none", ".mine/pipe"]
+LINKS = [".mine/a.md", ".mine/b", ".mine/c.md", ".whole/d.md", ".mine/e.md",
+         ".mine/f.md", ".mine/g.md", ".mine/h", ".mine/i.md", ".mine/j.md",
+         ".mine/k.md", ".mine/l", ".mine/m.md", ".mine/n.md"]
 ADAPTER = {"name": "mine", "program": ["mine"], "providers": [],
            "taskArgs": ["{task}"], "homeFiles": LIST,
            "home": {".mine/RULES.md": "Ours."}}
@@ -72,10 +74,6 @@ def test_copies(work):
     h.put(mine(s, "other.md"), "Not in the list.")
     for name, (content, _) in STAYS.items():
         h.put(mine(s, "skills", *name.split("/")), content)
-    secret = h.put(os.path.join(work, "secret.md"), "secret")
-    os.symlink(secret, mine(s, "link"))
-    os.symlink(secret, mine(s, "skills", "one", "linked.md"))
-    os.symlink(mine(s), os.path.join(s.user_home, ".linked"))
     os.mkfifo(mine(s, "pipe"))
     r, home = start(s)
     t.equal(r.returncode, 0, "the session runs")
@@ -85,8 +83,7 @@ def test_copies(work):
     t.equal(os.stat(os.path.join(home, ".mine/skills/one/SKILL.md")).st_mode &
             0o777, 0o400, "a copy is read-only")
     found = sorted(os.path.relpath(os.path.join(d, n), home)
-                   for top in (".mine", ".linked")
-                   for d, _, names in os.walk(os.path.join(home, top))
+                   for d, _, names in os.walk(os.path.join(home, ".mine"))
                    for n in names)
     t.equal(found, [".mine/RULES.md", ".mine/skills/one/SKILL.md"],
             "and nothing else")
@@ -94,13 +91,8 @@ def test_copies(work):
     for name, (_, why) in STAYS.items():
         t.ok(any(why in x and (name in x or "deep" in name)
                  for x in log.splitlines()), f"{name} stays, and why", log)
-    for name, why in ((".mine/link", "symbolic link"), (
-            ".mine/skills/one/linked.md", "symbolic link"),
-            (".linked/RULES.md", "no plain directory on its way: .linked"),
-            (".mine/pipe", "no plain file")):
-        t.ok(any(f"~/{name} is not copied: " in x and why in x
-                 for x in log.splitlines()) or "more files are" in log,
-             f"{name} stays", log)
+    t.ok("~/.mine/pipe is not copied: it is no plain file" in log or
+         "more files are" in log, "a FIFO stays", log)
     t.ok("none is not copied" not in log, "a file that is not there is none")
     t.ok("2 files of yours are in the agent's home" in log, "it is noted", log)
     # Off, by config.json.
@@ -109,6 +101,65 @@ def test_copies(work):
     r, home = start(s)
     t.equal((text(home, ".mine/RULES.md"), os.listdir(os.path.join(
         home, ".mine"))), ("Ours.", ["RULES.md"]), "none, if so configured")
+
+
+def test_links(work):
+    """Dotfiles as stow, chezmoi and home-manager keep them: links."""
+    s = rig(work)
+    s.write("agents/mine.json", {**ADAPTER, "homeFiles": LINKS, "home": {}})
+    home = s.user_home
+    dots = os.path.join(home, "dotfiles")
+    os.mkdir(mine(s))
+    h.put(os.path.join(dots, "a.md"), "A")
+    h.put(os.path.join(dots, "skills", "one", "SKILL.md"), "B")
+    h.put(os.path.join(dots, "skills", "id_rsa"), "x")
+    os.symlink("../a.md", os.path.join(dots, "skills", "again.md"))
+    os.symlink("..", os.path.join(dots, "skills", "one", "up"))
+    h.put(os.path.join(dots, "whole", "d.md"), "D")
+    h.put(os.path.join(home, ".ssh", "notes"), "E")
+    h.put(os.path.join(s.workspace, "f.md"), "F")
+    h.put(os.path.join(dots, "key.md"), "use ghp_" + "a1B2" * 9)
+    h.put(os.path.join(s.home, "j.md"), "J")
+    os.chmod(h.put(os.path.join(dots, "open.md"), "K"), 0o666)
+    h.put(os.path.join(work, "shared", "m.md"), "M")
+    os.chmod(os.path.join(work, "shared"), 0o777)
+    os.symlink(os.path.join(dots, "a.md"), os.path.join(s.workspace, "back"))
+    for name, target in {
+            ".mine/a.md": "../dotfiles/a.md", ".mine/b": dots + "/skills",
+            ".mine/c.md": "a.md", ".whole": "dotfiles/whole",
+            ".mine/e.md": "../.ssh/notes",
+            ".mine/f.md": s.workspace + "/f.md",
+            ".mine/g.md": "g.md", ".mine/h": home,
+            ".mine/i.md": "../dotfiles/key.md",
+            ".mine/j.md": s.home + "/j.md",
+            ".mine/k.md": "../dotfiles/open.md", ".mine/l": "nowhere",
+            ".mine/m.md": work + "/shared/m.md",
+            ".mine/n.md": s.workspace + "/back"}.items():
+        os.symlink(target, os.path.join(home, name))
+    r, copy = start(s)
+    t.equal(r.returncode, 0, "the session runs")
+    found = {os.path.relpath(os.path.join(d, n), copy): text(d, n)
+             for top in (".mine", ".whole")
+             for d, _, names in os.walk(os.path.join(copy, top))
+             for n in names}
+    t.equal(found, {".mine/a.md": "A", ".mine/b/one/SKILL.md": "B",
+                    ".mine/b/again.md": "A", ".mine/c.md": "A",
+                    ".whole/d.md": "D"}, "links of the user's are followed")
+    log = r.stderr + text(os.path.dirname(copy), "session.log")
+    for name, why in ((".mine/b/id_rsa", "hold credentials"),
+                      (".mine/b/one/up", "in a circle"),
+                      (".mine/e.md", "hold credentials: .ssh"),
+                      (".mine/f.md", "an agent can write"),
+                      (".mine/g.md", "in a circle"),
+                      (".mine/h", "home directory"),
+                      (".mine/i.md", "looks like a key: ghp_"),
+                      (".mine/j.md", "IRONCURTAIN_HOME"),
+                      (".mine/k.md", "another user can change"),
+                      (".mine/l", "leads nowhere"),
+                      (".mine/m.md", "another user can change"),
+                      (".mine/n.md", "an agent can write")):
+        t.ok(any(f"~/{name} is not copied: " in x and why in x
+                 for x in log.splitlines()), f"{name} stays: {why}", log)
 
 
 def test_many(work):
@@ -141,7 +192,7 @@ def main():
     if not shutil.which("bwrap"):
         t.skip("home_files", "bubblewrap is not installed")
         t.done()
-    for test in (test_copies, test_many, test_bad):
+    for test in (test_copies, test_links, test_many, test_bad):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()

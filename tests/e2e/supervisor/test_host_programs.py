@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -267,12 +268,32 @@ def test_sockets(work):
         with s:
             t.contains(s.process.stderr(), f"{path}: a program in the sandbox",
                        "with --allow-sockets it is named")
+    for how in ("renamed", "linked"):
+        s = session(work, session_dir=os.path.join(work, how))
+        elsewhere = os.path.join(work, "bound." + how)
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(elsewhere)
+            listener.listen()
+            os.unlink(path)
+            with s:
+                t.ok(True, "baseline: a socket elsewhere is taken")
+            (os.rename if how == "renamed" else os.link)(elsewhere, path)
+            refused(s, f"workspace {s.workspace}: refused", path,
+                    name=f"one that was {how} into the workspace is refused")
     s = session(work)
     for path, why in (("/tmp", "temporary"), ("/var/tmp", "temporary"),
-                      ("/run", "the host's programs")):
+                      ("/run", "the host's programs"),
+                      ("/proc", "the kernel"), (f"/proc/{os.getpid()}/fd", "the kernel"),
+                      ("/sys", "the kernel"), ("/sys/kernel", "the kernel"),
+                      ("/dev", "the kernel"), ("/dev/pts", "the kernel"),
+                      ("/dev/shm", "memory that they share")):
         s.argv[s.argv.index("--workspace") + 1] = path
         refused(s, f"workspace {os.path.realpath(path)}: refused, because it is", why,
                 name=f"--workspace {path} is refused")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as path:
+        s.argv[s.argv.index("--workspace") + 1] = path
+        with s:
+            t.ok(True, "a directory of one's own in /dev/shm is taken")
     s = session(work)
     inside = os.path.join(s.workspace, "s")
     s.argv[s.argv.index("--session-dir") + 1] = inside
@@ -280,8 +301,40 @@ def test_sockets(work):
             name="a session directory in the workspace is refused")
 
 
+def test_other(work):
+    """The places of another running session's agent are none for programs of
+    this one either."""
+    b = session(os.path.join(work, "b"), session_dir=os.path.join(work, "sb"))
+    tools = os.path.join(b.workspace, "bin")
+    told = os.path.join(work, "told")
+    script(os.path.join(tools, "tell"), f"echo ours >{told}\n")
+    a = session(work, config={"notify": ["tell"]},
+                env={"IRONCURTAIN_HOME": b.home, "PATH": f"{tools}:/usr/bin:/bin"})
+    shutil.copytree(os.path.join(a.home, "policy"), os.path.join(b.home, "policy"),
+                    dirs_exist_ok=True)
+    b.write("config.json", {"notify": ["tell"], "policy": {}})
+    a.argv += ["--config", b.write("a.json", {"notify": ["tell"]})]
+    with a:
+        m, held = hold(a)
+        h.wait_for(lambda: os.path.exists(told), "nobody was told")
+        m.close()
+        t.ok(True, "baseline: a program of a directory where no agent works runs")
+    os.unlink(told)
+    b.write("config.json", {"notify": []})
+    with b:
+        refused(a, "notify: ", f"{b.workspace} of session sb",
+                name="in a running session's workspace it is refused, by name")
+        a.argv[a.argv.index("--config") + 1] = b.write("a.json", {
+            "notify": [], "packageCaches": {"pip": tools}})
+        a.argv[a.argv.index("--runtime") + 1] = "bwrap"
+        a.argv += ["--", "/bin/true"]
+        refused(a, "packageCaches.pip", f"an agent can write {b.workspace}",
+                name="and so is a package cache there")
+    t.ok(not os.path.exists(told), "nothing there has run")
+
+
 def main():
-    for test in (test_notify, test_desktop, test_views, test_plain, test_own, test_sockets):
+    for test in (test_notify, test_other, test_desktop, test_views, test_plain, test_own, test_sockets):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     with h.workdir() as place:

@@ -53,6 +53,20 @@ while True:
     m.write(bytes(8 << 20))
     held.append(m)
 """
+MEMFD = """
+import os
+held = []
+while True:
+    held.append(os.memfd_create("x"))
+    os.write(held[-1], bytes(8 << 20))
+"""
+PTYS = """
+import os, time
+os.fork()  # Two processes: one may have as few as 1024 descriptors.
+held = [os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY) for _ in range(520)]
+while True:
+    time.sleep(1)
+"""
 HOME = """
 import os, time
 for i in range(4):
@@ -125,10 +139,12 @@ try:
 except OSError as e:
     print("full", e)
 """, [f"MiB of {name}", f"limits.{key}"], "full [Errno 28]")
-    for name, program in (("memory", EAT), ("shared memory", SHARED)):
+    for name, program in (("memory", EAT), ("shared memory", SHARED),
+                          ("memfds", MEMFD)):
         ended(work, name, program,
               ["MiB of memory", "its limit is 256",
                "dockerResources.memoryMb"])
+    ended(work, "ptys", PTYS, ["pseudo-terminals", "its limit is 1024"])
     ended(work, "home", HOME, ["home directory has", "limits.homeMb"])
     ended(work, "deep", DEEP, ["nested more than 256 deep", "limits.homeMb"])
 
@@ -149,7 +165,17 @@ for what in (resource.RLIMIT_NPROC, resource.RLIMIT_FSIZE,
     except (ValueError, OSError):
         tell("not raised")
 tell("cpus", len(os.sched_getaffinity(0)))
-tell("oom", open("/proc/self/oom_score_adj").read().strip())
+for cpus in (range(64), [63], [0]):
+    try:
+        os.sched_setaffinity(0, cpus)
+        tell("other cpus")
+    except OSError as e:
+        tell("refused", e.errno)
+score = lambda: open("/proc/self/oom_score_adj").read().strip()
+open("/proc/self/oom_score_adj", "w").write("0")
+while score() != "1000":
+    pass
+tell("oom", score())
 try:
     open("/dev/x", "w")
     tell("/dev is writable")
@@ -167,6 +193,11 @@ except OSError as e:
         for want in (f"nofile {most}", "fsize 64", "cpus 1", "oom 1000", *wants):
             t.ok("SEEN " + want in said, f"inside: {want}", said)
         t.equal(said.count("SEEN not raised"), 3, "inside: none can be raised")
+        if os.cpu_count() > 1 and not os.environ.get("IC_RUNTIME"):
+            t.equal(said.count("SEEN refused 1"),
+                    0 if s.events("start")[0]["detail"]["limits"]
+                    ["processors"].endswith("group") else 3,
+                    "inside: other processors cannot be chosen")
 
 
 def recorded(work):

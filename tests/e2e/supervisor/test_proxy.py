@@ -157,9 +157,10 @@ def test_all_through(work):
             "upstream": "https://auth.example",
             "token": "https://auth.example/oauth/token"}}}
     rules = [h.rule("all", "allow", server=["net", "fetch"])]
-    servers = {**net_server("mail.corp.example:25"), "fetch": {
+    servers = {**net_server({"host": "mail.corp.example:25", "opaque": True}), "fetch": {
         "command": "icfetch", "workspace": False, "sandbox": {"network": {
-            "allowedDomains": ["far.corp.example:7001"]}}}}
+            "allowedDomains": [{"host": "far.corp.example:7001",
+                                "opaque": True}]}}}}
     with h.Session(work, servers, rules, {**NET, **FETCH},
                    config=config) as s:
         t.equal(ask(s, "openai").status, 200,

@@ -4,6 +4,7 @@
 becomes branches in the user's repository, and nothing else happens there."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -65,7 +66,8 @@ def whole(p):
          "branch side has" in r.stderr and f"icctl pull {s}" in r.stderr,
          "and what else there is", r.stderr)
     r = p.icctl("diff", s, "--stat")
-    t.contains(r.stdout, "3 files changed", "--stat")
+    t.equal(r.stdout, " f    |    2 ++\n gone |    1 -\n new  |    1 +\n"
+            " 3 files changed, 3 insertions(+), 1 deletion(-)\n", "--stat")
     o = json.loads(p.icctl("--json", "diff", s).stdout)
     t.equal({f["file"]: (f["added"], f["deleted"]) for f in o["files"]},
             {"f": (2, 0), "gone": (0, 1), "new": (1, 0)}, "--json")
@@ -94,6 +96,81 @@ def whole(p):
     trap.git(repo, "merge", "-q", f"ironcurtain/{s}/unsaved")
     t.equal(open(os.path.join(repo, "f"), encoding="utf-8").read(),
             "one\ntwo\nthree\n", "merged")
+
+
+def sizes(p):
+    """A file of 9 GB without a byte is not read, nor is one of git's own."""
+    repo = os.path.join(p.work, "r")
+    trap.make(repo, {"f": "one\n", "h": "here\n"})
+    s, said = start(p, repo, "echo two >> f; truncate -s 9G big; "
+                    "truncate -s 9G h")
+    top = os.path.join(p.session(), "sandbox")
+    r = p.icctl("diff", s)
+    t.ok(r.returncode == 0 and "+two" in r.stdout and "big" not in r.stdout,
+         "diff shows the rest", r.stdout + r.stderr)
+    for name in ("big", "h"):
+        t.contains(r.stderr, f"left out: {name}, because it has 9216 MiB, and "
+                   "at most 1024 are read", "and says what it leaves out")
+    r = p.icctl("pull", s)
+    t.equal((r.returncode, trap.git(repo, "ls-tree", "--name-only", "-r",
+                                    made(repo, s)["unsaved"]).split()),
+            (0, ["f", "h"]), "pull takes the rest")
+    t.equal(trap.git(repo, "show", made(repo, s)["unsaved"] + ":h"), "here\n",
+            "one that was there is as it was")
+    for k in range(3):
+        with open(os.path.join(top, f"m{k}"), "wb") as f:
+            f.truncate(900 << 20)
+    r = p.icctl("diff", s)
+    t.ok(r.returncode == 1 and "at most 2048 are read" in r.stderr,
+         "too much in all", r.stderr)
+    for k in range(3):
+        os.unlink(os.path.join(top, f"m{k}"))
+    for name in (".git/packed-refs", ".git/refs/heads/x", ".git/config",
+                 ".git/info/exclude", ".gitignore"):
+        path = os.path.join(top, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        old = os.path.getsize(path) if os.path.exists(path) else None
+        with open(path, "ab") as f:
+            f.truncate(9 << 30)
+        r = p.icctl("diff", s)
+        t.ok(r.returncode == 1 and "9216 MiB" in r.stderr and
+             os.path.basename(name) in r.stderr, f"{name}: refused",
+             r.stderr)
+        if old is None:
+            os.unlink(path)
+        else:
+            os.truncate(path, old)
+    t.equal(p.icctl("diff", s).returncode, 0, "and without them it is shown")
+
+
+def keys(p):
+    """A key that is missing is told before anything of a clone is."""
+    h.put(os.path.join(p.home, "config.json"), json.dumps({
+        "credentials": {"anthropic": {"file": os.path.join(p.work, "no")}}}),
+        0o600)
+    r = p.icctl("start", "--clone", p.home, "--agent", "builtin", "--task",
+                "x")
+    t.ok("/no" in r.stderr and "--clone" not in r.stderr and
+         r.returncode == 78, "the key comes first", r.stderr)
+
+
+def boxes(p):
+    """All gits that look at a clone run in one sandbox."""
+    repo = os.path.join(p.work, "r")
+    trap.make(repo, {"f": "one\n"})
+    s, _ = start(p, repo, "echo two >> f")
+    if not shutil.which("strace"):
+        t.skip("one sandbox", "strace is not installed")
+        return
+    trace = os.path.join(p.work, "trace")
+    r = subprocess.run(
+        ["strace", "-f", "-qq", "-e", "trace=execve", "-o", trace,
+         h.program("icctl"), "diff", s], env=p.env, capture_output=True,
+        text=True, timeout=120 * h.PATIENCE, check=False)
+    with open(trace, encoding="utf-8", errors="replace") as f:
+        n = sum("bwrap" in x.split(",")[0] and " = 0" in x for x in f)
+    t.ok(r.returncode == 0 and "+two" in r.stdout, "icctl diff", r.stderr)
+    t.equal(n, 1, "in one sandbox")
 
 
 def again(p):
@@ -228,7 +305,7 @@ def further(p):
                  "x\x1b]0;y\x07", p.work + "/none"):
         for command in ("diff", "pull"):
             r = p.icctl(command, name)
-            t.ok(r.returncode in (1, 2, 3) and r.stderr and "\x1b" not in
+            t.ok(r.returncode in (1, 3, 64) and r.stderr and "\x1b" not in
                  r.stderr, f"{command} {name[:20]!r} is refused", r.stderr)
     with subprocess.Popen(
             [h.program("icctl"), "start", "--clone", repo, "--", "sh", "-c",
@@ -292,8 +369,21 @@ def stopped(p):
             q.wait(60)
 
 
+def names(p):
+    """Names that git would print in a form of its own."""
+    repo = os.path.join(p.work, "names")
+    trap.make(repo, {"f": "one\n"})
+    s, _ = start(p, repo, "mkdir 日本 'a b'; echo x >日本/文.txt; "
+                 "echo y >'a b/q\"uo.txt'")
+    r = p.icctl("diff", s, "--stat")
+    t.ok(" 日本/文.txt " in r.stdout and ' a b/q"uo.txt ' in r.stdout,
+         "--stat has names as they are", r.stdout)
+    t.contains(p.icctl("diff", s).stdout, "b/日本/文.txt",
+               "and so has the diff")
+
+
 def main():
-    for part in (whole, again, further, stopped):
+    for part in (whole, sizes, keys, boxes, again, further, stopped, names):
         with h.workdir() as work, t.case(part.__name__):
             part(Place(work))
     t.done()

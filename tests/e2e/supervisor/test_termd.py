@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: ISC
 """Tests that termd's death does not end a session: an alarm is recorded, it is
 started again, and the agent's output continues; at most three times a minute,
-and the session continues without it as well."""
+and the session continues without it as well. And a worker that crashes while a
+session ends is recorded like any other."""
+import json
 import os
 import signal
 import sys
@@ -13,6 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
 import harness as h  # noqa: E402
 
 t = h.Tap()
+LATE = "was killed by SIGSEGV while the session ended"
 
 
 def termd(s, but=()):
@@ -54,5 +57,51 @@ def test_restart():
         t.equal(s.stop(), 143, "and it ends when it is asked to")
 
 
+def test_late():
+    """Workers that crash while the session ends, which takes as long as termd
+    does not answer."""
+    for role, evidence in (("mitmd", True), ("auditd", True),
+                           ("termd", False)):
+        with h.workdir() as work, t.case(role):
+            s = h.Session(work, runtime="bwrap",
+                          options=("--agent", "command", "--", "/bin/sleep",
+                                   "600")).start()
+            h.wait_for(lambda s=s: "agent command started" in s.session_log(),
+                       "the agent was not started")
+            workers = s.workers()
+            stopped = workers["termd"][0]
+            os.kill(stopped, signal.SIGSTOP)
+            if role == "auditd":
+                os.kill(workers[role][0], signal.SIGSTOP)
+            h.kill(s.pid, signal.SIGTERM)
+            # It is ending now.
+            h.wait_for(lambda s=s: "ending: asked to stop"
+                       in s.session_log(), "it does not end")
+            if role != "auditd":
+                h.wait_for(lambda s=s: s.events("stop"), "no closing record")
+            os.kill(workers[role][0], signal.SIGSEGV)
+            if role != "termd":
+                # Before termd goes on, and all others are killed.
+                os.kill(workers[role][0], signal.SIGCONT)
+                h.wait_for(lambda s=s: LATE in s.session_log(), "no death")
+            os.kill(stopped, signal.SIGCONT)
+            t.equal(s.wait(20), 143, f"{role}: the status is that of the stop")
+            log = s.audit()
+            t.equal([e["detail"]["role"] for e in log
+                     if e["event"] == "workerEnd"], [role],
+                    f"{role}: its end is recorded")
+            t.contains(json.dumps(log), "was killed by SIGSEGV",
+                       f"{role}: and how")
+            t.equal(log[-1]["event"], "stop",
+                    f"{role}: the last record closes the log")
+            t.equal(role in log[-1]["detail"].get("evidence", ""), evidence,
+                    f"{role}: evidence")
+            t.contains(s.session_log(), LATE,
+                       f"{role}: session.log has it")
+            t.equal(s.icctl("audit", "verify", s.dir).returncode, 0,
+                    f"{role}: the log is whole")
+
+
 test_restart()
+test_late()
 t.done()

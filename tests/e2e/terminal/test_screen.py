@@ -5,6 +5,7 @@ tmux draws: the agent's terminal, the person's view, and the state of the
 terminal afterwards, however the session ends."""
 import os
 import shlex
+import shutil
 import signal
 import sys
 import time
@@ -38,7 +39,15 @@ while True:
     put(f"\033[7;3Hkey {key!r} \033[K")
     if key == b"q":
         sys.exit(3)
+    if key == b"k" or stops and key == b"\x1a":
+        os.kill(0, signal.SIGTSTP)
+        put(f"\033[8;3Hback {key!r} \033[K")
 """
+# One that stops itself at ^Z as a full-screen program does, or at k.
+STOPS = PAINTED.replace("import os, signal, sys, tty",
+                        "import os, signal, sys, tty\nstops = True")
+PAINTED = PAINTED.replace("import os, signal, sys, tty",
+                          "import os, signal, sys, tty\nstops = False")
 
 
 class Rig(Place):
@@ -52,10 +61,10 @@ class Rig(Place):
     def start(self, text):
         self.tmux.run(shlex.join(self.argv(self.script(text))))
 
-    def paint(self):
-        h.put(os.path.join(self.project, "painted.py"), PAINTED)
-        self.tmux.run(shlex.join(self.argv("/usr/bin/python3",
-                                           "/workspace/painted.py")))
+    def paint(self, program=PAINTED, before=""):
+        h.put(os.path.join(self.project, "painted.py"), program)
+        self.tmux.run(before + shlex.join(self.argv(
+            "/usr/bin/python3", "/workspace/painted.py")))
 
     def restored(self, name):
         """Checks that the shell's terminal was restored."""
@@ -82,7 +91,7 @@ def painted(r):
          "the agent has every line but the last", lines)
     t.equal(r.tmux.ask("alternate_on"), "1", "on the other screen")
     t.ok("evil" not in r.tmux.ask("pane_title").replace(
-        "ironcurtain: evil title", ""),
+        "ironcurtain: the agent says: evil title", ""),
          "its title stands behind our word", r.tmux.ask("pane_title"))
 
 
@@ -111,6 +120,84 @@ def keys(r):
     r.restored("its end: no mode is left")
     r.tmux.run("echo status $?")
     r.tmux.until("status 3")
+
+
+def stops(r):
+    """At ^Z an agent stops itself: its viewer stops, too, and fg brings both
+    back. An agent that stops unasked, or while the person types on, is
+    continued and takes nobody to the shell."""
+    r.paint(STOPS)
+    r.tmux.until("size 23 80")
+    for _ in range(3):
+        r.tmux.keys("C-z")
+        r.restored("^Z: the shell has its terminal")
+        t.ok(any("Stopped" in x for x in r.tmux.screen()),
+             "and a job that is stopped", r.tmux.screen())
+        r.tmux.run("clear; fg")
+        r.tmux.until(r"back b'\x1a'")
+        r.tmux.text("x")
+        r.tmux.until("key b'x'")
+        t.ok(True, "fg: the agent goes on, and is shown")
+    r.tmux.text("k")
+    r.tmux.until("back b'k'")
+    t.equal(r.tmux.ask("alternate_on"), "1", "unasked: nobody is suspended")
+    r.tmux.text("k\x1ay")
+    r.tmux.until("key b'y'")
+    t.equal(r.tmux.ask("alternate_on"), "1", "^Z and more: nor here")
+    # Another terminal takes the keyboard of one that is suspended.
+    r.tmux.keys("C-z")
+    r.restored("^Z: suspended")
+    other = Tmux(os.path.join(r.work, "other"), r.env)
+    try:
+        other.run(shlex.join([h.program("icctl"), "attach"]))
+        other.until(r"back b'\x1a'")
+        other.text("z")
+        other.until("key b'z'")
+        t.ok(True, "attached from another terminal: the agent goes on")
+        other.text("q")
+        other.until("audit.jsonl")
+    finally:
+        other.end()
+    r.tmux.run("fg; echo over $((1 + 1))")
+    r.tmux.until("over 2")
+    # No shell is there to continue anything.
+    r.tmux.run("clear")
+    r.paint(STOPS, "exec ")
+    r.tmux.until("size 23 80")
+    r.tmux.keys("C-z")
+    r.tmux.until(r"back b'\x1a'")
+    r.tmux.keys("C-]", "z")
+    r.tmux.text("x")
+    r.tmux.until("key b'x'")
+    t.ok(True, "without job control neither ^Z nor the prefix and z freezes")
+    r.tmux.text("q")
+
+
+EDITORS = {"vim": (["vim", "-u", "NONE", "-N", "some.txt"], "first line",
+                   [":q!", "Enter"]),
+           "less": (["less", "some.txt"], "first line", ["q"]),
+           "sh": (["sh", "-c", "less some.txt"], "first line", ["q"]),
+           "bash": (["bash", "-ic", "set -m; less some.txt; exit 0"],
+                    "first line", ["q"])}
+
+
+def editors(r):
+    """Real full-screen programs."""
+    h.put(os.path.join(r.project, "some.txt"), "first line\n")
+    for name, (argv, text, leave) in EDITORS.items():
+        if shutil.which(argv[0]) is None:
+            t.skip(name, f"no {argv[0]}: apt-get install {argv[0]}")
+            continue
+        r.tmux.run("clear; " + shlex.join(r.argv(*argv)))
+        r.tmux.until(text)
+        r.tmux.keys("C-z")
+        if name != "bash":
+            r.restored(f"{name}: ^Z suspends")
+            r.tmux.run("clear; fg")
+            r.tmux.until(text)
+            t.ok(True, f"{name}: fg brings it back")
+        r.tmux.keys(*leave)
+        r.restored(f"{name}: its end")
 
 
 def ends(r):
@@ -255,7 +342,7 @@ def main():
     if PROGRAM is None:
         t.skip("screen", "tmux is not here: apt-get install tmux")
         t.done()
-    for part in (entry, keys, ends, attached, messages, pending):
+    for part in (entry, keys, stops, editors, ends, attached, messages, pending):
         with h.workdir() as work, t.case(part.__name__):
             r = Rig(work)
             try:

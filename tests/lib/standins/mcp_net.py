@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: ISC
 """An MCP server that tries the network, for tests; shares no code with the
 product.  Tools: `tunnel` asks its proxy for host:port, sends text, half-closes
-and returns the answer; `raw` writes bytes to the proxy as they are; `direct`
+and returns the answer; `tls` does it with TLS for a name; `retry` sends two
+ClientHellos, the second one after an answer; `raw` writes bytes to the proxy as they are; `direct`
 connects without it; `many` holds n tunnels at once and uses the last; `https`
 fetches a URL with Python's own client, or with a given command."""
 import base64
 import json
 import os
 import socket
+import ssl
 import subprocess
 import sys
 import urllib.request
@@ -18,6 +20,8 @@ TEXT = {"type": "string"}
 NUMBER = {"type": "number"}
 TOOLS = {
     "tunnel": {"target": TEXT, "text": TEXT},
+    "tls": {"target": TEXT, "name": TEXT, "text": TEXT},
+    "retry": {"target": TEXT, "names": TEXT},
     "raw": {"bytes": TEXT},
     "direct": {"kind": TEXT, "address": TEXT, "port": NUMBER},
     "many": {"target": TEXT, "count": NUMBER},
@@ -63,6 +67,38 @@ def tunnel(target, text):
     return {"head": head.decode(), "body": rest(s).decode()}
 
 
+def tls(target, name, text):
+    """Names `name` in its ClientHello, or no host."""
+    s, head = connect(target)
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    s = context.wrap_socket(s, server_hostname=name or None)
+    s.sendall(text.encode())
+    part = s.recv(65536)
+    return {"head": head.decode(), "body": part.decode()}
+
+
+def hello(name):
+    """Returns a ClientHello for this name."""
+    out = ssl.MemoryBIO()
+    try:
+        ssl.create_default_context().wrap_bio(
+            ssl.MemoryBIO(), out, server_hostname=name).do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    return out.read()
+
+
+def retry(target, names):
+    first, second = names.split()
+    s, _ = connect(target)
+    s.sendall(hello(first))
+    s.recv(65536)
+    s.sendall(b"\x14\3\3\0\1\1" + hello(second))
+    return {"body": rest(s).hex()}
+
+
 def raw(**args):
     s = proxy()
     s.settimeout(30)
@@ -104,7 +140,8 @@ def https(url, run=""):
     return {"body": r.stdout, "error": r.stderr}
 
 
-CALLS = {"tunnel": tunnel, "raw": raw, "direct": direct, "many": many,
+CALLS = {"tunnel": tunnel, "tls": tls, "retry": retry, "raw": raw,
+         "direct": direct, "many": many,
          "https": https}
 
 

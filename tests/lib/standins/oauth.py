@@ -5,6 +5,7 @@ of 127.0.0.1 with a CA of its own.  A refresh token works once: used again, its
 whole family is revoked, as by the real providers.  A second, plain port takes
 orders: /expire, /set?key=value, /state.  Shares no code with the product."""
 import argparse
+import contextlib
 import json
 import os
 import secrets
@@ -37,6 +38,7 @@ class State:
         self.echo = ""          # for the provider's answers
         self.raw = ""           # replaces the bodies of its next answers
         self.delay = 0.0
+        self.torn = 0           # only a part of a TLS record comes as answer
         self.reject = 0         # this many requests get 401, whatever their token
         self.counts = {"refreshed": 0, "revoked": 0, "asked": 0, "good": 0,
                        "unauthorized": 0, "kinds": []}
@@ -122,6 +124,9 @@ class Handler(TokenHandler):
             delay, status, raw = s.delay, s.status, s.raw
             if kind not in s.counts["kinds"]:
                 s.counts["kinds"].append(kind)
+        if s.torn:
+            self.tear()
+            return
         time.sleep(delay)
         with s.lock:
             if status:
@@ -134,6 +139,17 @@ class Handler(TokenHandler):
                      "refresh": fields.get("refresh_token")})
         text = raw.encode() if raw else json.dumps(answer).encode()
         self.reply(status, text)
+
+    def tear(self):
+        """Write a part of a record, and wait until the other side gives up."""
+        fd = self.connection.fileno()
+        os.write(fd, b"\x17\x03\x03\x01\x00" + bytes(10))
+        with self.state.lock:
+            self.state.write({"ev": "torn"})
+        with contextlib.suppress(OSError):
+            while os.read(fd, 4096):
+                pass
+        self.close_connection = True
 
     def provider(self, path, body):
         s = self.state

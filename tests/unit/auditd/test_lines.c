@@ -165,7 +165,7 @@ release(struct span json, bool in_log)
 	if (in_log) {
 		snprintf(text, sizeof(text), "{}%.*s", (int)json.len,
 		    (const char *)json.p);
-		m.redacted = 1;
+		m.redacted = PROTO_REDACTED;
 		m.log_off = 2;
 		m.log_len = (uint32_t)json.len;
 	} else {

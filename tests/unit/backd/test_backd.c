@@ -484,6 +484,39 @@ test_unasked(void)
 	tear_down();
 }
 
+/* Secrets on stderr are shown masked, and a private key line by line. */
+static void
+test_shown(void)
+{
+	static const uint8_t key[MASK_KEY] = "a key";
+	static const char *const lines[] = {"token=abcdefgh12345", "a swordfish b",
+	    "-----BEGIN PRIVATE KEY-----", "MIIEvQIBADANBg",
+	    "-----END PRIVATE KEY-----", "plain"};
+	static const char *const want[] = {"token=***", "a *** b",
+	    "-----BEGIN PRIVATE KEY-----", "***", "-----END PRIVATE KEY-----",
+	    "plain"};
+	struct mask_known_row row;
+	struct msg_KNOWN m = {.key = span_of(key, sizeof(key))};
+	char text[100];
+
+	set_up();
+	is_str(backd_show_line(b, span_str(lines[0]), text, sizeof(text)),
+	    lines[0], "not masked if it is switched off");
+	b->mask = true;
+	mask_known_row(key, SPAN("swordfish"), &row);
+	m.len = row.len;
+	m.print = row.print;
+	m.digest = span_of(row.digest, sizeof(row.digest));
+	ok(backd_on_known(b->w.peers[ROLE_POLICY][0], &m) == 0, "KNOWN");
+	for (size_t i = 0; i < nitems(lines); i++)
+		is_str(backd_show_line(
+			   b, span_str(lines[i]), text, sizeof(text)),
+		    want[i], "a line of stderr");
+	mask_known_free(b->known);
+	b->known = NULL;
+	tear_down();
+}
+
 static void
 test_stderr(void)
 {
@@ -532,6 +565,7 @@ main(void)
 	test_back_pressure(
 	    "{" V ",\"id\":5,\"result\":{\"a\":\"", 0, "tiny answers");
 	test_unasked();
+	test_shown();
 	test_stderr();
 	is_str(closed_why, "", "no channel was broken");
 	return tap_done();

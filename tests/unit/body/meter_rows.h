@@ -205,7 +205,7 @@ static const struct meter_row {
 	    "{\"type\":\"error\",\"error\":{\"usage\":{\"input_tokens\":5}}}"},
 	{"no counts", METER_JSON, false, {0, 0, 0, 0, 0, false, "m"},
 	    "{\"model\":\"m\",\"usage\":{\"input_tokens\":-5,"
-	    "\"output_tokens\":1.5,\"prompt_tokens\":\"7\","
+	    "\"output_tokens\":1.5,\"prompt_tokens\":\"7x\","
 	    "\"completion_tokens\":99999999999999999999}}"},
 	{"no JSON", METER_JSON, false, {0, 0, 0, 0, 0, false, ""},
 	    "<html>{\"usage\":{\"input_tokens\":5}}"},

@@ -200,6 +200,7 @@ static const struct body_row {
 	"{\"type\":\"function\",\"name\":\"f\"},{\"type\":\"local_shell\"},"
 	"{\"type\":\"shell\",\"environment\":{\"type\":\"local\"}},"
 	"{\"type\":\"tool_search\",\"execution\":\"client\"},"
+	"{\"type\":\"tool_search\"},"
 	"{\"type\":\"custom\",\"name\":\"c\"}]}"},
     {R, NULL,
 	"{\"store\":false,\"tools\":[{\"type\":\"namespace\",\"tools\":["
@@ -225,8 +226,12 @@ static const struct body_row {
 	"{\"store\":false,\"input\":[{\"type\":\"function_call_output\","
 	"\"output\":[{\"type\":\"input_file\",\"file_url\":\"https://x\"}]}]}",
 	"!urls"},
+    {R, "sssas",
+	"{\"store\":false,\"prompt\":{\"variables\":{\"v\":{"
+	"\"type\":\"input_image\",\"image_url\":\"https://x\"}}}}",
+	"!urls"},
     {R, NULL,
-	"{\"store\":false,\"prompt\":{\"id\":\"p\",\"variables\":{\"v\":{"
+	"{\"store\":false,\"prompt\":{\"variables\":{\"v\":{"
 	"\"type\":\"input_image\",\"image_url\":\"https://x\"}}}}",
 	"!urls"},
     {R, NULL,
@@ -239,6 +244,68 @@ static const struct body_row {
 	"{\"store\":false,\"input\":[{\"content\":[{\"image_url\":\"h\"}]}]}",
 	"{\"store\":false,\"input\":[{\"content\":[{\"type\":\"input_text\","
 	"\"text\":\"(filtered)\"}]}]}"},
+    /* names of things in the account, in each dialect */
+#define KEPT(d, text) {d, NULL, text, "!store"}, {d, "sssas", text, NULL}
+    KEPT(R, "{\"store\":false,\"previous_response_id\":\"r\",\"input\":\"x\"}"),
+    KEPT(R, "{\"store\":false,\"previousResponseId\":\"r\",\"input\":\"x\"}"),
+    KEPT(R, "{\"store\":false,\"conversation\":{\"id\":\"c\"},\"input\":\"x\"}"),
+    KEPT(R, "{\"store\":false,\"conversation\":\"c\",\"input\":\"x\"}"),
+    KEPT(R, "{\"store\":false,\"prompt\":{\"id\":\"p\",\"version\":\"2\"}}"),
+    KEPT(R, "{\"store\":false,\"input\":[{\"type\":\"item_reference\","
+	"\"id\":\"m\"}]}"),
+    KEPT(R, "{\"store\":false,\"input\":[{\"type\":\"item\\u005freference\","
+	"\"id\":\"m\"}]}"),
+    KEPT(R, "{\"store\":false,\"input\":[{\"id\":\"m\"}]}"),
+    KEPT(R, "{\"store\":false,\"input\":[{\"type\":null,\"id\":\"m\"}]}"),
+    KEPT(R, "{\"store\":false,\"input\":[{\"role\":\"user\",\"content\":[{"
+	"\"type\":\"input_file\",\"file_id\":\"f\"}]}]}"),
+    KEPT(R, "{\"store\":false,\"prompt\":{\"variables\":{\"v\":{\"type\":"
+	"\"input_file\",\"file_id\":\"f\"}}}}"),
+    KEPT(R, "{\"store\":false,\"model\":\"@preset/x\",\"input\":\"x\"}"),
+    {R, NULL,
+	"{\"store\":false,\"previous_response_id\":null,\"conversation\":null,"
+	"\"input\":[{\"id\":\"m\",\"type\":\"message\",\"role\":\"user\"},"
+	"{\"id\":\"r\",\"type\":\"reasoning\",\"summary\":[]},"
+	"{\"id\":\"n\",\"role\":\"user\",\"content\":\"item_reference\"}]}",
+	NULL},
+    KEPT(C, "{\"previous_response_id\":\"r\"}"),
+    KEPT(C, "{\"preset\":\"p\"}"),
+    KEPT(C, "{\"model\":\"openai/gpt-5@preset/x\"}"),
+    KEPT(C, "{\"messages\":[{\"audio\":{\"id\":\"a\"}}]}"),
+    KEPT(C, "{\"messages\":[{\"content\":[{\"type\":\"file\",\"file\":{"
+	"\"file_id\":\"f\"}}]}]}"),
+    {C, NULL, "{\"audio\":{\"voice\":\"v\",\"id\":\"x\"}}", NULL},
+    KEPT(A, "{\"messages\":[{\"content\":[{\"type\":\"document\",\"source\":{"
+	"\"type\":\"file\",\"file_id\":\"f\"}}]}]}"),
+    KEPT(A, "{\"messages\":[{\"content\":[{\"type\":\"container_upload\","
+	"\"file_id\":\"f\"}]}]}"),
+    {A, NULL,
+	"{\"messages\":[{\"content\":[{\"type\":\"tool_use\",\"id\":\"t\","
+	"\"input\":{\"file_id\":\"f\",\"previous_response_id\":\"r\"}}]}]}",
+	NULL},
+    KEPT(G, "{\"cachedContent\":\"cachedContents/x\",\"contents\":[]}"),
+    KEPT(B, "{\"messages\":[{\"content\":[{\"source\":{\"type\":\"file\","
+	"\"file_id\":\"f\"}}]}]}"),
+    KEPT(V, "{\"promptVariables\":{\"a\":{\"text\":\"b\"}}}"),
+#undef KEPT
+    /* Tools that search the request's own tools */
+    {A, NULL,
+	"{\"tools\":[{\"type\":\"tool_search_tool_bm25_20251119\",\"name\":"
+	"\"tool_search_tool_bm25\"},{\"name\":\"a\",\"defer_loading\":true}]}",
+	NULL},
+    {A, NULL,
+	"{\"tools\":[{\"type\":\"tool_search_tool_regex_20251119\",\"name\":"
+	"\"tool_search_tool_regex\"},{\"type\":\"tool_search_tool_bm25\"}]}",
+	NULL},
+    {B, NULL, "{\"tools\":[{\"type\":\"tool_search_tool_regex\"}]}", NULL},
+    {V, NULL,
+	"{\"additionalModelRequestFields\":{\"tools\":[{\"type\":"
+	"\"tool_search_tool_bm25_20251119\"}]}}",
+	NULL},
+    {C, NULL,
+	"{\"tools\":[{\"type\":\"tool_search_tool_bm25_20251119\"},"
+	"{\"type\":\"tool_search\"}]}",
+	NULL},
     /* ... and their WebSocket messages */
     {R, NULL,
 	"{\"type\":\"response.create\",\"input\":[],\"tools\":[{\"type\":"

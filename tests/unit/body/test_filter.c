@@ -174,6 +174,68 @@ test_usage(void)
 	    "left as it is");
 }
 
+/* The longest answer that a request asks for, wherever its dialect has that. */
+static void
+test_most(void)
+{
+	static const struct {
+		enum filter_dialect dialect;
+		const char *text;
+		uint64_t most;
+	} rows[] = {{FILTER_ANTHROPIC, "{\"max_tokens\":32000}", 32000},
+	    {FILTER_CHAT, "{\"max_tokens\":7,\"max_completion_tokens\":900}",
+		900},
+	    {FILTER_RESPONSES, "{\"max_output_tokens\":5000}", 5000},
+	    {FILTER_GEMINI,
+		"{\"generationConfig\":{\"maxOutputTokens\":8192}}", 8192},
+	    {FILTER_BEDROCK, "{\"max_tokens\":10}", 10},
+	    {FILTER_CONVERSE, "{\"inferenceConfig\":{\"maxTokens\":77}}", 77},
+	    {FILTER_ANTHROPIC, "{\"max_tokens\":99999999999999999999999}",
+		1000000000000},
+	    {FILTER_ANTHROPIC, "{\"max_tokens\":\"many\"}", 0},
+	    {FILTER_ANTHROPIC, "{\"max_tokens\":null}", 0},
+	    {FILTER_ANTHROPIC, "{\"max_tokens\":-5}", 0},
+	    {FILTER_ANTHROPIC, "{\"x\":{\"max_tokens\":5}}", 0}};
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		(void)filter_body(&f, &filter_dflt, rows[i].dialect,
+		    span_str(rows[i].text), seed);
+		is_int((int64_t)f.most, (int64_t)rows[i].most, "%s",
+		    rows[i].text);
+	}
+}
+
+/* On a WebSocket the answer before is kept by the connection itself. */
+static void
+test_socket(void)
+{
+	const struct filter_rules r = filter_dflt;
+	struct span s = SPAN("{\"type\":\"response.create\",\"store\":false,"
+			     "\"previous_response_id\":\"r\",\"input\":[]}");
+
+	f.socket = true;
+	is_int(filter_body(&f, &r, FILTER_RESPONSES, s, seed), FILTER_SAME,
+	    "previous_response_id on a WebSocket");
+	ok(!f.other, "... asks for an answer");
+	s = SPAN("{\"type\":\"response.create\",\"store\":false,"
+		 "\"conversation\":\"c\",\"input\":[]}");
+	is_int(filter_body(&f, &r, FILTER_RESPONSES, s, seed), FILTER_REFUSED,
+	    "a conversation is kept in the account");
+	f.socket = false;
+	s = SPAN("{\"type\":\"response\\u002ecreate\",\"input\":[]}");
+	is_int(filter_body(&f, &r, FILTER_RESPONSES, s, seed), FILTER_CHANGED,
+	    "a type that is spelled with an escape is not stored either");
+	s = SPAN("{\"model\":\"m\",\"input\":\"x\",\"store\":true,\"tools\":["
+		 "{\"type\":\"function\",\"name\":\"f\"},{\"name\":\"w\","
+		 "\"type\":\"web_search_preview\"}]}");
+	is_int(filter_body(&f, &r, FILTER_RESPONSES, s, seed), FILTER_CHANGED,
+	    "what is taken out has a name:");
+	is_mem(f.what[FILTER_TOOLS].p, f.what[FILTER_TOOLS].len,
+	    "web_search_preview", 18, "the tool");
+	is_mem(f.what[FILTER_STORE].p, f.what[FILTER_STORE].len, "store", 5,
+	    "the member");
+}
+
 int
 main(void)
 {
@@ -192,9 +254,11 @@ main(void)
 	is_int(filter_action_find(SPAN("deny")), FILTER_DENY, "an action");
 	is_int(filter_dialect_find(SPAN("gemini")), FILTER_GEMINI, "a dialect");
 	test_usage();
+	test_most();
 	ok(!filter_applies(&filter_dflt, FILTER_NONE) &&
 		filter_applies(&filter_dflt, FILTER_CHAT),
 	    "a body without a dialect is nobody's to filter");
 	buf_free(&b);
+	test_socket();
 	return tap_done();
 }

@@ -37,7 +37,7 @@ run(size_t size, size_t all, size_t piece, bool file, const char *name)
 	bool good = true;
 	size_t n;
 
-	hold_init(&h);
+	body_hold_init(&h);
 	h.all = all;
 	for (size_t at = 0, i = 0; at < size && good; at += n, i++) {
 		n = size - at < piece ? size - at : piece;
@@ -53,7 +53,7 @@ run(size_t size, size_t all, size_t piece, bool file, const char *name)
 	ok(h.heap.cap <= HOLD_HEAP + HOLD_HEAP / 4 &&
 		(!file || h.heap.cap == 0),
 	    "%s: no more memory than that", name);
-	hold_take(&h, size / 3);
+	body_hold_take(&h, size / 3);
 	ok(holds(&h, size), "%s: and without its beginning", name);
 	hold_reset(&h);
 	ok(h.size == 0 && h.all == 0 && h.fd == -1 && h.heap.cap == 0,
@@ -81,7 +81,7 @@ main(void)
 	run(300000, 1000, 10000, false, "longer than announced");
 	run(MOST, 1000, 10000, true, "much longer than announced");
 
-	hold_init(&h);
+	body_hold_init(&h);
 	h.all = 200000;
 	ok(hold_put(&h, span_of(want, 10)) == 0 && h.heap.cap == 200000,
 	    "room for all of a known length is made once");

@@ -2,7 +2,8 @@
 /*
  * The meter: every transcript has its expected sums, whole, byte by byte, and
  * split in two at every place; compressed ones through the decoder, piece by
- * piece. The decoder: what it accepts, what it refuses, and where it stops.
+ * piece. Answers that end before their counts, or have none, are estimated. The
+ * decoder: what it accepts, what it refuses, and where it stops.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,8 +156,105 @@ test_deep(struct buf *b)
 	    METER_SSE, "content type of events");
 	is_int(meter_format_of(SPAN("Application/JSON")), METER_JSON,
 	    "content type of JSON");
-	is_int(meter_format_of(SPAN("text/html")), METER_NONE, "another one");
-	is_int(meter_format_of(SPAN("")), METER_NONE, "none");
+	is_int(meter_format_of(SPAN("")), METER_SSE, "none: the bytes decide");
+}
+
+#define CHUNK(text)                                                            \
+	"data: {\"model\":\"m\",\"choices\":[{\"delta\":{\"content\":\"" text  \
+	"\"},\"finish_reason\":null}]}\n\n"
+#define WORDS "123456789012345678901234567890"
+#define STARTED(usage)                                                         \
+	"data: {\"type\":\"message_start\",\"message\":{\"model\":\"m\","      \
+	"\"usage\":{" usage "}}}\n\n"
+#define DELTA(text)                                                            \
+	"data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":"         \
+	"\"text_delta\",\"text\":\"" text "\"}}\n\n"
+
+/* clang-format off */
+static const struct {
+	const char *name, *text;
+	bool complete;
+	uint64_t in, out;
+	enum meter_said said;
+} end_rows[] = {
+	{"no answer", "", false, 116, 0, METER_ENDED},
+	{"chat: left early", CHUNK(WORDS) CHUNK(WORDS), false,
+	    116, 20, METER_ENDED},
+	{"chat: complete, without usage", CHUNK(WORDS), true,
+	    116, 10, METER_SILENT},
+	{"chat: zeros are no usage", CHUNK(WORDS) "data: {\"usage\":{"
+	    "\"prompt_tokens\":0,\"completion_tokens\":0}}\n\n", true,
+	    116, 10, METER_SILENT},
+	{"chat: left after its usage", CHUNK(WORDS) "data: {\"choices\":[{"
+	    "\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: {\"usage\":{"
+	    "\"prompt_tokens\":5,\"completion_tokens\":6}}\n\n", false,
+	    5, 6, METER_MEASURED},
+	{"chat: counts as it goes, left early", CHUNK(WORDS)
+	    "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,"
+	    "\"completion_tokens\":6}}\n\n" CHUNK(WORDS), false,
+	    5, 16, METER_ENDED},
+	{"messages: left early",
+	    STARTED("\"input_tokens\":70,\"output_tokens\":1")
+	    DELTA(WORDS) DELTA(WORDS), false, 70, 21, METER_ENDED},
+	{"messages: the provider ends it early",
+	    STARTED("\"input_tokens\":70,\"output_tokens\":1")
+	    DELTA(WORDS) "data: {\"type\":\"error\"}\n\n", true,
+	    70, 11, METER_ENDED},
+	{"messages: left after its last counts",
+	    STARTED("\"input_tokens\":70,\"output_tokens\":1")
+	    DELTA(WORDS) "data: {\"type\":\"message_delta\",\"delta\":{"
+	    "\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":"
+	    "9}}\n\n", false, 70, 9, METER_MEASURED},
+	{"messages: a tool's arguments", STARTED("\"input_tokens\":70,"
+	    "\"output_tokens\":1") "data: {\"type\":\"content_block_delta\","
+	    "\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\""
+	    WORDS "\"}}\n\n", false, 70, 11, METER_ENDED},
+	{"responses: pieces, and the same again as a whole",
+	    "data: {\"type\":\"response.output_text.delta\",\"delta\":\""
+	    WORDS "\"}\n\ndata: {\"type\":\"response.output_text.done\","
+	    "\"text\":\"" WORDS "\"}\n\ndata: {\"item\":{\"content\":[{"
+	    "\"text\":\"" WORDS "\"}]}}\n\n", false, 116, 10, METER_ENDED},
+	{"responses: left before completed", "data: {\"type\":"
+	    "\"response.created\",\"response\":{\"status\":\"in_progress\","
+	    "\"usage\":null}}\n\ndata: {\"delta\":\"" WORDS "\"}\n\n", false,
+	    116, 10, METER_ENDED},
+	{"gemini: left early", "data: {\"candidates\":[{\"content\":{"
+	    "\"parts\":[{\"text\":\"" WORDS "\"}]}}],\"usageMetadata\":{"
+	    "\"promptTokenCount\":8,\"candidatesTokenCount\":7}}\n\n"
+	    "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\""
+	    WORDS "\"}]}}]}\n\n", false, 8, 17, METER_ENDED},
+	{"gemini: arguments of a function", "data: {\"candidates\":[{"
+	    "\"content\":{\"parts\":[{\"functionCall\":{\"args\":{\"ab\":"
+	    "\"" WORDS "\",\"c\":123}}}]}}]}\n\n", false,
+	    116, 12, METER_ENDED},
+	{"converse: cut before its metadata", "{\"contentBlockIndex\":0,"
+	    "\"delta\":{\"text\":\"" WORDS "\"}}", false,
+	    116, 10, METER_ENDED},
+	{"JSON: cut", "{\"model\":\"m\",\"choices\":[{\"message\":{"
+	    "\"content\":\"" WORDS "\"}}],\"usa", false, 116, 10, METER_ENDED},
+	{"JSON: whole, without usage", "{\"choices\":[{\"message\":{"
+	    "\"content\":\"" WORDS "\"}}]}", true, 116, 10, METER_SILENT},
+	{"a form that nobody knows", "<answer>" WORDS WORDS WORDS "</answer>",
+	    true, 116, 5, METER_SILENT},
+};
+/* clang-format on */
+
+/* The request has 300 bytes. */
+static void
+test_end(void)
+{
+	struct meter_usage u;
+	struct meter m;
+
+	for (size_t i = 0; i < nitems(end_rows); i++) {
+		meter_begin(&m, METER_SSE);
+		meter_feed(&m, span_str(end_rows[i].text));
+		meter_end(&m, 300, end_rows[i].complete, &u);
+		if (!ok(u.in == end_rows[i].in && u.out == end_rows[i].out &&
+			    u.said == end_rows[i].said,
+			"%s", end_rows[i].name))
+			show(&u);
+	}
 }
 
 static enum decode_result
@@ -245,6 +343,7 @@ main(void)
 	buf_init(&out, 64U << 20);
 	test_rows(&in);
 	test_deep(&in);
+	test_end();
 	test_coding(DECODE_GZIP, &in, &out);
 	test_coding(DECODE_ZSTD, &in, &out);
 	test_bomb(&in, &out);

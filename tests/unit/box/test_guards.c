@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "supervisor/base/paths.h"
 #include "supervisor/box/view.h"
-#include "supervisor/config/paths.h"
 #include "tap.h"
 
 static char top[] = "/tmp/test_sup_guards.XXXXXX";

@@ -65,6 +65,7 @@ test_adding(void)
 static void
 test_maximum(void)
 {
+	char why[64];
 	struct buf b;
 
 	for (size_t max = 0; max < 600; max++) {
@@ -84,6 +85,8 @@ test_maximum(void)
 	errno = 0;
 	buf_add(&b, "x", 1);
 	ok(buf_check(&b) == -1 && errno == ENOBUFS, "failed for good");
+	is_str(buf_why(&b, "the queue", why, sizeof(why)),
+	    "the queue is full (10 bytes)", "the text says what is full");
 	buf_printf(&b, "x");
 	ok(b.failed && b.len == 0, "formats too");
 	buf_reset(&b, 100);
@@ -112,7 +115,13 @@ test_maximum(void)
 	buf_init(&b, SIZE_MAX);
 	errno = 0;
 	ok(buf_room(&b, SIZE_MAX / 2) == NULL && errno == ENOMEM, "no memory");
+	is_str(buf_why(&b, "the queue", why, sizeof(why)),
+	    "no memory for the queue", "the text says so");
 	buf_free(&b);
+	buf_init(&b, 0);
+	buf_addc(&b, 'x');
+	is_str(buf_why(&b, "it", why, sizeof(why)), "it is full (0 bytes)",
+	    "a new one has forgotten that");
 #endif
 	buf_init(&b, 100);
 	buf_addhex(&b, "", SIZE_MAX / 2 + 1);

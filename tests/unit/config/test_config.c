@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "supervisor/config/config.h"
+#include "supervisor/files/config.h"
 #include "tap.h"
 #include "unit/config/cases.h"
 
@@ -78,26 +78,55 @@ test_limits(void)
 	static const char text[] =
 	    "{\"dockerResources\":{\"memoryMb\":null,\"cpus\":1.5},"
 	    "\"limits\":{\"processes\":64,\"homeMb\":null,\"shmMb\":7}}";
+	/* Files in memory are bounded by the memory. */
+	static const struct {
+		const char *text;
+		uint64_t tmp, shm, server;
+	} bounded[] = {
+	    {"{\"dockerResources\":{\"memoryMb\":1024}}", 512, 256, 512},
+	    {"{\"dockerResources\":{\"memoryMb\":64000}}", 2048, 512, 1024},
+	    {"{\"limits\":{\"tmpMb\":8192}}", 4096, 512, 1024},
+	    {"{\"limits\":{\"tmpMb\":3000,\"shmMb\":null}}", 3000, 4096, 1024},
+	    {"{\"limits\":{\"tmpMb\":100}}", 100, 512, 100},
+	    {"{\"limits\":{\"serverMemoryMb\":100}}", 2048, 512, 50},
+	    {"{\"dockerResources\":{\"memoryMb\":null}}", 2048, 512, 1024},
+	};
+	struct limits server;
 	struct config cfg;
 	struct fault fault;
 	char option[96];
 
 	ok(config_parse(&cfg, "c", "/u", NULL, SPAN("{}"), &fault) == 0 &&
 		cfg.limits.memory_mb == 4096 && cfg.limits.cpus == 2 &&
-		cfg.limits.processes == 512 && cfg.limits.tmp_mb == 256 &&
-		cfg.limits.shm_mb == 64 && cfg.limits.home_mb == 10240,
+		cfg.limits.processes == 512 && cfg.limits.tmp_mb == 2048 &&
+		cfg.limits.shm_mb == 512 && cfg.limits.home_mb == 10240,
 	    "limits: the defaults");
 	config_free(&cfg);
 	ok(config_parse(&cfg, "c", "/u", NULL, span_str(text), &fault) == 0 &&
 		cfg.limits.memory_mb == 0 && cfg.limits.cpus == 2 &&
 		cfg.limits.processes == 64 && cfg.limits.home_mb == 0 &&
-		cfg.limits.shm_mb == 7 && cfg.limits.tmp_mb == 256,
+		cfg.limits.shm_mb == 7 && cfg.limits.tmp_mb == 2048,
 	    "limits: null is none, processors are whole, others stay");
 	test_open_files(&cfg.limits);
 	limits_option(&cfg.limits, true, option, sizeof(option));
 	ok(strncmp(option, "processes=64,file=0,cpus=", 25) == 0,
 	    "limits: as ic-bridge takes them");
 	config_free(&cfg);
+	for (size_t i = 0; i < nitems(bounded); i++) {
+		if (config_parse(&cfg, "c", "/u", NULL,
+			span_str(bounded[i].text), &fault) == -1) {
+			ok(false, "%s: %s", bounded[i].text, fault.text);
+			continue;
+		}
+		is_int(cfg.limits.tmp_mb, bounded[i].tmp, "/tmp: %s",
+		    bounded[i].text);
+		is_int(cfg.limits.shm_mb, bounded[i].shm, "/dev/shm: %s",
+		    bounded[i].text);
+		limits_server(&cfg.limits, &server);
+		is_int(server.tmp_mb, bounded[i].server, "of a server: %s",
+		    bounded[i].text);
+		config_free(&cfg);
+	}
 	for (size_t i = 0; i < nitems(bad); i++) {
 		ok(config_parse(&cfg, "c", "/u", NULL, span_str(bad[i].text),
 		       &fault) == -1 &&
@@ -145,13 +174,13 @@ test_taken(void)
 	p = config_provider(&cfg, "openai");
 	is_str(p->value, "/home/u/k", "~ is the home directory");
 	ok(!p->upstreams[0].at.tls && p->upstreams[0].at.port == 80, "loopback without tls");
-	is_str(config_provider(&cfg, "x")->command[1], "x", "command");
+	is_str(config_provider(&cfg, "x")->command.argv[1], "x", "command");
 	is_str(config_provider(&cfg, "y")->value, "y.cred", "systemd");
 	ok(config_provider(&cfg, "z") == NULL, "none");
 	is_int(cfg.hold_ms, 30000, "timeout");
 	ok(cfg.sync && !cfg.redact, "durability and redaction");
 	is_str(cfg.servers_file, "/h/servers.json", "servers");
-	is_str(cfg.notify[0], "bell", "notify");
+	is_str(cfg.notify.argv[0], "bell", "notify");
 	is_str(config_agent(&cfg, "codex")->path, "/home/u/bin/codex",
 	    "agent's program");
 	is_str(cfg.ignored, "memory, agentModelId", "ignored by name");
@@ -171,6 +200,33 @@ put_file(const char *path, const char *text, mode_t mode)
 	    fchmod(fd, mode) == -1)
 		exit(99);
 	close(fd);
+}
+
+static void
+test_services(void)
+{
+	static const char text[] =
+	    "{\"services\":{\"db\":{\"port\":5433,\"to\":\"127.0.0.1:5432\"},"
+	    "\"cache\":{\"to\":\"[::1]:6379\"},"
+	    "\"far\":{\"port\":9000,\"to\":\"192.168.1.9:80\"}},"
+	    "\"env\":{\"DATABASE_URL\":\"postgres://app@db:5433/shop\"}}";
+	struct config cfg;
+	struct fault fault;
+
+	if (!ok(config_parse(&cfg, "/h/config.json", "/home/u", NULL,
+		    span_str(text), &fault) == 0,
+		"services are taken"))
+		return;
+	is_int(cfg.nservices, 3, "all of them");
+	is_str(cfg.services[0].name, "db", "name");
+	is_int(cfg.services[0].port, 5433, "port in the sandbox");
+	is_str(cfg.services[0].host, "127.0.0.1", "address");
+	is_int(cfg.services[0].to, 5432, "its port");
+	is_int(cfg.services[1].port, 6379, "the same port by default");
+	is_str(cfg.services[1].host, "::1", "an address of IPv6");
+	is_str(cfg.services[2].host, "192.168.1.9", "a private address");
+	ok(json_object_object_length(cfg.env) == 1, "variables");
+	config_free(&cfg);
 }
 
 static void
@@ -228,6 +284,7 @@ main(void)
 	test_refused();
 	test_taken();
 	test_limits();
+	test_services();
 	test_files(dir);
 	(void)rmdir(dir);
 	return tap_done();

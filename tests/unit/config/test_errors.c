@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "supervisor/config/adapter/adapter.h"
+#include "supervisor/files/adapter/adapter.h"
 #include "tap.h"
 
 #define NOW 1795424400 /* 2026-11-23T09:00:00Z, a Monday */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/config/jsonfile.h"
-#include "supervisor/config/servers.h"
+#include "supervisor/base/jsonfile.h"
+#include "supervisor/files/servers.h"
 #include "tap.h"
 
 #define F "/h/mcp-servers.json: "
@@ -26,13 +26,17 @@ static const struct {
     {"{\"proxy\":{\"command\":\"x\"}}", F "proxy: this name is reserved; "
 					  "choose another"},
     {"{\"a\":[]}", F "a: must be an object, is an array"},
+    {"{\"a\":{\"type\":\"http\",\"url\":\"https://x.example/mcp\"}}",
+	F "a.url: a remote server: only servers that are started on this "
+	  "machine (\"command\") are supported. Remove its entry"},
     {"{\"a\":{}}", F "a.command: missing: name the program that speaks MCP on "
 		     "its stdin and stdout"},
     {"{\"a\":{\"command\":\"\"}}", F "a.command: must not be empty"},
     {"{\"a\":{\"command\":1}}", F "a.command: must be a string, is a number"},
     {"{\"a\":{\"cmd\":\"x\"}}",
 	F "a.cmd: unknown key. Known here: args, "
-	  "command, description, env, git, sandbox, sandboxPolicy, workspace"},
+	  "command, copy, description, env, git, sandbox, "
+	  "sandboxPolicy, shell, workspace"},
     {"{\"a\":{\"command\":\"x\",\"args\":\"y\"}}",
 	F "a.args: must be an array of strings, is a string"},
     {"{\"a\":{\"command\":\"x\",\"args\":[\"y\",null]}}",
@@ -61,6 +65,16 @@ static const struct {
     {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"network\":true}}}",
 	F "a.sandbox.network: must be false or an object with "
 	  "allowedDomains, is true: no server shares the host's network"},
+    {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"network\":{\"allowedDomains\":"
+     "[{\"opaque\":true}]}}}}",
+	F "a.sandbox.network.allowedDomains[0].host: is missing"},
+    {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"network\":{\"allowedDomains\":"
+     "[{\"host\":\"a\",\"port\":22}]}}}}",
+	F "a.sandbox.network.allowedDomains[0].port: unknown key. Known here: "
+	  "host, opaque"},
+    {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"network\":{\"deniedDomains\":"
+     "[{\"host\":\"a\"}],\"allowedDomains\":[\"a\"]}}}}",
+	F "a.sandbox.network.deniedDomains[0]: must be a string, is an object"},
     {"{\"a\":{\"command\":\"x\",\"sandbox\":{\"network\":{\"hosts\":[]}}}}",
 	F "a.sandbox.network.hosts: unknown key. Known here: "
 	  "allowedDomains, allowPrivate, deniedDomains"},

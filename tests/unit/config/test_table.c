@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/config/servers.h"
+#include "supervisor/files/servers.h"
 #include "tap.h"
 #include "unit/policyd/case_table.h"
 

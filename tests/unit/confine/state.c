@@ -7,6 +7,7 @@
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -140,6 +141,15 @@ proc_value(pid_t pid, const char *file, const char *key)
 	return p;
 }
 
+/* The limit becomes 1, unless the user's own hard limit is 0 already. */
+static rlim_t
+hard_core(void)
+{
+	struct rlimit rl;
+
+	return getrlimit(RLIMIT_CORE, &rl) == 0 ? rl.rlim_max : 0;
+}
+
 static void
 test_status(const char *who, bool userns)
 {
@@ -171,8 +181,8 @@ test_status(const char *who, bool userns)
 	    "%s: descriptors", who);
 	is_str(proc_value(l.pid, "limits", "Max file size"), "1048576",
 	    "%s: file size", who);
-	is_str(proc_value(l.pid, "limits", "Max core file size"), "0",
-	    "%s: core", who);
+	is_str(proc_value(l.pid, "limits", "Max core file size"),
+	    hard_core() != 0 ? "1" : "0", "%s: core", who);
 	is_str(proc_value(l.pid, "limits", "Max processes"), "0",
 	    "%s: processes", who);
 	unlock_child(&l);

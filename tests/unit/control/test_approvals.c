@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/control/peer.h"
-#include "supervisor/sup.h"
-#include "supervisor/control/approvals.h"
-#include "supervisor/control/control.h"
+#include "supervisor/hub/peer.h"
+#include "supervisor/core/sup.h"
+#include "supervisor/hub/approvals.h"
+#include "supervisor/hub/control.h"
 #include "tap.h"
 
 static const uint8_t digest[32] = {1, 2, 3};

@@ -17,10 +17,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/config/jsonfile.h"
+#include "supervisor/base/jsonfile.h"
 #include "supervisor/host/environ.h"
 #include "supervisor/host/inflight.h"
 #include "supervisor/host/program.h"
+#include "supervisor/host/reach.h"
 #include "supervisor/host/sockets.h"
 #include "tap.h"
 
@@ -72,12 +73,14 @@ static void
 make(void)
 {
 	static const char *const dirs[] = {"ws", "ws/bin", "ws/sub", "host",
-	    "host/bin", "host/more", "view", "view/bin"};
+	    "host/bin", "host/more", "view", "view/bin", "other", "other/bin"};
 	static const struct {
 		const char *link, *to;
 	} links[] = {{"host/into", "ws/bin"}, {"ws/out", "host/bin"},
 	    {"host/through", "ws/out"}, {"host/dangling", "ws/none"},
 	    {"host/loop", "host/loop"}, {"host/good", "host/bin"}};
+
+	int fd;
 
 	if (mkdtemp(top) == NULL)
 		exit(99);
@@ -90,13 +93,17 @@ make(void)
 			exit(99);
 	if (symlink("../../host/bin/tool", at("ws/sub/tool")) == -1)
 		exit(99);
-	put(at("host/bin/tool"), "#!/bin/sh\necho host \"$@\"; pwd; echo $X\n",
-	    0755);
+	put(at("host/bin/tool"),
+	    "#!/bin/sh\necho host \"$@\"; pwd; echo $LC_X\n", 0755);
 	put(at("ws/bin/tool"), "#!/bin/sh\necho agent\n", 0755);
 	put(at("ws/bin/only"), "#!/bin/sh\necho agent\n", 0755);
 	put(at("view/file"), "x", 0600);
 	place("ws");
 	place("view");
+	if ((fd = open(at("other"), O_PATH | O_CLOEXEC)) == -1 ||
+	    places_add_other(&places, fd, "k3f9", false) == -1)
+		exit(99);
+	close(fd);
 }
 
 static void
@@ -138,9 +145,57 @@ test_places(void)
 		if (fd != -1)
 			close(fd);
 	}
+	is_str(places_of(&places, at("other/bin"), NULL),
+	    at("other of session k3f9"), "another agent's place has its name");
 	ok(places_of(&places, "relative", &fd) == NULL && fd == -1,
 	    "a relative path leads nowhere");
 	ok(places_of(&places, "/", NULL) == NULL, "the root is nobody's");
+}
+
+/* A walk may pass places that agents write through servers only. */
+static void
+test_views(void)
+{
+	static struct places mixed, other;
+	struct paths_id id;
+	struct stat st;
+	int view, ws;
+
+	view = open(at("view"), O_PATH | O_CLOEXEC);
+	ws = open(at("ws"), O_PATH | O_CLOEXEC);
+	if (view == -1 || ws == -1 || fstat(view, &st) == -1 ||
+	    places_add_view(&mixed, view) == -1 || places_add(&mixed, ws) == -1)
+		exit(99);
+	id = (struct paths_id){st.st_dev, st.st_ino};
+	is_str(places_of(&mixed, at("view/bin"), NULL), at("view"),
+	    "code may not be where a server writes");
+	mixed.direct = true;
+	ok(places_of(&mixed, at("view/bin"), NULL) == NULL,
+	    "no agent writes there itself");
+	is_str(places_of(&mixed, at("ws/bin"), NULL), at("ws"),
+	    "the workspace is still one");
+	mixed.direct = false;
+	other = mixed;
+	places_pass(&other, &id);
+	ok(places_of(&other, at("view/bin"), NULL) == NULL &&
+		places_of(&mixed, at("view/bin"), NULL) != NULL,
+	    "a server's own directory is passed in a copy");
+	if (places_add(&mixed, view) == -1 ||
+	    places_add_view(&mixed, ws) == -1 ||
+	    places_add_other(&mixed, ws, "k3f9", true) == -1)
+		exit(99);
+	mixed.direct = true;
+	is_str(places_of(&mixed, at("view/bin"), NULL), at("view"),
+	    "if an agent writes it as well, it is the agent's");
+	is_str(places_of(&mixed, at("ws/bin"), NULL), at("ws"),
+	    "a server that writes there, too, changes nothing");
+	other = mixed;
+	places_pass(&other, &id);
+	ok(places_of(&other, at("view/bin"), NULL) != NULL,
+	    "the agent's place is not passed");
+	places_clear(&mixed);
+	close(view);
+	close(ws);
 }
 
 static unsigned ntold;
@@ -194,40 +249,177 @@ entry(const char *fmt, ...)
 	return out;
 }
 
+/* Variables that lead into the workspace in forms of many programs. */
 static void
 test_environ(void)
 {
 	const char *ws = at("ws"), *host = at("host");
+	char *listed[] = {"PYTHONPATH", "NODE_OPTIONS", "AWS_PROFILE", NULL};
 	char *from[] = {entry("PATH=%s/bin:/usr/bin", ws),
-	    entry("LD_LIBRARY_PATH=:%s/lib", ws), entry("PWD=%s", host),
-	    entry("OLDPWD=/"), entry("PYTHONPATH=%s/py:%s/py", ws, host),
-	    entry("LD_PRELOAD=%s/a.so %s/b.so", host, ws),
-	    entry("NODE_OPTIONS=--max-old-space-size=9 --require=%s/x.js", ws),
-	    entry("RUBYOPT=-r%s/x", ws), entry("BASH_ENV=%s/into/rc", host),
-	    entry("TEXT=a word"), entry("HOME=%s", host), entry("EMPTY="),
-	    entry("URL=https://example.org/ws"), entry("KEEP=%s/a,b", host),
-	    NULL};
-	char **env = host_environ(&places, from);
+	    entry("LD_LIBRARY_PATH=/lib"), entry("PWD=%s", host),
+	    entry("HOME=%s", host), entry("LC_TIME=C"), entry("LC_ALL="),
+	    entry("LOGNAME=%s/x", ws), entry("PYTHONPATH=%s", host),
+	    entry("NODE_OPTIONS=--require \"%s/x.js\"", ws),
+	    entry("AWS_PROFILE=prod"), entry("VAULT_ADDR=https://v:8200"),
+	    entry("OF_MINE=x"), entry("EDITOR=vi"), NULL};
+	const struct environ_how how = {
+	    .places = &places, .user_home = top, .listed = listed};
+	char **env = host_environ(&how, from), lost[64];
+	struct fault fault;
 
 	is_str(in(env, "PATH"), "/usr/bin", "PATH is cleaned");
-	ok(in(env, "LD_LIBRARY_PATH") == NULL, "LD_LIBRARY_PATH is gone");
-	ok(in(env, "PWD") == NULL && in(env, "OLDPWD") == NULL,
-	    "the directory is another one");
-	ok(in(env, "PYTHONPATH") != NULL &&
-		strcmp(in(env, "PYTHONPATH"), at("host/py")) == 0,
-	    "any other list loses what is the agent's");
-	ok(in(env, "LD_PRELOAD") == NULL, "LD_PRELOAD");
-	ok(in(env, "NODE_OPTIONS") == NULL, "NODE_OPTIONS");
-	ok(in(env, "RUBYOPT") == NULL, "RUBYOPT");
-	ok(in(env, "BASH_ENV") == NULL, "a path that a link leads there");
-	is_str(in(env, "TEXT"), "a word", "text stays");
 	is_str(in(env, "HOME"), host, "HOME stays");
-	is_str(in(env, "EMPTY"), "", "an empty variable stays");
-	is_str(in(env, "URL"), "https://example.org/ws", "a URL stays");
-	ok(in(env, "KEEP") != NULL, "paths elsewhere stay");
+	is_str(in(env, "LC_TIME"), "C", "the locale stays");
+	is_str(in(env, "LC_ALL"), "", "an empty variable stays");
+	ok(in(env, "LOGNAME") == NULL, "one that leads there does not");
+	is_str(in(env, "PYTHONPATH"), host, "a listed variable");
+	is_str(in(env, "AWS_PROFILE"), "prod", "another one");
+	ok(in(env, "NODE_OPTIONS") == NULL, "a listed one that leads there");
+	ok(in(env, "LD_LIBRARY_PATH") == NULL && in(env, "PWD") == NULL &&
+		in(env, "VAULT_ADDR") == NULL && in(env, "OF_MINE") == NULL,
+	    "no others");
 	jsonfile_strings_free(env);
+	ok(host_environ_check(&how, from, "notify", &fault) == -1 &&
+		strstr(fault.text, "NODE_OPTIONS") != NULL &&
+		strstr(fault.text, ws) != NULL,
+	    "it is refused by name: %s", fault.text);
+	is_int(host_environ_lost(&how, from, false, lost, sizeof(lost)), 2,
+	    "those that are known to be needed");
+	is_str(lost, "LD_LIBRARY_PATH, VAULT_ADDR", "by name");
+	is_int(host_environ_lost(&how, from, true, lost, sizeof(lost)), 3,
+	    "and others");
+	is_str(lost, "LD_LIBRARY_PATH, VAULT_ADDR, OF_MINE",
+	    "but none that matters to terminals only");
+	is_int(
+	    host_environ_lost(&how, from, true, lost, 20), 3, "as many as fit");
+	is_str(lost, "LD_LIBRARY_PATH", "and no part of a name");
 	for (size_t i = 0; from[i] != NULL; i++)
 		free(from[i]);
+}
+
+/* Texts of many forms, of which a part leads into the workspace, or none. */
+static void
+test_reach(void)
+{
+	static const struct {
+		const char *text; /* W: the workspace; T: the directory above */
+		bool reached;
+	} rows[] = {
+	    {"W", true},
+	    {"W/none", true},
+	    {"Wider", false},
+	    {"--require=W-2/x", false},
+	    {"--require=W.old", false},
+	    {"W x", true},
+	    {"--require=W/x.js", true},
+	    {"--require \"W/x.js\"", true},
+	    {"-IW/lib", true},
+	    {"'W/a b'", true},
+	    {"/usr/lib:W:/lib", true},
+	    {"/usr/lib W/b.so", true},
+	    {"a=W;b", true},
+	    {"{\"path\":\"W\"}", true},
+	    {"file://W/x", true},
+	    {"@W/args", true},
+	    {"W,/usr", true},
+	    {"T/host/into", true},
+	    {"T/host/../ws", true},
+	    {"T/none/../ws", false},
+	    {"//T/ws", true},
+	    {"~/ws/x", true},
+	    {"$HOME/ws/x", true},
+	    {"${HOME}/ws", true},
+	    {"${HOME:-/}/ws", true},
+	    {"cd \"$HOME\" && exec ws/x", false}, /* refused as text */
+	    {"$(cat ~/ws/x)", true},
+	    {"~user/ws/x", true},
+	    {"x/ws/y", false},
+	    {"ws", false},
+	    {"T/host", false},
+	    {"T/host/bin/tool", false},
+	    {"https://vault.example.org:8200/ws", false},
+	    {"prod", false},
+	    {"wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", false},
+	    {"", false},
+	    {"/", false},
+	    {"///", false},
+	};
+	char text[4096];
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		text[0] = '\0';
+		for (const char *c = rows[i].text; *c != '\0'; c++)
+			if (*c == 'W')
+				(void)strlcat(text, at("ws"), sizeof(text));
+			else if (*c == 'T')
+				(void)strlcat(text, top, sizeof(text));
+			else
+				(void)strlcat(
+				    text, (char[]){*c, '\0'}, sizeof(text));
+		ok((reach_text(&places, top, text) != NULL) == rows[i].reached,
+		    "%s: %s", rows[i].text,
+		    rows[i].reached ? "leads there" : "does not");
+	}
+	ok(reach_path(&places, at("ws/x")) != NULL &&
+		reach_path(&places, at("ws/x") + 1) != NULL &&
+		reach_path(&places, at("host")) == NULL &&
+		reach_path(&places, "") == NULL,
+	    "a path, also from the root");
+	memset(text, 'a', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	ok(reach_text(&places, top, text) == NULL, "a long word");
+}
+
+/* Command lines in which an interpreter takes its program as text, or not. */
+static void
+test_inline(void)
+{
+	static const struct {
+		char *words[7];
+		const char *option; /* NULL: none */
+	} rows[] = {
+	    {{"/bin/sh", "-c", "x"}, "-c"},
+	    {{"bash", "-euc", "x"}, "-euc"},
+	    {{"bash", "-o", "pipefail", "-c", "x"}, "-c"},
+	    {{"dash", "-c"}, "-c"},
+	    {{"fish", "--command=x"}, "--command=x"},
+	    {{"/usr/bin/python3.11", "-Ic", "x"}, "-Ic"},
+	    {{"python3", "-W", "ignore", "-c", "x"}, "-c"},
+	    {{"python3", "-Wignore::Deprecation", "x"}, NULL},
+	    {{"python3", "-m", "pass.cli", "-c"}, NULL},
+	    {{"perl", "-0777ne", "x"}, "-0777ne"},
+	    {{"perl", "-MData::Dumper", "x"}, NULL},
+	    {{"perl", "-E", "x"}, "-E"},
+	    {{"ruby", "-rjson", "-e", "x"}, "-e"},
+	    {{"node", "--eval", "x"}, "--eval"},
+	    {{"node", "-pe", "x"}, "-pe"},
+	    {{"node", "-r", "/etc/passwd", "-e", "x"}, NULL},
+	    {{"deno", "eval", "x"}, "eval"},
+	    {{"php8.2", "-r", "x"}, "-r"},
+	    {{"lua5.4", "-e", "x"}, "-e"},
+	    {{"awk", "{print}", "x"}, "{print}"},
+	    {{"awk", "-f", "/x", "y"}, NULL},
+	    {{"env", "X=1", "sh", "-c", "x"}, "-c"},
+	    {{"env", "-S", "sh x"}, "-S"},
+	    {{"timeout", "5", "bash", "-lc", "x"}, "-lc"},
+	    {{"su", "me", "-c", "x"}, "-c"},
+	    {{"sh", "/etc/passwd", "-c"}, NULL},
+	    {{"pass", "show", "-c", "x"}, NULL},
+	    {{"op", "read", "op://prod/env"}, NULL},
+	    {{"vault", "kv", "get", "-field=c", "x"}, NULL},
+	};
+	char *hidden[] = {"/home/u/bin/tell", "-c", "x", NULL};
+	const char *got, *program = "";
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		got = reach_inline(rows[i].words, "/usr/bin/true", &program);
+		is_str(got == NULL ? "" : got,
+		    rows[i].option == NULL ? "" : rows[i].option, "%s %s",
+		    rows[i].words[0], rows[i].words[1]);
+	}
+	got = reach_inline(hidden, "/usr/bin/bash", &program);
+	ok(got != NULL && strcmp(program, hidden[0]) == 0,
+	    "an interpreter under another name");
 }
 
 /*
@@ -334,7 +526,7 @@ test_run(void)
 	struct fault fault;
 	char text[1024];
 
-	if (setenv("X", "value", 1) == -1 || chdir(at("ws")) == -1)
+	if (setenv("LC_X", "value", 1) == -1 || chdir(at("ws")) == -1)
 		exit(99);
 	ok(find(&p, "tool", &fault), "a script in PATH (%s)", fault.text);
 	is_str(run(&p), "host a b c\n/\nvalue\n",
@@ -439,55 +631,96 @@ listens(const char *dir, const char *name, int type, bool listening)
 	return fd;
 }
 
+/* Returns the number of sockets found; `sockets` has their paths. */
+static unsigned
+sockets_look(bool ask)
+{
+	struct sockets_seen seen;
+
+	sockets[0] = '\0';
+	host_sockets(&seen, &places, ask, socket_found);
+	ok(seen.known == ask && !seen.cut, "the kernel was %sasked",
+	    ask ? "" : "not ");
+	return seen.found;
+}
+
 /* Each kind of socket by itself: found, or rightly not. */
 static void
 test_sockets(void)
 {
-	const struct {
+	static const struct {
 		const char *what, *dir, *name, *path;
 		int type;
 		bool listening, found;
+		/* After the bind: `moved` is renamed to, `linked` linked. */
+		const char *moved, *linked;
 	} rows[] = {
-	    {"stream, by its path", "", at("ws/s1"), at("ws/s1"), SOCK_STREAM,
-		true, true},
-	    {"seqpacket, by its path", "", at("ws/s2"), at("ws/s2"),
-		SOCK_SEQPACKET, true, true},
-	    {"datagram", "", at("view/s3"), at("view/s3"), SOCK_DGRAM, false,
-		true},
-	    {"by a relative name", "ws/sub", "s4", at("ws/sub/s4"), SOCK_STREAM,
-		true, true},
-	    {"by a name with a directory", "ws", "sub/s5", at("ws/sub/s5"),
-		SOCK_STREAM, true, true},
-	    {"through a link", "", at("host/into/s6"), at("host/into/s6"),
-		SOCK_STREAM, true, true},
-	    {"bound, not listening", "", at("ws/s7"), "", SOCK_STREAM, false,
-		false},
-	    {"elsewhere", "", at("host/s8"), "", SOCK_STREAM, true, false},
-	    {"elsewhere, by a relative name", "host", "s9", "", SOCK_STREAM,
-		true, false},
+	    {"stream, by its path", "", "ws/s1", "ws/s1", SOCK_STREAM, true,
+		true, NULL, NULL},
+	    {"seqpacket, by its path", "", "ws/s2", "ws/s2", SOCK_SEQPACKET,
+		true, true, NULL, NULL},
+	    {"datagram", "", "view/s3", "view/s3", SOCK_DGRAM, false, true,
+		NULL, NULL},
+	    {"by a relative name", "ws/sub", "s4", "ws/sub/s4", SOCK_STREAM,
+		true, true, NULL, NULL},
+	    {"by a name with a directory", "ws", "sub/s5", "ws/sub/s5",
+		SOCK_STREAM, true, true, NULL, NULL},
+	    {"through a link", "", "host/into/s6", "ws/bin/s6", SOCK_STREAM,
+		true, true, NULL, NULL},
+	    {"bound, not listening", "", "ws/s7", NULL, SOCK_STREAM, false,
+		false, NULL, NULL},
+	    {"elsewhere", "", "host/s8", NULL, SOCK_STREAM, true, false, NULL,
+		NULL},
+	    {"elsewhere, by a relative name", "host", "s9", NULL, SOCK_STREAM,
+		true, false, NULL, NULL},
+	    {"renamed in its directory", "", "ws/s10.123", "ws/s10",
+		SOCK_STREAM, true, true, "ws/s10", NULL},
+	    {"moved there from elsewhere", "", "host/s11", "ws/sub/s11",
+		SOCK_STREAM, true, true, "ws/sub/s11", NULL},
+	    {"moved away", "", "ws/s12", NULL, SOCK_STREAM, true, false,
+		"host/s12", NULL},
+	    {"linked there from elsewhere", "", "host/s13", "view/s13",
+		SOCK_STREAM, true, true, NULL, "view/s13"},
+	    {"a datagram socket, linked and unlinked", "", "host/s14",
+		"ws/bin/s14", SOCK_DGRAM, false, true, "host/s14.old",
+		"ws/bin/s14"},
+	    {"bound by a relative name and renamed", "ws", "s15.9", "ws/s15",
+		SOCK_SEQPACKET, true, true, "ws/s15", NULL},
 	};
-	int dir = open(at("ws"), O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
 	char want[1100];
+	int fd;
 
 	for (size_t i = 0; i < nitems(rows); i++) {
-		fd = listens(at("%s", rows[i].dir), rows[i].name, rows[i].type,
+		const bool here = rows[i].dir[0] == '\0';
+
+		fd = listens(at("%s", rows[i].dir),
+		    here ? at("%s", rows[i].name) : rows[i].name, rows[i].type,
 		    rows[i].listening);
-		sockets[0] = '\0';
-		is_int(host_sockets(&places, "/proc/net/unix", dir, at("ws"),
-			   socket_found),
-		    rows[i].found, "a socket: %s", rows[i].what);
-		snprintf(want, sizeof(want), "%s%s", rows[i].path,
-		    rows[i].found ? ";" : "");
-		is_str(sockets, want, "... by that path");
+		if ((rows[i].linked != NULL &&
+			link(at("%s", rows[i].name),
+			    at("%s", rows[i].linked)) == -1) ||
+		    (rows[i].moved != NULL &&
+			rename(here ? at("%s", rows[i].name)
+				    : at("%s/%s", rows[i].dir, rows[i].name),
+			    at("%s", rows[i].moved)) == -1))
+			exit(99);
+		is_int(sockets_look(true), rows[i].found, "a socket: %s",
+		    rows[i].what);
+		want[0] = '\0';
+		if (rows[i].found)
+			snprintf(
+			    want, sizeof(want), "%s;", at("%s", rows[i].path));
+		is_str(sockets, want, "... by the path where it is now");
 		close(fd);
 	}
 	/* The files remain, but nobody listens on them. */
-	is_int(host_sockets(
-		   &places, "/proc/net/unix", dir, at("ws"), socket_found),
-	    0, "a socket that nobody has open");
-	is_int(host_sockets(&places, "/none", dir, at("ws"), socket_found), -1,
-	    "no table");
-	close(dir);
+	is_int(sockets_look(true), 0, "sockets that nobody has open");
+	is_int(sockets_look(false), 12,
+	    "without the kernel's word every socket file counts: %s", sockets);
+	/* A file of another session's agent is out of ours' reach. */
+	fd = listens("/", at("other/s16"), SOCK_STREAM, true);
+	is_int(sockets_look(true), 0, "a socket where another agent writes");
+	close(fd);
 }
 
 /* This process holds many descriptors in flight, and is named in time only. */
@@ -536,8 +769,11 @@ main(void)
 	make();
 	test_holders();
 	test_places();
+	test_views();
 	test_list();
 	test_environ();
+	test_reach();
+	test_inline();
 	test_find();
 	test_run();
 	test_sockets();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Small files are read whole or cut, and nothing else is opened. */
-#include "host/small_file.h"
+#include "base/small_file.h"
 
 #include <sys/stat.h>
 

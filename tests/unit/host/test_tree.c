@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "supervisor/host/tree.h"
+#include "supervisor/base/tree.h"
 
 #define DIRS 10
 #define FILES 10

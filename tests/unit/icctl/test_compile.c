@@ -30,6 +30,12 @@ test_values(void)
 	    {"domains", "github.com/acme/..", false},
 	    {"domains", "github.com/acme/app/", false},
 	    {"domains", "example", false},
+	    {"domains", "127.0.0.1", false},
+	    {"domains", "10.1", false},
+	    {"domains", "0x7f.0x1", false},
+	    {"domains", "*.0.0.1", false},
+	    {"domains", "127.0.0.1/acme/app", false},
+	    {"domains", "1.example.com", true},
 	    {"domains", "Example.com", false},
 	    {"domains", "example.com.", false},
 	    {"domains", "example-.com", false},
@@ -94,6 +100,8 @@ test_texts(void)
 #define RULE(name, cond, then)                                                 \
 	"{\"name\":\"" name "\",\"if\":{\"server\":[\"s\"]" cond               \
 	"},\"then\":\"" then "\",\"reason\":\"r\"}"
+/* A rule that asks, and that only a person answers. */
+#define PERSON "escalate\",\"autoApprove\":false,\"principle\":\"p"
 #define IN(dir)                                                                \
 	",\"paths\":{\"roles\":[\"read-path\"],\"within\":\"" dir "\"}"
 #define HOSTS(h)                                                               \
@@ -159,6 +167,23 @@ static const struct {
 	RULE("a", TOOL("\"read\"") IN("/d"), "allow"), 0},
     {"a role less", RULE("a", IN("/d"), "allow"), RULE("a", IN("/d"), "allow"),
 	1, NULL, LOWERED},
+    {"a person's rule may be answered by a model",
+	RULE("a", IN("/d"), PERSON), RULE("a", IN("/d"), "escalate"), 1},
+    {"it stays a person's", RULE("a", IN("/d"), PERSON),
+	RULE("a", IN("/d"), PERSON), 0},
+    {"it becomes a person's", RULE("a", IN("/d"), "escalate"),
+	RULE("a", IN("/d"), PERSON), 0},
+    {"a model's rule before a person's",
+	RULE("a", IN("/d"), PERSON),
+	RULE("b", IN("/d/x"), "escalate") "," RULE("a", IN("/d"), PERSON), 1},
+    {"a model's rule after a person's",
+	RULE("a", IN("/d"), PERSON) "," RULE("b", IN("/e"), "escalate"),
+	RULE("a", IN("/d"), PERSON) "," RULE("b", IN("/e/x"), "escalate"), 0},
+    {"a person's rule becomes a denial", RULE("a", IN("/d"), PERSON),
+	RULE("a", IN("/d"), "deny"), 0},
+    {"a person's exception becomes a model's",
+	RULE("e", IN("/d/x"), PERSON) "," RULE("a", IN("/d"), "allow"),
+	RULE("e", IN("/d/x"), "escalate") "," RULE("a", IN("/d"), "allow"), 2},
     {"nothing was there", "", RULE("a", IN("/d"), "allow"), 1},
     {"nothing is there", RULE("a", IN("/d"), "allow"), "", 0},
 };

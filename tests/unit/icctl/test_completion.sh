@@ -59,7 +59,7 @@ is "$(try _icctl icctl deny k3f9 --b)" --because "icctl deny ID --b"
 is "$(try _icctl icctl approve k3f9 k)" "$(lines k3f9 k7xx)" "icctl approve takes several ids"
 is "$(try _icctl icctl show k3f9 k)" "" "icctl show takes one id"
 is "$(try _icctl icctl --session '')" "$(lines 20261121-a ci)" "icctl --session: what runs"
-is "$(try _icctl icctl start --policy '')" "$(lines default read-only coding strict)" "icctl start --policy: shipped ones, and one's own"
+is "$(try _icctl icctl start --policy '')" "$(lines default read-only coding record strict)" "icctl start --policy: shipped ones, and one's own"
 is "$(try _icctl icctl start --persona '')" writer "icctl start --persona: one's own"
 is "$(try _icctl icctl persona show '')" writer "icctl persona show"
 is "$(try _icctl icctl policy check --policy read-)" read-only "icctl policy check --policy read-"
@@ -79,9 +79,9 @@ rows() {	# FILE MACRO: the first argument of each row
 	grep -oE "^$2\(\"?[a-z-]+" "$root/supervisor/$1" | sed 's/.*[("]//'
 }
 commands=$(rows icctl/command_rows.h COMMAND)
-options=$(rows option_rows.h '(START_(ONCE_)?)?(OPTION|FLAG)')
-start=$(rows option_rows.h 'START_(ONCE_)?(OPTION|FLAG)' | sed 's/^/--/')
-start+=$'\n--detach\n--systemd\n--policy-for-task\n--session-dir'
+options=$(rows files/option_rows.h '(START_(ONCE_)?)?(OPTION|FLAG)')
+start=$(rows files/option_rows.h 'START_(ONCE_)?(OPTION|FLAG)' | sed 's/^/--/')
+start+=$'\n--detach\n--systemd\n--policy-for-task\n--session-dir\n--json'
 [ "$(wc -w <<<"$commands")" -ge 11 ] && [ "$(wc -w <<<"$options")" -ge 12 ] && [ "$(wc -w <<<"$start")" -ge 7 ]
 ok $? "the tables are found in the sources"
 is "$(try _icctl icctl '' | grep -v '^-')" "$(sort <<<"$commands")" "bash: every command of icctl, no other"

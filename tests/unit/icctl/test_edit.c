@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/json/value.h"
-#include "config/answer_key.h"
+#include "files/answer_key.h"
 #include "tap.h"
 
 static const char *

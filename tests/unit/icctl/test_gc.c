@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host/tree.h"
+#include "base/tree.h"
 #include "icctl/gc/look.h"
 #include "icctl/gc/state.h"
 #include "tap.h"

@@ -9,8 +9,9 @@
 #include "common/buf.h"
 #include "icctl/mcp/entry.h"
 #include "icctl/mcp/foreign.h"
+#include "icctl/mcp/forms.h"
 #include "tap.h"
-#include "config/secret.h"
+#include "base/secret.h"
 
 /* `json` NULL: refused, with `why`. */
 static const struct {
@@ -41,6 +42,7 @@ static const struct {
 	"{\"a\":\"1979-05-27T07:32:00Z\"}", NULL},
     {"CRLF", "a = 1\r\nb = 'x'\r\n", "{\"a\":1,\"b\":\"x\"}", NULL},
     {"twice", "a = 1\na = 2\n", NULL, "line 2: a key is given twice"},
+    {"a byte order mark", ("\xef\xbb\xbf" "a = 1\n"), "{\"a\":1}", NULL},
     {"a value as a table", "a = 1\n[a]\n", NULL, "a key is given twice"},
     {"no value", "a =\n", NULL, "line 1: a value is missing"},
     {"no equals sign", "a\n", NULL, "= is missing"},
@@ -64,6 +66,13 @@ static const struct {
     {"a comma and a comment", "{\"a\":1, // x\n}", "{\"a\":1}", NULL},
     {"signs within a string", "{\"a\":\"//,]/*\\\",}\"}",
 	"{\"a\":\"//,]/*\\\",}\"}", NULL},
+    {"a byte order mark", "\xef\xbb\xbf{\"a\":1}", "{\"a\":1}", NULL},
+    {"a mark and a comment", "\xef\xbb\xbf// x\r\n{\"a\":1,}", "{\"a\":1}",
+	NULL},
+    {"UTF-16", "\xff\xfe{", NULL, "save it as UTF-8"},
+    {"UTF-16, the other way", "\xfe\xff{", NULL, "save it as UTF-8"},
+    {"nothing", "", NULL, "it is empty"},
+    {"blanks", "\xef\xbb\xbf \r\n", NULL, "it is empty"},
     {"twice", "{\"a\":1,\n\"a\":2}", NULL, "line 2: duplicate"},
     {"no object", "[1]", NULL, "must hold an object"},
     {"cut off", "{\"a\":", NULL, "line 1"},
@@ -184,6 +193,66 @@ static const struct {
 	"\"environment\":{\"A\":\"b\"}}",
 	"{\"command\":\"x\",\"args\":[\"y\"],\"env\":{\"A\":\"b\"}}", "{}",
 	"not known here"},
+    {"Zed's form", "a",
+	"{\"source\":\"custom\",\"command\":{\"path\":\"x\",\"args\":"
+	"[\"y\"],\"env\":{\"A\":\"b\"}}}",
+	"{\"command\":\"x\",\"args\":[\"y\"],\"env\":{\"A\":\"b\"}}", "{}",
+	"not known here"},
+    {"Continue's older form", "a",
+	"{\"transport\":{\"type\":\"stdio\",\"command\":\"x\",\"args\":"
+	"[\"y\"]}}",
+	"{\"command\":\"x\",\"args\":[\"y\"]}", "{}", ""},
+    {"a whole line", "a", "{\"command\":\"npx -y pkg@1.2 z\"}",
+	"{\"command\":\"npx\",\"args\":[\"-y\",\"pkg@1.2\",\"z\"]}", "{}",
+	""},
+    {"a path with a blank", "a", "{\"command\":\"/opt/my app/x\"}",
+	"{\"command\":\"/opt/my app/x\",\"args\":[]}", "{}", ""},
+    {"one argument as text", "a", "{\"command\":\"x\",\"args\":\"y z\"}",
+	"{\"command\":\"x\",\"args\":[\"y z\"]}", "{}", ""},
+    {"numbers and truth values", "a",
+	"{\"command\":\"x\",\"env\":{\"PORT\":8080,\"DEBUG\":true}}",
+	"{\"command\":\"x\",\"args\":[],\"env\":{\"PORT\":\"8080\","
+	"\"DEBUG\":\"true\"}}",
+	"{}", ""},
+    {"variables in a list", "a",
+	"{\"command\":\"x\",\"env\":[\"A=b=c\",{\"name\":\"D\","
+	"\"value\":\"e\"}]}",
+	"{\"command\":\"x\",\"args\":[],\"env\":{\"A\":\"b=c\","
+	"\"D\":\"e\"}}",
+	"{}", ""},
+    {"a start of Windows", "a",
+	"{\"command\":\"cmd\",\"args\":[\"/c\",\"npx\",\"pkg\"]}",
+	"{\"command\":\"npx\",\"args\":[\"pkg\"]}", "{}", ""},
+    {"a provider's key by reference", "a",
+	"{\"command\":\"x\",\"env\":{\"ANTHROPIC_API_KEY\":"
+	"\"${ANTHROPIC_API_KEY}\",\"A\":\"b\"}}",
+	"{\"command\":\"x\",\"args\":[],\"env\":{\"A\":\"b\"}}", "{}",
+	"export A_ANTHROPIC_API_KEY=..."},
+    {"one under another name", "a",
+	"{\"command\":\"x\",\"env\":{\"KEY\":\"k=${env:OPENAI_API_KEY}\"}}",
+	"{\"command\":\"x\",\"args\":[]}", "{}",
+	"env.KEY is refused: it is a key of openai"},
+    {"one as $NAME", "a",
+	"{\"command\":\"x\",\"env\":{\"KEY\":\"$OPENAI_API_KEY\"}}",
+	"{\"command\":\"x\",\"args\":[]}", "{}", "env.KEY is refused"},
+    {"one as text", "a",
+	"{\"command\":\"x\",\"env\":{\"OPENAI_API_KEY\":\"12345678\"}}",
+	"{\"command\":\"x\",\"args\":[]}", "{}",
+	"env.OPENAI_API_KEY is refused"},
+    {"one by its form", "a",
+	"{\"command\":\"x\",\"env\":{\"MY_TOKEN\":\"sk-ant-0123456789\"}}",
+	"{\"command\":\"x\",\"args\":[]}", "{}", "env.MY_TOKEN is refused"},
+    {"one in an argument", "a",
+	"{\"command\":\"x\",\"args\":[\"--key=${OPENAI_API_KEY}\"]}", NULL,
+	NULL, "its argument 1 is OPENAI_API_KEY, the key of openai"},
+    {"one as an argument", "a",
+	"{\"command\":\"x\",\"args\":[\"--key\",\"sk-ant-0123456789\"]}",
+	NULL, NULL, "its argument 2 is a key of anthropic"},
+    {"a key of the server's own", "a",
+	"{\"command\":\"x\",\"env\":{\"OPENAI_API_KEY\":\"${IMAGES_KEY}\"}}",
+	"{\"command\":\"x\",\"args\":[],\"env\":{\"OPENAI_API_KEY\":"
+	"\"${IMAGES_KEY}\"}}",
+	"{}", ""},
     {"other members", "a", "{\"command\":\"x\",\"cwd\":\"/\",\"timeout\":1}",
 	"{\"command\":\"x\",\"args\":[]}", "{}", "timeout is left out"},
     {"a recipe for data", "a",
@@ -233,6 +302,47 @@ static const struct {
 	"no letter or digit"},
 };
 
+/* Files, and the servers that are found in them; NULL: none. */
+static const struct {
+	const char *what, *file, *servers;
+} file_rows[] = {
+    {"Claude's", "{\"mcpServers\":{\"a\":{\"command\":\"x\"}}}",
+	"{\"a\":{\"command\":\"x\"}}"},
+    {"Claude Code's projects",
+	"{\"mcpServers\":{},\"projects\":{\"/p\":{\"mcpServers\":{\"a\":"
+	"{\"command\":\"x\"}}},\"/q\":{\"mcpServers\":{\"a\":"
+	"{\"command\":\"y\"}}},\"/r\":{\"mcpServers\":{\"a\":"
+	"{\"command\":\"x\"}}}}}",
+	"{\"a\":{\"command\":\"x\"},\"a-2\":{\"command\":\"y\"}}"},
+    {"Continue's list",
+	"{\"mcpServers\":[{\"name\":\"a\",\"command\":\"x\"},"
+	"{\"command\":\"y\"}]}",
+	"{\"a\":{\"name\":\"a\",\"command\":\"x\"},"
+	"\"server-2\":{\"command\":\"y\"}}"},
+    {"Continue's older one",
+	"{\"experimental\":{\"modelContextProtocolServers\":[{\"transport\":"
+	"{\"type\":\"stdio\",\"command\":\"x\"}}]}}",
+	"{\"server-1\":{\"transport\":{\"type\":\"stdio\","
+	"\"command\":\"x\"}}}"},
+    {"VS Code's settings",
+	"{\"mcp\":{\"inputs\":[],\"servers\":{\"a\":{\"command\":\"x\"}}}}",
+	"{\"a\":{\"command\":\"x\"}}"},
+    {"a key with a dot", "{\"amp.mcpServers\":{\"a\":{\"command\":\"x\"}}}",
+	"{\"a\":{\"command\":\"x\"}}"},
+    {"a development container's",
+	"{\"customizations\":{\"vscode\":{\"mcp\":{\"servers\":{\"a\":"
+	"{\"command\":\"x\"}}}}}}",
+	"{\"a\":{\"command\":\"x\"}}"},
+    {"a bare one", "{\"a\":{\"command\":\"x\"}}",
+	"{\"a\":{\"command\":\"x\"}}"},
+    {"none", "{\"theme\":\"dark\",\"x\":{\"y\":1}}", NULL},
+    {"nothing", "{}", NULL},
+};
+
+/* The real keys of providers, as guarded.h finds their names. */
+static const char keys[] =
+    "{\"ANTHROPIC_API_KEY\":\"anthropic\",\"OPENAI_API_KEY\":\"openai\"}";
+
 static bool
 says(const struct mcp_entry *e, const char *want)
 {
@@ -260,7 +370,8 @@ entries(void)
 {
 	struct mcp_entry_how how = {.recipes = json_tokener_parse(recipes),
 	    .user_home = "/h",
-	    .data_home = "/d"};
+	    .data_home = "/d",
+	    .keys = json_tokener_parse(keys)};
 	struct mcp_entry e;
 
 	for (size_t i = 0; i < nitems(entry_rows);
@@ -288,6 +399,25 @@ entries(void)
 		json_object_put(theirs);
 	}
 	json_object_put(how.recipes);
+	json_object_put(how.keys);
+}
+
+static void
+files(void)
+{
+	struct json_object *root, *servers;
+
+	for (size_t i = 0; i < nitems(file_rows); i++) {
+		root = json_tokener_parse(file_rows[i].file);
+		servers = mcp_servers_of(root);
+		ok(file_rows[i].servers == NULL
+			? servers == NULL
+			: servers != NULL && same(servers, file_rows[i].servers),
+		    "%s: %s", file_rows[i].what,
+		    json_object_to_json_string(servers));
+		json_object_put(servers);
+		json_object_put(root);
+	}
 }
 
 int
@@ -307,5 +437,6 @@ main(void)
 		    "%s=%s is %sa secret", secret_rows[i].name,
 		    secret_rows[i].value, secret_rows[i].secret ? "" : "not ");
 	entries();
+	files();
 	return tap_done();
 }

@@ -11,7 +11,8 @@
 static struct value_pool *pool;
 static char got[600];
 
-/* Returns "" if it fits, else "PATH: TEXT"; "schema PATH: TEXT" for a bad one. */
+/* Returns "" if it fits, else "PATH: TEXT"; "schema PATH: TEXT" for a bad one.
+ */
 static const char *
 match(const char *schema, const char *text)
 {
@@ -37,12 +38,14 @@ static const struct {
     {"{\"type\":\"integer\"}", "1.0", "1.5", ": must be of type integer, "},
     {"{\"type\":[\"string\",\"null\"]}", "null", "1",
 	": must be of type string or another"},
+    {"{\"type\":\"string\",\"format\":\"date\"}", "\"no date\"", "1",
+	": must be of type string"},
     {"{\"type\":\"number\"}", "-1e9", "true", ": must be of type number"},
     {"{\"enum\":[1,\"a\"]}", "1.0", "\"b\"", ": is none of"},
     {"{\"const\":[1,{\"a\":2}]}", "[1,{\"a\":2}]", "[1]", ": is not the"},
     {"{\"required\":[\"a\"]}", "{\"a\":null}", "{\"b\":1}", ": lacks \"a\""},
-    {"{\"properties\":{\"a\":{\"type\":\"string\"}}}", "{\"b\":1}",
-	"{\"a\":1}", "/a: must be"},
+    {"{\"properties\":{\"a\":{\"type\":\"string\"}}}", "{\"b\":1}", "{\"a\":1}",
+	"/a: must be"},
     {"{\"properties\":{\"a\":true},\"additionalProperties\":false}",
 	"{\"a\":1}", "{\"a\":1,\"b/c~d\":2}", "/b~1c~0d: is not allowed"},
     {"{\"additionalProperties\":{\"maximum\":3}}", "{\"x\":3}", "{\"x\":4}",
@@ -81,8 +84,8 @@ keywords(void)
 {
 	for (size_t i = 0; i < nitems(rows); i++) {
 		if (rows[i].good != NULL)
-			is_str(match(rows[i].schema, rows[i].good), "",
-			    "%s", rows[i].schema);
+			is_str(match(rows[i].schema, rows[i].good), "", "%s",
+			    rows[i].schema);
 		ok(strncmp(match(rows[i].schema, rows[i].bad), rows[i].why,
 		       strlen(rows[i].why)) == 0,
 		    "%s", rows[i].why);
@@ -94,7 +97,22 @@ schemas(void)
 {
 	static const char *const bad[][2] = {
 	    {"1", "schema : must be an object"},
-	    {"{\"pattern\":\"a\"}", "schema /pattern: this keyword"},
+	    {"{\"patternProperties\":{}}",
+		"schema /patternProperties: this keyword"},
+	    {"{\"pattern\":1}", "schema /pattern: must be a string"},
+	    {"{\"pattern\":\"(a\"}", "schema /pattern: has a ( without"},
+	    {"{\"pattern\":\"a)\"}", "schema /pattern: has a ) without"},
+	    {"{\"pattern\":\"[a\"}", "schema /pattern: has a [ without"},
+	    {"{\"pattern\":\"*\"}", "schema /pattern: repeats nothing"},
+	    {"{\"pattern\":\"^*\"}", "schema /pattern: repeats nothing"},
+	    {"{\"pattern\":\"a{3,2}\"}", "schema /pattern: has a wrong number"},
+	    {"{\"pattern\":\"(a{900}){900}\"}", "schema /pattern: is too long"},
+	    {"{\"pattern\":\"(?=a)\"}", "schema /pattern: looks ahead"},
+	    {"{\"pattern\":\"(?<!a)b\"}", "schema /pattern: looks ahead"},
+	    {"{\"pattern\":\"(a)\\\\1\"}", "schema /pattern: has an escape"},
+	    {"{\"pattern\":\"\\\\pL\"}", "schema /pattern: has an escape"},
+	    {"{\"pattern\":\"\\\\\"}", "schema /pattern: has an escape"},
+	    {"{\"pattern\":\"[z-a]\"}", "schema /pattern: has a wrong range"},
 	    {"{\"properties\":{\"a\":{\"typ\":1}}}",
 		"schema /properties/a/typ: this"},
 	    {"{\"type\":\"any\"}", "schema /type: must be array"},
@@ -116,10 +134,61 @@ schemas(void)
 		    "%s", bad[i][1]);
 }
 
+/* Patterns, with a text in which each is found and one in which it is not. */
+static void
+patterns(void)
+{
+	static const char *const list[][3] = {
+	    {"b", "abc", "ac"},
+	    {"^b", "bc", "abc"},
+	    {"c$", "abc", "abcd"},
+	    {"^$", "", "a"},
+	    {"^[a-z_][a-z0-9_]*$", "a_9", "9a"},
+	    {"^\\\\d{4}-\\\\d{2}$", "2026-11", "2026-1"},
+	    {"^a{2,3}$", "aaa", "aaaa"},
+	    {"^a{2,}$", "aaaaa", "a"},
+	    {"^a{0}b?$", "b", "ab"},
+	    {"^(ab|c)+$", "abcab", "abca"},
+	    {"^(?:a|bb|)c$", "c", "bc"},
+	    {"^(?<year>a)+?$", "aa", "b"},
+	    {"^(a*)*$", "aaa", "aab"},
+	    {"^[^a-c]$", "d", "b"},
+	    {"^[\\\\w.-]+@[\\\\w-]+$", "a.b-c@d", "a b@c"},
+	    {"^[\\\\D]$", "x", "1"},
+	    {"^\\\\S\\\\s\\\\W$", "a -", "a b"},
+	    {"^.$", "\xc3\xa4", "ab"},
+	    {"^[\xc3\xa0-\xc3\xbc]$", "\xc3\xa4", "a"},
+	    {"^\\\\u00e4\\\\x41$",
+		"\xc3\xa4"
+		"A",
+		"a"},
+	    {"\\\\bcat\\\\b", "a cat.", "cats"},
+	    {"\\\\Bat", "cat", "at"},
+	    {"^\\\\{a}]\\\\/\\\\.$", "{a}]/.", "{a}]/x"},
+	    {"^[]a]*$|^[-a]$", "-", "b"},
+	    {"^[a\\\\]b-]+$", "]-", "c"},
+	    {"a|b|c|d", "xd", "x"},
+	};
+	char schema[200], text[100];
+
+	for (size_t i = 0; i < nitems(list); i++) {
+		snprintf(
+		    schema, sizeof(schema), "{\"pattern\":\"%s\"}", list[i][0]);
+		snprintf(text, sizeof(text), "\"%s\"", list[i][1]);
+		is_str(match(schema, text), "", "%s", list[i][0]);
+		snprintf(text, sizeof(text), "\"%s\"", list[i][2]);
+		is_str(match(schema, text), ": does not match pattern",
+		    "%s, not", list[i][0]);
+	}
+	is_str(match("{\"pattern\":\"^a$\"}", "1"), "", "a number has none");
+}
+
 /* Schemas that refer to themselves, or that would take for ever. */
 static void
 endless(void)
 {
+	static char text[100000];
+
 	is_str(match("{\"$ref\":\"#\"}", "1"), ": takes too long to compare",
 	    "a schema that is itself");
 	is_str(match("{\"not\":{\"$ref\":\"#\"}}", "1"),
@@ -128,6 +197,13 @@ endless(void)
 		     "{\"$ref\":\"#\"}]}",
 		   "1"),
 	    ": fits none of \"anyOf\"", "or one of many of itself");
+	memset(text, 'a', sizeof(text) - 1);
+	text[0] = text[sizeof(text) - 2] = '"';
+	text[sizeof(text) - 1] = '\0';
+	is_str(match("{\"pattern\":\"^(a*)*(a|a)*b$\"}", text),
+	    ": does not match pattern", "a pattern of many ways");
+	is_str(match("{\"pattern\":\"(a{0,900}){2}b\"}", text),
+	    ": takes too long to compare", "and one of too many");
 	ok(true, "all of which ends soon");
 }
 
@@ -138,6 +214,7 @@ main(void)
 		return 1;
 	keywords();
 	schemas();
+	patterns();
 	endless();
 	value_pool_free(pool);
 	return tap_done();

@@ -105,12 +105,13 @@ test_urls(void)
 	int rv;
 
 	for (size_t i = 0; i < nitems(urls); i++) {
-		rv = url_parse(span_str(urls[i].url), &u, &why);
+		rv = fetch_url_parse(span_str(urls[i].url), &u, &why);
 		ok(urls[i].want == NULL ? rv == -1
 					: rv == 0 && same(&u, urls[i].want),
 		    "%s", urls[i].url);
 	}
-	ok(url_parse(SPAN("https://a.example:444/d/x?q"), &base, &why) == 0,
+	ok(fetch_url_parse(SPAN("https://a.example:444/d/x?q"), &base, &why) ==
+		0,
 	    "a base");
 	for (size_t i = 0; i < nitems(joins); i++) {
 		rv = url_join(&base, span_str(joins[i].location), &u, &why);

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "common/ipc/proto.h"
-#include "supervisor/topology.h"
+#include "supervisor/core/topology.h"
 #include "tap.h"
 
 static const char *const kinds[] = {

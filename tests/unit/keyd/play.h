@@ -15,7 +15,8 @@
 #include "unit/keyd/server.h"
 
 /*
- * Routes: 0 POST with a body, 1 GET, 2 HEAD, 3 POST whose body may go unread.
+ * Routes: 0 POST with a body, 1 GET, 2 HEAD, 3 POST whose body may go unread,
+ * 4 POST that fits what 0 and 3 fit, too.
  */
 static __attribute__((unused)) const char file[] =
     "{\"name\":\"t\",\"host\":\"provider.test\",\"credential\":"
@@ -29,6 +30,8 @@ static __attribute__((unused)) const char file[] =
     "\"max\":16777216,\"read\":true}},{\"method\":\"GET\",\"path\":\"/t/*\"},"
     "{\"method\":\"HEAD\",\"path\":\"/t/*\"},"
     "{\"method\":\"POST\",\"path\":\"/log/*\",\"body\":"
+    "{\"types\":[\"application/json\"]}},"
+    "{\"method\":\"POST\",\"path\":\"/*/ok\",\"body\":"
     "{\"types\":[\"application/json\"]}}]}";
 
 static const char *program;

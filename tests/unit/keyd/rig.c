@@ -45,7 +45,10 @@ on_end(struct chan *c, const struct msg_EXCHANGE_END *e)
 {
 	rig->nends++;
 	rig->end = (struct rig_end){.stream = e->stream,
-	    .exchange = e->exchange, .status = e->status, .sent = e->sent,
+	    .exchange = e->exchange,
+	    .status = e->status,
+	    .sent = e->sent,
+	    .unsent = e->unsent,
 	    .received = e->received};
 	return span_copy(e->error, rig->end.error, sizeof(rig->end.error));
 }
@@ -228,7 +231,7 @@ rig_request(struct rig *r, uint32_t stream, uint32_t exchange, unsigned route,
 	    .route = (uint16_t)route, .path = span_str(path),
 	    .query = span_str(query), .length = length,
 	    .host = (uint8_t)r->host, .body = r->digest_of_body,
-	    .asked = r->asked, .refs = r->refs};
+	    .asked = r->asked, .refs = r->refs, .most = r->most};
 	uint8_t shown[SHA256_DIGEST_LENGTH];
 	struct buf b;
 
@@ -382,8 +385,11 @@ answer_take(struct rig_answer *a, const struct stream_frame *f,
 		a->ended = true;
 		break;
 	case STREAM_FAIL:
-		n = f->len < 256 ? f->len : 256;
-		memcpy(a->fail, p, n);
+		if (f->len == 0)
+			errx(1, "a failure without its first byte");
+		a->fail_sent = p[0] == STREAM_SENT;
+		n = f->len - 1 < 256 ? f->len - 1 : 256;
+		memcpy(a->fail, p + 1, n);
 		a->fail[n] = '\0';
 		break;
 	}

@@ -15,7 +15,7 @@
 struct rig_end {
 	uint32_t stream, exchange;
 	unsigned status;
-	uint64_t sent, received;
+	uint64_t sent, unsent, received;
 	char error[257];
 };
 
@@ -35,6 +35,7 @@ struct rig {
 	/* mitmd's description to the person who approved it */
 	const char *shown_name, *shown_host, *shown_method;
 	struct span refs; /* refs of a push */
+	uint64_t most;	  /* tokens of an answer */
 	const char *type; /* or "application/json; ..." */
 	/* received messages */
 	struct msg_SPENT spent;
@@ -96,6 +97,7 @@ struct rig_answer {
 	unsigned status;
 	bool headed, ended, closed;
 	char fail[257];
+	bool fail_sent; /* the whole request was sent before */
 	uint64_t len, sum;
 	uint8_t head[65536];
 	size_t head_len;

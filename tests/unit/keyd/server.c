@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
@@ -21,6 +22,9 @@
 #include <unistd.h>
 
 #include "common/span.h"
+#include "tls_end.h"
+
+unsigned server_ends_first;
 
 struct conn {
 	int fd;
@@ -165,6 +169,53 @@ answer_early(struct conn *c, struct server_seen *seen, const char *what)
 	return false;
 }
 
+/* Wait until keyd closes: nothing else happens on this connection. */
+static void
+conn_wait(struct conn *c)
+{
+	char byte[256];
+
+	while (read(c->fd, byte, sizeof(byte)) > 0)
+		;
+	_exit(0);
+}
+
+/*
+ * HOW-FRAMING-SIZE: an answer and the end of the connection at once. Returns
+ * false if that is another path.
+ */
+static bool
+answer_end(struct conn *c, const char *what)
+{
+	static char text[1 << 19];
+	char how[16], framing[16];
+	unsigned size, n;
+	size_t len;
+
+	if (sscanf(what, "%15[a-z]-%15[a-z]-%u%n", how, framing, &size, &n) !=
+		3 ||
+	    what[n] != '\0' || size > sizeof(text) / 2)
+		return false;
+	len = (size_t)sprintf(text, "HTTP/1.1 200 OK\r\n");
+	if (strcmp(framing, "length") == 0)
+		len += (size_t)sprintf(
+		    text + len, "content-length: %u\r\n\r\n", size);
+	else if (strcmp(framing, "close") == 0)
+		len += (size_t)sprintf(text + len, "\r\n");
+	else
+		len += (size_t)sprintf(text + len,
+		    "transfer-encoding: chunked\r\n\r\n%x\r\n", size);
+	for (size_t i = 0; i < size; i++)
+		text[len++] = (char)server_byte(i);
+	if (strcmp(framing, "chunks") == 0)
+		len += (size_t)sprintf(text + len, "\r\n0\r\n\r\n");
+	for (unsigned i = 0; i < TLS_ENDS; i++)
+		if (strcmp(how, tls_end_names[i]) == 0)
+			(void)tls_end_write(c->ssl, text, len, (enum tls_end)i);
+	conn_wait(c);
+	return true;
+}
+
 static const struct {
 	const char *what, *text;
 	bool close;
@@ -245,8 +296,30 @@ conn_serve(struct conn *c)
 		if (answer_early(c, &seen, what + 1))
 			continue;
 		conn_body(c, &seen);
-		answer(c, &seen, what + 1);
+		if (!answer_end(c, what + 1))
+			answer(c, &seen, what + 1);
 	}
+}
+
+/*
+ * Do the handshake. If so asked, the first connections end with the very
+ * segment that ends their handshake.
+ */
+static void
+server_accept(struct conn *c)
+{
+	bool ends = c->number <= server_ends_first;
+	int on = 1, off = 0;
+
+	if (ends)
+		(void)setsockopt(c->fd, IPPROTO_TCP, TCP_CORK, &on, sizeof(on));
+	if (SSL_accept(c->ssl) != 1)
+		_exit(0);
+	if (!ends)
+		return;
+	(void)SSL_shutdown(c->ssl);
+	(void)setsockopt(c->fd, IPPROTO_TCP, TCP_CORK, &off, sizeof(off));
+	conn_wait(c);
 }
 
 static void
@@ -270,8 +343,7 @@ server_run(int listener, SSL_CTX *ctx, int log)
 		if (ctx != NULL) {
 			c.ssl = SSL_new(ctx);
 			SSL_set_fd(c.ssl, c.fd);
-			if (SSL_accept(c.ssl) != 1)
-				_exit(0);
+			server_accept(&c);
 		}
 		conn_serve(&c);
 	}

@@ -29,6 +29,12 @@ struct server {
 	int log;		/* has a struct server_seen for each request */
 };
 
+/*
+ * So many connections of the servers started after this get close_notify right
+ * behind their handshake, and no other event.
+ */
+extern unsigned server_ends_first;
+
 /* A `ctx` of NULL means plain HTTP. */
 void server_start(struct server *, SSL_CTX *ctx);
 void server_stop(struct server *);

@@ -299,6 +299,34 @@ test_endless_head(void)
 	buf_free(&out);
 }
 
+/* A buffer that takes no more is named: the head's, and the body's. */
+static void
+test_full(void)
+{
+	static const char *const texts[] = {
+	    OK200 "content-length: 0\r\ncontent-type: a/b\r\n\r\n",
+	    OK200 "content-length: 99\r\n\r\n0123456789012345678901234567890",
+	};
+	struct buf out;
+
+	for (size_t i = 0; i < nitems(texts); i++) {
+		buf_init(&out, 30);
+		reply_free(&reply);
+		reply_init(&reply, 3, false);
+		is_int(reply_feed(
+			   &reply, provider, &scrub, span_str(texts[i]), &out),
+		    REPLY_FAIL, "30 bytes are not enough");
+		is_int(reply.fail, KEYD_FAIL_INTERNAL, "which is our fault");
+		is_str(reply.detail,
+		    "the queue of the answer is full (30 "
+		    "bytes)",
+		    "the log says what is full");
+		buf_free(&out);
+	}
+	ok(strstr(keyd_fail_text(KEYD_FAIL_INTERNAL), "memory") == NULL,
+	    "and the agent is told nothing of memory");
+}
+
 static void
 test_reuse(void)
 {
@@ -349,6 +377,7 @@ main(void)
 	test_unauthorized();
 	test_bad();
 	test_endless_head();
+	test_full();
 	test_reuse();
 	reply_free(&reply);
 	provider_free(provider);

@@ -35,6 +35,7 @@ test_request(void)
 	is_int(seen.body, 7, "with its body");
 	is_int(rig.end.status, 200, "EXCHANGE_END: status");
 	is_int(rig.end.sent, 7, "sent");
+	is_int(rig.end.unsent, 0, "nothing is left");
 	is_int(rig.end.received, 2, "received");
 	is_str(rig.end.error, "", "no error");
 	is_int(rig.ndials, 2, "a spare is connected");
@@ -115,6 +116,7 @@ test_early(void)
 	    "an answer does not wait for the rest of the body");
 	rig_until(&rig, &rig.nends, 1);
 	is_int(rig.end.sent, 3, "what was sent is told");
+	is_int(rig.end.unsent, 3, "and what was not");
 	rig_request(&rig, 1, 2, 0, "/t/ok", "", 2);
 	rig_body(&rig, fd, 1, "def", 3);
 	rig_body(&rig, fd, 2, "{}", 2);
@@ -291,6 +293,7 @@ static const struct {
 	uint64_t length;
 } mismatches[] = {
     {"no such route", 7, "/t/ok", "", 0},
+    {"a later route that fits, too", 4, "/t/ok", "", 2},
     {"another path", 0, "/u/ok", "", 2},
     {"a path with dots", 0, "/t/..", "", 2},
     {"a path with CR LF", 0, "/t/ok HTTP/1.1\r\nx: y", "", 2},

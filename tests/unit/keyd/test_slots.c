@@ -142,12 +142,103 @@ test_early(void)
 	rig_stop(&rig);
 }
 
+/*
+ * Frames that keyd reads with one call: 'b' is a BODY frame of 1,000 bytes, 'B'
+ * one of 30,000, and 'A' an AT frame of a whole slot.
+ */
+static const struct {
+	const char *frames;
+	bool early; /* the request is answered before its body */
+} mixes[] = {
+    {"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbA", false},
+    {"BBA", false},
+    {"bBAb", false},
+    {"BBAAbAAbb", false},
+    {"AbBAbAbBA", false},
+    {"BBAbA", true},
+};
+
+/* Compose the frames, with the next bytes of the body. Returns their length. */
+static size_t
+mix_compose(const char *frames, uint8_t *dst, uint64_t *length, uint64_t *sum)
+{
+	static uint8_t bytes[ARENA_SLOT];
+	struct arena *a = chan_arena(rig.mitm);
+	struct stream_frame f = {1, STREAM_BODY, 0};
+	struct arena_piece p;
+	uint8_t *at = dst, *slot;
+
+	*length = *sum = 0;
+	for (; *frames != '\0'; frames++) {
+		f.len = *frames == 'A'   ? ARENA_SLOT
+			: *frames == 'B' ? 30000
+					 : 1000;
+		for (size_t i = 0; i < f.len; i++)
+			bytes[i] = server_byte(*length + i);
+		*length += f.len;
+		*sum = server_sum(*sum, bytes, f.len);
+		if (*frames != 'A') {
+			stream_pack(at, &f);
+			memcpy(at + STREAM_HEADER, bytes, f.len);
+			at += STREAM_HEADER + f.len;
+			continue;
+		}
+		if ((slot = arena_take(a, 1, &p)) == NULL)
+			return 0;
+		memcpy(slot, bytes, ARENA_SLOT);
+		p.len = ARENA_SLOT;
+		stream_at_pack(at, 1, &p);
+		at += STREAM_HEADER + STREAM_AT_LEN;
+	}
+	return (size_t)(at - dst);
+}
+
+/* Bytes that stand before and behind slots in one read keep their order. */
+static void
+test_mixes(const struct server_ca *ca)
+{
+	static uint8_t all[2 * STREAM_MAX_FRAME];
+	struct server own;
+	uint64_t length, sum;
+	size_t len;
+	int fd;
+
+	serve(&own, ca, "provider.test", -60, 3600, false);
+	for (size_t i = 0; i < nitems(mixes); i++) {
+		start(&own, true, true, RIG_KEY);
+		fd = rig_stream(&rig, 1);
+		len = mix_compose(mixes[i].frames, all, &length, &sum);
+		/* keyd reads nothing until dialerd, played here, has dialed. */
+		rig_request(&rig, 1, 1, mixes[i].early ? 3 : 0,
+		    mixes[i].early ? "/log/early" : "/t/ok", "", length);
+		is_int(write(fd, all, len), (long)len, "%s: written at once",
+		    mixes[i].frames);
+		rig_answer(&rig, fd, 1, &answer);
+		is_str(answer.fail, "", "nothing fails");
+		ok(answer.ended && answer.status == 200, "it is answered");
+		if (!mixes[i].early && answer.ended) {
+			look(&own, true);
+			ok(seen.body == length && seen.sum == sum,
+			    "the provider has every byte in its place");
+		}
+		rig_request(&rig, 1, 2, 1, "/t/ok", "", 0);
+		rig_answer(&rig, fd, 2, &answer);
+		ok(answer.ended && answer.status == 200,
+		    "the stream serves the next request");
+		look(&own, answer.ended);
+		close(fd);
+		rig_stop(&rig);
+	}
+	server_stop(&own);
+}
+
 static void
 run(const struct server_ca *ca)
 {
 	test_lies();
 	test_many();
 	test_early();
+	test_mixes(ca);
 }
 
 int

@@ -25,14 +25,14 @@ for program in "$@"; do
 	helps "$name" "$program" --help
 	helps "$name" "$program" -h
 	[ "$name" = icctl ] || continue
-	commands=$("$program" --help | grep -oE '^  [a-z]+' | tr -d ' ')
-	[ "$(wc -w <<<"$commands")" -ge 17 ]; ok $? "icctl --help lists commands"
+	commands=$("$program" help all | grep -oE '^  [a-z]+' | tr -d ' ')
+	[ "$(wc -w <<<"$commands")" -ge 17 ]; ok $? "icctl help all lists commands"
 	for c in $commands; do
 		helps "icctl $c" "$program" "$c" --help
 		helps "icctl $c" "$program" "$c" -h
 		helps "icctl $c" "$program" help "$c"
 	done
-	for tool in $("$program" policy --help | grep -oE '^  [a-z]+' | tr -d ' ' | sort -u); do
+	for tool in $("$program" policy --help | grep -oE '^  [a-z][a-z-]+' | tr -d ' ' | sort -u); do
 		helps "icctl policy $tool" "$program" policy "$tool" --help
 		helps "icctl policy $tool" "$program" policy "$tool" -h
 	done

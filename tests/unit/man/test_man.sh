@@ -53,13 +53,13 @@ done <<<"$links"
 # shellcheck disable=SC2046
 {
 has icsupervisor.8 12 "options of icsupervisor" 'Fl Fl @' \
-    viewer approved-entry $(grep -oE '^(START_(ONCE_)?)?(OPTION|FLAG)\("[a-z-]+"' "$sup/option_rows.h" | cut -d '"' -f 2)
+    viewer approved-entry $(grep -oE '^(START_(ONCE_)?)?(OPTION|FLAG)\("[a-z-]+"' "$sup/files/option_rows.h" | cut -d '"' -f 2)
 has icsupervisor.8 6 "exit statuses of icsupervisor" '.It @' \
-    $(grep -oE 'SUP_EXIT_[A-Z]+ = [0-9]+' "$sup/options.h" | grep -oE '[0-9]+$')
-for f in mcp-proxyd/main.c policyd/main.c supervisor/auditd/main.c \
+    $(grep -oE 'SUP_EXIT_[A-Z]+ = [0-9]+' "$sup/files/options.h" | grep -oE '[0-9]+$')
+for f in mcp-proxyd/main.c policyd/main.c supervisor/workers/auditd/main.c \
     mcp-proxyd/backd/main.c mitmd/main.c mitmd/keyd/main.c mitmd/dialerd/main.c \
-    mitmd/egressd/main.c mitmd/tunneld/main.c supervisor/relay/termd_main.c \
-    supervisor/relay/portd_main.c supervisor/relay/gated_main.c \
+    mitmd/egressd/main.c mitmd/tunneld/main.c supervisor/workers/termd/termd_main.c \
+    supervisor/workers/portd/portd_main.c supervisor/workers/gated/gated_main.c \
     mitmd/approver/main.c; do
 	p=$(sed -n '/pledge_promise .*\[\]/,/;/p' "$root/$f" | sed 's,/\*.*,,' |
 	    grep -oE 'PLEDGE_[A-Z]+' | sed 's/PLEDGE_//' | tr 'A-Z\n' 'a-z ')
@@ -79,26 +79,27 @@ has icctl.1 11 "commands of icctl" '.It Cm @' \
 has icctl.1 4 "exit statuses of icctl" '.It @' \
     $(grep -oE 'ICCTL_[A-Z_]+ = [0-9]+' "$sup/icctl/icctl.h" | grep -oE '[0-9]+$')
 has icctl.1 7 "codes of refusals" '@' $(grep -ohE 'control_fail\(c, "[a-z-]+"|client_refuse\(c, "[a-z]+"' \
-    "$sup"/control/*.c | cut -d '"' -f 2 | sort -u)
+    "$sup"/{hub,start}/*.c | cut -d '"' -f 2 | sort -u)
 has ironcurtain-config.5 31 "members of config.json" '@' \
-    $(strings supervisor/config/config.c 'config_ignored\[\]') $(strings supervisor/config/config.c 'config_keys\[\]')
+    $(strings supervisor/files/config.c 'config_ignored\[\]') $(strings supervisor/files/config.c 'config_keys\[\]')
 has ironcurtain-config.5 6 "members that are refused" '@' \
-    $(sed -n '/config_refused\[\] = /,/^};/p' "$sup/config/config.c" | grep -oE '^    \{"[A-Za-z]+"' | cut -d '"' -f 2)
+    $(sed -n '/config_refused\[\] = /,/^};/p' "$sup/files/config.c" | grep -oE '^    \{"[A-Za-z]+"' | cut -d '"' -f 2)
 has ironcurtain-config.5 7 "places of credentials, settings of providers" '\&"@\&"' \
-    $(strings supervisor/config/parse.c 'keys\[\]')
+    $(strings supervisor/files/parse.c 'keys\[\]')
 has ironcurtain-config.5 4 "members of the proxy" '\&"@\&"' \
-    $(strings supervisor/config/proxy.c 'keys\[\]')
-has ironcurtain-config.5 13 "members of a server" '\&"@\&"' $(strings supervisor/config/servers.c 'keys\[\]')
-has ironcurtain-config.5 9 "members of an agent" '\&"@\&"' $(strings supervisor/config/adapter/adapter.c 'keys\[\]')
+    $(strings supervisor/files/members/proxy.c 'keys\[\]')
+has ironcurtain-config.5 13 "members of a server" '\&"@\&"' $(strings supervisor/files/servers.c 'keys\[\]')
+has ironcurtain-config.5 9 "members of an agent" '\&"@\&"' $(strings supervisor/files/adapter/adapter.c 'keys\[\]')
 has ironcurtain-config.5 24 "members of a provider" '\&"@\&"' \
     $(for f in provider credential route; do
 	    strings mitmd/provider/$f.c 'names\[\] = '; done | sort -u)
 has ironcurtain-audit.5 15 "events of the log" '.It Li @' \
-    $(grep -ohE 'auditd_line\(&l, "[a-zA-Z]+"' "$sup"/auditd/*.c | cut -d '"' -f 2 | sort -u) \
-    $(grep -ohE '(event_send|closing_line)\((&log, &out, )?"[a-zA-Z]+"' "$sup/events.c" | cut -d '"' -f 2 | sort -u)
+    $(grep -ohE 'auditd_line\(&l, "[a-zA-Z]+"' "$sup"/workers/auditd/*.c | cut -d '"' -f 2 | sort -u) \
+    $(grep -ohE '(event_send|closing_line)\((&log, &out, )?"[a-zA-Z]+"' "$sup"/{core/events,undo/checkpoint,start/undo}.c |
+	cut -d '"' -f 2 | sort -u)
 has ironcurtain-audit.5 40 "members of events" '@' \
-    $(grep -ohE 'auditlog_[a-z0-9]+\((l|&l|&inner), "[a-zA-Z]+"' "$sup"/auditd/*.c | cut -d '"' -f 2 | sort -u) \
-    $(grep -ohE 'put\(o, "[a-zA-Z]+"' "$sup/events.c" | cut -d '"' -f 2 | sort -u)
+    $(grep -ohE 'auditlog_[a-z0-9]+\((l|&l|&inner), "[a-zA-Z]+"' "$sup"/workers/auditd/*.c | cut -d '"' -f 2 | sort -u) \
+    $(grep -ohE 'put\(o, "[a-zA-Z]+"' "$sup/core/events.c" | cut -d '"' -f 2 | sort -u)
 has ironcurtain-policy.5 16 "roles" '@' $(grep -oE '\{"[a-z-]+", CATEGORY' "$root/policyd/engine/roles.c" | cut -d '"' -f 2)
 has ironcurtain-policy.5 20 "rules that are built in" '@' $(grep -ohE \
     '"(structural|unknown|missing|invalid|circuit|approval|hold|server|default|git-path)-[a-z-]+"' \

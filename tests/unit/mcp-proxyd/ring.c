@@ -59,9 +59,10 @@ credit(uint64_t id)
 }
 
 static void
-send_end(uint64_t id, const char *text)
+send_end(uint64_t id, const char *text, bool counted)
 {
-	const struct msg_ANSWER m = {.id = id, .error = 1, .text = span_str(text)};
+	const struct msg_ANSWER m = {
+	    .id = id, .error = 1, .counted = counted, .text = span_str(text)};
 
 	(void)chan_send(audit, MSG_ANSWER, &m, -1);
 	credit(id);
@@ -93,7 +94,7 @@ on_cancel(struct chan *c, const struct msg_CANCEL *m)
 {
 	see("CANCEL %s\n", m->id == last_call ? "last" : "older");
 	if (!cancels_last)
-		send_end(m->id, "cancelled");
+		send_end(m->id, "cancelled", false);
 	return 0;
 }
 
@@ -246,7 +247,14 @@ send_blocked(struct chan *from, uint64_t id, bool error, const char *json)
 void
 send_answer(uint64_t id, const char *text)
 {
-	send_end(id, text);
+	send_end(id, text, false);
+	turns();
+}
+
+void
+send_counted(uint64_t id, const char *text)
+{
+	send_end(id, text, true);
 	turns();
 }
 

@@ -56,6 +56,8 @@ void send_result(struct chan *from, uint64_t id, bool error, const char *json);
 /* The same, for an error that came of the server's sandbox. */
 void send_blocked(struct chan *from, uint64_t id, bool error, const char *json);
 void send_answer(uint64_t id, const char *text);
+/* The same, for a refusal that the log only counts. */
+void send_counted(uint64_t id, const char *text);
 void send_tools(const char *text, bool complete);
 
 #endif

@@ -245,21 +245,32 @@ test_lines(void)
 	is_int(p->nagents, 0, "all are gone");
 }
 
+#define FULL                                                                   \
+	"{\"error\":{\"code\":-32000,\"message\":\"64 connections are open, "  \
+	"which is the limit of a session. Do not retry before one of them is " \
+	"closed\"},"
+
 static void
 test_connections(void)
 {
-	int fd[PROXY_MAX_AGENTS + 1];
+	int fd[PROXY_AGENTS + 1];
 
-	for (size_t i = 0; i <= PROXY_MAX_AGENTS; i++)
+	for (size_t i = 0; i <= PROXY_AGENTS; i++)
 		fd[i] = connect_agent();
-	is_str(get(fd[PROXY_MAX_AGENTS]),
-	    "{\"error\":{\"code\":-32000,\"message\":\"16 connections are "
-	    "open, which is the limit; close one first\"}," V
-	    "}\n<end>",
-	    "one connection too many is told so");
-	is_str(ask(fd[15], "{" V ",\"id\":1,\"method\":\"ping\"}\n"),
-	    "{\"id\":1," V ",\"result\":{}}\n", "the last one works");
-	for (size_t i = 0; i <= PROXY_MAX_AGENTS; i++)
+	is_str(ask(fd[PROXY_MAX_AGENTS], INIT), FULL "\"id\":0," V "}\n<end>",
+	    "one connection too many is told so, in answer to its request");
+	is_str(get(fd[PROXY_AGENTS]), FULL V "}\n<end>",
+	    "and without one, if there are many");
+	is_str(ask(fd[PROXY_MAX_AGENTS - 1],
+		   "{" V ",\"id\":1,\"method\":\"ping\"}\n"),
+	    "{\"id\":1," V ",\"result\":{}}\n", "the 64th works");
+	p->w.loop.now += PROXY_FULL_MS;
+	agents_tick(p);
+	turns();
+	is_str(get(fd[PROXY_AGENTS - 1]), "<end>",
+	    "one that asks for nothing is closed after a while");
+	is_int(p->nfull, 0, "all of these are gone");
+	for (size_t i = 0; i <= PROXY_AGENTS; i++)
 		close(fd[i]);
 	turns();
 	fd[0] = connect_agent();
@@ -297,6 +308,70 @@ test_unread(void)
 	free(json);
 }
 
+#define PING(id) "{" V ",\"id\":" id ",\"method\":\"ping\"}\n"
+#define PONG(id) "{\"id\":" id "," V ",\"result\":{}}\n"
+
+/* Run the loop until no connection is slow any more. */
+static void
+fast_again(void)
+{
+	while (p->slow.at != 0)
+		(void)loop_once(&p->w.loop, -1);
+	turns();
+}
+
+/* Refusals that are only counted, and many cancellations, slow down. */
+static void
+test_slow(void)
+{
+	int fd = connect_agent(), other = connect_agent();
+	char line[256];
+
+	put(fd, INIT);
+	put(other, INIT);
+	get(fd);
+	get(other);
+	put(fd, CALL("1", "\"name\":\"fs__a\""));
+	send_answer(last_call, "no");
+	get(fd);
+	is_str(ask(fd, PING("2")), PONG("2"), "a refusal does not slow down");
+	put(fd, CALL("3", "\"name\":\"fs__a\""));
+	send_counted(last_call, "no");
+	ok(strstr(get(fd), "\"text\":\"no\"") != NULL,
+	    "a refusal that is only counted is answered at once");
+	is_str(ask(fd, PING("4")), "", "and then nothing is read");
+	is_str(ask(other, PING("1")), PONG("1"), "from this connection");
+	fast_again();
+	is_str(get(fd), PONG("4"), "for a while");
+	put(fd, CALL("5", "\"name\":\"fs__a\""));
+	send_counted(last_call, "no");
+	get(fd);
+	put(fd, PING("6"));
+	shutdown(fd, SHUT_WR);
+	is_str(get(fd), "", "a slow connection that ends");
+	fast_again();
+	is_str(get(fd), PONG("6") "<end>", "is read to its end");
+	close(fd);
+	for (unsigned i = 0; i <= PROXY_CANCELS; i++) {
+		is_str(ask(other, PING("2")), PONG("2"), "cancelled: %u", i);
+		snprintf(line, sizeof(line),
+		    CALL("%u",
+			"\"name\":\"fs__a\"") "{" V
+					      ",\"method\":\"notifications/"
+					      "cancelled\",\"params\":"
+					      "{\"requestId\":%u}}\n",
+		    i + 10, i + 10);
+		put(other, line);
+	}
+	is_str(ask(other, PING("3")), "", "one more, and nothing is read");
+	close(other);
+	turns();
+	is_int(p->nagents, 0, "unless the agent closes");
+	fast_again();
+	peers_saw();
+	is_int(p->ncalls, 0, "no call is left");
+}
+
 int
 main(void)
 {
@@ -308,6 +383,7 @@ main(void)
 	test_lines();
 	test_connections();
 	test_unread();
+	test_slow();
 	is_str(closed_why, "", "no channel was broken");
 	tear_down();
 	return tap_done();

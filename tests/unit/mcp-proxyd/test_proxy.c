@@ -185,6 +185,15 @@ test_call(void)
 	send_result(back[0], last_call, false, "{\"content\":[]}");
 	is_str(get(fd), "", "a second result is dropped");
 
+	put(fd, CALL("9", "\"name\":\"fs__read\""));
+	(void)peers_saw();
+	send_result(back[0], last_call, false,
+	    "{\"structuredContent\":[1,\"a\"],\"isError\":false}");
+	is_str(get(fd),
+	    "{\"id\":9," V ",\"result\":{\"content\":[{\"text\":"
+	    "\"[1,\\\"a\\\"]\",\"type\":\"text\"}],\"isError\":false}}\n",
+	    "structured content that is no object is text");
+
 	put(fd, CALL("\"s\"", "\"name\":\"fs__deep__read\""));
 	is_str(peers_saw(), "CALL 1 read 0 {}\n",
 	    "the longest server name counts; no arguments are none");

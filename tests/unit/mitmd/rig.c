@@ -87,6 +87,13 @@ on_denied(struct chan *c, const struct msg_DENIED *m)
 }
 
 static int
+on_usage(struct chan *c, const struct msg_USAGE *m)
+{
+	rig.usages += m->last;
+	return 0;
+}
+
+static int
 on_stream_open(struct chan *c, const struct msg_STREAM_OPEN *msg)
 {
 	struct msg_STREAM m = {.stream = msg->stream};
@@ -127,6 +134,7 @@ rig_chan(int fd, enum role self, enum proto_memory memory)
 		HANDLER(ALARM,		on_alarm),
 		HANDLER(DENIED,		on_denied),
 		HANDLER(STREAM_OPEN,	on_stream_open),
+		HANDLER(USAGE,		on_usage),
 	};
 	/* clang-format on */
 	static const struct chan_ops ops = {handlers,

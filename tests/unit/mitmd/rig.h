@@ -47,6 +47,7 @@ struct rig {
 	char path[128];		/* path of the agent's socket */
 	struct rig_request req;
 	unsigned alarms, opens, denied;
+	unsigned usages;	/* answers whose usage was reported */
 	char code[33];		/* code of the last DENIED */
 	uint32_t id;
 	bool mute;		/* keyd does not answer STREAM_OPEN */

@@ -125,7 +125,9 @@ begin(unsigned framing, uint64_t length)
 static void
 spent(void)
 {
-	static const char text[] = "402 maxTotalTokens is 50. icctl budget set";
+	static const char text[] = "\0"
+				   "402 maxTotalTokens is 50. icctl "
+				   "budget set";
 
 	rig_frame(STREAM_FAIL, text, sizeof(text) - 1);
 }

@@ -33,14 +33,19 @@ test_reason(enum refusal r)
 	struct value_pool *pool = value_pool_new(65536);
 	const struct value *v, *e;
 	char *text, *body, *len;
-	bool retry = t->status == 408 || t->status >= 500;
+	bool retry =
+	    t->status == 408 || t->status == 429 || t->status >= 500;
 
 	text = compose(r, 0, "x \"y\" \\ \n\x7f z", REFUSE_AS_JSON, false);
 	body = strstr(text, "\r\n\r\n") + 4;
 	len = strstr(text, "Content-Length: ");
 	ok(atoi(text + 9) == (int)t->status && t->status != 401 &&
-		t->status != 429 && t->status >= 400,
+		t->status >= 400,
 	    "%s: status %u", t->code, t->status);
+	/* SDKs wait for minutes unless they are told for how long. */
+	ok((t->status == 429) == (strstr(text, "\r\nretry-after: ") != NULL) &&
+		(t->status != 429 || refuse_is_budget(r)),
+	    "... and when to come back");
 	ok(len != NULL && (size_t)atoi(len + 16) == strlen(body),
 	    "... its length");
 	v = json_read(pool, span_str(body), NULL);
@@ -100,6 +105,8 @@ main(void)
 		test_reason((enum refusal)r);
 	test_aws(REFUSE_BUDGET, "ValidationException");
 	test_aws(REFUSE_LENGTH, "ValidationException");
+	ok(strcmp(refuse_aws_type(429), "ThrottlingException") == 0,
+	    "AWS SDKs come back, too");
 	test_aws(REFUSE_WRONG_KEY, "AccessDeniedException");
 	test_aws(REFUSE_OFFERED, "ResourceNotFoundException");
 	test_aws(REFUSE_TIMEOUT, "RequestTimeoutException");

@@ -196,7 +196,7 @@ test_expect(void)
 	    "100 is answered here (row 14)");
 	SAY(s, "{}");
 	ok(rig_requested(n + 1) && rig_body(got, 2) == 2, "then the body");
-	rig_frame(STREAM_FAIL, "no \"route\" to host", 18);
+	rig_frame(STREAM_FAIL, "\0no \"route\" to host", 19);
 	ok(strstr(rig_read(s, "}}\n"), "HTTP/1.1 502 ") != NULL,
 	    "keyd fails before the head: 502");
 	rig_close(s);
@@ -223,7 +223,7 @@ test_pipeline(void)
 	is_int(rig_body(got, 4), 4, "with its body");
 	rig_head(200, 1, 10);
 	rig_frame(STREAM_BODY, "half", 4);
-	rig_frame(STREAM_FAIL, "gone", 4);
+	rig_frame(STREAM_FAIL, "\0gone", 5);
 	text = rig_read(s, "(none)");
 	ok(strstr(text, "half") != NULL && rig_closed,
 	    "keyd fails after the head: cut");

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tap.h"
+#include "tls_end.h"
 #include "unit/mitmd/keyd_rows.h"
 #include "unit/mitmd/rig.h"
 
@@ -132,6 +133,39 @@ test_ends(void)
 	rig_read(s, "(none)");
 	ok(rig_closed, "is closed");
 	rig_close(s);
+}
+
+/*
+ * An agent whose request and whose end come at once, and nothing after them:
+ * its connection, with the exchange, ends without another event.
+ */
+static void
+test_leaves(void)
+{
+	static const char *const requests[] = {POST "content-length: 0\r\n\r\n",
+	    POST "content-length: 2\r\n\r\n{}",
+	    POST "content-length: 9\r\n\r\n{}", POST, ""};
+	uint64_t end_at;
+	uint8_t bytes[4096];
+	ssize_t n;
+	SSL *s;
+
+	for (size_t i = 0; i < nitems(requests); i++) {
+		for (unsigned end = 0; end < TLS_ENDS; end++) {
+			s = rig_tls(RIG_HOST, NULL);
+			is_int(tls_end_write(s, requests[i],
+				   strlen(requests[i]), (enum tls_end)end),
+			    0, "request %zu and %s at once", i,
+			    tls_end_names[end]);
+			end_at = clock_mono_us() + RIG_WAIT_MS * 1000;
+			do {
+				rig_turn(5);
+				n = read(SSL_get_fd(s), bytes, sizeof(bytes));
+			} while (n != 0 && clock_mono_us() < end_at);
+			is_int(n, 0, "the connection ends");
+			rig_close(s);
+		}
+	}
 }
 
 static void
@@ -287,6 +321,7 @@ main(int argc, char **argv)
 	test_keyd();
 	test_bytes();
 	test_ends();
+	test_leaves();
 	test_refused();
 	test_large_request();
 	test_large_answer();

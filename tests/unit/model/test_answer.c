@@ -33,7 +33,7 @@ read_answer(const struct answer_row *row, struct span in, size_t step,
 			break;
 	}
 	stream_end(&s);
-	stream_free(&s);
+	model_stream_free(&s);
 }
 
 /* Describe what was read: "text|name(args)|...|stop" or "error: sentence". */
@@ -149,7 +149,7 @@ test_floods(void)
 	ok(n < MODEL_ANSWER_MAX, "at its limit: %zu", n);
 	ok(strstr(a.why, "too large") != NULL, "and said: %s", a.why);
 	stream_end(&s);
-	stream_free(&s);
+	model_stream_free(&s);
 	model_answer_free(&a);
 
 	stream_init(&s, &dialect_chat, NULL, &a);
@@ -158,7 +158,7 @@ test_floods(void)
 	is_int(a.error, MODEL_HARD, "comments without end are refused");
 	ok(n <= MODEL_ANSWER_MAX, "at the limit of an answer: %zu", n);
 	stream_end(&s);
-	stream_free(&s);
+	model_stream_free(&s);
 	model_answer_free(&a);
 
 	stream_init(&s, &dialect_chat, NULL, &a);
@@ -170,7 +170,7 @@ test_floods(void)
 	is_int(a.error, MODEL_HARD, "one event without end is refused");
 	is_str(a.why, "The provider sent an event of over 4 MB.", "and said");
 	stream_end(&s);
-	stream_free(&s);
+	model_stream_free(&s);
 	model_answer_free(&a);
 }
 

@@ -131,7 +131,7 @@ test_shown(void)
 	    "\"role\":\"url\",\"value\":\"POST https://h.test/v1/x?a=b\"}]}",
 	    "and what it touches");
 	(void)hold_digest(SPAN("prov"), SPAN("POST https://h.test/v1/x?a=b"),
-	    span_of(h->preview.p, h->args), digest);
+	    span_of(h->preview.p, h->args), span_of(NULL, 0), digest);
 	is_mem(h->digest.p, h->digest.len, digest, 32, "one digest over it");
 	asks_cancel(&ring.env, m.id, &(const char *){NULL});
 	m = push();
@@ -344,8 +344,9 @@ test_hostile(void)
 	}
 	bad(request(), "one more than may wait");
 	m = request();
-	is_int(calls_admit(&ring.env.calls, PROTO_ASK_ID | 5, 0, 1, &why) ==
-	    NULL, 1, "a call with the id of a request");
+	is_int(calls_table_admit(
+		   &ring.env.calls, PROTO_ASK_ID | 5, 0, 1, &why) == NULL,
+	    1, "a call with the id of a request");
 }
 
 int

@@ -249,6 +249,20 @@ test_redaction(void)
 	    "2.8 for the log");
 	ok(memmem(m->payload.p, m->line_len, "4111 1111", 9) != NULL,
 	    "2.8 not for the server");
+	ok(m->redacted == PROTO_REDACTED_OTHER, "no rule judges it");
+	m = call(2, "get", "{\"headers\":{\"Cookie\":\"abc\"},\"n\":1,"
+			   "\"url\":\"https://x.com/p?token=abcdefgh1\"}");
+	is_str(ring_str(span_of(m->payload.p + m->log_off, m->log_len)),
+	    "{\"headers\":{\"Cookie\":\"***\"},\"n\":1,"
+	    "\"url\":\"https://x.com/p?token=***\"}",
+	    "host and path stay, members are known by their names");
+	ok(m->redacted == PROTO_REDACTED_OTHER, "rules can be learned from it");
+	m = call(2, "get", "{\"n\":1,\"url\":\"https://u:secret77@x.com/\"}");
+	ok(!m->forward && memmem(m->reason.p, m->reason.len, "secret77", 8) ==
+			      NULL,
+	    "reasons are masked, too: %s", ring_str(m->reason));
+	ok(memmem(m->payload.p + m->log_off, m->log_len, "secret77", 8) == NULL,
+	    "and a refused address");
 	buf_init(&b, 1 << 20);
 	buf_adds(&b, "{\"content\":\"");
 	for (unsigned i = 0; i < 20000; i++)

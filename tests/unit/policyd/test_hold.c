@@ -56,7 +56,8 @@ test_digest(void)
 	};
 	uint8_t got[HOLD_DIGEST];
 
-	ok(hold_digest(SPAN("s"), SPAN("t"), SPAN("{\"a\":1}"), got) == 0,
+	ok(hold_digest(SPAN("s"), SPAN("t"), SPAN("{\"a\":1}"),
+	       span_of(NULL, 0), got) == 0,
 	    "digest");
 	is_mem(got, sizeof(got), want, sizeof(want), "SHA-256 of the array");
 }

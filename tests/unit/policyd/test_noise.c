@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Random rules and random calls, each call repeated with other spellings of the
- * same values: a call that was denied or escalated is never allowed because of
- * its spelling. The seed is printed; the first argument sets the number of
- * calls, the second the seed.
+ * same values, among them links to the same file: a call that was denied or
+ * escalated is never allowed because of its spelling. The seed is printed; the
+ * first argument sets the number of calls, the second the seed.
  */
 #include "tap.h"
 #include "unit/policyd/rig.h"
@@ -36,7 +36,8 @@ static const char annotations[] =
     "[\"email-address\"]}}]},\"github\":{\"tools\":[{\"toolName\":"
     "\"issue\",\"args\":{\"v\":[\"github-owner\"]}}]},\"forge\":"
     "{\"tools\":[{\"toolName\":\"push\",\"args\":{\"v\":"
-    "[\"branch-name\"]}}]}}}";
+    "[\"branch-name\"]}}]},\"disk\":{\"tools\":[{\"toolName\":\"read\","
+    "\"args\":{\"v\":[\"read-path\"]}}]}}}";
 
 enum kind {
 	FETCH,
@@ -44,6 +45,7 @@ enum kind {
 	MAIL,
 	OWNER,
 	BRANCH,
+	DISK,
 	KINDS
 };
 
@@ -55,6 +57,7 @@ static const struct {
     [MAIL] = {"mail", "send", "email-address", "emails"},
     [OWNER] = {"github", "issue", "github-owner", "identifiers"},
     [BRANCH] = {"forge", "push", "branch-name", "identifiers"},
+    [DISK] = {"disk", "read", "read-path", NULL},
 };
 
 static const char *const patterns[KINDS][8] = {
@@ -68,6 +71,8 @@ static const char *const patterns[KINDS][8] = {
     [OWNER] = {"acme", "Acme", "bob", "a-b", "c", "d", "e", "f"},
     [BRANCH] = {"main", "Main", "refs/heads/main", "release/1", "dev", "a", "b",
 	"heads/x"},
+    [DISK] = {"@D/out/keys", "@D/out/dot", "@D/out", "@D/out/dot/d", "@D/home",
+	"@D/out/alias", "@D/out/keys/id", "/"},
 };
 static const char *const values[KINDS][8] = {
     [FETCH] = {"https://a.evil.example/x", "https://evil.example",
@@ -82,10 +87,50 @@ static const char *const values[KINDS][8] = {
 	"o'brien@x.org", "q@x.org", "d@x.org", "z@x.org"},
     [OWNER] = {"acme", "bob", "a-b", "c", "d", "zed", "e", "f"},
     [BRANCH] = {"main", "release/1", "dev", "a", "b", "x", "y", "zed"},
+    [DISK] = {"@D/out/keys/id", "@D/out/dot/id", "@D/out/keys/dir/f",
+	"@D/out/dot/d/f", "@D/out/keys/real/f", "@D/out/o",
+	"@D/out/keys/dir/../id", "@D/home/docs/d"},
 };
 /* Values, usually allowed, that accompany the others. */
 static const char *const beside[KINDS] = {"https://ok.example/a/b",
-    "https://ok.example/r", "bob@ok.example", "c", "dev"};
+    "https://ok.example/r", "bob@ok.example", "c", "dev", "@D/home/docs/d"};
+
+/* Links from one directory of secrets into another, and links to both. */
+static void
+make_tree(void)
+{
+	rig_dir(&rig, "out/keys");
+	rig_dir(&rig, "out/keys/real");
+	rig_dir(&rig, "out/dot");
+	rig_dir(&rig, "out/dot/d");
+	rig_file(&rig, "out/dot/id");
+	rig_file(&rig, "out/dot/d/f");
+	rig_file(&rig, "out/keys/real/f");
+	rig_link(&rig, "../dot/id", "out/keys/id");
+	rig_link(&rig, "@D/out/dot/d", "out/keys/dir");
+	rig_link(&rig, "keys", "out/alias");
+	rig_link(&rig, "@D/out/alias", "out/hop");
+	rig_link(&rig, "../out/dot", "out/other");
+}
+
+/* Add a condition about directories, or a list of two values. */
+static void
+add_condition(struct buf *b, unsigned k, bool names)
+{
+	if (k == DISK) {
+		buf_printf(b,
+		    "\"paths\":{\"roles\":[\"read-path\"],\"within\":"
+		    "\"%s\"}",
+		    PICK(patterns[k]));
+		return;
+	}
+	buf_printf(b,
+	    "\"lists\":[{\"roles\":[\"%s\"],\"matchType\":\"%s\","
+	    "\"allowed\":[\"%s\",\"%s\"]}]",
+	    kinds[k].role, kinds[k].type,
+	    names ? PICK(values[k]) : PICK(patterns[k]),
+	    names ? PICK(values[k]) : PICK(patterns[k]));
+}
 
 static void
 load_random(void)
@@ -108,11 +153,10 @@ load_random(void)
 		    strcmp(what, "allow") == 0 && (k == OWNER || k == BRANCH);
 		buf_printf(&b,
 		    "%s{\"name\":\"r%u\",\"then\":\"%s\",\"reason\":\"x\","
-		    "\"if\":{\"lists\":[{\"roles\":[\"%s\"],\"matchType\":"
-		    "\"%s\",\"allowed\":[\"%s\",\"%s\"]}]}}",
-		    i == 0 ? "" : ",", i, what, kinds[k].role, kinds[k].type,
-		    names ? PICK(values[k]) : PICK(patterns[k]),
-		    names ? PICK(values[k]) : PICK(patterns[k]));
+		    "\"if\":{",
+		    i == 0 ? "" : ",", i, what);
+		add_condition(&b, k, names);
+		buf_adds(&b, "}}");
 	}
 	if (pick(2) == 0)
 		buf_adds(&b, ",{\"name\":\"all\",\"then\":\"allow\","
@@ -283,6 +327,38 @@ noise_name(char *s, bool branch)
 	}
 }
 
+/* Other names of the same file, none of which hides a link of its name. */
+static void
+noise_path(char *s)
+{
+	switch (pick(8)) {
+	case 0:
+		replace(s, "/keys/", "/alias/");
+		break;
+	case 1:
+		replace(s, "/alias/", "/hop/");
+		break;
+	case 2:
+		replace(s, "/dot/", "/other/");
+		break;
+	case 3:
+		replace(s, "/out/", "/out/./");
+		break;
+	case 4:
+		replace(s, "/out/", "//out//");
+		break;
+	case 5:
+		replace(s, "/out/", "/out/dot/../");
+		break;
+	case 6:
+		replace(s, "/out/", "/out/alias/real/../../");
+		break;
+	default:
+		replace(s, "/out/", "/home/../out/");
+		break;
+	}
+}
+
 static void
 noise(enum kind k, char *s)
 {
@@ -293,6 +369,9 @@ noise(enum kind k, char *s)
 		break;
 	case MAIL:
 		noise_mail(s);
+		break;
+	case DISK:
+		noise_path(s);
 		break;
 	case OWNER:
 	case BRANCH:
@@ -333,6 +412,7 @@ main(int argc, char **argv)
 		seed = strtoull(argv[2], NULL, 0);
 	printf("# seed 0x%llx\n", (unsigned long long)seed);
 	rig_init(&rig, NULL);
+	make_tree();
 	rig_must_load(&rig, PROTO_RULES_ANNOTATIONS, annotations);
 	for (unsigned long i = 0; i < calls; i++) {
 		if (i % 20 == 0)

@@ -94,7 +94,7 @@ static void
 pin(unsigned server, const char *tool, const uint8_t digest[PIN_DIGEST])
 {
 	if (pins_add(&ring.env.pins, (uint16_t)server, span_str(tool),
-		span_of(digest, PIN_DIGEST)) == -1)
+		span_of(digest, PIN_DIGEST), SPAN("")) == -1)
 		err(1, "pins_add");
 }
 
@@ -193,7 +193,8 @@ list_again(unsigned index, const char *tools)
 	struct msg_TOOLS_PAGE page = {.good = 1};
 	struct buf b;
 
-	session_list_changed(&ring.env, (uint16_t)index);
+	session_list_changed(
+	    &ring.env, (uint16_t)index, PROTO_CHANGED_TOOLS);
 	/* The timer expires. */
 	s->relist.fn(&s->relist);
 	ring_clear(&ring);
@@ -223,8 +224,11 @@ test_swapped(void)
 	is_int(told(0, "read", NULL), PROTO_TOOL_CHANGED,
 	    "another one again when the user says yes");
 	is_str(called(0, "read"), "tool-quarantined", "opens nothing");
+	ring_clear(&ring);
 	list_again(0, "[" TOOL("read", "a") "]");
-	is_str(called(0, "read"), "", "as it was first: usable");
+	is_int(told(0, "read", NULL), PROTO_TOOL_OK,
+	    "as it was first: that is told");
+	is_str(called(0, "read"), "", "and it is usable");
 	trust(0, "read", seen);
 	is_int(told(0, "read", NULL), PROTO_TOOL_OK,
 	    "trust of what it was in between: the user is told");
@@ -232,7 +236,10 @@ test_swapped(void)
 	list_again(0, "[" TOOL("write", "w") "]");
 	is_int(told(0, "write", NULL), PROTO_TOOL_NEW, "one that it adds");
 	is_str(called(0, "write"), "tool-quarantined", "refused");
+	ring_clear(&ring);
 	list_again(0, "[]");
+	is_int(told(0, "write", NULL), PROTO_TOOL_GONE,
+	    "one in quarantine that is gone: that is told");
 	is_str(called(0, "read"), "unknown-tool", "gone");
 	list_again(0, "[" TOOL("read", "z") "]");
 	is_str(called(0, "read"), "tool-quarantined",
@@ -312,16 +319,20 @@ test_table(void)
 	static struct pins ps;
 	static const uint8_t d[PIN_DIGEST];
 	struct span digest = span_of(d, sizeof(d));
-	char name[80];
+	char name[140];
 
-	ok(pins_add(&ps, 0, SPAN("t"), digest) == 0, "a pin");
-	ok(pins_add(&ps, 0, SPAN("t"), digest) == -1 && errno == EEXIST,
+	ok(pins_add(&ps, 0, SPAN("t"), digest, SPAN("")) == 0, "a pin");
+	ok(pins_add(&ps, 0, SPAN("t"), digest, SPAN("")) == -1 &&
+		errno == EEXIST,
 	    "twice: no");
-	ok(pins_add(&ps, 1, SPAN("t"), digest) == 0, "of another server: yes");
-	ok(pins_add(&ps, 0, SPAN("u"), span_of(d, 31)) == -1 && errno == EINVAL,
+	ok(pins_add(&ps, 1, SPAN("t"), digest, SPAN("")) == 0,
+	    "of another server: yes");
+	ok(pins_add(&ps, 0, SPAN("u"), span_of(d, 31), SPAN("")) == -1 &&
+		errno == EINVAL,
 	    "a digest that is short");
 	memset(name, 'x', sizeof(name));
-	ok(pins_add(&ps, 0, span_of(name, 65), digest) == -1 && errno == EINVAL,
+	ok(pins_add(&ps, 0, span_of(name, 129), digest, SPAN("")) == -1 &&
+		errno == EINVAL,
 	    "a name that is long");
 	ok(ps.known[0] && ps.known[1] && !ps.known[2], "servers used before");
 	pins_free(&ps);

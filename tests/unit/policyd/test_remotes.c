@@ -126,12 +126,12 @@ push(const char *args)
 static void
 over(uint64_t id)
 {
-	struct call *c = calls_find(&ring.env.calls, id);
+	struct call *c = calls_table_find(&ring.env.calls, id);
 
 	if (c != NULL && c->state == CALL_HELD)
 		call_cancel(&ring.env, id);
-	if (c != NULL && (c = calls_find(&ring.env.calls, id)) != NULL)
-		calls_end(&ring.env.calls, c);
+	if (c != NULL && (c = calls_table_find(&ring.env.calls, id)) != NULL)
+		calls_table_end(&ring.env.calls, c);
 }
 
 #define AT "\"path\":\"/workspace\""
@@ -252,7 +252,7 @@ test_late(void)
 	id = push("{" AT ",\"remote\":\"origin\"}");
 	call_cancel(&ring.env, id);
 	ok(ring.env.remotes.n == 0 &&
-		calls_find(&ring.env.calls, id)->state == CALL_RELEASED &&
+		calls_table_find(&ring.env.calls, id)->state == CALL_RELEASED &&
 		ring.env.holds.n == 0,
 	    "a cancelled call waits for nobody");
 	over(id);
@@ -274,7 +274,7 @@ test_full(void)
 	/* Answer in another order. */
 	tell(ICGIT, seq() - 3, true, "https://github.com/a\n");
 	is_int(ring.env.remotes.n, REMOTES_MAX - 1, "one is answered");
-	ok(calls_find(&ring.env.calls, ids[REMOTES_MAX - 4])->state ==
+	ok(calls_table_find(&ring.env.calls, ids[REMOTES_MAX - 4])->state ==
 		CALL_RELEASED,
 	    "the one that was meant");
 	for (unsigned i = 0; i < REMOTES_MAX; i++)

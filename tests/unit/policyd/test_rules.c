@@ -50,6 +50,10 @@ static const struct {
 	"compiled-policy.json: rules: is missing; must be an array"},
     {P, "{\"rules\":{}}",
 	"compiled-policy.json: rules: must be an array, not an object"},
+    {P, "{\"rules\":[],\"workspace\":\"rw\"}",
+	"compiled-policy.json: workspace: must be read-only, if it is there"},
+    {P, "{\"rules\":[],\"workspace\":true}",
+	"compiled-policy.json: workspace: must be a string, not a boolean"},
     {P, RULES("5"), "compiled-policy.json: rules[0]: must be an object"},
     {P, RULES("{}"),
 	"compiled-policy.json: rules[0].name: is missing; must be a string"},
@@ -69,7 +73,8 @@ static const struct {
 	"compiled-policy.json: rules[0].if: is missing; must be an object"},
     {P, IF("\"sideEffects\":true"),
 	"compiled-policy.json: rules[0].if.sideEffects: unknown condition; "
-	"known are roles, server, tool, paths, domains, lists"},
+	"known are roles, server, tool, paths, domains, lists, "
+	"resources, prompts, completion"},
     {P, IF("\"roles\":\"read-path\""),
 	"compiled-policy.json: rules[0].if.roles: must be an array, not a "
 	"string"},
@@ -104,7 +109,7 @@ static const struct {
     {P, IF("\"paths\":{\"roles\":[\"read-path\"],\"within\":\"/x\","
 	   "\"not\":\"/y\"}"),
 	"compiled-policy.json: rules[0].if.paths.not: unknown condition; "
-	"known are roles, within"},
+	"known are roles, within, links"},
     {P, IF("\"domains\":{\"roles\":[\"fetch-url\"]}"),
 	"compiled-policy.json: rules[0].if.domains.allowed: is missing; must "
 	"be an array"},

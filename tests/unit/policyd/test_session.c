@@ -88,7 +88,7 @@ test_start(void)
 	ring_clear(&ring);
 	page(0, 0, true, "", "[]");
 	page(0, 1, true, "", "[]");
-	session_list_changed(&ring.env, 0);
+	session_list_changed(&ring.env, 0, PROTO_CHANGED_TOOLS);
 	ok(ring.n == 0, "a page before its time is nothing");
 	init_result(0, true, "2025-06-18", "one\x1b");
 	said(0, "initialized",
@@ -111,7 +111,7 @@ test_start(void)
 	page(0, 1, true, "", "[]");
 	ok(ring.n == 0, "a page that was not asked for is nothing");
 	page(0, 2, true, "",
-	    "[{\"name\":\"a\",\"description\":7,\"inputSchema\":5,"
+	    "[{\"name\":\"a\",\"description\":7,\"inputSchema\":[],"
 	    "\"title\":\"A\",\"annotations\":{\"readOnlyHint\":true}}]");
 	state(0, PROTO_STATE_READY, "");
 	published(false,
@@ -135,7 +135,7 @@ test_bad(void)
 	    "\"name\":\"one__b\"}]");
 	ring_clear(&ring);
 	init_result(1, true, "2025-06-18", "two");
-	session_list_changed(&ring.env, 1);
+	session_list_changed(&ring.env, 1, PROTO_CHANGED_TOOLS);
 	ok(ring.n == 0, "a server that is gone stays so");
 	session_start(&ring.env, 2);
 	ring_clear(&ring);
@@ -154,8 +154,8 @@ test_relist(void)
 {
 	uint32_t seq = ring.env.sessions[0].seq;
 
-	session_list_changed(&ring.env, 0);
-	session_list_changed(&ring.env, 0);
+	session_list_changed(&ring.env, 0, PROTO_CHANGED_TOOLS);
+	session_list_changed(&ring.env, 0, PROTO_CHANGED_TOOLS);
 	ok(ring.n == 0, "list_changed waits a moment");
 	/* The timer expires. */
 	ring.env.sessions[0].relist.fn(&ring.env.sessions[0].relist);
@@ -169,7 +169,7 @@ test_relist(void)
 	ok(tools_find(&ring.env.sessions[0].tools, SPAN("a")) != NULL &&
 		ring.n == 0,
 	    "a listing that fails changes nothing");
-	session_list_changed(&ring.env, 0);
+	session_list_changed(&ring.env, 0, PROTO_CHANGED_TOOLS);
 	ring.env.sessions[0].relist.fn(&ring.env.sessions[0].relist);
 	ring_clear(&ring);
 	page(0, seq + 2, true, "", "[{\"name\":\"c\"}]");
@@ -187,7 +187,7 @@ request(bool string, const char *rid, const char *method)
 	    .rid = span_str(rid), .method = span_str(method)};
 
 	ring_clear(&ring);
-	session_request(&ring.env, 0, &m);
+	policyd_session_request(&ring.env, 0, &m);
 }
 
 static void
@@ -285,7 +285,7 @@ test_died(void)
 		ok(ring_find(&ring, MSG_TOOLS, 0) == NULL,
 		    "the agent's list stays as it is");
 		ring_clear(&ring);
-		session_list_changed(&ring.env, 5);
+		session_list_changed(&ring.env, 5, PROTO_CHANGED_TOOLS);
 		ok(ring.n == 0, "nothing is said to one that died");
 		session_again(&ring.env, 5);
 		ok(ring_find(&ring, MSG_SESSION, 0) != NULL,
@@ -321,14 +321,56 @@ test_own(void)
 	state(5, PROTO_STATE_GONE, "closed its output");
 }
 
+/* Check that this call was released, and by which rule. */
+static void
+released(uint64_t id, const char *rule, const char *name)
+{
+	const union proto_any *m = ring_find(&ring, MSG_RELEASE, 0);
+
+	ok(m != NULL && m->RELEASE.id == id &&
+		ring_find(&ring, MSG_RELEASE, 1) == NULL &&
+		span_is(m->RELEASE.rule, rule),
+	    "%s: %s", name, rule);
+	ring_clear(&ring);
+}
+
+/* A call waits for its server to list its tools. */
+static void
+test_early(void)
+{
+	uint64_t early, cancelled;
+
+	ring.env.engine.servers[6].own = false;
+	session_start(&ring.env, 6);
+	ring_clear(&ring);
+	early = ring_call(&ring, 6, "x", "{\"a\":1}");
+	cancelled = ring_call(&ring, 6, "x", "{}");
+	init_result(6, true, "2025-06-18", "seven");
+	ok(ring_find(&ring, MSG_RELEASE, 0) == NULL, "it waits");
+	ring_clear(&ring);
+	call_cancel(&ring.env, cancelled);
+	released(cancelled, "server-starting", "the agent gave it up");
+	page(6, ring.env.sessions[6].seq, true, "", "[{\"name\":\"x\"}]");
+	released(early, "missing-annotation", "the tools are known");
+	session_died(&ring.env, 6, SPAN("closed its output"));
+	ring_clear(&ring);
+	early = ring_call(&ring, 6, "x", "{}");
+	session_again(&ring.env, 6);
+	ok(ring_find(&ring, MSG_RELEASE, 0) == NULL,
+	    "a server that is started again");
+	ring_clear(&ring);
+	session_fail(&ring.env, 6, SPAN("no more"));
+	released(early, "server-gone", "it does not come back");
+}
+
 int
 main(void)
 {
 	static const char *const names[] = {"one", "two", "three", "four",
-	    "five", "six"};
+	    "five", "six", "seven"};
 
 	ring_init(&ring, true);
-	for (unsigned i = 0; i < 6; i++)
+	for (unsigned i = 0; i < 7; i++)
 		rig_server(&ring.rig, i, names[i], false, "");
 	test_start();
 	test_bad();
@@ -338,6 +380,7 @@ main(void)
 	test_gone();
 	test_died();
 	test_own();
+	test_early();
 	ring_free(&ring);
 	return tap_done();
 }

@@ -474,6 +474,7 @@ static const struct {
     {"cases/hosts.txt", "engine"},
     {"cases/lists.txt", "engine"},
     {"cases/withhold.txt", "engine"},
+    {"cases/links.txt", "engine"},
     {"cases/conditions.txt", "engine"},
     {"cases/files.txt", "files"},
     {"cases/session.txt", "session"},

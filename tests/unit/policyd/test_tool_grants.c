@@ -296,7 +296,7 @@ test_ends(void)
 	ok(!tool_grant_end(&ring.env, id, false, "revoked"), "once");
 	/* The server's list changes. */
 	granted(5, "{\"n\":1}", 20);
-	session_list_changed(&ring.env, 5);
+	session_list_changed(&ring.env, 5, PROTO_CHANGED_TOOLS);
 	ok(ring.env.grants.n == 0, "a server that changes its list ends it");
 	granted(5, "{\"n\":1}", 20);
 	((struct session_tool *)(uintptr_t)tools_find(

@@ -273,7 +273,8 @@ static const struct match_row openai_rows[] = {
 	{"GET /v1/models", PROVIDER_OK},
 	{"GET /v1/models?client_version=0.169.0", PROVIDER_OK},
 	{"GET /v1/responses", PROVIDER_OK},
-	{"POST /v1/embeddings", PROVIDER_NO_ROUTE},
+	{"POST /v1/embeddings", PROVIDER_OK},
+	{"POST /v1/embeddings/x", PROVIDER_NO_ROUTE},
 	{"POST /v1/files", PROVIDER_NO_ROUTE},
 };
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/config/adapter/adapter.h"
-#include "supervisor/config/config.h"
-#include "supervisor/providers/destinations.h"
+#include "supervisor/files/adapter/adapter.h"
+#include "supervisor/files/config.h"
+#include "supervisor/files/providers/destinations.h"
 #include "tap.h"
 
 static struct config cfg;

@@ -147,6 +147,13 @@ on_typist(struct chan *c, const struct msg_TYPIST *m)
 }
 
 static int
+on_stopped(struct chan *c, const struct msg_STOPPED *m)
+{
+	sayf(chan_arg(c), "STOPPED\n");
+	return 0;
+}
+
+static int
 on_input_room(struct chan *c, const struct msg_INPUT_ROOM *m)
 {
 	struct rig_viewer *v = chan_arg(c);
@@ -176,6 +183,7 @@ static const struct chan_handler viewer_handlers[] = {
 	HANDLER(TITLE,		on_title),
 	HANDLER(BOX_END,	on_end),
 	HANDLER(TYPIST,		on_typist),
+	HANDLER(STOPPED,	on_stopped),
 	HANDLER(INPUT_ROOM,		on_input_room),
 };
 /* clang-format on */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "acp/acp.h"
 #include "tap.h"
+#include "workers/acpd/acp.h"
 
 static struct {
 	struct acp acp;
@@ -210,6 +210,70 @@ test_session(void)
 	acp_free(&rig.acp);
 }
 
+#define LEFT "{\"text\":\"[IronCurtain: left out, because it is not in the "	\
+	     "workspace]\",\"type\":\"text\"}"
+
+/* Blocks of content that lead out of the workspace, one after the other. */
+static void
+test_foreign(void)
+{
+	static const char *const blocks[] = {
+	    "{\"type\":\"diff\",\"path\":\"/home/agent/.bashrc\","
+	    "\"newText\":\"x\"}",
+	    "{\"type\":\"diff\",\"path\":\"/workspace/../etc/passwd\"}",
+	    "{\"type\":\"diff\",\"path\":\"a.c\"}",
+	    "{\"type\":\"diff\"}",
+	    "{\"type\":\"resource_link\",\"uri\":\"file:///home/u/.ssh/id\"}",
+	    "{\"type\":\"resource_link\",\"uri\":\"https://evil.example/?d\"}",
+	    "{\"type\":\"resource_link\",\"uri\":"
+	    "\"file:///workspace/%2e%2E/x\"}",
+	    "{\"type\":\"resource\",\"resource\":{\"uri\":"
+	    "\"file:///etc/passwd\",\"text\":\"x\"}}",
+	    "{\"type\":\"content\",\"content\":{\"type\":\"resource_link\","
+	    "\"uri\":\"file:///etc/x\"}}",
+	    "{\"type\":\"image\",\"uri\":\"https://evil.example/x.png\"}",
+	    "{\"type\":\"image\",\"data\":\"\",\"uri\":"
+	    "\"file:///workspace/a.png\"}"};
+	char line[1000];
+
+	for (size_t i = 0; i < nitems(blocks); i++) {
+		begin();
+		snprintf(line, sizeof(line),
+		    "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\","
+		    "\"params\":{\"sessionId\":\"s\",\"update\":{"
+		    "\"sessionUpdate\":\"tool_call\",\"toolCallId\":\"t\","
+		    "\"content\":[%s]}}}",
+		    blocks[i]);
+		agent(line);
+		is_editor("update 0  {\"sessionId\":\"s\",\"update\":{\"content\":"
+			  "[],\"sessionUpdate\":\"tool_call\",\"toolCallId\":"
+			  "\"t\"}}\n",
+		    "a block that is not in the workspace is left out");
+		snprintf(line, sizeof(line),
+		    "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\","
+		    "\"params\":{\"sessionId\":\"s\",\"update\":{"
+		    "\"sessionUpdate\":\"agent_message_chunk\","
+		    "\"content\":%s}}}",
+		    blocks[i]);
+		agent(line);
+		is_editor("update 0  {\"sessionId\":\"s\",\"update\":{\"content\":"
+			  LEFT ",\"sessionUpdate\":\"agent_message_chunk\"}}\n",
+		    "alone, a text says so");
+		acp_free(&rig.acp);
+	}
+	begin();
+	agent("{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{"
+	      "\"sessionId\":\"s\",\"update\":{\"sessionUpdate\":"
+	      "\"agent_message_chunk\",\"content\":{\"type\":\"image\","
+	      "\"data\":\"QQ==\",\"mimeType\":\"image/png\",\"uri\":"
+	      "\"https://evil.example/x.png\"}}}}");
+	is_editor("update 0  {\"sessionId\":\"s\",\"update\":{\"content\":{"
+		  "\"data\":\"QQ==\",\"mimeType\":\"image/png\",\"type\":"
+		  "\"image\"},\"sessionUpdate\":\"agent_message_chunk\"}}\n",
+	    "an image keeps its bytes and loses its address");
+	acp_free(&rig.acp);
+}
+
 static void
 test_update(void)
 {
@@ -347,6 +411,7 @@ main(void)
 	test_initialize();
 	test_session();
 	test_update();
+	test_foreign();
 	test_refused();
 	test_permission();
 	test_limits();

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,8 +165,9 @@ viewer(void)
 	return c;
 }
 
+/* Run acpd, up to START if it `begins`. No ic-bridge connects. */
 static void
-start(void)
+start_alone(bool begins)
 {
 	static const struct msg_LISTEN listen_msg;
 	static const struct msg_START start_msg;
@@ -189,10 +191,19 @@ start(void)
 	rig.listener = dup(fd);
 	if (chan_send(rig.worker.sup, MSG_ACP_MODE, &mode, -1) == -1 ||
 	    chan_send(rig.worker.sup, MSG_LISTEN, &listen_msg, fd) == -1 ||
-	    chan_send(rig.worker.sup, MSG_START, &start_msg, -1) == -1)
+	    (begins &&
+		chan_send(rig.worker.sup, MSG_START, &start_msg, -1) == -1))
 		err(1, "start");
+	if (!begins)
+		return;
 	chan_phase(rig.worker.sup, PHASE_RUN);
 	chan_phase(rig.audit, PHASE_RUN);
+}
+
+static void
+start(void)
+{
+	start_alone(true);
 	rig.box = box();
 	rig.editor = viewer();
 	if (chan_open(rig.editor) == -1)
@@ -204,7 +215,8 @@ stop(void)
 {
 	chan_free(rig.audit);
 	chan_free(rig.editor);
-	close(rig.box);
+	if (rig.box != -1)
+		close(rig.box);
 	close(rig.listener);
 	worker_rig_stop(&rig.worker);
 }
@@ -479,6 +491,59 @@ test_end(void)
 	stop();
 }
 
+/*
+ * STOP before ic-bridge has connected, before its connection is accepted, and
+ * before START.
+ */
+static void
+test_early_end(void)
+{
+	static const struct msg_STOP stop_msg;
+	static const char *const when[] = {"without a connection",
+	    "with one that is not accepted", "after one", "before START"};
+	siginfo_t info;
+
+	for (unsigned i = 0; i < nitems(when); i++) {
+		start_alone(i != 3);
+		rig.editor = NULL;
+		rig.box = -1;
+		if (i == 1)
+			rig.box = box();
+		if (i == 2) {
+			rig.box = box();
+			rig.editor = viewer();
+			if (chan_open(rig.editor) == -1)
+				err(1, "editor");
+			(void)box_line(UPDATE);
+			(void)said("update ");
+			close(rig.box);
+			rig.box = -1;
+		}
+		if (chan_send(rig.worker.sup, MSG_STOP, &stop_msg, -1) == -1)
+			err(1, "STOP");
+		if (rig.box != -1)
+			close(rig.box);
+		rig.box = -1;
+		/* The editor leaves when it is told of the end. */
+		if (rig.editor != NULL) {
+			(void)worker_rig_until_true(&rig.worker, &rig.ended);
+			chan_free(rig.editor);
+			rig.editor = NULL;
+		}
+		ok(worker_rig_until_true(&rig.worker, &rig.worker.lost),
+		    "stopped %s it ends", when[i]);
+		if (!rig.worker.lost)
+			kill(rig.worker.pid, SIGKILL);
+		memset(&info, 0, sizeof(info));
+		if (waitid(P_PID, (id_t)rig.worker.pid, &info,
+			WEXITED | WNOWAIT) == -1)
+			err(1, "waitid");
+		ok(info.si_code == CLD_EXITED && info.si_status == 0,
+		    "... in order (%d, %d)", info.si_code, info.si_status);
+		stop();
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -492,5 +557,6 @@ main(int argc, char **argv)
 	test_long();
 	test_room();
 	test_end();
+	test_early_end();
 	return tap_done();
 }

@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "relay/gated.h"
 #include "tap.h"
 #include "unit/ipc/worker_rig.h"
+#include "workers/gated/gated.h"
 
 #define WAIT_MS 5000
 

@@ -301,6 +301,82 @@ test_take(const char *program)
 	rig_stop();
 }
 
+static const uint8_t go_on[] = "\025\0\0\0\0";
+
+static void
+go(struct rig_viewer *v)
+{
+	(void)chan_send(v->chan, MSG_CONTINUE, &(struct msg_CONTINUE){0}, -1);
+}
+
+static void
+test_stopped(const char *program)
+{
+	struct rig_viewer *v, *w;
+
+	rig_start(program, &screen);
+	rig_connect();
+	(void)rig_read((uint8_t[9]){0}, 9);
+	rig_box(BOX_STOPPED, NULL, 0);
+	ok(rig_reads(go_on, 5), "an agent that nobody watches is continued");
+	v = rig_viewer(true, true);
+	w = rig_viewer(false, false);
+	rig_box(BOX_STOPPED, NULL, 0);
+	rig_box(BOX_STOPPED, NULL, 0);
+	ok(rig_said(v, "STOPPED\n"), "who types is told that it has stopped");
+	go(w);
+	keys(w, "~");
+	ok(gets_room(w, 1), "another viewer's word is read");
+	go(v);
+	go(v);
+	ok(rig_reads(go_on, 5), "and continues it");
+	keys(v, "x");
+	ok(reads_data("x"), "once, and the other one does not");
+	ok(strstr(strstr(v->said, "STOPPED") + 1, "STOPPED") == NULL &&
+		strstr(w->said, "STOPPED") == NULL,
+	    "who types was asked once");
+	rig_forget(v);
+	rig_box(BOX_STOPPED, NULL, 0);
+	ok(rig_said(v, "STOPPED\n"), "it stops again");
+	chan_send(w->chan, MSG_TAKE, &(struct msg_TAKE){0}, -1);
+	ok(rig_reads(go_on, 5), "whoever takes the keyboard continues it");
+	rig_box(BOX_STOPPED, NULL, 0);
+	ok(rig_said(w, "STOPPED\n"), "a third time");
+	rig_viewer_free(w);
+	ok(rig_reads(go_on, 5), "so does the end of the viewer that was asked");
+	rig_viewer_free(v);
+	rig_stop();
+}
+
+#define MANY_STOPS (16U << 20) /* bytes */
+
+/* A sandbox may report a stop as often as it likes, and take nothing. */
+static void
+test_stopped_often(const char *program)
+{
+	static uint8_t many[BOX_HEADER * 4096];
+	struct rig_viewer *v;
+	ssize_t n;
+
+	rig_start(program, &screen);
+	rig_connect();
+	for (unsigned i = 0; i < sizeof(many) / BOX_HEADER; i++)
+		box_header_put(many + i * BOX_HEADER, BOX_STOPPED, 0);
+	/* More than termd keeps for the sandbox. */
+	for (size_t at = 0; at < MANY_STOPS;) {
+		/* A frame that was sent in part goes on. */
+		n = send(rig.box, many + at % BOX_HEADER,
+		    sizeof(many) - BOX_HEADER, MSG_NOSIGNAL | MSG_DONTWAIT);
+		at += n > 0 ? (size_t)n : 0;
+		rig_turns(n > 0 ? 0 : 1);
+	}
+	v = rig_viewer(false, false);
+	ok(rig_said(v, "FRAME\n") && !rig.worker.lost,
+	    "a sandbox that stops without end ends nothing");
+	rig_viewer_free(v);
+	rig_stop();
+}
+
 static void
 test_gone(const char *program)
 {
@@ -367,6 +443,8 @@ main(int argc, char **argv)
 	test_focus(argv[1]);
 	test_size(argv[1]);
 	test_take(argv[1]);
+	test_stopped(argv[1]);
+	test_stopped_often(argv[1]);
 	test_gone(argv[1]);
 	test_limits(argv[1]);
 	return tap_done();

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "relay/termd_lines.h"
+#include "workers/termd/termd_lines.h"
 #include "tap.h"
 #include "common/term/width.h"
 #include "common/json/text.h"
@@ -66,6 +66,15 @@ static const struct {
 	"functions of a screen have no effect"},
     {"\344\270\200a\314\201\n", "\344\270\200a\314\201|",
 	"wide characters and marks"},
+    {"\360\237\221\251\342\200\215\360\237\221\251\342\200\215\360\237\221\247"
+     "\342\235\244\357\270\2171\357\270\217\342\203\243\360\237\221\215\360\237"
+     "\217\275\n",
+	"\360\237\221\251\342\200\215\360\237\221\251\342\200\215\360\237\221"
+	"\247\342\235\244\357\270\2171\357\270\217\342\203\243\360\237\221\215"
+	"\360\237\217\275|",
+	"emoji of several characters"},
+    {"a\342\200\215b1\357\270\217x\360\237\221\251\342\200\215\n",
+	"ab1x\360\237\221\251|", "joiners join nothing else"},
     {"\314\201a\n", "a|", "a mark at the beginning"},
     {"a\033[999Cb\n", NULL, "the cursor stays within a line"},
     {"a\033[Gb\033[3Gc\n", "b c|", "columns"},
@@ -78,7 +87,7 @@ fresh(void)
 
 	if (l == NULL)
 		abort();
-	lines_init(l, on_line, NULL);
+	termd_lines_init(l, on_line, NULL);
 	said[0] = '\0';
 	return l;
 }
@@ -166,6 +175,13 @@ static const struct {
     BAD(RUN("\1", "\0", "\0\0\0\0") "\1\0\0\x11", "beyond Unicode"),
     BAD(RUN("\1", "\0", "\0\0\0\0") "\1\1\3\0", "a mark alone"),
     BAD(RUN("\1", "\0", "\0\0\0\0") "\2x\0\0y\0\0", "two in one cell"),
+    BAD(RUN("\1", "\0", "\0\0\0\0") "\3x\0\0\x0d\x20\0y\0\0", "joined letters"),
+    BAD(RUN("\1", "\0", "\0\0\0\0") "\x83x\0\0\x0d\x20\0y\0\0",
+	"joined letters of two columns"),
+    BAD(RUN("\1", "\0", "\0\0\0\0") "\x82\x69\xf4\1\x0d\x20\0",
+	"a joiner at the end"),
+    BAD(RUN("\1", "\0", "\0\0\0\0") "\2\x64\x27\0\x0f\xfe\0",
+	"an emoji of one column"),
     BAD(RUN("\1", "\0", "\0\0\0\0") "\1\0\x4e\0", "a wide one as narrow"),
     BAD(RUN("\1", "\0", "\0\0\0\0") "\x81x\0\0", "a narrow one as wide"),
 };

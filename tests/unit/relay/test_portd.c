@@ -19,9 +19,9 @@
 
 #include "common/net/peer_uid.h"
 #include "common/publish_stream.h"
-#include "relay/portd.h"
 #include "tap.h"
 #include "unit/ipc/worker_rig.h"
+#include "workers/portd/portd.h"
 
 #define WAIT_MS 5000
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/ipc/proto.h"
-#include "relay/termd_screen.h"
+#include "workers/termd/termd_screen.h"
 #include "tap.h"
 #include "common/json/text.h"
 
@@ -102,6 +102,22 @@ static const struct {
     {"\344\270\200x", "\344\270\200x", "a wide character"},
     {"\344\270\200\033[1Dx", " x", "half of one is no character"},
     {"a\314\201b", "a\314\201b", "a mark combines"},
+    {"\360\237\221\251\342\200\215\360\237\221\251\342\200\215\360\237\221\247x"
+     "\033[3GX",
+	"\360\237\221\251\342\200\215\360\237\221\251\342\200\215\360\237\221"
+	"\247X",
+	"joined emoji are one of two columns"},
+    {"\342\235\244\357\270\217x\033[3GX", "\342\235\244\357\270\217X",
+	"so is a symbol that is a picture"},
+    {"1\357\270\217\342\203\243x\033[3GX", "1\357\270\217\342\203\243X",
+	"and a keycap"},
+    {"\360\237\221\215\360\237\217\275x\033[3GX",
+	"\360\237\221\215\360\237\217\275X", "and a skin tone"},
+    {"a\342\200\215b\357\270\217", "ab", "letters are not joined"},
+    {"\360\237\221\251\342\200\215x1\357\270\217y", "\360\237\221\251x1y",
+	"nor what does not follow"},
+    {"\360\237\221\251\342\200\215\033[m\360\237\221\251",
+	"\360\237\221\251\360\237\221\251", "nor across a function"},
     {"\033(0lqk\033(Bx", "\342\224\214\342\224\200\342\224\220x",
 	"line drawing"},
     {"\033[1;2;4;9mx\033[22my\033[0mz", "<20b,0,0>x<208,0,0>y<0,0,0>z",
@@ -312,15 +328,60 @@ test_worst_row(void)
 	}
 	cells_open(&in, span_of(cells, screen_row(s, 0, cells, sizeof(cells))));
 	while ((r = cells_next(&in, &c)) == 1)
-		n += c.nchars == CELL_MAX_CHARS;
+		n += c.nchars == CELL_MARKED;
 	is_int(r, 0, "the worst row can be read");
 	is_int(n, 500, "and is whole");
+	screen_free(s);
+}
+
+/* The parts of an emoji may come in several reads. */
+static void
+test_emoji_parts(void)
+{
+	static const char woman[] = "\360\237\221\251",
+			  joiner[] = "\342\200\215";
+	struct screen *s = fed(2, 40, woman);
+
+	screen_feed(s, span_str(joiner));
+	screen_feed(s, span_str(woman));
+	screen_feed(s, span_str("x\033[3GX"));
+	is_str(row(s, 0), "\360\237\221\251\342\200\215\360\237\221\251X",
+	    "an emoji in parts is one of two columns");
+	screen_free(s);
+	s = fed(2, 40, "\033[1;39H");
+	screen_feed(s, span_str(woman));
+	screen_feed(s, span_str(joiner));
+	screen_feed(s, span_str(woman));
+	screen_feed(s, span_str("x\033[1;1H\033[38P"));
+	is_str(row(s, 0), "\360\237\221\251\342\200\215\360\237\221\251",
+	    "also in the last two columns");
+	is_str(row(s, 1), "x", "what follows is in the next row");
+	screen_free(s);
+	s = fed(2, 40, "\033[1;40H\342\235\244");
+	screen_feed(s, span_str("\357\270\217x\033[1;1H\033[39P"));
+	is_str(row(s, 0), "\342\235\244", "not where there is one column");
+	is_str(row(s, 1), "x", "and what follows is where it was");
+	screen_free(s);
+	s = fed(2, 40, "");
+	for (unsigned i = 0; i < 3000; i++) {
+		char text[32];
+		size_t n = text_utf8_put((uint8_t *)text, 0x1f600 + i % 50);
+
+		memcpy(text + n, joiner, 3);
+		n += 3;
+		n += text_utf8_put((uint8_t *)text + n, 0x1f600 + i / 50);
+		screen_feed(s, span_of(text, n));
+		screen_feed(s, span_str("\r"));
+	}
+	is_int(strcmp(row(s, 0), "malformed") != 0, 1,
+	    "more emoji than are remembered are drawn apart");
 	screen_free(s);
 }
 
 int
 main(void)
 {
+	test_emoji_parts();
 	test_rows();
 	test_queries();
 	test_title();

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "relay/termd_token.h"
 #include "tap.h"
+#include "workers/termd/termd_token.h"
 
 static char said[65536];
 static size_t nsaid;
@@ -45,6 +45,9 @@ on_token(void *arg, const struct token *t)
 			say("%c ", (int)t->c);
 		else
 			say("U+%04X ", t->c);
+		break;
+	case TOKEN_JOIN:
+		say("+U+%04X ", t->c);
 		break;
 	case TOKEN_CONTROL:
 		say("^%c ", (int)t->c + 0x40);

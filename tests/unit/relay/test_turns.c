@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The output of an agent's turns becomes texts, by the rules of its adapter. */
-#include "relay/termd_turns.h"
+#include "workers/termd/termd_turns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,10 +84,11 @@ json(void)
 		    "\"m\"},\"n\":\"x\"}\n"),
 	    "4:m|", "the first rule about a line is the last one");
 	is_str(JSON("{\"type\":\"say\",\"content\":{\"type\":\"text\","
-		    "\"text\":\"a\\u001b[2J\\u202eb\"}}\n"),
+		    "\"text\":\"a\\u001b[2J\\u202eb\\u200bc\"}}\n"),
 	    SAYS("a\xef\xbf\xbd[2J\xef\xbf\xbd"
-		 "b\n"),
-	    "characters that act are replaced");
+		 "b\xef\xbf\xbd"
+		 "c\n"),
+	    "characters that act or hide are replaced");
 }
 
 static void

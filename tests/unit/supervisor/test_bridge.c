@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "supervisor/box/bridge.h"
-#include "supervisor/sup.h"
+#include "supervisor/core/sup.h"
 #include "tap.h"
 
 static char top[] = "/tmp/test_sup_bridge.XXXXXX";

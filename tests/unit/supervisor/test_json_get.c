@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Members of JSON objects: of the right type, of another one, and none. */
-#include "json_get.h"
+#include "base/json_get.h"
 
 #include <err.h>
 

@@ -62,7 +62,7 @@ test_whole(void)
 		is_str(offer.args[i], args[i], "argument %zu", i);
 	ok(offer.args[offer.nargs] == NULL, "and then NULL");
 	is_int((long)offer.nenv, 3, "variables, without those of a unit");
-	offer_free(&offer);
+	unit_offer_free(&offer);
 	ok(offer.bytes == NULL && offer.nargs == 0, "freed");
 }
 
@@ -75,7 +75,7 @@ test_cut(void)
 	for (size_t len = 0; len < whole_len; len++)
 		if (give(whole, len, &fault) == 0) {
 			taken++;
-			offer_free(&offer);
+			unit_offer_free(&offer);
 		}
 	is_int(taken, 0, "one that is cut is refused, at each byte");
 	whole[whole_len] = 'x';

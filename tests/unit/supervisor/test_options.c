@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "supervisor/options.h"
+#include "supervisor/files/options.h"
 #include "tap.h"
 
 static char *argv_of[16];
@@ -59,6 +59,7 @@ static const struct {
 	"agent: no --task and no command"},
     {"x|--session-dir|d|--task|", "--task must not be empty"},
     {"x|--session-dir|d|--workspace|", "--workspace must not be empty"},
+    {"x|--session-dir|d|--workspace|:ro", "--workspace must not be empty"},
     {"x|--session-dir|d|--policy|", "--policy must not be empty"},
     {"x|--session-dir|d|--require|landlock:0",
 	"--require: there is no layer \"landlock:0\". Write all, or some of "

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/config/proxy_url.h"
-#include "supervisor/proxy.h"
+#include "supervisor/credential/proxy.h"
+#include "supervisor/files/proxy_url.h"
 #include "tap.h"
 
 extern char **environ;

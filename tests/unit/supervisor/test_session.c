@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/auditlog/line.h"
-#include "supervisor/config/here.h"
-#include "supervisor/session.h"
+#include "supervisor/base/here.h"
+#include "supervisor/base/session.h"
+#include "supervisor/log/line.h"
 #include "tap.h"
 
 static char top[] = "/tmp/test_sup_session.XXXXXX";

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "common/span.h"
-#include "supervisor/resume/own_file.h"
+#include "supervisor/base/own_file.h"
 #include "supervisor/resume/start_file.h"
 #include "tap.h"
 

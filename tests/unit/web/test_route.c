@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tap.h"
-#include "web/webd.h"
+#include "workers/icwebd/webd.h"
 
 #define HOSTS "127.0.0.1:80\nlocalhost:80\n"
 

@@ -311,12 +311,35 @@ test_report(void)
 	buf_free(&out);
 }
 
+/* A list that is refused is read to its end, for the report. */
+static void
+test_many(void)
+{
+	char text[128];
+	struct buf out;
+
+	begin();
+	for (unsigned i = 0; i < GIT_PUSH_MAX_REFS + 3; i++) {
+		snprintf(text, sizeof(text), Z " " B " refs/heads/b%u", i);
+		line(text, i == 0 ? WORDS : NULL);
+	}
+	buf_adds(&body, "0000PACK");
+	is_int(result(true), GIT_PUSH_BAD, "67 refs");
+	is_str(why, "67 refs at once; at most 64", "... says how many");
+	buf_init(&out, 65536);
+	is_int(git_push_report(&out, &list, "push", why), 0, "... a report");
+	ok(memmem(out.p + out.off, out.len, "ng refs/heads/b66 ", 18) != NULL,
+	    "... with each of them");
+	buf_free(&out);
+}
+
 int
 main(void)
 {
 	buf_init(&body, 1 << 20);
 	buf_init(&list.refs, PROTO_MAX_REFS);
 	test_good();
+	test_many();
 	test_bad();
 	test_limits();
 	test_shown();

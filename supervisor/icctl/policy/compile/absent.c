@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "common/log.h"
-#include "config/config.h"
-#include "config/servers.h"
+#include "files/config.h"
+#include "files/servers.h"
 
 static bool
 absent_has(const struct servers *s, struct span name)

@@ -11,15 +11,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_get.h"
+#include "base/json_put.h"
 #include "common/json/json.h"
 #include "common/log.h"
 #include "common/plural.h"
-#include "config/policydir.h"
+#include "files/policydir.h"
 #include "icctl/mcp/probe.h"
 #include "icctl/mcp/store.h"
 #include "icctl/policy/compile/annotated.h"
-#include "json_get.h"
-#include "json_put.h"
 
 #define ANNOTATE_BATCH 25U
 #define ANNOTATE_MAX 2000U
@@ -42,7 +42,7 @@ take_tools(struct work *w, struct json_object *entry, struct fault *fault)
 	size_t skip = strlen(w->server) + 2, n;
 	struct json_object *tool, *v;
 
-	w->list = mcp_probe(w->server, entry, false, fault);
+	w->list = mcp_probe(w->server, entry, false, NULL, fault);
 	if (w->list == NULL)
 		return -1;
 	n = json_object_array_length(w->list);
@@ -244,7 +244,7 @@ annotate_server(struct compile *c, struct json_object *entry, const char *name,
 		if (ask_batch(&w, i, fault) == -1)
 			goto out;
 	/* A server that changes its tools meanwhile is told by itself. */
-	again = mcp_probe(name, entry, false, fault);
+	again = mcp_probe(name, entry, false, NULL, fault);
 	if (again == NULL)
 		goto out;
 	if (!json_object_equal(again, w.list)) {

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "common/json/json.h"
-#include "config/jsonfile.h"
-#include "config/policydir.h"
+#include "files/policydir.h"
 
 #define ARTEFACT_TEXT ((size_t)16 << 20)
 

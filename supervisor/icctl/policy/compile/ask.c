@@ -20,9 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "common/json/json.h"
 #include "common/visible.h"
-#include "config/jsonfile.h"
 #include "icctl/schema/schema.h"
 
 #define ASK_REPLY (1U << 20)

@@ -18,9 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/spawn.h"
+#include "common/wordlist.h"
 #include "icctl/doctor/doctor.h"
 #include "icctl/talk/talk.h"
-#include "spawn.h"
 
 #define BOX_READY_MS 120000
 #define BOX_STEP_S 900
@@ -71,21 +72,22 @@ box_spawn(struct compile_box *b, const struct compile *c, const char *policy,
     struct fault *fault)
 {
 	char program[PATH_MAX];
-	const char *argv[24] = {"icsupervisor", "--conversation",
+	const char *const first[] = {"icsupervisor", "--conversation",
 	    "--print-ready", "--quiet", "--session-dir", b->ctl.dir, "--agent",
 	    "policy-compiler", "--policy",
 	    policy != NULL ? policy : "read-only", "--runtime", "bwrap",
 	    "--escalations", "deny", "--policy-work",
-	    policy != NULL ? "servers" : "alone"};
+	    policy != NULL ? "servers" : "alone", NULL};
+	const char *list[24];
+	struct wordlist argv = WORDLIST_IN(list);
 	struct spawn s = {.path = program, .envp = environ, .nfds = 3};
 	int out[2], rv = -1;
 
-	if (c->o.model != NULL) {
-		argv[16] = "--model";
-		argv[17] = c->o.model;
-	}
-	s.argv = (char *const *)(uintptr_t)argv;
-	if (spawn_init() == -1 ||
+	wordlist_all(&argv, first);
+	if (c->o.model != NULL)
+		wordlist_all(
+		    &argv, (const char *const[]){"--model", c->o.model, NULL});
+	if ((s.argv = wordlist_end(&argv)) == NULL || spawn_init() == -1 ||
 	    icctl_program("icsupervisor", program, sizeof(program)) == -1 ||
 	    pipe2(out, O_CLOEXEC) == -1)
 		return fault_errno(fault, "icsupervisor");

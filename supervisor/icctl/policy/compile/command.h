@@ -14,7 +14,6 @@
  * otherwise `*status` is the exit status.
  */
 bool compile_command(struct icctl *, int argc, char **argv, int *status);
-bool compile_is_command(const char *name);
 /* Print a line of help for each. */
 void compile_usage(FILE *);
 /* The commands; `struct compile_opts` is in compile.h. */

@@ -15,7 +15,7 @@
 
 #include "common/sha256.h"
 #include "common/time_text.h"
-#include "config/persona.h"
+#include "files/persona.h"
 #include "icctl/policy/policy.h"
 
 #define COMPILE_MAX_TEXT (256U << 10) /* the constitution */

@@ -284,10 +284,47 @@ still_withheld(const struct cover_policy *old, const struct rule *r,
 		const struct rule *x = &new->rules.rules[i];
 
 		if (x->then == PROTO_ALLOW ||
-		    (r->then == PROTO_DENY && x->then != PROTO_DENY))
+		    (r->then == PROTO_DENY && x->then != PROTO_DENY) ||
+		    (r->person && x->then == PROTO_ESCALATE && !x->person))
 			continue;
 		if (conditions_within(old, r, new, x) &&
 		    tools_within(old, r, new, x))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Returns true if all rules of `old` before `n` that only a person answers, and
+ * that are about a tool of `r`, a rule of `new`, still withhold before `at`.
+ */
+static bool
+persons_kept(const struct cover_policy *old, size_t n,
+    const struct cover_policy *new, const struct rule *r, size_t at)
+{
+	for (size_t k = 0; k < n; k++)
+		if (old->rules.rules[k].then == PROTO_ESCALATE &&
+		    old->rules.rules[k].person &&
+		    share_tool(new, r, &old->rules.rules[k]) &&
+		    !still_withheld(old, &old->rules.rules[k], new, at))
+			return false;
+	return true;
+}
+
+bool
+cover_asks(
+    const struct cover_policy *old, const struct cover_policy *new, size_t n)
+{
+	const struct rule *r = &new->rules.rules[n], *o;
+
+	if (persons_kept(old, old->rules.n, new, r, n))
+		return true;
+	for (size_t i = 0; i < old->rules.n; i++) {
+		o = &old->rules.rules[i];
+		if (o->then == PROTO_ESCALATE && !o->person &&
+		    conditions_within(new, r, old, o) &&
+		    tools_within(new, r, old, o) &&
+		    persons_kept(old, i, new, r, n))
 			return true;
 	}
 	return false;

@@ -40,5 +40,12 @@ bool cover_has_value(
  */
 bool cover_rule(const struct cover_policy *old, const struct cover_policy *new,
     size_t n);
+/*
+ * Returns true if nothing that only a person could answer in `old`, because of
+ * "autoApprove": false, is asked by the rule `n` of `new`, which has no such
+ * mark.
+ */
+bool cover_asks(const struct cover_policy *old, const struct cover_policy *new,
+    size_t n);
 
 #endif

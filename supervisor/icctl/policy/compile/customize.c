@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/jsonfile.h"
+#include "base/jsonfile.h"
 #include "icctl/policy/compile/compile.h"
 #include "icctl/policy/compile/lines.h"
 

@@ -170,6 +170,19 @@ put_grant(struct grant *g)
 	put_limits(g);
 }
 
+/* State that a rule no longer wants a person. */
+static void
+put_answered(struct grant *g)
+{
+	buf_adds(g->out, "  the approver may answer ");
+	put_name(g, g->rule->name);
+	buf_adds(g->out, ": ");
+	put_name(g, value_str(g->rule->source, "description"));
+	buf_adds(g->out, "\n    \"autoApprove\": false is gone, so that a model "
+			 "may answer in your place\n");
+	put_tools(g);
+}
+
 int
 grants_new(struct compile *c, const struct policy_set *old,
     const struct policy_set *new, struct buf *statement, struct fault *fault)
@@ -186,11 +199,16 @@ grants_new(struct compile *c, const struct policy_set *old,
 		return -1;
 	}
 	for (size_t i = 0; i < pn.rules.n; i++) {
+		g.rule = &pn.rules.rules[i];
+		g.was = find_rule(&po.rules, g.rule->name);
+		if (g.rule->then == PROTO_ESCALATE && !g.rule->person &&
+		    !cover_asks(&po, &pn, i)) {
+			put_answered(&g);
+			n++;
+		}
 		if (pn.rules.rules[i].then != PROTO_ALLOW ||
 		    cover_rule(&po, &pn, i))
 			continue;
-		g.rule = &pn.rules.rules[i];
-		g.was = find_rule(&po.rules, g.rule->name);
 		put_grant(&g);
 		n++;
 	}

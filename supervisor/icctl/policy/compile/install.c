@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/jsonfile.h"
-#include "config/policy_install.h"
-#include "config/policydir.h"
+#include "base/jsonfile.h"
+#include "files/policy_install.h"
+#include "files/policydir.h"
 
 #define INSTALL_MAX (COMPILE_MAX_SERVERS + 8U)
 

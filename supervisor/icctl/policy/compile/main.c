@@ -14,7 +14,7 @@
 #include "common/json/json.h"
 #include "common/log.h"
 #include "common/plural.h"
-#include "config/policydir.h"
+#include "files/policydir.h"
 #include "icctl/policy/compile/compile.h"
 
 #define MAIN_TEXT ((size_t)16 << 20)

@@ -17,12 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
+#include "base/tree.h"
 #include "common/json/json.h"
 #include "common/time_text.h"
-#include "config/jsonfile.h"
-#include "config/policy_install.h"
-#include "config/policydir.h"
-#include "host/tree.h"
+#include "files/policy_install.h"
+#include "files/policydir.h"
 
 #define OPEN_POOL ((size_t)512 << 20)
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/near.h"
 #include "icctl/policy/compile/compile.h"
+#include "icctl/words.h"
 
 /* clang-format off */
 static const struct command {
@@ -53,73 +53,45 @@ usage(const struct command *c, FILE *to)
 	fprintf(to, "\n\n%s.\n%s\n", c->help, c->more);
 }
 
-/* Take the option at argv[*i]. Returns 0, or -1 after it said why. */
-static int
-take(const struct command *c, const struct row *rows, size_t n, char **argv,
-    int *i)
-{
-	const char *names[32], *name = argv[*i];
-	char hint[NEAR_HINT];
-	size_t k, m = 0;
-
-	for (k = 0; k < n; k++)
-		if (strcmp(rows[k].name, name) == 0 &&
-		    strstr(c->args, name) != NULL)
-			break;
-	if (k == n) {
-		for (k = 0; k < n; k++)
-			if (strstr(c->args, rows[k].name) != NULL)
-				names[m++] = rows[k].name;
-		names[m] = NULL;
-		warnx("no such option: %s%s (icctl policy %s --help)", name,
-		    near_hint(name, names, hint), c->name);
-		return -1;
-	}
-	if (rows[k].flag != NULL) {
-		*rows[k].flag = true;
-		return 0;
-	}
-	if (argv[*i + 1] == NULL) {
-		warnx("%s needs a value", name);
-		return -1;
-	}
-	*rows[k].text = argv[++*i];
-	return 0;
-}
-
 /* Parse the options of a command. Returns -1, or an exit status. */
 static int
-parse(const struct command *c, struct compile_opts *o, int argc, char **argv)
+parse(struct icctl *ctl, const struct command *c, struct compile_opts *o,
+    int argc, char **argv)
 {
-	const char *repairs = NULL;
+	static char name[64];
+	const char *repairs;
 	const struct row rows[] = {
 	    {"--constitution", &o->constitution, NULL},
 	    {"--output-dir", &o->dir, NULL}, {"--server", &o->server, NULL},
 	    {"--list", &o->list, NULL}, {"--model", &o->model, NULL},
 	    {"--accept", &o->accept, NULL}, {"--task", &o->task, NULL},
 	    {"--persona", &o->persona, NULL}, {"--into", &o->into, NULL},
-	    {"--repairs", &repairs, NULL}, {"--audit", &o->audit, NULL},
-	    {"--all", NULL, &o->all}, {"--no-mcp", NULL, &o->no_mcp},
+	    {"--audit", &o->audit, NULL}, {"--all", NULL, &o->all},
+	    {"--no-mcp", NULL, &o->no_mcp},
 	    {"--with-mcp", NULL, &o->with_mcp}, {"--yes", NULL, &o->yes},
 	    {"--no-cache", NULL, &o->no_cache}};
 	uint64_t n;
 
-	o->repairs = COMPILE_REPAIRS;
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--help") == 0 ||
-		    strcmp(argv[i], "-h") == 0) {
-			usage(c, stdout);
-			return ICCTL_OK;
-		}
-		if (strcmp(argv[i], "clear") == 0 &&
-		    strcmp(c->name, "cache") == 0) {
-			o->all = true;
-			continue;
-		}
-		if (take(c, rows, nitems(rows), argv, &i) == -1)
-			return ICCTL_USAGE;
+	snprintf(name, sizeof(name), "policy %s", c->name);
+	if ((argc = words_read(ctl, name, c->args, argc, argv)) == -1)
+		return ICCTL_USAGE;
+	if (words_help()) {
+		usage(c, stdout);
+		return ICCTL_OK;
 	}
-	if (repairs != NULL) {
+	for (size_t i = 0; i < nitems(rows); i++) {
+		if (rows[i].flag != NULL)
+			*rows[i].flag = words_given(rows[i].name);
+		else
+			*rows[i].text = words_option(rows[i].name);
+	}
+	if (argc == 2 && strcmp(argv[1], "clear") == 0 &&
+	    strcmp(c->name, "cache") == 0)
+		o->all = true;
+	else if (argc != 1)
+		return words_usage();
+	o->repairs = COMPILE_REPAIRS;
+	if ((repairs = words_option("--repairs")) != NULL) {
 		if (span_u64(span_str(repairs), COMPILE_ROUNDS - 1, &n) == -1) {
 			warnx("--repairs must be from 0 to %u",
 			    COMPILE_ROUNDS - 1);
@@ -128,15 +100,6 @@ parse(const struct command *c, struct compile_opts *o, int argc, char **argv)
 		o->repairs = (unsigned)n;
 	}
 	return -1;
-}
-
-bool
-compile_is_command(const char *name)
-{
-	for (size_t i = 0; i < nitems(commands); i++)
-		if (strcmp(commands[i].name, name) == 0)
-			return true;
-	return false;
 }
 
 bool
@@ -149,7 +112,7 @@ compile_command(struct icctl *ctl, int argc, char **argv, int *status)
 		c++;
 	if (c == commands + nitems(commands))
 		return false;
-	if ((*status = parse(c, &o, argc, argv)) == -1)
+	if ((*status = parse(ctl, c, &o, argc, argv)) == -1)
 		*status = c->fn(ctl, &o);
 	return true;
 }

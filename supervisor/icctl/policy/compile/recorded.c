@@ -5,8 +5,6 @@
  */
 #include "icctl/policy/compile/compile.h"
 
-#include <sys/stat.h>
-
 #include <dirent.h>
 #include <err.h>
 #include <json-c/json.h>
@@ -16,8 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/session_age.h"
 #include "common/plural.h"
-#include "config/policydir.h"
+#include "files/policydir.h"
+#include "icctl/newest.h"
 
 #define RECORDED_SESSIONS 3U /* with calls */
 #define RECORDED_LOOK 50U    /* newest sessions */
@@ -25,8 +25,7 @@
 
 struct recorded_session {
 	char name[NAME_MAX + 1];
-	int64_t started;      /* the last run, in seconds */
-	struct timespec made; /* the order within a second */
+	struct session_age age;
 };
 
 int
@@ -35,13 +34,6 @@ recorded_check(const struct compile *c, struct fault *fault)
 	if (c->o.audit != NULL && access(c->o.audit, R_OK) == -1)
 		return fault_errno(fault, "--audit %s", c->o.audit);
 	return 0;
-}
-
-/* Returns true if a session in which policies are compiled has this agent. */
-static bool
-recorded_own(const char *agent)
-{
-	return strcmp(agent, "policy-compiler") == 0;
 }
 
 /*
@@ -53,7 +45,6 @@ recorded_read(const char *root, const char *name, struct recorded_session *s)
 {
 	char path[PATH_MAX];
 	json_object *o;
-	struct stat st;
 	bool own;
 
 	snprintf(path, sizeof(path), "%.3700s/%.255s/audit.jsonl", root, name);
@@ -61,15 +52,11 @@ recorded_read(const char *root, const char *name, struct recorded_session *s)
 		return false;
 	snprintf(path, sizeof(path), "%.3700s/%.255s/session.json", root, name);
 	o = json_object_from_file(path);
-	own = o != NULL && recorded_own(icctl_text(o, "agent"));
+	own = o != NULL && newest_is_own(icctl_text(o, "agent"));
 	(void)strlcpy(s->name, name, sizeof(s->name));
-	s->started = o == NULL ? 0 : icctl_number(o, "started");
 	json_object_put(o);
-	/* icctl start writes it just before. */
-	snprintf(path, sizeof(path), "%.3700s/%.255s/start.json", root, name);
-	s->made = (struct timespec){0, 0};
-	if (stat(path, &st) == 0)
-		s->made = st.st_mtim;
+	snprintf(path, sizeof(path), "%.3700s/%.255s", root, name);
+	session_age_read(&s->age, path, name);
 	return !own;
 }
 
@@ -79,13 +66,7 @@ recorded_compare(const void *a, const void *b)
 {
 	const struct recorded_session *x = a, *y = b;
 
-	if (x->started != y->started)
-		return x->started > y->started ? -1 : 1;
-	if (x->made.tv_sec != y->made.tv_sec)
-		return x->made.tv_sec > y->made.tv_sec ? -1 : 1;
-	if (x->made.tv_nsec != y->made.tv_nsec)
-		return x->made.tv_nsec > y->made.tv_nsec ? -1 : 1;
-	return strcmp(y->name, x->name);
+	return session_age_cmp(&y->age, y->name, &x->age, x->name);
 }
 
 /* List the sessions, the newest first. Returns their number. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/json/json.h"
-#include "config/policydir.h"
+#include "files/policydir.h"
 #include "icctl/policy/compile/compile.h"
 #include "icctl/policy/compile/cover.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/policydir.h"
+#include "files/policydir.h"
 
 int
 compile_old_set(struct compile *c, struct policy_set *old, struct fault *fault)

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hidden.h"
 #include "common/json/json.h"
+#include "common/json/text.h"
 #include "common/visible.h"
 
 /*
@@ -18,31 +20,15 @@
 static size_t
 char_acts(const uint8_t *p, size_t left)
 {
-	if (p[0] < 0x20 || p[0] == 0x7f)
-		return 1;
-	if (left >= 2 && p[0] == 0xc2 && p[1] < 0xa0)
-		return 2;
-	if (left >= 2 && ((p[0] == 0xd8 && p[1] == 0x9c) ||
-			     (p[0] == 0xc2 && p[1] == 0xad)))
-		return 2;
-	if (left < 3)
+	size_t n = text_utf8_len(p, p + left);
+	uint32_t cp;
+
+	if (n == 0)
 		return 0;
-	/* U+200B to 200F, 2028 to 202E, 2060 to 206F, FEFF */
-	if (p[0] == 0xe2 && p[1] == 0x80 &&
-	    ((p[2] >= 0x8b && p[2] <= 0x8f) || (p[2] >= 0xa8 && p[2] <= 0xae)))
-		return 3;
-	if (p[0] == 0xe2 && p[1] == 0x81 && p[2] >= 0xa0 && p[2] <= 0xaf)
-		return 3;
-	if (p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf)
-		return 3;
+	cp = text_utf8_code(p, n);
 	/* U+FFFD stands for one of them that was replaced on the way. */
-	if (p[0] == 0xef && p[1] == 0xbf && p[2] == 0xbd)
-		return 3;
-	/* U+E0000 to E007F: tags */
-	if (left >= 4 && p[0] == 0xf3 && p[1] == 0xa0 &&
-	    (p[2] == 0x80 || p[2] == 0x81))
-		return 4;
-	return 0;
+	return cp < 0x20 || cp == 0x7f || cp == 0xfffd || hidden_code(cp) ? n
+									  : 0;
 }
 
 void

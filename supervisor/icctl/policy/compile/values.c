@@ -55,9 +55,31 @@ is_repository(struct span s)
 	return parts >= 2 && s.p[-1] != '/';
 }
 
+/* Returns true for 127.0.0.1, 0x7f.1 and other forms whose end is a number. */
+static bool
+is_address(struct span s)
+{
+	size_t n = s.len;
+
+	while (n > 0 && s.p[n - 1] != '.')
+		n--;
+	s = span_of(s.p + n, s.len - n);
+	if (s.len > 2 && s.p[0] == '0' && s.p[1] == 'x')
+		return true;
+	for (size_t i = 0; i < s.len; i++)
+		if (!isdigit(s.p[i]))
+			return false;
+	return s.len != 0;
+}
+
 static const char *
 domain_bad(struct span s)
 {
+	const uint8_t *slash = memchr(s.p, '/', s.len);
+
+	if (is_address(span_of(
+		s.p, slash == NULL ? s.len : (size_t)(slash - s.p))))
+		return "is an address: a list of domains has names";
 	if (span_is(s, "*") || is_host(s) || is_repository(s))
 		return NULL;
 	if (span_starts(s, SPAN("*.")) &&

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Passwords in addresses: "https://user:password@host/". The host and the path
+ * stay, as people judge and learn rules by them.
+ */
+#include "common/mask/mask_priv.h"
+
+#define PLAIN 128U    /* bytes looked at for an address without a scheme */
+#define LONG_USER 16U /* a user's name of this length with digits is a key */
+
+/* Returns true if the name looks like a key: long, with digits and letters. */
+static bool
+is_key(struct span user)
+{
+	bool digit = false, letter = false;
+
+	for (size_t i = 0; i < user.len && i < 64; i++) {
+		digit |= mask_is(user.p[i], MASK_DIGITS);
+		letter |= mask_is(user.p[i], MASK_ALNUM) &&
+			  !mask_is(user.p[i], MASK_DIGITS);
+	}
+	return user.len >= LONG_USER && digit && letter;
+}
+
+/*
+ * Match the password of "user:password@tcp(host)", a database's address without
+ * a scheme.
+ */
+static bool
+address_plain(struct mask_scan *m, size_t at, struct mask_hit *hit)
+{
+	const size_t left = m->s.len - at;
+	const struct span near =
+	    span_of(m->s.p + at, left < PLAIN ? left : PLAIN);
+	size_t i = 1;
+
+	if (at == 0 || !mask_is(m->s.p[at - 1], MASK_NAME))
+		return false;
+	while (
+	    i < near.len && mask_is(near.p[i], MASK_LOGIN) && near.p[i] != '@')
+		i++;
+	m->steps += i;
+	if (i < 4 ||
+	    (!span_starts(span_of(near.p + i, near.len - i), SPAN("@tcp(")) &&
+		!span_starts(
+		    span_of(near.p + i, near.len - i), SPAN("@unix("))))
+		return false;
+	mask_hide(hit, at + 1, at + i);
+	return !mask_refers(span_of(near.p + 1, i - 1));
+}
+
+bool
+mask_address(struct mask_scan *m, size_t at, struct mask_hit *hit)
+{
+	const uint8_t *host, *colon;
+	struct span all, user;
+	size_t from, end;
+
+	if (!span_starts(mask_rest(m, at, m->s.len), SPAN("://")))
+		return address_plain(m, at, hit);
+	from = at + 3;
+	end = mask_run(m, from, MASK_LOGIN);
+	if (end <= from)
+		return false;
+	all = mask_rest(m, from, end);
+	m->steps += all.len;
+	if ((host = memrchr(all.p, '@', all.len)) == NULL)
+		return false;
+	user = span_of(all.p, (size_t)(host - all.p));
+	colon = memchr(user.p, ':', user.len);
+	end = from + user.len;
+	if (colon != NULL)
+		user.len = (size_t)(colon - user.p);
+	if (is_key(user))
+		mask_hide(hit, from, end);
+	else if (colon == NULL)
+		return false;
+	else
+		mask_hide(hit, from + user.len + 1, end);
+	return hit->to > hit->from &&
+	       !mask_refers(mask_rest(m, hit->from, hit->to));
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: ISC */
+/* Shared by the modules that find secrets in a text. */
+#ifndef MASK_PRIV_H
+#define MASK_PRIV_H
+
+#include "common/mask/mask.h"
+
+/* Sets of characters, as bits of mask_classes[]. */
+enum mask_class {
+	MASK_DIGITS,	/* 0-9 */
+	MASK_HEX,	/* and a-f, A-F */
+	MASK_UPPER,	/* A-Z, 0-9 */
+	MASK_LOWER,	/* a-z, 0-9 */
+	MASK_ALNUM,	/* letters and digits */
+	MASK_WORD,	/* and '_' */
+	MASK_URL64,	/* and '-' */
+	MASK_DOTTED,	/* and '.', '=', '~' */
+	MASK_BASE64,	/* letters, digits, '+', '/', '=' */
+	MASK_NAME,	/* letters, digits, '_', '-', '.' */
+	MASK_LOGIN,	/* characters of an address before its path */
+	MASK_VALUE,	/* characters of a value without quotes */
+	MASK_LINE,	/* all but the ends of lines and of strings, and '<' */
+	MASK_CLASSES
+};
+
+/* Runs of a class that are remembered: a form has at most six parts. */
+#define MASK_RUNS 8U
+
+extern const uint16_t mask_classes[UINT8_MAX + 1];
+
+static inline bool
+mask_is(uint8_t c, enum mask_class class)
+{
+	return (mask_classes[c] >> class & 1U) != 0;
+}
+
+/* A place to mask, and the text for it. */
+struct mask_hit {
+	size_t from, to;
+	uint8_t text[32];
+	size_t len;
+};
+
+struct mask_scan {
+	struct span s;
+	/* The latest runs of each class, so that none is walked twice. */
+	struct mask_runs {
+		size_t from[MASK_RUNS], to[MASK_RUNS];
+		unsigned n;
+	} runs[MASK_CLASSES];
+	struct mask_hit next;	/* found, and not reached yet; to == 0: none */
+	size_t login;		/* the end of the latest "login", or 0 */
+	uint64_t steps;
+};
+
+/* run.c: Returns the end of the run of characters of `class` that includes `at`. */
+size_t mask_run(struct mask_scan *, size_t at, enum mask_class class);
+/* Make a hit of which the whole text is hidden. */
+void mask_hide(struct mask_hit *, size_t from, size_t to);
+static inline uint8_t
+mask_at(const struct mask_scan *m, size_t i)
+{
+	return i < m->s.len ? m->s.p[i] : 0;
+}
+static inline struct span
+mask_rest(const struct mask_scan *m, size_t from, size_t to)
+{
+	return span_of(m->s.p + from, to - from);
+}
+
+/*
+ * Each looks for a secret of its kind that begins at `at`, or after it for those
+ * that a name announces. Returns true with *hit set.
+ */
+/* forms.c: keys of public forms. */
+bool mask_form(struct mask_scan *, size_t at, struct mask_hit *);
+/* Returns true if a form begins with this byte. */
+bool mask_form_begins(uint8_t);
+/* digits.c: card and social security numbers. */
+bool mask_digits(struct mask_scan *, size_t at, struct mask_hit *);
+/* pem.c: private keys, from "-----BEGIN" to their end. */
+bool mask_pem(struct mask_scan *, size_t at, struct mask_hit *);
+/* address.c: the password in "://user:password@". */
+bool mask_address(struct mask_scan *, size_t at, struct mask_hit *);
+/* pairs.c: the value of the name at `at`, which ends at `end`. */
+bool mask_pair(struct mask_scan *, size_t at, size_t end, struct mask_hit *);
+/* options.c: the password of "-u user:password" and the like. */
+bool mask_option(struct mask_scan *, size_t at, struct mask_hit *);
+
+/* names.c */
+enum mask_named {
+	MASK_NO_NAME,
+	MASK_QUERY,	/* only in the query of an address */
+	MASK_TOKEN,
+	MASK_PASSWORD,
+	MASK_HEADER,	/* its value goes to the end of the line */
+};
+
+enum mask_named mask_named(struct span name);
+/* Returns true if the bytes are one letter or mark again and again. */
+bool mask_one_byte(struct span);
+
+/* known.c */
+struct mask_rolling {
+	const struct mask_known *known;
+	size_t at;
+	uint64_t sums[MASK_KNOWN_HEAD + 1];	/* one for each length */
+	uint64_t steps;
+};
+
+void mask_roll_init(struct mask_rolling *, const struct mask_known *,
+    struct span);
+/*
+ * Returns the end of the longest known value that begins at `at`, or 0. It must
+ * be called for each place of the text in order.
+ */
+size_t mask_roll(struct mask_rolling *, struct span, size_t at);
+
+#endif

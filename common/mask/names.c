@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Names of members, variables, headers and options that hold a secret, told by
+ * their end: "DB_PASSWORD", "x-api-key", "clientSecret". Marks and capitals
+ * make no difference.
+ */
+#include "common/mask/mask_priv.h"
+
+#define PLAIN 64U
+
+#define E(end, kind)                                                           \
+	{                                                                      \
+		end, sizeof(end) - 1, kind                                     \
+	}
+
+/* clang-format off */
+static const struct named_end {
+	const char *end;
+	uint8_t len;
+	enum mask_named kind;
+} ends[] = {
+	E("password", MASK_PASSWORD), E("passwd", MASK_PASSWORD),
+	E("passphrase", MASK_PASSWORD), E("passwort", MASK_PASSWORD),
+	E("passcode", MASK_PASSWORD), E("pwd", MASK_PASSWORD),
+	E("passwordhash", MASK_PASSWORD), E("passwordconfirmation", MASK_PASSWORD),
+	E("passwordconfirm", MASK_PASSWORD), E("bindpw", MASK_PASSWORD),
+	E("rootpw", MASK_PASSWORD), E("dbpass", MASK_PASSWORD),
+	E("userpass", MASK_PASSWORD), E("authpass", MASK_PASSWORD),
+	E("smtppass", MASK_PASSWORD), E("storepass", MASK_PASSWORD),
+	E("keypass", MASK_PASSWORD), E("requirepass", MASK_PASSWORD),
+	E("masterauth", MASK_PASSWORD), E("secret", MASK_TOKEN),
+	E("secretkey", MASK_TOKEN), E("secretvalue", MASK_TOKEN),
+	E("secrettext", MASK_TOKEN), E("token", MASK_TOKEN),
+	E("tokenvalue", MASK_TOKEN), E("apikey", MASK_TOKEN),
+	E("accesskey", MASK_TOKEN), E("accountkey", MASK_TOKEN),
+	E("sharedaccesskey", MASK_TOKEN), E("sharedkey", MASK_TOKEN),
+	E("sharedaccesssignature", MASK_TOKEN), E("storagekey", MASK_TOKEN),
+	E("subscriptionkey", MASK_TOKEN), E("functionskey", MASK_TOKEN),
+	E("privatekey", MASK_TOKEN), E("signingkey", MASK_TOKEN),
+	E("encryptionkey", MASK_TOKEN), E("masterkey", MASK_TOKEN),
+	E("sessionkey", MASK_TOKEN), E("secretaccesskey", MASK_TOKEN),
+	E("authkey", MASK_TOKEN), E("authorizationkey", MASK_TOKEN),
+	E("licensekey", MASK_TOKEN), E("servicekey", MASK_TOKEN),
+	E("deploykey", MASK_TOKEN), E("integrationkey", MASK_TOKEN),
+	E("consumerkey", MASK_TOKEN), E("applicationkey", MASK_TOKEN),
+	E("appkey", MASK_TOKEN), E("hmackey", MASK_TOKEN),
+	E("presharedkey", MASK_TOKEN), E("psk", MASK_TOKEN),
+	E("credential", MASK_TOKEN), E("credentials", MASK_TOKEN),
+	E("mnemonic", MASK_TOKEN), E("seedphrase", MASK_TOKEN),
+	E("recoverycode", MASK_TOKEN), E("otpseed", MASK_TOKEN),
+	E("totpseed", MASK_TOKEN), E("webhookurl", MASK_TOKEN),
+	E("connectionstring", MASK_TOKEN), E("authtoken", MASK_TOKEN),
+	E("sessiontoken", MASK_TOKEN), E("authorization", MASK_HEADER),
+	E("cookie", MASK_HEADER), E("xamzsignature", MASK_TOKEN),
+	E("xamzcredential", MASK_TOKEN), E("xgoogsignature", MASK_TOKEN),
+	E("xgoogcredential", MASK_TOKEN),
+};
+
+/* Only as a whole: "compass" and "keypin" are none. */
+static const struct named_end wholes[] = {
+	E("pass", MASK_PASSWORD), E("pw", MASK_PASSWORD), E("pin", MASK_PASSWORD),
+	E("otp", MASK_PASSWORD), E("cvv", MASK_PASSWORD), E("cvc", MASK_PASSWORD),
+	E("auth", MASK_TOKEN), E("jwt", MASK_TOKEN), E("bearer", MASK_TOKEN),
+	E("secrets", MASK_TOKEN), E("key", MASK_QUERY), E("sig", MASK_QUERY),
+	E("signature", MASK_QUERY), E("code", MASK_QUERY), E("sid", MASK_QUERY),
+	E("sessionid", MASK_QUERY), E("awsaccesskeyid", MASK_QUERY),
+};
+
+/* Tokens that are the place in a list, or part of a text or a protocol. */
+static const char *const harmless[] = {"pagetoken", "nexttoken",
+    "continuationtoken", "paginationtoken", "synctoken", "cursortoken",
+    "progresstoken", "cancellationtoken", "canceltoken", "maxtoken",
+    "eostoken", "bostoken", "padtoken", "unktoken", "stoptoken", "pertoken",
+    "starttoken", "endtoken", "prevtoken", "previoustoken", "resumetoken",
+    "nosecret", "nopassword"};
+
+/* Values that are none. */
+static const char *const nones[] = {"", "none", "null", "nil", "true", "false",
+    "undefined", "string", "str", "text", "number", "bool", "boolean", "int",
+    "bytes", "any", "object", "required", "optional", "prompt", "ask", "auto",
+    "default", "disabled", "enabled", "password", "passwd", "secret", "token",
+    "apikey", "basic", "bearer", "digest", "hidden", "redacted", "masked",
+    "unset", "empty", "yes", "no", "on", "off", "self", "inherit", "file"};
+/* clang-format on */
+
+/*
+ * Write the letters and digits of the end of a name in lower case. Returns
+ * their number.
+ */
+static size_t
+plain(struct span name, char dst[PLAIN])
+{
+	size_t n = 0;
+
+	if (name.len >= PLAIN) {
+		name.p += name.len - PLAIN + 1;
+		name.len = PLAIN - 1;
+	}
+	for (size_t i = 0; i < name.len; i++) {
+		uint8_t c = name.p[i];
+
+		if (mask_is(c, MASK_ALNUM))
+			dst[n++] = (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
+	}
+	dst[n] = '\0';
+	return n;
+}
+
+static bool
+ends_in(const char *name, size_t n, const char *end, size_t len)
+{
+	return n >= len && name[n - 1] == end[len - 1] &&
+	       memcmp(name + n - len, end, len) == 0;
+}
+
+/* Returns true if the last word of the name is "pass": "DB_PASS", "dbPass". */
+static bool
+last_is_pass(struct span name)
+{
+	const uint8_t *p;
+
+	if (name.len < 5 ||
+	    !span_ieq(span_of(name.p + name.len - 4, 4), SPAN("pass")))
+		return false;
+	p = name.p + name.len - 5;
+	return !mask_is(*p, MASK_ALNUM) ||
+	       (p[1] == 'P' && p[2] == 'a' && *p >= 'a' && *p <= 'z');
+}
+
+static bool
+is_harmless(const char *text, size_t n)
+{
+	for (size_t i = 0; i < nitems(harmless); i++)
+		if (ends_in(text, n, harmless[i], strlen(harmless[i])))
+			return true;
+	return false;
+}
+
+enum mask_named
+mask_named(struct span name)
+{
+	char text[PLAIN];
+	size_t n = plain(name, text);
+
+	/* "password2" */
+	while (n > 0 && text[n - 1] >= '0' && text[n - 1] <= '9')
+		text[--n] = '\0';
+	if (n < 2)
+		return MASK_NO_NAME;
+	for (size_t i = 0; i < nitems(wholes); i++)
+		if (n == wholes[i].len &&
+		    ends_in(text, n, wholes[i].end, wholes[i].len))
+			return wholes[i].kind;
+	for (size_t i = 0; i < nitems(ends); i++)
+		if (ends_in(text, n, ends[i].end, ends[i].len))
+			return is_harmless(text, n) ? MASK_NO_NAME
+						    : ends[i].kind;
+	return last_is_pass(name) ? MASK_PASSWORD : MASK_NO_NAME;
+}
+
+bool
+mask_name(struct span name)
+{
+	return mask_named(name) > MASK_QUERY;
+}
+
+bool
+mask_one_byte(struct span s)
+{
+	size_t i = 1;
+
+	while (i < s.len && i < PLAIN && s.p[i] == s.p[0])
+		i++;
+	return i >= s.len || i == PLAIN;
+}
+
+bool
+mask_refers(struct span v)
+{
+	static const char *const begins[] = {"$", "{{", "<", "%(",
+	    "process.env", "os.environ", "os.getenv", "getenv(",
+	    "System.getenv", "ENV[", "env.", "env(", "secrets.", "!Ref", "!Sub",
+	    "op://", "vault:", "ssm:", "arn:"};
+	char text[PLAIN];
+
+	/* "$2y$10$..." is a hash. */
+	if (v.len > 2 && v.p[0] == '$' && mask_is(v.p[1], MASK_DIGITS))
+		return false;
+	for (size_t i = 0; i < nitems(begins); i++)
+		if (span_starts(v, span_str(begins[i])))
+			return true;
+	if (v.len > 2 && v.p[0] == '%' && v.p[v.len - 1] == '%')
+		return true;
+	if (mask_one_byte(v))
+		return v.len == 0 || !mask_is(v.p[0], MASK_DIGITS);
+	if (v.len >= PLAIN)
+		return false;
+	(void)plain(v, text);
+	for (size_t i = 0; i < nitems(nones); i++)
+		if (strcmp(text, nones[i]) == 0)
+			return true;
+	return false;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Values that a name announces, in a text of unknown syntax: "password=x",
+ * "apiKey": "x", Authorization: Bearer x, --token x, <secret>x</secret>,
+ * "name": "DB_PASSWORD", "value": "x", and the pairs of .netrc. Each looks
+ * ahead by a fixed number of bytes, and a value is walked once.
+ */
+#include "common/mask/mask_priv.h"
+
+#define LEAST_TOKEN 8U   /* a shorter value of a key is none */
+#define LONG_WORD 20U    /* letters only: this long is no name of a variable */
+#define FORM_WITHIN 512U /* a longer value is no part of a form */
+#define GAP 16U          /* bytes between a name and its value */
+
+static bool
+blank(uint8_t c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static bool
+quote(uint8_t c)
+{
+	return c == '"' || c == '\'' || c == '`';
+}
+
+static size_t
+skip(const struct mask_scan *m, size_t at, const char *set, size_t most)
+{
+	const size_t end = at + most;
+
+	while (at < end && at < m->s.len && m->s.p[at] != 0 &&
+	       strchr(set, m->s.p[at]) != NULL)
+		at++;
+	return at;
+}
+
+/* Returns the place after "value" and its mark, or 0. */
+static size_t
+pair_value_member(const struct mask_scan *m, size_t at)
+{
+	at = skip(m, at, "\\\"'`,; \t\r\n", GAP);
+	if (!span_starts(mask_rest(m, at, m->s.len), SPAN("value")))
+		return 0;
+	at = skip(m, at + 5, "\\\"'`", 3);
+	at = skip(m, at, " \t", GAP);
+	if (mask_at(m, at) != ':' && mask_at(m, at) != '=')
+		return 0;
+	return at + 1;
+}
+
+/*
+ * Returns the place after the mark between a name and its value, or 0; *mark is
+ * ' ' where there is none but a blank.
+ */
+static size_t
+pair_mark(const struct mask_scan *m, size_t from, size_t end, uint8_t *mark)
+{
+	size_t at = skip(m, end, "\\\"'`]", 4), next;
+
+	next = skip(m, at, " \t", GAP);
+	*mark = mask_at(m, next);
+	/* "https://" and "Token::new" are none. */
+	if (*mark == ':' &&
+	    (mask_at(m, next + 1) == ':' ||
+		(mask_at(m, next + 1) == '/' && mask_at(m, next + 2) == '/')))
+		return 0;
+	if (*mark == ':' || *mark == '=')
+		return skip(m, next + 1, "=>~", 2);
+	if (*mark == '>' && at == next && from >= 1 && m->s.p[from - 1] == '<')
+		return next + 1;
+	if (at != end && (next = pair_value_member(m, at)) != 0)
+		return next;
+	*mark = ' ';
+	return at == end && blank(mask_at(m, end)) ? end + 1 : 0;
+}
+
+/*
+ * Returns true if a value follows its name after a blank: "--password x",
+ * "requirepass x", "login me password x".
+ */
+static bool
+pair_spaced(const struct mask_scan *m, size_t from, size_t end,
+    enum mask_named kind, size_t at)
+{
+	const struct span name = mask_rest(m, from, end);
+
+	if (kind == MASK_QUERY || mask_at(m, at) == '-')
+		return false;
+	return name.p[0] == '-' || span_is(name, "requirepass") ||
+	       span_is(name, "masterauth") ||
+	       (m->login != 0 && kind == MASK_PASSWORD &&
+		   from - m->login < 200);
+}
+
+/* Find the end of a value in quotes, of which the first byte is at `at`. */
+static size_t
+pair_quoted(struct mask_scan *m, size_t at, uint8_t mark, bool escaped)
+{
+	size_t i = at;
+
+	while (i < m->s.len && m->s.p[i] != mark) {
+		if (m->s.p[i] == '\\' && !escaped)
+			i++;
+		i++;
+	}
+	if (i > m->s.len)
+		i = m->s.len;
+	m->steps += i - at;
+	for (unsigned n = 0; n < GAP && escaped && i < m->s.len && i > at &&
+			     m->s.p[i - 1] == '\\';
+	     n++)
+		i--;
+	return i;
+}
+
+/* Find the end of a header's value: the line's, or that of a string around it.
+ */
+static size_t
+pair_line(struct mask_scan *m, size_t at)
+{
+	size_t i = at < m->s.len ? mask_run(m, at, MASK_LINE) : at;
+
+	for (unsigned n = 0; n < GAP && i > at && blank(m->s.p[i - 1]); n++)
+		i--;
+	return i;
+}
+
+/* Cut a value where the next one of a form begins: "a=x&b=y". */
+static size_t
+pair_form(struct mask_scan *m, size_t at, size_t end)
+{
+	const size_t most = end - at < FORM_WITHIN ? end : at + FORM_WITHIN;
+	size_t n;
+
+	for (size_t i = at; i < most; i++) {
+		m->steps++;
+		if (m->s.p[i] != '&')
+			continue;
+		n = i + 1 < m->s.len ? mask_run(m, i + 1, MASK_NAME) : i + 1;
+		if (n > i + 1 && mask_at(m, n) == '=')
+			return i;
+	}
+	return end;
+}
+
+/* Returns true if a value without quotes is code, prose or too short. */
+static bool
+pair_no_value(
+    const struct mask_scan *m, size_t at, size_t end, enum mask_named kind)
+{
+	const struct span v = mask_rest(m, at, end);
+	bool digit = false, other = false, dot = false, call = false;
+	const uint8_t after = mask_at(m, end);
+
+	for (size_t i = 0; i < v.len && i < 64 && !call; i++) {
+		call = !other && i > 1 &&
+		       (v.p[i] == '(' || v.p[i] == '[' || v.p[i] == '{');
+		digit |= mask_is(v.p[i], MASK_DIGITS);
+		dot |= v.p[i] == '.';
+		other |= !mask_is(v.p[i], MASK_WORD) && v.p[i] != '.';
+	}
+	if (v.len < 4 || call)
+		return true;
+	if (digit || other)
+		return false;
+	/* Letters only: the name of a variable, or a word of a sentence. */
+	if (kind != MASK_PASSWORD)
+		return dot || v.len < LONG_WORD;
+	return after == ' ' && mask_is(mask_at(m, end + 1), MASK_ALNUM) &&
+	       !mask_is(mask_at(m, end + 1), MASK_DIGITS);
+}
+
+static bool
+digits_only(struct span v)
+{
+	size_t i = 0;
+
+	while (i < v.len && i < 16 && mask_is(v.p[i], MASK_DIGITS))
+		i++;
+	return i == v.len;
+}
+
+/* A header's scheme stays: "Bearer", "Basic". */
+static size_t
+pair_scheme(const struct mask_scan *m, size_t at, size_t end)
+{
+	size_t i = at;
+
+	while (i < end && i < at + 20 && mask_is(m->s.p[i], MASK_NAME))
+		i++;
+	return i > at && i < end && m->s.p[i] == ' ' ? i + 1 : at;
+}
+
+/* Find the value that begins at or soon after `at`. */
+static bool
+pair_value(struct mask_scan *m, size_t at, enum mask_named kind, bool query,
+    struct mask_hit *hit)
+{
+	size_t end, start;
+	bool bare = false;
+	struct span v;
+
+	at = skip(m, at, " \t", GAP);
+	start = skip(m, at, "\\", 4);
+	if (quote(mask_at(m, start))) {
+		end = pair_quoted(m, start + 1, m->s.p[start], start != at);
+		at = start + 1;
+	} else if (kind == MASK_HEADER) {
+		end = pair_line(m, at);
+	} else {
+		bare = true;
+		end = at >= m->s.len ? at : mask_run(m, at, MASK_VALUE);
+		end = pair_form(m, at, end);
+	}
+	if (kind == MASK_HEADER)
+		at = pair_scheme(m, at, end);
+	v = mask_rest(m, at, end);
+	if (v.len == 0 || mask_refers(v))
+		return false;
+	if (kind != MASK_PASSWORD && kind != MASK_HEADER &&
+	    (v.len < LEAST_TOKEN || (digits_only(v) && v.len < 10)))
+		return false;
+	if (bare && (!query || kind == MASK_QUERY) &&
+	    pair_no_value(m, at, end, kind))
+		return false;
+	mask_hide(hit, at, end);
+	return true;
+}
+
+bool
+mask_pair(struct mask_scan *m, size_t at, size_t end, struct mask_hit *hit)
+{
+	const uint8_t before = at == 0 ? 0 : m->s.p[at - 1];
+	const struct span name = mask_rest(m, at, end);
+	const bool query = before == '?' || before == '&';
+	enum mask_named kind;
+	size_t from = at;
+	uint8_t mark;
+
+	m->steps += name.len < 64 ? name.len : 64;
+	if (span_is(name, "login") || span_is(name, "machine"))
+		m->login = end;
+	m->steps += 4 * (size_t)GAP;
+	if ((at = pair_mark(m, from, end, &mark)) == 0)
+		return false;
+	kind = mask_named(name);
+	if (kind == MASK_NO_NAME || (kind == MASK_QUERY && !query) ||
+	    (mark == ' ' && !pair_spaced(m, from, end, kind, at)))
+		return false;
+	if (mark == ' ')
+		kind = MASK_PASSWORD;
+	else if (kind == MASK_HEADER && mark != ':')
+		kind = MASK_TOKEN;
+	return pair_value(m, at, kind, query, hit);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The requests about parts, and their lines for a server. A request has the
+ * name of its method where a call has that of a tool; no tool has such a name.
+ */
+#include "parts/parts.h"
+
+#include "common/json/json.h"
+#include "compose.h"
+
+static const struct {
+	const char *method;
+	uint8_t part;
+} parts[] = {
+    {PARTS_READ, PROTO_PART_RESOURCES},
+    {PARTS_GET, PROTO_PART_PROMPTS},
+    {PARTS_COMPLETE, PROTO_PART_COMPLETION},
+};
+
+uint8_t
+parts_of(struct span tool)
+{
+	for (size_t i = 0; i < nitems(parts); i++)
+		if (span_is(tool, parts[i].method))
+			return parts[i].part;
+	return 0;
+}
+
+bool
+parts_is(struct span tool)
+{
+	return parts_of(tool) != 0;
+}
+
+int
+parts_compose(struct buf *b, uint64_t id, struct span method,
+    const struct value *params, struct composed *c)
+{
+	uint32_t start = (uint32_t)b->len;
+
+	buf_adds(b, "{\"id\":");
+	buf_addu64(b, id);
+	buf_adds(b, ",\"jsonrpc\":\"2.0\",\"method\":");
+	(void)json_write_string(b, method);
+	buf_adds(b, ",\"params\":");
+	c->args_off = (uint32_t)b->len;
+	(void)json_write(b, params);
+	c->args_len = (uint32_t)b->len - c->args_off;
+	buf_adds(b, "}\n");
+	c->line_len = (uint32_t)b->len - start;
+	return b->failed ? -1 : 0;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The format "JKS": all numbers in big endian, texts with a length of two bytes
+ * before them, and at the end a SHA-1 of the password in UTF-16, a fixed text
+ * and all that precedes. Every JDK reads it, whatever its default is.
+ */
+#include "box/clients/jks.h"
+
+#include <errno.h>
+#include <sha1.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define JKS_MAGIC 0xfeedfeedU
+#define JKS_VERSION 2U
+#define JKS_CERTIFICATE 2U
+#define JKS_CERTS 4096
+
+static const char jks_begin[] = "-----BEGIN CERTIFICATE-----",
+		  jks_end[] = "-----END CERTIFICATE-----";
+
+static void
+jks_u32(struct buf *b, uint32_t v)
+{
+	for (int shift = 24; shift >= 0; shift -= 8)
+		buf_addc(b, (uint8_t)(v >> shift));
+}
+
+static void
+jks_text(struct buf *b, const char *text)
+{
+	const size_t n = strlen(text);
+
+	buf_addc(b, (uint8_t)(n >> 8));
+	buf_addc(b, (uint8_t)n);
+	buf_add(b, text, n);
+}
+
+/* Returns the value of a digit of base64, -1 for others. */
+static int
+jks_digit(uint8_t c)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
+	const char *at = c != '\0' ? strchr(digits, c) : NULL;
+
+	return at != NULL ? (int)(at - digits) : -1;
+}
+
+/* Decode base64 with white space in it, which may be empty. Returns 0, or -1. */
+static int
+jks_decode(struct buf *b, struct span text)
+{
+	uint32_t bits = 0;
+	unsigned n = 0, pad = 0;
+	int digit;
+
+	for (size_t i = 0; i < text.len; i++) {
+		if (strchr(" \t\r\n", text.p[i]) != NULL && text.p[i] != '\0')
+			continue;
+		digit = jks_digit(text.p[i]);
+		if (text.p[i] == '=' && n % 4 >= 2)
+			pad++;
+		else if (digit == -1 || pad != 0)
+			return -1;
+		bits = bits << 6 | (uint32_t)(digit == -1 ? 0 : digit);
+		if (++n % 4 != 0)
+			continue;
+		buf_addc(b, (uint8_t)(bits >> 16));
+		if (pad < 2)
+			buf_addc(b, (uint8_t)(bits >> 8));
+		if (pad == 0)
+			buf_addc(b, (uint8_t)bits);
+	}
+	return n % 4 == 0 && pad <= 2 ? 0 : -1;
+}
+
+/* Append one. Returns 1, 0 if it is empty, or -1 if it is not valid. */
+static int
+jks_certificate(struct buf *b, struct span text, unsigned nth)
+{
+	struct buf der;
+	char alias[32];
+	int rv;
+
+	buf_init(&der, JKS_MAX);
+	if ((rv = jks_decode(&der, text)) == 0 && der.len != 0) {
+		rv = 1;
+		snprintf(alias, sizeof(alias), "ironcurtain-%u", nth);
+		jks_u32(b, JKS_CERTIFICATE);
+		jks_text(b, alias);
+		jks_u32(b, 0); /* the time at which it was added, 64 bits */
+		jks_u32(b, 0);
+		jks_text(b, "X.509");
+		jks_u32(b, (uint32_t)der.len);
+		buf_addspan(b, buf_span(&der));
+		b->failed |= der.failed;
+	}
+	buf_free(&der);
+	return rv;
+}
+
+/* Append all certificates. Returns their number, or -1. */
+static int
+jks_all(struct buf *b, struct span pem)
+{
+	const uint8_t *from, *to, *end = pem.p + pem.len;
+	int n = 0, one;
+
+	for (const uint8_t *p = pem.p; n < JKS_CERTS; p = to) {
+		from = memmem(p, (size_t)(end - p), jks_begin,
+		    sizeof(jks_begin) - 1);
+		if (from == NULL)
+			return n;
+		from += sizeof(jks_begin) - 1;
+		to = memmem(from, (size_t)(end - from), jks_end,
+		    sizeof(jks_end) - 1);
+		if (to == NULL ||
+		    (one = jks_certificate(b, span_of(from, (size_t)(to - from)),
+			 (unsigned)n)) == -1)
+			return -1;
+		n += one;
+	}
+	return -1;
+}
+
+static void
+jks_digest(struct buf *b, size_t from)
+{
+	static const char password[] = JKS_PASSWORD,
+			  whitener[] = "Mighty Aphrodite";
+	uint8_t sum[SHA1_DIGEST_LENGTH], wide[2] = {0, 0};
+	const struct span all = buf_span(b);
+	SHA1_CTX ctx;
+
+	SHA1Init(&ctx);
+	for (size_t i = 0; i < sizeof(password) - 1; i++) {
+		wide[1] = (uint8_t)password[i];
+		SHA1Update(&ctx, wide, sizeof(wide));
+	}
+	SHA1Update(&ctx, (const uint8_t *)whitener, sizeof(whitener) - 1);
+	SHA1Update(&ctx, all.p + from, all.len - from);
+	SHA1Final(sum, &ctx);
+	buf_add(b, sum, sizeof(sum));
+}
+
+int
+jks_put(struct buf *b, struct span pem)
+{
+	const size_t from = b->len;
+	struct buf certificates;
+	int n;
+
+	buf_init(&certificates, JKS_MAX);
+	n = jks_all(&certificates, pem);
+	b->failed |= certificates.failed;
+	if (n != -1 && !b->failed) {
+		jks_u32(b, JKS_MAGIC);
+		jks_u32(b, JKS_VERSION);
+		jks_u32(b, (uint32_t)n);
+		buf_addspan(b, buf_span(&certificates));
+		if (!b->failed)
+			jks_digest(b, from);
+	}
+	buf_free(&certificates);
+	if (n == -1)
+		errno = EINVAL;
+	return n;
+}

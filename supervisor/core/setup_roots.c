@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Root certificates for keyds: the file that "ca" names, or else the system's
+ * roots and the corporate proxy's; and, if there is such a proxy, for servers
+ * with network access. Files are read when they are sent.
+ */
+#include "core/sup.h"
+
+#include <sys/stat.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsonfile.h"
+
+char *
+setup_roots_system(size_t *len)
+{
+	static const char *const places[] = {
+	    "/etc/ssl/certs/ca-certificates.crt",
+	    "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+	    "/etc/ssl/cert.pem"};
+	const struct proxy *p = &sup.proxy;
+	struct fault fault;
+	struct stat st;
+	char *text = NULL, *both;
+
+	*len = 0;
+	for (size_t i = 0; text == NULL && i < nitems(places); i++)
+		text = jsonfile_text(places[i], len, &st, &fault);
+	if (p->ca == NULL)
+		return text;
+	/* Add the corporate CA to the system's. */
+	if ((both = malloc(*len + p->ca_len + 2)) == NULL) {
+		free(text);
+		return NULL;
+	}
+	if (text != NULL)
+		memcpy(both, text, *len);
+	both[(*len)++] = '\n';
+	memcpy(both + *len, p->ca, p->ca_len + 1);
+	*len += p->ca_len;
+	free(text);
+	return both;
+}
+
+/* `*system` is read when it is first needed. */
+static void
+setup_roots_send(unsigned i, char **system, size_t *n)
+{
+	const struct config_provider *cfg = sup.providers.list[i].config;
+	struct msg_ROOTS m;
+	struct fault fault;
+	struct stat st;
+	char *own = NULL;
+	size_t len = 0;
+
+	if (cfg != NULL && cfg->ca != NULL) {
+		/* Do not fall back to other roots than the user named. */
+		own = jsonfile_text(cfg->ca, &len, &st, &fault);
+		if (own == NULL) {
+			sup_warn("%s.%s.ca: %s",
+			    sup.providers.list[i].kind == NULL ? "providers"
+							       : "destinations",
+			    cfg->name, fault.text);
+			return;
+		}
+	} else if (*system == NULL) {
+		*system = setup_roots_system(n);
+	}
+	memset(&m, 0, sizeof(m));
+	m.pem = own != NULL ? span_of(own, len) : span_of(*system, *n);
+	if (m.pem.p == NULL)
+		sup_warn("no root certificates found: apt install "
+			 "ca-certificates");
+	else if (m.pem.len > PROVIDERS_MAX_CA)
+		sup_warn("root certificates: over 4 MiB");
+	else
+		child_send(ROLE_KEY, i, MSG_ROOTS, &m, -1);
+	free(own);
+}
+
+void
+setup_roots(void)
+{
+	char *system = NULL;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < sup.providers.n; i++)
+		setup_roots_send(i, &system, &n);
+	free(system);
+}
+
+void
+setup_roots_of(unsigned i)
+{
+	char *system = NULL;
+	size_t n = 0;
+
+	setup_roots_send(i, &system, &n);
+	free(system);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Parses how a provider or destination of config.json is reached: "upstream",
+ * "ca" and "reuse".
+ */
+#include "files/parse.h"
+
+#include <arpa/inet.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool
+config_is_loopback(const char *host)
+{
+	struct in_addr in;
+
+	if (strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0)
+		return true;
+	/* An address, not a name that looks like one. */
+	return inet_pton(AF_INET, host, &in) == 1 &&
+	       ntohl(in.s_addr) >> 24 == 127;
+}
+
+/*
+ * Parse a name or address of [a-z0-9.-], or IPv6 in brackets. Returns the text
+ * after it, or NULL with the reason in `*why`.
+ */
+static const char *
+config_url_host(const char *p, struct config_upstream *up, const char **why)
+{
+	const char *end;
+	size_t n;
+
+	if (*p == '[') {
+		n = strspn(++p, "0123456789abcdefABCDEF:.");
+		end = p + n + 1;
+		if (p[n] != ']' || n < 2)
+			goto bad;
+	} else {
+		n = strspn(p, "abcdefghijklmnopqrstuvwxyz"
+			      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-");
+		end = p + n;
+		if (n == 0)
+			goto bad;
+	}
+	if (n >= sizeof(up->host))
+		goto bad;
+	for (size_t i = 0; i < n; i++)
+		up->host[i] =
+		    (char)(p[i] >= 'A' && p[i] <= 'Z' ? p[i] - 'A' + 'a'
+						      : p[i]);
+	up->host[n] = '\0';
+	return end;
+bad:
+	*why = "its host is neither a name nor an address";
+	return NULL;
+}
+
+int
+config_url(const char *url, struct config_upstream *out, const char **why)
+{
+	struct config_upstream up = {.set = true, .tls = true, .port = 443};
+	unsigned long port = 0;
+	const char *p;
+	size_t n;
+
+	if (strncmp(url, "https://", 8) == 0) {
+		p = url + 8;
+	} else if (strncmp(url, "http://", 7) == 0) {
+		p = url + 7;
+		up.tls = false;
+		up.port = 80;
+	} else {
+		*why = "must begin with https://";
+		return -1;
+	}
+	if (strchr(p, '@') != NULL) {
+		*why = "must not hold a user name or password";
+		return -1;
+	}
+	if ((p = config_url_host(p, &up, why)) == NULL)
+		return -1;
+	if (*p == ':') {
+		for (p++, n = 0; p[n] >= '0' && p[n] <= '9' && n < 6; n++)
+			port = port * 10 + (unsigned long)(p[n] - '0');
+		if (n == 0 || port == 0 || port > 65535) {
+			*why = "its port must be from 1 to 65535";
+			return -1;
+		}
+		up.port = (uint16_t)port;
+		p += n;
+	}
+	n = strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		      "0123456789._~-/");
+	if ((n != 0 && *p != '/') || p[n] != '\0' || strstr(p, "//") != NULL ||
+	    strstr(p, "/.") != NULL || n >= sizeof(up.prefix)) {
+		*why = "its path may hold letters, digits and . _ ~ - only, "
+		       "no empty or dot segment, no query";
+		return -1;
+	}
+	memcpy(up.prefix, p, n);
+	while (n != 0 && up.prefix[n - 1] == '/')
+		n--;
+	up.prefix[n] = '\0';
+	if (!up.tls && !config_is_loopback(up.host)) {
+		*why =
+		    "must begin with https:// (http:// is allowed for loopback "
+		    "only: elsewhere the key would cross the network in clear)";
+		return -1;
+	}
+	*out = up;
+	return 0;
+}
+
+static int
+config_upstream_add(struct config_provider *p, const struct jsonfile *j,
+    const char *where, const char *host, const char *url)
+{
+	const char *why = NULL;
+	unsigned n = p->nupstreams;
+
+	if (n == PROTO_MAX_HOSTS)
+		return jsonfile_bad(j, where, "upstream",
+		    "must name at most %u hosts", PROTO_MAX_HOSTS);
+	if (config_url(url, &p->upstreams[n].at, &why) == -1)
+		/* A user name, password or query may be secret. */
+		return jsonfile_bad(j, where, "upstream", "\"%s\": %s",
+		    strpbrk(url, "@?") != NULL ? "..." : url, why);
+	p->nupstreams++;
+	if (host != NULL && (p->upstreams[n].host = strdup(host)) == NULL)
+		return fault_errno(j->fault, "%s", j->file);
+	return 0;
+}
+
+/* Parse "https://..." for the first host, or {"host": "https://...", ...}. */
+static int
+config_upstreams(struct config_provider *p, const struct jsonfile *j,
+    struct json_object *o, const char *where)
+{
+	struct json_object *up;
+	const char *url;
+
+	if (!json_object_object_get_ex(o, "upstream", &up))
+		return 0;
+	if (!json_object_is_type(up, json_type_object))
+		return jsonfile_text_of(j, up, where, "upstream", &url) == -1
+			   ? -1
+			   : config_upstream_add(p, j, where, NULL, url);
+	json_object_object_foreach(up, host, val)
+	{
+		if (jsonfile_text_of(j, val, where, "upstream", &url) == -1 ||
+		    config_upstream_add(p, j, where, host, url) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+const struct config_upstream *
+config_upstream_of(
+    const struct config_provider *p, unsigned n, const char *host)
+{
+	for (unsigned i = 0; p != NULL && i < p->nupstreams; i++)
+		if (p->upstreams[i].host == NULL
+			? n == 0
+			: strcmp(p->upstreams[i].host, host) == 0)
+			return &p->upstreams[i].at;
+	return NULL;
+}
+
+int
+config_reach(struct config_provider *p, const struct jsonfile *j,
+    struct json_object *o, const char *where, const char *user_home)
+{
+	const char *ca = NULL, *reuse = NULL;
+
+	if (config_upstreams(p, j, o, where) == -1 ||
+	    jsonfile_str(j, o, where, "ca", &ca) == -1 ||
+	    jsonfile_str(j, o, where, "reuse", &reuse) == -1)
+		return -1;
+	if (reuse != NULL && strcmp(reuse, "never") != 0 &&
+	    strcmp(reuse, "auto") != 0)
+		return jsonfile_bad(j, where, "reuse",
+		    "must be \"auto\" or \"never\", is \"%s\"", reuse);
+	p->reuse = reuse == NULL || strcmp(reuse, "never") != 0;
+	if (ca == NULL)
+		return 0;
+	if ((p->ca = config_path(j->file, user_home, ca)) == NULL)
+		return fault_errno(j->fault, "%s", j->file);
+	return 0;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: ISC */
+/* The parts of the parser of config.json; only config.c calls them. */
+#ifndef CONFIG_PARSE_H
+#define CONFIG_PARSE_H
+
+#include "base/jsonfile.h"
+#include "files/config.h"
+
+int config_credentials(struct config *, const struct jsonfile *,
+    struct json_object *root, const char *user_home);
+/* Parse an object that says where a credential is. `login` allows a login. */
+int config_credential_of(struct config_provider *, const struct jsonfile *,
+    struct json_object *val, const char *where, const char *user_home,
+    bool login);
+/* command.c */
+/* Parse the members "command", "variables" and "shell" of an object. */
+int config_command(struct config_command *, const struct jsonfile *,
+    struct json_object *, const char *where);
+/* Parse "notify": a list of words, or an object of these members. */
+int config_notify(
+    struct config *, const struct jsonfile *, struct json_object *root);
+void config_command_free(struct config_command *);
+/* proxy.c */
+int config_proxy(struct config *, const struct jsonfile *,
+    struct json_object *root, const char *user_home);
+/* reach.c: Parse "upstream", "ca" and "reuse" of an object. */
+int config_reach(struct config_provider *, const struct jsonfile *,
+    struct json_object *, const char *where, const char *user_home);
+int config_providers(struct config *, const struct jsonfile *,
+    struct json_object *root, const char *user_home);
+/*
+ * profile.c: Merge the profile (NULL: none) into `root`. `*chosen` becomes its
+ * providers, or NULL.
+ */
+int config_profile(const struct jsonfile *, struct json_object *root,
+    const char *profile, struct json_object **chosen);
+
+/* entry.c */
+void config_provider_free(struct config_provider *);
+
+/* destinations.c: Parse "destinations" and "proxyTools". */
+/* destinations_registry.c: Parse "packageInstall", defaults for registries. */
+int config_package_install(
+    struct config *, const struct jsonfile *, struct json_object *root);
+int config_destinations(struct config *, const struct jsonfile *,
+    struct json_object *root, const char *user_home);
+void config_destinations_free(struct config *);
+
+/* services.c: "services". */
+int config_services(
+    struct config *, const struct jsonfile *, struct json_object *root);
+/* agent_env.c: "env", the agent's variables. */
+int config_env(
+    struct config *, const struct jsonfile *, struct json_object *root);
+
+/* runtime.c */
+int config_runtime(
+    struct config *, const struct jsonfile *, struct json_object *root);
+/* definitions.c: "toolDefinitions". */
+int config_definitions(
+    struct config *, const struct jsonfile *, struct json_object *root);
+/* "transport": how a container reaches the session's sockets. */
+int config_transport(
+    struct config *, const struct jsonfile *, struct json_object *root);
+/* Read the member "image" into allocated memory, if it is there. */
+int config_image(const struct jsonfile *, struct json_object *,
+    const char *where, char **out);
+
+/* agent_view.c: Parse "agentView". */
+int config_agent_view(struct config *, const struct jsonfile *,
+    struct json_object *root, const char *user_home);
+
+/* undo.c: Parse "undo". */
+int config_undo(
+    struct config *, const struct jsonfile *, struct json_object *root);
+void config_undo_default(struct config_undo *);
+
+/* caches.c: Parse "packageCaches". */
+int config_caches(struct config *, const struct jsonfile *,
+    struct json_object *root, const char *user_home);
+
+/* approve.c */
+int config_approve(
+    struct config *, const struct jsonfile *, struct json_object *root);
+
+/* budget.c */
+int config_budget(
+    struct config *, const struct jsonfile *, struct json_object *root);
+
+#endif

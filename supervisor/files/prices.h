@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Prices of tokens: IRONCURTAIN_HOME/prices.json, then the shipped file. The
+ * first row that matches a model's name counts; a gateway's "maker/" before the
+ * name, a cloud's "us.anthropic." and the date of a version after it are
+ * skipped. A model without a row costs as much as the dearest row of its
+ * family.
+ */
+#ifndef PRICES_H
+#define PRICES_H
+
+#include "base/fault.h"
+#include "common/span.h"
+#include "base/paths.h"
+
+#define PRICES_MAX 1024U
+#define PRICES_STEPS 4U     /* sizes of requests, in one row */
+#define PRICES_FAMILIES 64U /* beginnings of names */
+
+/* USD for a million tokens. */
+struct price_set {
+	double in, out, cache_read, cache_write, cache_write_1h;
+};
+
+struct price {
+	char model[128]; /* the last byte may be * */
+	struct price_set set;
+	struct {
+		double above; /* tokens of input, cached ones included */
+		struct price_set set;
+	} steps[PRICES_STEPS]; /* rising */
+	unsigned nsteps;
+	double audio_in, audio_out;
+	double search; /* USD for a thousand */
+	/* factors: by the speed, the tier (enum meter_tier), and the place */
+	double fast, tiers[4], regional;
+	bool special; /* not a price for others of its family */
+	bool rest;    /* the shipped row for models of no family */
+};
+
+/* The use of one answer; the fields are those of USAGE. */
+struct price_use {
+	uint64_t in, out, cache_read, cache_write, reasoning;
+	uint64_t cache_write_1h, audio_in, audio_out, searches, cost;
+	unsigned tier;
+	bool fast, regional;
+};
+
+enum price_how {
+	PRICE_NONE,
+	PRICE_OWN,
+	PRICE_FAMILY, /* the dearest of its family */
+	PRICE_REST,   /* it belongs to no family */
+};
+
+struct prices {
+	struct price rows[PRICES_MAX];
+	unsigned n;
+	unsigned own; /* rows of the user's own file; they come first */
+	struct {
+		char begins[48];
+		unsigned family;
+	} families[PRICES_FAMILIES];
+	unsigned nfamilies;
+};
+
+int prices_load(struct prices *, const struct paths *, struct fault *);
+/* Returns the row that counts for this model, or NULL if there is none. */
+const struct price *prices_find(
+    const struct prices *, const char *model, enum price_how *);
+/*
+ * Returns the cost in USD. A cost that the provider states counts if it is
+ * higher.
+ */
+double price_usd(const struct price *, const struct price_use *);
+/*
+ * Returns the tokens. Those read from or written to a cache are weighted by
+ * their price relative to other input, or count in full without a price (NULL).
+ */
+double price_tokens(const struct price *, const struct price_use *);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Finds the price of a model by the name that an answer gives it, and computes
+ * what an answer has cost.
+ */
+#include "files/prices.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define FIND_NAME 160U
+
+/*
+ * Returns what follows a cloud's names of places and makers:
+ * "us.anthropic.claude-x". A dot within a version has a digit behind it.
+ */
+static const char *
+find_after_maker(const char *name)
+{
+	const char *from = name;
+
+	for (const char *p = name; *p != '\0' && *p != '-' && *p != ':'; p++) {
+		if (*p == '.' && isalpha((unsigned char)p[1]))
+			from = p + 1;
+	}
+	return from;
+}
+
+/* Write the name in the form in which names are compared. */
+static void
+find_fold(const char *model, char dst[FIND_NAME])
+{
+	const char *slash = strrchr(model, '/');
+	size_t n = 0;
+
+	model = find_after_maker(slash != NULL ? slash + 1 : model);
+	for (; *model != '\0' && n < FIND_NAME - 1; model++)
+		dst[n++] =
+		    *model == '.' ? '-' : (char)tolower((unsigned char)*model);
+	dst[n] = '\0';
+}
+
+static bool
+find_digits(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!isdigit((unsigned char)s[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Cut a date, "-20260131" or "-2026-01-31", at the end. */
+static void
+find_cut_date(char *s)
+{
+	size_t n = strlen(s);
+
+	if (n > 9 && s[n - 9] == '-' && find_digits(s + n - 8, 8))
+		s[n - 9] = '\0';
+	else if (n > 11 && s[n - 11] == '-' && s[n - 6] == '-' &&
+		 s[n - 3] == '-' && find_digits(s + n - 10, 4) &&
+		 find_digits(s + n - 5, 2) && find_digits(s + n - 2, 2))
+		s[n - 11] = '\0';
+}
+
+/*
+ * Cut what names a version of the same model: "-v1:0", "@20260131", a date,
+ * "-latest".
+ */
+static void
+find_cut(char *s)
+{
+	static const char latest[] = "-latest";
+	size_t n = strcspn(s, ":@");
+	bool colon = s[n] == ':';
+
+	s[n] = '\0';
+	if (colon && n > 3 && s[n - 3] == '-' && s[n - 2] == 'v' &&
+	    isdigit((unsigned char)s[n - 1]))
+		s[n -= 3] = '\0';
+	if (n >= sizeof(latest) &&
+	    strcmp(s + n - (sizeof(latest) - 1), latest) == 0)
+		s[n - (sizeof(latest) - 1)] = '\0';
+	find_cut_date(s);
+}
+
+/* Returns true if the row's name fits the whole one, or the one that was cut.
+ */
+static bool
+find_fits(const char *row, const char *whole, const char *cut)
+{
+	char name[FIND_NAME];
+	size_t n;
+
+	find_fold(row, name);
+	n = strlen(name);
+	if (n != 0 && name[n - 1] == '*')
+		return strncmp(name, whole, n - 1) == 0;
+	return strcmp(name, whole) == 0 || strcmp(name, cut) == 0;
+}
+
+/* Returns the family of a name, or -1. */
+static int
+find_family(const struct prices *ps, const char *name)
+{
+	for (unsigned i = 0; i < ps->nfamilies; i++) {
+		const char *begins = ps->families[i].begins;
+
+		if (strncmp(name, begins, strlen(begins)) == 0)
+			return (int)ps->families[i].family;
+	}
+	return -1;
+}
+
+static bool
+find_dearer(const struct price *a, const struct price *b)
+{
+	return b == NULL || a->set.out > b->set.out ||
+	       (a->set.out == b->set.out && a->set.in > b->set.in);
+}
+
+static const struct price *
+find_dearest(const struct prices *ps, int family)
+{
+	const struct price *best = NULL;
+	char name[FIND_NAME];
+
+	for (unsigned i = 0; family != -1 && i < ps->n; i++) {
+		find_fold(ps->rows[i].model, name);
+		if (!ps->rows[i].special && find_family(ps, name) == family &&
+		    find_dearer(&ps->rows[i], best))
+			best = &ps->rows[i];
+	}
+	return best;
+}
+
+const struct price *
+prices_find(const struct prices *ps, const char *model, enum price_how *how)
+{
+	char whole[FIND_NAME], cut[FIND_NAME];
+	const struct price *p, *rest = NULL;
+
+	find_fold(model, whole);
+	snprintf(cut, sizeof(cut), "%s", whole);
+	find_cut(cut);
+	*how = PRICE_OWN;
+	for (unsigned i = 0; i < ps->n; i++) {
+		p = &ps->rows[i];
+		if (p->rest)
+			rest = p;
+		else if (find_fits(p->model, whole, cut))
+			return p;
+	}
+	*how = PRICE_FAMILY;
+	if ((p = find_dearest(ps, find_family(ps, whole))) != NULL)
+		return p;
+	*how = rest != NULL ? PRICE_REST : PRICE_NONE;
+	return rest;
+}
+
+/* Returns the prices for a request of this size. */
+static const struct price_set *
+price_set_of(const struct price *p, const struct price_use *u)
+{
+	double all =
+	    (double)u->in + (double)u->cache_read + (double)u->cache_write;
+	const struct price_set *s = &p->set;
+
+	for (unsigned i = 0; i < p->nsteps; i++) {
+		if (all > p->steps[i].above)
+			s = &p->steps[i].set;
+	}
+	return s;
+}
+
+double
+price_usd(const struct price *p, const struct price_use *u)
+{
+	const struct price_set *s;
+	double usd, write, stated = (double)u->cost / 1e9;
+
+	if (p == NULL)
+		return stated;
+	s = price_set_of(p, u);
+	write = (double)u->cache_write - (double)u->cache_write_1h;
+	/* Audio has a price of its own, which no size of a request changes. */
+	usd = ((double)u->in - (double)u->audio_in) * s->in +
+	      ((double)u->out - (double)u->audio_out) * s->out +
+	      (double)u->audio_in * p->audio_in +
+	      (double)u->audio_out * p->audio_out +
+	      (double)u->cache_read * s->cache_read + write * s->cache_write +
+	      (double)u->cache_write_1h * s->cache_write_1h;
+	usd *= u->fast ? p->fast : 1;
+	usd *= u->regional ? p->regional : 1;
+	usd *= p->tiers[u->tier < nitems(p->tiers) ? u->tier : 0];
+	usd = usd / 1e6 + (double)u->searches * p->search / 1e3;
+	return usd > stated ? usd : stated;
+}
+
+double
+price_tokens(const struct price *p, const struct price_use *u)
+{
+	double read = (double)u->cache_read, write = (double)u->cache_write;
+	double hour = (double)u->cache_write_1h;
+
+	if (p != NULL && p->set.in > 0) {
+		write = (write - hour) * p->set.cache_write / p->set.in +
+			hour * p->set.cache_write_1h / p->set.in;
+		read *= p->set.cache_read / p->set.in;
+	}
+	return (double)u->in + (double)u->out + read + write;
+}

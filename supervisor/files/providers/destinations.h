@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Destinations: hosts other than the model providers, each of a kind that says
+ * what may be done there. For the rest of the program a destination is a
+ * provider like any other, whose file is composed here from the configuration;
+ * mitmd and keyd give it its meaning (mitmd/provider/dest.h). Hosts come from
+ * the user's configuration, or the agent adds them in a session with the user's
+ * approval.
+ */
+#ifndef DESTINATIONS_H
+#define DESTINATIONS_H
+
+#include "base/jsonfile.h"
+#include "files/config.h"
+#include "files/providers/providers.h"
+
+#define DESTINATIONS_ADDED "added-" /* followed by a number: hosts that the
+				       agent added */
+#define DESTINATIONS_MAX_HOSTS 16U  /* for one destination; each has its own
+				       keyd */
+
+/*
+ * A kind of destinations in config.json. A new kind needs a row in
+ * destination_kinds (destinations.c) and a file with its own `read`.
+ */
+struct destination_kind {
+	const char *name;
+	bool split;      /* each host has its own slot, and so its own keyd */
+	bool credential; /* takes "credential" */
+	unsigned max_hosts;
+	/* Members of this kind, in addition to those of every kind. */
+	const char *const *members;
+	/*
+	 * Check the kind's own members of `o`, and add to `file` what mitmd and
+	 * keyd need. Name, kind and hosts are added elsewhere; a kind with a
+	 * credential adds "credential" as in a provider file. `cfg` has the
+	 * keys that give defaults. Returns 0, or -1 with j->fault set.
+	 */
+	int (*read)(const struct jsonfile *j, const char *where,
+	    struct json_object *o, const struct config *cfg,
+	    struct json_object *file);
+};
+
+extern const struct destination_kind destination_git, destination_registry,
+    destination_web;
+
+/* Returns the kind of that name, or NULL. */
+const struct destination_kind *destination_kind(const char *name);
+/*
+ * Write the names of all kinds for a message: "web", "git" ... Returns `dst`.
+ */
+const char *destination_kinds_text(char *dst, size_t cap);
+
+/* Add slots for the destinations of the configuration after the providers. */
+int destinations_load(
+    struct providers *, const struct config *, struct fault *);
+/*
+ * Fill the empty slot `p` for the nth web host that was added in the session.
+ */
+int destination_web_slot(struct provider *p, const struct config *,
+    const char *host, unsigned n, struct fault *);
+
+#endif

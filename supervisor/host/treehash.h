@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: ISC */
+/* The digest of a directory's files, by which a copy of them is recognised. */
+#ifndef HOST_TREEHASH_H
+#define HOST_TREEHASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/sha256.h"
+
+#define TREEHASH_FILES 50000U
+#define TREEHASH_BYTES ((uint64_t)1 << 30)
+
+struct treehash {
+	uint8_t sum[SHA256_SIZE];
+	unsigned files;
+	uint64_t bytes;
+};
+
+/*
+ * Hash the names, kinds and contents of all that is below the directory, in the
+ * order of the names. Nothing may be there but directories, plain files and
+ * links. Returns 0, or -1 with errno set: EFBIG if there is more than the
+ * limits above, EINVAL for another kind of file.
+ */
+int treehash_read(struct treehash *, int dirfd);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: ISC */
+/* An MCP server as `icctl status` and `icctl watch` show it. */
+#include "hub/control.h"
+
+#include <stdio.h>
+
+#include "base/json_put.h"
+#include "core/sup.h"
+
+const char *
+control_server_state(enum proto_state state)
+{
+	switch (state) {
+	case PROTO_STATE_STARTING:
+		return "starting";
+	case PROTO_STATE_LISTING:
+		return "listing its tools";
+	case PROTO_STATE_READY:
+		return "ready";
+	case PROTO_STATE_DIED:
+		return "starting again";
+	case PROTO_STATE_GONE:
+		break;
+	}
+	return "gone";
+}
+
+struct json_object *
+control_server_row(
+    const char *name, enum proto_state state, uint32_t tools, const char *text)
+{
+	struct json_object *o = json_object_new_object();
+
+	put_str(o, "name", name);
+	put_str(o, "state", control_server_state(state));
+	put_int(o, "tools", tools);
+	put_str(o, "text", text);
+	return o;
+}
+
+/* Name what the server offers beside tools: "resources, prompts", or "". */
+static const char *
+server_parts(uint8_t parts, char text[64])
+{
+	static const char *const names[] = {
+	    "resources", "prompts", "completion", "logging"};
+
+	text[0] = '\0';
+	for (unsigned i = 0; i < nitems(names); i++) {
+		if ((parts & 1U << i) == 0)
+			continue;
+		if (text[0] != '\0')
+			strlcat(text, ", ", 64);
+		strlcat(text, names[i], 64);
+	}
+	return text;
+}
+
+struct json_object *
+control_server_json(unsigned server)
+{
+	const struct server *s = &sup.servers[server];
+	char text[sizeof(s->text) + sizeof(s->ended) + 48], again[32] = "";
+	struct json_object *o;
+	char parts[64];
+
+	if (s->restarts != 0)
+		snprintf(again, sizeof(again), "%sstarted again %s",
+		    s->text[0] != '\0' ? "; " : "",
+		    s->restarts == 1 ? "once" : "twice");
+	snprintf(text, sizeof(text), "%s%s%s%s", s->text, again,
+	    s->ended[0] != '\0' ? "; it " : "", s->ended);
+	o = control_server_row(s->def->name, s->state, s->tools, text);
+	if (s->version[0] != '\0')
+		put_str(o, "revision", s->version);
+	if (s->parts != 0)
+		put_str(o, "offers", server_parts(s->parts, parts));
+	return o;
+}
+
+void
+control_server_event(struct json_object *row)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "server", row);
+	control_event("state", o);
+}
+
+void
+control_server(unsigned server)
+{
+	control_server_event(control_server_json(server));
+}

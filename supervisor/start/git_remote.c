@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Remotes by ssh. A sandbox has neither ssh's network nor a key: addresses of a
+ * host with a git destination become https, and every other one ends in one
+ * sentence.
+ */
+#include "git.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/sup.h"
+#include "files/providers/destinations.h"
+#include "repo/user.h"
+
+#define REMOTE_HOST 256U
+
+/* A host of ssh, and how an address may begin that means it. */
+static const char *const remote_forms[] = {"git@%s:", "%s:", "ssh://git@%s/",
+    "ssh://%s/", "ssh://git@%s:22/", "git+ssh://git@%s/", "ssh+git://git@%s/"};
+
+/* Returns true if config.json has a git destination with this host. */
+static bool
+remote_listed(struct span host)
+{
+	const struct config_destination *d;
+
+	for (size_t i = 0; i < sup.config.ndestinations; i++) {
+		d = &sup.config.destinations[i];
+		for (char **h = d->hosts; d->kind == &destination_git &&
+					  h != NULL && *h != NULL;
+		     h++)
+			if (span_ieq(host, span_str(*h)))
+				return true;
+	}
+	return false;
+}
+
+/* Find the host of an address that git reaches by ssh. */
+static bool
+remote_host(const char *url, char host[REMOTE_HOST])
+{
+	static const char *const schemes[] = {
+	    "ssh://", "git+ssh://", "ssh+git://"};
+	const char *from = NULL, *at;
+	size_t n;
+
+	for (size_t i = 0; i < nitems(schemes); i++)
+		if (strncasecmp(url, schemes[i], strlen(schemes[i])) == 0)
+			from = url + strlen(schemes[i]);
+	n = from == NULL ? strcspn(url, ":/") : strcspn(from, "/");
+	/* [user@]host:path; "helper::address" and paths are something else. */
+	if (from == NULL && (url[n] != ':' || url[n + 1] == ':' ||
+				strstr(url, "://") != NULL))
+		return false;
+	if (from == NULL)
+		from = url;
+	if ((at = memrchr(from, '@', n)) != NULL) {
+		n -= (size_t)(at + 1 - from);
+		from = at + 1;
+	}
+	if (from != url && (at = memchr(from, ':', n)) != NULL)
+		n = (size_t)(at - from);
+	if (n < 2 || n >= REMOTE_HOST)
+		return false;
+	memcpy(host, from, n);
+	host[n] = '\0';
+	for (const char *p = host; *p != '\0'; p++)
+		if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			   "0123456789.-_",
+			*p) == NULL)
+			return false;
+	return true;
+}
+
+/* Name the first remote that the agent cannot reach. */
+static void
+remote_say(const struct git_known *k)
+{
+	char host[REMOTE_HOST];
+	struct span name;
+
+	for (unsigned i = 0; i < k->own.n; i++) {
+		name =
+		    repo_setting_name(k->own.list[i].key, "remote", "url");
+		if (name.len == 0 || k->own.list[i].value == NULL ||
+		    !remote_host(k->own.list[i].value, host) ||
+		    remote_listed(span_str(host)))
+			continue;
+		sup_warn("the remote %.*s is on %s, by ssh, which a sandbox "
+			 "does not have: the agent cannot fetch or push. A "
+			 "destination of the kind git for %s in config.json "
+			 "lets it (ironcurtain-config(5), destinations)",
+		    (int)(name.len > 64 ? 64 : name.len),
+		    (const char *)name.p, host, host);
+		return;
+	}
+}
+
+void
+git_remote(const struct git_known *k, struct buf *b)
+{
+	const struct config_destination *d;
+	char text[REMOTE_HOST + 32];
+
+	for (size_t i = 0; i < sup.config.ndestinations; i++) {
+		d = &sup.config.destinations[i];
+		for (char **h = d->hosts; d->kind == &destination_git &&
+					  h != NULL && *h != NULL;
+		     h++) {
+			if (strlen(*h) >= REMOTE_HOST)
+				continue;
+			snprintf(text, sizeof(text), "https://%s/", *h);
+			repo_section_put(b, "url", span_str(text));
+			for (size_t f = 0; f < nitems(remote_forms); f++) {
+				const char *at = strstr(remote_forms[f], "%s");
+
+				snprintf(text, sizeof(text), "%.*s%s%s",
+				    (int)(at - remote_forms[f]),
+				    remote_forms[f], *h, at + 2);
+				repo_value_put(
+				    b, "insteadOf", span_str(text));
+			}
+		}
+	}
+	repo_section_put(b, "core", span_of("", 0));
+	repo_value_put(b, "sshCommand",
+	    SPAN("sh -c \"echo 'There is no git over ssh in this sandbox: the "
+		 "user can add a destination of the kind git for this host to "
+		 "config.json. Do not retry.' >&2; exit 1\" --"));
+	repo_section_put(b, "ssh", span_of("", 0));
+	repo_value_put(b, "variant", SPAN("ssh"));
+	remote_say(k);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The files in which usual tools keep keys and passwords are known by their
+ * names; each that is found is looked into. Values are never printed. An agent
+ * may have written any of the files: no link is followed, and everything is
+ * bounded.
+ */
+#include "secrets.h"
+
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/secretive.h"
+#include "base/small_file.h"
+#include "common/log.h"
+#include "core/sup.h"
+
+#define SECRETS_DEPTH 4U
+#define SECRETS_ENTRIES 20000U
+#define SECRETS_TEXT 262144U
+#define SECRETS_SHOWN 8U
+
+static struct {
+	unsigned entries, found;
+	char list[2048];
+} secrets;
+
+/* clang-format off */
+/* Names that tools use for settings with passwords, beside secretive_name(). */
+static const char *const secrets_names[] = {"*.tfvars", "*.tfstate",
+    "terraform.rc", ".terraformrc", ".yarnrc.yml", ".yarnrc", "pip.conf",
+    "nuget.config", "settings.xml", "gradle.properties", "local.properties",
+    "application*.properties", "application*.yml", "application*.yaml",
+    "appsettings*.json", "database.yml", "wp-config.php", "config.php",
+    "docker-compose*.yml", "docker-compose*.yaml", "compose.yml",
+    "compose.yaml", ".dockercfg", "auth.toml", "local_settings.py", "*.ovpn",
+    "*.ppk", ".boto", ".s3cfg", "rclone.conf", ".envrc", "mcp.json",
+    ".mcp.json", "settings.local.json", "credentials", "config.json"};
+
+/* Files of git in which addresses, and so tokens, may stand. */
+static const char *const secrets_git[] = {"config", "config.worktree",
+    "FETCH_HEAD", "credentials"};
+
+/* Nothing of the project's own is there, and much of others'. */
+static const char *const secrets_skip[] = {"node_modules", "vendor", ".venv",
+    "venv", "target", "dist", "build", "__pycache__", "objects", "hooks",
+    "refs", "logs", "worktrees"};
+/* clang-format on */
+
+/* Returns true if tools keep keys or passwords in files of this name. */
+static bool
+secrets_named(const char *name, bool git)
+{
+	if (git)
+		return secretive_match(
+			   name, secrets_git, nitems(secrets_git)) != NULL;
+	return secretive_name(name) != NULL ||
+	       secretive_match(name, secrets_names, nitems(secrets_names)) !=
+		   NULL;
+}
+
+/* Returns the kind of secret that the text holds, or NULL. */
+static const char *
+secrets_kind(struct span s, bool git)
+{
+	if (git && strcasestr((const char *)s.p, "extraheader") != NULL)
+		return "a header with a token";
+	if (git && memchr(s.p, '@', s.len) == NULL)
+		return NULL;
+	if (secretive_private_key(s))
+		return "a private key";
+	if (secretive_public(s))
+		return NULL;
+	if (secretive_text(s) != NULL)
+		return "a key";
+	return secretive_setting(s);
+}
+
+static void
+secrets_file(int dirfd, const char *name, const char *path, bool git)
+{
+	static char text[SECRETS_TEXT];
+	const char *kind;
+	struct stat st;
+	char shown[300];
+	ssize_t n;
+	size_t len;
+
+	/* One that is as it was handed out has no value in it. */
+	if (fnmatch("*.example", name, 0) == 0 ||
+	    fnmatch("*.sample", name, 0) == 0 ||
+	    fnmatch("*.template", name, 0) == 0 ||
+	    fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == -1 ||
+	    !S_ISREG(st.st_mode) ||
+	    (n = small_file_read(dirfd, name, text, sizeof(text))) <= 0)
+		return;
+	/* A NUL ends what strcasestr() sees. */
+	for (ssize_t i = 0; i < n; i++)
+		if (text[i] == '\0')
+			text[i] = '\n';
+	if ((kind = secrets_kind(span_of(text, (size_t)n), git)) == NULL)
+		return;
+	if (secrets.found++ < SECRETS_SHOWN) {
+		len = strlen(secrets.list);
+		snprintf(secrets.list + len, sizeof(secrets.list) - len,
+		    "%s%s (%s)", len == 0 ? "" : ", ",
+		    log_vis(span_str(path), shown, sizeof(shown)), kind);
+	}
+	explicit_bzero(text, (size_t)n);
+}
+
+static void secrets_walk(int fd, const char *path, unsigned depth, bool git);
+
+/* Look at one entry: in the first round at files, in the second at the rest. */
+static void
+secrets_entry(DIR *d, const char *name, const char *path, unsigned depth,
+    bool git, bool files)
+{
+	struct stat st;
+	int fd;
+
+	if (fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) == -1)
+		return;
+	if (files && S_ISREG(st.st_mode) &&
+	    secrets_named(name, git))
+		secrets_file(dirfd(d), name, path, git);
+	if (files || !S_ISDIR(st.st_mode) || depth == SECRETS_DEPTH ||
+	    secretive_match(name, secrets_skip, nitems(secrets_skip)) != NULL)
+		return;
+	fd = openat(dirfd(d), name,
+	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd != -1)
+		secrets_walk(
+		    fd, path, depth + 1, git || strcmp(name, ".git") == 0);
+}
+
+static void
+secrets_walk(int fd, const char *path, unsigned depth, bool git)
+{
+	char below[PATH_MAX];
+	struct dirent *e;
+	DIR *d;
+
+	if ((d = fdopendir(fd)) == NULL) {
+		close(fd);
+		return;
+	}
+	for (unsigned round = 0; round < 2; round++) {
+		while (secrets.entries < SECRETS_ENTRIES &&
+		       (e = readdir(d)) != NULL) {
+			secrets.entries += round == 0;
+			if (strcmp(e->d_name, ".") != 0 &&
+			    strcmp(e->d_name, "..") != 0 &&
+			    snprintf(below, sizeof(below), "%s%s%s", path,
+				path[0] == '\0' ? "" : "/", e->d_name) <
+				(int)sizeof(below))
+				secrets_entry(d, e->d_name, below, depth, git,
+				    round == 0);
+		}
+		rewinddir(d);
+	}
+	closedir(d);
+}
+
+void
+secrets_say(void)
+{
+	int fd;
+
+	if (sup.opt.workspace == NULL || sup.opt.runtime == RUNTIME_NONE ||
+	    sup.opt.trial != NULL)
+		return;
+	fd = openat(sup.workspace, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd == -1)
+		return;
+	secrets_walk(fd, "", 0, false);
+	if (secrets.found == 0)
+		return;
+	sup_warn("the agent can read secrets in the workspace: %s%s. A clone "
+		 "has nothing of .git/config and of files that are in no "
+		 "commit: icctl start --clone .",
+	    secrets.list, secrets.found > SECRETS_SHOWN ? ", and more" : "");
+}

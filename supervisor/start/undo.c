@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The operations of undo. icctl shows the plan and starts the box that puts
+ * files back, also when no session runs; icsupervisor makes the checkpoint
+ * before, records what will be done before icctl may begin, and begins no turn
+ * until icctl has said how it went, or has gone.
+ */
+#include "start/undo.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_put.h"
+#include "common/json/value.h"
+#include "conversation/conversation.h"
+#include "core/sup.h"
+#include "hub/control.h"
+#include "undo/checkpoint.h"
+
+#define UNDO_WHAT 100U
+
+/* The undo that goes on. */
+static struct {
+	uint32_t from, to, turn;
+	char digest[65], what[UNDO_WHAT + 1];
+} undoing;
+
+/* Answer clients that wait for this checkpoint. */
+static void
+undo_done(uint32_t ticket, struct json_object *report)
+{
+	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
+		struct client *c = &control_clients[i];
+
+		if (c->fd == -1 || c->checkpoint != ticket || c->reply == NULL)
+			continue;
+		json_object_object_add(
+		    c->reply, "checkpoint", json_object_get(report));
+		control_answer(c);
+	}
+}
+
+static void
+event_undone(const char *why, int64_t files, int64_t failed)
+{
+	struct value_pool *p = value_pool_new(1U << 16);
+	struct value *o = p == NULL ? NULL : value_new(p, VALUE_OBJECT);
+
+	if (o != NULL) {
+		event_put_number(p, o, "failed", failed);
+		event_put_number(p, o, "files", files);
+		event_put_number(p, o, "from", undoing.from);
+		event_put_number(p, o, "to", undoing.to);
+		if (why != NULL)
+			event_put_text(p, o, "why", why);
+		event_send("undoEnd", o);
+	}
+	value_pool_free(p);
+}
+
+static void
+event_undo(pid_t pid)
+{
+	struct value_pool *p = value_pool_new(1U << 16);
+	struct value *o = p == NULL ? NULL : value_new(p, VALUE_OBJECT);
+
+	if (o != NULL) {
+		event_put_number(p, o, "from", undoing.from);
+		event_put_number(p, o, "pid", pid);
+		event_put_text(p, o, "plan", undoing.digest);
+		event_put_number(p, o, "to", undoing.to);
+		event_send("undo", o);
+	}
+	value_pool_free(p);
+}
+
+static void
+undo_gone(const struct client *c)
+{
+	(void)c;
+	event_undone("icctl ended before it was done", 0, 0);
+	undo_notice_set(undoing.turn, undoing.what);
+}
+
+void
+undo_open(void)
+{
+	control_when_gone(undo_gone);
+	undo_begin(conversation_turn() + 1, undo_done);
+}
+
+void
+undo_logged(void)
+{
+	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
+		struct client *c = &control_clients[i];
+
+		if (c->fd == -1 || !c->recorded || c->reply == NULL)
+			continue;
+		if (sup.audit_failed[0] != '\0') {
+			control_refuse(c, "audit",
+			    "the audit log cannot be written: nothing is put "
+			    "back");
+			c->undoes = false;
+		}
+		control_answer(c);
+	}
+}
+
+static const char *
+op_text(struct json_object *req, const char *key)
+{
+	struct json_object *v;
+
+	return json_object_object_get_ex(req, key, &v)
+		   ? json_object_get_string(v)
+		   : "";
+}
+
+static int
+op_number(struct json_object *req, const char *key, uint32_t *n)
+{
+	const char *s = op_text(req, key);
+	uint64_t v;
+
+	if (span_u64(span_str(s), UINT32_MAX, &v) == -1)
+		return -1;
+	*n = (uint32_t)v;
+	return 0;
+}
+
+/* Send the reason why there can be no undo now. Returns true if it did. */
+static bool
+op_refused(struct client *c)
+{
+	const char *why = NULL;
+
+	if (!undo_on()) {
+		control_fail(c, "not-found",
+		    "this session makes no checkpoints: config.json has "
+		    "\"undo\": false, or nothing in it can write the "
+		    "workspace");
+		return true;
+	}
+	if (conversation_runs())
+		why = "a turn is running: wait for its end, or interrupt it "
+		      "(icctl interrupt), and undo then";
+	else if (undo_runs())
+		why = "another undo is running: wait for its end";
+	if (why != NULL)
+		control_fail(c, "busy", why);
+	return why != NULL;
+}
+
+/* "value": the checkpoint that an undo wants back; otherwise "message". */
+void
+control_op_checkpoint(struct client *c, struct json_object *req)
+{
+	const bool undo = json_object_object_get_ex(req, "value", NULL);
+	const char *name = op_text(req, "message");
+	uint32_t to = 0;
+
+	if (undo && op_refused(c))
+		return;
+	if (!undo_on()) {
+		(void)op_refused(c);
+		return;
+	}
+	if ((undo && op_number(req, "value", &to) == -1) || strlen(name) > 64 ||
+	    strpbrk(name, "\n\r\t\033") != NULL) {
+		control_fail(c, "bad-request",
+		    "a checkpoint has a name of at most 64 bytes, without "
+		    "control characters");
+		return;
+	}
+	c->reply = control_ok();
+	c->checkpoint =
+	    undo_checkpoint(undo ? CHECKPOINT_UNDO : CHECKPOINT_NAMED,
+		conversation_turn() + (conversation_runs() ? 0 : 1), name, to);
+	if (c->checkpoint == 0) {
+		json_object_put(c->reply);
+		c->reply = NULL;
+		control_fail(c, "busy",
+		    "other checkpoints are being made: try again in a moment");
+	}
+}
+
+void
+control_op_undo(struct client *c, struct json_object *req)
+{
+	uint8_t digest[32];
+
+	if (op_refused(c))
+		return;
+	if (control_digest(req, "digest", digest) == -1 ||
+	    op_number(req, "id", &undoing.to) == -1 ||
+	    op_number(req, "key", &undoing.from) == -1 ||
+	    op_number(req, "value", &undoing.turn) == -1 ||
+	    strlen(op_text(req, "message")) > UNDO_WHAT) {
+		control_fail(c, "bad-request",
+		    "an undo has \"id\", \"key\", \"value\", \"message\" and "
+		    "the \"digest\" of its plan");
+		return;
+	}
+	if (sup.audit_failed[0] != '\0') {
+		control_fail(c, "audit",
+		    "the audit log cannot be written: nothing is put back");
+		return;
+	}
+	(void)strlcpy(
+	    undoing.digest, op_text(req, "digest"), sizeof(undoing.digest));
+	(void)strlcpy(
+	    undoing.what, op_text(req, "message"), sizeof(undoing.what));
+	c->undoes = c->recorded = true;
+	c->reply = control_ok();
+	event_undo(c->peer.pid);
+	sup_note("undo: back to checkpoint %u, by pid %d", undoing.to,
+	    (int)c->peer.pid);
+}
+
+/* icctl says how it went. */
+void
+control_op_undone(struct client *c, struct json_object *req)
+{
+	uint32_t files = 0, failed = 0;
+
+	if (!c->undoes) {
+		control_fail(c, "not-found", "no undo of yours is running");
+		return;
+	}
+	if (op_number(req, "key", &files) == -1 ||
+	    op_number(req, "value", &failed) == -1) {
+		control_fail(c, "bad-request",
+		    "\"key\" and \"value\" are two "
+		    "numbers of files");
+		return;
+	}
+	c->undoes = false;
+	event_undone(NULL, files, failed);
+	if (files != 0)
+		undo_notice_set(undoing.turn, undoing.what);
+	control_reply(c, control_ok());
+}

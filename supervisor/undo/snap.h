@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * ic-snap saves a workspace, compares two saved states, and puts one back. It
+ * has one shape for each run, which decides what it may touch:
+ *
+ *	save	reads the workspace, writes the store
+ *	plan	reads the store, and has no workspace
+ *	restore	writes the workspace, reads the store
+ *	forget	writes the store, and has no workspace
+ *
+ * Its arguments are the shape and words KEY=VALUE. It gets the workspace as the
+ * descriptor SNAP_TREE and the store as SNAP_STORE, and reports on its standard
+ * output. All programs that start it include this file.
+ */
+#ifndef UNDO_SNAP_H
+#define UNDO_SNAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	SNAP_TREE = 3,
+	SNAP_STORE
+};
+
+/* The store: objects by their SHA-256, a record for each checkpoint. */
+#define SNAP_OBJECTS "objects"
+#define SNAP_TURNS "turns"
+#define SNAP_CACHE "cache"
+#define SNAP_LOCK "lock"
+/* No name of this kind is saved: a restore that was killed may leave one. */
+#define SNAP_MAKING ".ic-undo.tmp"
+
+#define SNAP_MAX_WORDS 1024U
+#define SNAP_MAX_REFS 16U
+#define SNAP_WHY 200U
+
+/* `save` and `forget` report this once, at their end. */
+struct snap_report {
+	uint32_t number;    /* the checkpoint's; 0: none was made */
+	uint32_t files;     /* entries that are in it */
+	uint32_t left;      /* entries that are left out */
+	uint32_t loose;     /* files that changed while they were read */
+	uint32_t late;      /* 1: the turn began before it was complete */
+	uint64_t added;     /* bytes that it added to the store */
+	uint64_t store;     /* bytes of the store */
+	uint8_t sum[32];    /* its manifest */
+	char why[SNAP_WHY]; /* the reason for which it was not made, or "" */
+};
+
+/*
+ * `plan` and `restore` report rows: a letter, a mark ('!' if the file may run
+ * later, otherwise ' '), a path and a NUL; a failed row of `restore` is
+ * followed by its reason and a NUL. The last row is SNAP_END, whose path is the
+ * plan's digest, or SNAP_REFUSED, whose path is the reason.
+ */
+enum snap_row {
+	SNAP_BACK = 'b',   /* gets its earlier content, kind or mode */
+	SNAP_COME = 'c',   /* comes back */
+	SNAP_GO = 'g',     /* goes away */
+	SNAP_KEPT = 'k',   /* changed after the last turn: stays */
+	SNAP_FAILED = 'f', /* was not done */
+	SNAP_END = '.',
+	SNAP_REFUSED = '?'
+};
+
+#define SNAP_MAX_ROWS (64U << 20) /* bytes of all rows */
+
+#endif

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: ISC
+// The page of `icctl web`. It shows texts of agents, which are set as text and
+// never as markup. An answer carries the digest of what is on the page.
+"use strict";
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const LOOK_MS = 1200;       // a little longer than the server wants
+  let token = sessionStorage.getItem("token") || "";
+  const page = Number(sessionStorage.getItem("page")) ||
+    Math.floor(Math.random() * 2 ** 52) + 1;
+  sessionStorage.setItem("page", String(page));
+  let state = { rev: 0, sessions: [] };
+  let chosen = { session: "", call: "" };
+  let linked = "";            // a link to a call, until a tab shows it
+  const tabs = new BroadcastChannel("tabs");
+  let shown = null;           // the call that is on the page
+  let shownAt = 0;
+  let tab = "talk";
+  let stateAt = 0;
+  let round = 0;              // the loop of requests that goes on
+  let wake = null;            // ends its wait
+  let answering = false;
+  let rule = null;            // the rule for it that is on the page
+  let ruleAt = 0;
+
+  async function ask(path, body, signal) {
+    const r = await fetch(path, {
+      method: "POST", signal, cache: "no-store", credentials: "omit",
+      redirect: "error", referrerPolicy: "no-referrer",
+      headers: { "Content-Type": "application/json", ...(token && { "X-IronCurtain": token }) },
+      body: JSON.stringify(body),
+    });
+    const o = await r.json();
+    if (r.status === 401) logged_out(o.error);
+    if (!r.ok) throw Object.assign(new Error(o.error), { status: r.status });
+    return o;
+  }
+
+  // ---- small parts
+  function el(name, props, ...kids) {
+    const e = document.createElement(name);
+    for (const [k, v] of Object.entries(props || {})) {
+      if (k in e) e[k] = v; else e.setAttribute(k, v);
+    }
+    e.append(...kids);
+    return e;
+  }
+  const bdi = (text) => el("bdi", { textContent: text });
+  function say(text) { $("said").textContent = text; }
+  function line(text) { $("line").textContent = text; }
+  function left(ms) {
+    if (ms === undefined) return "no time limit";
+    const s = Math.max(0, Math.round((ms - (Date.now() - stateAt)) / 1000));
+    return s < 120 ? s + " s left" : Math.round(s / 60) + " min left";
+  }
+  function clock(ms) { return new Date(ms).toLocaleTimeString(); }
+  // Replace the children only where they differ, so that nothing loses focus.
+  function keep(box, keys, make) {
+    const old = new Map([...box.children].map((c) => [c.dataset.key, c]));
+    const kids = keys.map(([key, item]) => {
+      const e = make(item, old.get(key));
+      e.dataset.key = key;
+      return e;
+    });
+    for (const c of [...box.children]) if (!kids.includes(c)) c.remove();
+    kids.forEach((e, i) => { if (box.children[i] !== e) box.insertBefore(e, box.children[i] || null); });
+  }
+
+  // ---- logging in and out
+  function logged_out(why) {
+    token = "";
+    sessionStorage.removeItem("token");
+    $("page").hidden = true;
+    $("logout").hidden = true;
+    $("login").hidden = false;
+    $("login-why").textContent = why || "";
+    $("waiting").textContent = "";
+    document.title = "IronCurtain";
+    line("");
+  }
+  async function log_in() {
+    const m = /^#login=([0-9a-f]{64})$/.exec(location.hash);
+    if (/^#call=/.test(location.hash)) linked = location.hash;
+    if (m || linked) history.replaceState(null, "", "/");
+    if (m) {
+      try {
+        token = (await ask("/api/login", { secret: m[1] })).token;
+        sessionStorage.setItem("token", token);
+        tabs.postMessage({ logged_in: true });
+      } catch (e) { logged_out(e.message); return; }
+    }
+    if (!token) {
+      logged_out(linked && "Your link leads to a call, and logs nobody in.");
+      if (linked) tabs.postMessage({ open: linked });
+      return;
+    }
+    $("login").hidden = true;
+    $("page").hidden = false;
+    $("logout").hidden = false;
+    take_link(linked);
+    linked = "";
+    again();
+  }
+  // A link to exactly one call. A login stays in its tab: the link is handed
+  // to a tab that has one.
+  function take_link(link) {
+    const m = /^#call=([A-Za-z0-9._-]{1,64})\/([a-z0-9]{1,15})$/.exec(link);
+    if (!m) return false;
+    chosen = { session: m[1], call: m[2] };
+    shown = null;
+    if (state.rev) draw();
+    return true;
+  }
+  tabs.onmessage = (e) => {
+    const m = e.data || {};
+    if (token && take_link(m.open)) {
+      tabs.postMessage({ opened: m.open });
+      again();
+    } else if (linked && !token && m.logged_in) {
+      tabs.postMessage({ open: linked });
+    } else if (linked && !token && m.opened === linked) {
+      $("login-why").textContent = "The call is on the page in the tab where you are logged in.";
+    }
+  };
+
+  // ---- the state, again and again
+  async function follow() {
+    const mine = ++round;
+    let wait = 500;
+    while (mine === round && token) {
+      const stop = new AbortController();
+      wake = () => stop.abort();
+      const late = setTimeout(wake, 60000);
+      try {
+        const s = await ask("/api/state", { page, since: state.rev, session: chosen.session }, stop.signal);
+        if (mine !== round) return;
+        take(s);
+        line("");
+        wait = 500;
+      } catch (e) {
+        if (mine !== round || !token) return;
+        if (!stop.signal.aborted) {
+          line("The page cannot reach icctl web; it tries again.");
+          await new Promise((r) => { setTimeout(r, wait); wake = r; });
+          wait = Math.min(2 * wait, 8000);
+          state.rev = 0;
+        }
+      }
+      clearTimeout(late);
+    }
+  }
+  function again() { state.rev = 0; follow(); }
+  function take(s) {
+    state = s;
+    stateAt = Date.now();
+    draw();
+  }
+
+  // ---- the list
+  function waiting() { return state.sessions.reduce((n, s) => n + s.calls.length, 0); }
+  function matches(s) {
+    const f = $("filter").value.toLowerCase();
+    return !f || [s.id, s.agent, s.workspace, s.state, ...s.calls.map((c) => c.line + c.id)]
+      .some((t) => t.toLowerCase().includes(f));
+  }
+  function row(kind, current, over, first, second, go, old) {
+    const e = old || el("li", null, el("button", { type: "button" }, el("bdi"), el("small", null, el("bdi"))));
+    const b = e.firstChild;
+    b.className = "row " + kind + (over ? " over" : "");
+    b.setAttribute("aria-current", String(current));
+    if (b.firstChild.textContent !== first) b.firstChild.textContent = first;
+    const small = b.lastChild.firstChild;
+    if (small.textContent !== second) small.textContent = second;
+    b.onclick = go;
+    return e;
+  }
+  function draw_list() {
+    const rows = [];
+    for (const s of state.sessions.filter(matches)) {
+      rows.push(["s " + s.id, { s }]);
+      for (const c of s.calls) rows.push(["c " + s.id + " " + c.id, { s, c }]);
+    }
+    keep($("sessions"), rows, ({ s, c }, old) => c
+      ? row("call", chosen.session === s.id && chosen.call === c.id, false, c.line, left(c.left),
+        () => choose(s.id, c.id), old)
+      : row("session", chosen.session === s.id && !chosen.call, s.is === "over",
+        s.agent || "a session", s.state + " · " + s.workspace, () => choose(s.id, ""), old));
+    $("empty").hidden = state.sessions.length !== 0;
+    $("more").hidden = !state.more;
+    const n = waiting();
+    $("waiting").textContent = n === 0 ? "Nothing waits." : n === 1 ? "1 call waits" : n + " calls wait";
+    $("waiting").classList.toggle("some", n !== 0);
+    document.title = (n ? "(" + n + ") " : "") + "IronCurtain";
+  }
+  function choose(session, call) {
+    const other = chosen.session !== session;
+    chosen = { session, call };
+    if (!call || !shown || shown.call !== call || shown.session !== session) shown = null;
+    say("");
+    draw();
+    if (other) again();
+    if (call) fetch_call();
+    if (matchMedia("(max-width: 46rem)").matches) $("detail").scrollIntoView();
+  }
+
+  // ---- a call
+  function the_call() {
+    const s = state.sessions.find((x) => x.id === chosen.session);
+    return s && s.calls.find((c) => c.id === chosen.call);
+  }
+  async function fetch_call() {
+    const want = { ...chosen }, c = the_call();
+    if (!c) return;
+    try {
+      const o = await ask("/api/call", { session: want.session, call: want.call });
+      if (want.session !== chosen.session || want.call !== chosen.call) return;
+      shown = o;
+      shown.since = c.since;
+      shownAt = Date.now();
+      $("call-text").replaceChildren(...o.text.replace(/\n$/, "").split("\n")
+        .map((t) => el("div", null, bdi(t))));
+      draw_call();
+      setTimeout(draw_call, LOOK_MS + 20);
+    } catch (e) { $("call-note").textContent = e.message; }
+  }
+  function draw_call() {
+    const c = the_call();
+    if (rule && !(c && shown && rule.call === c.id && rule.digest === c.digest)) rule = null;
+    $("call").hidden = !chosen.call;
+    if (!chosen.call) return;
+    if (!c) {
+      const s = state.sessions.find((x) => x.id === chosen.session);
+      $("call-name").textContent = "This call no longer waits." + (s && s.is === "over" && s.why ? " " + s.state + ": " + s.why : "");
+      $("call-left").textContent = "";
+      $("call-note").textContent = "";
+      $("call-text").replaceChildren();
+      shown = null;
+    } else {
+      $("call-name").textContent = c.line;
+      $("call-left").textContent = left(c.left);
+      if (shown && (shown.digest !== c.digest || shown.since !== c.since)) {
+        shown = null;
+        $("call-note").textContent = "The call has changed.";
+        fetch_call();
+      } else if (!shown && !$("call-text").firstChild) {
+        fetch_call();
+      }
+    }
+    const ready = Boolean(c && shown && !answering && Date.now() - shownAt >= LOOK_MS);
+    $("approve").disabled = !(ready && shown.whole);
+    $("approve-session").disabled = !(ready && shown.whole && shown.grant);
+    $("approve-session").hidden = !(shown && shown.grant);
+    $("deny").disabled = !ready;
+    $("always").disabled = !(ready && shown.whole && !rule);
+    $("rule").hidden = !rule;
+    $("rule-yes").disabled = !(rule && ready && Date.now() - ruleAt >= LOOK_MS);
+    if (c && shown && !shown.whole)
+      $("call-note").textContent = "It cannot be approved here: not everything that it touches could be shown.";
+  }
+  async function answer(verdict) {
+    if (!shown || answering || !the_call()) return;
+    const o = { session: shown.session, call: shown.call, digest: shown.digest, verdict };
+    if (verdict === "session") o.grant = shown.grant;
+    if (verdict === "deny") o.text = $("because").value;
+    answering = true;
+    draw_call();
+    try {
+      await ask("/api/answer", o);
+      say(o.call + ": " + (verdict === "deny" ? "denied" : "approved"));
+      $("because").value = "";
+    } catch (e) { say(o.call + ": " + e.message); }
+    answering = false;
+    draw_call();
+  }
+
+  // A rule for the call: shown first, and added on a second yes.
+  async function always() {
+    if (!shown || answering || !the_call()) return;
+    const want = shown;
+    answering = true;
+    $("call-note").textContent = "A rule is being made of this call ...";
+    draw_call();
+    try {
+      const o = await ask("/api/always", { session: want.session, call: want.call, digest: want.digest });
+      if (shown === want) {
+        rule = o;
+        ruleAt = Date.now();
+        $("rule-where").replaceChildren("In every session with ", bdi(o.policy));
+        $("rule-text").textContent = o.text;
+        setTimeout(draw_call, LOOK_MS + 20);
+      }
+      $("call-note").textContent = "";
+    } catch (e) { $("call-note").textContent = e.message; }
+    answering = false;
+    draw_call();
+    if (rule) $("rule-text").focus();
+  }
+  async function rule_yes() {
+    if (!rule || !shown || answering) return;
+    const o = { session: shown.session, call: shown.call, digest: shown.digest, grant: rule.rule };
+    const call = shown.call, policy = rule.policy;
+    answering = true;
+    draw_call();
+    try {
+      await ask("/api/always", o);
+      say(call + ": the rule is in force, and kept in " + policy);
+    } catch (e) { say(call + ": " + e.message); }
+    rule = null;
+    answering = false;
+    draw_call();
+  }
+
+  // ---- a session
+  function fact(list, name, text) { list.push(el("dt", { textContent: name }), el("dd", null, bdi(text))); }
+  function draw_session() {
+    const s = state.sessions.find((x) => x.id === chosen.session);
+    $("session").hidden = !s || Boolean(chosen.call);
+    $("nothing").hidden = Boolean(s || chosen.call);
+    if (!s || chosen.call) return;
+    const list = [];
+    $("session-name").textContent = s.id;
+    fact(list, "Agent", s.agent);
+    fact(list, "Workspace", s.workspace);
+    fact(list, "Policy", s.policy);
+    const until = s.until ? new Date(s.until) : null;
+    fact(list, "State", s.state + (until > Date.now() ? ", used up until " + until.toLocaleString() : "") + (s.why ? ": " + s.why : "") +
+      (s.is === "silent" ? ", and it does not answer" : s.is === "lost" ? ", and the connection is lost" : ""));
+    $("facts").replaceChildren(...list);
+    for (const t of $("tabs").children) {
+      t.setAttribute("aria-selected", String(t.dataset.tab === tab));
+      t.tabIndex = t.dataset.tab === tab ? 0 : -1;
+    }
+    $("pane").setAttribute("aria-labelledby", "tab-" + tab);
+    draw_pane();
+  }
+  function draw_pane() {
+    const more = state.chosen && state.chosen.id === chosen.session ? state.chosen : null;
+    const pane = $("pane"), key = tab + " " + chosen.session;
+    if (pane.dataset.of !== key) {
+      pane.dataset.of = key;
+      pane.replaceChildren();
+      if (tab === "policy") draw_policy();
+      if (tab === "audit") draw_audit();
+    }
+    if (!more) return;
+    if (tab === "budget") {
+      if (!pane.firstChild) pane.append(el("pre"));
+      pane.firstChild.textContent = more.budget || "This session counts nothing yet.";
+    } else if (tab === "talk") {
+      draw_items(more.talk, "The agent has said nothing that its adapter reads.", (i) =>
+        [el("span", { className: "kind " + i.event, textContent: i.event.replace("_", " ") }), bdi(i.text)]);
+    } else if (tab === "items") {
+      draw_items(more.items, "Nothing has happened yet.", (i) =>
+        [el("time", { textContent: clock(i.ms) }),
+          el("span", { className: "kind " + i.kind, textContent: i.kind === "answered" ? i.state : i.kind }),
+          bdi(i.text)]);
+    } else if (tab === "grants") {
+      draw_items(more.grants.map((g) => ({ ...g, n: g.id })), "Nothing was allowed beyond single calls.", (g) =>
+        [bdi(g.text), el("button", { type: "button", textContent: "Take back", onclick: () => revoke(g.id) })]);
+    }
+  }
+  function draw_items(items, none, parts) {
+    const pane = $("pane");
+    if (!pane.firstChild) pane.append(el("ul"), el("p"));
+    pane.lastChild.textContent = items.length ? "" : none;
+    keep(pane.firstChild, items.map((i) => [String(i.n), i]), (i, old) => {
+      const text = JSON.stringify(i);
+      if (old && old.dataset.text === text) return old;
+      const e = el("li", null, ...parts(i));
+      e.dataset.text = text;
+      return e;
+    });
+  }
+  async function draw_policy() {
+    const session = chosen.session;
+    try {
+      const o = await ask("/api/policy", { session });
+      if (tab === "policy" && chosen.session === session)
+        $("pane").replaceChildren(el("p", null, bdi(o.path + ", " + o.rules + " rules in force")),
+          el("pre", { textContent: o.text }));
+    } catch (e) { $("pane").replaceChildren(el("p", { textContent: e.message })); }
+  }
+  function draw_audit() {
+    const input = el("input", { type: "search", autocomplete: "off", placeholder: "a tool, a path, a host ..." });
+    input.setAttribute("aria-label", "Text to look for in the log");
+    const out = el("ul"), note = el("p", { role: "status" });
+    const form = el("form", null, input, el("button", { type: "submit", textContent: "Search" }));
+    const session = chosen.session;
+    form.addEventListener("submit", async (ev) => {
+      ev.preventDefault();
+      try {
+        const o = await ask("/api/audit", { session, text: input.value.slice(0, 500) });
+        note.textContent = o.records.length + " records, the newest first" +
+          (o.cut ? "; older ones than those of the last 16 MiB are only in the file" : "");
+        out.replaceChildren(...o.records.map((r) => el("li", null,
+          el("time", { textContent: r.ts || "" }), el("span", { className: "kind", textContent: r.event || "" }),
+          bdi(r.text + (r.cut ? " …" : "")))));
+      } catch (e) { note.textContent = e.message; }
+    });
+    $("pane").replaceChildren(form, note, out);
+  }
+  async function revoke(id) {
+    try {
+      await ask("/api/revoke", { session: chosen.session, call: id });
+      say(id + ": taken back");
+    } catch (e) { say(id + ": " + e.message); }
+  }
+  function draw() { draw_list(); draw_call(); draw_session(); }
+
+  // ---- what people do
+  $("approve").onclick = () => answer("approve");
+  $("approve-session").onclick = () => answer("session");
+  $("deny").onclick = () => answer("deny");
+  $("always").onclick = always;
+  $("rule-yes").onclick = rule_yes;
+  $("rule-no").onclick = () => { rule = null; draw_call(); $("always").focus(); };
+  $("answer").addEventListener("submit", (e) => e.preventDefault());
+  $("filter").oninput = draw_list;
+  $("logout").onclick = async () => {
+    try { await ask("/api/logout", {}); } catch (e) { /* it is logged out all the same */ }
+    logged_out("");
+  };
+  $("tabs").onclick = (e) => {
+    if (e.target.dataset.tab) { tab = e.target.dataset.tab; draw_session(); }
+  };
+  $("tabs").onkeydown = (e) => {
+    const all = [...$("tabs").children], i = all.findIndex((t) => t.dataset.tab === tab);
+    const to = e.key === "ArrowRight" ? i + 1 : e.key === "ArrowLeft" ? i - 1 : -1;
+    if (to < 0 || to >= all.length) return;
+    tab = all[to].dataset.tab;
+    draw_session();
+    all[to].focus();
+  };
+  // A page that slept asks at once.
+  document.addEventListener("visibilitychange", () => { if (!document.hidden && token) again(); });
+  addEventListener("online", () => token && again());
+  addEventListener("hashchange", log_in);
+  setInterval(() => {
+    draw_call();
+    for (const s of state.sessions) for (const c of s.calls) {
+      const e = [...$("sessions").children].find((x) => x.dataset.key === "c " + s.id + " " + c.id);
+      if (e) e.firstChild.lastChild.firstChild.textContent = left(c.left);
+    }
+  }, 1000);
+  log_in();
+})();

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Digests of the files that the last walk read. One is used again if device,
+ * inode, size and both times are the same, and if the file was not changed so
+ * shortly before that walk that a later change could have the same time. An
+ * agent can set a file's mtime, but not its ctime.
+ */
+#include "workers/snap/snap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CACHE_MAGIC "icundo1"
+/* Clocks of file systems go in steps of at most this. */
+#define CACHE_RACY_NS 50000000
+
+struct cache_head {
+	char magic[8];
+	int64_t walked;
+	uint64_t bytes; /* the store has */
+};
+
+struct cache_row {
+	struct cache_key key;
+	uint8_t sum[SNAP_SUM];
+	uint32_t len; /* the path that follows */
+};
+
+static int
+cache_read(struct cache *c, int fd)
+{
+	uint8_t *room;
+	ssize_t n;
+
+	do {
+		if ((room = buf_room(&c->old, 1U << 16)) == NULL)
+			return -1;
+		n = read(fd, room, 1U << 16);
+		if (n > 0)
+			buf_grow(&c->old, (size_t)n);
+	} while (n > 0 || (n == -1 && errno == EINTR));
+	return n == 0 ? 0 : -1;
+}
+
+void
+cache_load(struct cache *c, struct store *s, size_t max)
+{
+	struct cache_head h;
+	int fd;
+
+	buf_init(&c->old, max);
+	buf_init(&c->made, max);
+	c->at = 0;
+	c->walked = 0;
+	s->bytes = UINT64_MAX;
+	fd = openat(
+	    s->fd, SNAP_CACHE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd == -1)
+		return;
+	if (cache_read(c, fd) == 0 && c->old.len >= sizeof(h)) {
+		memcpy(&h, buf_span(&c->old).p, sizeof(h));
+		if (memcmp(h.magic, CACHE_MAGIC, sizeof(h.magic)) == 0) {
+			c->walked = h.walked;
+			s->bytes = h.bytes;
+			c->at = sizeof(h);
+		}
+	}
+	close(fd);
+	if (c->at == 0)
+		buf_reset(&c->old, 0);
+}
+
+int
+cache_find(struct cache *c, struct span path, const struct cache_key *key,
+    uint8_t sum[SNAP_SUM])
+{
+	struct span all = buf_span(&c->old);
+	struct cache_row row;
+	struct span name;
+	int r;
+
+	while (all.len - c->at >= sizeof(row)) {
+		memcpy(&row, all.p + c->at, sizeof(row));
+		if (row.len > all.len - c->at - sizeof(row))
+			break;
+		name = span_of(all.p + c->at + sizeof(row), row.len);
+		if ((r = manifest_cmp(name, path)) > 0)
+			return 0;
+		c->at += sizeof(row) + row.len;
+		if (r < 0)
+			continue;
+		if (row.key.dev != key->dev || row.key.ino != key->ino ||
+		    row.key.size != key->size || row.key.mtime != key->mtime ||
+		    row.key.ctime != key->ctime)
+			return 0;
+		memcpy(sum, row.sum, SNAP_SUM);
+		return key->ctime >= c->walked - CACHE_RACY_NS ? 2 : 1;
+	}
+	return 0;
+}
+
+void
+cache_add(struct cache *c, struct span path, const struct cache_key *key,
+    const uint8_t sum[SNAP_SUM])
+{
+	struct cache_row row;
+
+	memset(&row, 0, sizeof(row));
+	row.key = *key;
+	row.len = (uint32_t)path.len;
+	memcpy(row.sum, sum, SNAP_SUM);
+	buf_add(&c->made, &row, sizeof(row));
+	buf_addspan(&c->made, path);
+}
+
+int
+cache_save(struct cache *c, const struct store *s, int64_t walked)
+{
+	struct cache_head h = {CACHE_MAGIC, walked, s->bytes};
+	int fd, rv = -1;
+
+	(void)unlinkat(s->fd, SNAP_MAKING, 0);
+	fd = openat(s->fd, SNAP_MAKING,
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd == -1)
+		return -1;
+	if (!c->made.failed && span_write(fd, span_of(&h, sizeof(h))) == 0 &&
+	    span_write(fd, buf_span(&c->made)) == 0 &&
+	    renameat(s->fd, SNAP_MAKING, s->fd, SNAP_CACHE) == 0)
+		rv = 0;
+	close(fd);
+	return rv;
+}
+
+void
+cache_free(struct cache *c)
+{
+	buf_free(&c->old);
+	buf_free(&c->made);
+}

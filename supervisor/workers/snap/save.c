@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Makes a checkpoint: keeps the store within its limits, walks through the
+ * workspace, and writes manifest, record and cache, in this order.
+ */
+#include "workers/snap/walk.h"
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/confine/pledge.h"
+#include "common/loop.h"
+#include "common/sha256.h"
+
+#define WALK_MANIFEST (256U << 20)
+
+/* Find how much may be added, by the limits and by what is free. */
+static void
+walk_room(struct walk *w)
+{
+	const struct snap_limits *l = &w->how->limits;
+	struct statvfs v;
+	uint64_t keep, free;
+
+	w->room = l->turn;
+	if (w->store->bytes >= l->store)
+		w->room = 0;
+	else if (l->store - w->store->bytes < w->room)
+		w->room = l->store - w->store->bytes;
+	if (fstatvfs(w->store->fd, &v) == -1)
+		return;
+	keep = (uint64_t)v.f_blocks / 100 * l->free * v.f_frsize;
+	free = (uint64_t)v.f_bavail * v.f_frsize;
+	if (free < keep)
+		w->room = 0;
+	else if (free - keep < w->room)
+		w->room = free - keep;
+}
+
+/* Write manifest and record, or only the reason why there is no manifest. */
+static void
+save_record(struct walk *w, struct snap_how *how, struct snap_report *out)
+{
+	struct undo_record *r = &how->record;
+
+	if (w->why[0] == '\0' &&
+	    store_put_text(
+		w->store, buf_span(&w->manifest), out->sum, &w->added) == -1)
+		(void)walk_fail(w, strerror(errno));
+	if (w->why[0] == '\0')
+		sha256_hex(out->sum, r->sum);
+	r->time = (uint64_t)time(NULL);
+	r->files = w->files;
+	r->left = w->left;
+	r->loose = w->loose;
+	r->added = w->added;
+	r->late = how->deadline != 0 && clock_mono_us() > how->deadline;
+	(void)strlcpy(r->why, w->why, sizeof(r->why));
+	if (undo_record_write(w->store->turns, r) == -1) {
+		snprintf(out->why, sizeof(out->why), "%s", strerror(errno));
+		return;
+	}
+	out->number = w->why[0] == '\0' ? r->number : 0;
+	(void)strlcpy(out->why, w->why, sizeof(out->why));
+}
+
+void
+snap_save(struct store *s, struct snap_how *how, struct snap_report *out)
+{
+	static struct walk w;
+	struct timespec now;
+	uint32_t *list = NULL;
+	struct stat st;
+	size_t n = 0;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	memset(&w, 0, sizeof(w));
+	w.store = s;
+	w.how = how;
+	buf_init(&w.manifest, WALK_MANIFEST);
+	cache_load(&w.cache, s, WALK_MANIFEST);
+	if (store_sweep(s, &how->limits) == -1 ||
+	    undo_record_list(s->turns, &list, &n) == -1 ||
+	    pledge_fstat(SNAP_TREE, &st) == -1) {
+		snprintf(out->why, sizeof(out->why), "%s", strerror(errno));
+		goto out;
+	}
+	if (s->emptied)
+		buf_reset(&w.cache.old, w.cache.at = 0);
+	how->record.number = n == 0 ? 1 : list[n - 1] + 1;
+	how->record.dev = (uint64_t)st.st_dev;
+	how->record.ino = (uint64_t)st.st_ino;
+	walk_room(&w);
+	(void)walk_in(&w, SNAP_TREE);
+	save_record(&w, how, out);
+	/* After the record: what the cache names is in that checkpoint. */
+	if (out->number != 0)
+		(void)cache_save(&w.cache, s, walk_ns(now));
+	out->files = w.files;
+	out->left = w.left;
+	out->loose = w.loose;
+	out->late = how->record.late;
+	out->added = w.added;
+	out->store = s->bytes;
+out:
+	free(list);
+	cache_free(&w.cache);
+	buf_free(&w.manifest);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The objects of a store: the contents of files and manifests, each in a file
+ * that its SHA-256 names and that nobody writes again. A file that is made has
+ * another name until it is whole. Where the file system can, contents are
+ * shared with the workspace instead of being copied (FICLONE).
+ */
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include "workers/snap/snap.h"
+
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#include <linux/fs.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <openssl/sha.h>
+
+#include "common/confine/pledge.h"
+#include "common/sha256.h"
+
+#define STORE_BLOCK (256U << 10)
+#define STORE_MANIFEST (256U << 20)
+
+static uint8_t block[STORE_BLOCK];
+
+int
+store_open(struct store *s, bool write)
+{
+	int lock;
+
+	if (write &&
+	    ((mkdirat(s->fd, SNAP_OBJECTS, 0700) == -1 && errno != EEXIST) ||
+		(mkdirat(s->fd, SNAP_TURNS, 0700) == -1 && errno != EEXIST)))
+		return -1;
+	/* Saves of several sessions follow each other; the end releases it. */
+	lock = openat(s->fd, SNAP_LOCK,
+	    (write ? O_RDWR | O_CREAT : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK |
+		O_CLOEXEC,
+	    0600);
+	if (lock == -1 || flock(lock, write ? LOCK_EX : LOCK_SH) == -1)
+		return -1;
+	s->objects = openat(s->fd, SNAP_OBJECTS,
+	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	s->turns = openat(
+	    s->fd, SNAP_TURNS, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return s->objects == -1 || s->turns == -1 ? -1 : 0;
+}
+
+/*
+ * Read all of a file of at most `max` bytes, hash it, and write it to `to`,
+ * unless that is -1. Returns 0, 1 if it is larger, or -1 with errno set.
+ */
+static int
+store_copy(int fd, int to, uint64_t max, uint8_t sum[SNAP_SUM], uint64_t *size)
+{
+	SHA256_CTX ctx;
+	ssize_t n;
+
+	SHA256_Init(&ctx);
+	for (*size = 0;; *size += (size_t)n) {
+		n = pread(fd, block, sizeof(block), (off_t)*size);
+		if (n == -1 && errno == EINTR) {
+			n = 0;
+			continue;
+		}
+		if (n == -1)
+			return -1;
+		if (n == 0)
+			break;
+		if ((size_t)n > max - *size)
+			return 1;
+		SHA256_Update(&ctx, block, (size_t)n);
+		if (to != -1 && span_write(to, span_of(block, (size_t)n)) == -1)
+			return -1;
+	}
+	SHA256_Final(sum, &ctx);
+	return 0;
+}
+
+int
+store_hash(int fd, uint8_t sum[SNAP_SUM], uint64_t *size)
+{
+	return store_copy(fd, -1, UINT64_MAX, sum, size) == 0 ? 0 : -1;
+}
+
+/* Returns true if the object is there. */
+static bool
+store_has(const struct store *s, const uint8_t sum[SNAP_SUM])
+{
+	char hex[SHA256_HEX];
+	struct stat st;
+
+	return fstatat(s->objects, sha256_hex(sum, hex), &st,
+		   AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(st.st_mode);
+}
+
+static int
+store_making(const struct store *s)
+{
+	(void)unlinkat(s->objects, SNAP_MAKING, 0);
+	return openat(s->objects, SNAP_MAKING,
+	    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
+}
+
+/* Give what was made its name, unless the object is there already. */
+static int
+store_made(struct store *s, const uint8_t sum[SNAP_SUM], uint64_t size,
+    uint64_t *added)
+{
+	char hex[SHA256_HEX];
+
+	if (store_has(s, sum))
+		return unlinkat(s->objects, SNAP_MAKING, 0);
+	if (renameat(s->objects, SNAP_MAKING, s->objects,
+		sha256_hex(sum, hex)) == -1)
+		return -1;
+	s->bytes += size;
+	*added += size;
+	return 0;
+}
+
+int
+store_put(struct store *s, int fd, uint64_t max, bool likely,
+    uint8_t sum[SNAP_SUM], uint64_t *size, uint64_t *added)
+{
+	int to, rv;
+
+	if (likely && store_copy(fd, -1, max, sum, size) == 0 &&
+	    store_has(s, sum))
+		return 0;
+	if ((to = store_making(s)) == -1)
+		return -1;
+	if (ioctl(to, FICLONE, fd) == 0)
+		rv = store_copy(to, -1, max, sum, size);
+	else
+		rv = store_copy(fd, to, max, sum, size);
+	if (close(to) == -1 && rv == 0)
+		rv = -1;
+	if (rv == 0)
+		return store_made(s, sum, *size, added);
+	to = errno;
+	(void)unlinkat(s->objects, SNAP_MAKING, 0);
+	errno = to;
+	return rv;
+}
+
+int
+store_put_text(
+    struct store *s, struct span text, uint8_t sum[SNAP_SUM], uint64_t *added)
+{
+	int to;
+
+	sha256_span(text, sum);
+	if (store_has(s, sum))
+		return 0;
+	if ((to = store_making(s)) == -1)
+		return -1;
+	if (span_write(to, text) == -1 || fsync(to) == -1) {
+		close(to);
+		return -1;
+	}
+	close(to);
+	return store_made(s, sum, text.len, added);
+}
+
+static int
+store_object(const struct store *s, const char hex[65])
+{
+	return openat(
+	    s->objects, hex, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+}
+
+int
+store_take(const struct store *s, const char hex[65], int to)
+{
+	uint8_t sum[SNAP_SUM];
+	char found[SHA256_HEX];
+	int fd, rv, save;
+	uint64_t size;
+
+	if ((fd = store_object(s, hex)) == -1)
+		return -1;
+	if (ioctl(to, FICLONE, fd) == 0)
+		rv = store_copy(to, -1, UINT64_MAX, sum, &size);
+	else
+		rv = store_copy(fd, to, UINT64_MAX, sum, &size);
+	save = errno;
+	close(fd);
+	errno = save;
+	if (rv == 0 && strcmp(sha256_hex(sum, found), hex) != 0) {
+		errno = EBADMSG;
+		rv = -1;
+	}
+	return rv == 0 ? 0 : -1;
+}
+
+int
+store_manifest(const struct store *s, const char hex[65], struct manifest *m)
+{
+	uint8_t sum[SNAP_SUM], *room;
+	char found[SHA256_HEX];
+	ssize_t n;
+	int fd;
+
+	memset(m, 0, sizeof(*m));
+	buf_init(&m->text, STORE_MANIFEST);
+	if ((fd = store_object(s, hex)) == -1)
+		return -1;
+	do {
+		room = buf_room(&m->text, 1U << 16);
+		n = room == NULL ? -1 : read(fd, room, 1U << 16);
+		if (n > 0)
+			buf_grow(&m->text, (size_t)n);
+	} while (n > 0);
+	close(fd);
+	if (n == -1)
+		return -1;
+	sha256_span(buf_span(&m->text), sum);
+	if (strcmp(sha256_hex(sum, found), hex) != 0) {
+		errno = EBADMSG;
+		return -1;
+	}
+	return manifest_read(m);
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Walks through the workspace for a checkpoint: keeps the contents that the
+ * store lacks, and lists what it finds. The agent may change the workspace
+ * meanwhile. No link is followed, no other file system is entered, and what
+ * cannot be read for certain is left out, so that no undo touches it.
+ */
+#include "workers/snap/walk.h"
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <linux/openat2.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/confine/pledge.h"
+#include "common/loop.h"
+#include "common/sha256.h"
+
+#define WALK_DEPTH 200U
+#define WALK_TRIES 3U
+#define WALK_NAMES (64U << 20)
+
+/* Names that are left out by default: what tools make again by themselves. */
+static const char *const usual[] = {
+    "node_modules", "target", ".venv", "__pycache__", ".next"};
+
+int
+snap_openat(int dir, const char *name, int flags)
+{
+	struct open_how how = {
+	    .flags = (uint64_t)(unsigned)(flags | O_NOFOLLOW | O_CLOEXEC),
+	    .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV};
+
+	return (int)syscall(SYS_openat2, dir, name, &how, sizeof(how));
+}
+
+/* Open without a new access time; only the owner may ask for that. */
+static int
+walk_open(int dir, const char *name, int flags)
+{
+	int fd = snap_openat(dir, name, flags | O_RDONLY | O_NOATIME);
+
+	if (fd == -1 && errno == EPERM)
+		fd = snap_openat(dir, name, flags | O_RDONLY);
+	return fd;
+}
+
+int
+walk_fail(struct walk *w, const char *why)
+{
+	snprintf(w->why, sizeof(w->why), "%.190s", why);
+	return -1;
+}
+
+static int
+walk_emit(struct walk *w, enum entry_kind kind, uint32_t mode, uint64_t size,
+    struct span text)
+{
+	const struct entry e = {.kind = kind,
+	    .mode = mode & 0777,
+	    .size = size,
+	    .path = span_of(w->path, w->len),
+	    .text = text};
+
+	if (++w->files > w->how->limits.files) {
+		snprintf(w->why, sizeof(w->why),
+		    "the workspace has more than %u entries (undo.maxFiles)",
+		    w->how->limits.files);
+		return -1;
+	}
+	manifest_add(&w->manifest, &e);
+	return w->manifest.failed ? walk_fail(w, "the list is too long") : 0;
+}
+
+static int
+walk_leave(struct walk *w, const char *why)
+{
+	w->left++;
+	return walk_emit(w, ENTRY_LEFT, 0, 0, span_str(why));
+}
+
+/* Leave out what could not be opened or read, unless it is gone. */
+static int
+walk_error(struct walk *w, int error)
+{
+	switch (error) {
+	case ENOENT:
+		return 0;
+	case EXDEV:
+		return walk_leave(w, "another file system");
+	case ELOOP:
+	case ENOTDIR:
+		w->loose++;
+		return walk_leave(w, "it changed while it was read");
+	case ENOSPC:
+	case EDQUOT:
+		return walk_fail(w, "the disk of the store is full");
+	default:
+		return walk_leave(w, strerror(error));
+	}
+}
+
+/* Returns true if one of the names is this one, or this path. */
+static bool
+walk_named(
+    const struct walk *w, const char *const *list, unsigned n, const char *name)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (strcmp(list[i], name) == 0 ||
+		    (strchr(list[i], '/') != NULL &&
+			span_is(span_of(w->path, w->len), list[i])))
+			return true;
+	return false;
+}
+
+/* Returns true if git keeps its objects here, which an undo never removes. */
+static bool
+walk_objects(const struct walk *w, int dir, const char *name)
+{
+	const struct span path = span_of(w->path, w->len);
+	struct stat st;
+
+	if (!w->git || strcmp(name, "objects") != 0 ||
+	    span_find(path, SPAN("/refs/")) != NULL ||
+	    span_find(path, SPAN("/logs/")) != NULL)
+		return false;
+	return fstatat(dir, "HEAD", &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+	       (path.len > 12 &&
+		   memcmp(path.p + path.len - 12, "/lfs/objects", 12) == 0);
+}
+
+/* Returns true if a tool has marked the directory as one that it can remake. */
+static bool
+walk_tagged(int dir)
+{
+	static const char tag[] = "Signature: 8a477f597d28d172789f06886806bc55";
+	char text[sizeof(tag) - 1];
+	struct stat st;
+	bool is = false;
+	int fd;
+
+	if ((fd = walk_open(dir, "CACHEDIR.TAG", O_NONBLOCK)) == -1)
+		return false;
+	if (pledge_fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		is = read(fd, text, sizeof(text)) == (ssize_t)sizeof(text) &&
+		     memcmp(text, tag, sizeof(text)) == 0;
+	close(fd);
+	return is;
+}
+
+static int
+walk_directory(struct walk *w, int parent, const char *name)
+{
+	const bool git = w->git, wanted = walk_named(w, w->how->include,
+				     w->how->ninclude, name);
+	struct stat st;
+	int fd, rv;
+
+	if (walk_objects(w, parent, name))
+		return walk_leave(w, "objects of git");
+	if (!wanted && walk_named(w, usual, nitems(usual), name))
+		return walk_leave(w, "made by tools");
+	if (w->depth == WALK_DEPTH || w->len > SNAP_PATH - 300)
+		return walk_leave(w, "too deep");
+	if ((fd = walk_open(parent, name, O_DIRECTORY)) == -1)
+		return walk_error(w, errno);
+	if (pledge_fstat(fd, &st) == -1) {
+		rv = walk_error(w, errno);
+	} else if (!wanted && walk_tagged(fd)) {
+		rv = walk_leave(w, "a cache, as its CACHEDIR.TAG says");
+	} else if ((rv = walk_emit(w, ENTRY_DIR, st.st_mode, 0, SPAN(""))) ==
+		   0) {
+		w->git = git || strcmp(name, ".git") == 0;
+		w->depth++;
+		rv = walk_in(w, fd);
+		w->depth--;
+		w->git = git;
+	}
+	close(fd);
+	return rv;
+}
+
+static int
+walk_link(struct walk *w, int dir, const char *name)
+{
+	char target[SNAP_PATH];
+	ssize_t n = readlinkat(dir, name, target, sizeof(target));
+
+	if (n == -1 && errno == EINVAL)
+		return walk_error(w, ELOOP);
+	if (n == -1)
+		return walk_error(w, errno);
+	if ((size_t)n == sizeof(target))
+		return walk_leave(w, "the link is too long");
+	return walk_emit(w, ENTRY_LINK, 0, 0, span_of(target, (size_t)n));
+}
+
+int64_t
+walk_ns(struct timespec t)
+{
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static struct cache_key
+walk_key(const struct stat *st)
+{
+	return (struct cache_key){.dev = (uint64_t)st->st_dev,
+	    .ino = (uint64_t)st->st_ino,
+	    .size = (uint64_t)st->st_size,
+	    .mtime = walk_ns(st->st_mtim),
+	    .ctime = walk_ns(st->st_ctim)};
+}
+
+/* Returns the reason why a file of this size has no room, or NULL. */
+static const char *
+walk_no_room(struct walk *w, uint64_t size, char *why, size_t cap)
+{
+	if (size > w->how->limits.file)
+		snprintf(why, cap, "larger than %llu MiB (undo.maxFileMb)",
+		    (unsigned long long)w->how->limits.file >> 20);
+	else if (w->added > w->room || size > w->room - w->added)
+		snprintf(why, cap,
+		    "no room is left for this checkpoint (undo.maxTurnMb, "
+		    "maxStoreMb, minFreePercent)");
+	else
+		return NULL;
+	return why;
+}
+
+/* Keep an open file. Returns 0, 1 if it changed meanwhile, or -1. */
+static int
+walk_read(
+    struct walk *w, int fd, bool likely, struct stat *st, uint8_t sum[SNAP_SUM])
+{
+	uint64_t size;
+	struct stat after;
+	struct cache_key a, b;
+	int rv;
+
+	rv = store_put(
+	    w->store, fd, w->how->limits.file, likely, sum, &size, &w->added);
+	if (rv == -1)
+		return -1;
+	if (pledge_fstat(fd, &after) == -1)
+		return -1;
+	a = walk_key(st);
+	b = walk_key(&after);
+	*st = after;
+	return rv == 1 || size != b.size || memcmp(&a, &b, sizeof(a)) != 0;
+}
+
+static int
+walk_file(struct walk *w, int dir, const char *name, struct stat *st)
+{
+	struct cache_key key = walk_key(st);
+	const struct span path = span_of(w->path, w->len);
+	uint8_t sum[SNAP_SUM];
+	char hex[SHA256_HEX], text[120];
+	const char *why;
+	int known, fd, rv;
+
+	known = cache_find(&w->cache, path, &key, sum);
+	if (known == 1)
+		goto known;
+	if ((why = walk_no_room(w, key.size, text, sizeof(text))) != NULL)
+		return walk_leave(w, why);
+	if ((fd = walk_open(dir, name, O_NONBLOCK)) == -1)
+		return walk_error(w, errno);
+	if (pledge_fstat(fd, st) == -1 || !S_ISREG(st->st_mode)) {
+		close(fd);
+		return walk_error(w, ELOOP);
+	}
+	rv = walk_read(w, fd, known == 2, st, sum);
+	for (unsigned i = 1; rv == 1 && i < WALK_TRIES; i++)
+		rv = walk_read(w, fd, false, st, sum);
+	if (rv == -1)
+		rv = errno;
+	close(fd);
+	if (rv > 1)
+		return walk_error(w, rv);
+	if (rv == 1) {
+		w->loose++;
+		return walk_leave(w, "it changed while it was read");
+	}
+	key = walk_key(st);
+known:
+	cache_add(&w->cache, path, &key, sum);
+	return walk_emit(w, ENTRY_FILE, st->st_mode, key.size,
+	    span_str(sha256_hex(sum, hex)));
+}
+
+static int
+walk_one(struct walk *w, int dir, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
+		return walk_error(w, errno);
+	if (walk_named(w, w->how->leave, w->how->nleave, name) &&
+	    !walk_named(w, w->how->include, w->how->ninclude, name))
+		return walk_leave(w, "undo.leaveOut");
+	switch (st.st_mode & S_IFMT) {
+	case S_IFDIR:
+		return walk_directory(w, dir, name);
+	case S_IFREG:
+		return walk_file(w, dir, name, &st);
+	case S_IFLNK:
+		return walk_link(w, dir, name);
+	default:
+		return walk_emit(w, ENTRY_OTHER, 0, 0, SPAN(""));
+	}
+}
+
+static int
+walk_order(const void *a, const void *b)
+{
+	const char *x, *y;
+
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return strcmp(x, y);
+}
+
+/* Read all names of a directory into `names`, sorted. */
+static int
+walk_names(int dir, struct buf *text, char ***names, size_t *n)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd == -1 ? NULL : fdopendir(fd);
+	struct dirent *e;
+	char *at;
+
+	if (d == NULL) {
+		if (fd != -1)
+			close(fd);
+		return -1;
+	}
+	for (*n = 0; (e = readdir(d)) != NULL;) {
+		if (strcmp(e->d_name, ".") == 0 ||
+		    strcmp(e->d_name, "..") == 0 ||
+		    strcmp(e->d_name, SNAP_MAKING) == 0)
+			continue;
+		buf_add(text, e->d_name, strlen(e->d_name) + 1);
+		(*n)++;
+	}
+	closedir(d);
+	if (text->failed ||
+	    (*names = calloc(*n + 1, sizeof(**names))) == NULL) {
+		errno = ENOMEM;
+		return -1;
+	}
+	at = (char *)text->p + text->off;
+	for (size_t i = 0; i < *n; i++, at += strlen(at) + 1)
+		(*names)[i] = at;
+	if (*n != 0)
+		qsort(*names, *n, sizeof(**names), walk_order);
+	return 0;
+}
+
+/* Walk through an open directory. */
+int
+walk_in(struct walk *w, int dir)
+{
+	const size_t len = w->len;
+	char **names = NULL;
+	struct buf text;
+	size_t n = 0, more;
+	int rv = 0;
+
+	buf_init(&text, WALK_NAMES);
+	if (walk_names(dir, &text, &names, &n) == -1)
+		rv = walk_fail(w, strerror(errno));
+	for (size_t i = 0; i < n && rv == 0; i++) {
+		more = strlen(names[i]);
+		if (len != 0)
+			w->path[w->len++] = '/';
+		memcpy(w->path + w->len, names[i], more);
+		w->len += more;
+		rv = walk_one(w, dir, names[i]);
+		w->len = len;
+	}
+	free(names);
+	buf_free(&text);
+	return rv;
+}

@@ -1,0 +1,367 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""Undo by turn: whatever a turn did comes back, in the workspace of a running
+conversation and of one that has ended; what was left out is not touched; and a
+workspace that changes while it is saved or put back leads nowhere else."""
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+from test_conversation import Talk, texts  # noqa: E402
+
+t = h.Tap()
+# Runs the message as a program of the shell; a notice stands before it.
+AGENT = r"""#!/bin/sh
+cd /workspace
+m=$(cat)
+case $m in "[IronCurtain"*) echo "noticed: $m"; m=$(printf %s "$m" | tail -n 1) ;; esac
+eval "$m"
+echo done
+"""
+LEFT_OUT = ("node_modules", "objects")
+
+
+def tree(top):
+    """Returns names, modes, links and contents, outside what is left out."""
+    found = {}
+    for path, dirs, files in os.walk(top):
+        dirs[:] = sorted(d for d in dirs if d not in LEFT_OUT)
+        for name in dirs + files:
+            full = os.path.join(path, name)
+            key = os.path.relpath(full, top)
+            if os.path.islink(full):
+                found[key] = ("link", os.readlink(full))
+            elif name in dirs:
+                found[key] = ("dir", os.stat(full).st_mode & 0o777)
+            else:
+                with open(full, "rb") as f:
+                    found[key] = (os.stat(full).st_mode & 0o777, f.read())
+    return found
+
+
+def differ(a, b):
+    return [k for k in sorted(set(a) | set(b)) if a.get(k) != b.get(k)]
+
+
+def git(top, *args):
+    subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b.example",
+                    "-C", top, *args], check=True, capture_output=True,
+                   env={"PATH": "/usr/bin:/bin", "HOME": top,
+                        "GIT_CONFIG_NOSYSTEM": "1"})
+
+
+def make(top):
+    """Fills a workspace: a repository, ignored and left-out files, a plain
+    directory, a link, a name that is not text."""
+    h.put(os.path.join(top, "agent.sh"), AGENT, 0o755)
+    git(top, "init", "-q", "-b", "main")
+    h.put(os.path.join(top, "a.txt"), "one\n")
+    h.put(os.path.join(top, ".gitignore"), ".env\nnode_modules\n")
+    h.put(os.path.join(top, ".env"), "SECRET=1\n")
+    git(top, "add", ".")
+    git(top, "commit", "-q", "-m", "first")
+    h.put(os.path.join(top, "a.txt"), "two\n")
+    git(top, "commit", "-q", "-a", "-m", "second")
+    for d in ("plain/deep", "node_modules/x", "empty"):
+        os.makedirs(os.path.join(top, d))
+    h.put(os.path.join(top, "plain/deep/b.txt"), "b\n", 0o640)
+    h.put(os.path.join(top, "plain/run.sh"), "#!/bin/sh\n", 0o755)
+    h.put(os.path.join(top, "node_modules/x/i.js"), "1\n")
+    os.symlink("plain/deep", os.path.join(top, "link"))
+    with open(os.path.join(os.fsencode(top), b"\xff\x1b[31m"), "wb") as f:
+        f.write(b"odd\n")
+
+
+DAMAGE = ("sed -i s/two/three/ a.txt; rm -rf plain .env link empty; "
+          "git reset -q --hard HEAD~1; mkdir link; echo x >link/new; "
+          "printf 'evil\\n' >.git/hooks/post-commit; "
+          "chmod 755 .git/hooks/post-commit; rm -f agent.bak; "
+          "echo 2 >node_modules/x/i.js; rm -f -- *31m")
+
+
+def undo(k, *args):
+    r = k.icctl("--json", "--session", k.s.dir, "undo", *args)
+    return r, json.loads(r.stdout) if r.stdout.startswith("{") else {}
+
+
+def test_turns(work):
+    top = os.path.join(work, "workspace")
+    os.makedirs(top, mode=0o700)
+    make(top)
+    before = tree(top)
+    with Talk(work, "--", "/workspace/agent.sh") as k:
+        if k.started.returncode != 0:
+            raise RuntimeError(k.started.stderr)
+        _, events = k.send(DAMAGE)
+        t.ok("done" in texts(events) and differ(before, tree(top)),
+             "a turn changes what it likes", events)
+        after = tree(top)
+        r, plan = undo(k, "--dry-run")
+        names = {x["path"] for x in plan.get("comeBack", [])}
+        later = {x["path"] for g in ("back", "comeBack", "goAway")
+                 for x in plan.get(g, []) if x["runsLater"]}
+        t.ok({".env", "plain/deep/b.txt", "empty"} <= names
+             and "plain/run.sh" in later and not differ(after, tree(top)),
+             "the plan names it, and does nothing", (r.stderr, plan))
+        h.put(os.path.join(top, "mine.txt"), "of the person\n")
+        h.put(os.path.join(top, "a.txt"), "the person's\n")
+        r, plan = undo(k)
+        t.ok(r.returncode == 1 and "--yes" in r.stderr,
+             "nothing happens without a yes", r.stderr)
+        r, done = undo(k, "--yes")
+        now = tree(top)
+        t.equal((r.returncode, differ(before, now)), (0, ["a.txt",
+                                                          "mine.txt"]),
+                "everything else is as before the turn")
+        t.equal({x["path"] for x in done["left"]}, {"a.txt", "mine.txt"},
+                "what the person changed since then stays, and is named")
+        with open(os.path.join(top, "node_modules/x/i.js"),
+                  encoding="utf-8") as f:
+            t.equal(f.read(), "2\n", "what was left out is not touched")
+        git(top, "fsck", "--connectivity-only")
+        t.equal(k.icctl("--session", k.s.dir, "undo", "--yes", "--all",
+                        "mine.txt", "a.txt").returncode, 0,
+                "--all puts it back, too")
+        t.equal(differ(before, tree(top)), [], "so that nothing differs")
+        r, again = undo(k, "--yes", "--all", "--to", str(done["from"]))
+        t.equal((r.returncode, differ(after, tree(top))),
+                (0, ["a.txt", "mine.txt"]), "an undo can be undone")
+        r, _ = undo(k, "--yes", "--all", "--turn", "1")
+        t.equal(differ(before, tree(top)), [], "and done again, by its turn")
+        _, events = k.send("true")
+        t.ok("put back" in texts(events) and "before turn 1" in texts(events),
+             "the agent is told with the next message", texts(events))
+        p = k.popen("send", "--json", "echo waiting; sleep 1000")
+        while "waiting" not in p.stdout.readline():
+            pass
+        r = k.icctl("--session", k.s.dir, "undo", "--yes")
+        t.ok(r.returncode == 75 and "a turn is running" in r.stderr,
+             "not while a turn runs", (r.returncode, r.stderr))
+        k.icctl("interrupt")
+        p.communicate()
+        r = k.icctl("--session", k.s.dir, "checkpoint", "a name")
+        t.ok(r.returncode == 0 and "undo --to" in r.stdout,
+             "a checkpoint with a name", r.stderr)
+        k.send("rm -rf plain; echo late >late.txt")
+        records(k)
+    test_ended(k, top, before)
+
+
+def records(k):
+    said = k.s.audit("checkpoint", "undo", "undoEnd")
+    names = [e["event"] for e in said]
+    undone = [e["detail"] for e in said if e["event"] == "undo"]
+    t.ok(names.count("undo") == 4 and names.count("undoEnd") == 4
+         and names.count("checkpoint") >= 8 and
+         all(len(d["plan"]) == 64 for d in undone), "all of it is recorded",
+         names)
+    store = os.path.join(k.s.home, "undo")
+    modes = {os.stat(os.path.join(p, d)).st_mode & 0o777
+             for p, dirs, _ in os.walk(store) for d in dirs}
+    t.equal(modes | {os.stat(store).st_mode & 0o777}, {0o700},
+            "the store is closed to others")
+
+
+def test_ended(k, top, before):
+    """The same when no session runs."""
+    r, done = undo(k, "--yes", "--to", "a name")
+    t.equal((r.returncode, differ(before, tree(top))), (0, []),
+            "after the end, too: a state that has a name")
+    lines = h.read_lines(os.path.join(
+        k.s.home, "undo", os.listdir(os.path.join(k.s.home, "undo"))[0],
+        "undo.jsonl"))
+    t.equal([(x["event"], x["plan"]) for x in lines],
+            [("undo", done["plan"]), ("undoEnd", done["plan"])],
+            "it is recorded in the store then")
+    r = k.icctl("--session", k.s.dir, "undo", "--list")
+    t.ok("before turn 1" in r.stdout and "a name" in r.stdout and
+         "the end" in r.stdout, "the list", r.stdout)
+    r = k.icctl("--session", k.s.dir, "undo", "forget",
+                os.path.join(top, ".env"))
+    held = [p for p, _, files in os.walk(os.path.join(k.s.home, "undo"))
+            for f in files if b"SECRET" in open(os.path.join(p, f),
+                                                "rb").read()]
+    t.ok(r.returncode == 0 and not held, "forget removes every copy",
+         (r.stderr, held))
+
+
+class Snap:
+    """ic-snap itself, with a workspace and a store."""
+
+    def __init__(self, work):
+        self.top = os.path.join(work, "tree")
+        self.store = os.path.join(work, "store")
+        self.out = os.path.join(work, "outside")
+        for d in (self.top, self.store, self.out):
+            os.makedirs(d, mode=0o700)
+
+    def start(self, shape, *words):
+        """Its descriptors 3 and 4 are the workspace and the store."""
+        program = os.path.join(h.PREFIX, "libexec/ironcurtain/ic-snap")
+        return subprocess.Popen(
+            ["/bin/sh", "-c", 'exec "$@" 3<"$T" 4<"$S"', "sh", program, shape,
+             *words], stdout=subprocess.PIPE,
+            env={"T": self.top, "S": self.store, "PATH": "/usr/bin:/bin"})
+
+    def run(self, shape, *words):
+        p = self.start(shape, *words)
+        out, _ = p.communicate(timeout=30 * h.PATIENCE)
+        if p.returncode != 0:
+            raise RuntimeError(f"ic-snap {shape}: {p.returncode}")
+        return out
+
+    def save(self):
+        """Returns the checkpoint's number."""
+        out = self.run("save", "session=s", "kind=named", "files=300000",
+                       "file-mb=10", "turn-mb=1000", "store-mb=10000",
+                       "free=0", "keep=5000", "days=30")
+        return int.from_bytes(out[:4], sys.byteorder)
+
+    def plan(self, now, to):
+        rows = self.run("plan", f"now={now}", f"to={to}").split(b"\0")
+        return rows[:-2], rows[-2][2:].decode()
+
+
+def swapper(snap, over, swaps):
+    """Swaps a directory and a link to the outside, again and again."""
+    a, b = os.path.join(snap.top, "d"), os.path.join(snap.top, "l")
+    spare = os.path.join(snap.top, "s")
+    n = 0
+    while not over.is_set():
+        try:
+            os.rename(a, spare)
+            os.rename(b, a)
+            os.rename(a, b)
+            os.rename(spare, a)
+        except OSError:
+            os.makedirs(a, exist_ok=True)
+        n += 1
+    swaps.append(n)
+
+
+def test_swaps(work):
+    s = Snap(work)
+    os.makedirs(os.path.join(s.top, "d"))
+    for i in range(40):
+        h.put(os.path.join(s.top, "d", f"f{i}"), f"mine {i}\n")
+        h.put(os.path.join(s.out, f"f{i}"), "outside\n")
+    os.symlink(s.out, os.path.join(s.top, "l"))
+    clean = s.save()
+    for i in range(40):
+        h.put(os.path.join(s.top, "d", f"f{i}"), f"changed {i}\n")
+    changed = s.save()
+    over = threading.Event()
+    swaps = []
+    th = threading.Thread(target=swapper, args=(s, over, swaps))
+    th.start()
+    for _ in range(4):
+        s.save()
+        now = changed
+        _, digest = s.plan(now, clean)
+        s.run("restore", f"now={now}", f"to={clean}", f"digest={digest}")
+        _, digest = s.plan(clean, changed)
+        s.run("restore", f"now={clean}", f"to={changed}", f"digest={digest}")
+    over.set()
+    th.join()
+    t.ok(swaps[0] > 2000, "a few thousand swaps", swaps)
+    t.equal({open(os.path.join(s.out, f), "rb").read()
+             for f in os.listdir(s.out)}, {b"outside\n"},
+            "swaps of a directory and a link: nothing outside is written")
+    t.equal(len(os.listdir(s.out)), 40, "nothing is made there, nothing goes")
+    kept = [f for f in os.listdir(os.path.join(s.store, "objects"))
+            if b"outside" in open(os.path.join(s.store, "objects", f),
+                                  "rb").read().split(b"\0")[0]]
+    t.equal(kept, [], "and nothing outside was read")
+
+
+def confined(pid):
+    """Returns the lines of its status once it has its filter, or None."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as f:
+        has = dict(x.rstrip("\n").split(":\t", 1) for x in f if ":\t" in x)
+    return has if has.get("Seccomp") == "2" else None
+
+
+def test_confined(s):
+    """ic-snap confines itself before it waits for the store's lock."""
+    s.save()
+    with open(os.path.join(s.store, "lock"), "rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for shape in ("save", "plan", "restore", "forget"):
+            p = s.start(shape, "now=1", "to=1")
+            has = h.wait_for(lambda: confined(p.pid), "no filter is loaded")
+            p.kill()
+            p.communicate()
+            t.equal((has["NoNewPrivs"], int(has["CapBnd"], 16)), ("1", 0),
+                    f"{shape} is confined")
+
+
+def test_killed(work):
+    s = Snap(work)
+    for i in range(300):
+        h.put(os.path.join(s.top, f"f{i}"), f"old {i}\n" * 50)
+    first = s.save()
+    old = tree(s.top)
+    for i in range(300):
+        h.put(os.path.join(s.top, f"f{i}"), f"new {i}\n" * 50)
+    for _ in range(3):
+        now = s.save()
+        _, digest = s.plan(now, first)
+        p = s.start("restore", f"now={now}", f"to={first}", f"digest={digest}")
+        h.wait_for(lambda: p.poll() is not None or os.stat(os.path.join(
+            s.top, "f0")).st_size == len("old 0\n") * 50, "no restore")
+        p.kill()
+        p.communicate()
+    now = s.save()
+    rows, digest = s.plan(now, first)
+    s.run("restore", f"now={now}", f"to={first}", f"digest={digest}")
+    t.equal(differ(old, tree(s.top)), [],
+            "a restore that is killed can be repeated")
+    rows, _ = s.plan(s.save(), first)
+    t.equal(rows, [], "and then there is nothing to do")
+    obj = sorted(os.listdir(os.path.join(s.store, "objects")))
+    for name in obj:
+        path = os.path.join(s.store, "objects", name)
+        with open(path, "rb") as f:
+            if not f.read().startswith(b"old 7\n"):
+                continue
+        os.chmod(path, 0o600)
+        h.put(path, "another content\n")
+    h.put(os.path.join(s.top, "f7"), "present\n")
+    h.put(os.path.join(s.top, "f8"), "present\n")
+    now = s.save()
+    _, digest = s.plan(now, first)
+    out = s.run("restore", f"now={now}", f"to={first}", f"digest={digest}")
+    with open(os.path.join(s.top, "f7"), encoding="utf-8") as f:
+        t.ok(f.read() == "present\n" and b"damaged" in out,
+             "an object that was edited is refused, and the file stays", out)
+    out = s.run("restore", f"now={now}", f"to={first}", "digest=" + "0" * 64)
+    t.ok(out.startswith(b"? this is not the plan"), "another digest: nothing",
+         out)
+
+
+def main():
+    with h.workdir() as work, t.case("swaps"):
+        test_swaps(work)
+    if not h.sanitized():
+        with h.workdir() as work, t.case("confined"):
+            test_confined(Snap(work))
+    with h.workdir() as work, t.case("killed"):
+        test_killed(work)
+    if not shutil.which("bwrap"):
+        t.skip("undo", "bubblewrap is not installed")
+        t.done()
+    with h.workdir() as work, t.case("turns"):
+        test_turns(work)
+    t.done()
+
+
+if __name__ == "__main__":
+    main()

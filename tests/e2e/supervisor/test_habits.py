@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""Programs of a sandbox print what they print outside: the user's time zone,
+language, colours, umask, editor and pager, as far as the sandbox has them."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+from started import Place  # noqa: E402
+
+t = h.Tap()
+SHOW = "import json, os; print(json.dumps(dict(os.environ)))"
+USER = {
+    "TZ": "Asia/Tokyo", "LANG": "de_DE.UTF-8", "LC_TIME": "C",
+    "LC_NUMERIC": "de_DE.UTF-8", "LANGUAGE": "de:en", "NO_COLOR": "1",
+    "CLICOLOR_FORCE": "1", "COLORFGBG": "15;0", "LS_COLORS": "di=01;34:ln=36",
+    "LESS": "-FRX", "PAGER": "cat", "EDITOR": "sed -i", "VISUAL": "/usr/bin/sed",
+}
+# None of these is of use in a sandbox, or may be there.
+LEFT = {
+    "GIT_EDITOR": "no-such-editor --wait", "MANPAGER": "/home/me/bin/pager",
+    "GIT_PAGER": "cat `id`", "GREP_COLORS": "mt=$(id)",
+    "FORCE_COLOR": "ghp_" + "a" * 36, "LC_ALL": "C",
+    "EDITOR_TOKEN": "x", "AWS_SECRET_ACCESS_KEY": "x",
+}
+
+
+def seen(place, env):
+    r = place.run("/usr/bin/python3", "-c", SHOW, env=env)
+    t.equal((r.returncode, r.stderr), (0, b""), "a session")
+    return json.loads(r.stdout)
+
+
+def test_passed(work):
+    p = Place(work)
+    got = seen(p, {**USER, **LEFT})
+    for name, value in USER.items():
+        t.equal(got.get(name), value, f"{name} is as outside")
+    for name in LEFT:
+        t.ok(name not in got, f"{name} is left out", got.get(name))
+
+
+def test_poor(work):
+    """An agent draws with letters of UTF-8, whatever the user's language."""
+    p = Place(work)
+    for lang in ("C", "POSIX", "", "x" * 300, "a\nb"):
+        t.equal(seen(p, {"LANG": lang})["LANG"], "C.UTF-8",
+                f"LANG={lang[:9]!r}")
+
+
+def test_same(work):
+    p = Place(work)
+    env = {**p.env, "TZ": "Asia/Tokyo"}
+    for argv in (["date", "+%Z"], ["/bin/sh", "-c", "umask"]):
+        want = subprocess.run(argv, env=env, capture_output=True, check=True)
+        got = p.run(*argv, env={"TZ": "Asia/Tokyo"})
+        t.equal(got.stdout, want.stdout, f"{' '.join(argv)} as outside")
+
+
+def test_tmp(work):
+    p = Place(work)
+    r = p.run("dd", "if=/dev/zero", "of=/tmp/big", "bs=1M", "count=600",
+              "status=none")
+    t.equal((r.returncode, r.stderr), (0, b""), "600 MiB in /tmp")
+    r = p.run("df", "--output=size", "-m", "/tmp", "/dev/shm")
+    t.equal(r.stdout.split()[1:], [b"2048", b"512"],
+            "/tmp and /dev/shm by default")
+
+
+def main():
+    if not shutil.which("bwrap"):
+        t.skip("habits", "bubblewrap is not installed")
+        t.done()
+    for test in (test_passed, test_poor, test_same, test_tmp):
+        with h.workdir() as work, t.case(test.__name__):
+            test(work)
+    t.done()
+
+
+if __name__ == "__main__":
+    main()

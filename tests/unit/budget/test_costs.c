@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The meter and the shipped prices together: each answer has its counts and its
+ * cost, whole, byte by byte, and split in two at every place. test_costs FILE:
+ * the price file.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "mitmd/body/meter.h"
+#include "supervisor/files/prices.h"
+#include "tap.h"
+#include "unit/budget/cost_rows.h"
+
+static struct prices prices;
+
+static struct price_use
+use_of(const struct meter_usage *u)
+{
+	return (struct price_use){.in = u->in,
+	    .out = u->out,
+	    .cache_read = u->cache_read,
+	    .cache_write = u->cache_write,
+	    .cache_write_1h = u->cache_write_1h,
+	    .audio_in = u->audio_in,
+	    .audio_out = u->audio_out,
+	    .searches = u->searches,
+	    .cost = u->cost,
+	    .tier = u->tier,
+	    .fast = u->fast,
+	    .regional = u->regional};
+}
+
+/* Returns true if the answer, split like this, has its counts and its cost. */
+static bool
+right(const struct cost_row *row, size_t at, size_t step, bool show)
+{
+	struct span s = span_str(row->text);
+	enum price_how how;
+	struct meter_usage u;
+	struct price_use use;
+	struct meter m;
+	double usd;
+	size_t n;
+
+	meter_begin(&m, meter_format_of(span_str(row->label)));
+	for (size_t i = 0; i < s.len; i += n) {
+		n = i < at && at - i < step ? at - i : step;
+		n = n < s.len - i ? n : s.len - i;
+		meter_feed(&m, span_of(s.p + i, n));
+	}
+	/* It was read to its end, so that nothing of it is an estimate. */
+	meter_end(&m, 1000, true, &u);
+	use = use_of(&u);
+	usd = price_usd(prices_find(&prices, u.model, &how), &use);
+	if (u.said == METER_MEASURED && u.in == row->want.in &&
+	    u.out == row->want.out && u.cache_read == row->want.read &&
+	    u.cache_write == row->want.write &&
+	    u.cache_write_1h == row->want.hour && fabs(usd - row->usd) < 1e-9)
+		return true;
+	if (show)
+		printf("# %s: in %llu out %llu read %llu write %llu hour %llu "
+		       "said %d: %.9g USD, want %.9g\n",
+		    u.model, (unsigned long long)u.in,
+		    (unsigned long long)u.out, (unsigned long long)u.cache_read,
+		    (unsigned long long)u.cache_write,
+		    (unsigned long long)u.cache_write_1h, (int)u.said, usd,
+		    row->usd);
+	return false;
+}
+
+static void
+test_rows(void)
+{
+	for (size_t i = 0; i < nitems(cost_rows); i++) {
+		const struct cost_row *row = &cost_rows[i];
+		size_t len = strlen(row->text);
+		bool good;
+
+		ok(right(row, 0, len, true), "%s", row->name);
+		good = right(row, 0, 1, false);
+		for (size_t at = 1; at < len; at++)
+			good = good && right(row, at, len, false);
+		ok(good, "... over any split");
+	}
+	ok(nitems(cost_rows) >= 60, "%zu answers", nitems(cost_rows));
+}
+
+/* Every row has what a price needs, and catches no model that is dearer. */
+static void
+test_prices(void)
+{
+	static const char *const own[] = {"claude-opus-4-6",
+	    "claude-fable-5-20260601", "gpt-5.4", "gpt-5-nano-2025-08-07",
+	    "gemini-2.5-flash-lite", "anthropic/claude-opus-4.1",
+	    "vertex_ai/claude-sonnet-4@20250514",
+	    ("bedrock/eu.anthropic."
+	     "claude-sonnet-4-5-20250929-v1:0"),
+	    "CLAUDE-HAIKU-4-5", "gpt-5-chat-latest", "openai.gpt-5.4",
+	    "deepseek-chat:free"};
+	static const char *const not [] = {"claude-opus-4-9", "claude-opus-40",
+	    "gpt-5.10", "gpt-5.4-max", "claude-fable-50"};
+	enum price_how how;
+	unsigned bad = 0;
+
+	for (size_t i = 0; i < nitems(own); i++) {
+		(void)prices_find(&prices, own[i], &how);
+		is_int(how, PRICE_OWN, "%s has a row", own[i]);
+	}
+	for (size_t i = 0; i < nitems(not ); i++) {
+		(void)prices_find(&prices, not [i], &how);
+		is_int(how, PRICE_FAMILY, "%s has none", not [i]);
+	}
+	(void)prices_find(&prices, "some-model", &how);
+	is_int(how, PRICE_REST, "a model of no family");
+	for (unsigned i = 0; i < prices.n; i++) {
+		const struct price *p = &prices.rows[i];
+		char name[128];
+
+		snprintf(name, sizeof(name), "%s", p->model);
+		if (strchr(name, '*') != NULL)
+			*strchr(name, '*') = '\0';
+		if (p->rest || prices_find(&prices, name, &how) == p)
+			continue;
+		printf("# the row %s is never reached\n", p->model);
+		bad++;
+	}
+	is_int(bad, 0, "every row can be reached");
+}
+
+/* Test that a price file of an earlier version still counts as it did. */
+static void
+test_old(void)
+{
+	struct price_use u = {
+	    .cache_write = 1000000, .cache_write_1h = 1000000};
+	struct price p = {.set = {3, 15, .3, 3.75, 6},
+	    .tiers = {1, 1, 1, 2},
+	    .fast = 6,
+	    .regional = 1};
+
+	is_int((int64_t)(price_usd(&p, &u) * 100), 600,
+	    "kept for an hour: twice the input");
+	is_int((int64_t)price_tokens(&p, &u), 2000000, "... as tokens, too");
+	u.tier = 99;
+	is_int((int64_t)(price_usd(&p, &u) * 100), 600, "no such tier");
+	is_int((int64_t)price_tokens(NULL, &u), 1000000, "without a price");
+}
+
+/* Read a copy of the file: whoever owns the tree need not run the test. */
+static void
+load(const char *path)
+{
+	char dir[] = "/tmp/test_costs.XXXXXX", copy[64], text[4096];
+	struct fault fault = {""};
+	struct paths paths = {.home = dir, .datadir = dir};
+	FILE *from = fopen(path, "r"), *to = NULL;
+	size_t n;
+
+	if (mkdtemp(dir) != NULL) {
+		snprintf(copy, sizeof(copy), "%s/prices.json", dir);
+		to = fopen(copy, "w");
+	}
+	while (from != NULL && to != NULL &&
+	       (n = fread(text, 1, sizeof(text), from)) != 0)
+		(void)fwrite(text, 1, n, to);
+	if (from != NULL)
+		fclose(from);
+	if (to != NULL)
+		fclose(to);
+	paths.home = (char *)(uintptr_t) "/nonexistent";
+	if (!ok(prices_load(&prices, &paths, &fault) == 0,
+		"the shipped prices"))
+		printf("# %s\n", fault.text);
+	(void)unlink(copy);
+	(void)rmdir(dir);
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc != 2)
+		return 2;
+	load(argv[1]);
+	test_rows();
+	test_prices();
+	test_old();
+	return tap_done();
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Definitions of tools, odd and honest: what the agent gets of each, and why it
+ * gets nothing.  The rows are compared as objects.
+ */
+#include "common/json/json.h"
+#include "define/define.h"
+#include "define/pattern.h"
+#include "tap.h"
+
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "unit/policyd/define_rows.h"
+
+static struct value_pool *from, *to;
+
+static const struct value *
+read_def(const char *members)
+{
+	struct json_fail fail;
+	const struct value *v;
+	struct buf b;
+	uint8_t *p;
+
+	buf_init(&b, 1 << 20);
+	buf_printf(
+	    &b, "{\"name\":\"t\"%s%s}", *members != '\0' ? "," : "", members);
+	if ((p = value_pool_alloc(from, b.len)) == NULL)
+		errx(1, "value_pool_alloc");
+	memcpy(p, buf_span(&b).p, b.len);
+	v = json_read_marked(from, span_of(p, b.len), &fail);
+	if (v == NULL)
+		errx(1, "%s: %s", members, json_strerror(fail.error));
+	buf_free(&b);
+	return v;
+}
+
+static void
+put(struct buf *b, const char *name, const struct value *v)
+{
+	if (v == NULL)
+		return;
+	buf_printf(b, ",\"%s\":", name);
+	(void)json_write(b, v);
+}
+
+static void
+put_text(struct buf *b, const char *name, struct span text)
+{
+	if (text.p == NULL)
+		return;
+	buf_printf(b, ",\"%s\":", name);
+	(void)json_write_string(b, text);
+}
+
+static void
+write_def(struct buf *b, const struct definition *d)
+{
+	buf_adds(b, "{\"name\":\"t\"");
+	put(b, "annotations", d->annotations);
+	put_text(b, "description", d->description);
+	put_text(b, "title", d->title);
+	put(b, "inputSchema", d->schema);
+	put(b, "outputSchema", d->output);
+	buf_addc(b, '}');
+}
+
+/* Returns what the agent gets, or the reason why it gets nothing. */
+static const char *
+defined(const char *members, struct definition *d)
+{
+	static char text[1 << 20], why[DEFINE_WHY];
+	struct buf b;
+
+	value_pool_reset(from);
+	value_pool_reset(to);
+	if (define_tool(to, read_def(members), d, why) == -1)
+		return why;
+	buf_init(&b, sizeof(text) - 1);
+	write_def(&b, d);
+	(void)span_copy(buf_span(&b), text, sizeof(text));
+	buf_free(&b);
+	return text;
+}
+
+static void
+test_rows(void)
+{
+	struct definition d;
+
+	for (size_t i = 0; i < nitems(rows); i++)
+		is_str(
+		    defined(rows[i].def, &d), rows[i].want, "%s", rows[i].what);
+}
+
+static void
+test_marked(void)
+{
+	static const char unread[] = "it is nested too deeply, has a member "
+				     "twice, or a number beyond all limits";
+	struct definition d;
+	char deep[1024] = "\"description\":", *p = deep + strlen(deep);
+
+	is_str(defined("\"title\":\"a\",\"title\":\"b\"", &d), unread,
+	    "a member twice");
+	is_str(defined("\"inputSchema\":{\"type\":\"object\",\"maxProperties\":"
+		       "1e400}",
+		   &d),
+	    unread, "a number that is none");
+	for (unsigned i = 0; i < 100; i++)
+		*p++ = '[';
+	for (unsigned i = 0; i < 100; i++)
+		*p++ = ']';
+	is_str(defined(deep, &d), unread, "100 deep");
+	is_str(defined("\"description\":\"ok\"", &d),
+	    "{\"name\":\"t\",\"description\":\"ok\",\"inputSchema\":{\"type\":"
+	    "\"object\"}}",
+	    "and one that is not");
+}
+
+static void
+test_mended(void)
+{
+	struct definition d;
+
+	(void)defined("\"annotations\":{\"readOnlyHint\":1},\"title\":7", &d);
+	is_int(d.mended, 2, "what was mended is counted");
+	is_str(d.first, "annotations/readOnlyHint: left out: is a number",
+	    "and the first is named");
+	(void)defined("\"description\":\"a\"", &d);
+	is_int(d.mended, 0, "an honest definition needs nothing");
+}
+
+static void
+test_names(void)
+{
+	static const struct {
+		const char *json;
+		bool good;
+	} names[] = {{"\"a\"", true}, {"\"a.b-C_9\"", true}, {"\"\"", false},
+	    {"7", false}, {"null", false}, {"\"a b\"", false},
+	    {"\"a/b\"", false}, {"\"\\u00e9\"", false}, {"\"a\\u0000\"", false},
+	    {"\"a\\u200b\"", false}};
+	char text[200];
+
+	for (size_t i = 0; i < nitems(names); i++) {
+		value_pool_reset(from);
+		ok((define_name(json_read(from, span_str(names[i].json),
+			NULL)) == NULL) == names[i].good,
+		    "the name %s", names[i].json);
+	}
+	ok(define_name(NULL) != NULL, "no name");
+	for (int n = 128; n < 130; n++) {
+		value_pool_reset(from);
+		snprintf(text, sizeof(text), "\"%0*d\"", n, 0);
+		ok((define_name(json_read(from, span_str(text), NULL)) ==
+		       NULL) == (n == 128),
+		    "a name of %d", n);
+	}
+}
+
+/* Which of the two grammars take a pattern: 0, 1 (Annex B), 2 (u), 3 (both). */
+static const struct {
+	const char *pattern;
+	int want;
+} patterns[] = {{"", 3}, {"^[a-z0-9_-]+$", 3}, {"^\\w+([.-]\\w+)*$", 3},
+    {"(?:a|b)*?c{2,}", 3}, {"(?<y>\\d{4})-\\k<y>", 3}, {"(?<=a)b(?!c)", 3},
+    {"\\p{L}+", 3}, {"\\u{1F600}", 3}, {"[\\u00e0-\\u00ff]", 3}, {"[\\w-.]", 1},
+    {"\\-", 1}, {"a{", 1}, {"]", 1}, {"\\1", 1}, {"\\p{Nope}", 1}, {"\\x4", 1},
+    {"(?=a)*", 1}, {"\\8", 1}, {"\\c", 1}, {"[\\c_]", 1}, {"\\01", 1}, {"(", 0},
+    {")", 0}, {"[", 0}, {"*", 0}, {"a**", 0}, {"^*", 0}, {"a{2,1}", 0},
+    {"[z-a]", 0}, {"\\", 0}, {"(?i)a", 0}, {"(?P<n>a)", 0}, {"(?>a)", 0},
+    {"a++", 0}, {"(?<n>a)(?<n>b)", 0}, {"(?<1>a)", 0}, {"(?<n>a)\\k<m>", 0},
+    {"(?<=a)*", 0}, {"x{1}{2}", 0}};
+
+static void
+test_patterns(void)
+{
+	struct span s;
+	int got;
+
+	for (size_t i = 0; i < nitems(patterns); i++) {
+		s = span_str(patterns[i].pattern);
+		got = (pattern_check(s, false) == NULL) |
+		      (pattern_check(s, true) == NULL) << 1;
+		is_int(got, patterns[i].want, "the pattern %s",
+		    patterns[i].pattern);
+	}
+}
+
+int
+main(void)
+{
+	if ((from = value_pool_new(8U << 20)) == NULL ||
+	    (to = value_pool_new(16U << 20)) == NULL)
+		err(1, "value_pool_new");
+	test_rows();
+	test_marked();
+	test_mended();
+	test_names();
+	test_patterns();
+	value_pool_free(from);
+	value_pool_free(to);
+	return tap_done();
+}
