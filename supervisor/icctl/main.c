@@ -6,11 +6,14 @@
  */
 #include <err.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "commit.h"
+#include "common/ipc/proto.h"
 #include "common/log.h"
 #include "common/near.h"
 #include "common/wordlist.h"
@@ -37,6 +40,11 @@ static const struct command {
 #include "icctl/command_rows.h"
 };
 /* clang-format on */
+#ifdef __x86_64__
+#define MACHINE "x86_64"
+#else
+#define MACHINE "aarch64"
+#endif
 #define USAGE_ARGS 32U /* longer ones begin on a line of their own */
 #define NCOMMANDS nitems(commands)
 
@@ -225,7 +233,10 @@ put_version(bool outcome)
 {
 	if (outcome)
 		outcome_collect();
-	puts("icctl " IC_VERSION);
+	/* Programs talk only if they are of one protocol. */
+	printf("icctl " IC_VERSION " (commit %.12s, protocol %016" PRIx64
+	       ", %s)\n",
+	    IC_COMMIT, proto_id(), MACHINE);
 	return ICCTL_OK;
 }
 

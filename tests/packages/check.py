@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""check.py DIR [--counts FILE]: checks the packages that package.sh made in
+DIR, as root: a second build by other hands gives the same bytes; lintian has
+no complaint; and in a bare Debian they are installed, used, upgraded beneath a
+running session, removed and purged."""
+import argparse
+import glob
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+# The programs are started by the package manager's paths, as a person's are.
+ENTER = r"""
+set -e
+mount --bind "$1" "$1"; cd "$1"
+mount -t proc proc proc
+mount --rbind /sys sys
+mount --rbind /dev dev
+mount -t tmpfs -o mode=1777 tmp tmp
+mkdir -p src mnt; mount --bind -o ro "$2" src
+[ -z "$3" ] || { mkdir -p packages; mount --bind "$3" packages; }
+pivot_root . mnt; umount -l /mnt; shift 3
+exec "$@"
+"""
+
+
+class Results:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def check(self, what, good, why=""):
+        print(("ok - " if good else "not ok - ") + what, flush=True)
+        if good:
+            self.passed += 1
+        else:
+            self.failed += 1
+            if why:
+                print("# " + why.strip()[-3000:].replace("\n", "\n# "), flush=True)
+        return good
+
+
+def run(*words, **more):
+    r = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                       text=True, check=False, **more)
+    return r.returncode, r.stdout
+
+
+class Root:
+    """A bare Debian, entered as the root of a mount namespace, because the
+    kernel makes no user namespace in a chroot."""
+
+    def __init__(self, path, packages):
+        self.path, self.packages = path, packages
+
+    def make(self):
+        return run("mmdebstrap", "--variant=minbase", "--quiet", "bookworm", self.path)
+
+    def words(self, script, user):
+        who = ["runuser", "-l", user, "-c"] if user else ["/bin/sh", "-ec"]
+        return ["unshare", "--mount", "--pid", "--fork", "--propagation", "private",
+                "sh", "-c", ENTER, "enter", self.path, TOP, self.packages, *who, script]
+
+    def run(self, script, user=None):
+        return run(*self.words(script, user), env={
+            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "DEBIAN_FRONTEND": "noninteractive", "LANG": "C.UTF-8"})
+
+    def debs(self, where="/packages"):
+        return f"apt-get -qq update; apt-get -qq install -y {where}/ironcurtain_*.deb"
+
+
+def digests(where):
+    return {os.path.basename(p): hashlib.sha256(open(p, "rb").read()).hexdigest()
+            for p in sorted(glob.glob(where + "/*")) if not os.path.isdir(p)}
+
+
+def same_bytes(t, where, work):
+    """Another directory, another user, another umask, locale and time zone."""
+    tree, out = work + "/elsewhere/clone with spaces", work + "/second"
+    os.makedirs(work + "/elsewhere")
+    os.chmod(work, 0o755)
+    run("git", "clone", "-q", "--no-hardlinks", TOP, tree)
+    os.makedirs(out)
+    run("chown", "-R", "nobody:", work + "/elsewhere", out)
+    rc, said = run("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups",
+                   "env", "-i", "PATH=" + os.environ["PATH"], "HOME=" + out, "TZ=Asia/Kathmandu",
+                   "LANG=C.UTF-8", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory",
+                   "GIT_CONFIG_VALUE_0=*", "sh", "-c", "umask 077; exec \"$0\" \"$1\"",
+                   tree + "/docker/packages/package.sh", out)
+    if not t.check("a second build, elsewhere and by another user", rc == 0, said):
+        return
+    first, second = digests(where), digests(out)
+    for name in sorted(set(first) | set(second)):
+        t.check(f"{name} has the same bytes", first.get(name) == second.get(name),
+                f"{first.get(name)} and {second.get(name)}")
+
+
+def clean(t, where):
+    debs = sorted(glob.glob(where + "/*.deb"))
+    rc, said = run("lintian", "--fail-on", "error", "--no-tag-display-limit",
+                   "--allow-root", *debs)
+    t.check("lintian finds no error", rc == 0, said)
+    document = json.load(open(glob.glob(where + "/*.spdx.json")[0], encoding="utf-8"))
+    names = {p["name"] for p in document["packages"]}
+    t.check("the SBOM names the libraries", {"libc6", "libseccomp2", "libssl3"} <= names,
+            str(names))
+    rc, said = run("sha256sum", "--check", "--quiet", "SHA256SUMS", cwd=where)
+    t.check("the checksums are of these files", rc == 0, said)
+
+
+def used(t, root):
+    rc, said = root.run(root.debs() + " python3; useradd -m -s /bin/bash person")
+    if not t.check("the package installs in a bare Debian", rc == 0, said):
+        return
+    rc, said = root.run("icctl --version", "person")
+    t.check("icctl --version names the commit", rc == 0 and "commit " in said and
+            "unknown" not in said, said)
+    rc, said = root.run("find / -xdev -perm /6000 -path '*ironcurtain*'")
+    t.check("nothing of it is setuid", rc == 0 and not said.strip(), said)
+    rc, said = root.run("stat -c %a /usr/libexec/ironcurtain/keyd", "person")
+    t.check("its workers cannot be read by users", said.strip() == "711", said)
+    rc, said = root.run("python3 -B /src/tests/e2e/demo.py --prefix /usr", "person")
+    t.check("the demo holds", rc == 0 and "All of it held" in said, said)
+    rc, said = root.run("icctl doctor", "person")
+    t.check("icctl doctor speaks of this system", "sandbox" in said, said)
+    rc, said = root.run("dpkg --verify ironcurtain")
+    t.check("dpkg finds its files as they were", rc == 0 and not said.strip(), said)
+
+
+def gone(t, root):
+    root.run("mkdir -p ~/.ironcurtain && echo '{}' >~/.ironcurtain/config.json", "person")
+    rc, said = root.run("apt-get -qq purge -y ironcurtain")
+    t.check("purge succeeds", rc == 0, said)
+    rc, said = root.run("find / -xdev -path '*ironcurtain*' -not -path '/home/*' "
+                        "-not -path '/src*' -not -path '/packages*' "
+                        "-not -path '/var/lib/dpkg/*' -not -path '/var/cache/*' -not -path '/var/log/*'")
+    t.check("and leaves nothing", not said.strip(), said)
+    rc, said = root.run("cat ~/.ironcurtain/config.json", "person")
+    t.check("but what is the user's", said.strip() == "{}", said)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    p.add_argument("packages")
+    p.add_argument("--counts", help="write passed, failed, skipped here")
+    args = p.parse_args()
+    where = os.path.abspath(args.packages)
+    t, work = Results(), tempfile.mkdtemp(prefix="ic-packages-")
+    try:
+        clean(t, where)
+        root = Root(work + "/root", where)
+        rc, said = root.make()
+        if t.check("a bare Debian is made", rc == 0, said):
+            used(t, root)
+            gone(t, root)
+        same_bytes(t, where, work)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    if args.counts:
+        with open(args.counts, "w", encoding="ascii") as f:
+            f.write(f"{t.passed} {t.failed} 0\n")
+    return 1 if t.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
