@@ -541,6 +541,9 @@ watch_each(struct icctl *ctl)
 			if (!watch_wait(ctl, watch_env.keys))
 				return ICCTL_OK;
 		} else if ((r = icctl_find(ctl)) != 0) {
+			/* It may have ended between the two looks. */
+			if (r == ICCTL_NO_SESSION && !icctl_any_runs(ctl))
+				continue;
 			return r;
 		}
 		r = watch_run(ctl);
