@@ -8,19 +8,23 @@ import stat
 import subprocess
 
 import harness as h
+import known_links
 from terminal import Terminal
 
 
 class Place:
     """A home and a project for sessions that `icctl start` makes."""
 
-    def __init__(self, work, config=None):
+    def __init__(self, work, config=None, first=False):
+        """`first`: the first session looks for the links of /usr itself."""
         self.work = work
         self.home = os.path.join(work, "home")
         self.project = os.path.join(work, "project")
         self.user = os.path.join(work, "user")
         for d in (self.home, self.project, self.user):
             os.makedirs(d, mode=0o700, exist_ok=True)
+        if not first:
+            known_links.give(self.home)
         h.put(os.path.join(self.home, "config.json"),
               json.dumps(config or {}), 0o600)
         # No server: the agent's terminal needs none.

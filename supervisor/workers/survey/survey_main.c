@@ -36,6 +36,8 @@ static const enum pledge_promise survey_promises[] = {
 
 static const struct pledge_rule survey_rules[] = {
 	CALL(openat, "directories and files below those that are open"),
+	CALL(openat2, "the same, but no mount"),
+	CALL(fstatfs, "file systems that give all names at once"),
 	CALL(getdents64, "names"),
 	CALL(newfstatat, "kinds, modes and times"),
 	CALL(statx, "the same, in newer libraries"),

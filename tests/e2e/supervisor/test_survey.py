@@ -320,11 +320,16 @@ def test_links(work):
                      ("usr/lib/dots", "/var/./lib/x/../dots//"),
                      ("usr/lib/inside", "ghc/db"), ("usr/null", "/dev/null"),
                      ("usr/lib/other", "/variable/x"),
-                     ("etc/alternatives/x", "/var/lib/alt")):
+                     ("etc/alternatives/x", "/var/lib/alt"),
+                     # More names than one call of the kernel gives.
+                     *((f"usr/lib/many/{i:04}-" + "n" * 240, f"/var/many/{i}")
+                       for i in range(600))):
+        os.makedirs(os.path.dirname(os.path.join(work, name)), exist_ok=True)
         os.symlink(to, os.path.join(work, name))
+    many = sorted(f"/var/many/{i}" for i in range(600))
     t.equal(sorted(x for k, x in s.run(links="links") if k == "v"),
-            ["/var/lib/alt", "/var/lib/dots", "/var/lib/ghc/db", "/var/lib/up"],
-            "links to /var")
+            ["/var/lib/alt", "/var/lib/dots", "/var/lib/ghc/db", "/var/lib/up",
+             *many], "links to /var")
     t.equal([x for k, x in s.run() if k == "v"], [],
             "they are looked for only if icsupervisor asks")
 

@@ -103,7 +103,7 @@ def compare(who, got, want):
 
 
 def test_agent(work):
-    p = Place(work)
+    p = Place(work, first=True)
     want = outside(work)
     compare("agent", look(p.project, lambda: t.equal(
         p.run("/usr/bin/python3", "look.py", "look.json").returncode, 0,
