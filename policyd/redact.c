@@ -113,26 +113,99 @@ names_secret(const struct value *v)
 	return name.p != NULL && mask_name(name);
 }
 
+/* How the name of a member, or of the one around it, concerns a value. */
+enum named {
+	NAMED_PLAIN,
+	NAMED_ONE, /* it is a secret, or an array of them */
+	NAMED_ALL, /* the texts of an object in it are secrets, too */
+};
+
+static enum named
+named_by(struct span key)
+{
+	const bool plural = key.len > 3 && (key.p[key.len - 1] | 0x20) == 's';
+
+	if (plural &&
+	    (mask_name(key) || mask_name(span_of(key.p, key.len - 1))))
+		return NAMED_ALL;
+	return mask_name(key) ? NAMED_ONE : NAMED_PLAIN;
+}
+
+/* Returns true for the private members of a JSON Web Key (RFC 7518, 6). */
+static bool
+key_member(struct span key)
+{
+	static const char *const names[] = {
+	    "d", "p", "q", "dp", "dq", "qi", "k"};
+
+	for (size_t i = 0; i < nitems(names); i++)
+		if (span_is(key, names[i]))
+			return true;
+	return false;
+}
+
 /*
- * Recursion is bounded by VALUE_MAX_DEPTH. `named`: the member that this is in,
- * or an array of it, has the name of a secret.
+ * Returns true if a string in an array announces the next one: ["--password",
+ * "x"], and of two strings ["Authorization", "x"].
+ */
+static bool
+names_next(const struct value *array, const struct value *s)
+{
+	const bool two =
+	    s == array->child && s->next != NULL && s->next->next == NULL;
+
+	if (s->type != VALUE_STRING || s->text.len < 3 || !mask_name(s->text))
+		return false;
+	return s->text.p[0] == '-' ||
+	       (two && (memchr(s->text.p, '-', s->text.len) != NULL ||
+			   span_ieq(s->text, SPAN("authorization")) ||
+			   span_ieq(s->text, SPAN("cookie"))));
+}
+
+/* Returns 1 if the name of a member has a secret in it, 0, or -1. */
+static int
+key_is_secret(const struct redact *r, const struct value *object)
+{
+	struct span key;
+	int rv = 0;
+
+	for (struct value *c = object->child; c != NULL && rv == 0; c = c->next)
+		rv = redact_string(r, c->key, &key);
+	return rv;
+}
+
+static int redact_value(struct redact *, struct value *, enum named);
+
+/*
+ * Masked names could be equal, so that an object with a secret among its names
+ * is hidden whole.
  */
 static int
-redact_value(struct redact *r, struct value *v, bool named)
+redact_object(struct redact *r, struct value *v, enum named outer)
 {
-	struct value *c;
-	int one, any = 0;
-	bool pair;
+	const bool pair = names_secret(v);
+	const bool jwk = value_str(v, "kty").p != NULL;
+	int one, any = r->secrets ? key_is_secret(r, v) : 0;
 
-	if (v->type == VALUE_STRING)
-		return redact_text(r, v, named);
-	if (v->type == VALUE_NUMBER)
-		return r->secrets && named && v->text.len >= 4 ? hide(r, v) : 0;
-	pair = names_secret(v);
-	for (c = v->child; c != NULL; c = c->next) {
-		if (v->type == VALUE_OBJECT)
-			named = mask_name(c->key) ||
-				(pair && span_is(c->key, "value"));
+	if (any == -1)
+		return -1;
+	if (any == 1) {
+		r->judged = true;
+		*v = (struct value){
+		    .type = VALUE_OBJECT, .key = v->key, .next = v->next};
+		return value_set(v, SPAN(MASK_HIDDEN),
+			   value_new_string(r->pool, SPAN(MASK_HIDDEN))) == -1
+			   ? -1
+			   : 1;
+	}
+	for (struct value *c = v->child; c != NULL; c = c->next) {
+		enum named named = named_by(c->key);
+
+		if ((pair && span_is(c->key, "value")) ||
+		    (jwk && key_member(c->key)))
+			named = NAMED_ONE;
+		if (outer == NAMED_ALL && c->type != VALUE_NUMBER)
+			named = NAMED_ALL;
 		if ((one = redact_value(r, c, named)) == -1)
 			return -1;
 		any |= one;
@@ -140,8 +213,49 @@ redact_value(struct redact *r, struct value *v, bool named)
 	return any;
 }
 
+static int
+redact_array(struct redact *r, struct value *v, enum named named)
+{
+	bool announced = false, next;
+	int one, any = 0;
+
+	for (struct value *c = v->child; c != NULL; c = c->next) {
+		next = names_next(v, c);
+		one =
+		    redact_value(r, c, announced && !next ? NAMED_ONE : named);
+		if (one == -1)
+			return -1;
+		any |= one;
+		announced = next;
+	}
+	return any;
+}
+
+/* Recursion is bounded by VALUE_MAX_DEPTH. */
+static int
+redact_value(struct redact *r, struct value *v, enum named named)
+{
+	switch (v->type) {
+	case VALUE_STRING:
+		return redact_text(r, v, named != NAMED_PLAIN);
+	case VALUE_NUMBER:
+		return r->secrets && named == NAMED_ONE && v->text.len >= 4
+			   ? hide(r, v)
+			   : 0;
+	case VALUE_OBJECT:
+		return redact_object(r, v, named);
+	case VALUE_ARRAY:
+		return redact_array(r, v, named);
+	case VALUE_NULL:
+	case VALUE_FALSE:
+	case VALUE_TRUE:
+		break;
+	}
+	return 0;
+}
+
 int
 redact_tree(struct redact *r, struct value *v)
 {
-	return redact_value(r, v, false);
+	return redact_value(r, v, NAMED_PLAIN);
 }

@@ -49,6 +49,27 @@ address_plain(struct mask_scan *m, size_t at, struct mask_hit *hit)
 	return !mask_refers(span_of(near.p + 1, i - 1));
 }
 
+/* Match the password of Oracle's "jdbc:oracle:thin:user/password@host". */
+static bool
+address_oracle(struct mask_scan *m, size_t at, struct mask_hit *hit)
+{
+	const size_t left = m->s.len - at;
+	const struct span near =
+	    span_of(m->s.p + at, left < PLAIN ? left : PLAIN);
+	const uint8_t *slash, *host;
+
+	if (at < 4 || (memcmp(m->s.p + at - 4, "thin", 4) != 0 &&
+			  memcmp(m->s.p + at - 4, ":oci", 4) != 0))
+		return false;
+	m->steps += near.len;
+	if ((host = memchr(near.p, '@', near.len)) == NULL ||
+	    (slash = memchr(near.p, '/', (size_t)(host - near.p))) == NULL ||
+	    host - slash < 2)
+		return false;
+	mask_hide(hit, (size_t)(slash + 1 - m->s.p), (size_t)(host - m->s.p));
+	return !mask_refers(mask_rest(m, hit->from, hit->to));
+}
+
 bool
 mask_address(struct mask_scan *m, size_t at, struct mask_hit *hit)
 {
@@ -57,7 +78,7 @@ mask_address(struct mask_scan *m, size_t at, struct mask_hit *hit)
 	size_t from, end;
 
 	if (!span_starts(mask_rest(m, at, m->s.len), SPAN("://")))
-		return address_plain(m, at, hit);
+		return address_oracle(m, at, hit) || address_plain(m, at, hit);
 	from = at + 3;
 	end = mask_run(m, from, MASK_LOGIN);
 	if (end <= from)

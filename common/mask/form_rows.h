@@ -46,11 +46,18 @@
 	F("axiom", "xaat-%b36")						\
 	F("axiom personal", "xapt-%b36")				\
 	F("beamer", "!b_%b43+")						\
+	F("base64 of a private key", "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS%620+")	\
+	F("base64 of an RSA private key", "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVkt%620+")	\
+	F("base64 of an EC private key", "LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS%620+")	\
+	F("base64 of an OpenSSH private key", "LS0tLS1CRUdJTiBPUEVOU1NIIFBSSVZBVEUgS0VZ%620+")	\
+	F("base64 of an encrypted private key", "LS0tLS1CRUdJTiBFTkNSWVBURUQgUFJJVkFURSBLRVkt%620+")	\
+	F("base64 of a PGP private key", "LS0tLS1CRUdJTiBQR1AgUFJJVkFURSBLRVkg%620+")	\
 	F("bearer header", "!Bearer %k16+")				\
 	F("bearer header small", "!bearer %k16+")			\
 	F("blockfrost mainnet", "mainnet%n32")				\
 	F("braintree", "access_token$production$%l16$%h32")		\
 	F("braintree sandbox", "access_token$sandbox$%l16$%h32")	\
+	F("browserbase", "bb_live_%b20+")				\
 	F("brevo", "xkeysib-%h64-%n16")					\
 	F("brevo smtp", "xsmtpsib-%h64-%n16")				\
 	F("buildkite", "bkua_%h40")					\
@@ -69,9 +76,14 @@
 	F("coinbase cloud", "organizations/%b36/apiKeys/%b36")		\
 	F("confluent", "cflt%660")					\
 	F("contentful management", "CFPAT-%b40+")			\
+	F("context7", "ctx7sk-%b20+")					\
 	F("crates.io", "cio%n32")					\
+	F("cursor", "crsr_%h64")					\
 	F("databricks", "dapi%h32")					\
 	F("databricks oauth", "dose%h32")				\
+	F("daytona", "dtn_%h64")					\
+	F("dbt cloud", "dbtc_%b40+")					\
+	F("dbt cloud user", "dbtu_%b40+")				\
 	F("deno", "ddp_%n36")						\
 	F("deno organization", "ddo_%n36")				\
 	F("digitalocean personal", "dop_v1_%h64")			\
@@ -95,6 +107,7 @@
 	F("duffel test", "duffel_test_%k40+")				\
 	F("dynatrace", "dt0c01.%n24.%n64")				\
 	F("dynatrace platform", "dt0s16.%n8.%n64")			\
+	F("e2b", "e2b_%h40")						\
 	F("easypost", "EZAK%n54")					\
 	F("easypost test", "EZTK%n54")					\
 	F("elevenlabs", "sk_%h48")					\
@@ -105,6 +118,7 @@
 	F("facebook business", "EAAB%n80+")				\
 	F("figma", "figd_%b40+")					\
 	F("figma oauth", "figo_%b40+")					\
+	F("firecrawl", "fc-%h32")					\
 	F("firebase messaging", "AAAA%b7:%b100+")			\
 	F("fireworks", "fw_%n22+")					\
 	F("flutterwave secret", "FLWSECK-%n32-X")			\
@@ -138,6 +152,7 @@
 	F("gitlab oauth", "gloas-%b40+")				\
 	F("gitlab trigger", "glptt-%h40")				\
 	F("gitlab runner", "glrt-%k20+")				\
+	F("gitlab runner of a group", "glrtr-%b20+")			\
 	F("gitlab runner registration", "GR1348941%b20+")		\
 	F("gitlab scim", "glsoat-%b20+")				\
 	F("gitlab workspace", "glwt-%b20+")				\
@@ -148,6 +163,8 @@
 	F("harness personal", "pat.%b22.%n24.%n20")			\
 	F("harness service", "sat.%b22.%n24.%n20")			\
 	F("heroku", "HRKU-%b36+")					\
+	F("honeycomb ingest", "hcaik_%l58+")				\
+	F("honeycomb management", "hcamk_%l58+")			\
 	F("hubspot", "pat-na1-%b36")					\
 	F("hubspot europe", "pat-eu1-%b36")				\
 	F("hugging face", "hf_%n30+")					\
@@ -156,6 +173,7 @@
 	F("intercom", "dG9rO%630+")					\
 	F("intra42", "s-s4t2ud-%h64")					\
 	F("intra42 application", "s-s4t2af-%h64")			\
+	F("jina", "jina_%b40+")						\
 	F("json web encryption", "eyJ%b14+..%b10+.%b10+.%b10+")		\
 	F("json web token", "eyJ%b14+.%b10+.%k0+")			\
 	F("json web token in base64", "ZXlK%660+")			\
@@ -167,6 +185,7 @@
 	F("launchdarkly mobile", "mob-%h8-%h4-%h4-%h4-%h12")		\
 	F("linear", "lin_api_%n32+")					\
 	F("linear oauth", "lin_oauth_%n32+")				\
+	F("linear webhook", "lin_wh_%n20+")				\
 	F("linkedin", "WPL_AP%d1+.%k20+")				\
 	F("lob live", "live_%h35")					\
 	F("lob test", "test_%h35")					\
@@ -184,6 +203,7 @@
 	F("netlify", "nfp_%n36+")					\
 	F("neon", "napi_%l40+")						\
 	F("new relic user", "NRAK-%u27")				\
+	F("new relic license", "%l36NRAL")				\
 	F("new relic insights insert", "NRII-%b32")			\
 	F("new relic insights query", "NRIQ-%b32")			\
 	F("new relic rest", "NRRA-%h42")				\
@@ -202,6 +222,7 @@
 	F("openai service account", "sk-svcacct-%b20+")			\
 	F("openai admin", "sk-admin-%b20+")				\
 	F("openai session", "sess-%n40")				\
+	F("openai ephemeral", "ek_%h32")				\
 	F("openrouter", "sk-or-%b30+")					\
 	F("other sk- keys", "!sk-%b24+")				\
 	F("openshift", "sha256~%b43")					\
@@ -272,11 +293,14 @@
 	F("sonarqube user", "squ_%h40")					\
 	F("sourcegraph", "sgp_%h16_%h40")				\
 	F("sourcegraph local", "sgp_local_%h40")			\
+	F("sourcegraph amp", "sgamp_user_%w30+")			\
 	F("square access", "sq0atp-%b22")				\
 	F("square secret", "sq0csp-%b43")				\
 	F("square application", "EAAA%b56+")				\
 	F("ssh private key body", "b3BlbnNzaC1rZXktdj%640+")		\
 	F("stackhawk", "hawk.%b20.%b20")				\
+	F("stytch live", "secret-live-%b30+")				\
+	F("stytch test", "secret-test-%b30+")				\
 	F("stripe live", "sk_live_%n10+")				\
 	F("stripe test", "sk_test_%n10+")				\
 	F("stripe production", "sk_prod_%n10+")				\
@@ -288,6 +312,7 @@
 	F("tailscale", "tskey-%b20+")					\
 	F("tavily", "tvly-%b20+")					\
 	F("teams webhook", "webhook.office.com/webhookb2/%k36@%k36/IncomingWebhook/%h32/%k36") \
+	F("office webhook", "outlook.office.com/webhook/%k36@%k36/IncomingWebhook/%h32/%k36")	\
 	F("telegram bot", "%d8..10:AA%b32+")				\
 	F("telegram bot in an address", "bot%d8..10:AA%b32+")		\
 	F("terraform cloud", "%n14.atlasv1.%k60+")			\
@@ -306,6 +331,7 @@
 	F("voyage", "!pa-%b40+")					\
 	F("weights and biases", "wandb_v1_%b40+")			\
 	F("xai", "xai-%n60+")						\
+	F("xata", "xau_%n30+")						\
 	F("yandex iam", "t1.%b40+.%b80+")				\
 	F("yandex key", "AQVN%b35+")					\
 	F("yandex static", "YC%b38")					\

@@ -24,7 +24,8 @@ find_here(struct mask_scan *m, size_t at, struct mask_hit *hit)
 		return before != '_' && mask_digits(m, at, hit);
 	if (c == 'P')
 		return mask_pem(m, at, hit);
-	return (c == 's' || c == 'l') && mask_option(m, at, hit);
+	return strchr("slmr", c) != NULL && c != '\0' &&
+	       mask_option(m, at, hit);
 }
 
 /* Look for what is announced at `at`: a name, or the scheme of an address. */

@@ -53,7 +53,9 @@ static const struct named_end {
 	E("sessiontoken", MASK_TOKEN), E("authorization", MASK_HEADER),
 	E("cookie", MASK_HEADER), E("xamzsignature", MASK_TOKEN),
 	E("xamzcredential", MASK_TOKEN), E("xgoogsignature", MASK_TOKEN),
-	E("xgoogcredential", MASK_TOKEN),
+	E("xgoogcredential", MASK_TOKEN), E("secretkeybase", MASK_TOKEN),
+	E("clientkeydata", MASK_TOKEN), E("clientassertion", MASK_TOKEN),
+	E("codeverifier", MASK_TOKEN),
 };
 
 /* Only as a whole: "compass" and "keypin" are none. */
@@ -113,16 +115,16 @@ ends_in(const char *name, size_t n, const char *end, size_t len)
 	       memcmp(name + n - len, end, len) == 0;
 }
 
-/* Returns true if the last word of the name is "pass": "DB_PASS", "dbPass". */
+/* Returns true if that is the last word of the name: "DB_PASS", "dbPass". */
 static bool
-last_is_pass(struct span name)
+last_is(struct span name, struct span word)
 {
 	const uint8_t *p;
 
-	if (name.len < 5 ||
-	    !span_ieq(span_of(name.p + name.len - 4, 4), SPAN("pass")))
+	if (name.len <= word.len ||
+	    !span_ieq(span_of(name.p + name.len - word.len, word.len), word))
 		return false;
-	p = name.p + name.len - 5;
+	p = name.p + name.len - word.len - 1;
 	return !mask_is(*p, MASK_ALNUM) ||
 	       (p[1] == 'P' && p[2] == 'a' && *p >= 'a' && *p <= 'z');
 }
@@ -155,7 +157,10 @@ mask_named(struct span name)
 		if (ends_in(text, n, ends[i].end, ends[i].len))
 			return is_harmless(text, n) ? MASK_NO_NAME
 						    : ends[i].kind;
-	return last_is_pass(name) ? MASK_PASSWORD : MASK_NO_NAME;
+	/* "AZURE_DEVOPS_EXT_PAT", a personal access token. */
+	if (last_is(name, SPAN("pat")))
+		return MASK_TOKEN;
+	return last_is(name, SPAN("pass")) ? MASK_PASSWORD : MASK_NO_NAME;
 }
 
 bool

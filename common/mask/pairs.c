@@ -2,13 +2,15 @@
 /*
  * Values that a name announces, in a text of unknown syntax: "password=x",
  * "apiKey": "x", Authorization: Bearer x, --token x, <secret>x</secret>,
- * "name": "DB_PASSWORD", "value": "x", and the pairs of .netrc. Each looks
- * ahead by a fixed number of bytes, and a value is walked once.
+ * "name": "DB_PASSWORD", "value": "x", set("X-Api-Key", "x"), passphrase "x",
+ * and the pairs of .netrc. Each looks ahead by a fixed number of bytes, and a
+ * value is walked once.
  */
 #include "common/mask/mask_priv.h"
 
-#define LEAST_TOKEN 8U   /* a shorter value of a key is none */
-#define LONG_WORD 20U    /* letters only: this long is no name of a variable */
+#define LEAST_TOKEN 8U /* a shorter value of a key is none */
+#define LONG_WORD 20U  /* letters only: this long is no name of a variable */
+#define LONG_KEY 16U   /* a value after a blank is a key from this length on */
 #define FORM_WITHIN 512U /* a longer value is no part of a form */
 #define GAP 16U          /* bytes between a name and its value */
 
@@ -50,8 +52,21 @@ pair_value_member(const struct mask_scan *m, size_t at)
 }
 
 /*
+ * Returns the place after the comma between two strings, which begins the
+ * second one, or 0: "X-Api-Key", "x".
+ */
+static size_t
+pair_comma(const struct mask_scan *m, size_t at)
+{
+	if (mask_at(m, at) != ',')
+		return 0;
+	at = skip(m, at + 1, " \t", GAP);
+	return quote(mask_at(m, skip(m, at, "\\", 4))) ? at : 0;
+}
+
+/*
  * Returns the place after the mark between a name and its value, or 0; *mark is
- * ' ' where there is none but a blank.
+ * ' ' where there is none but a blank, and ',' between two strings.
  */
 static size_t
 pair_mark(const struct mask_scan *m, size_t from, size_t end, uint8_t *mark)
@@ -69,24 +84,59 @@ pair_mark(const struct mask_scan *m, size_t from, size_t end, uint8_t *mark)
 		return skip(m, next + 1, "=>~", 2);
 	if (*mark == '>' && at == next && from >= 1 && m->s.p[from - 1] == '<')
 		return next + 1;
-	if (at != end && (next = pair_value_member(m, at)) != 0)
+	if (at != end && (next = pair_value_member(m, at)) != 0) {
+		*mark = '=';
 		return next;
+	}
+	if (at != end && (next = pair_comma(m, at)) != 0) {
+		*mark = ',';
+		return next;
+	}
 	*mark = ' ';
 	return at == end && blank(mask_at(m, end)) ? end + 1 : 0;
 }
 
 /*
- * Returns true if a value follows its name after a blank: "--password x",
- * "requirepass x", "login me password x".
+ * Returns true if what follows the name of a key after a blank looks like one:
+ * "configure set aws_secret_access_key x".
  */
 static bool
-pair_spaced(const struct mask_scan *m, size_t from, size_t end,
-    enum mask_named kind, size_t at)
+pair_key(struct mask_scan *m, struct span name, size_t at)
+{
+	bool digit = false, letter = false;
+	size_t end, i;
+
+	if (memchr(name.p, '_', name.len) == NULL &&
+	    memchr(name.p, '-', name.len) == NULL)
+		return false;
+	if (at >= m->s.len)
+		return false;
+	end = mask_run(m, at, MASK_VALUE);
+	for (i = at; i < end && i < at + 64; i++) {
+		digit |= mask_is(m->s.p[i], MASK_DIGITS);
+		letter |= mask_is(m->s.p[i], MASK_ALNUM) &&
+			  !mask_is(m->s.p[i], MASK_DIGITS);
+	}
+	m->steps += i - at;
+	return end - at >= LONG_KEY && digit && letter;
+}
+
+/*
+ * Returns true if a value follows its name after a blank: "--password x",
+ * "requirepass x", "login me password x", passphrase "x".
+ */
+static bool
+pair_spaced(struct mask_scan *m, size_t from, size_t end, enum mask_named kind,
+    size_t at)
 {
 	const struct span name = mask_rest(m, from, end);
 
 	if (kind == MASK_QUERY || mask_at(m, at) == '-')
 		return false;
+	if (kind == MASK_PASSWORD && quote(mask_at(m, at)))
+		return true;
+	if (kind == MASK_TOKEN && name.p[0] != '-')
+		return pair_key(m, name, at);
 	return name.p[0] == '-' || span_is(name, "requirepass") ||
 	       span_is(name, "masterauth") ||
 	       (m->login != 0 && kind == MASK_PASSWORD &&
@@ -228,6 +278,13 @@ pair_value(struct mask_scan *m, size_t at, enum mask_named kind, bool query,
 	return true;
 }
 
+/* Returns true if it is a header of its own making: "X-Gitlab-Token". */
+static bool
+pair_is_header(struct span name)
+{
+	return name.len > 2 && (name.p[0] | 0x20) == 'x' && name.p[1] == '-';
+}
+
 bool
 mask_pair(struct mask_scan *m, size_t at, size_t end, struct mask_hit *hit)
 {
@@ -248,9 +305,15 @@ mask_pair(struct mask_scan *m, size_t at, size_t end, struct mask_hit *hit)
 	if (kind == MASK_NO_NAME || (kind == MASK_QUERY && !query) ||
 	    (mark == ' ' && !pair_spaced(m, from, end, kind, at)))
 		return false;
+	/* Names that are listed have no value: ["password", "token"]. */
+	if (mark == ',' && kind != MASK_HEADER &&
+	    memchr(name.p, '-', name.len) == NULL)
+		return false;
 	if (mark == ' ')
 		kind = MASK_PASSWORD;
-	else if (kind == MASK_HEADER && mark != ':')
+	else if (kind == MASK_HEADER && mark != ':' && mark != ',')
 		kind = MASK_TOKEN;
+	else if (kind == MASK_TOKEN && mark == ':' && pair_is_header(name))
+		kind = MASK_HEADER;
 	return pair_value(m, at, kind, query, hit);
 }

@@ -21,6 +21,8 @@ static const struct ctx_row root_rows[] = {
 	{"usage", MC_USAGE}, {"usagemetadata", MC_USAGE},
 	{"amazonbedrockinvocationmetrics", MC_USAGE},
 	{"meta", MC_USAGE}, {"timings", MC_USAGE}, {"tokenusage", MC_USAGE},
+	{"results", MC_ROOT}, {"stats", MC_USAGE}, {"metrics", MC_USAGE},
+	{"interaction", MC_ROOT},			/* Gemini */
 	{"model", MC_MODEL}, {"modelversion", MC_MODEL},
 	{"finishreason", MC_FINISH}, {"stopreason", MC_FINISH},
 	{"status", MC_STATUS}, {"done", MC_DONE},
@@ -43,6 +45,8 @@ static const struct ctx_row root_rows[] = {
 	{"prompttokencount", MC_COUNT + METER_PROMPT},	/* Llama on Bedrock */
 	{"generationtokencount", MC_COUNT + METER_OUTPUT},
 	{"inputtexttokencount", MC_COUNT + METER_PROMPT}, /* Titan */
+	{"inputtokencount", MC_COUNT + METER_PROMPT},	/* watsonx */
+	{"generatedtokencount", MC_COUNT + METER_OUTPUT},
 	{"inputtokens", MC_COUNT + METER_INPUT},
 	{"outputtokens", MC_COUNT + METER_OUTPUT},
 	{"prompttokens", MC_COUNT + METER_PROMPT},
@@ -63,6 +67,14 @@ static const struct ctx_row usage_rows[] = {
 	{"outputtokencount", MC_COUNT + METER_OUTPUT},
 	{"completiontokens", MC_COUNT + METER_OUTPUT},
 	{"generatedtokens", MC_COUNT + METER_OUTPUT},
+	{"generatedtokencount", MC_COUNT + METER_OUTPUT},
+	/* Gemini's interactions, LM Studio: thoughts beside or in it. */
+	{"totalinputtokens", MC_COUNT + METER_PROMPT},
+	{"totaloutputtokens", MC_COUNT + METER_CANDIDATES},
+	{"totalthoughttokens", MC_COUNT + METER_THOUGHTS},
+	{"totalcachedtokens", MC_COUNT + METER_CACHED},
+	{"totaltoolusetokens", MC_COUNT + METER_TOOL_PROMPT},
+	{"reasoningoutputtokens", MC_COUNT + METER_REASONING},
 	{"predictedn", MC_COUNT + METER_OUTPUT},
 	{"candidatestokencount", MC_COUNT + METER_CANDIDATES},
 	{"responsetokencount", MC_COUNT + METER_CANDIDATES},
@@ -73,6 +85,7 @@ static const struct ctx_row usage_rows[] = {
 	{"cachereadinputtokens", MC_COUNT + METER_READ},
 	{"cachereadinputtokencount", MC_COUNT + METER_READ},
 	{"cachereadtokens", MC_COUNT + METER_READ},
+	{"cachecreationtokens", MC_COUNT + METER_WRITE},
 	{"cachecreationinputtokens", MC_COUNT + METER_WRITE},
 	{"cachewriteinputtokens", MC_COUNT + METER_WRITE},
 	{"cachewriteinputtokencount", MC_COUNT + METER_WRITE},
@@ -110,6 +123,7 @@ static const struct ctx_row in_rows[] = {
 	{"cachedtokens", MC_COUNT + METER_CACHED},
 	{"cachecreationtokens", MC_COUNT + METER_WRITTEN},
 	{"cachewritetokens", MC_COUNT + METER_WRITTEN},
+	{"cachedcreationtokens", MC_COUNT + METER_WRITTEN},	/* New API */
 	{"cachecreationinputtokens", MC_COUNT + METER_WRITTEN},
 	{"cachecreationtokendetails", MC_WRITES},
 	{"cachecreation", MC_WRITES},

@@ -23,6 +23,16 @@ static const char *const stops[] = {"not", "never", "no", "none", "nothing",
     "wont", "dry", "readonly", "read-only", "off-limits", "hands", "beware",
     "careful", "danger", "dangerous", "risk", "quote", "quoted", "joke",
     "kidding", "ago", "yesterday", "already", "yet", "almost", "nearly",
+    "off", "away", "taboo", "banned",
+    /* at another time */
+    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
+    "sunday", "week", "weekend", "month", "year", "hour", "hours", "minutes",
+    "noon", "midnight", "morning", "afternoon", "evening", "soon", "someday",
+    "eventually", "sometime", "every", "daily", "weekly", "monthly",
+    /* reports */
+    "failed", "fails", "failing", "crashed", "crashes", "hangs", "broke",
+    "breaks", "worked", "works", "happened", "refused", "denied", "rejected",
+    "blocked", "pending", "stays", "remains", "lets", "let",
     /* negations of other languages */
     "nicht", "nie", "niemals", "kein", "keine", "keinen", "nichts", "ohne",
     "ne", "pas", "jamais", "rien", "aucun", "sans", "non", "mai", "niente",
@@ -48,10 +58,18 @@ static const char *const direct[] = {"edit", "update", "create", "change",
     "refactor", "replace", "write", "save", "generate", "regenerate", "clear",
     "improve", "complete", "finish", "patch", "touch"};
 
+/* They make a thing that goes to a place: "write a list to x". */
+static const char *const making[] = {"write", "save", "generate",
+    "regenerate"};
+
+/* "Finish the work in x" does not say where. */
+static const char *const working[] = {"complete", "finish", "improve",
+    "patch", "clear", "generate", "regenerate", "touch"};
+
 /* The thing that they change follows a preposition. */
 static const char *const placing[] = {"add", "append", "insert", "put",
-    "store", "copy", "export", "record", "log", "enter", "paste", "prepend",
-    "fill", "output", "dump"};
+    "store", "copy", "export", "record", "paste", "prepend", "fill",
+    "output", "dump"};
 
 static const char *const deleting[] = {"delete", "remove", "erase", "trash"};
 static const char *const committing[] = {
@@ -74,7 +92,14 @@ static const char *const owning[] = {"link", "links", "path", "paths",
     "spec", "specification", "errors", "bugs", "found", "shown", "written",
     "seen", "given", "kept", "symlink", "redirect", "import", "imports",
     "everything", "way", "road", "introduction", "guide", "key", "according",
-    "next", "close", "equal", "up"};
+    "next", "close", "equal", "up", "end", "stop", "issue", "problem",
+    "ticket", "tickets", "task", "request", "requests", "story", "stories",
+    "item", "items", "step", "point", "points", "comment", "comments",
+    "feedback", "suggestion", "suggestions", "plan", "checklist",
+    "assignment", "exercise", "exercises", "work", "job", "jobs", "feature",
+    "features", "requirement", "dependency", "dependencies", "setting",
+    "settings", "variable", "option", "value", "default", "location",
+    "address", "url", "directory", "folder", "home", "attention"};
 /* clang-format on */
 
 static bool
@@ -138,7 +163,8 @@ is_plain(struct span m)
 
 struct word {
 	struct span s; /* without the marks after it */
-	bool first;    /* the sentence begins with it */
+	bool first;    /* the line or the sentence begins with it */
+	bool sentence; /* the sentence does */
 	bool comma;    /* follows it */
 };
 
@@ -150,7 +176,7 @@ static size_t
 split(struct span m, struct word *list)
 {
 	size_t n = 0, i = 0, from;
-	bool first = true, end;
+	bool first = true, sentence = true, end;
 
 	for (;;) {
 		for (; i < m.len && m.p[i] <= ' '; i++)
@@ -161,8 +187,8 @@ split(struct span m, struct word *list)
 			return n + 1;
 		for (from = i; i < m.len && m.p[i] > ' ';)
 			i++;
-		list[n] =
-		    (struct word){span_of(m.p + from, i - from), first, false};
+		list[n] = (struct word){
+		    span_of(m.p + from, i - from), first, sentence, false};
 		end = false;
 		while (list[n].s.len > 1 &&
 		       strchr(".,!?", list[n].s.p[list[n].s.len - 1]) != NULL) {
@@ -170,7 +196,7 @@ split(struct span m, struct word *list)
 			list[n].comma |= list[n].s.p[list[n].s.len - 1] == ',';
 			list[n].s.len--;
 		}
-		first = end;
+		first = sentence = end;
 		n++;
 	}
 }
@@ -210,8 +236,12 @@ struct clause {
 	bool begins;   /* its verb is still to come */
 	bool at_once;  /* only articles since the verb */
 	bool modified; /* one of `modifiers` since the verb */
+	bool making;   /* the verb makes something, or ... */
+	bool working;  /* ... says nothing about a place */
+	bool article;  /* one since the verb, so that it is no noun */
 	bool accepted; /* the word before is a name that is changed */
 	bool done;     /* the verb has what it changes */
+	bool within;   /* that is what an "in" named */
 	bool asked;    /* and that is the thing, as far as is known yet */
 	struct span last, prep; /* the words before: a preposition */
 };
@@ -225,9 +255,14 @@ take_verb(struct clause *c, struct span w, enum asked what)
 	else if (what == ASKED_COMMIT)
 		c->verb = IS(w, committing) ? COMMITTING : NO_VERB;
 	else if (what == ASKED_SEND)
-		c->verb = IS(w, sending) ? DIRECT : NO_VERB;
+		*c = (struct clause){.verb = IS(w, sending) ? DIRECT : NO_VERB,
+		    .at_once = true,
+		    .making = true};
 	else if (IS(w, direct))
-		c->verb = DIRECT;
+		*c = (struct clause){.verb = DIRECT,
+		    .at_once = true,
+		    .making = IS(w, making),
+		    .working = IS(w, working)};
 	else if (IS(w, placing))
 		c->verb = PLACING;
 }
@@ -252,7 +287,10 @@ leads_away(struct span prep)
 static bool
 is_target(const struct clause *c)
 {
-	if (c->verb == NO_VERB || c->done)
+	/* "Copy the table in a to b" changes b. */
+	const bool moved = c->within && leads_away(c->prep);
+
+	if (c->verb == NO_VERB || (c->done && !moved))
 		return c->verb != NO_VERB && c->accepted;
 	if (c->accepted || (c->at_once && c->verb != PLACING))
 		return true;
@@ -261,7 +299,11 @@ is_target(const struct clause *c)
 	    ends_like(c->last, "ed") ||
 	    (ends_like(c->last, "ing") && !IS(c->last, things)))
 		return false;
-	return leads_away(c->prep) || !c->modified;
+	/* "Change the setting to x": x is a value. */
+	if (leads_away(c->prep))
+		return c->verb != DIRECT || c->making;
+	/* "Change log in x", "copy of it in x": nouns. */
+	return !c->modified && !c->working && c->article;
 }
 
 /* Take a name; `ours`: it is that of the thing. */
@@ -270,11 +312,12 @@ take_name(struct clause *c, bool ours)
 {
 	const bool target = is_target(c);
 
-	/* "Save a as b", "change a to b": a is not what is changed. */
+	/* "Save a as b", "copy the table in a to b": a is not changed. */
 	if (c->done && !c->accepted && leads_away(c->prep))
-		c->asked = false;
+		c->asked = c->within = false;
 	c->asked |= ours && target;
-	c->done |= target && c->at_once;
+	c->within |= target && !c->done && !c->at_once && !leads_away(c->prep);
+	c->done |= target;
 	c->accepted = target;
 	c->at_once = c->begins = false;
 	c->prep = span_of(NULL, 0);
@@ -285,10 +328,15 @@ take_name(struct clause *c, bool ours)
 static void
 take_word(struct clause *c, struct span w)
 {
-	/* "Remove a from the list", "delete a in b". */
-	if (c->verb == DELETING && c->accepted)
+	/*
+	 * "Remove a from the list", "delete a in b"; "copy the table in a to
+	 * the list".
+	 */
+	if ((c->verb == DELETING && c->accepted) ||
+	    (c->within && leads_away(w)))
 		c->asked = false;
 	c->accepted = false;
+	c->article |= IS(w, articles) || ends_like(w, "'s");
 	if (IS(w, articles) && (c->at_once || c->prep.len != 0))
 		return;
 	c->at_once = false;
@@ -339,30 +387,59 @@ orders(const struct word *list, size_t n, enum asked what,
 	return asked || c.asked;
 }
 
-/* A sentence that names the thing and has a negation is no permission. */
+/* Returns the word without quotes and brackets around it. */
+static struct span
+bare_word(struct span w)
+{
+	static const char signs[] = "\"'`<>()[]{}|,;:.!?*_";
+
+	while (w.len > 1 && strchr(signs, w.p[0]) != NULL)
+		w = span_of(w.p + 1, w.len - 1);
+	while (w.len > 1 && strchr(signs, w.p[w.len - 1]) != NULL)
+		w.len--;
+	return w;
+}
+
 static bool
-is_refused(const struct word *list, size_t n, asked_names_fn *names, void *arg)
+is_negation(struct span w)
 {
 	static const char *const nots[] = {"not", "never", "no", "without",
 	    "except", "excluding", "avoid", "skip", "ignore", "leave", "nor",
 	    "neither", "dont", "cannot", "cant", "untouched", "forbidden",
-	    "nothing", "nicht", "nie", "kein", "keine", "jamais", "pas",
-	    "nunca", "niet", "geen"};
-	bool named = false, refused = false;
+	    "nothing", "nobody", "prohibited", "off-limits", "hands", "away",
+	    "off", "private", "secret", "confidential", "taboo", "banned",
+	    "refrain", "protected", "instead", "rather", "nicht", "nie", "kein",
+	    "keine", "jamais", "pas", "nunca", "niet", "geen"};
+
+	return IS(w, nots) ||
+	       (w.len > 2 && span_ieq(span_of(w.p + w.len - 2, 2), SPAN("'t")));
+}
+
+/*
+ * A sentence that names the thing, or refers to it, and has a negation is no
+ * permission. A name with blanks is in no word; then any negation counts.
+ */
+static bool
+is_refused(const struct word *list, size_t n, asked_names_fn *names, void *arg)
+{
+	static const char *const pronouns[] = {"it", "its", "them", "those",
+	    "these", "that", "this", "there", "either", "both", "file"};
+	bool named = false, refused = false, any = false, all = false;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct span w = list[i].s;
+		const struct span w = bare_word(list[i].s);
+		const bool ours = names(arg, w) || names(arg, list[i].s);
 
-		if (list[i].first)
+		if (list[i].sentence)
 			named = refused = false;
-		named |= names(arg, w);
-		refused |= IS(w, nots) ||
-			   (w.len > 2 && span_ieq(span_of(w.p + w.len - 2, 2),
-					     SPAN("'t")));
+		named |= ours || (any && IS(w, pronouns));
+		any |= ours;
+		refused |= is_negation(w);
+		all |= refused;
 		if (named && refused)
 			return true;
 	}
-	return false;
+	return !any && all;
 }
 
 const char *

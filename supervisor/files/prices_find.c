@@ -87,18 +87,40 @@ find_cut(char *s)
 	find_cut_date(s);
 }
 
-/* Returns true if the row's name fits the whole one, or the one that was cut.
+/*
+ * Returns the word in a name that tells a kind of model, which has prices of
+ * its own, or NULL.
+ */
+static const char *
+find_kind(const char *name)
+{
+	static const char *const kinds[] = {"image", "audio", "live", "tts",
+	    "realtime", "video", "transcribe", "deep-research", "search"};
+
+	for (size_t i = 0; i < nitems(kinds); i++) {
+		if (strstr(name, kinds[i]) != NULL)
+			return kinds[i];
+	}
+	return NULL;
+}
+
+/*
+ * Returns true if the row's name fits the whole one, or the one that was cut.
+ * What a star stands for is no other kind of model.
  */
 static bool
 find_fits(const char *row, const char *whole, const char *cut)
 {
 	char name[FIND_NAME];
+	const char *kind;
 	size_t n;
 
 	find_fold(row, name);
 	n = strlen(name);
 	if (n != 0 && name[n - 1] == '*')
-		return strncmp(name, whole, n - 1) == 0;
+		return strncmp(name, whole, n - 1) == 0 &&
+		       ((kind = find_kind(whole)) == NULL ||
+			   strstr(name, kind) != NULL);
 	return strcmp(name, whole) == 0 || strcmp(name, cut) == 0;
 }
 
@@ -122,19 +144,36 @@ find_dearer(const struct price *a, const struct price *b)
 	       (a->set.out == b->set.out && a->set.in > b->set.in);
 }
 
+/* Returns the dearest row of the family; `kind`: and of that kind, or NULL. */
 static const struct price *
-find_dearest(const struct prices *ps, int family)
+find_dearest(const struct prices *ps, int family, const char *kind)
 {
 	const struct price *best = NULL;
 	char name[FIND_NAME];
+	bool good;
 
 	for (unsigned i = 0; family != -1 && i < ps->n; i++) {
 		find_fold(ps->rows[i].model, name);
-		if (!ps->rows[i].special && find_family(ps, name) == family &&
+		good = kind != NULL ? strstr(name, kind) != NULL
+				    : !ps->rows[i].special;
+		if (good && find_family(ps, name) == family &&
 		    find_dearer(&ps->rows[i], best))
 			best = &ps->rows[i];
 	}
 	return best;
+}
+
+/* A model of a kind costs no less than the family, if the kind is cheap. */
+static const struct price *
+find_in_family(const struct prices *ps, const char *name)
+{
+	const int family = find_family(ps, name);
+	const struct price *all = find_dearest(ps, family, NULL), *of = NULL;
+	const char *kind = find_kind(name);
+
+	if (kind != NULL)
+		of = find_dearest(ps, family, kind);
+	return of != NULL && find_dearer(of, all) ? of : all;
 }
 
 const struct price *
@@ -155,7 +194,7 @@ prices_find(const struct prices *ps, const char *model, enum price_how *how)
 			return p;
 	}
 	*how = PRICE_FAMILY;
-	if ((p = find_dearest(ps, find_family(ps, whole))) != NULL)
+	if ((p = find_in_family(ps, whole)) != NULL)
 		return p;
 	*how = rest != NULL ? PRICE_REST : PRICE_NONE;
 	return rest;

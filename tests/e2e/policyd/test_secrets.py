@@ -42,6 +42,24 @@ RULES = [h.rule("free", "allow", tool=["echo"]),
 TOOLS = {"echo": {**h.ECHO_TOOLS, "get": {"text": ["fetch-url"]}}}
 
 
+KEY = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
+# Arguments, and what the log has of them.
+SHAPES = [
+    ({"args": ["--password", MEMBER, "--region", "eu"]},
+     {"args": ["--password", "***", "--region", "eu"]}),
+    ({"header": ["Authorization", MEMBER]},
+     {"header": ["Authorization", "***"]}),
+    ({"passwords": [MEMBER, MEMBER]}, {"passwords": ["***", "***"]}),
+    ({"secrets": {"db": {"live": MEMBER}}, "tokens": {"input": 12345}},
+     {"secrets": {"db": {"live": "***"}}, "tokens": {"input": 12345}}),
+    ({"kty": "oct", "kid": "a", "k": MEMBER},
+     {"kty": "oct", "kid": "a", "k": "***"}),
+    ({"by": {KEY: 1, "b": 2}}, {"by": {"***": "***"}}),
+    ({"run": f"mysql -uroot -p{MEMBER} db"}, {"run": "mysql -uroot -p*** db"}),
+    ({"names": ["password", "token"], "k": "v"},
+     {"names": ["password", "token"], "k": "v"})]
+
+
 def session(work, **config):
     entry = h.echo_server(os.path.join(work, "log", "log.jsonl"),
                           "--alias", "get=echo",
@@ -81,6 +99,10 @@ def carried(s, m):
             "members by their names")
     t.ok(last(s)["redacted"] and last(s)["judgedWhole"],
          "the record says what it has", last(s))
+    for n, (sent, kept) in enumerate(SHAPES):
+        m.call("echo__echo", {"text": "x", "n": sent})
+        t.equal(last(s)["arguments"], {"text": "x", "n": kept},
+                f"shape {n}: {kept}")
     plain = "commit 0f3bb7e4c1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f6, 123e4567-e89b-" \
         "12d3-a456-426614174000"
     m.call("echo__echo", {"text": plain})

@@ -531,4 +531,84 @@ ASKED("Update the pages in ~/notes",
     "write-path", "/home/me/notes/hooks/x", 0)
 ASKED("Update the pages in ~/notes",
     "write-path", "/home/me/notes/a.py", 0)
+ASKED("Change directory to ~/notes",
+    "write-path", "/home/me/notes/sub/x.txt", 0)
+ASKED("Change to ~/notes and list the files",
+    "write-path", "/home/me/notes/sub/x.txt", 0)
+ASKED("Update the setting to ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update the default location to ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Correct the title to ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Copy the files in ~/notes to ~/b",
+    "write-path", "/home/me/notes/sub/x.txt", 0)
+ASKED("Copy the table in ~/notes/plan.txt to ~/b.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Copy the table in ~/notes/plan.txt to the clipboard",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Export the data in ~/notes/plan.txt to ~/b.csv",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Save the figures in ~/notes/plan.txt as ~/b.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Put the table in ~/notes/plan.txt into ~/b.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Copy to ~/b.txt the table in ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Finish the work in ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Complete the checklist in ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Add the features in ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Generate the code in ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Fix the issue in ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Change log in ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Clean copy in ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update history in ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Log into ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt on Monday",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt in an hour",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt failed",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Write ~/notes/plan.txt fails here",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Put an end to ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Do not read \"~/notes/plan.txt\"",
+    "read-path", "/home/me/notes/plan.txt", 0)
+ASKED("Do not read (~/notes/plan.txt)",
+    "read-path", "/home/me/notes/plan.txt", 0)
+ASKED("Never read these\n~/notes/plan.txt",
+    "read-path", "/home/me/notes/plan.txt", 0)
+ASKED("~/notes/plan.txt has my diary. Do not read it.",
+    "read-path", "/home/me/notes/plan.txt", 0)
+ASKED("Keep your hands off ~/notes/plan.txt",
+    "read-path", "/home/me/notes/plan.txt", 0)
+ASKED("~/notes/plan.txt is confidential",
+    "read-path", "/home/me/notes/plan.txt", 0)
+ASKED("Do not open '~/my notes/plan.txt'",
+    "read-path", "/home/me/my notes/plan.txt", 0)
+ASKED("Stay away from ~/notes/plan.txt",
+    "read-path", "/home/me/notes/plan.txt", 0)
+ASKED("Read '~/my notes/plan.txt'",
+    "read-path", "/home/me/my notes/plan.txt", 1)
+ASKED("Read ~/notes/plan.txt and list its headings",
+    "read-path", "/home/me/notes/plan.txt", 1)
+ASKED("Add a line in ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 1)
+ASKED("Change the title in ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 1)
+ASKED("Copy the table in ~/a.txt to ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 1)
+ASKED("Save the figures in ~/a.txt as ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 1)
 /* clang-format on */

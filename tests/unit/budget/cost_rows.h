@@ -158,6 +158,34 @@ static const struct cost_row {
 	    D("{\"response\":{\"usageMetadata\":{\"promptTokenCount\":3,"
 		"\"candidatesTokenCount\":4},\"modelVersion\":"
 		"\"gemini-3-flash-preview\"}}")},
+	{"in results (watsonx)", JSON, {15, 3, 0, 0, 0}, M(15 * 5 + 3 * 25),
+	    "{\"model_id\":\"granite-x\",\"model\":\"granite-x\",\"results\":["
+	    "{\"generated_text\":\"ok\",\"generated_token_count\":3,"
+	    "\"input_token_count\":15,\"stop_reason\":\"eos_token\"}]}"},
+	{"in stats (LM Studio)", JSON, {419, 362, 0, 0, 0},
+	    M(419 * 5 + 362 * 25),
+	    "{\"model\":\"local-coder\",\"output\":[{\"type\":\"message\","
+	    "\"content\":\"ok\"}],\"stats\":{\"input_tokens\":419,"
+	    "\"total_output_tokens\":362,\"reasoning_output_tokens\":195}}"},
+	{"an interaction (Gemini)", JSON, {60, 42, 40, 0, 0},
+	    M(60 * 1.25 + 42 * 10 + 40 * .125),
+	    "{\"id\":\"i1\",\"model\":\"gemini-2.5-pro\",\"outputs\":[{\"type\":"
+	    "\"text\",\"text\":\"ok\"}],\"status\":\"completed\",\"usage\":{"
+	    "\"total_input_tokens\":100,\"total_output_tokens\":20,"
+	    "\"total_thought_tokens\":22,\"total_cached_tokens\":40,"
+	    "\"total_tool_use_tokens\":0,\"total_tokens\":142}}"},
+	{"the same in an event", SSE, {60, 42, 40, 0, 0},
+	    M(60 * 1.25 + 42 * 10 + 40 * .125),
+	    EV("interaction.complete", "{\"event_type\":\"interaction.complete"
+		"\",\"interaction\":{\"model\":\"gemini-2.5-pro\",\"status\":"
+		"\"completed\",\"usage\":{\"total_input_tokens\":100,"
+		"\"total_output_tokens\":20,\"total_thought_tokens\":22,"
+		"\"total_cached_tokens\":40,\"total_tokens\":142}}}")},
+	{"New API's writes", JSON, {9, 10, 17000, 102, 0},
+	    M(9 * 1 + 10 * 5 + 17000 * .1 + 102 * 1.25),
+	    CHAT("claude-haiku-4-5", "\"prompt_tokens\":17111,"
+		"\"completion_tokens\":10,\"prompt_tokens_details\":{"
+		"\"cached_tokens\":17000,\"cached_creation_tokens\":102}")},
 	{"only in message_delta", SSE, {10, 30, 20, 5, 0},
 	    M(10 * 5 + 30 * 25 + 20 * .5 + 5 * 6.25),
 	    START("anthropic/claude-opus-4.6", "\"input_tokens\":0,"
@@ -454,6 +482,23 @@ static const struct cost_row {
 	    "\"text-embedding-3-small\",\"usage\":{\"prompt_tokens\":8,"
 	    "\"total_tokens\":8}}"},
 	/* Models without a row: as dear as the dearest of their family. */
+	{"an image model, not its row without one", JSON, {10, 100, 0, 0, 0},
+	    M(10 * 2 + 100 * 120),
+	    "{\"usageMetadata\":{\"promptTokenCount\":10,"
+	    "\"candidatesTokenCount\":100},\"modelVersion\":"
+	    "\"gemini-3.5-flash-image\"}"},
+	{"native audio (Gemini)", JSON, {150, 60, 0, 0, 0},
+	    M(50 * .5 + 100 * 3 + 20 * 2 + 40 * 12),
+	    "{\"usageMetadata\":{\"promptTokenCount\":150,"
+	    "\"responseTokenCount\":60,\"promptTokensDetails\":[{\"modality\":"
+	    "\"TEXT\",\"tokenCount\":50},{\"modality\":\"AUDIO\","
+	    "\"tokenCount\":100}],\"responseTokensDetails\":[{\"modality\":"
+	    "\"AUDIO\",\"tokenCount\":40}]},\"modelVersion\":"
+	    "\"gemini-2.5-flash-native-audio-preview-12-2025\"}"},
+	{"a later live model", JSON, {10, 100, 0, 0, 0}, M(10 * 2 + 100 * 12),
+	    "{\"usageMetadata\":{\"promptTokenCount\":10,"
+	    "\"candidatesTokenCount\":100},\"modelVersion\":"
+	    "\"gemini-3.5-flash-live\"}"},
 	{"a later Claude", JSON, {1000, 100, 0, 0, 0},
 	    M(1000 * 15 + 100 * 75),
 	    MSG("claude-nova-9", "\"input_tokens\":1000,\"output_tokens\":"
