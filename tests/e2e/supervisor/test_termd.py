@@ -80,9 +80,10 @@ def test_late():
             if role != "auditd":
                 h.wait_for(lambda s=s: s.events("stop"), "no closing record")
             os.kill(workers[role][0], signal.SIGSEGV)
+            if role == "auditd":
+                os.kill(workers[role][0], signal.SIGCONT)
             if role != "termd":
                 # Before termd goes on, and all others are killed.
-                os.kill(workers[role][0], signal.SIGCONT)
                 h.wait_for(lambda s=s: LATE in s.session_log(), "no death")
             os.kill(stopped, signal.SIGCONT)
             t.equal(s.wait(20), 143, f"{role}: the status is that of the stop")
