@@ -59,7 +59,7 @@ static const char *const config_keys[] = {"agent", "agentView", "answerKey", "au
     "autoApprove", "confinement", "containerRuntime", "credentials", "destinations",
     "dockerResources", "env", "escalationTimeoutSeconds", "image", "limits", "maxConcurrentSessions", "mcpServers", "modelBodies", "notify",
     "packageCaches", "packageInstall", "policy", "policyBudget", "profiles", "providers", "proxy", "proxyTools",
-    "resourceBudget", "runtime", "sandboxPolicy", "serverCredentials", "services",
+    "resourceBudget", "runtime", "sandboxPolicy", "serverCredentials", "services", "settingsOf",
     "toolDefinitions", "transport", "undo", NULL};
 
 static bool
@@ -388,14 +388,17 @@ int
 config_parse(struct config *cfg, const char *file, const char *user_home,
     const char *profile, struct span text, struct fault *fault)
 {
-	const struct jsonfile j = {file, fault};
+	struct jsonfile j = {file, fault};
 	struct json_object *root, *chosen = NULL;
 	int rv = -1;
 
 	config_init(cfg);
 	if ((root = jsonfile_parse(file, text, fault)) == NULL)
 		return -1;
-	if ((cfg->file = strdup(file)) == NULL) {
+	/* A copy of that file, with what a project added to it. */
+	if (jsonfile_str(&j, root, "", "settingsOf", &j.file) == -1)
+		goto out;
+	if ((cfg->file = strdup(j.file)) == NULL) {
 		fault_errno(fault, "%s", file);
 		goto out;
 	}

@@ -246,6 +246,12 @@ COMMAND(persona, "ls | show NAME | compile NAME | rm NAME\n"
     "unless persona.json names another. show says whether that is up to date.")
 COMMAND(mcp, "COMMAND ...",
     "add, test, list and annotate your own MCP servers", NULL)
+COMMAND(project, "[show | check | diff | init | trust [--digest DIGEST]]",
+    "show and accept what a project's file asks for",
+    "The file is .ironcurtain.json of the current directory. It says what\n"
+    "sessions there need, and grants nothing by itself: `icctl start` asks\n"
+    "once. trust accepts it here; --digest, of `icctl project show`, without\n"
+    "a question. diff shows what has changed since. init writes a first one.")
 COMMAND(policy, "TOOL ...",
     "ask, check, test and compare policies", NULL)
 COMMAND(agents, "",

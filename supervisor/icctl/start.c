@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "common/log.h"
 #include "common/near.h"
 #include "common/wordlist.h"
@@ -24,19 +25,14 @@
 #include "files/founding.h"
 #include "files/workspace_option.h"
 #include "icctl/image/first.h"
-#include "icctl/policy/compile/command.h"
 #include "icctl/policy/policy.h"
 #include "icctl/screen/launch.h"
-#include "icctl/start_entries.h"
-#include "icctl/start_persona.h"
+#include "icctl/start_priv.h"
 #include "icctl/start_usage.h"
 #include "icctl/start_word.h"
 #include "icctl/talk/talk.h"
 #include "icctl/unit/unit.h"
 #include "resume/start_file.h"
-
-#define START_ARGS 256
-#define START_APPROVED 32U
 
 /* clang-format off */
 static const char *const with_value[] = {
@@ -52,29 +48,6 @@ static const char *const without_value[] = {
 };
 /* clang-format on */
 
-/* The command line of icsupervisor, while it is composed. */
-struct start {
-	const char *list[START_ARGS + 16 + 2 * START_APPROVED];
-	struct wordlist args;
-	const char *agent, *model, *workspace, *config, *profile;
-	const char *dir; /* --session-dir, or NULL */
-	struct persona persona; /* its texts are among the options */
-	char *approved[START_APPROVED];
-	char here[PATH_MAX];
-	const char *policy_task; /* compile a policy for this task */
-	char policy_dir[4096];
-	const char *word; /* the task, if its agent was not named before it */
-	bool no_input; /* the agent reads nothing */
-	bool task;     /* it has one */
-	bool acp;      /* an editor reads and writes */
-	bool detach;
-	bool once; /* its events are printed as lines */
-	bool systemd; /* detached, as a unit of the user's manager */
-	bool clone;
-	struct start_file file; /* the options that start.json keeps */
-	struct names agents, all; /* `all` has internal ones too */
-};
-
 static bool
 listed(const char *arg, const char *const *list)
 {
@@ -84,33 +57,11 @@ listed(const char *arg, const char *const *list)
 	return false;
 }
 
-static void
-push(struct start *st, const char *arg)
-{
-	wordlist_add(&st->args, arg);
-}
-
-/* Push an option, and remember it for start.json. `value` NULL: a flag. */
-static int
-push_option(struct start *st, const char *name, const char *value)
-{
-	struct fault fault;
-
-	if (start_file_add(&st->file, name, value, &fault) == -1) {
-		warnx("%s", fault.text);
-		return -1;
-	}
-	push(st, name);
-	if (value != NULL)
-		push(st, value);
-	return 0;
-}
-
 static int
 unknown_option(const char *arg)
 {
 	static const char *const own[] = {"--detach", "--policy-for-task",
-	    "--systemd", "--session-dir", "--help", NULL};
+	    "--systemd", "--session-dir", "--no-project", "--help", NULL};
 	const char
 	    *list[nitems(with_value) + nitems(without_value) + nitems(own)];
 	struct wordlist names = WORDLIST_IN(list);
@@ -139,17 +90,20 @@ take_option(struct start *st, int argc, char **argv, int *i)
 
 	if (strcmp(name, "--detach") == 0 || strcmp(name, "--systemd") == 0) {
 		if (!st->detach)
-			push(st, "--quiet");
+			start_push(st, "--quiet");
 		st->detach = true;
 		st->systemd = st->systemd || strcmp(name, "--systemd") == 0;
+		return 0;
+	}
+	if (strcmp(name, "--no-project") == 0) {
+		st->project.off = true;
 		return 0;
 	}
 	if (strcmp(name, "--acp") == 0)
 		st->acp = true;
 	if (listed(name, without_value))
-		return push_option(st, name, NULL);
-	if (!listed(name, with_value) &&
-	    strcmp(name, "--session-dir") != 0 &&
+		return start_push_option(st, name, NULL);
+	if (!listed(name, with_value) && strcmp(name, "--session-dir") != 0 &&
 	    strcmp(name, "--policy-for-task") != 0)
 		return unknown_option(name);
 	if (*i + 1 == argc) {
@@ -169,21 +123,23 @@ take_option(struct start *st, int argc, char **argv, int *i)
 		st->dir = value;
 		return 0;
 	}
+	if (strcmp(name, "--config") == 0) {
+		st->config = value;
+		return 0;
+	}
 	if (strcmp(name, "--clone") == 0)
 		st->clone = true;
 	if (strcmp(name, "--agent") == 0)
 		st->agent = value;
 	if (strcmp(name, "--model") == 0)
 		st->model = value;
-	if (strcmp(name, "--config") == 0)
-		st->config = value;
 	if (strcmp(name, "--profile") == 0)
 		st->profile = value;
 	st->task = st->task || strcmp(name, "--task") == 0;
 	if (strcmp(name, "--task") == 0 ||
 	    (strcmp(name, "--runtime") == 0 && strcmp(value, "none") == 0))
 		st->no_input = true;
-	return push_option(st, name, value);
+	return start_push_option(st, name, value);
 }
 
 /*
@@ -199,7 +155,7 @@ take_word(struct start *st, int argc, char **argv, int i)
 
 	if (st->agent == NULL && names_have(&st->all, word)) {
 		st->agent = word;
-		return push_option(st, "--agent", word);
+		return start_push_option(st, "--agent", word);
 	}
 	log_vis(span_str(word), shown, sizeof(shown));
 	if (!last && st->agent != NULL) {
@@ -222,131 +178,9 @@ take_word(struct start *st, int argc, char **argv, int i)
 	}
 	st->word = st->agent == NULL ? word : NULL;
 	st->no_input = st->task = true;
-	push(st, "--task");
-	push(st, word);
+	start_push(st, "--task");
+	start_push(st, word);
 	return 0;
-}
-
-/*
- * Take what the persona names and the command line does not; the budget is
- * icsupervisor's. Returns 0, or -1 after it said why.
- */
-static int
-take_persona(const struct icctl *ctl, struct start *st, bool command)
-{
-	const char *name = start_file_get(&st->file, "persona"), *policy;
-	struct persona *p = &st->persona;
-	struct fault fault;
-
-	if (name == NULL)
-		return 0;
-	if (persona_load(p, ctl->home, name, &fault) == -1) {
-		warnx("%s", fault.text);
-		return -1;
-	}
-	if (st->workspace == NULL && !st->clone)
-		st->workspace = p->workspace;
-	if (st->profile == NULL && p->profile != NULL &&
-	    push_option(st, "--profile", st->profile = p->profile) == -1)
-		return -1;
-	if (st->policy_task == NULL &&
-	    start_file_get(&st->file, "policy") == NULL &&
-	    (policy = start_persona_policy(p, name)) != NULL &&
-	    push_option(st, "--policy", policy) == -1)
-		return -1;
-	if (st->agent != NULL || command)
-		return 0;
-	/* Its model is its agent's. */
-	if (st->model == NULL && p->model != NULL &&
-	    push_option(st, "--model", p->model) == -1)
-		return -1;
-	return p->agent == NULL ? 0 : push_option(st, "--agent", p->agent);
-}
-
-/*
- * Use the current directory as the workspace, unless another one or none was
- * named.
- */
-static int
-take_workspace(struct start *st)
-{
-	const char *dir = st->workspace;
-
-	if (dir != NULL && strcmp(dir, "none") == 0)
-		return 0;
-	if (dir == NULL && st->clone)
-		return 0;
-	if (dir == NULL) {
-		if (getcwd(st->here, sizeof(st->here) - 1) == NULL) {
-			warn("the current directory");
-			return -1;
-		}
-		dir = workspace_option_dir(st->here);
-	}
-	return push_option(st, "--workspace", dir);
-}
-
-/*
- * Compile with everything on standard error: standard output belongs to a
- * script or to an editor.
- */
-static int
-compile_aside(struct icctl *ctl, struct start *st)
-{
-	int out, status;
-
-	if (fflush(stdout) == EOF ||
-	    (out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) == -1 ||
-	    dup2(STDERR_FILENO, STDOUT_FILENO) == -1) {
-		warn("standard output");
-		return ICCTL_FAILED;
-	}
-	status = compile_task(ctl, st->policy_task, st->policy_dir);
-	(void)fflush(stdout);
-	if (dup2(out, STDOUT_FILENO) == -1)
-		status = ICCTL_FAILED;
-	close(out);
-	return status;
-}
-
-/*
- * Compile a policy for the task that was given, unless it is in force already.
- * Returns an exit status; the policy is one of the session's options.
- */
-static int
-take_policy_task(struct icctl *ctl, struct start *st)
-{
-	int status;
-
-	if (st->policy_task == NULL)
-		return ICCTL_OK;
-	if (start_file_get(&st->file, "policy") != NULL) {
-		warnx("--policy-for-task and --policy exclude each other");
-		return ICCTL_USAGE;
-	}
-	status = ctl->json || st->acp || st->detach
-		     ? compile_aside(ctl, st)
-		     : compile_task(ctl, st->policy_task, st->policy_dir);
-	if (status != ICCTL_OK) {
-		warnx("no session was started: the policy for this task is not "
-		      "in force");
-		return status;
-	}
-	return push_option(st, "--policy", st->policy_dir) == -1 ? ICCTL_FAILED
-								 : ICCTL_OK;
-}
-
-/* Ask about servers whose entries the user has changed. */
-static void
-take_approvals(const struct icctl *ctl, struct start *st)
-{
-	size_t n = start_entries(
-	    ctl, st->config, st->profile, st->approved, START_APPROVED);
-
-	for (size_t i = 0; i < n; i++) {
-		push(st, "--approved-entry");
-		push(st, st->approved[i]);
-	}
 }
 
 static void
@@ -407,11 +241,11 @@ take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
 		return ICCTL_USAGE;
 	}
 	st->args = (struct wordlist)WORDLIST_IN(st->list);
-	push(st, "icsupervisor");
-	push(st, ""); /* both are set by launch_session() */
-	push(st, "");
-	push(st, "--session-dir");
-	push(st, ctl->dir);
+	start_push(st, "icsupervisor");
+	start_push(st, ""); /* both are set by launch_session() */
+	start_push(st, "");
+	start_push(st, "--session-dir");
+	start_push(st, ctl->dir);
 	find_agents(ctl, st);
 	for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
 		if (strcmp(argv[i], "--help") == 0 ||
@@ -431,29 +265,47 @@ take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
 	}
 	if (check_options(ctl, st, i < argc) == -1 || !check_word(ctl, st))
 		return ICCTL_USAGE;
-	if (take_persona(ctl, st, i < argc) == -1 || take_workspace(st) == -1)
+	if (start_take_persona(ctl, st, i < argc) == -1)
 		return ICCTL_FAILED;
-	if ((status = take_policy_task(ctl, st)) != ICCTL_OK)
+	if ((status = start_take_project(ctl, st, i < argc)) != ICCTL_OK)
 		return status;
-	take_approvals(ctl, st);
+	if (start_take_workspace(st) == -1)
+		return ICCTL_FAILED;
+	if ((status = start_take_policy_task(ctl, st)) != ICCTL_OK)
+		return status;
+	start_take_approvals(ctl, st);
 	/* A unit is somebody's own decision. */
 	if (!st->systemd)
-		push(st, "--counted");
+		start_push(st, "--counted");
 	st->file.command = i < argc;
 	for (; i < argc; i++)
-		push(st, argv[i]);
+		start_push(st, argv[i]);
 	if (wordlist_end(&st->args) != NULL)
 		return -1;
 	warnx("more than %zu arguments", st->args.max - 1);
 	return ICCTL_USAGE;
 }
 
-/* Make the session's directory, with start.json in it. */
+/*
+ * Make the session's directory, with start.json in it, and with the settings
+ * that a project's file has changed.
+ */
 static int
-write_start(const struct icctl *ctl, const struct start *st)
+write_start(const struct icctl *ctl, struct start *st)
 {
+	const char *text = st->project.settings;
 	struct fault fault;
 	int fd, rv;
+
+	if (text != NULL) {
+		snprintf(st->settings, sizeof(st->settings), "%.4000s/%s",
+		    ctl->dir, "settings.json");
+		if (start_file_add(
+			&st->file, "--config", st->settings, &fault) == -1) {
+			warnx("%s", fault.text);
+			return -1;
+		}
+	}
 
 	if (mkdir(ctl->dir, 0700) == -1 ||
 	    (fd = open(ctl->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
@@ -465,6 +317,10 @@ write_start(const struct icctl *ctl, const struct start *st)
 	if (rv == -1) {
 		warnx("%s", fault.text);
 		(void)rmdir(ctl->dir);
+	} else if (text != NULL &&
+		   jsonfile_replace(st->settings, span_str(text)) == -1) {
+		warn("%s", st->settings);
+		rv = -1;
 	}
 	return rv;
 }

@@ -50,6 +50,8 @@ start_usage(void)
 	    "Protocol)\n  --session-dir DIR      keep the session there, and "
 	    "not in\n"
 	    "                         ~/.ironcurtain/sessions\n  "
+	    "--no-project           as if the project had no "
+	    ".ironcurtain.json\n  "
 	    "--detach               in the background, for messages: icctl "
 	    "send\n  --systemd              the same, as a unit of your "
 	    "systemd\n  --transcript           keep the agent's output as "

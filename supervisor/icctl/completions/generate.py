@@ -19,6 +19,7 @@ ENDS = [("--help", None, "show the help"),
 STARTS = [("--detach", None, "in the background, for messages"),
           ("--systemd", None, "in the background, as a unit of systemd"),
           ("--policy-for-task", "TEXT", "a strict policy for this task alone"),
+          ("--no-project", None, "without the project's .ironcurtain.json"),
           ("--session-dir", "DIR", "where the session is kept")]
 # Kinds that can be listed; the functions of the templates are named like this.
 LISTED = {"ID": "ids", "SESSION": "sessions", "AGENT": "agents",

@@ -54,6 +54,8 @@ CONFIG = [
      "{config}:1:65: nested more than 64 deep"),
     ("over 8 MiB", {"config.json": " " * (9 << 20)}, 78,
      "{config}: too large (over 8388608 bytes)"),
+    ("a number as the file that it is a copy of", config(settingsOf=1), 78,
+     "{config}: settingsOf: must be a string, is a number"),
     ("an unknown key", config(escalationTimeout=300), 78,
      "{config}: escalationTimeout: unknown key (did "
      "you mean escalationTimeoutSeconds?). Known here: agent, agentView, answerKey, "
@@ -61,7 +63,7 @@ CONFIG = [
      "destinations, dockerResources, env, escalationTimeoutSeconds, image, limits, "
      "maxConcurrentSessions, mcpServers, modelBodies, notify, packageCaches, packageInstall, policy, policyBudget, profiles, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
-     "serverCredentials, services, toolDefinitions, transport, undo"),
+     "serverCredentials, services, settingsOf, toolDefinitions, transport, undo"),
     ("an unknown key with an escape", {"config.json": '{"\\u001b[2J": 1}'},
      78,
      "{config}: \\x1b[2J: unknown key. Known here: agent, agentView, answerKey, "
@@ -69,7 +71,7 @@ CONFIG = [
      "destinations, dockerResources, env, escalationTimeoutSeconds, image, limits, "
      "maxConcurrentSessions, mcpServers, modelBodies, notify, packageCaches, packageInstall, policy, policyBudget, profiles, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
-     "serverCredentials, services, toolDefinitions, transport, undo"),
+     "serverCredentials, services, settingsOf, toolDefinitions, transport, undo"),
     ("a founding key", config(dockerAgent={"resources": {"cpus": 2}}), 78,
      "{config}: dockerAgent: is a key of the TypeScript IronCurtain: its "
      "members have places of their own here: resources is "

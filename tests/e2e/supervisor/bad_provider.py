@@ -155,7 +155,7 @@ OTHERS = [
        "limits, "
        "maxConcurrentSessions, mcpServers, modelBodies, notify, packageCaches, packageInstall, policy, policyBudget, "
        "profiles, providers, proxy, proxyTools, resourceBudget, runtime, "
-       "sandboxPolicy, serverCredentials, services, toolDefinitions, transport, undo")]),
+       "sandboxPolicy, serverCredentials, services, settingsOf, toolDefinitions, transport, undo")]),
     ("a profile",
      {"config.json": {"profiles": {"work": {"providers": {"anthropic": {
          "credential": {"fil": "~/k"}}}}}}},

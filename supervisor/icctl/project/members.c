@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The members of a project's file: what each may hold, and the sentence that a
+ * person reads about it. A sentence has the whole value, so that what was shown
+ * is what is in force. Values that do not fit one are refused.
+ */
+#include "icctl/project/project.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/jsonfile.h"
+#include "budget/budget.h"
+#include "common/log.h"
+
+#define MEMBER_LIST 16U
+
+/* Returns true for a text that is shown as it is. */
+static bool
+is_plain(const char *s, size_t max)
+{
+	const size_t n = strlen(s);
+
+	if (n == 0 || n > max)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (s[i] < ' ' || s[i] > '~')
+			return false;
+	return true;
+}
+
+/* Get a text of printable ASCII. Returns 0, or -1. */
+static int
+plain(const struct jsonfile *j, const char *where, json_object *v, size_t max,
+    const char **out)
+{
+	if (!json_object_is_type(v, json_type_string))
+		return jsonfile_bad(
+		    j, where, NULL, "must be a text, not %s", jsonfile_kind(v));
+	*out = json_object_get_string(v);
+	if (is_plain(*out, max) &&
+	    strlen(*out) == (size_t)json_object_get_string_len(v))
+		return 0;
+	return jsonfile_bad(j, where, NULL,
+	    "must be a text of 1 to %zu printable ASCII characters", max);
+}
+
+/* Returns true for a name as DNS has it, with a dot, and no address. */
+static bool
+is_host(const char *s)
+{
+	const size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-.");
+	const char *last = strrchr(s, '.');
+
+	return s[n] == '\0' && n <= 253 && last != NULL && s[0] != '.' &&
+	       isalpha((unsigned char)last[1]) && strstr(s, "..") == NULL;
+}
+
+static bool
+is_name(const char *s)
+{
+	return strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			 "0123456789_-.") == strlen(s);
+}
+
+/* A member that is a list of names. */
+struct listed {
+	const char *before, *after; /* the name, in the sentence */
+	const char *rule;
+	bool (*ok)(const char *);
+};
+
+/* Check an array of at most MEMBER_LIST different names. Returns 0, or -1. */
+static int
+each_name(const struct jsonfile *j, const char *member, json_object *v,
+    const struct listed *l)
+{
+	const char *s;
+
+	if (!json_object_is_type(v, json_type_array) ||
+	    json_object_array_length(v) > MEMBER_LIST)
+		return jsonfile_bad(j, member, NULL,
+		    "must be an array of at most %u names", MEMBER_LIST);
+	for (size_t i = 0; i < json_object_array_length(v); i++)
+		if (plain(j, member, json_object_array_get_idx(v, i), 253,
+			&s) == -1)
+			return -1;
+		else if (!l->ok(s))
+			return jsonfile_bad(
+			    j, member, NULL, "\"%s\" %s", s, l->rule);
+	return 0;
+}
+
+static int
+say_each(struct project *p, const struct jsonfile *j, const char *member,
+    json_object *v, const struct listed *l)
+{
+	if (each_name(j, member, v, l) == -1)
+		return -1;
+	for (size_t i = 0; i < json_object_array_length(v); i++)
+		project_say(p, PROJECT_ASKS, "%s%s%s", l->before,
+		    json_object_get_string(json_object_array_get_idx(v, i)),
+		    l->after);
+	return 0;
+}
+
+static int
+member_version(
+    struct project *p, const struct jsonfile *j, const char *m, json_object *v)
+{
+	(void)p;
+	if (json_object_is_type(v, json_type_int) &&
+	    json_object_get_int64(v) == 1)
+		return 0;
+	return jsonfile_bad(
+	    j, m, NULL, "must be 1: this IronCurtain knows no other");
+}
+
+static int
+member_name(
+    struct project *p, const struct jsonfile *j, const char *m, json_object *v)
+{
+	const char *s;
+
+	(void)p;
+	return plain(j, m, v, 64, &s);
+}
+
+static int
+member_chosen(
+    struct project *p, const struct jsonfile *j, const char *m, json_object *v)
+{
+	const char *s;
+
+	if (plain(j, m, v, 128, &s) == -1)
+		return -1;
+	if (s[0] == '-' || strpbrk(s, " \"'\\") != NULL)
+		return jsonfile_bad(j, m, NULL, "\"%s\" is no name", s);
+	project_say(p, PROJECT_SHOWN,
+	    strcmp(m, "agent") == 0 ? "the agent is %s, if you name no other"
+				    : "the model is %s, if you name no other",
+	    s);
+	return 0;
+}
+
+static int
+member_image(
+    struct project *p, const struct jsonfile *j, const char *m, json_object *v)
+{
+	const char *s;
+
+	if (plain(j, m, v, 256, &s) == -1)
+		return -1;
+	if (s[0] == '-' || strchr(s, ' ') != NULL)
+		return jsonfile_bad(j, m, NULL, "\"%s\" is no image", s);
+	project_say(p, PROJECT_ASKS,
+	    "a container of the agent is made of the image %s", s);
+	return 0;
+}
+
+static int
+member_hosts(
+    struct project *p, const struct jsonfile *j, const char *m, json_object *v)
+{
+	static const struct listed l = {"the agent may read from https://",
+	    " (GET and HEAD)",
+	    "is no name of a host: addresses and patterns are not allowed",
+	    is_host};
+
+	return say_each(p, j, m, v, &l);
+}
+
+static int
+member_git(
+    struct project *p, const struct jsonfile *j, const char *m, json_object *v)
+{
+	static const struct listed l = {
+	    "the agent may fetch repositories from ",
+	    ", and ask you to push there", "is no name of a host", is_host};
+
+	return say_each(p, j, m, v, &l);
+}
+
+/* Names of things that the person's own settings have: nothing is asked. */
+static int
+member_own(
+    struct project *p, const struct jsonfile *j, const char *m, json_object *v)
+{
+	static const struct listed l = {"", "",
+	    "is no name: a project names what your own settings have, and "
+	    "describes none of it",
+	    is_name};
+
+	(void)p;
+	return each_name(j, m, v, &l);
+}
+
+static int
+member_env(
+    struct project *p, const struct jsonfile *j, const char *m, json_object *v)
+{
+	const char *s;
+
+	if (!json_object_is_type(v, json_type_object) ||
+	    json_object_object_length(v) > (int)MEMBER_LIST)
+		return jsonfile_bad(j, m, NULL,
+		    "must be an object of at most %u variables", MEMBER_LIST);
+	json_object_object_foreach(v, name, val)
+	{
+		if (!is_plain(name, 64) || !is_name(name) ||
+		    plain(j, name, val, 512, &s) == -1)
+			return jsonfile_bad(j, m, NULL,
+			    "each variable has a name, and a text of at most "
+			    "512 printable ASCII characters");
+		project_say(p, PROJECT_ASKS,
+		    "the agent's variable %s is \"%s\"", name, s);
+	}
+	return 0;
+}
+
+static int
+member_budget(
+    struct project *p, const struct jsonfile *j, const char *m, json_object *v)
+{
+	char wants[128];
+	double d;
+	int key;
+
+	if (!json_object_is_type(v, json_type_object))
+		return jsonfile_bad(j, m, NULL, "must be an object");
+	json_object_object_foreach(v, name, val)
+	{
+		if ((key = budget_find(name)) == -1)
+			return jsonfile_bad(
+			    j, m, NULL, "has a limit that is not known");
+		d = json_object_get_double(val);
+		if (!(json_object_is_type(val, json_type_int) ||
+			json_object_is_type(val, json_type_double)) ||
+		    !budget_value_ok((enum budget_key)key, d))
+			return jsonfile_bad(j, m, NULL, "%s",
+			    budget_wants(
+				(enum budget_key)key, wants, sizeof(wants)));
+		project_say(p, PROJECT_NARROWS,
+		    "%s is at most %g, where yours is higher", name, d);
+	}
+	return 0;
+}
+
+static int
+member_policy(
+    struct project *p, const struct jsonfile *j, const char *m, json_object *v)
+{
+	static const char *const keys[] = {"workspace", NULL};
+	const char *s = NULL;
+
+	if (!json_object_is_type(v, json_type_object))
+		return jsonfile_bad(j, m, NULL, "must be an object");
+	if (jsonfile_known(j, v, m, keys) == -1 ||
+	    jsonfile_str(j, v, m, "workspace", &s) == -1)
+		return -1;
+	if (s == NULL || strcmp(s, "read-only") != 0)
+		return jsonfile_bad(j, m, "workspace",
+		    "must be \"read-only\": a project's policy only narrows");
+	project_say(p, PROJECT_NARROWS, "the workspace is read-only");
+	return 0;
+}
+
+static int
+member_install(
+    struct project *p, const struct jsonfile *j, const char *m, json_object *v)
+{
+	(void)m;
+	return project_install_check(p, v, j->fault);
+}
+
+/* clang-format off */
+static const struct member {
+	const char *name;
+	int (*check)(struct project *, const struct jsonfile *, const char *,
+	    json_object *);
+} members[] = {
+	{"version", member_version}, {"name", member_name},
+	{"agent", member_chosen}, {"model", member_chosen},
+	{"image", member_image}, {"hosts", member_hosts},
+	{"git", member_git}, {"registries", member_own},
+	{"services", member_own}, {"servers", member_own},
+	{"env", member_env}, {"budget", member_budget},
+	{"policy", member_policy}, {"install", member_install},
+};
+/* clang-format on */
+
+static const struct member *
+member_find(const char *name)
+{
+	for (size_t i = 0; i < nitems(members); i++)
+		if (strcmp(members[i].name, name) == 0)
+			return &members[i];
+	return NULL;
+}
+
+int
+project_check(struct project *p, struct fault *fault)
+{
+	const struct jsonfile j = {p->path, fault};
+	const struct member *m;
+	char shown[128];
+
+	if (project_member(p, "version") == NULL)
+		return jsonfile_bad(&j, "version", NULL,
+		    "is missing: write {\"version\": 1, ...}");
+	json_object_object_foreach(p->root, name, val)
+	{
+		if ((m = member_find(name)) == NULL)
+			return jsonfile_bad(&j,
+			    log_vis(span_str(name), shown, sizeof(shown)), NULL,
+			    "may not be set by a project. Credentials, "
+			    "programs of this machine, higher limits and the "
+			    "like belong into your own config.json; see "
+			    "ironcurtain-config(5)");
+		if (m->check(p, &j, name, val) == -1)
+			return -1;
+	}
+	/* All of it must be shown. */
+	if (p->nsays == PROJECT_MAX_SAYS)
+		return fault_set(fault,
+		    "%s: asks for too much: at most %u "
+		    "things",
+		    p->path, PROJECT_MAX_SAYS - 1);
+	return 0;
+}

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""A project's own file, .ironcurtain.json: it narrows at once, grants nothing
+without a yes that is bound to what was shown, and is never in force as an agent
+has changed it."""
+import json
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+from started import Place  # noqa: E402
+
+t = h.Tap()
+SHOW = "echo V=$VALUE; touch made 2>/dev/null && echo WRITES || echo READS"
+
+
+def write(p, text):
+    h.put(os.path.join(p.project, ".ironcurtain.json"),
+          text if isinstance(text, str) else json.dumps({"version": 1, **text}))
+
+
+def start(p, *options, command=("/bin/sh", "-c", SHOW)):
+    return subprocess.run(p.argv(*command, options=options), env=p.env,
+                          stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=60, check=False)
+
+
+def project(p, *words, status=0):
+    r = p.icctl("project", *words, cwd=p.project)
+    t.equal(r.returncode, status, f"project {' '.join(words)}: {r.stderr}")
+    return r.stdout + r.stderr
+
+
+def digest(p):
+    return json.loads(p.icctl("--json", "project", "show",
+                              cwd=p.project).stdout)["digest"]
+
+
+def accept(p):
+    project(p, "trust", "--digest", digest(p)[:16])
+
+
+def test_nobody(work):
+    """Without a person nothing is granted, and what narrows is in force."""
+    p = Place(work)
+    write(p, {"env": {"VALUE": "from the project"}})
+    r = start(p)
+    t.ok(r.returncode == 1 and "icctl project trust --digest" in r.stderr and
+         'VALUE is "from the project"' in r.stderr and "V=" not in r.stdout,
+         "nobody is there to say yes: no session", r.stderr + r.stdout)
+    r = start(p, "--no-project")
+    t.equal((r.returncode, r.stdout), (0, "V=\nWRITES\n"), "--no-project")
+    write(p, {"policy": {"workspace": "read-only"},
+              "budget": {"maxSteps": 7, "maxEstimatedCostUsd": 1000}})
+    r = start(p)
+    t.equal((r.returncode, r.stdout), (0, "V=\nREADS\n"),
+            f"what only narrows needs no yes: {r.stderr}")
+    made = json.load(open(os.path.join(p.session(), "settings.json"),
+                          encoding="utf-8"))
+    t.equal(made["resourceBudget"], {"maxSteps": 7},
+            "limits get lower, and never higher")
+
+
+def test_yes(work):
+    p = Place(work, {"env": {"OWN": "mine"}})
+    write(p, {"env": {"VALUE": "one", "OWN": "theirs"}})
+    t.ok("not accepted" in project(p, "show"), "show says that it is not")
+    t.ok("now, and not" in project(p, "trust", "--digest", "0" * 16, status=1),
+         "a yes for another text is none")
+    accept(p)
+    r = start(p, command=("/bin/sh", "-c", "echo $VALUE $OWN"))
+    t.equal(r.stdout, "one mine\n", f"in force; the person's own wins: {r.stderr}")
+    # An agent edits it: no effect now, and none later.
+    r = start(p, command=("/bin/sh", "-c",
+                          "sed -i s/one/two/ .ironcurtain.json; echo $VALUE"))
+    t.equal(r.stdout, "one\n", "an edit has no effect in its session")
+    r = start(p)
+    t.ok(r.returncode == 1 and "has changed since you accepted it" in r.stderr,
+         "nor in the next one", r.stderr)
+    out = project(p, "diff")
+    t.ok('- the agent\'s variable VALUE is "one"' in out and
+         '+ the agent\'s variable VALUE is "two"' in out, "diff shows it", out)
+    accept(p)
+    write(p, {"env": {"VALUE": "one", "OWN": "theirs"}})
+    t.equal(start(p).returncode, 1, "an older accepted text is not in force again")
+    write(p, '{"env": /* the same */ {"OWN":"theirs","VALUE":"two",},\n"version":1}')
+    t.equal(start(p).returncode, 0, "spelling is not meaning")
+
+
+def test_terminal(work):
+    p = Place(work)
+    write(p, {"env": {"VALUE": "x"}, "hosts": ["docs.example.org"]})
+    for key, want in (("s", b"no session was started"), ("w", b"V=(?!x)"),
+                      ("a", b"V=x")):
+        term = p.terminal("/bin/sh", "-c", SHOW)
+        out = term.until(rb"or \[s\]top\? ")
+        t.ok(b"read from https://docs.example.org" in out, f"{key}: it is shown",
+             out)
+        term.key(key.encode() + b"\n")
+        term.until(want)
+        term.end()
+        t.ok(True, f"{key}: {want.decode()}")
+    term = p.terminal("/bin/sh", "-c", SHOW)
+    t.ok(b"[s]top" not in term.until(rb"V=x"), "asked once")
+    term.end()
+
+
+def test_install(work):
+    p = Place(work)
+    write(p, {"install": [{"run": ["/bin/sh", "-c", "echo x >>~/installed; "
+                                   "cat lock >installed-by"],
+                           "when": ["lock"]}]})
+    h.put(os.path.join(p.project, "lock"), "1\n")
+    accept(p)
+    count = ("/bin/sh", "-c", "grep -c x ~/installed")
+    for content, want in (("1", "1\n"), ("1", "1\n"), ("2", "2\n")):
+        h.put(os.path.join(p.project, "lock"), content + "\n")
+        r = start(p, command=count)
+        t.equal(r.stdout, want, f"installed for lock {content}: {r.stderr}")
+    write(p, {"install": [{"run": ["false"]}]})
+    accept(p)
+    r = start(p, command=count)
+    t.ok(r.returncode == 1 and "no session was started" in r.stderr and
+         not r.stdout, "an install that fails", r.stderr)
+
+
+BAD = [
+    ("[]", "must hold an object"), ("{", "line 1"), ("", "is empty"),
+    ('{"version":1,"version":1}', "line 1"), ("{}", "version"),
+    ('{"version": 2}', "must be 1"), ('{"version": "1"}', "must be 1"),
+    *[(json.dumps({"version": 1, name: {}}), "may not be set by a project")
+      for name in ("credentials", "serverCredentials", "providers", "notify",
+                   "autoApprove", "trust", "audit", "publish", "runtime",
+                   "limits", "agentView", "undo", "homeFiles", "mcpServers",
+                   "resourceBudget", "escalations", "x\u001b[31m")],
+    (json.dumps({"version": 1, "hosts": ["127.0.0.1"]}), "is no name of a host"),
+    (json.dumps({"version": 1, "hosts": ["*.example.org"]}), "no name of a host"),
+    (json.dumps({"version": 1, "hosts": ["localhost"]}), "no name of a host"),
+    (json.dumps({"version": 1, "hosts": ["a.example\u202e"]}), "ASCII"),
+    (json.dumps({"version": 1, "hosts": ["a.example"] * 17}), "at most 16"),
+    (json.dumps({"version": 1, "env": {"LD_PRELOAD": "x"}}), "LD_PRELOAD"),
+    (json.dumps({"version": 1, "env": {"A": "a\nb"}}), "ASCII"),
+    (json.dumps({"version": 1, "services": {"db": {"to": "127.0.0.1:1"}}}),
+     "array"),
+    (json.dumps({"version": 1, "services": ["/run/x.sock"]}), "is no name"),
+    (json.dumps({"version": 1, "policy": {"allow": ["x"]}}), "policy"),
+    (json.dumps({"version": 1, "policy": {"workspace": "writable"}}),
+     "only narrows"),
+    (json.dumps({"version": 1, "budget": {"maxSteps": -1}}), "maxSteps"),
+    (json.dumps({"version": 1, "budget": {"x": 1}}), "not known"),
+    (json.dumps({"version": 1, "agent": "--config"}), "is no name"),
+    (json.dumps({"version": 1, "install": [{"run": ["--x"]}]}), "program"),
+    (json.dumps({"version": 1, "install": [{"run": "rm"}]}), "array"),
+    (json.dumps({"version": 1, "install": [{"run": ["x"], "when": ["../y"]}]}),
+     "below the project"),
+    (" " * 300000 + "{}", "256 KiB"),
+]
+
+
+def test_bad(work):
+    p = Place(work)
+    path = os.path.join(p.project, ".ironcurtain.json")
+    for text, want in BAD:
+        write(p, text)
+        out = project(p, "check", status=1)
+        t.ok(want in out and "\x1b" not in out, f"{text.strip()[:60]}: {want}", out)
+    os.unlink(path)
+    os.mkfifo(path)
+    t.ok("no regular file" in project(p, "check", status=1), "a FIFO")
+    os.unlink(path)
+    os.symlink(os.path.join(p.home, "config.json"), path)
+    t.ok("symbolic link" in project(p, "check", status=1), "a link")
+    r = start(p)
+    t.ok(r.returncode == 1 and "--no-project" in r.stderr, "no start with it",
+         r.stderr)
+    os.unlink(path)
+    t.ok("project init" in project(p, "show", status=1), "no file")
+    project(p, "init")
+    t.ok("good" in project(p, "check"), "init writes a good one")
+    project(p, "init", status=1)
+
+
+def main():
+    for case in (test_nobody, test_yes, test_terminal, test_install, test_bad):
+        with h.workdir() as work, t.case(case.__name__):
+            case(work)
+    t.done()
+
+
+if __name__ == "__main__":
+    main()
