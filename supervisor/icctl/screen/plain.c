@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/json/text.h"
 #include "common/visible.h"
+#include "icctl/screen/wraps.h"
 
 #define PLAIN_TEXT (4U << 20)
 
@@ -19,6 +21,7 @@ static struct {
 	int open;     /* fd of an unfinished line on the terminal, or -1 */
 	bool shut[2]; /* nobody reads that stream any more */
 	bool blank;   /* the unfinished line has blanks only */
+	struct wraps wraps; /* of the unfinished line of a text */
 } plain_env = {.open = -1};
 
 static const int plain_fds[] = {STDOUT_FILENO, STDERR_FILENO};
@@ -78,14 +81,39 @@ plain_imitates(struct span cells)
 	return like == 2;
 }
 
+/*
+ * Draw the cells of a line; none of its rows begins like a line of ours.
+ * Returns -1 if they are malformed.
+ */
+static int
+plain_cells(struct paint *p, struct span cells, int fd)
+{
+	bool imitates = plain_imitates(cells), row;
+	struct cells_in in;
+	struct wraps w;
+	struct cell c;
+	int rv;
+
+	wraps_begin(&w, fd);
+	cells_open(&in, cells);
+	while ((rv = cells_next(&in, &c)) == 1) {
+		row = wraps_take(&w, c.chars[0], c.nchars);
+		if ((imitates || row) && says_looks(c.chars[0])) {
+			c.chars[0] = '|';
+			c.nchars = 1;
+			c.width = 1;
+		}
+		imitates = imitates && c.chars[0] == ' ';
+		paint_cell(p, &c);
+	}
+	return rv;
+}
+
 int
 plain_line(const struct msg_LINE *m)
 {
 	struct paint *p = &plain_env.paint;
-	struct cells_in in;
-	struct cell c;
 	int rv, fd = plain_fds[m->stream];
-	bool imitates;
 
 	if (viewer.how.raw[m->stream])
 		return 0;
@@ -97,19 +125,9 @@ plain_line(const struct msg_LINE *m)
 		return 0;
 	if (plain_env.open != -1 && plain_env.open != fd)
 		plain_break();
-	imitates = !m->joined && plain_imitates(m->cells);
 	/* An unfinished line is repeated: write over it. */
 	paint_text(p, plain_env.open != -1 ? "\r\033[K" : "");
-	cells_open(&in, m->cells);
-	while ((rv = cells_next(&in, &c)) == 1) {
-		if (imitates && says_looks(c.chars[0])) {
-			c.chars[0] = '|';
-			c.nchars = 1;
-			c.width = 1;
-		}
-		imitates = imitates && c.chars[0] == ' ';
-		paint_cell(p, &c);
-	}
+	rv = plain_cells(p, m->cells, fd);
 	paint_plain(p);
 	paint_text(p, m->more ? "" : "\n");
 	plain_env.open = m->more ? fd : -1;
@@ -141,6 +159,27 @@ plain_part(struct buf *b, struct span s)
 	(void)visible_add(b, s, 0);
 }
 
+/*
+ * Replace the mark where a row may begin with it. The text is visible: all else
+ * that looks like the mark is escaped.
+ */
+static void
+plain_rows(uint8_t *p, const uint8_t *end)
+{
+	size_t n;
+
+	for (; p < end; p += n) {
+		if ((n = text_utf8_len(p, end)) == 0)
+			n = 1;
+		if (*p == '\n')
+			wraps_begin(&plain_env.wraps, STDOUT_FILENO);
+		else if (wraps_take(
+			     &plain_env.wraps, text_utf8_code(p, n), 1) &&
+			 *p == SAYS_MARK[0])
+			*p = '|';
+	}
+}
+
 void
 plain_text(const char *mark, struct span s)
 {
@@ -148,6 +187,8 @@ plain_text(const char *mark, struct span s)
 	struct buf b;
 	size_t n;
 
+	if (plain_env.open == -1)
+		wraps_begin(&plain_env.wraps, STDOUT_FILENO);
 	buf_init(&b, PLAIN_TEXT);
 	buf_adds(&b, mark);
 	while (s.len != 0) {
@@ -160,7 +201,9 @@ plain_text(const char *mark, struct span s)
 		n += nl != NULL;
 		s = span_of(s.p + n, s.len - n);
 	}
-	if (!b.failed)
+	if (!b.failed) {
+		plain_rows(b.p + b.off, b.p + b.off + b.len);
 		plain_write(0, buf_span(&b));
+	}
 	buf_free(&b);
 }

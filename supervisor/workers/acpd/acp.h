@@ -15,6 +15,7 @@
 
 #include "common/ipc/proto.h"
 #include "mcp/idscan.h"
+#include "workers/acpd/acp_images.h"
 
 #define ACP_VERSION 1
 #define ACP_MAX_LINE PROTO_MAX_LINE /* bytes of a message, either side */
@@ -66,6 +67,9 @@ struct acp_paths {
 	const char *inside;
 };
 
+/* Texts of a turn that come in pieces: of the agent, its thoughts, repeated. */
+#define ACP_TEXTS 3U
+
 struct acp {
 	const struct acp_ops *ops;
 	struct acp_paths paths;
@@ -74,6 +78,7 @@ struct acp {
 	struct value_pool *pool;
 	struct buf line;
 	unsigned notes[2]; /* about the editor, the agent */
+	struct acp_images texts[ACP_TEXTS]; /* that come in pieces */
 };
 
 /* acp.c */

@@ -9,15 +9,20 @@
 #define SHOWN 160
 /* The text is read by the model, too. */
 #define REFUSAL                                                                \
-	"%s is not available: you run in a sandbox, and the editor's files and " \
-	"terminals are outside of it. Use your own tools on the workspace %s, " \
-	"and the MCP tools of the server ironcurtain for anything else. Do not " \
+	"%s is not available: you run in a sandbox, and the editor's files "   \
+	"and "                                                                 \
+	"terminals are outside of it. Use your own tools on the workspace "    \
+	"%s, "                                                                 \
+	"and the MCP tools of the server ironcurtain for anything else. Do "   \
+	"not "                                                                 \
 	"retry"
 
 static void
 agent_updates(struct acp *a, const struct jsonrpc *m)
 {
-	const struct acp_copy c = {.acp = a, .to_editor = true};
+	static const char *const pieces[ACP_TEXTS] = {
+	    "agent_message_chunk", "agent_thought_chunk", "user_message_chunk"};
+	struct acp_copy c = {.acp = a, .to_editor = true};
 	const struct value *update = value_get(m->params, "update");
 	struct span kind = value_str(update, "sessionUpdate");
 	const struct acp_member *members = acp_update_find(kind);
@@ -32,6 +37,9 @@ agent_updates(struct acp *a, const struct jsonrpc *m)
 		    log_vis(kind, shown, sizeof(shown)));
 		return;
 	}
+	for (size_t i = 0; i < ACP_TEXTS; i++)
+		if (span_is(kind, pieces[i]))
+			c.images = &a->texts[i];
 	o = value_new(a->pool, VALUE_OBJECT);
 	inner = acp_members(&c, update, members);
 	if (o == NULL || inner == NULL ||

@@ -4,8 +4,9 @@
  * "_meta", in which editors and agents have private agreements, some of which
  * run programs. Left out towards the editor as well: terminals of the editor,
  * of which the agent has none; and locations, differences, links and embedded
- * files that are not in the workspace, which would be other files on the host, or
- * pages that an editor might load. An image keeps its bytes and loses its address.
+ * files that are not in the workspace, which would be other files on the host,
+ * or pages that an editor might load. An image keeps its bytes and loses its
+ * address, and so do images in texts (acp_images.h).
  */
 #include "workers/acpd/acp_priv.h"
 
@@ -91,8 +92,8 @@ copy_leaves_out(
 
 /* Returns true if this member of an object must not reach the editor. */
 static bool
-copy_drops(const struct acp_copy *c, const struct value *o,
-    const struct value *member)
+copy_drops(
+    const struct acp_copy *c, const struct value *o, const struct value *member)
 {
 	if (span_is(member->key, "_meta"))
 		return true;
@@ -115,9 +116,45 @@ copy_left_out(const struct acp_copy *c)
 	return o;
 }
 
+/* Returns true if editors show the member as Markdown. */
+static bool
+copy_is_shown(const struct value *parent, const struct value *v)
+{
+	static const char *const keys[] = {
+	    "text", "title", "content", "description", "message"};
+
+	/* The text of an embedded file is shown as it is. */
+	if (parent != NULL && value_get(parent, "uri") != NULL)
+		return false;
+	for (size_t i = 0; i < nitems(keys); i++)
+		if (span_is(v->key, keys[i]))
+			return true;
+	return false;
+}
+
+/* Returns the text without addresses of images; NULL if there is no room. */
+static struct span
+copy_shown(const struct acp_copy *c, struct span s)
+{
+	struct acp_images alone = {.image = false}, was;
+	struct acp_images *m = c->images != NULL ? c->images : &alone;
+	uint8_t *p;
+	size_t n;
+
+	was = *m;
+	if ((n = acp_images(m, s, NULL)) == s.len)
+		return s;
+	*m = was;
+	if ((p = value_pool_alloc(c->acp->pool, n)) == NULL)
+		return SPAN("");
+	(void)acp_images(m, s, p);
+	return span_of(p, n);
+}
+
 /* Returns the member's text in the words of the other side. */
 static struct span
-copy_text(const struct acp_copy *c, const struct value *v)
+copy_text(const struct acp_copy *c, const struct value *parent,
+    const struct value *v, bool raw)
 {
 	struct span out = v->text;
 
@@ -125,21 +162,28 @@ copy_text(const struct acp_copy *c, const struct value *v)
 		(void)acp_path(c, v->text, &out);
 	else if (span_is(v->key, "uri"))
 		(void)acp_uri(c, v->text, &out);
+	else if (c->to_editor && !raw && copy_is_shown(parent, v))
+		out = copy_shown(c, v->text);
 	return out;
 }
 
-/* The reader has bounded the depth. */
-struct value *
-acp_copy(const struct acp_copy *c, const struct value *v)
+/*
+ * The reader has bounded the depth. `raw`: it is in what a tool was called
+ * with, or gave back, which editors show as it is.
+ */
+static struct value *
+copy_value(const struct acp_copy *c, const struct value *parent,
+    const struct value *v, bool raw)
 {
-	struct value *copy;
+	struct value *copy, *one;
 
 	if (copy_is_foreign(c, v))
 		return copy_left_out(c);
 	if ((copy = value_new(c->acp->pool, v->type)) == NULL)
 		return NULL;
+	raw |= span_is(v->key, "rawInput") || span_is(v->key, "rawOutput");
 	if (v->type == VALUE_STRING)
-		copy->text = copy_text(c, v);
+		copy->text = copy_text(c, parent, v, raw);
 	else
 		copy->text = v->text;
 	for (const struct value *e = v->child; e != NULL; e = e->next) {
@@ -147,12 +191,18 @@ acp_copy(const struct acp_copy *c, const struct value *v)
 			continue;
 		if (v->type == VALUE_ARRAY && copy_leaves_out(c, v, e))
 			continue;
-		if ((v->type == VALUE_OBJECT
-			    ? value_set(copy, e->key, acp_copy(c, e))
-			    : value_append(copy, acp_copy(c, e))) == -1)
+		one = copy_value(c, v, e, raw);
+		if ((v->type == VALUE_OBJECT ? value_set(copy, e->key, one)
+					     : value_append(copy, one)) == -1)
 			return NULL;
 	}
 	return copy;
+}
+
+struct value *
+acp_copy(const struct acp_copy *c, const struct value *v)
+{
+	return copy_value(c, NULL, v, false);
 }
 
 struct value *

@@ -3,6 +3,7 @@
 #include "workers/acpd/acp_priv.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "common/log.h"
 
@@ -108,6 +109,9 @@ editor_request(struct acp *a, const struct jsonrpc *m,
 		return;
 	}
 	call->method = method;
+	/* Another turn, other texts. */
+	if (span_is(m->method, "session/prompt"))
+		memset(a->texts, 0, sizeof(a->texts));
 	acp_to_agent(a, call->n, m->method, params);
 }
 

@@ -34,6 +34,7 @@ const struct acp_member *acp_update_find(struct span kind);
 struct acp_copy {
 	struct acp *acp;
 	bool to_editor;
+	struct acp_images *images; /* the text goes on with these, or NULL */
 };
 
 /*

@@ -194,6 +194,48 @@ def while_it_runs(b):
         m.close()
 
 
+def tools_of(s):
+    """Returns how many tools `icctl status` gives the server."""
+    r = json.loads(s.icctl("--json", "status").stdout)
+    return [x["tools"] for x in r["servers"] if x["name"] == "echo"]
+
+
+def counted(b):
+    """`icctl status` and `icctl trust` count what is so now."""
+    b.define({})
+    with b.session() as s:
+        m, _ = agent(s)
+        before = sorted(quarantined(s))
+        have = tools_of(s)[0]
+        b.define({"lookup": {"description": "another"}, "slow": None})
+        say(m, "echo__structured")
+        h.wait_for(lambda: ("echo", "lookup") in quarantined(s), "changed")
+        h.wait_for(lambda: tools_of(s) == [have - 2], "two tools fewer")
+        b.define({})
+        say(m, "echo__structured")
+        h.wait_for(lambda: sorted(quarantined(s)) == before,
+                   "one that is as it was is in no list")
+        h.wait_for(lambda: tools_of(s) == [have], "and is counted again")
+        t.equal(s.icctl("trust", "echo", "lookup").stdout,
+                "No such tool is in quarantine.\n", "nor is it asked about")
+        m.close()
+    changed = b.servers("--name", "another")
+    with b.session(changed) as s:
+        m, _ = agent(s)
+        h.wait_for(lambda: len(quarantined(s)) >= have, "quarantine")
+        t.equal(tools_of(s), [0], "an entry that was changed: no tool")
+        text = say(m, "echo__echo", text="x")[1]
+        t.ok("entry of its server" in text and "definition" not in text,
+             "the agent is told that the entry was changed", text)
+        s.icctl("trust", "echo", "--yes", check=True)
+        h.wait_for(lambda: tools_of(s) == [len(m.list_tools())] and
+                   m.list_tools(), "status counts what is trusted")
+        t.equal(quarantined(s), {}, "and nothing is left to trust")
+        m.close()
+    with b.session() as s:
+        s.icctl("trust", "echo", "--yes")
+
+
 def control(s, request):
     import socket
     with socket.socket(socket.AF_UNIX) as c:
@@ -377,7 +419,8 @@ def main():
     with h.workdir() as work:
         b = Bench(work)
         os.makedirs(os.path.dirname(b.log))
-        for part in (first_use, redefined, while_it_runs, other_command,
+        for part in (first_use, redefined, while_it_runs, counted,
+                     other_command,
                      own_edit, drift, damaged, unwritable):
             with t.case(part.__name__):
                 part(b)

@@ -274,6 +274,113 @@ test_foreign(void)
 	acp_free(&rig.acp);
 }
 
+/*
+ * Texts, in pieces that "|" separates, and what the editor gets of them. Each
+ * is given in a message of the agent, and whole as the title of a tool call.
+ */
+static const struct {
+	const char *text, *want;
+} images[] = {
+	{"a ![x](https://evil.example/?d) b",
+	    "a ![x](#https://evil.example/?d) b"},
+	{"a !|[x](https://evil.example/?d)", "a ![x](#https://evil.example/?d)"},
+	{"![x]|(https://evil.example)", "![x](#https://evil.example)"},
+	{"![x](|https://evil.example)", "![x](#https://evil.example)"},
+	{"![x](|h|ttps://evil.example)", "![x](#https://evil.example)"},
+	{"![x](//evil.example/a)", "![x](#//evil.example/a)"},
+	{"![x](<https://evil.example>)", "![x](#<https://evil.example>)"},
+	{"![x](&#104;ttps://evil.example)", "![x](#&#104;ttps://evil.example)"},
+	{"![x](\\thttps://evil.example)", "![x](#\\thttps://evil.example)"},
+	{"![`]`](https://evil.example)", "![`]`](#https://evil.example)"},
+	{"[![x](https://e.example/a)](https://b.example)",
+	    "[![x](#https://e.example/a)](#https://b.example)"},
+	{"![x][y]\\n\\n[y]: https://evil.example",
+	    "![x][y]\\n\\n[y]:# https://evil.example"},
+	{"[y]: https://evil.example\\n\\n![x][y]",
+	    "[y]: https://evil.example\\n\\n!\\\\[x][y]"},
+	{"> - [y]|:| https://evil.example\\n\\n!|[y]",
+	    "> - [y]: https://evil.example\\n\\n!\\\\[y]"},
+	{"<img src='https://evil.example'>",
+	    "< img src='https://evil.example'>"},
+	{"x<|IMG\\nsrc=https://evil.example>",
+	    "x< IMG\\nsrc=https://evil.example>"},
+	{"<i|mg src=https://evil.example>", "< img src=https://evil.example>"},
+	{"<svg/onload=x>", "< svg/onload=x>"},
+	/* They stay. */
+	{"see [docs](https://docs.example/a)", "see [docs](https://docs.example/a)"},
+	{"![x](img/a-b_c.png)", "![x](img/a-b_c.png)"},
+	{"![x](./a.png \\\"t\\\")", "![x](./a.png \\\"t\\\")"},
+	{"![x](data:image/png;base64,QQ==)", "![x](data:image/png;base64,QQ==)"},
+	{"![x](file:///workspace/a.png)", "![x](file:///workspace/a.png)"},
+	{"vec![1, 2]; a[0] (b)", "vec![1, 2]; a[0] (b)"},
+	{"vec![1]\\n\\n[docs](https://docs.example)",
+	    "vec![1]\\n\\n[docs](https://docs.example)"},
+	{"[1]: https://docs.example", "[1]: https://docs.example"},
+	{"a < b, Vec<Image>, <b>x</b>, <https://docs.example>",
+	    "a < b, Vec<Image>, <b>x</b>, <https://docs.example>"},
+};
+
+static void
+say_piece(const char *text, size_t len)
+{
+	char line[1000];
+
+	snprintf(line, sizeof(line),
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\","
+	    "\"params\":{\"sessionId\":\"s\",\"update\":{"
+	    "\"sessionUpdate\":\"agent_message_chunk\","
+	    "\"content\":{\"type\":\"text\",\"text\":\"%.*s\"}}}}",
+	    (int)len, text);
+	agent(line);
+}
+
+/* Join the texts of all messages to the editor. */
+static void
+join_texts(char *dst, size_t cap)
+{
+	static const char before[] = "\"text\":\"", after[] = "\",\"type\"";
+	const char *p = rig.editor, *end;
+
+	for (*dst = '\0'; (p = strstr(p, before)) != NULL; p = end) {
+		p += sizeof(before) - 1;
+		if ((end = strstr(p, after)) == NULL)
+			errx(1, "no end: %s", rig.editor);
+		snprintf(dst + strlen(dst), cap - strlen(dst), "%.*s",
+		    (int)(end - p), p);
+	}
+}
+
+static void
+test_images(void)
+{
+	char got[1000];
+
+	for (size_t i = 0; i < nitems(images); i++) {
+		const char *p = images[i].text;
+
+		begin();
+		for (size_t n; *p != '\0'; p += n + (p[n] == '|')) {
+			n = strcspn(p, "|");
+			say_piece(p, n);
+		}
+		join_texts(got, sizeof(got));
+		is_str(got, images[i].want, "text %zu", i);
+		acp_free(&rig.acp);
+	}
+	begin();
+	agent("{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{"
+	      "\"sessionId\":\"s\",\"update\":{\"sessionUpdate\":"
+	      "\"tool_call\",\"toolCallId\":\"t\",\"title\":"
+	      "\"![a](http://e.example)\",\"rawInput\":{\"text\":"
+	      "\"![a](http://e.example)\"}}}}");
+	is_editor("update 0  {\"sessionId\":\"s\",\"update\":{\"rawInput\":{"
+		  "\"text\":\"![a](http://e.example)\"},\"sessionUpdate\":"
+		  "\"tool_call\",\"title\":\"![a](#http://e.example)\","
+		  "\"toolCallId\":\"t\"}}\n",
+	    "a title, and not what a tool was called with");
+	acp_free(&rig.acp);
+}
+
 static void
 test_update(void)
 {
@@ -412,6 +519,7 @@ main(void)
 	test_session();
 	test_update();
 	test_foreign();
+	test_images();
 	test_refused();
 	test_permission();
 	test_limits();
