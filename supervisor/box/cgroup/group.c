@@ -25,7 +25,7 @@
 #define GROUP_BWRAP 2U
 
 struct group_box {
-	char name[32];
+	char name[96];
 	char who[80]; /* "" for the agent */
 	int dir;      /* -1: free */
 	unsigned killed;
@@ -55,8 +55,8 @@ group_own(void)
 
 	if (cgroup_find("/proc/self/mountinfo", "/proc/self/cgroup",
 		group_env.path, sizeof(group_env.path)) == -1 ||
-	    (dir = open(group_env.path,
-		 O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
+	    (dir = open(group_env.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) ==
+		-1) {
 		group_none("no control groups of version 2 are mounted");
 		return -1;
 	}
@@ -179,10 +179,11 @@ group_in_force(void)
 	struct limits *l = &sup.config.limits;
 	const unsigned have = group_env.tree.have;
 
-	snprintf(group_env.where, sizeof(group_env.where), "%.250s (%s%s%s)",
+	snprintf(group_env.where, sizeof(group_env.where), "%.250s (%s%s%s%s)",
 	    group_env.path, (have & CGROUP_MEMORY) != 0 ? "memory" : "",
 	    (have & CGROUP_PIDS) != 0 ? " pids" : "",
-	    (have & CGROUP_CPU) != 0 ? " cpu" : "");
+	    (have & CGROUP_CPU) != 0 ? " cpu" : "",
+	    group_env.tree.v1 ? ", version 1" : "");
 	l->group = group_env.where;
 	l->group_cpus = (have & CGROUP_CPU) != 0;
 	l->server_forced = (have & CGROUP_MEMORY) != 0;
@@ -193,6 +194,23 @@ group_in_force(void)
 	l->cpus_forced = (have & CGROUP_CPU) != 0;
 }
 
+/* Use version 1, where version 2 has nothing for us. */
+static void
+group_v1(void)
+{
+	int dir;
+
+	if (cgroup_v1_find("/proc/self/mountinfo", "/proc/self/cgroup",
+		group_env.path, sizeof(group_env.path)) == -1 ||
+	    (dir = open(group_env.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) ==
+		-1)
+		return;
+	if (cgroup_v1_open(&group_env.tree, dir))
+		group_in_force();
+	else
+		close(dir);
+}
+
 void
 group_begin(void)
 {
@@ -200,8 +218,10 @@ group_begin(void)
 
 	for (unsigned i = 0; i < GROUP_MAX; i++)
 		group_env.boxes[i].dir = -1;
-	if ((dir = group_choose()) == -1)
+	if ((dir = group_choose()) == -1) {
+		group_v1();
 		return;
+	}
 	if (cgroup_tree_open(&group_env.tree, dir) == -1) {
 		group_none("the group cannot be divided: its controllers "
 			   "cannot be enabled");
@@ -244,9 +264,8 @@ group_make(const char *name, const char *who, uint64_t memory_mb)
 {
 	const struct limits *limits = &sup.config.limits;
 	const struct cgroup_limits l = {.memory_mb = memory_mb,
-	    .processes = limits->processes == 0
-			     ? 0
-			     : limits->processes + GROUP_BWRAP,
+	    .processes =
+		limits->processes == 0 ? 0 : limits->processes + GROUP_BWRAP,
 	    .cpus = limits_processors(limits)};
 	struct group_box *b = group_env.boxes;
 
@@ -258,7 +277,12 @@ group_make(const char *name, const char *who, uint64_t memory_mb)
 	if (b == group_env.boxes + GROUP_MAX)
 		return -1;
 	*b = (struct group_box){.killed = 0};
-	if ((b->dir = cgroup_make(&group_env.tree, name, &l)) == -1) {
+	/* Those of version 1 are beside those of other sessions. */
+	snprintf(b->name, sizeof(b->name), "%s%.60s%s%s",
+	    group_env.tree.v1 ? "ironcurtain-" : "",
+	    group_env.tree.v1 ? sup.session.id : "",
+	    group_env.tree.v1 ? "-" : "", name);
+	if ((b->dir = cgroup_make(&group_env.tree, b->name, &l)) == -1) {
 		if (!group_env.told)
 			sup_warn("the control group of %s cannot be made (%s); "
 				 "its limits are watched instead",
@@ -267,7 +291,6 @@ group_make(const char *name, const char *who, uint64_t memory_mb)
 		group_env.told = true;
 		return -1;
 	}
-	(void)strlcpy(b->name, name, sizeof(b->name));
 	(void)strlcpy(b->who, who, sizeof(b->who));
 	return cgroup_entrance(b->dir);
 }

@@ -102,16 +102,35 @@ cgroup_tree_close(struct cgroup_tree *t)
 
 	if (t->dir == -1)
 		return;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 3 && !t->v1; i++) {
 		snprintf(word, sizeof(word), "-%s", tree_controllers[i].name);
 		if ((t->have & tree_controllers[i].bit) != 0)
 			(void)tree_write(
 			    t->dir, "cgroup.subtree_control", word);
 	}
-	(void)tree_enter(t->dir, "");
-	(void)unlinkat(t->dir, CGROUP_OWN, AT_REMOVEDIR);
+	if (!t->v1) {
+		(void)tree_enter(t->dir, "");
+		(void)unlinkat(t->dir, CGROUP_OWN, AT_REMOVEDIR);
+	}
 	t->dir = -1;
 	t->have = 0;
+}
+
+/* Write a limit of memory, with swap: it is written to two files in turn. */
+static int
+tree_memory(const struct cgroup_tree *t, int dir, const char *bytes)
+{
+	const char *swap =
+	    t->v1 ? "memory.memsw.limit_in_bytes" : "memory.swap.max";
+
+	if (tree_write(dir, t->v1 ? "memory.limit_in_bytes" : "memory.max",
+		bytes) == -1)
+		return -1;
+	/* Without this, as much again goes to the swap space. */
+	return tree_write(dir, swap, t->v1 ? bytes : "0") == -1 &&
+		       errno != ENOENT
+		   ? -1
+		   : 0;
 }
 
 static int
@@ -122,11 +141,7 @@ tree_limits(const struct cgroup_tree *t, int dir, const struct cgroup_limits *l)
 	if (l->memory_mb != 0 && (t->have & CGROUP_MEMORY) != 0) {
 		snprintf(text, sizeof(text), "%llu",
 		    (unsigned long long)l->memory_mb << 20);
-		if (tree_write(dir, "memory.max", text) == -1)
-			return -1;
-		/* Without this, as much again goes to the swap space. */
-		if (tree_write(dir, "memory.swap.max", "0") == -1 &&
-		    errno != ENOENT)
+		if (tree_memory(t, dir, text) == -1)
 			return -1;
 	}
 	if (l->processes != 0 && (t->have & CGROUP_PIDS) != 0) {
@@ -150,6 +165,9 @@ cgroup_make(const struct cgroup_tree *t, const char *name,
 {
 	int dir, save;
 
+	/* One of a session that was killed, without a process. */
+	if (t->v1)
+		(void)unlinkat(t->dir, name, AT_REMOVEDIR);
 	if (mkdirat(t->dir, name, 0755) == -1)
 		return -1;
 	dir = openat(
@@ -176,7 +194,9 @@ cgroup_killed(int dir)
 	char text[512];
 	const char *p;
 
-	if (small_file_read(dir, "memory.events", text, sizeof(text)) == -1 ||
+	if ((small_file_read(dir, "memory.events", text, sizeof(text)) == -1 &&
+		small_file_read(
+		    dir, "memory.oom_control", text, sizeof(text)) == -1) ||
 	    (p = strstr(text, "oom_kill ")) == NULL)
 		return 0;
 	return (unsigned)strtoul(p + 9, NULL, 10);

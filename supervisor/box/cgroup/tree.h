@@ -20,6 +20,7 @@
 struct cgroup_tree {
 	int dir;       /* -1: none */
 	unsigned have; /* controllers that the groups below have */
+	bool v1;       /* of version 1, which has memory alone */
 };
 
 /* 0 means no limit. */
@@ -34,6 +35,11 @@ struct cgroup_limits {
  * if the group cannot be used, with this process where it was.
  */
 int cgroup_tree_open(struct cgroup_tree *, int dir);
+/*
+ * v1.c: Use `dir`, the group of this process in the memory controller of version
+ * 1, if it is this user's. Returns false if it is not.
+ */
+bool cgroup_v1_open(struct cgroup_tree *, int dir);
 /* Undo it: move this process back. Groups that are still in use stay. */
 void cgroup_tree_close(struct cgroup_tree *);
 /*
@@ -56,6 +62,9 @@ bool cgroup_remove(const struct cgroup_tree *, const char *name);
  * this system has none.
  */
 int cgroup_find(
+    const char *mounts, const char *groups, char *path, size_t cap);
+/* v1.c: Find the group of a process in the memory controller of version 1. */
+int cgroup_v1_find(
     const char *mounts, const char *groups, char *path, size_t cap);
 /* Returns the CGROUP_ bits of the controllers that a group has itself. */
 unsigned cgroup_controllers(int dir);

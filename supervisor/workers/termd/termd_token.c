@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "common/hidden.h"
 #include "common/term/cluster.h"
 #include "common/term/width.h"
 
@@ -31,23 +32,15 @@ emit(struct tokenizer *z, enum token_kind kind, token_fn *fn, void *arg)
 	fn(arg, &z->t);
 }
 
-/* Returns true for characters without a glyph, which are dropped. */
+/*
+ * Returns true for characters without a glyph, which are dropped. The joiner
+ * and selectors of emoji are none between letters.
+ */
 static bool
 is_invisible(uint32_t c)
 {
-	static const struct {
-		uint32_t first, last;
-	} ranges[] = {{0x80, 0x9f}, {0xad, 0xad}, {0x34f, 0x34f},
-	    {0x61c, 0x61c}, {0x115f, 0x1160}, {0x17b4, 0x17b5},
-	    {0x180b, 0x180f}, {0x200b, 0x200f}, {0x2028, 0x202e},
-	    {0x2060, 0x206f}, {0x3164, 0x3164}, {0xfe00, 0xfe0f},
-	    {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff9, 0xfffb},
-	    {0xe0000, 0xe0fff}};
-
-	for (size_t i = 0; i < nitems(ranges); i++)
-		if (c >= ranges[i].first && c <= ranges[i].last)
-			return true;
-	return false;
+	return hidden_code(c) || c == CLUSTER_JOINER || c == 0xfe0eU ||
+	       c == CLUSTER_EMOJI;
 }
 
 static void

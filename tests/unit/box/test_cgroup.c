@@ -40,7 +40,8 @@ fill(int dir)
 {
 	static const char *const files[] = {"cgroup.procs",
 	    "cgroup.subtree_control", "memory.max", "memory.swap.max",
-	    "pids.max", "cpu.max"};
+	    "memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "pids.max",
+	    "cpu.max"};
 
 	put(dir, "memory.events", "low 0\noom 1\noom_kill 0\n");
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
@@ -158,8 +159,8 @@ test_unusable(void)
 
 	is_int(cgroup_tree_open(&t, dir), -1, "none of our controllers");
 	is_int(t.dir, -1, "leaves no tree");
-	is_str(get(dir, "supervisor/cgroup.procs"), "absent",
-	    "and moves nothing");
+	is_str(
+	    get(dir, "supervisor/cgroup.procs"), "absent", "and moves nothing");
 	close(dir);
 	dir = group("internal", "memory pids cpu\n");
 	if (unlinkat(dir, "cgroup.subtree_control", 0) == -1)
@@ -175,7 +176,8 @@ test_find(void)
 	static const char hybrid[] =
 	    "30 25 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
 	    "31 25 0:27 /below /mnt rw shared:1 - cgroup2 cgroup2 rw\n"
-	    "32 25 0:27 / /sys/fs/cgroup/unified rw shared:9 - cgroup2 none rw\n";
+	    "32 25 0:27 / /sys/fs/cgroup/unified rw shared:9 - cgroup2 none "
+	    "rw\n";
 	char mounts[80], groups[80], path[256];
 
 	snprintf(mounts, sizeof(mounts), "%s/mountinfo", top);
@@ -197,6 +199,59 @@ test_find(void)
 	    "version 1 alone has none");
 	is_int(cgroup_find("/none", groups, path, sizeof(path)), -1,
 	    "nor has a system without /proc");
+}
+
+/* Test the memory controller of version 1, in a group that was given to us. */
+static void
+test_v1(void)
+{
+	static const char hybrid[] =
+	    "30 25 0:26 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
+	    "31 25 0:27 /box /sys/fs/cgroup/memory rw - cgroup cgroup "
+	    "rw,memory\n";
+	const struct cgroup_limits l = {.memory_mb = 64, .processes = 9};
+	char mounts[80], groups[80], path[256];
+	int dir = group("old", ""), box;
+	struct cgroup_tree t;
+
+	snprintf(mounts, sizeof(mounts), "%s/mountinfo", top);
+	snprintf(groups, sizeof(groups), "%s/cgroup", top);
+	put(AT_FDCWD, mounts, hybrid);
+	put(AT_FDCWD, groups, "5:cpu:/\n4:hugetlb,memory:/box/a\n0::/\n");
+	is_int(cgroup_v1_find(mounts, groups, path, sizeof(path)), 0,
+	    "version 1: the group is found");
+	is_str(path, "/sys/fs/cgroup/memory/a", "in the part that is mounted");
+	put(AT_FDCWD, groups, "4:memory:/other\n");
+	is_int(cgroup_v1_find(mounts, groups, path, sizeof(path)), -1,
+	    "one outside of that is none");
+	put(AT_FDCWD, groups, "4:memory:/box/../x\n");
+	is_int(cgroup_v1_find(mounts, groups, path, sizeof(path)), -1,
+	    "nor is one that climbs");
+	put(AT_FDCWD, groups, "5:cpu:/\n");
+	is_int(cgroup_v1_find(mounts, groups, path, sizeof(path)), -1,
+	    "without the controller there is none");
+	put(dir, "cgroup.procs", "1\n");
+	ok(cgroup_v1_open(&t, dir), "a group of ours, with other processes");
+	is_int(t.have, CGROUP_MEMORY, "has memory");
+	is_str(get(dir, "cgroup.procs"), "1\n", "and nothing is moved");
+	box = cgroup_make(&t, "agent", &l);
+	ok(box != -1, "a group for a sandbox");
+	is_str(get(box, "memory.limit_in_bytes"), "67108864", "its memory");
+	is_str(
+	    get(box, "memory.memsw.limit_in_bytes"), "67108864", "with swap");
+	is_str(get(box, "pids.max"), "", "and no other limit");
+	if (unlinkat(box, "memory.events", 0) == -1)
+		err(1, "memory.events");
+	put(box, "memory.oom_control",
+	    "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n");
+	is_int(cgroup_killed(box), 3, "processes that were ended");
+	close(box);
+	cgroup_tree_close(&t);
+	is_str(get(dir, "cgroup.procs"), "1\n", "at the end nothing is moved");
+	if (unlinkat(dir, "memory.limit_in_bytes", 0) == -1)
+		err(1, "memory.limit_in_bytes");
+	ok(!cgroup_v1_open(&t, dir), "another directory is none");
+	close(dir);
 }
 
 static void
@@ -271,6 +326,7 @@ main(int argc, char **argv)
 	test_partial();
 	test_unusable();
 	test_find();
+	test_v1();
 	test_delegated();
 	test_scope();
 	snprintf(command, sizeof(command), "rm -rf %s", top);
