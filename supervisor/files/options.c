@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/near.h"
@@ -164,6 +165,33 @@ options_path(
 	return 0;
 }
 
+/*
+ * Take the configuration's path. One that is relative becomes absolute, without
+ * "..": other processes are told of it, and a step through the workspace would
+ * count as a place that the agent can write.
+ */
+static int
+options_config(struct options *o, const char *value, struct fault *fault)
+{
+	const char *slash = strrchr(value, '/');
+	const char *name = slash != NULL ? slash + 1 : value;
+	char dir[PATH_MAX], real[PATH_MAX];
+
+	if (value[0] != '\0' && value[0] != '/') {
+		snprintf(dir, sizeof(dir), "./%.*s", (int)(name - value),
+		    value);
+		if (realpath(dir, real) == NULL)
+			return fault_errno(fault, "--config %s", value);
+		if (snprintf(o->config_name, sizeof(o->config_name), "%s/%s",
+			real, name) >= (int)sizeof(o->config_name)) {
+			errno = ENAMETOOLONG;
+			return fault_errno(fault, "--config %s", value);
+		}
+		value = o->config_name;
+	}
+	return options_path("config", value, &o->config, fault);
+}
+
 /* Take DIR, or DIR:ro. A directory of such a name has a slash behind it. */
 static int
 options_workspace(struct options *o, const char *value, struct fault *fault)
@@ -194,7 +222,7 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 	case OPT_UNIT:
 		return options_path("unit", value, &o->unit, fault);
 	case OPT_CONFIG:
-		return options_path("config", value, &o->config, fault);
+		return options_config(o, value, fault);
 	case OPT_AGENT:
 		return options_path("agent", value, &o->agent, fault);
 	case OPT_MODEL:

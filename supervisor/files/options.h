@@ -63,6 +63,7 @@ struct options {
 	const char *model;
 	const char *workspace;
 	bool read_only; /* the workspace was named as DIR:ro */
+	char config_name[PATH_MAX];    /* an absolute one, for `config` */
 	char workspace_name[PATH_MAX]; /* DIR of DIR:ro, for `workspace` */
 	const char *clone; /* DIR[#REF] or a URL; NULL: no clone */
 	bool changes;      /* with what is in no commit of DIR */

@@ -73,11 +73,34 @@ def test_tmp(work):
             "/tmp and /dev/shm by default")
 
 
+def test_config(work):
+    """--config is a path like any other: from where one stands."""
+    p = Place(work)
+    h.put(os.path.join(work, "other", "c.json"), '{"limits": {"tmpMb": 77}}')
+    os.symlink("other", os.path.join(work, "link"))
+    for name in ("../other/c.json", "../link/c.json", ".//../other/c.json"):
+        r = subprocess.run(
+            [*p.argv("df", "--output=size", "-m", "/tmp",
+                     options=("--config", name))], env=p.env, cwd=p.project,
+            stdin=subprocess.DEVNULL, capture_output=True, check=False,
+            timeout=60 * h.PATIENCE)
+        t.equal((r.returncode, r.stdout.split()[-1:], r.stderr),
+                (0, [b"77"], b""), f"--config {name}")
+    h.put(os.path.join(p.project, "c.json"), "{}")
+    r = subprocess.run([*p.argv("true", options=("--config", "c.json"))],
+                       env=p.env, cwd=p.project, stdin=subprocess.DEVNULL,
+                       capture_output=True, check=False, text=True,
+                       timeout=60 * h.PATIENCE)
+    t.ok(r.returncode == 78 and "the agent can write" in r.stderr,
+         "one that the agent can write is refused", r.stderr)
+
+
 def main():
     if not shutil.which("bwrap"):
         t.skip("habits", "bubblewrap is not installed")
         t.done()
-    for test in (test_passed, test_poor, test_same, test_tmp):
+    for test in (test_passed, test_poor, test_same, test_tmp,
+                 test_config):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()
