@@ -17,7 +17,8 @@
 
 /* A host of ssh, and how an address may begin that means it. */
 static const char *const remote_forms[] = {"git@%s:", "%s:", "ssh://git@%s/",
-    "ssh://%s/", "ssh://git@%s:22/", "git+ssh://git@%s/", "ssh+git://git@%s/"};
+    "ssh://%s/", "ssh://git@%s:22/", "git+ssh://git@%s/", "ssh+git://git@%s/",
+    "git@%s:/", "%s:/", "ssh://%s:22/"};
 
 /* Returns true if config.json has a git destination with this host. */
 static bool
@@ -73,6 +74,46 @@ remote_host(const char *url, char host[REMOTE_HOST])
 	return true;
 }
 
+/*
+ * Returns the length of what stands before the path in an address by ssh: a
+ * user or a port may stand there that is in none of the forms.
+ */
+static size_t
+remote_before(const char *url)
+{
+	const char *scheme = strstr(url, "://");
+	const char *from = scheme != NULL ? scheme + 3 : url;
+	size_t n = (size_t)(from - url) +
+		   strcspn(from, scheme != NULL ? "/" : ":");
+
+	n += url[n] != '\0';
+	return n + strspn(url + n, "/");
+}
+
+/* Write what stands before the paths of the repository's own remotes. */
+static void
+remote_own(const struct git_known *k, struct buf *b)
+{
+	char host[REMOTE_HOST], text[REMOTE_HOST + 32];
+	const char *url;
+
+	for (unsigned i = 0; i < k->own.n; i++) {
+		url = k->own.list[i].value;
+		if (url == NULL ||
+		    (repo_setting_name(k->own.list[i].key, "remote", "url")
+				.len == 0 &&
+			repo_setting_name(
+			    k->own.list[i].key, "remote", "pushurl")
+				.len == 0) ||
+		    !remote_host(url, host) || !remote_listed(span_str(host)))
+			continue;
+		snprintf(text, sizeof(text), "https://%s/", host);
+		repo_section_put(b, "url", span_str(text));
+		repo_value_put(
+		    b, "insteadOf", span_of(url, remote_before(url)));
+	}
+}
+
 /* Name the first remote that the agent cannot reach. */
 static void
 remote_say(const struct git_known *k)
@@ -123,6 +164,7 @@ git_remote(const struct git_known *k, struct buf *b)
 			}
 		}
 	}
+	remote_own(k, b);
 	repo_section_put(b, "core", span_of("", 0));
 	repo_value_put(b, "sshCommand",
 	    SPAN("sh -c \"echo 'There is no git over ssh in this sandbox: the "

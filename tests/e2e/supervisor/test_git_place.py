@@ -531,13 +531,19 @@ def remotes(p):
     w.put(".gitconfig", JANE)
     w.make()
     w.git("remote", "add", "origin", "git@git.example.com:me/shop.git")
-    for n, form in enumerate(("ssh://git@git.example.com/me/shop.git",
-                              "git.example.com:me/shop.git",
-                              "git@other.example.com:me/shop.git")):
-        w.git("remote", "add", f"r{n}", form)
-    r = w.start("for r in origin r0 r1; do git remote get-url $r; done; "
-                "git ls-remote r2")
-    t.equal(r.stdout, "https://git.example.com/me/shop.git\n" * 3,
+    forms = ["git@git.example.com:me/shop.git",
+             "ssh://git@git.example.com/me/shop.git",
+             "git.example.com:me/shop.git", "git@git.example.com:/me/shop.git",
+             "git.example.com:/me/shop.git",
+             "forge@git.example.com:me/shop.git",
+             "ssh://forge@git.example.com:2222/me/shop.git",
+             "ssh://git@git.example.com//me/shop.git"]
+    for n, form in enumerate(("git@other.example.com:me/shop.git", *forms)):
+        w.git("remote", "add", f"r{n + 2}", form)
+    r = w.start("for r in $(git remote | grep -vx r2); do "
+                "git remote get-url $r; done; git ls-remote r2")
+    t.equal(r.stdout.split(), ["https://git.example.com/me/shop.git"] *
+            (len(forms) + 1),
             "every form becomes https for a host of a git destination")
     t.contains(r.stderr, "There is no git over ssh in this sandbox",
                "one sentence for another host")
