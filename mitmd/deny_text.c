@@ -85,6 +85,10 @@ deny_form(const struct exchange *x)
 {
 	const struct provider *p = mitmd_env.providers[x->a->provider].p;
 
+	/* git-lfs, beside git, reads JSON. */
+	if (p->git != NULL && x->req.path.p != NULL &&
+	    memmem(x->req.path.p, x->req.path.len, "/info/lfs/", 10) != NULL)
+		return REFUSE_AS_LFS;
 	if (p->plain)
 		return REFUSE_AS_TEXT;
 	return p->alphabet == PROVIDER_BEDROCK ? REFUSE_AS_AWS : REFUSE_AS_JSON;

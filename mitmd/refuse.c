@@ -302,6 +302,7 @@ refuse_before(
 	case REFUSE_AS_TEXT:
 		break;
 	case REFUSE_AS_AWS:
+	case REFUSE_AS_LFS:
 		buf_adds(b, "{\"message\":\"");
 		break;
 	case REFUSE_AS_JSON:
@@ -327,7 +328,7 @@ refuse_after(const struct refusal_text *t, enum refuse_form form)
 {
 	if (form == REFUSE_AS_TEXT)
 		return "\n";
-	return form == REFUSE_AS_AWS || t->flat ? "\"}\n" : "\"}}\n";
+	return form != REFUSE_AS_JSON || t->flat ? "\"}\n" : "\"}}\n";
 }
 
 int

@@ -87,6 +87,7 @@ enum refuse_form {
 	REFUSE_AS_JSON, /* as most SDKs read errors, or the reason's own form */
 	REFUSE_AS_TEXT, /* before TLS, and for git, which shows nothing else */
 	REFUSE_AS_AWS,  /* {"message": text}; a header names the error */
+	REFUSE_AS_LFS,  /* {"message": text} */
 };
 
 const struct refusal_text *refuse_text(enum refusal);

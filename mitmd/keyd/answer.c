@@ -189,7 +189,7 @@ reply_take_head(struct reply *r, const struct provider *p,
 		    h->status == 401 ? "401" : "403 ExpiredToken");
 	/* A 304 answers the agent's own If-None-Match and redirects nowhere. */
 	if (h->status >= 300 && h->status < 400 && h->status != 304 &&
-	    !provider_listed(&p->response, SPAN("location")))
+	    (r->stay || !provider_listed(&p->response, SPAN("location"))))
 		return reply_fail(r, KEYD_FAIL_REDIRECT, "3xx");
 	if (reply_is_coded(h))
 		return reply_fail(r, KEYD_FAIL_CODED, "content-encoding");
@@ -276,6 +276,21 @@ reply_end(struct reply *r, struct buf *out)
 	return REPLY_DONE;
 }
 
+/*
+ * Search a piece of the body for the credential, unless nothing of it is passed
+ * on. Returns true if it has it; else, two parts that may be used.
+ */
+static bool
+reply_search(struct reply *r, const struct scrub *s, struct span data,
+    struct span *before, struct span *pass)
+{
+	if (r->hold == NULL || !r->hold->unsearched)
+		return scrub_feed(s, &r->scrub, data, before, pass);
+	*before = span_of(NULL, 0);
+	*pass = data;
+	return false;
+}
+
 static enum reply_result
 reply_feed_body(
     struct reply *r, const struct scrub *s, struct span in, struct buf *out)
@@ -289,7 +304,7 @@ reply_feed_body(
 		if (result == HTTP1_BAD)
 			return reply_fail(
 			    r, KEYD_FAIL_MALFORMED, r->body.reason);
-		if (scrub_feed(s, &r->scrub, data, &before, &pass))
+		if (reply_search(r, s, data, &before, &pass))
 			return reply_fail(r, KEYD_FAIL_REFLECTED, "body");
 		r->received += data.len;
 		if (r->max != 0 && r->received > r->max)

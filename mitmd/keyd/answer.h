@@ -113,6 +113,10 @@ struct reply_hold {
 	/* bytes held by all transactions together, and their limit */
 	size_t *total, max;
 	char modified[32]; /* its Last-Modified, or "" */
+	/*
+	 * Nothing of the text is passed on, so that it may have the credential.
+	 */
+	bool unsearched;
 };
 
 /*
@@ -157,6 +161,7 @@ struct reply {
 	struct scrub_state scrub;
 	uint64_t received; /* bytes of the decoded body */
 	uint64_t max;      /* limit of `received`; 0: none */
+	bool stay;         /* a redirect is an error */
 	struct reply_ws ws;
 	struct reply_hold *hold; /* takes the body; no frames are made */
 	struct reply_parts *parts; /* NULL: everything is copied */

@@ -163,12 +163,15 @@ txn_answer(
 {
 	static const char type[] = "content-type", json[] = "application/json",
 			  cache[] = "cache-control", no[] = "no-store";
-	uint8_t fixed[11] = {(uint8_t)status, (uint8_t)(status >> 8), 1,
-	    (uint8_t)body.len, (uint8_t)(body.len >> 8)};
+	uint8_t fixed[11] = {(uint8_t)status, (uint8_t)(status >> 8), 1};
 	struct txn *x = &s->x;
+	const size_t len = body.len;
 	struct buf *out, head;
+	struct span part;
 	int r;
 
+	for (unsigned i = 0; i < 8; i++)
+		fixed[3 + i] = (uint8_t)((uint64_t)len >> (8 * i));
 	buf_init(&head, 256);
 	buf_add(&head, fixed, sizeof(fixed));
 	provider_pack(&head, span_str(type), span_str(json));
@@ -181,15 +184,20 @@ txn_answer(
 	}
 	r = reply_frame(out, x->req.exchange, STREAM_HEAD, buf_span(&head));
 	buf_free(&head);
+	for (; r == 0 && body.len != 0;
+	     body = span_of(body.p + part.len, body.len - part.len)) {
+		part = span_of(body.p,
+		    body.len < STREAM_MAX_FRAME ? body.len : STREAM_MAX_FRAME);
+		r = reply_frame(out, x->req.exchange, STREAM_BODY, part);
+	}
 	if (r == -1 ||
-	    reply_frame(out, x->req.exchange, STREAM_BODY, body) == -1 ||
 	    reply_frame(out, x->req.exchange, STREAM_END, span_of(NULL, 0)) ==
 		-1) {
 		(void)txn_full(s, out, "the queue of the answer");
 		return;
 	}
 	x->reply.status = status;
-	x->reply.received = body.len;
+	x->reply.received = len;
 	txn_report(s, error);
 	txn_release(s, false);
 	if (txn_commit(s) == 0)

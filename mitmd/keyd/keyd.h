@@ -165,6 +165,7 @@ struct txn {
 	struct up *up;
 	struct reply reply;
 	struct package *package;	/* a registry's: keyd/package.c */
+	struct reply_hold *batch;	/* a batch of git-lfs: keyd/lfs.c */
 };
 
 /*
@@ -419,7 +420,11 @@ int txn_full(struct stream *, const struct buf *, const char *name);
 int txn_violation(struct stream *, const char *detail);
 /* mitmd closed the stream. */
 void txn_abort(struct stream *, const char *detail);
-/* Answer the request with keyd's own JSON. `error` is for the log, or empty. */
+/*
+ * Answer the request with keyd's own JSON, at most TXN_MAX_ANSWER bytes. `error`
+ * is for the log, or empty.
+ */
+#define TXN_MAX_ANSWER (512U << 10)
 void txn_answer(
     struct stream *, unsigned status, struct span body, const char *error);
 /*
@@ -507,6 +512,9 @@ int keyd_stream_open(struct chan *, const struct msg_STREAM_OPEN *);
 
 /* keyd/package.c: requests to a package registry */
 extern const struct txn_kind package_kind;
+
+/* keyd/lfs.c: where objects of git-lfs are */
+extern const struct txn_kind lfs_kind;
 
 /* keyd/capture.c: a login that begins in the sandbox */
 extern const struct txn_kind capture_kind;

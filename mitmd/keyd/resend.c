@@ -77,6 +77,13 @@ txn_reset(struct stream *s, bool again)
 	reply_free(&x->reply);
 	reply_init(&x->reply, x->req.exchange, span_is(route->method, "HEAD"));
 	x->reply.max = route->reply;
+	x->reply.stay = route->stay;
+	if (x->batch != NULL) {
+		/* The answer to come is read here, too. */
+		*x->batch->total -= x->batch->buf.len;
+		buf_reset(&x->batch->buf, 0);
+		x->reply.hold = x->batch;
+	}
 	if (x->ws_key[0] != '\0')
 		(void)reply_ws_init(&x->reply, x->ws_key);
 	txn_forget(s);

@@ -24,6 +24,7 @@ txn_begin(struct stream *s, struct request *r)
 	ws_init(&x->said, true);
 	reply_init(&x->reply, x->req.exchange, span_is(route->method, "HEAD"));
 	x->reply.max = route->reply;
+	x->reply.stay = route->stay;
 	buf_init(&x->keep, KEYD_MAX_KEPT);
 	x->keeping = keyd_renews() && !route->bare;
 	push_begin(x);

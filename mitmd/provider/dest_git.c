@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * A git server over smart HTTP: fetching from the listed repositories, and
- * pushing to them if a person approves each push. There are exactly four
- * routes; the dumb protocol, which can read any file, has none. keyd adds the
- * credential; git in the sandbox has none.
+ * pushing to them if a person approves each push; the dumb protocol, which can
+ * read any file, has no route. Objects of git-lfs are fetched from the same
+ * repositories: a batch request says where they are (keyd/lfs.c reads the
+ * answer), and those of this server have routes. keyd adds the credential; git
+ * in the sandbox has none.
  * {"name": ..., "kind": "git", "host": ..., "repositories": ["owner/name"],
  *  "fetch": "allow"|"ask"|"deny", "push": "ask"|"deny", "maxPush": 33554432,
  *  "credential": {"env": ..., "basic": "x-access-token"}}
@@ -16,15 +18,24 @@
 #define GIT_MAX_SEGMENTS 6U
 #define GIT_MAX_SHOWN 256U       /* bytes of a repository in a refusal */
 #define GIT_MAX_FETCH (1U << 20) /* the objects that a client has and wants */
+#define GIT_MAX_LFS (1U << 20)   /* a batch of git-lfs, and its answer */
+#define GIT_LFS_ID 64U           /* letters in the name of an object of LFS */
 #define GIT_REFS "/info/refs"
 #define GIT_UPLOAD "git-upload-pack"
 #define GIT_RECEIVE "git-receive-pack"
+#define GIT_LFS "/info/lfs/"
+#define GIT_BATCH GIT_LFS "objects/batch"
+#define GIT_LOCKS GIT_LFS "locks/verify"
 
 enum git_route {
 	GIT_REFS_UPLOAD,
 	GIT_REFS_RECEIVE,
 	GIT_FETCH,
-	GIT_PUSH
+	GIT_PUSH,
+	GIT_LFS_BATCH,
+	GIT_LFS_OBJECT,
+	GIT_LFS_LOCKS,
+	GIT_ROUTES
 };
 
 struct dest_git {
@@ -36,7 +47,7 @@ struct dest_git {
 static const char *const git_request[] = {
     "accept", "content-type", "git-protocol", "pragma", "user-agent", NULL};
 static const char *const git_response[] = {
-    "cache-control", "content-type", "expires", "pragma", NULL};
+    "cache-control", "content-type", "expires", "location", "pragma", NULL};
 
 static bool
 git_is_letter(uint8_t c)
@@ -160,11 +171,14 @@ git_routes(struct parse *ps, bool ask_fetch, uint64_t max_push)
 	    {(const uint8_t *)"application/x-git-upload-pack-request", 37}};
 	static struct span push_type[] = {
 	    {(const uint8_t *)"application/x-git-receive-pack-request", 38}};
+	static struct span lfs_type[] = {
+	    {(const uint8_t *)"application/vnd.git-lfs+json", 28}};
 	struct provider *p = ps->p;
 
-	if ((p->routes = parse_alloc(ps, 4, sizeof(*p->routes))) == NULL)
+	p->routes = parse_alloc(ps, GIT_ROUTES, sizeof(*p->routes));
+	if (p->routes == NULL)
 		return -1;
-	p->nroutes = 4;
+	p->nroutes = GIT_ROUTES;
 	p->routes[GIT_REFS_UPLOAD] = (struct provider_route){
 	    .method = SPAN("GET"), .path = SPAN("/REPOSITORY" GIT_REFS)};
 	p->routes[GIT_REFS_RECEIVE] = p->routes[GIT_REFS_UPLOAD];
@@ -181,6 +195,29 @@ git_routes(struct parse *ps, bool ask_fetch, uint64_t max_push)
 	    .max = max_push,
 	    .ask = true,
 	    .push = true};
+	p->routes[GIT_LFS_BATCH] = (struct provider_route){
+	    .method = SPAN("POST"),
+	    .path = SPAN("/REPOSITORY" GIT_BATCH),
+	    .types = lfs_type,
+	    .ntypes = 1,
+	    .max = GIT_MAX_LFS,
+	    .reply = GIT_MAX_LFS,
+	    .ask = ask_fetch,
+	    .lfs = true};
+	/* The server's own answer may be that another host has it. */
+	p->routes[GIT_LFS_OBJECT] = (struct provider_route){
+	    .method = SPAN("GET"),
+	    .path = SPAN("/REPOSITORY" GIT_LFS "objects/ID")};
+	/* git-lfs asks before a push, and goes on if there are no locks. */
+	p->routes[GIT_LFS_LOCKS] = (struct provider_route){
+	    .method = SPAN("POST"),
+	    .path = SPAN("/REPOSITORY" GIT_LOCKS),
+	    .types = lfs_type,
+	    .ntypes = 1,
+	    .max = GIT_MAX_LFS,
+	    .answer = 404};
+	for (unsigned i = 0; i < GIT_ROUTES; i++)
+		p->routes[i].stay = i != GIT_LFS_OBJECT;
 	return 0;
 }
 
@@ -236,10 +273,45 @@ git_route(struct span method, struct span rest, struct span query,
 			return PROVIDER_NO_PARAM;
 		return PROVIDER_OK;
 	}
-	if (!span_is(method, "POST"))
+	if (span_is(rest, "/" GIT_UPLOAD))
+		*route = GIT_FETCH;
+	else if (span_is(rest, "/" GIT_RECEIVE))
+		*route = GIT_PUSH;
+	else if (span_is(rest, GIT_BATCH))
+		*route = GIT_LFS_BATCH;
+	else
+		*route = span_is(rest, GIT_LOCKS) ? GIT_LFS_LOCKS
+						  : GIT_LFS_OBJECT;
+	if (!span_is(method, *route == GIT_LFS_OBJECT ? "GET" : "POST"))
 		return PROVIDER_NO_METHOD;
-	*route = span_is(rest, "/" GIT_UPLOAD) ? GIT_FETCH : GIT_PUSH;
 	return query.p == NULL ? PROVIDER_OK : PROVIDER_NO_PARAM;
+}
+
+/*
+ * Returns the length of the end of a path that names an object of LFS, in the
+ * forms of Gitea and of GitLab, or 0.
+ */
+static size_t
+git_object(struct span path)
+{
+	static const struct span before[] = {
+	    {(const uint8_t *)GIT_LFS "objects/", sizeof(GIT_LFS) + 7},
+	    {(const uint8_t *)"/gitlab-lfs/objects/", 20}};
+	size_t at, n;
+
+	if (path.len <= GIT_LFS_ID)
+		return 0;
+	at = path.len - GIT_LFS_ID;
+	for (size_t i = at; i < path.len; i++)
+		if (!(path.p[i] >= '0' && path.p[i] <= '9') &&
+		    !(path.p[i] >= 'a' && path.p[i] <= 'f'))
+			return 0;
+	for (size_t i = 0; i < nitems(before); i++) {
+		n = before[i].len;
+		if (at > n && span_eq(span_of(path.p + at - n, n), before[i]))
+			return n + GIT_LFS_ID;
+	}
+	return 0;
 }
 
 /* Split a path into the repository and git's part. Returns false if it cannot.
@@ -250,18 +322,22 @@ git_split(struct span path, struct span *repo, struct span *rest)
 	static const struct span ends[] = {
 	    {(const uint8_t *)GIT_REFS, sizeof(GIT_REFS) - 1},
 	    {(const uint8_t *)"/" GIT_UPLOAD, sizeof(GIT_UPLOAD)},
-	    {(const uint8_t *)"/" GIT_RECEIVE, sizeof(GIT_RECEIVE)}};
+	    {(const uint8_t *)"/" GIT_RECEIVE, sizeof(GIT_RECEIVE)},
+	    {(const uint8_t *)GIT_BATCH, sizeof(GIT_BATCH) - 1},
+	    {(const uint8_t *)GIT_LOCKS, sizeof(GIT_LOCKS) - 1}};
+	size_t n = git_object(path);
 
-	for (size_t i = 0; i < 3; i++) {
-		if (path.len < ends[i].len + 2)
-			continue;
-		*rest = span_of(path.p + path.len - ends[i].len, ends[i].len);
-		if (!span_eq(*rest, ends[i]))
-			continue;
-		*repo = span_of(path.p + 1, path.len - rest->len - 1);
-		return git_is_repository(*repo, false);
-	}
-	return false;
+	for (size_t i = 0; n == 0 && i < nitems(ends); i++)
+		if (path.len >= ends[i].len &&
+		    span_eq(span_of(path.p + path.len - ends[i].len,
+				ends[i].len),
+			ends[i]))
+			n = ends[i].len;
+	if (n == 0 || path.len < n + 2)
+		return false;
+	*rest = span_of(path.p + path.len - n, n);
+	*repo = span_of(path.p + 1, path.len - n - 1);
+	return git_is_repository(*repo, false);
 }
 
 const char *
@@ -306,8 +382,8 @@ git_match(const struct provider *p, unsigned host, struct span method,
 		return PROVIDER_NO_ROUTE;
 	if ((r = git_route(method, rest, query, &found)) != PROVIDER_OK)
 		return r;
-	if (found == GIT_REFS_UPLOAD || found == GIT_FETCH ? !p->git->fetch
-							   : !p->git->push)
+	if (found == GIT_REFS_RECEIVE || found == GIT_PUSH ? !p->git->push
+							   : !p->git->fetch)
 		return PROVIDER_NO_ROUTE;
 	*route = found;
 	return PROVIDER_OK;

@@ -120,6 +120,8 @@ struct provider_route {
 	uint64_t reply;   /* largest answer, in bytes; 0: no limit */
 	bool ask;         /* a person must approve each request */
 	bool push;        /* git push: approval shows the refs */
+	bool lfs;         /* keyd reads the answer, and composes its own */
+	bool stay;        /* a redirect is an error */
 	bool digest;      /* REQUEST has the body's SHA-256 */
 	bool bare;        /* no credential, not even the agent's */
 	unsigned capture; /* token endpoint: index of the login + 1 */

@@ -3,8 +3,11 @@
 """A git server as a destination, with git itself as the client: it clones
 without a token, its pushes wait for a person, and nothing else on the server
 can be reached."""
+import base64
+import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -104,7 +107,9 @@ def session(work, g, **settings):
         "destinations": {"github": {
             "kind": "git", "hosts": [HOST], "upstream": g.url, "ca": g.ca,
             "credential": {"env": "GITHUB_TOKEN"},
-            "repositories": ["owner/repo", "new/*"], **settings}}})
+            "repositories": ["owner/repo", "new/*"], **settings},
+            "store": {"kind": "web", "hosts": ["store.test"],
+                      "upstream": g.url, "ca": g.ca}}})
 
 
 def seed(g):
@@ -324,6 +329,139 @@ def test_refused(s, g, git):
     t.equal(s.pending(), [], "nothing waits")
 
 
+LFS = "application/vnd.git-lfs+json"
+# Its name begins with a digit: see git_server.py.
+DATA = b"an object of git-lfs\n" * 1000
+OID = hashlib.sha256(DATA).hexdigest()
+
+
+def batch(s, oid, operation="download", repo="owner/repo.git", kind=LFS):
+    """Returns status and answer, as JSON, of a batch request."""
+    m = s.model(HOST, key="")
+    r = m.request("POST", f"/{repo}/info/lfs/objects/batch",
+                  [("Content-Type", kind), ("Accept", LFS)], json.dumps({
+                      "operation": operation, "transfers": ["basic"],
+                      "objects": [{"oid": oid, "size": len(DATA)}]}).encode())
+    m.close()
+    return r.status, json.loads(r.body), r.body
+
+
+def get(s, host, target):
+    m = s.model(host, key="")
+    try:
+        return m.request("GET", target, [], None)
+    finally:
+        m.close()
+
+
+def test_lfs(s, g):
+    with open(os.path.join(g.root, OID), "wb") as f:
+        f.write(DATA)
+    at = f"/owner/repo.git/info/lfs/objects/{OID}"
+    before = len(g.seen())
+    status, answer, raw = batch(s, OID)
+    t.equal((status, answer), (200, {"transfer": "basic", "objects": [
+        {"oid": OID, "size": len(DATA), "authenticated": True, "actions": {
+            "download": {"href": f"https://{HOST}{at}", "expires_in": 60}}}]}),
+            "a batch: where the object is")
+    t.ok(base64.b64encode(b"x-access-token:" + TOKEN.encode()) not in raw and
+         b"uthorization" not in raw,
+         "the credential that the server repeats is not in it")
+    for path in (at, f"/owner/repo.git/gitlab-lfs/objects/{OID}"):
+        r = get(s, HOST, path)
+        t.equal((r.status, r.body == DATA), (200, True), f"{path[:30]}...")
+    t.equal([x["authorized"] for x in g.seen()[before:]], [True] * 3,
+            "with the real token, at this host")
+    href = batch(s, "a" * 64)[1]["objects"][0]["actions"]["download"]["href"]
+    t.equal(href, "https://store.test/x/" + "a" * 64, "at another host")
+    r = get(s, "store.test", "/x/" + "a" * 64)
+    t.equal((r.status, r.body), (200, b"stored elsewhere"),
+            "which a destination of its own reaches")
+    r = get(s, HOST, "/owner/repo.git/info/lfs/objects/" + "b" * 64)
+    t.equal((r.status, dict((n.lower(), v) for n, v in r.headers).get(
+        "location")), (302, "https://store.test/x/b"),
+            "an object may be redirected, by the client")
+    t.ok(not g.seen()[-2]["authorized"] and not any(
+        n.lower() == "authorization" for n, _ in g.seen()[-2]["headers"]),
+         "and the other host sees no credential")
+    answer = batch(s, "c" * 64)[1]["objects"][0]
+    t.equal(("actions" in answer, answer["error"]["code"]), (False, 422),
+            "an address with a user is none")
+    answer = batch(s, OID, "upload")[1]["objects"][0]
+    t.ok("actions" not in answer and answer["error"]["code"] == 403 and
+         "can be fetched from the sandbox, and not sent" in
+         answer["error"]["message"], "sending an object: a reason", answer)
+    before = len(g.seen())
+    status, answer, _ = batch(s, OID, repo="owner/other.git")
+    t.ok(status == 403 and "owner/other is not in" in answer["message"],
+         "another repository: git-lfs reads the reason", answer)
+    t.equal(batch(s, OID, kind="application/json")[0], 415, "another type")
+    for name, status, method, target, headers, body in (
+            ("sending", 405, "PUT", at, [("Content-Type", LFS)], b"x"),
+            ("no name of an object", 403, "GET", at[:-1], [], None),
+            ("capital letters", 403, "GET", at.upper(), [], None),
+            ("a query", 403, "GET", at + "?x=1", [], None),
+            ("locks: there are none", 404, "POST",
+             "/owner/repo.git/info/lfs/locks/verify",
+             [("Content-Type", LFS)], b"{}"),
+            ("making a lock", 403, "POST", "/owner/repo.git/info/lfs/locks",
+             [("Content-Type", LFS)], b"{}")):
+        m = s.model(HOST, key="")
+        t.equal(m.request(method, target, headers, body).status, status, name)
+        m.close()
+    t.equal(len(g.seen()), before, "none of them reached the server")
+
+
+def test_lfs_program(s, g, git):
+    """The real git-lfs."""
+    if not shutil.which("git-lfs"):
+        return t.skip("git-lfs", "it is not installed")
+    git.here("fetch", "-q", "origin", "main")
+    git.here("reset", "-q", "--hard", "FETCH_HEAD")
+    git.here("config", "filter.lfs.clean", "git-lfs clean -- %f")
+    git.here("config", "filter.lfs.smudge", "git-lfs smudge -- %f")
+    git.here("config", "filter.lfs.required", "true")
+    h.put(os.path.join(git.dir, ".gitattributes"), "*.bin filter=lfs\n")
+    h.put(os.path.join(git.dir, "x.bin"), "version https://git-lfs.github.com/"
+          f"spec/v1\noid sha256:{OID}\nsize {len(DATA)}\n")
+    r = git.here("lfs", "pull")
+    r = git.here("-c", "filter.lfs.smudge=", "add", "-A")
+    r = git.here("lfs", "fetch", "origin")
+    git.here("commit", "-qm", "a pointer")
+    r = git.here("lfs", "pull", "origin")
+    with open(os.path.join(git.dir, "x.bin"), "rb") as f:
+        t.ok(f.read() == DATA, "git lfs pull", r.stderr)
+    push = Push(git, "origin", "HEAD:refs/heads/pointer")
+    approve(s, push, "push")
+    t.equal(push.wait().returncode, 0, "a branch with a pointer is pushed")
+    h.put(os.path.join(git.dir, "y.bin"), "something new\n")
+    git.here("add", "-A")
+    git.here("commit", "-qm", "a new object")
+    r = git.here("lfs", "push", "origin", "HEAD")
+    t.ok(r.returncode != 0 and "can be fetched from the sandbox" in r.stderr,
+         "git lfs push says why not", r.stderr)
+    return None
+
+
+def test_lfs_reflected():
+    """A credential in an address would leave by it."""
+    with h.workdir() as work:
+        g = GitServer(work)
+        with session(work, g) as s:
+            m = s.model(HOST, key="")
+            r = m.request("POST", "/owner/repo.git/info/lfs/objects/batch",
+                          [("Content-Type", LFS)], json.dumps({
+                              "operation": "download", "objects": [
+                                  {"oid": "d" * 64, "size": 1}]}).encode())
+            t.equal((r.status, b"?t=" in r.body), (502, False),
+                    "a credential in an address")
+            h.wait_for(lambda: s.events("alarm"), "no alarm")
+            t.equal(s.events("alarm")[0]["kind"], "credential-reflected",
+                    "is an alarm, and the destination is locked")
+            m.close()
+        g.end()
+
+
 def test_settings():
     for name, settings, clone, waits in (
             ("fetch: deny", {"fetch": "deny"}, False, False),
@@ -381,6 +519,9 @@ def main():
             for test in (test_large, test_gzip, test_refused):
                 with t.case(test.__name__):
                     test(s, g, git)
+            with t.case("git-lfs"):
+                test_lfs(s, g)
+                test_lfs_program(s, g, git)
             t.equal(s.events("alarm"), [], "no alarm")
             t.equal(joins.check_requests(s.audit(), g.seen()), [],
                     "what reached the server stands in the log")
@@ -390,8 +531,9 @@ def main():
             t.contains(keys, "github", "icctl keys has it")
         g.end()
     test_settings()
-    with t.case("reflected"):
-        test_reflected()
+    for test in (test_reflected, test_lfs_reflected):
+        with t.case(test.__name__):
+            test()
     t.done()
 
 
