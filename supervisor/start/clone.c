@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The clone that a session works on: makes it when the session begins, and says
- * at its end what is not pulled yet.
+ * The clone that a session works on: has ic-repo make it when the session
+ * begins, and says at its end what is not pulled yet.
  */
 #include "clone.h"
 
+#include <sys/stat.h>
+
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,16 +16,24 @@
 #include "box/git/gitbox.h"
 #include "common/plural.h"
 #include "core/sup.h"
-#include "files/providers/destinations.h"
+#include "errand.h"
 #include "repo/clone.h"
-#include "repo/work.h"
+#include "repo/record.h"
 
-#define CLONE_FIRST_US 3000000U
-#define CLONE_EVERY_US 5000000U
-#define CLONE_LOOK_US 20000000U
+/* ic-repo gives git 20 seconds for this, and ends by itself. */
+#define CLONE_LOOK_MS 30000U
+#define CLONE_MAKE_MS ((uint64_t)REPO_MAX_SECONDS * 1000 + 30000)
 
-static uint64_t clone_told, clone_every = CLONE_EVERY_US;
-static struct repo_record clone_url; /* "" unless --clone URL */
+static struct clone_known {
+	/* The URL and the branch of --clone URL, or "". */
+	char url[2048], ref[REPO_NAME];
+	/* clone.json, as ic-repo has read it. */
+	bool known, wanted;
+	char from_dir[4096], from_url[2048], branch[REPO_NAME];
+	/* The work that ic-repo has found at the end. */
+	bool looked;
+	uint64_t commits, files;
+} clone_known;
 
 static bool
 clone_stopped(void)
@@ -39,78 +50,76 @@ clone_stopped(void)
 	return false;
 }
 
-static void
-clone_progress(uint64_t bytes)
+/* Keep the text of a report. Returns 0, or -1 with the fault set. */
+static int
+clone_keep(char *to, size_t cap, const char *text, struct fault *fault)
 {
-	uint64_t now = clock_mono_us();
-
-	if (clone_told == 0)
-		clone_told = now + CLONE_FIRST_US;
-	if (now < clone_told)
-		return;
-	clone_told = now + clone_every;
-	/* A long one is told of less and less often. */
-	clone_every *= 2;
-	sup_warn("cloning: %llu MiB so far", (unsigned long long)bytes >> 20);
+	if (strlcpy(to, text, cap) < cap)
+		return 0;
+	to[0] = '\0';
+	return fault_set(fault, ERRAND_PROGRAM ": the report is not valid");
 }
 
-static void
-clone_say(const char *line)
+int
+clone_take(int letter, const char *text, struct fault *fault)
 {
-	sup_warn("%s", line);
+	struct clone_known *k = &clone_known;
+
+	switch (letter) {
+	case ERRAND_DIR:
+		k->known = true;
+		return clone_keep(
+		    k->from_dir, sizeof(k->from_dir), text, fault);
+	case ERRAND_URL:
+		return clone_keep(
+		    k->from_url, sizeof(k->from_url), text, fault);
+	case ERRAND_BRANCH:
+		return clone_keep(k->branch, sizeof(k->branch), text, fault);
+	case ERRAND_WANTED:
+		k->wanted = true;
+		return 0;
+	default:
+		return errand_take(letter, text, fault);
+	}
+}
+
+const char *
+clone_wanted(void)
+{
+	return clone_known.wanted ? clone_known.from_url : NULL;
 }
 
 const char *
 clone_summary(char *dst, size_t cap)
 {
-	static struct repo_record r;
+	const struct clone_known *k = &clone_known;
 	char where[4200];
-	struct fault ignored;
 
-	if (repo_record_read(&r, sup.session.fd, sup.session.dir, &ignored) ==
-	    -1)
+	if (!k->known)
 		return "an empty directory";
-	if (r.url[0] != '\0')
-		snprintf(dst, cap, "a clone of %s", r.url);
+	if (k->from_url[0] != '\0')
+		snprintf(dst, cap, "a clone of %s", k->from_url);
 	else
 		snprintf(dst, cap, "a clone of %s (branch %s)",
 		    paths_tilde(
-			sup.paths.user_home, r.dir, where, sizeof(where)),
-		    r.branch);
+			sup.paths.user_home, k->from_dir, where, sizeof(where)),
+		    k->branch);
 	return dst;
 }
 
 struct json_object *
 clone_json(void)
 {
-	static struct repo_record r;
+	const struct clone_known *k = &clone_known;
 	struct json_object *o;
-	struct fault ignored;
 
-	if (repo_record_read(&r, sup.session.fd, sup.session.dir, &ignored) ==
-	    -1)
+	if (!k->known)
 		return NULL;
 	o = json_object_new_object();
-	put_str(o, "dir", r.dir);
-	put_str(o, "url", r.url);
-	put_str(o, "branch", r.branch);
+	put_str(o, "dir", k->from_dir);
+	put_str(o, "url", k->from_url);
+	put_str(o, "branch", k->branch);
 	return o;
-}
-
-/* Returns true if config.json has a git destination with this host. */
-static bool
-clone_listed(struct span host)
-{
-	const struct config_destination *d;
-
-	for (size_t i = 0; i < sup.config.ndestinations; i++) {
-		d = &sup.config.destinations[i];
-		if (d->kind == &destination_git && d->hosts != NULL &&
-		    d->hosts[0] != NULL &&
-		    span_ieq(host, span_str(d->hosts[0])))
-			return true;
-	}
-	return false;
 }
 
 static int
@@ -128,7 +137,7 @@ int
 clone_check(struct fault *fault)
 {
 	const char *source = sup.opt.clone, *hash;
-	struct repo_record *r = &clone_url;
+	struct clone_known *k = &clone_known;
 	size_t n;
 
 	if (source == NULL || !repo_is_url(source))
@@ -137,151 +146,128 @@ clone_check(struct fault *fault)
 	if ((hash = strrchr(source, '#')) != NULL) {
 		n = (size_t)(hash - source);
 		if (repo_name_wrong(span_str(hash + 1)) != NULL)
-			return clone_no_url(source,
-			    "no branch or tag has such a name", fault);
-		(void)strlcpy(r->branch, hash + 1, sizeof(r->branch));
+			return clone_no_url(
+			    source, "no branch or tag has such a name", fault);
+		(void)strlcpy(k->ref, hash + 1, sizeof(k->ref));
 	}
 	if (strncmp(source, "https://", 8) != 0 ||
-	    span_copy(span_of(source, n), r->url, sizeof(r->url)) == -1 ||
-	    strpbrk(r->url, "@?\\ ") != NULL || r->url[8] == '-' ||
-	    r->url[8] == '/')
+	    span_copy(span_of(source, n), k->url, sizeof(k->url)) == -1 ||
+	    strpbrk(k->url, "@?\\ ") != NULL || k->url[8] == '-' ||
+	    k->url[8] == '/')
 		return clone_no_url(source,
 		    "only https://HOST/PATH of a listed git destination is "
 		    "cloned in a session, and without a user name or password",
 		    fault);
 	if (sup.opt.changes || sup.opt.nwith != 0)
-		return fault_set(fault,
-		    "--with and --with-changes are for --clone DIR");
+		return fault_set(
+		    fault, "--with and --with-changes are for --clone DIR");
 	return 0;
 }
 
-/* Forget what an earlier run of the session has left: it will change. */
+/* Returns true if an earlier run of the session has left a clone's record. */
+static bool
+clone_recorded(void)
+{
+	struct stat st;
+
+	return fstatat(sup.session.fd, REPO_RECORD, &st, AT_SYMLINK_NOFOLLOW) ==
+	       0;
+}
+
 static void
-clone_unlook(void)
+clone_tell(void)
 {
-	static struct repo_record r;
-	struct fault ignored;
+	const struct clone_known *k = &clone_known;
 
-	if (repo_record_read(&r, sup.session.fd, sup.session.dir, &ignored) ==
-		-1 ||
-	    !r.looked)
-		return;
-	r.looked = false;
-	(void)repo_record_write(&r, sup.session.fd);
-}
-
-/* Note the URL; git gets it when mitmd is there: see clone_fetched(). */
-static int
-clone_later(struct fault *fault)
-{
-	struct repo_record *r = &clone_url;
-	const char *name = strrchr(sup.session.dir, '/');
-	size_t n = strcspn(r->url + 8, "/");
-	char why[400];
-
-	if (!clone_listed(span_of(r->url + 8, n))) {
-		snprintf(why, sizeof(why),
-		    "%.*s is no git destination in config.json, which a "
-		    "session could reach (ironcurtain-config(5), destinations)",
-		    (int)(n > 200 ? 200 : n), r->url + 8);
-		return clone_no_url(sup.opt.clone, why, fault);
+	if (k->url[0] != '\0') {
+		errand_tell(TOLD_URL, k->url);
+		if (k->ref[0] != '\0')
+			errand_tell(TOLD_REF, k->ref);
 	}
-	name = name == NULL ? sup.session.dir : name + 1;
-	if (strlen(name) >= sizeof(r->session) ||
-	    repo_name_wrong(span_str(name)) != NULL)
-		name = "session";
-	(void)strlcpy(r->session, name, sizeof(r->session));
-	if (repo_record_write(r, sup.session.fd) == -1)
-		return fault_errno(fault, "%s/" REPO_RECORD, sup.session.dir);
-	return 0;
+	if (sup.opt.changes)
+		errand_tell(TOLD_CHANGES, "");
+	for (size_t i = 0; i < sup.opt.nwith; i++)
+		errand_tell(TOLD_WITH, sup.opt.with[i]);
+	errand_tell(TOLD_IGNORE, gitbox_user.ignore);
+	errand_destinations();
 }
 
 int
 clone_begin(struct fault *fault)
 {
-	struct repo_env env = {.libexecdir = sup.paths.libexecdir,
-	    .stopped = clone_stopped,
-	    .progress = clone_progress};
-	const struct repo_clone how = {.env = &env,
-	    .source = sup.opt.clone,
-	    .changes = sup.opt.changes,
-	    .with = sup.opt.with,
-	    .nwith = sup.opt.nwith,
-	    .ignore = gitbox_user.ignore,
-	    .session = sup.session.fd,
-	    .session_path = sup.session.dir,
-	    .sandbox = sup.session.sandbox,
-	    .say = clone_say};
-	struct fault why;
+	static struct helper h;
+	int rv;
 
-	clone_unlook();
-	if (sup.opt.clone == NULL ||
-	    repo_cloned(sup.session.fd, sup.session.sandbox))
+	if (sup.opt.clone == NULL && !clone_recorded())
 		return 0;
-	if (clone_url.url[0] != '\0')
-		return clone_later(fault);
-	env.until = clock_mono_us() + (uint64_t)REPO_MAX_SECONDS * 1000000;
-	if (repo_clone(&how, &why) == -1)
-		return fault_set(
-		    fault, "--clone %s: %s", sup.opt.clone, why.text);
-	return 0;
+	if ((rv = errand_begin(&h, ERRAND_CLONE, clone_take, fault)) == 0) {
+		clone_tell();
+		h.stopped = clone_stopped;
+		rv = helper_run(&h, CLONE_MAKE_MS, fault);
+	}
+	errand_end(&h);
+	return rv;
 }
 
 /* Write "2 commits and 1 file in no commit". */
 static void
-clone_count(const struct repo_record *r, char *dst, size_t cap)
+clone_count(char *dst, size_t cap)
 {
+	const struct clone_known *k = &clone_known;
 	char commits[64] = "", files[64] = "";
 
-	if (r->commits != 0)
-		snprintf(commits, sizeof(commits), "%lld commit%s",
-		    (long long)r->commits, plural((uint64_t)r->commits));
-	if (r->files != 0)
-		snprintf(files, sizeof(files), "%lld file%s in no commit",
-		    (long long)r->files, plural((uint64_t)r->files));
+	if (k->commits != 0)
+		snprintf(commits, sizeof(commits), "%llu commit%s",
+		    (unsigned long long)k->commits, plural(k->commits));
+	if (k->files != 0)
+		snprintf(files, sizeof(files), "%llu file%s in no commit",
+		    (unsigned long long)k->files, plural(k->files));
 	snprintf(dst, cap, "%s%s%s", commits,
-	    r->commits != 0 && r->files != 0 ? " and " : "", files);
+	    k->commits != 0 && k->files != 0 ? " and " : "", files);
+}
+
+static int
+clone_look(int letter, const char *text, struct fault *fault)
+{
+	struct clone_known *k = &clone_known;
+
+	if (letter != ERRAND_COMMITS && letter != ERRAND_FILES)
+		return errand_take(letter, text, fault);
+	k->looked = true;
+	if (span_u64(span_str(text), INT64_MAX,
+		letter == ERRAND_FILES ? &k->files : &k->commits) == 0)
+		return 0;
+	return fault_set(fault, ERRAND_PROGRAM ": the report is not valid");
 }
 
 const char *
 clone_end(char *dst, size_t cap)
 {
-	static struct repo_work w;
-	const struct repo_env env = {.libexecdir = sup.paths.libexecdir,
-	    .stopped = clone_stopped,
-	    .until = clock_mono_us() + CLONE_LOOK_US};
+	static struct helper h;
 	const char *id = sup.session.id;
-	struct repo_record *r = &w.record;
 	char count[160], where[4200];
 	struct fault fault;
+	int rv;
 
-	if (repo_work_open(
-		&w, &env, sup.session.fd, sup.session.dir, &fault) == -1 &&
-	    w.record.session[0] == '\0') {
-		repo_work_close(&w);
+	if (!clone_known.known)
 		return NULL;
+	if ((rv = errand_begin(&h, ERRAND_LOOK, clone_look, &fault)) == 0) {
+		h.stopped = clone_stopped;
+		rv = helper_run(&h, CLONE_LOOK_MS, &fault);
 	}
-	/* Nothing came from the URL, and no agent ran. */
-	if (r->base[0] == '\0') {
-		repo_work_close(&w);
-		return NULL;
-	}
-	if (w.clone.n == 0 || repo_work_look(&w, &fault) == -1) {
+	errand_end(&h);
+	if (rv == -1) {
 		snprintf(dst, cap,
 		    "it could not be found out what is new in the clone, %s/"
 		    "sandbox: %s. To get it: icctl pull %s",
 		    paths_tilde(sup.paths.user_home, sup.session.dir, where,
 			sizeof(where)),
 		    fault.text, id);
-		repo_work_close(&w);
 		return dst;
 	}
-	r->looked = true;
-	r->commits = repo_work_commits(&w);
-	r->files = w.files;
-	if (repo_record_write(r, sup.session.fd) == -1)
-		sup_note("clone.json could not be written");
-	clone_count(r, count, sizeof(count));
+	if (!clone_known.looked)
+		return NULL;
+	clone_count(count, sizeof(count));
 	if (count[0] == '\0')
 		snprintf(dst, cap, "nothing new is in the clone");
 	else
@@ -289,6 +275,5 @@ clone_end(char *dst, size_t cap)
 		    "the clone has %s that you do not have. See: icctl diff "
 		    "%s; get it: icctl pull %s",
 		    count, id, id);
-	repo_work_close(&w);
 	return dst;
 }

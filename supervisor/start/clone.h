@@ -26,6 +26,10 @@ bool clone_fetched(void (*then)(void));
 void clone_fetch_kill(void);
 /* Returns the process that fetches, or -1. */
 pid_t clone_fetch_pid(void);
+/* Returns the URL that is to be fetched, or NULL. */
+const char *clone_wanted(void);
+/* Take a report about clone.json; base/helper.h. */
+int clone_take(int letter, const char *text, struct fault *);
 /* Write "a clone of DIR (branch B)", or "an empty directory". Returns `dst`. */
 const char *clone_summary(char *dst, size_t cap);
 /* Returns where the clone comes from, for `icctl status`; NULL: no clone. */

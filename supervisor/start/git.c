@@ -1,215 +1,41 @@
 /* SPDX-License-Identifier: ISC */
 #include "git.h"
 
-#include <sys/stat.h>
-
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/small_file.h"
 #include "box/git/checkout.h"
 #include "box/git/gitbox.h"
-#include "common/loop.h"
+#include "box/system/shown.h"
 #include "core/sup.h"
-#include "repo/clone.h"
-#include "repo/user.h"
+#include "errand.h"
 
-#define GIT_MS 20000U
-#define GIT_TEXT 262144U
+/* ic-repo gives git 20 seconds, and ends by itself. */
+#define GIT_MS 40000U
 
-/* The settings that are asked for. Values of others stay where they are. */
-#define GIT_BOTH                                                               \
-	"^(commit|tag)\\.gpgsign$|^core\\.hookspath$|"                          \
-	"^filter\\..*\\.(clean|smudge|process)$|^merge\\..*\\.driver$"
-#define GIT_OWN                                                                \
-	"^(user|author|committer)\\.(name|email)$|"                            \
-	"^remote\\..*\\.(url|pushurl)$|" GIT_BOTH
-#define GIT_USER                                                               \
-	"^(user|author|committer)\\.(name|email)$|^user\\.useconfigonly$|"     \
-	"^init\\.defaultbranch$|"                                              \
-	"^core\\.(excludesfile|attributesfile|quotepath|autocrlf|eol|"         \
-	"safecrlf)$|^commit\\.cleanup$|^i18n\\.commitencoding$|" GIT_BOTH
-
-static struct places git_places;
-
-static bool
-git_reached(const char *path)
+static int
+git_keep(char **to, const char *text, struct fault *fault)
 {
-	return places_of(&git_places, path, NULL) != NULL;
+	free(*to);
+	*to = strdup(text);
+	return *to != NULL ? 0 : fault_errno(fault, "git");
 }
 
-static void
-git_left(const char *path, const char *why)
+static int
+git_take(int letter, const char *text, struct fault *fault)
 {
-	sup_warn("%s, which your git configuration includes, does not count in "
-		 "the sandbox: %s",
-	    path, why);
-}
-
-/* Returns true if the path leads to the directory. */
-static bool
-git_same(const char *path, const char *dir)
-{
-	struct stat a, b;
-
-	return stat(path, &a) == 0 && stat(dir, &b) == 0 &&
-	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
-/*
- * Find the name by which the user came to the repository: git compares the
- * conditions of includes with it, too. Returns NULL if it is the real path.
- */
-static const char *
-git_named(const char *dir, const char *real, char path[PATH_MAX])
-{
-	const char *pwd = getenv("PWD");
-	int n = -1;
-
-	while (strncmp(dir, "./", 2) == 0)
-		dir += 2;
-	if (pwd != NULL && pwd[0] == '/' && git_same(pwd, ".")) {
-		if (git_same(pwd, real))
-			n = snprintf(path, PATH_MAX, "%s", pwd);
-		else if (dir[0] != '/')
-			n = snprintf(path, PATH_MAX, "%s/%s", pwd, dir);
+	switch (letter) {
+	case ERRAND_IDENTITY:
+		return git_keep(&gitbox_user.identity, text, fault);
+	case ERRAND_CONFIG:
+		return git_keep(&gitbox_user.settings, text, fault);
+	case ERRAND_IGNORE:
+		return git_keep(&gitbox_user.ignore, text, fault);
+	case ERRAND_ATTRIBUTES:
+		return git_keep(&gitbox_user.attributes, text, fault);
+	default:
+		return errand_take(letter, text, fault);
 	}
-	if (n == -1)
-		n = snprintf(path, PATH_MAX, "%s", dir);
-	while (n > 1 && n < PATH_MAX && path[n - 1] == '/')
-		path[--n] = '\0';
-	if (n <= 0 || n >= PATH_MAX || path[0] != '/' ||
-	    strstr(path, "/..") != NULL || strcmp(path, real) == 0 ||
-	    !git_same(path, real) || strncmp(path, real, strlen(real)) == 0 ||
-	    strncmp(real, path, strlen(path)) == 0)
-		return NULL;
-	return path;
-}
-
-/* Read which branch is checked out: a file that an agent may have written. */
-static void
-git_branch(struct git_known *k)
-{
-	char path[PATH_MAX + 8], text[REPO_NAME + 64];
-	struct span s;
-
-	snprintf(path, sizeof(path), "%s/HEAD", k->place.git);
-	if (small_file_read(AT_FDCWD, path, text, sizeof(text)) <= 0)
-		return;
-	text[strcspn(text, "\n")] = '\0';
-	s = span_str(text);
-	if (!span_starts(s, SPAN("ref: refs/heads/")))
-		return;
-	s = span_of(s.p + 16, s.len - 16);
-	if (repo_name_wrong(s) == NULL)
-		(void)span_copy(s, k->branch, sizeof(k->branch));
-}
-
-/* Find the repository that the user means, if there is one. */
-static void
-git_place(struct git_known *k, char dir[PATH_MAX])
-{
-	static struct repo_record record;
-	const char *hash;
-	struct fault ignored;
-	struct stat st;
-
-	(void)strlcpy(dir, sup.workspace_path, PATH_MAX);
-	/* A session that is resumed knows where its clone came from. */
-	if (sup.opt.clone == NULL && sup.opt.workspace == NULL &&
-	    repo_record_read(&record, sup.session.fd, sup.session.dir,
-		&ignored) == 0) {
-		k->cloned = true;
-		if (record.dir[0] == '\0')
-			return;
-		(void)strlcpy(dir, record.dir, PATH_MAX);
-	}
-	if (sup.opt.clone != NULL) {
-		k->cloned = true;
-		if (repo_is_url(sup.opt.clone))
-			return;
-		(void)strlcpy(dir, sup.opt.clone, PATH_MAX);
-		if ((hash = strrchr(dir, '#')) != NULL && stat(dir, &st) == -1)
-			dir[hash - dir] = '\0';
-	}
-	/* An agent may have written where .git leads. */
-	if (!k->cloned && checkout.gitfile == NULL &&
-	    (fstatat(sup.workspace, ".git", &st, AT_SYMLINK_NOFOLLOW) == -1 ||
-		!S_ISDIR(st.st_mode)))
-		return;
-	if (repo_place_open(&k->place, dir, REPO_PLACE_TREE, &ignored) == -1)
-		return;
-	k->found = true;
-	git_branch(k);
-}
-
-static void
-git_ask(struct git_known *k, const char *dir)
-{
-	char path[PATH_MAX];
-	struct fault fault;
-	struct repo_user_how how = {.env = &k->env,
-	    .home = sup.paths.user_home,
-	    .branch = k->branch,
-	    .own = &k->own,
-	    .reached = git_reached,
-	    .left = git_left};
-
-	/* A repository that git cannot read says so itself later. */
-	if (k->found &&
-	    repo_settings_ask(&k->own, &k->env, &k->place.view, NULL, GIT_OWN,
-		&fault) == -1)
-		sup_note("the repository's git configuration: %s", fault.text);
-	if (k->found) {
-		how.place = &k->place;
-		how.named = git_named(
-		    k->cloned || sup.opt.workspace == NULL
-			? dir
-			: sup.opt.workspace,
-		    k->place.top_path, path);
-	}
-	if (repo_user_ask(&how, GIT_USER, &k->user, &fault) == -1)
-		sup_warn("your git configuration could not be read, so that "
-			 "git in the sandbox has nothing of it: %s",
-		    fault.text);
-}
-
-/* Keywords and names: what they change is the same for everybody. */
-static void
-git_words(const struct git_known *k, struct buf *b)
-{
-	static const struct {
-		const char *key, *section, *name;
-	} rows[] = {{"init.defaultbranch", "init", "defaultBranch"},
-	    {"core.quotepath", "core", "quotePath"},
-	    {"core.autocrlf", "core", "autocrlf"}, {"core.eol", "core", "eol"},
-	    {"core.safecrlf", "core", "safecrlf"},
-	    {"commit.cleanup", "commit", "cleanup"},
-	    {"i18n.commitencoding", "i18n", "commitEncoding"}};
-	const char *value;
-
-	for (size_t i = 0; i < nitems(rows); i++) {
-		if ((value = git_value(k, rows[i].key)) == NULL ||
-		    repo_name_wrong(span_str(value)) != NULL)
-			continue;
-		repo_section_put(b, rows[i].section, span_of("", 0));
-		repo_value_put(b, rows[i].name, span_str(value));
-	}
-}
-
-static char *
-git_text(struct buf *b)
-{
-	char *text = b->failed ? NULL : span_dup(buf_span(b));
-
-	if (b->failed)
-		sup_warn("your git configuration is too long for the sandbox");
-	buf_free(b);
-	return text;
 }
 
 /* Returns true if git runs in one of the session's sandboxes. */
@@ -226,36 +52,38 @@ git_wanted(void)
 	return false;
 }
 
+static void
+git_tell(void)
+{
+	const struct shown *s;
+
+	errand_tell(TOLD_WORKSPACE, sup.workspace_path);
+	errand_tell(TOLD_NAMED, sup.opt.workspace);
+	errand_tell(TOLD_INSIDE, sup.inside);
+	if (sup.opt.runtime == RUNTIME_BWRAP)
+		errand_tell(TOLD_BWRAP, "");
+	if (checkout.gitfile != NULL)
+		errand_tell(TOLD_GITFILE, "");
+	errand_destinations();
+	for (size_t i = 0; (s = shown_nth(i)) != NULL; i++)
+		if (!s->refused)
+			errand_tell(TOLD_SHOWN, s->path);
+}
+
 void
 git_begin(void)
 {
-	static struct git_known k;
-	char dir[PATH_MAX];
+	static struct helper h;
 	struct fault fault;
-	struct buf b;
 
 	if (!git_wanted())
 		return;
-	if (host_places_now(&git_places, &fault) == -1) {
+	if (errand_begin(&h, ERRAND_SETTINGS, git_take, &fault) == -1) {
 		sup_warn("git: %s", fault.text);
-		return;
+	} else {
+		git_tell();
+		if (helper_run(&h, GIT_MS, &fault) == -1)
+			sup_warn("git: %s", fault.text);
 	}
-	k.env.libexecdir = sup.paths.libexecdir;
-	k.env.until = clock_mono_us() + (uint64_t)GIT_MS * 1000;
-	git_place(&k, dir);
-	git_ask(&k, dir);
-	buf_init(&b, GIT_TEXT);
-	git_person(&k, &b);
-	gitbox_user.identity = b.failed ? NULL : span_dup(buf_span(&b));
-	git_words(&k, &b);
-	git_files(&k, &b);
-	git_filter(&k, &b);
-	git_remote(&k, &b);
-	git_say(&k);
-	gitbox_user.settings = git_text(&b);
-	if (k.found)
-		repo_place_close(&k.place);
-	repo_settings_free(&k.user);
-	repo_settings_free(&k.own);
-	places_clear(&git_places);
+	errand_end(&h);
 }

@@ -21,7 +21,7 @@ void gitbox_bind(struct box *, const char *libexecdir);
 /* Add icgit to the session's servers if there is a git server. */
 int gitbox_prepare(struct fault *);
 /*
- * Everything of the user's git configuration that sandboxes see, as start/git.c
+ * Everything of the user's git configuration that sandboxes see, as ic-repo
  * has found and checked it. NULL: nothing.
  */
 struct gitbox_user {

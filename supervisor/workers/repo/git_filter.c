@@ -6,7 +6,7 @@
  * git then refuses such a file. git-lfs is no secret of the user's and runs in
  * the sandbox, if it is there.
  */
-#include "git.h"
+#include "workers/repo/git.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -17,8 +17,7 @@
 #include <unistd.h>
 
 #include "base/small_file.h"
-#include "box/system/shown.h"
-#include "core/sup.h"
+#include "workers/repo/told.h"
 #include "repo/user.h"
 
 #define FILTER_MAX 64U
@@ -97,7 +96,7 @@ filter_list(struct filters *f, const struct repo_settings *s, bool own)
 			continue;
 		if (!filter_name_ok(name) ||
 		    (to = filter_find(f, name)) == NULL) {
-			sup_warn("git has a filter with an odd name, or more "
+			errand_warn("git has a filter with an odd name, or more "
 				 "than %u: files that it belongs to must not "
 				 "be committed in the sandbox",
 			    FILTER_MAX);
@@ -112,12 +111,12 @@ filter_list(struct filters *f, const struct repo_settings *s, bool own)
 static bool
 filter_lfs(char path[PATH_MAX])
 {
-	const char *dir = sup.host.path != NULL ? sup.host.path : "";
+	const char *dir = errand.path != NULL ? errand.path : "";
 	size_t n;
 
 	/* An image has its own, or none, which git then says. */
 	(void)strlcpy(path, "git-lfs", PATH_MAX);
-	if (sup.opt.runtime != RUNTIME_BWRAP)
+	if (!errand.bwrap)
 		return true;
 	for (; *dir != '\0'; dir += n + (dir[n] == ':')) {
 		n = strcspn(dir, ":");
@@ -126,7 +125,7 @@ filter_lfs(char path[PATH_MAX])
 			PATH_MAX ||
 		    access(path, X_OK) == -1)
 			continue;
-		if (strncmp(path, "/usr/", 5) == 0 || shown_has(path))
+		if (strncmp(path, "/usr/", 5) == 0 || errand_shown(path))
 			return strpbrk(path, "\"'\\ $`\n") == NULL;
 	}
 	(void)strlcpy(path, "/usr/bin/git-lfs", PATH_MAX);
@@ -224,18 +223,18 @@ git_filter(const struct git_known *k, struct buf *b)
 		else
 			filter_put_none(b, one->name);
 		if (filter_used(k, one->name) && one->lfs && k->cloned)
-			sup_warn("files of git-lfs are pointers in the clone, "
+			errand_warn("files of git-lfs are pointers in the clone, "
 				 "without their content: git-lfs is not "
 				 "fetched from. --with FILE takes one along");
 		if (!filter_used(k, one->name) || (one->lfs && lfs) || one->own)
 			continue;
 		if (one->lfs)
-			sup_warn("this repository uses git-lfs, which the "
+			errand_warn("this repository uses git-lfs, which the "
 				 "sandbox does not have: git there refuses to "
 				 "add files of it. To install it: apt install "
 				 "git-lfs");
 		else
-			sup_warn("the filter %s of your git is not in the "
+			errand_warn("the filter %s of your git is not in the "
 				 "sandbox: git there refuses to add files that "
 				 ".gitattributes gives to it",
 			    one->name);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /* Names at the start what the user's git does outside and not in the sandbox. */
-#include "git.h"
+#include "workers/repo/git.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "box/system/shown.h"
 #include "box/view.h"
-#include "core/sup.h"
+#include "workers/repo/told.h"
 
 /* Returns the setting that git obeys outside: the repository's comes first. */
 static const struct repo_setting *
@@ -29,16 +28,16 @@ say_signing(const struct git_known *k)
 	if (!commits && !tags)
 		return;
 	if (commits && k->cloned)
-		sup_warn("commits of this session are not signed, because the "
+		errand_warn("commits of this session are not signed, because the "
 			 "sandbox has no key: icctl pull --sign shows them "
 			 "and signs them with yours");
 	else if (commits)
-		sup_warn("commits of this session are not signed, because the "
+		errand_warn("commits of this session are not signed, because the "
 			 "sandbox has no key. To sign the last one afterwards: "
 			 "git commit --amend --no-edit -S; several: git rebase "
 			 "--force-rebase --gpg-sign COMMIT");
 	else
-		sup_warn("tags of this session are not signed, because the "
+		errand_warn("tags of this session are not signed, because the "
 			 "sandbox has no key");
 }
 
@@ -57,18 +56,18 @@ say_hooks(const struct git_known *k)
 		return;
 	if (strncmp(s->value, "~/", 2) == 0)
 		snprintf(path, sizeof(path), "%.3000s%.1000s",
-		    sup.paths.user_home, s->value + 1);
+		    errand.home, s->value + 1);
 	else
 		snprintf(path, sizeof(path), "%.4000s", s->value);
 	/* The repository's own setting is read in the sandbox, too. */
 	if (s == own && !k->cloned &&
-	    (path[0] != '/' || shown_has(path) || paths_under(path, "/usr") ||
-		paths_under(path, sup.inside)))
+	    (path[0] != '/' || errand_shown(path) || paths_under(path, "/usr") ||
+		paths_under(path, errand.inside)))
 		return;
 	/* One that is relative is looked up in the working tree. */
 	if (s != own && path[0] != '/')
 		return;
-	sup_warn("the hooks in %s (core.hooksPath) do not run on commits of "
+	errand_warn("the hooks in %s (core.hooksPath) do not run on commits of "
 		 "this session: the sandbox does not have them",
 	    path);
 }

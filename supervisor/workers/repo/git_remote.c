@@ -4,13 +4,12 @@
  * host with a git destination become https, and every other one ends in one
  * sentence.
  */
-#include "git.h"
+#include "workers/repo/git.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "core/sup.h"
-#include "files/providers/destinations.h"
+#include "workers/repo/told.h"
 #include "repo/user.h"
 
 #define REMOTE_HOST 256U
@@ -19,23 +18,6 @@
 static const char *const remote_forms[] = {"git@%s:", "%s:", "ssh://git@%s/",
     "ssh://%s/", "ssh://git@%s:22/", "git+ssh://git@%s/", "ssh+git://git@%s/",
     "git@%s:/", "%s:/", "ssh://%s:22/"};
-
-/* Returns true if config.json has a git destination with this host. */
-static bool
-remote_listed(struct span host)
-{
-	const struct config_destination *d;
-
-	for (size_t i = 0; i < sup.config.ndestinations; i++) {
-		d = &sup.config.destinations[i];
-		for (char **h = d->hosts; d->kind == &destination_git &&
-					  h != NULL && *h != NULL;
-		     h++)
-			if (span_ieq(host, span_str(*h)))
-				return true;
-	}
-	return false;
-}
 
 /* Find the host of an address that git reaches by ssh. */
 static bool
@@ -126,9 +108,9 @@ remote_say(const struct git_known *k)
 		    repo_setting_name(k->own.list[i].key, "remote", "url");
 		if (name.len == 0 || k->own.list[i].value == NULL ||
 		    !remote_host(k->own.list[i].value, host) ||
-		    remote_listed(span_str(host)))
+		    errand_listed(span_str(host)))
 			continue;
-		sup_warn("the remote %.*s is on %s, by ssh, which a sandbox "
+		errand_warn("the remote %.*s is on %s, by ssh, which a sandbox "
 			 "does not have: the agent cannot fetch or push. A "
 			 "destination of the kind git for %s in config.json "
 			 "lets it (ironcurtain-config(5), destinations)",
@@ -141,27 +123,22 @@ remote_say(const struct git_known *k)
 void
 git_remote(const struct git_known *k, struct buf *b)
 {
-	const struct config_destination *d;
 	char text[REMOTE_HOST + 32];
 
-	for (size_t i = 0; i < sup.config.ndestinations; i++) {
-		d = &sup.config.destinations[i];
-		for (char **h = d->hosts; d->kind == &destination_git &&
-					  h != NULL && *h != NULL;
-		     h++) {
-			if (strlen(*h) >= REMOTE_HOST)
-				continue;
-			snprintf(text, sizeof(text), "https://%s/", *h);
-			repo_section_put(b, "url", span_str(text));
-			for (size_t f = 0; f < nitems(remote_forms); f++) {
-				const char *at = strstr(remote_forms[f], "%s");
+	for (size_t i = 0; i < errand.destinations.n; i++) {
+		const char *host = errand.destinations.list[i];
 
-				snprintf(text, sizeof(text), "%.*s%s%s",
-				    (int)(at - remote_forms[f]),
-				    remote_forms[f], *h, at + 2);
-				repo_value_put(
-				    b, "insteadOf", span_str(text));
-			}
+		if (strlen(host) >= REMOTE_HOST)
+			continue;
+		snprintf(text, sizeof(text), "https://%s/", host);
+		repo_section_put(b, "url", span_str(text));
+		for (size_t f = 0; f < nitems(remote_forms); f++) {
+			const char *at = strstr(remote_forms[f], "%s");
+
+			snprintf(text, sizeof(text), "%.*s%s%s",
+			    (int)(at - remote_forms[f]), remote_forms[f], host,
+			    at + 2);
+			repo_value_put(b, "insteadOf", span_str(text));
 		}
 	}
 	remote_own(k, b);

@@ -5,7 +5,7 @@
  * knows it, in git's own order. An address that git would make up from the name
  * of the machine is none.
  */
-#include "git.h"
+#include "workers/repo/git.h"
 
 #include <pwd.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/sup.h"
+#include "workers/repo/told.h"
 #include "repo/user.h"
 
 #define PERSON_MAX 1000U
@@ -39,14 +39,14 @@ person_check(const char *what, const char *text)
 	for (const char *p = text; *p != '\0'; p++)
 		if (((unsigned char)*p < ' ' && *p != '\t' && *p != '\n') ||
 		    *p == 0x7f) {
-			sup_warn("%s has a control character and is not used "
+			errand_warn("%s has a control character and is not used "
 				 "in the sandbox",
 			    what);
 			return NULL;
 		}
 	if (strlen(text) <= PERSON_MAX)
 		return text;
-	sup_warn("%s is longer than %u bytes and is not used in the sandbox",
+	errand_warn("%s is longer than %u bytes and is not used in the sandbox",
 	    what, PERSON_MAX);
 	return NULL;
 }
@@ -145,7 +145,7 @@ git_person(const struct git_known *k, struct buf *b)
 	    (person_known(k, user[0], "name", other[0][0], other[1][0]) &&
 		person_known(k, user[1], "email", other[0][1], other[1][1])))
 		return;
-	sup_warn("git knows no name and e-mail address for commits here, so "
+	errand_warn("git knows no name and e-mail address for commits here, so "
 		 "that the agent cannot commit. To set them: git config "
 		 "--global user.name \"Your Name\"; git config --global "
 		 "user.email you@example.com");

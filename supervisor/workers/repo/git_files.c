@@ -3,7 +3,7 @@
  * The user's files of patterns and attributes for all repositories. They are
  * copied: the agent sees their text and not their place.
  */
-#include "git.h"
+#include "workers/repo/git.h"
 
 #include <sys/stat.h>
 
@@ -15,8 +15,7 @@
 #include <unistd.h>
 
 #include "base/secretive.h"
-#include "box/git/gitbox.h"
-#include "core/sup.h"
+#include "workers/repo/told.h"
 #include "repo/user.h"
 
 #define FILES_MAX 131072U
@@ -26,7 +25,7 @@ static bool
 files_path(const char *configured, const char *name, char path[PATH_MAX])
 {
 	const char *xdg = getenv("XDG_CONFIG_HOME"),
-		   *home = sup.paths.user_home;
+		   *home = errand.home;
 	int n;
 
 	if (configured != NULL && strncmp(configured, "~/", 2) == 0)
@@ -79,7 +78,7 @@ files_take(const struct git_known *k, const char *key, const char *name)
 
 	if (!files_path(s == NULL ? NULL : s->value, name, path))
 		return NULL;
-	if (places_of(&sup.host.places, path, &at) != NULL) {
+	if (places_of(&errand.places, path, &at) != NULL) {
 		why = "the agent can write there";
 		if (at == -1)
 			return NULL;
@@ -93,7 +92,7 @@ files_take(const struct git_known *k, const char *key, const char *name)
 	if (fd != -1)
 		text = files_read(fd, &why);
 	if (why != NULL)
-		sup_warn("%s, which your git uses for all repositories, does "
+		errand_warn("%s, which your git uses for all repositories, does "
 			 "not count in the sandbox: %s",
 		    path, why);
 	if (fd != -1)
@@ -104,14 +103,18 @@ files_take(const struct git_known *k, const char *key, const char *name)
 void
 git_files(const struct git_known *k, struct buf *b)
 {
-	gitbox_user.ignore = files_take(k, "core.excludesfile", "ignore");
-	gitbox_user.attributes =
-	    files_take(k, "core.attributesfile", "attributes");
+	char *ignore = files_take(k, "core.excludesfile", "ignore"),
+	     *attributes = files_take(k, "core.attributesfile", "attributes");
+
+	errand_report(ERRAND_IGNORE, ignore);
+	errand_report(ERRAND_ATTRIBUTES, attributes);
 	repo_section_put(b, "core", span_of("", 0));
-	if (gitbox_user.ignore != NULL)
+	if (ignore != NULL)
 		repo_value_put(b, "excludesFile",
 		    SPAN("/etc/ironcurtain/gitignore"));
-	if (gitbox_user.attributes != NULL)
+	if (attributes != NULL)
 		repo_value_put(b, "attributesFile",
 		    SPAN("/etc/ironcurtain/gitattributes"));
+	free(ignore);
+	free(attributes);
 }

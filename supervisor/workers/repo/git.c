@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: ISC */
+#include "workers/repo/git.h"
+
+#include <sys/stat.h>
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/small_file.h"
+#include "common/loop.h"
+#include "repo/clone.h"
+#include "repo/user.h"
+#include "workers/repo/tasks.h"
+#include "workers/repo/told.h"
+
+#define GIT_MS 20000U
+#define GIT_TEXT 262144U
+
+/* The settings that are asked for. Values of others stay where they are. */
+#define GIT_BOTH                                                               \
+	"^(commit|tag)\\.gpgsign$|^core\\.hookspath$|"                          \
+	"^filter\\..*\\.(clean|smudge|process)$|^merge\\..*\\.driver$"
+#define GIT_OWN                                                                \
+	"^(user|author|committer)\\.(name|email)$|"                            \
+	"^remote\\..*\\.(url|pushurl)$|" GIT_BOTH
+#define GIT_USER                                                               \
+	"^(user|author|committer)\\.(name|email)$|^user\\.useconfigonly$|"     \
+	"^init\\.defaultbranch$|"                                              \
+	"^core\\.(excludesfile|attributesfile|quotepath|autocrlf|eol|"         \
+	"safecrlf)$|^commit\\.cleanup$|^i18n\\.commitencoding$|" GIT_BOTH
+
+static bool
+git_reached(const char *path)
+{
+	return places_of(&errand.places, path, NULL) != NULL;
+}
+
+static void
+git_left(const char *path, const char *why)
+{
+	errand_warn("%s, which your git configuration includes, does not count in "
+		 "the sandbox: %s",
+	    path, why);
+}
+
+/* Returns true if the path leads to the directory. */
+static bool
+git_same(const char *path, const char *dir)
+{
+	struct stat a, b;
+
+	return stat(path, &a) == 0 && stat(dir, &b) == 0 &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/*
+ * Find the name by which the user came to the repository: git compares the
+ * conditions of includes with it, too. Returns NULL if it is the real path.
+ */
+static const char *
+git_named(const char *dir, const char *real, char path[PATH_MAX])
+{
+	const char *pwd = getenv("PWD");
+	int n = -1;
+
+	while (strncmp(dir, "./", 2) == 0)
+		dir += 2;
+	if (pwd != NULL && pwd[0] == '/' && git_same(pwd, ".")) {
+		if (git_same(pwd, real))
+			n = snprintf(path, PATH_MAX, "%s", pwd);
+		else if (dir[0] != '/')
+			n = snprintf(path, PATH_MAX, "%s/%s", pwd, dir);
+	}
+	if (n == -1)
+		n = snprintf(path, PATH_MAX, "%s", dir);
+	while (n > 1 && n < PATH_MAX && path[n - 1] == '/')
+		path[--n] = '\0';
+	if (n <= 0 || n >= PATH_MAX || path[0] != '/' ||
+	    strstr(path, "/..") != NULL || strcmp(path, real) == 0 ||
+	    !git_same(path, real) || strncmp(path, real, strlen(real)) == 0 ||
+	    strncmp(real, path, strlen(path)) == 0)
+		return NULL;
+	return path;
+}
+
+/* Read which branch is checked out: a file that an agent may have written. */
+static void
+git_branch(struct git_known *k)
+{
+	char path[PATH_MAX + 8], text[REPO_NAME + 64];
+	struct span s;
+
+	snprintf(path, sizeof(path), "%s/HEAD", k->place.git);
+	if (small_file_read(AT_FDCWD, path, text, sizeof(text)) <= 0)
+		return;
+	text[strcspn(text, "\n")] = '\0';
+	s = span_str(text);
+	if (!span_starts(s, SPAN("ref: refs/heads/")))
+		return;
+	s = span_of(s.p + 16, s.len - 16);
+	if (repo_name_wrong(s) == NULL)
+		(void)span_copy(s, k->branch, sizeof(k->branch));
+}
+
+/* Find the repository that the user means, if there is one. */
+static void
+git_place(struct git_known *k, char dir[PATH_MAX])
+{
+	static struct repo_record record;
+	char path[PATH_MAX + 8];
+	const char *hash;
+	struct fault ignored;
+	struct stat st;
+
+	(void)strlcpy(dir, errand.workspace, PATH_MAX);
+	/* A session that is resumed knows where its clone came from. */
+	if (errand.clone == NULL && errand.named == NULL &&
+	    repo_record_read(&record, ERRAND_SESSION, errand.session_path,
+		&ignored) == 0) {
+		k->cloned = true;
+		if (record.dir[0] == '\0')
+			return;
+		(void)strlcpy(dir, record.dir, PATH_MAX);
+	}
+	if (errand.clone != NULL) {
+		k->cloned = true;
+		if (repo_is_url(errand.clone))
+			return;
+		(void)strlcpy(dir, errand.clone, PATH_MAX);
+		if ((hash = strrchr(dir, '#')) != NULL && stat(dir, &st) == -1)
+			dir[hash - dir] = '\0';
+	}
+	/* An agent may have written where .git leads. */
+	snprintf(path, sizeof(path), "%s/.git", errand.workspace);
+	if (!k->cloned && !errand.gitfile &&
+	    (lstat(path, &st) == -1 || !S_ISDIR(st.st_mode)))
+		return;
+	if (repo_place_open(&k->place, dir, REPO_PLACE_TREE, &ignored) == -1)
+		return;
+	k->found = true;
+	git_branch(k);
+}
+
+static void
+git_ask(struct git_known *k, const char *dir)
+{
+	char path[PATH_MAX];
+	struct fault fault;
+	struct repo_user_how how = {.env = &k->env,
+	    .home = errand.home,
+	    .branch = k->branch,
+	    .own = &k->own,
+	    .reached = git_reached,
+	    .left = git_left};
+
+	/* A repository that git cannot read says so itself later. */
+	if (k->found &&
+	    repo_settings_ask(&k->own, &k->env, &k->place.view, NULL, GIT_OWN,
+		&fault) == -1)
+		errand_note("the repository's git configuration: %s", fault.text);
+	if (k->found) {
+		how.place = &k->place;
+		how.named = git_named(
+		    k->cloned || errand.named == NULL
+			? dir
+			: errand.named,
+		    k->place.top_path, path);
+	}
+	if (repo_user_ask(&how, GIT_USER, &k->user, &fault) == -1)
+		errand_warn("your git configuration could not be read, so that "
+			 "git in the sandbox has nothing of it: %s",
+		    fault.text);
+}
+
+/* Keywords and names: what they change is the same for everybody. */
+static void
+git_words(const struct git_known *k, struct buf *b)
+{
+	static const struct {
+		const char *key, *section, *name;
+	} rows[] = {{"init.defaultbranch", "init", "defaultBranch"},
+	    {"core.quotepath", "core", "quotePath"},
+	    {"core.autocrlf", "core", "autocrlf"}, {"core.eol", "core", "eol"},
+	    {"core.safecrlf", "core", "safecrlf"},
+	    {"commit.cleanup", "commit", "cleanup"},
+	    {"i18n.commitencoding", "i18n", "commitEncoding"}};
+	const char *value;
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		if ((value = git_value(k, rows[i].key)) == NULL ||
+		    repo_name_wrong(span_str(value)) != NULL)
+			continue;
+		repo_section_put(b, rows[i].section, span_of("", 0));
+		repo_value_put(b, rows[i].name, span_str(value));
+	}
+}
+
+static char *
+git_text(struct buf *b)
+{
+	char *text = b->failed ? NULL : span_dup(buf_span(b));
+
+	if (b->failed)
+		errand_warn("your git configuration is too long for the sandbox");
+	buf_free(b);
+	return text;
+}
+
+int
+errand_settings(struct fault *fault)
+{
+	static struct git_known k;
+	char dir[PATH_MAX];
+	struct buf b;
+	char *text;
+
+	if (errand.workspace == NULL || errand.inside == NULL)
+		return fault_set(fault, "not an errand");
+	k.env.libexecdir = errand.libexecdir;
+	k.env.until = clock_mono_us() + (uint64_t)GIT_MS * 1000;
+	git_place(&k, dir);
+	git_ask(&k, dir);
+	buf_init(&b, GIT_TEXT);
+	git_person(&k, &b);
+	text = b.failed ? NULL : span_dup(buf_span(&b));
+	errand_report(ERRAND_IDENTITY, text);
+	free(text);
+	git_words(&k, &b);
+	git_files(&k, &b);
+	git_filter(&k, &b);
+	git_remote(&k, &b);
+	git_say(&k);
+	text = git_text(&b);
+	errand_report(ERRAND_CONFIG, text);
+	free(text);
+	return 0;
+}
