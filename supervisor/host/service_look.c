@@ -5,7 +5,6 @@
  */
 #include "host/service_look.h"
 
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +127,7 @@ look_owner(const struct listener *l, uint16_t port, struct service_seen *seen)
 }
 
 int
-service_look(const char *address, uint16_t port, struct service_seen *seen)
+service_listener(const char *address, uint16_t port, struct service_seen *seen)
 {
 	struct listener found[LISTENERS_MAX];
 	int n;
@@ -147,41 +146,11 @@ service_look(const char *address, uint16_t port, struct service_seen *seen)
 	} else {
 		seen->refused = look_by_port(port);
 	}
-	if (seen->refused == NULL && (seen->listens || !seen->local))
-		service_probe(address, port, seen);
 	return 0;
 }
 
-const char *
-service_user(int64_t uid, char text[SERVICE_USER])
+bool
+service_asks(const struct service_seen *seen)
 {
-	const struct passwd *pw = getpwuid((uid_t)uid);
-
-	if (pw != NULL)
-		snprintf(text, SERVICE_USER, "user %.64s (%lld)", pw->pw_name,
-		    (long long)uid);
-	else
-		snprintf(text, SERVICE_USER, "user %lld", (long long)uid);
-	return text;
-}
-
-const char *
-service_whose(const struct service_seen *seen, char text[SERVICE_WHOSE])
-{
-	const char *what =
-	    seen->program[0] != '\0' ? seen->program : "a program";
-	char user[SERVICE_USER];
-
-	if (seen->kind != NULL)
-		what = seen->kind;
-	if (!seen->local)
-		snprintf(text, SERVICE_WHOSE, "%s on another machine",
-		    seen->kind != NULL ? seen->kind : "a service");
-	else if (!seen->listens)
-		snprintf(
-		    text, SERVICE_WHOSE, "nothing listened there at the start");
-	else
-		snprintf(text, SERVICE_WHOSE, "%s, run by %s", what,
-		    service_user(seen->uid, user));
-	return text;
+	return seen->refused == NULL && (seen->listens || !seen->local);
 }

@@ -25,24 +25,34 @@ struct service_seen {
 };
 
 /*
- * Fill in `seen`; waits for at most a second for answers. Returns 0, or -1 with
- * errno set if the kernel does not tell who listens.
+ * Fill in `seen`, but for what only the service itself can say. Returns 0, or
+ * -1 with errno set if the kernel does not tell who listens.
  */
-int service_look(const char *address, uint16_t port, struct service_seen *seen);
+int service_listener(
+    const char *address, uint16_t port, struct service_seen *seen);
+/* Returns true if the service is to be asked what it is. */
+bool service_asks(const struct service_seen *);
 
 #define SERVICE_USER 96U
 #define SERVICE_WHOSE 200U
-/* Write "user postgres (110)". Returns `text`. */
+/* service_text.c: Write "user postgres (110)". Returns `text`. */
 const char *service_user(int64_t uid, char text[SERVICE_USER]);
 /* Write "PostgreSQL, run by user postgres (110)", or why it is not known. */
 const char *service_whose(
     const struct service_seen *, char text[SERVICE_WHOSE]);
 
+#define SERVICE_PROBES 5
+struct service_probe {
+	int fds[SERVICE_PROBES]; /* a connection for each question, or -1 */
+};
+/* service_probe.c: Begin to connect to the service. */
+void service_connect(
+    struct service_probe *, const char *address, uint16_t port);
 /*
- * service_probe.c: Ask the service what it is. Returns the same kinds in
- * `seen`; a service that answers nothing known leaves them unchanged.
+ * Ask it what it is, for at most a second, and close the connections: this
+ * needs no right. Sets the kinds in `seen`; a service that answers nothing
+ * known leaves them unchanged.
  */
-void service_probe(
-    const char *address, uint16_t port, struct service_seen *seen);
+void service_ask(struct service_probe *, struct service_seen *seen);
 
 #endif

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/loop.h"
@@ -30,7 +31,7 @@ enum probe {
 	PROBE_REDIS,
 	PROBE_DEBUGGER,
 	PROBE_ENGINE,
-	PROBES,
+	PROBES = SERVICE_PROBES,
 };
 
 /* clang-format off */
@@ -168,25 +169,34 @@ probe_known(enum probe probe, const struct asked *a, struct service_seen *seen)
 }
 
 void
-service_probe(const char *address, uint16_t port, struct service_seen *seen)
+service_connect(struct service_probe *p, const char *address, uint16_t port)
+{
+	for (unsigned i = 0; i < PROBES; i++)
+		p->fds[i] = probe_connect(address, port);
+}
+
+void
+service_ask(struct service_probe *to, struct service_seen *seen)
 {
 	const uint64_t until =
 	    clock_mono_us() / 1000 + (seen->local ? PROBE_MS : PROBE_FAR_MS);
 	static struct asked asked[PROBES];
 	struct pollfd p[PROBES];
+	struct timespec wait;
 	bool known = false;
 	unsigned open = 0;
 	uint64_t now;
 
 	memset(asked, 0, sizeof(asked));
 	for (unsigned i = 0; i < PROBES; i++) {
-		p[i].fd = probe_connect(address, port);
+		p[i].fd = to->fds[i];
 		open += p[i].fd != -1;
 	}
 	while (open != 0 && !known && (now = clock_mono_us() / 1000) < until) {
 		for (unsigned i = 0; i < PROBES; i++)
 			p[i].events = asked[i].said ? POLLIN : POLLOUT;
-		if (poll(p, PROBES, (int)(until - now)) == -1 && errno != EINTR)
+		wait = (struct timespec){.tv_nsec = (long)(until - now) * 1000000};
+		if (ppoll(p, PROBES, &wait, NULL) == -1 && errno != EINTR)
 			break;
 		for (unsigned i = 0; i < PROBES; i++) {
 			if (p[i].fd == -1 || p[i].revents == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Looks at the listeners of "services" once, before the sandbox is made. The
+ * Has ic-look look at the listeners of "services" once, before the sandbox is made. The
  * users that they belong to are kept in IRONCURTAIN_HOME/services.json by
  * address: if another user listens there later, it may be somebody who waits
  * for what the agent sends.
@@ -15,20 +15,20 @@
 
 #include "base/jsonfile.h"
 #include "core/sup.h"
-#include "host/service_look.h"
+#include "host/services_look.h"
 
 #define CHECK_FILE "services.json"
 
 static struct {
-	struct service_seen seen;
 	bool known; /* the file has it already */
 	char whose[SERVICE_WHOSE];
 } check[PROTO_MAX_SERVICES];
+static struct service_found check_found[PROTO_MAX_SERVICES];
 
 bool
 services_off(unsigned i)
 {
-	return check[i].seen.local && !check[i].seen.listens;
+	return check_found[i].seen.local && !check_found[i].seen.listens;
 }
 
 const char *
@@ -52,7 +52,7 @@ check_one(unsigned i, struct json_object *users, const char *path,
     struct fault *fault)
 {
 	const struct config_service *s = &sup.config.services[i];
-	const struct service_seen *seen = &check[i].seen;
+	const struct service_seen *seen = &check_found[i].seen;
 	char key[80], now[SERVICE_USER], first[SERVICE_USER];
 	struct jsonfile j = {path, fault};
 	int64_t uid = -1;
@@ -109,11 +109,11 @@ check_keep(struct json_object *users, const char *path, struct fault *fault)
 	char key[80];
 
 	for (unsigned i = 0; i < sup.config.nservices; i++) {
-		if (check[i].known || !check[i].seen.listens)
+		if (check[i].known || !check_found[i].seen.listens)
 			continue;
 		json_object_object_add(users,
 		    check_key(&sup.config.services[i], key),
-		    json_object_new_int64((int64_t)check[i].seen.uid));
+		    json_object_new_int64((int64_t)check_found[i].seen.uid));
 		changed = true;
 	}
 	if (!changed)
@@ -154,19 +154,20 @@ services_check(struct fault *fault)
 		return -1;
 	if ((path = paths_join(sup.paths.home, CHECK_FILE)) == NULL)
 		return fault_errno(fault, CHECK_FILE);
-	if ((users = check_users(path, fault)) == NULL)
+	if ((users = check_users(path, fault)) == NULL ||
+	    services_look(&sup.config, sup.paths.libexecdir, check_found,
+		fault) == -1)
 		rv = -1;
 	for (unsigned i = 0; rv == 0 && i < sup.config.nservices; i++) {
-		const struct config_service *s = &sup.config.services[i];
-
-		if (service_look(s->host, s->to, &check[i].seen) == -1)
+		errno = check_found[i].error;
+		if (errno != 0)
 			rv = fault_errno(fault,
 			    "services.%s: the kernel does not tell who listens "
 			    "(sock_diag)",
-			    s->name);
+			    sup.config.services[i].name);
 		else
 			rv = check_one(i, users, path, fault);
-		service_whose(&check[i].seen, check[i].whose);
+		service_whose(&check_found[i].seen, check[i].whose);
 	}
 	if (rv == 0)
 		rv = check_keep(users, path, fault);
@@ -199,7 +200,7 @@ services_say(void)
 		}
 		say("the agent reaches %s at localhost:%u, service %s: %s", key,
 		    s->port, s->name, check[i].whose);
-		if (check[i].seen.can != NULL)
-			say("service %s: %s", s->name, check[i].seen.can);
+		if (check_found[i].seen.can != NULL)
+			say("service %s: %s", s->name, check_found[i].seen.can);
 	}
 }

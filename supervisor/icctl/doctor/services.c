@@ -5,35 +5,36 @@
  */
 #include "icctl/doctor/doctor.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/paths.h"
 #include "files/config.h"
-#include "host/service_look.h"
+#include "host/services_look.h"
 
 static void
-services_one(const struct config_service *s, doctor_check *check)
+services_one(const struct config_service *s, const struct service_found *f,
+    doctor_check *check)
 {
+	const struct service_seen *seen = &f->seen;
 	char whose[SERVICE_WHOSE], text[400];
-	struct service_seen seen;
 	int n;
 
 	n = snprintf(text, sizeof(text),
 	    strchr(s->host, ':') != NULL ? "%s at [%s]:%u: " : "%s at %s:%u: ",
 	    s->name, s->host, s->to);
-	if (service_look(s->host, s->to, &seen) == -1) {
-		check(BAD, "service", text, strerror(errno));
+	if (f->error != 0) {
+		check(BAD, "service", text, strerror(f->error));
 		return;
 	}
-	if (seen.refused != NULL) {
+	if (seen->refused != NULL) {
 		snprintf(
-		    text + n, sizeof(text) - (size_t)n, "%s", seen.refused);
+		    text + n, sizeof(text) - (size_t)n, "%s", seen->refused);
 		check(WRONG, "service", text,
 		    "no session starts until it is removed from config.json");
 		return;
 	}
-	if (seen.local && !seen.listens) {
+	if (seen->local && !seen->listens) {
 		snprintf(text + n, sizeof(text) - (size_t)n,
 		    "nothing listens there");
 		check(NOTE, "service", text,
@@ -41,14 +42,28 @@ services_one(const struct config_service *s, doctor_check *check)
 		return;
 	}
 	snprintf(text + n, sizeof(text) - (size_t)n, "%s",
-	    service_whose(&seen, whose));
-	check(seen.can != NULL ? NOTE : GOOD, "service", text,
-	    seen.can != NULL ? seen.can : "");
+	    service_whose(seen, whose));
+	check(seen->can != NULL ? NOTE : GOOD, "service", text,
+	    seen->can != NULL ? seen->can : "");
 }
 
 void
 doctor_services(const struct config *cfg, doctor_check *check)
 {
-	for (unsigned i = 0; i < cfg->nservices; i++)
-		services_one(&cfg->services[i], check);
+	static struct service_found found[PROTO_MAX_SERVICES];
+	struct paths paths;
+	struct fault fault;
+
+	if (cfg->nservices == 0)
+		return;
+	if (paths_init(&paths, NULL, &fault) == -1) {
+		check(BAD, "service", "services: ", fault.text);
+		return;
+	}
+	if (services_look(cfg, paths.libexecdir, found, &fault) == -1)
+		check(BAD, "service", "services: ", fault.text);
+	else
+		for (unsigned i = 0; i < cfg->nservices; i++)
+			services_one(&cfg->services[i], &found[i], check);
+	paths_free(&paths);
 }
