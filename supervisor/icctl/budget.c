@@ -18,7 +18,7 @@
 #include "common/plural.h"
 #include "icctl/words.h"
 #include "log/parts.h"
-#include "resume/carry.h"
+#include "resume/carry_read.h"
 
 static const char *const budget_keys[] = {"maxTotalTokens", "maxSteps",
     "maxSessionSeconds", "maxEstimatedCostUsd", "maxTurnTokens",
@@ -205,7 +205,7 @@ budget_ended(const struct icctl *ctl, int *r)
 		*r = ICCTL_NO_SESSION;
 		return true;
 	}
-	if (carry_load(&c, NULL, dir, ctl->dir, NULL, NULL, &fault) == -1) {
+	if (carry_read_all(&c, dir, ctl->dir, &fault) == -1) {
 		warnx("%s", fault.text);
 		close(dir);
 		return true;

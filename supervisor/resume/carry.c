@@ -202,36 +202,3 @@ carry_load(struct carry *c, const struct prices *prices, int dirfd,
 	}
 	return 0;
 }
-
-void
-carry_free(struct carry *c)
-{
-	carry_grants_free(c);
-	json_object_put(c->routes);
-	memset(c, 0, sizeof(*c));
-}
-
-const char *
-carry_evidence(const struct carry *c, const char *boot, char *dst, size_t cap)
-{
-	const bool same = strcmp(c->boot, boot) == 0;
-
-	if (!c->any)
-		return NULL;
-	if (c->how[0] != '\0') {
-		snprintf(dst, cap, "%s", c->how);
-		return dst;
-	}
-	if (c->orphan) {
-		snprintf(
-		    dst, cap, "icsupervisor was killed while the session ran");
-		return dst;
-	}
-	/* A machine that lost its power is no evidence. */
-	if (same && (!c->closed || c->status == 137)) {
-		snprintf(dst, cap,
-		    "every process of the session was killed while it ran");
-		return dst;
-	}
-	return NULL;
-}

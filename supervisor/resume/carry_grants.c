@@ -6,25 +6,9 @@
 #include <time.h>
 
 #include "common/ipc/proto.h"
-#include "common/sha256.h"
 
 /* More than CARRY_GRANTS. */
 #define CARRY_KEY_BITS 8U
-
-static void
-carry_grant_free(struct carry_grant *g)
-{
-	json_object_put(g->text);
-	json_object_put(g->bound);
-	memset(g, 0, sizeof(*g));
-}
-
-void
-carry_grants_free(struct carry *c)
-{
-	while (c->ngrants != 0)
-		carry_grant_free(&c->grants[--c->ngrants]);
-}
 
 void
 carry_grants_run(struct carry *c)
@@ -118,32 +102,4 @@ carry_grants_state(
 		    carry_member(o, "forSession", json_type_object),
 		    carry_member(o, "bound", json_type_object));
 	}
-}
-
-const char *
-carry_grant_json(struct json_object *o)
-{
-	return json_object_to_json_string_ext(
-	    o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-}
-
-void
-carry_grant_hash(const struct carry_grant *g, char hex[SHA256_HEX])
-{
-	const struct span all[] = {span_str(carry_grant_json(g->text)),
-	    SPAN("\n"), span_str(carry_grant_json(g->bound))};
-	uint8_t sum[SHA256_SIZE];
-
-	sha256_spans(all, nitems(all), sum);
-	sha256_hex(sum, hex);
-}
-
-void
-carry_grant_drop(struct carry *c, unsigned i)
-{
-	struct carry_grant *g = &c->grants[i];
-
-	carry_grant_free(g);
-	memmove(g, g + 1, (c->ngrants - i - 1) * sizeof(*g));
-	c->ngrants--;
 }

@@ -28,11 +28,3 @@ carry_number(struct json_object *o, const char *key)
 
 	return v == NULL ? 0 : json_object_get_uint64(v);
 }
-
-uint64_t
-carry_ms(const struct carry *c)
-{
-	if (c->paused || c->mono_last <= c->mono_state)
-		return c->ms;
-	return c->ms + (c->mono_last - c->mono_state) / 1000;
-}

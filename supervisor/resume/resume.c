@@ -11,6 +11,7 @@
 #include "budget/budget.h"
 #include "common/json/value.h"
 #include "core/sup.h"
+#include "resume/carry_read.h"
 #include "resume/keep.h"
 
 #define RESUME_POOL (1U << 20)
@@ -65,10 +66,14 @@ int
 resume_load(struct fault *fault)
 {
 	const struct session *s = &sup.session;
+	const struct carry_log log = {.libexecdir = sup.paths.libexecdir,
+	    .dirfd = s->fd,
+	    .dir = s->dir,
+	    .prices = budget_prices(),
+	    .from = &s->unchecked,
+	    .upto = &s->begun};
 
-	if (s->begun.offset != 0 &&
-	    carry_load(&resume_old, budget_prices(), s->fd, s->dir, &s->unchecked,
-		&s->begun, fault) == -1)
+	if (s->begun.offset != 0 && carry_read(&resume_old, &log, fault) == -1)
 		return -1;
 	budget_carry(&resume_old);
 	if (!sup.opt.resume)

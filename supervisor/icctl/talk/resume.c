@@ -27,7 +27,7 @@
 #include "icctl/words.h"
 #include "log/lock.h"
 #include "log/parts.h"
-#include "resume/carry.h"
+#include "resume/carry_read.h"
 #include "resume/record.h"
 #include "resume/start_file.h"
 
@@ -162,7 +162,7 @@ resume_read(struct icctl *ctl, struct resume *r, int dirfd)
 			return -1;
 		}
 	}
-	if (carry_load(&r->old, NULL, dirfd, ctl->dir, NULL, NULL, &fault) == -1) {
+	if (carry_read_all(&r->old, dirfd, ctl->dir, &fault) == -1) {
 		resume_say("%s", fault.text);
 		return -1;
 	}

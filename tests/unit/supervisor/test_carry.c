@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "supervisor/base/report.h"
 #include "supervisor/budget/priv.h"
 #include "supervisor/resume/carry_priv.h"
+#include "supervisor/resume/carry_report.h"
 #include "tap.h"
 
 static struct carry c;
@@ -229,6 +231,124 @@ test_base(void)
 	ok(carry_base_line(&b, span_str(lines[6])), "the run's start");
 }
 
+static struct buf told;
+static struct carry taken;
+
+static void
+tell(int letter, const char *text)
+{
+	report_add(&told, letter, text);
+}
+
+/* Hand the state over as ic-carry does. Returns false if it is refused. */
+static bool
+hand_over(void)
+{
+	struct span rest;
+	const char *text;
+	int letter;
+
+	buf_reset(&told, 0);
+	carry_tell(&c, tell);
+	rest = buf_span(&told);
+	carry_free(&taken);
+	while (report_next(&rest, &letter, &text))
+		if (!carry_take(&taken, letter, text))
+			return false;
+	return rest.len == 0;
+}
+
+/* Set members of every kind, and fill the lists. */
+static void
+fill(void)
+{
+	carry_free(&c);
+	c.any = c.orphan = c.whole_run = c.open_known = true;
+	c.status = -7;
+	c.turn = UINT32_MAX;
+	c.ms = UINT64_MAX;
+	c.last.more_usd = 0.1;
+	c.run.more_tokens = 1e15;
+	memset(c.why, 'w', sizeof(c.why) - 1);
+	c.limited[1] = true;
+	c.limits[1] = 2.5;
+	while (c.nlocked < CARRY_LOCKED)
+		(void)strlcpy(c.locked[c.nlocked++], "provider",
+		    sizeof(c.locked[0]));
+	while (c.nholds < CARRY_HOLDS) {
+		c.holds[c.nholds].id = c.nholds;
+		memset(c.holds[c.nholds].server, ' ', 64);
+		memset(c.holds[c.nholds++].tool, 't', 256);
+	}
+	line("{\"event\":\"grant\",\"seq\":9,\"id\":4,\"state\":\"made\","
+	     "\"time\":\"2026-01-02T03:04:05\",\"forSession\":{\"a\":1.50},"
+	     "\"bound\":{\"b\":\"\\u00e9/\"}}");
+}
+
+static void
+test_handed_over(void)
+{
+	char before[SHA256_HEX], after[SHA256_HEX];
+	struct buf first;
+
+	fill();
+	is_int(c.ngrants, 1, "there is an approval");
+	carry_grant_hash(&c.grants[0], before);
+	ok(hand_over(), "the state is handed over");
+	first = told;
+	buf_init(&told, 1U << 20);
+	carry_free(&c);
+	c = taken;
+	memset(&taken, 0, sizeof(taken));
+	carry_grant_hash(&c.grants[0], after);
+	is_str(after, before, "the approval has the same digest");
+	ok(hand_over(), "it is handed over again");
+	ok(span_eq(buf_span(&first), buf_span(&told)),
+	    "and nothing is lost or changed");
+	buf_free(&first);
+}
+
+/* ic-carry may be another's: nothing that it says goes too far. */
+static void
+test_refused(void)
+{
+	static const struct {
+		int letter;
+		const char *text, *what;
+	} rows[] = {{'A', "2", "no truth value"}, {'A', "", "an empty one"},
+	    {'B', "true", "a word"}, {'E', "-9999999999999999999", "too low"},
+	    {'K', "18446744073709551616", "too large a count"},
+	    {'K', "-1", "a negative count"}, {'P', "nan", "no sum"},
+	    {'P', "-0x1p+3", "a negative sum"}, {'P', "1 ", "more than a sum"},
+	    {0x80, "99 0x1p+0", "no such limit"}, {0x80, "", "an empty limit"},
+	    {0x83, "server", "a server of no call"},
+	    {0x85, "1 2", "an approval without its time"},
+	    {0x86, "{}", "a text of no approval"}, {0x8f, "", "no such letter"},
+	    {'@', "", "nor this"}};
+	char text[2048];
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		carry_free(&taken);
+		ok(!carry_take(&taken, rows[i].letter, rows[i].text),
+		    "refused: %s", rows[i].what);
+	}
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	ok(!carry_take(&taken, 'D', text), "refused: a text that is too long");
+	carry_free(&taken);
+	fill();
+	ok(hand_over(), "full lists are taken");
+	ok(!carry_take(&taken, 0x81, "one"), "refused: a provider too many");
+	ok(!carry_take(&taken, 0x82, "1"), "refused: a call too many");
+	ok(!carry_take(&taken, 0x86, "[]"), "refused: a text that is a list");
+	while (taken.ngrants < CARRY_GRANTS)
+		if (!carry_take(&taken, 0x85, "1 2 3"))
+			break;
+	is_int(taken.ngrants, CARRY_GRANTS, "approvals are taken");
+	ok(!carry_take(&taken, 0x85, "1 2 3"), "refused: one too many");
+	carry_free(&taken);
+}
+
 int
 main(void)
 {
@@ -239,6 +359,10 @@ main(void)
 	test_messages();
 	test_runs();
 	test_base();
+	buf_init(&told, 1U << 20);
+	test_handed_over();
+	test_refused();
+	buf_free(&told);
 	carry_free(&c);
 	return tap_done();
 }
