@@ -63,15 +63,3 @@ provider_facts_free(struct provider_facts *f)
 	provider_free(f->owner);
 	*f = (struct provider_facts){.owner = NULL};
 }
-
-int
-provider_check(struct span text, unsigned *routes, char *err, size_t cap)
-{
-	struct provider *p;
-
-	if ((p = check_parse(text, err, cap)) == NULL)
-		return -1;
-	*routes = p->nroutes;
-	provider_free(p);
-	return 0;
-}

@@ -46,13 +46,6 @@ int provider_facts_read(
 void provider_facts_free(struct provider_facts *);
 
 /*
- * Read the text of a provider file as mitmd and keyd do, and discard it. Sets
- * `*routes` to its number of routes. Returns 0, or -1 with "where: what is
- * wrong" in err[cap].
- */
-int provider_check(struct span text, unsigned *routes, char *err, size_t cap);
-
-/*
  * question.c: Returns true if the provider of this file can be asked one plain
  * question for this model, which the approver does.
  */

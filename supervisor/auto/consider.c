@@ -14,8 +14,8 @@
 #include "base/json_put.h"
 #include "common/log.h"
 #include "core/sup.h"
+#include "files/providers/facts.h"
 #include "hub/approvals.h"
-#include "provider/check.h"
 
 /* The call that the approver considers; one at a time, in order. */
 static struct {
@@ -30,8 +30,16 @@ prepare_route(unsigned i, struct fault *fault)
 {
 	const struct provider *p = &sup.providers.list[i];
 	const char *model = sup.config.approve.model;
+	bool answers = false;
+	struct facts f;
+	char err[256];
 
-	if (provider_answers(span_of(p->json, p->json_len), span_str(model)))
+	if (facts_read(&f, span_of(p->json, p->json_len), span_str(model), err,
+		sizeof(err)) == 0) {
+		answers = f.answers;
+		facts_free(&f);
+	}
+	if (answers)
 		return 0;
 	return fault_set(fault,
 	    "autoApprove.provider: %s has no route on which the approver could "

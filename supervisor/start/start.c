@@ -40,6 +40,7 @@
 #include "host/sessions.h"
 #include "others.h"
 #include "files/providers/destinations.h"
+#include "files/reader.h"
 #include "relay/link.h"
 #include "relay/publish.h"
 #include "relay/services.h"
@@ -488,6 +489,7 @@ start_ready(struct fault *fault)
 	setup_roots();
 	undo_open();
 	runtime_poll();
+	reader_end();
 	return 0;
 }
 
@@ -509,9 +511,10 @@ start_session(int *status, struct fault *fault)
 	sup.began = clock_wall_us();
 	if (sup.opt.counted)
 		(void)strlcpy(here()->by, "icctl", sizeof(here()->by));
-	if (paths_init(&sup.paths, sup.opt.libexecdir, fault) == -1 ||
-	    clone_check(fault) == -1 ||
-	    start_check(fault) == -1)
+	if (paths_init(&sup.paths, sup.opt.libexecdir, fault) == -1)
+		return -1;
+	reader_use(sup.paths.libexecdir);
+	if (clone_check(fault) == -1 || start_check(fault) == -1)
 		return -1;
 	if (session_open(
 		&sup.session, &sup.paths, sup.opt.session_dir, fault) == -1) {

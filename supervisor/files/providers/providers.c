@@ -12,7 +12,7 @@
 #include "base/json_put.h"
 #include "base/jsonfile.h"
 #include "base/names.h"
-#include "mitmd/provider/check.h"
+#include "files/providers/facts.h"
 
 #define SENTINEL_BYTES 24
 
@@ -121,15 +121,15 @@ static int
 provider_fields(struct provider *p, const char *path, const char *name,
     const struct paths *paths, struct fault *fault)
 {
-	struct provider_facts f;
+	struct facts f;
 	char err[1024];
 	int rv;
 
-	if (provider_facts_read(
-		&f, span_of(p->json, p->json_len), err, sizeof(err)) == -1)
+	if (facts_read(&f, span_of(p->json, p->json_len), span_of("", 0), err,
+		sizeof(err)) == -1)
 		return fault_set(fault, "%s: %s", path, err);
-	rv = provider_take(p, &f, path, name, paths, fault);
-	provider_facts_free(&f);
+	rv = provider_take(p, &f.facts, path, name, paths, fault);
+	facts_free(&f);
 	return rv;
 }
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mitmd/provider/check.h"
+#include "files/providers/facts.h"
 
 /*
  * Report the fault. A slot that was composed has no file: name the part of
@@ -25,12 +25,15 @@ provider_refuse(const struct provider *p, const char *what, struct fault *fault)
 int
 provider_usable(const struct provider *p, unsigned *routes, struct fault *fault)
 {
+	struct facts f;
 	char err[1024];
 
-	if (provider_check(
-		span_of(p->json, p->json_len), routes, err, sizeof(err)) == 0)
-		return 0;
-	return provider_refuse(p, err, fault);
+	if (facts_read(&f, span_of(p->json, p->json_len), span_of("", 0), err,
+		sizeof(err)) == -1)
+		return provider_refuse(p, err, fault);
+	*routes = f.routes;
+	facts_free(&f);
+	return 0;
 }
 
 static int
