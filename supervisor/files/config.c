@@ -307,14 +307,6 @@ config_servers(struct config *cfg, const struct jsonfile *j,
 	return 0;
 }
 
-bool
-config_is_model(const char *s)
-{
-	return s[0] != '\0' && s[0] != '-' && strlen(s) <= 100 &&
-	       s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789"
-			   "ABCDEFGHIJKLMNOPQRSTUVWXYZ._:/@+-")] == '\0';
-}
-
 static int
 config_agents(struct config *cfg, const struct jsonfile *j,
     struct json_object *root, const char *user_home)
@@ -443,95 +435,6 @@ int
 config_load(struct config *cfg, const char *file, const char *home,
     const char *user_home, const char *profile, struct fault *fault)
 {
-	struct stat st;
-	char *dflt = NULL, *text = NULL;
-	const char *path = file;
-	size_t len = 0;
-	int rv = -1;
-
-	config_init(cfg);
-	if (path == NULL) {
-		if (asprintf(&dflt, "%s/config.json", home) == -1)
-			return fault_errno(fault, "config.json");
-		path = dflt;
-	}
-	if ((text = jsonfile_text(path, &len, &st, fault)) == NULL) {
-		if (file == NULL && errno == ENOENT && profile != NULL)
-			fault_set(fault, "--profile %s: there is no %s",
-			    profile, path);
-		else if (file == NULL && errno == ENOENT)
-			rv = 0;
-		goto out;
-	}
-	if (config_parse(
-		cfg, path, user_home, profile, span_of(text, len), fault) == -1)
-		goto out;
-	if (cfg->server_env != NULL && (st.st_mode & 044) != 0) {
-		fault_set(fault,
-		    "%s: other users can read it (mode %04o), and it contains "
-		    "serverCredentials. Run: chmod 600 %s",
-		    path, (unsigned)st.st_mode & 07777, path);
-		config_free(cfg);
-		goto out;
-	}
-	rv = 0;
-out:
-	if (text != NULL)
-		freezero(text, len);
-	free(dflt);
-	return rv;
-}
-
-void
-config_free(struct config *cfg)
-{
-	for (size_t i = 0; i < cfg->nproviders; i++)
-		config_provider_free(&cfg->providers[i]);
-	config_destinations_free(cfg);
-	free(cfg->image);
-	for (size_t i = 0; i < CONFIG_CACHES; i++)
-		free(cfg->caches[i]);
-	free(cfg->proxy.direct);
-	free(cfg->proxy.auth.value);
-	config_command_free(&cfg->proxy.auth.command);
-	free(cfg->proxy.ca);
-	for (size_t i = 0; i < cfg->nagents; i++) {
-		free(cfg->agents[i].name);
-		free(cfg->agents[i].path);
-		free(cfg->agents[i].image);
-		free(cfg->agents[i].model);
-	}
-	free(cfg->approve.provider);
-	free(cfg->approve.model);
-	free(cfg->anchor);
-	free(cfg->file);
-	free(cfg->servers_file);
-	free(cfg->policy);
-	jsonfile_strings_free(cfg->shown);
-	jsonfile_strings_free(cfg->undo.leave);
-	jsonfile_strings_free(cfg->undo.include);
-	jsonfile_strings_free(cfg->trusted);
-	json_object_put(cfg->servers);
-	json_object_put(cfg->server_env);
-	json_object_put(cfg->env);
-	config_command_free(&cfg->notify);
-	memset(cfg, 0, sizeof(*cfg));
-}
-
-bool
-config_trusts(const struct config *cfg, const char *server)
-{
-	for (size_t i = 0; cfg->trusted != NULL && cfg->trusted[i] != NULL; i++)
-		if (strcmp(cfg->trusted[i], server) == 0)
-			return true;
-	return false;
-}
-
-const struct config_agent *
-config_agent(const struct config *cfg, const char *name)
-{
-	for (size_t i = 0; i < cfg->nagents; i++)
-		if (strcmp(cfg->agents[i].name, name) == 0)
-			return &cfg->agents[i];
-	return NULL;
+	return config_file(
+	    cfg, config_parse, file, home, user_home, profile, fault);
 }

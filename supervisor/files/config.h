@@ -197,6 +197,18 @@ struct config {
  */
 int config_load(struct config *, const char *file, const char *home,
     const char *user_home, const char *profile, struct fault *);
+/*
+ * config_file.c: The same with another parser, which gets the text; without a
+ * file, it gets an empty object.
+ */
+typedef int config_parse_fn(struct config *, const char *file,
+    const char *user_home, const char *profile, struct span text,
+    struct fault *);
+int config_file(struct config *, config_parse_fn *, const char *file,
+    const char *home, const char *user_home, const char *profile,
+    struct fault *);
+/* config_ask.c: Have ic-reader parse the text. */
+config_parse_fn config_ask;
 /* Parse text that came from `file`; for config_load() and tests. */
 int config_parse(struct config *, const char *file, const char *user_home,
     const char *profile, struct span text, struct fault *);

@@ -16,8 +16,14 @@
 
 enum reader_kind {
 	READER_PROVIDER, /* the text of a provider file, a model: facts.h */
+	/* the path of config.json, the user's home, a profile, its text */
+	READER_CONFIG,
 	READER_KINDS
 };
+
+/* The first byte of an answer about config.json. */
+#define READER_FAULT 'F' /* the rest is the text of a fault */
+#define READER_GOOD 'G'  /* config_pack.h */
 
 #define READER_PARTS 4U
 /* One byte more than a file may have, so that its reader says so. */

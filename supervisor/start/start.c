@@ -374,7 +374,7 @@ start_check(struct fault *fault)
 {
 	if (sup.opt.config != NULL && access(sup.opt.config, F_OK) == -1)
 		return fault_errno(fault, "--config %s", sup.opt.config);
-	if (config_load(&sup.config, sup.opt.config, sup.paths.home,
+	if (config_file(&sup.config, config_ask, sup.opt.config, sup.paths.home,
 		sup.paths.user_home, sup.opt.profile, fault) == -1 ||
 	    start_persona(fault) == -1 ||
 	    proxy_load(&sup.proxy, &sup.config, fault) == -1 ||

@@ -70,11 +70,3 @@ config_notify(
 		    "[\"notify-send\", \"IronCurtain\"]");
 	return 0;
 }
-
-void
-config_command_free(struct config_command *c)
-{
-	jsonfile_strings_free(c->argv);
-	jsonfile_strings_free(c->variables);
-	memset(c, 0, sizeof(*c));
-}

@@ -232,17 +232,3 @@ config_destinations(struct config *cfg, const struct jsonfile *j,
 	}
 	return 0;
 }
-
-void
-config_destinations_free(struct config *cfg)
-{
-	for (size_t i = 0; i < cfg->ndestinations; i++) {
-		config_provider_free(&cfg->destinations[i].as);
-		jsonfile_strings_free(cfg->destinations[i].hosts);
-		json_object_put(cfg->destinations[i].file);
-	}
-	for (size_t i = 0; i < cfg->nmirrors; i++)
-		config_provider_free(&cfg->mirrors[i]);
-	json_object_put(cfg->package_allow);
-	json_object_put(cfg->package_deny);
-}

@@ -158,18 +158,6 @@ config_upstreams(struct config_provider *p, const struct jsonfile *j,
 	return 0;
 }
 
-const struct config_upstream *
-config_upstream_of(
-    const struct config_provider *p, unsigned n, const char *host)
-{
-	for (unsigned i = 0; p != NULL && i < p->nupstreams; i++)
-		if (p->upstreams[i].host == NULL
-			? n == 0
-			: strcmp(p->upstreams[i].host, host) == 0)
-			return &p->upstreams[i].at;
-	return NULL;
-}
-
 int
 config_reach(struct config_provider *p, const struct jsonfile *j,
     struct json_object *o, const char *where, const char *user_home)

@@ -7,16 +7,6 @@
 
 #include <string.h>
 
-#define IMAGE_MAX 255U
-
-bool
-config_is_image(const char *s)
-{
-	return s[0] != '\0' && s[0] != '-' && strlen(s) <= IMAGE_MAX &&
-	       s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789"
-			   "ABCDEFGHIJKLMNOPQRSTUVWXYZ._:/@-")] == '\0';
-}
-
 int
 config_image(const struct jsonfile *j, struct json_object *o, const char *where,
     char **out)

@@ -12,6 +12,7 @@
 #include "base/report.h"
 #include "common/confine/confine.h"
 #include "common/log.h"
+#include "files/config_pack.h"
 #include "files/providers/facts.h"
 #include "files/reader.h"
 #include "provider/provider.h"
@@ -132,9 +133,35 @@ reader_provider(struct buf *b, const struct span *parts)
 	report_add(b, REPORT_END, "");
 }
 
+static void
+reader_config(struct buf *b, const struct span *parts)
+{
+	static struct config c;
+	char *text[3];
+	struct fault fault = {""};
+	int rv;
+
+	for (unsigned i = 0; i < nitems(text); i++)
+		if ((text[i] = span_dup(parts[i])) == NULL)
+			fatal("a name");
+	rv = config_parse(&c, text[0], text[1],
+	    text[2][0] == '\0' ? NULL : text[2], parts[3], &fault);
+	if (rv == 0) {
+		buf_addc(b, READER_GOOD);
+		(void)config_put(b, &c);
+		config_free(&c);
+	} else {
+		buf_addc(b, READER_FAULT);
+		buf_adds(b, fault.text);
+	}
+	for (unsigned i = 0; i < nitems(text); i++)
+		free(text[i]);
+}
+
 static void (*const readers[READER_KINDS])(
     struct buf *, const struct span *parts) = {
     [READER_PROVIDER] = reader_provider,
+    [READER_CONFIG] = reader_config,
 };
 
 /* Answer one request. Returns false at the end. */
