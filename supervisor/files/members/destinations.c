@@ -15,6 +15,15 @@
 
 #define MEMBERS 32U
 
+static const struct {
+	const struct destination_kind *kind;
+	destination_read_fn *read;
+} readers[] = {
+    {&destination_git, destination_git_read},
+    {&destination_registry, destination_registry_read},
+    {&destination_web, destination_web_read},
+};
+
 /* The rules for a provider's name in mitmd/provider/class.h. */
 static bool
 destination_name_ok(const char *s)
@@ -141,7 +150,10 @@ destination_read(struct config *cfg, struct config_destination *d,
 		return -1;
 	if ((d->file = json_object_new_object()) == NULL)
 		return fault_set(j->fault, "%s: out of memory", j->file);
-	return d->kind->read(j, where, o, cfg, d->file);
+	for (size_t i = 0; i < nitems(readers); i++)
+		if (readers[i].kind == d->kind)
+			return readers[i].read(j, where, o, cfg, d->file);
+	return fault_set(j->fault, "%s: a kind that nothing reads", where);
 }
 
 /* Parse {"HOST":{"upstream":URL,"ca":FILE}}. */

@@ -21,7 +21,8 @@
 
 /*
  * A kind of destinations in config.json. A new kind needs a row in
- * destination_kinds (destinations.c) and a file with its own `read`.
+ * destination_kinds (destinations.c) and a function that reads its members, in
+ * members/destinations.c.
  */
 struct destination_kind {
 	const char *name;
@@ -30,19 +31,21 @@ struct destination_kind {
 	unsigned max_hosts;
 	/* Members of this kind, in addition to those of every kind. */
 	const char *const *members;
-	/*
-	 * Check the kind's own members of `o`, and add to `file` what mitmd and
-	 * keyd need. Name, kind and hosts are added elsewhere; a kind with a
-	 * credential adds "credential" as in a provider file. `cfg` has the
-	 * keys that give defaults. Returns 0, or -1 with j->fault set.
-	 */
-	int (*read)(const struct jsonfile *j, const char *where,
-	    struct json_object *o, const struct config *cfg,
-	    struct json_object *file);
 };
 
 extern const struct destination_kind destination_git, destination_registry,
     destination_web;
+
+/*
+ * Check the kind's own members of `o`, and add to `file` what mitmd and keyd
+ * need. Name, kind and hosts are added elsewhere; a kind with a credential adds
+ * "credential" as in a provider file. `cfg` has the keys that give defaults.
+ * Returns 0, or -1 with j->fault set.
+ */
+typedef int destination_read_fn(const struct jsonfile *j, const char *where,
+    struct json_object *o, const struct config *cfg, struct json_object *file);
+destination_read_fn destination_git_read, destination_registry_read,
+    destination_web_read;
 
 /* Returns the kind of that name, or NULL. */
 const struct destination_kind *destination_kind(const char *name);

@@ -116,7 +116,8 @@ git_credential(const struct jsonfile *j, const char *where,
 	if (user != NULL && !git_user_ok(user))
 		return jsonfile_bad(j, where, "user",
 		    "\"%s\" is not a valid user name: letters, digits, _ and "
-		    "-", user);
+		    "-",
+		    user);
 	if (!json_object_object_get_ex(o, "credential", &cred))
 		return 0;
 	if (jsonfile_str(j, cred, where, "env", &env) == -1)
@@ -128,9 +129,9 @@ git_credential(const struct jsonfile *j, const char *where,
 	return 0;
 }
 
-static int
-git_read(const struct jsonfile *j, const char *where, struct json_object *o,
-    const struct config *cfg, struct json_object *file)
+int
+destination_git_read(const struct jsonfile *j, const char *where,
+    struct json_object *o, const struct config *cfg, struct json_object *file)
 {
 	static const char *const fetches[] = {"allow", "ask", "deny", NULL};
 	static const char *const pushes[] = {"ask", "deny", NULL};
@@ -150,12 +151,3 @@ git_read(const struct jsonfile *j, const char *where, struct json_object *o,
 		put_int(file, "maxPush", max);
 	return rv == -1 ? -1 : 0;
 }
-
-static const char *const git_members[] = {
-    "repositories", "fetch", "push", "maxPush", "user", NULL};
-
-const struct destination_kind destination_git = {.name = "git",
-    .credential = true,
-    .max_hosts = 1,
-    .members = git_members,
-    .read = git_read};

@@ -51,7 +51,8 @@ registry_globs(const struct jsonfile *j, const char *where,
 		if (!registry_glob_ok(globs[i]))
 			rv = jsonfile_bad(j, where, key,
 			    "\"%s\" is not a pattern of package "
-			    "names", globs[i]);
+			    "names",
+			    globs[i]);
 		for (size_t k = 0; k < i && rv == 1; k++)
 			if (strcmp(globs[i], globs[k]) == 0)
 				rv = jsonfile_bad(j, where, key,
@@ -114,8 +115,8 @@ registry_list(const struct jsonfile *j, const char *where,
 	return rv == -1 ? -1 : 0;
 }
 
-static int
-registry_read(const struct jsonfile *j, const char *where,
+int
+destination_registry_read(const struct jsonfile *j, const char *where,
     struct json_object *o, const struct config *cfg, struct json_object *file)
 {
 	const char *name = NULL;
@@ -145,11 +146,3 @@ registry_read(const struct jsonfile *j, const char *where,
 		put_int(file, "quarantineDays", days);
 	return 0;
 }
-
-static const char *const registry_members[] = {
-    "registry", "quarantineDays", "allow", "deny", NULL};
-
-const struct destination_kind destination_registry = {.name = "registry",
-    .max_hosts = PROTO_MAX_HOSTS,
-    .members = registry_members,
-    .read = registry_read};

@@ -9,9 +9,9 @@
 
 #define WEB_MAX_BYTES (1LL << 40)
 
-static int
-web_read(const struct jsonfile *j, const char *where, struct json_object *o,
-    const struct config *cfg, struct json_object *file)
+int
+destination_web_read(const struct jsonfile *j, const char *where,
+    struct json_object *o, const struct config *cfg, struct json_object *file)
 {
 	int64_t max;
 	int rv;
@@ -21,11 +21,3 @@ web_read(const struct jsonfile *j, const char *where, struct json_object *o,
 		put_int(file, "maxBytes", max);
 	return rv == -1 ? -1 : 0;
 }
-
-static const char *const web_members[] = {"maxBytes", NULL};
-
-const struct destination_kind destination_web = {.name = "web",
-    .split = true,
-    .max_hosts = DESTINATIONS_MAX_HOSTS,
-    .members = web_members,
-    .read = web_read};
