@@ -87,7 +87,7 @@ remote_own(const struct git_known *k, struct buf *b)
 			repo_setting_name(
 			    k->own.list[i].key, "remote", "pushurl")
 				.len == 0) ||
-		    !remote_host(url, host) || !remote_listed(span_str(host)))
+		    !remote_host(url, host) || !errand_listed(span_str(host)))
 			continue;
 		snprintf(text, sizeof(text), "https://%s/", host);
 		repo_section_put(b, "url", span_str(text));
