@@ -35,8 +35,9 @@ config_ask(struct config *c, const char *file, const char *user_home,
 
 	buf_init(&answer, READER_MAX_ANSWER);
 	if (reader_ask(READER_CONFIG, parts, &answer) == -1)
-		rv = fault_errno(
-		    fault, "%s: " READER_PROGRAM ", which reads it", file);
+		rv = fault_set_kind(fault, FAULT_SCARCE,
+		    READER_PROGRAM ", which reads %s: %s%s", file,
+		    strerror(errno), fault_remedy(errno));
 	else
 		rv = ask_take(c, buf_span(&answer), fault);
 	buf_free(&answer);

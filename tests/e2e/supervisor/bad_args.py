@@ -113,7 +113,8 @@ ARGS = [
     ("no such server", [*NONE, "--allow-unsandboxed", "x"], 78,
      "icsupervisor: --allow-unsandboxed x: there is no server of this name"),
     ("workers that are not there", [*NONE, "--libexecdir", "{work}/no"], 71,
-     "icsupervisor: {work}/no/mitmd: No such file or directory"),
+     "icsupervisor: ic-reader, which reads {config}: No such file or "
+     "directory"),
     ("icctl alone", ["icctl"], 64,
      "usage: icctl [--json] [--session DIR|ID] COMMAND"),
     ("an unknown command", ["icctl", "aprove", "k3f9"], 64,
