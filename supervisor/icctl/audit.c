@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * `icctl audit verify`: reads a log as any outside program could, and reports
- * where its chain is first broken. A directory stands for all files of its log,
+ * where its chain is first broken. The other words of `icctl audit` are in
+ * past/audit.c. A directory stands for all files of its log,
  * and so does the newest of them.
  */
 #include "icctl/icctl.h"
@@ -21,6 +22,7 @@
 #include "common/plural.h"
 #include "icctl/audit_anchor.h"
 #include "icctl/newest.h"
+#include "icctl/past/past.h"
 #include "icctl/words.h"
 #include "log/scan.h"
 
@@ -296,43 +298,16 @@ verify_file(const struct icctl *ctl, const char *path, const char *anchor)
 }
 
 int
-icctl_newest(struct icctl *ctl)
-{
-	char dir[4200], path[4500];
-	struct timespec best = {0, 0};
-	struct dirent *e;
-	struct stat st;
-	DIR *d;
-
-	snprintf(dir, sizeof(dir), "%s/sessions", ctl->home);
-	if ((d = opendir(dir)) == NULL)
-		return -1;
-	while ((e = readdir(d)) != NULL) {
-		snprintf(
-		    path, sizeof(path), "%s/%s/audit.jsonl", dir, e->d_name);
-		if (e->d_name[0] == '.' || stat(path, &st) == -1 ||
-		    st.st_mtim.tv_sec < best.tv_sec)
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
-		if (newest_own(path))
-			continue;
-		best = st.st_mtim;
-		snprintf(
-		    ctl->dir, sizeof(ctl->dir), "%.3800s/%s", dir, e->d_name);
-	}
-	closedir(d);
-	return best.tv_sec == 0 ? -1 : 0;
-}
-
-int
 icctl_audit(struct icctl *ctl, int argc, char **argv)
 {
 	const char *anchor = words_option("--anchor");
 	char shown[ICCTL_PATH];
 	int r;
 
-	if (argc < 2 || argc > 3 || strcmp(argv[1], "verify") != 0)
+	if (argc < 2 || argc > 3)
 		return words_usage();
+	if (strcmp(argv[1], "verify") != 0)
+		return past_audit(ctl, argc, argv);
 	if (argc == 3)
 		return verify_file(ctl, argv[2], anchor);
 	if (ctl->session != NULL) {

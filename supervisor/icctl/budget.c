@@ -16,6 +16,7 @@
 #include "base/json_get.h"
 #include "base/json_put.h"
 #include "common/plural.h"
+#include "icctl/past/past.h"
 #include "icctl/words.h"
 #include "log/parts.h"
 #include "resume/carry_read.h"
@@ -272,8 +273,11 @@ icctl_metrics(struct icctl *ctl, int argc, char **argv)
 	json_object *req, *reply;
 	int r;
 
-	if (argc != 1)
+	if (argc != 1 ||
+	    (words_given("--textfile") && !words_given("--all")))
 		return words_usage();
+	if (words_given("--all"))
+		return past_metrics(ctl);
 	if ((r = icctl_find(ctl)) != 0)
 		return r;
 	req = json_object_new_object();

@@ -161,8 +161,27 @@ COMMAND(budget, "[set KEY VALUE|null]",
     "maxTurnEstimatedCostUsd; null removes its limit. A change applies to this\n"
     "session only; resourceBudget in config.json sets the limits of\n"
     "later ones.")
-COMMAND(metrics, "",
-    "budget and counts as Prometheus text", NULL)
+COMMAND(metrics, "[--all [--textfile FILE]]",
+    "budget and counts as Prometheus text",
+    "--all adds up all sessions that are kept, by agent and model, from\n"
+    "their logs. --textfile writes FILE all at once, readable for others,\n"
+    "for the textfile directory of node_exporter.")
+COMMAND(usage, "[--by UNIT] [--since WHEN] [--until WHEN] [--csv] [--again]",
+    "what all sessions cost, by day, model, project ...",
+    "UNIT is day (the default), week, month, model, project, session or\n"
+    "agent. WHEN is a day (2026-11-28), a time in UTC, or how long ago (12h,\n"
+    "7d, 4w). Costs are those that were counted at the time, as in `icctl\n"
+    "budget`. --json has the names of ccusage. The sums of each session are\n"
+    "kept beside its log and hold only while that is unchanged; --again\n"
+    "reads and checks every log.")
+COMMAND(report, "[-o FILE] [--with-arguments] [--with-messages] [SESSION]",
+    "a session as one page to send to a colleague",
+    "Writes one HTML file, without script, that needs no network: what was\n"
+    "asked, done, allowed, denied, approved by whom, changed and spent, and\n"
+    "whether the log is intact, with its last hash. Arguments are named\n"
+    "only, with the last part of paths; --with-arguments shows them, reasons\n"
+    "and hosts, --with-messages what was asked. FILE is SESSION.html\n"
+    "here unless it is named; - is standard output.")
 COMMAND(unlock, "",
     "unlock a provider after an alarm",
     "It was locked because its credential came back in a response:\n`icctl "
@@ -180,8 +199,18 @@ COMMAND(login, "[NAME]",
     "openrouter, bedrock, vertex, or one of your own) or a login\n"
     "(claude-code, anthropic-cli, codex, gcloud). You are not\n"
     "asked for anything, and nothing is stored.")
-COMMAND(audit, "verify [--anchor FILE] [FILE|DIR]",
-    "check the log's chain",
+COMMAND(audit, "verify [--anchor FILE] [FILE|DIR] | events\n"
+    "           | show [OPTIONS] [SESSION] | search [OPTIONS] [--all] [TEXT]\n"
+    "           | export [--format jsonl|csv] [OPTIONS] [--all] [SESSION]\n"
+    "           [--tool NAME] [--server NAME] [--host NAME] [--event NAME]\n"
+    "           [--decision NAME] [--since WHEN] [--until WHEN]",
+    "check the log's chain; show, search and export it",
+    "show prints the records of a session, the newest one without SESSION;\n"
+    "search those that have TEXT and fit the OPTIONS of the last two lines,\n"
+    "with --all in all sessions; export writes them for other programs.\n"
+    "WHEN is a day (2026-11-28), a time in UTC, or how long ago (12h, 7d).\n"
+    "--json prints records as they are, one a line. events lists all events\n"
+    "and their names in each format. Only verify checks the chain:\n"
     "DIR: all files of that session's log. Without FILE: the log of the\n"
     "newest session, or of the one that --session names. Its end is\n"
     "compared with the one that\n"

@@ -37,7 +37,7 @@ static const char help_groups[] =
     "Answer         pending, show, approve, deny, always, grants, revoke, "
     "trust\n"
     "Look           ls (list, ps), watch, web, status, logs, history, budget,\n"
-    "               metrics\n"
+    "               metrics, usage, report\n"
     "Settings       config, project, keys, unlock, policy, persona, mcp, image\n"
     "Tidy, check    gc, home, close, audit, diagnostics, version (-v)\n"
     "\n"

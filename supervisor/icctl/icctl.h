@@ -56,7 +56,7 @@ int icctl_session_at(struct icctl *, const char *dir, bool unit);
  */
 int icctl_find(struct icctl *);
 /*
- * audit.c: Set `dir` to the session whose log was written last. Returns 0, or -1
+ * newest.c: Set `dir` to the session whose log was written last. Returns 0, or -1
  * if there is none.
  */
 int icctl_newest(struct icctl *);
@@ -207,6 +207,8 @@ int icctl_unlock(struct icctl *, int argc, char **argv);
 int icctl_budget(struct icctl *, int argc, char **argv);
 int icctl_metrics(struct icctl *, int argc, char **argv);
 int icctl_audit(struct icctl *, int argc, char **argv);
+int icctl_usage(struct icctl *, int argc, char **argv);
+int icctl_report(struct icctl *, int argc, char **argv);
 int icctl_close(struct icctl *, int argc, char **argv);
 int icctl_gc(struct icctl *, int argc, char **argv);
 int icctl_undo(struct icctl *, int argc, char **argv);

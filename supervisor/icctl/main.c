@@ -99,6 +99,10 @@ streams(const struct command *c, int argc, char **argv)
 			return true;
 	if (c->fn == icctl_policy)
 		return argc > 1 && strcmp(argv[1], "eval") == 0;
+	if (c->fn == icctl_audit)
+		return argc > 1 && (strcmp(argv[1], "show") == 0 ||
+				       strcmp(argv[1], "search") == 0 ||
+				       strcmp(argv[1], "export") == 0);
 	for (int i = 1; c->fn == icctl_logs && i < argc; i++)
 		if (strcmp(argv[i], "-f") == 0)
 			return true;

@@ -163,3 +163,32 @@ newest_find(const struct icctl *ctl, enum newest_kind kind, char id[NEWEST_ID])
 	closedir(d);
 	return id[0] != '\0';
 }
+
+int
+icctl_newest(struct icctl *ctl)
+{
+	char dir[4200], path[4500];
+	struct timespec best = {0, 0};
+	struct dirent *e;
+	struct stat st;
+	DIR *d;
+
+	snprintf(dir, sizeof(dir), "%s/sessions", ctl->home);
+	if ((d = opendir(dir)) == NULL)
+		return -1;
+	while ((e = readdir(d)) != NULL) {
+		snprintf(
+		    path, sizeof(path), "%s/%s/audit.jsonl", dir, e->d_name);
+		if (e->d_name[0] == '.' || stat(path, &st) == -1 ||
+		    st.st_mtim.tv_sec < best.tv_sec)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+		if (newest_own(path))
+			continue;
+		best = st.st_mtim;
+		snprintf(
+		    ctl->dir, sizeof(ctl->dir), "%.3800s/%s", dir, e->d_name);
+	}
+	closedir(d);
+	return best.tv_sec == 0 ? -1 : 0;
+}
