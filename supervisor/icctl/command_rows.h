@@ -26,6 +26,14 @@
 /* `more` is printed by the command's own --help; NULL if it has none. */
 COMMAND(start, "[OPTIONS] [TASK | -- CMD...]",
     "run an agent in a session, in the foreground", NULL)
+COMMAND(driver,
+    "[--workers N] [--messages ironcurtain|amelia] [--once] [OPTIONS] [-- CMD...]",
+    "run requests of an orchestrator, each in a session of its own",
+    "Reads requests from standard input, one JSON object a line, and prints\n"
+    "events: see icctl-driver(1). OPTIONS are those of icctl start. At most\n"
+    "N requests run at once (5); the others wait. --messages amelia prints\n"
+    "AgenticMessages. The end of input cancels what runs; --once takes one\n"
+    "request, ends with it, and exits with its status.")
 COMMAND(send, "[--file FILE|-] [--schema FILE] MESSAGE",
     "send a message and print the answer",
     "MESSAGE is one word of the command line, in quotes; FILE or - has a\n"

@@ -52,8 +52,8 @@ static const struct command {
 static bool
 has_own_words(const struct command *c, int argc, char **argv)
 {
-	return c->fn == icctl_start || c->fn == icctl_policy ||
-	       c->fn == icctl_mcp ||
+	return c->fn == icctl_start || c->fn == icctl_driver ||
+	       c->fn == icctl_policy || c->fn == icctl_mcp ||
 	       (c->fn == icctl_persona && argc > 1 &&
 		   strcmp(argv[1], "compile") == 0);
 }
@@ -92,7 +92,7 @@ static bool
 streams(const struct command *c, int argc, char **argv)
 {
 	static int (*const fns[])(struct icctl *, int, char **) = {icctl_attach,
-	    icctl_resume, icctl_send, icctl_start, icctl_watch, icctl_web};
+	    icctl_driver, icctl_resume, icctl_send, icctl_start, icctl_watch, icctl_web};
 
 	for (size_t i = 0; i < nitems(fns); i++)
 		if (c->fn == fns[i])

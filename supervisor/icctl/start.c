@@ -206,6 +206,10 @@ check_options(const struct icctl *ctl, struct start *st, bool command)
 		      "session belongs to the editor that started it");
 		return -1;
 	}
+	if (st->serve != NULL) {
+		start_push(st, "--quiet");
+		st->detach = true;
+	}
 	st->once = ctl->json && !st->acp && !st->detach;
 	if (st->once && !st->task && !command) {
 		warnx("--json prints the events of one task: name a TASK, or a "
@@ -275,7 +279,7 @@ take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
 		return status;
 	start_take_approvals(ctl, st);
 	/* A unit is somebody's own decision. */
-	if (!st->systemd)
+	if (!st->systemd && st->serve == NULL)
 		start_push(st, "--counted");
 	st->file.command = i < argc;
 	for (; i < argc; i++)
@@ -367,11 +371,20 @@ first_use(struct icctl *ctl, const struct start *st)
 int
 icctl_start(struct icctl *ctl, int argc, char **argv)
 {
+	return icctl_start_serve(ctl, argc, argv, NULL);
+}
+
+int
+icctl_start_serve(
+    struct icctl *ctl, int argc, char **argv, start_serve *serve)
+{
 	static struct start st;
 	char program[PATH_MAX];
 	struct viewer_how how;
-	int status = take_arguments(ctl, &st, argc, argv);
+	int status;
 
+	st.serve = serve;
+	status = take_arguments(ctl, &st, argc, argv);
 	names_free(&st.agents);
 	names_free(&st.all);
 	if (status != -1)
@@ -396,6 +409,8 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 	start_file_free(&st.file);
 	if (st.systemd)
 		return unit_start(ctl, st.list);
+	if (serve != NULL)
+		return serve(ctl, program, st.list);
 	if (st.detach)
 		return talk_start(ctl, program, st.list);
 	if (st.once)

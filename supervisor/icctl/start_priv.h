@@ -14,6 +14,7 @@
 #include "files/persona.h"
 #include "icctl/icctl.h"
 #include "icctl/project/project.h"
+#include "icctl/start_serve.h"
 #include "resume/start_file.h"
 
 #define START_ARGS 256
@@ -40,6 +41,7 @@ struct start {
 	bool once;    /* its events are printed as lines */
 	bool systemd; /* detached, as a unit of the user's manager */
 	bool clone;
+	start_serve *serve; /* runs the session; NULL: `icctl start` does */
 	struct start_file file;   /* the options that start.json keeps */
 	struct names agents, all; /* `all` has internal ones too */
 };

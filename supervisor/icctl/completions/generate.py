@@ -21,6 +21,8 @@ STARTS = [("--detach", None, "in the background, for messages"),
           ("--policy-for-task", "TEXT", "a strict policy for this task alone"),
           ("--no-project", None, "without the project's .ironcurtain.json"),
           ("--session-dir", "DIR", "where the session is kept")]
+# Options of `icctl start` that `icctl driver` refuses.
+UNDRIVEN = ("acp", "task")
 # Kinds that can be listed; the functions of the templates are named like this.
 LISTED = {"ID": "ids", "SESSION": "sessions", "AGENT": "agents",
           "PERSONA": "personas", "POLICY": "policies", "PAST": "past",
@@ -150,6 +152,12 @@ def read(command_rows, option_rows):
                     c.option("--" + a[0], a[1])
         else:
             parse(c, args[1], args[3])
+        if c.name == "driver":
+            c.places = ["AGENT"]
+            for m, a in options:
+                if m.startswith("START_") and a[0] not in UNDRIVEN:
+                    c.option("--" + a[0], a[2] if m.endswith("OPTION") else None,
+                             a[-1])
         commands.append(c)
     sup = Command("icsupervisor", "")
     sup.command = True

@@ -4,6 +4,8 @@
  * comes, with everything made visible that would act on a terminal. With
  * --schema it is collected instead, and the answer is printed if it fits.
  */
+#include "icctl/talk/send.h"
+
 #include "icctl/talk/talk.h"
 
 #include <sys/socket.h>
@@ -408,6 +410,13 @@ send_wanted(struct icctl *ctl, int message, struct wanted *w)
 }
 
 int
+send_one(struct icctl *ctl, int message, struct wanted *w)
+{
+	return w != NULL ? send_wanted(ctl, message, w)
+			 : send_turn(ctl, message);
+}
+
+int
 icctl_send(struct icctl *ctl, int argc, char **argv)
 {
 	struct sigaction sa = {.sa_handler = send_signaled};
@@ -427,8 +436,7 @@ icctl_send(struct icctl *ctl, int argc, char **argv)
 	/* With a schema, the message is no longer only what was typed. */
 	send_typed = !words_given("--file") && w == NULL;
 	(void)sigaction(SIGINT, &sa, NULL);
-	status = w != NULL ? send_wanted(ctl, message, w)
-			   : send_turn(ctl, message);
+	status = send_one(ctl, message, w);
 	close(message);
 	wanted_free(w);
 	return status;

@@ -193,9 +193,9 @@ talk_unready(const struct icctl *ctl, int status)
 }
 
 int
-talk_start(struct icctl *ctl, const char *program, const char **args)
+talk_begin(struct icctl *ctl, const char *program, const char **args,
+    enum spawn_tie tie, struct spawned *sp)
 {
-	struct spawned sp = SPAWNED_INIT;
 	int out[2], said[2], status;
 
 	args[1] = "--conversation";
@@ -205,15 +205,30 @@ talk_start(struct icctl *ctl, const char *program, const char **args)
 		warn("start");
 		return ICCTL_FAILED;
 	}
-	if (talk_spawn(program, args, out[1], said[1], SPAWN_APART, &sp) == -1)
+	if (talk_spawn(program, args, out[1], said[1], tie, sp) == -1)
 		return ICCTL_FAILED;
 	close(out[1]);
 	close(said[1]);
-	if (start_wait(sp.pid, out[0], said[0]) && talk_wait(ctl, sp.pid) == 0)
-		return talk_told(ctl, sp.pid);
+	if (start_wait(sp->pid, out[0], said[0]) &&
+	    talk_wait(ctl, sp->pid) == 0) {
+		close(out[0]);
+		close(said[0]);
+		return ICCTL_OK;
+	}
 	while (talk_pass(said[0]))
 		;
-	status = spawn_wait(&sp);
+	close(out[0]);
+	close(said[0]);
+	status = spawn_wait(sp);
 	return talk_unready(
 	    ctl, status > 0 && status < 128 ? status : ICCTL_FAILED);
+}
+
+int
+talk_start(struct icctl *ctl, const char *program, const char **args)
+{
+	struct spawned sp = SPAWNED_INIT;
+	int status = talk_begin(ctl, program, args, SPAWN_APART, &sp);
+
+	return status == ICCTL_OK ? talk_told(ctl, sp.pid) : status;
 }

@@ -13,6 +13,12 @@
  */
 int talk_start(struct icctl *, const char *program, const char **args);
 /*
+ * Do the same, with a `tie` of icsupervisor to this process, and print nothing.
+ * On success the caller reaps `*sp`.
+ */
+int talk_begin(struct icctl *, const char *program, const char **args,
+    enum spawn_tie tie, struct spawned *sp);
+/*
  * Start icsupervisor in a session of its own. `out` is its standard output, or
  * -1 for none; `said` is its standard error. Returns 0, or -1 after a message.
  */

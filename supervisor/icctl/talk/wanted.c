@@ -76,31 +76,41 @@ line_of(const char *text, size_t at)
 	return n;
 }
 
-struct wanted *
-wanted_read(const char *path, char why[WANTED_WHY])
+/* Returns an empty one, or NULL with the reason in `why`. */
+static struct wanted *
+wanted_new(char why[WANTED_WHY])
 {
 	struct wanted *w = calloc(1, sizeof(*w));
+
+	if (w != NULL && (w->schemas = value_pool_new(WANTED_POOL)) != NULL &&
+	    (w->values = value_pool_new(WANTED_POOL)) != NULL)
+		return w;
+	snprintf(why, WANTED_WHY, "the schema: %s", strerror(errno));
+	wanted_free(w);
+	return NULL;
+}
+
+/*
+ * Check the schema in w->text. Returns `w`, or NULL with the reason in `why`,
+ * and `w` is freed.
+ */
+static struct wanted *
+wanted_check(
+    struct wanted *w, size_t len, const char *name, char why[WANTED_WHY])
+{
 	struct schema_fail fail;
 	struct json_fail bad;
-	size_t len;
 
-	if (w == NULL || (w->schemas = value_pool_new(WANTED_POOL)) == NULL ||
-	    (w->values = value_pool_new(WANTED_POOL)) == NULL) {
-		snprintf(why, WANTED_WHY, "--schema: %s", strerror(errno));
-		goto out;
-	}
-	if ((len = wanted_file(path, w->text, why)) == 0)
-		goto out;
 	w->schema = json_read(w->schemas, span_of(w->text, len), &bad);
 	if (w->schema == NULL) {
 		snprintf(why, WANTED_WHY,
-		    "--schema %s: line %u: %s. Nothing was sent", path,
+		    "%s: line %u: %s. Nothing was sent", name,
 		    line_of(w->text, bad.at), json_strerror(bad.error));
 		goto out;
 	}
 	if (schema_check(w->schema, &fail) == -1) {
 		snprintf(why, WANTED_WHY,
-		    "--schema %s: at %s: %s. Nothing was sent", path,
+		    "%s: at %s: %s. Nothing was sent", name,
 		    fail.path[0] != '\0' ? fail.path : "the top", fail.text);
 		goto out;
 	}
@@ -110,11 +120,44 @@ wanted_read(const char *path, char why[WANTED_WHY])
 		"%.*s\n",
 		(int)len, w->text) == -1) {
 		w->ask = NULL;
-		snprintf(why, WANTED_WHY, "--schema: %s", strerror(errno));
+		snprintf(why, WANTED_WHY, "%s: %s", name, strerror(errno));
 		goto out;
 	}
 	return w;
 out:
+	wanted_free(w);
+	return NULL;
+}
+
+struct wanted *
+wanted_of(struct span text, const char *name, char why[WANTED_WHY])
+{
+	struct wanted *w = wanted_new(why);
+
+	if (w == NULL)
+		return NULL;
+	if (text.len == 0 || text.len > WANTED_SCHEMA) {
+		snprintf(why, WANTED_WHY, "%s: %s", name,
+		    text.len == 0 ? "is empty" : "has more than 64 KiB");
+		wanted_free(w);
+		return NULL;
+	}
+	memcpy(w->text, text.p, text.len);
+	return wanted_check(w, text.len, name, why);
+}
+
+struct wanted *
+wanted_read(const char *path, char why[WANTED_WHY])
+{
+	struct wanted *w = wanted_new(why);
+	char name[512];
+	size_t len;
+
+	if (w == NULL)
+		return NULL;
+	snprintf(name, sizeof(name), "--schema %.480s", path);
+	if ((len = wanted_file(path, w->text, why)) != 0)
+		return wanted_check(w, len, name, why);
 	wanted_free(w);
 	return NULL;
 }

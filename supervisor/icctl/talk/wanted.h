@@ -12,6 +12,9 @@ struct wanted;
 
 /* Read and check a schema. Returns NULL with the reason in `why`. */
 struct wanted *wanted_read(const char *path, char why[WANTED_WHY]);
+/* Do the same with its text, which messages call `name`. */
+struct wanted *wanted_of(
+    struct span text, const char *name, char why[WANTED_WHY]);
 void wanted_free(struct wanted *);
 /* Returns the text that asks for such an answer, to end a message. */
 const char *wanted_ask(const struct wanted *);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: ISC */
+/* Places that agents of the user's sessions can write. */
+#ifndef DRIVER_PLACES_H
+#define DRIVER_PLACES_H
+
+#include <stdbool.h>
+
+/* Returns true if `path` is `dir` or below it. */
+bool plain_within(const char *path, const char *dir);
+/*
+ * Returns the session whose agent can write `path`, which has no links, as a
+ * text, or NULL if none can.
+ */
+const char *places_writer(const char *home, const char *path);
+
+#endif
