@@ -10,8 +10,8 @@ struct founding_row {
 };
 
 #define FOUNDING_DAEMON                                                        \
-	"icctl start --detach or --systemd starts a session in the background, " \
-	"and a timer of systemd or cron starts it regularly"
+	"icctl job add makes a job, which a timer of systemd starts, or icctl " \
+	"job daemon; icctl start --detach starts a session in the background"
 #define FOUNDING_KEYS                                                          \
 	"keys belong to providers here: put the key into a file of its own "   \
 	"(chmod 600) and write {\"credentials\":{\"anthropic\":"               \
@@ -26,8 +26,8 @@ static const struct founding_row founding_commands[] = {
     {"setup-signal", "\"notify\" in config.json runs a command of yours"},
     {"auth", "icctl login"}, {"observe", "icctl watch, or icctl web"},
     {"statistics", "icctl audit and icctl metrics"},
-    {"workflow", "there is none; icctl start --json prints the events of one "
-		 "task for a script"},
+    {"workflow", "there is none; icctl driver runs the requests of a program, "
+		 "and icctl start --json one task for a script"},
     {"rm", "icctl gc removes sessions that ended long ago (--dry-run only "
 	   "says which), icctl image rm and icctl home rm the rest"},
     {"tui", "icctl watch, or icctl alone on a terminal"},

@@ -34,6 +34,23 @@ COMMAND(driver,
     "N requests run at once (5); the others wait. --messages amelia prints\n"
     "AgenticMessages. The end of input cancels what runs; --once takes one\n"
     "request, ends with it, and exits with its status.")
+COMMAND(job,
+    "[ls] | show NAME | run NAME | enable NAME | disable NAME | logs NAME\n"
+    "           | rm [--yes] NAME | recompile [--accept DIGEST] NAME | daemon\n"
+    "           | add NAME [OPTIONS] | edit NAME [OPTIONS]\n"
+    "           [--schedule CRON] [--task TEXT] [--constitution TEXT] [--agent NAME]\n"
+    "           [--model NAME] [--persona NAME] [--policy P] [--profile NAME]\n"
+    "           [--workspace DIR] [--git SOURCE] [--budget KEY=VALUE]...\n"
+    "           [--escalations deny|wait] [--notify failure|always] [--keep N]\n"
+    "           [--scheduled]",
+    "run tasks at their times, each in a session of its own",
+    "CRON has cron's five fields, such as \"0 3 * * 1-5\". Where a systemd\n"
+    "manager runs for you, it starts the jobs; elsewhere icctl job daemon\n"
+    "does. ls shows jobs that failed, were skipped or are overdue. A run\n"
+    "never overlaps the one before. Calls that would wait are denied, unless\n"
+    "--escalations wait; the notify program is told of failures, or of all\n"
+    "runs. An empty value removes what edit names. recompile makes a policy\n"
+    "of the constitution: what the agent may do, in English.")
 COMMAND(send, "[--file FILE|-] [--schema FILE] MESSAGE",
     "send a message and print the answer",
     "MESSAGE is one word of the command line, in quotes; FILE or - has a\n"

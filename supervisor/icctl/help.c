@@ -38,7 +38,7 @@ static const char help_groups[] =
     "trust\n"
     "Look           ls (list, ps), watch, web, status, logs, history, budget,\n"
     "               metrics, usage, report\n"
-    "For programs   driver\n"
+    "By itself      job, driver\n"
     "Settings       config, project, keys, unlock, policy, persona, mcp, image\n"
     "Tidy, check    gc, home, close, audit, diagnostics, version (-v)\n"
     "\n"

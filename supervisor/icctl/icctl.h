@@ -217,6 +217,7 @@ int icctl_image(struct icctl *, int argc, char **argv);
 int icctl_home(struct icctl *, int argc, char **argv);
 int icctl_start(struct icctl *, int argc, char **argv);
 int icctl_driver(struct icctl *, int argc, char **argv);
+int icctl_job(struct icctl *, int argc, char **argv);
 int icctl_attach(struct icctl *, int argc, char **argv);
 int icctl_doctor(struct icctl *, int argc, char **argv);
 int icctl_agents(struct icctl *, int argc, char **argv);

@@ -52,8 +52,12 @@ static const struct command {
 static bool
 has_own_words(const struct command *c, int argc, char **argv)
 {
-	return c->fn == icctl_start || c->fn == icctl_driver ||
-	       c->fn == icctl_policy || c->fn == icctl_mcp ||
+	/* Its options are those of `icctl start`; its help is as usual. */
+	if (c->fn == icctl_driver)
+		return argc != 2 || (strcmp(argv[1], "--help") != 0 &&
+					strcmp(argv[1], "-h") != 0);
+	return c->fn == icctl_start || c->fn == icctl_policy ||
+	       c->fn == icctl_mcp ||
 	       (c->fn == icctl_persona && argc > 1 &&
 		   strcmp(argv[1], "compile") == 0);
 }

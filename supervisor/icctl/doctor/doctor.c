@@ -356,6 +356,7 @@ icctl_doctor(struct icctl *ctl, int argc, char **argv)
 	if (doctor_env.wrong == 0) {
 		doctor_policies(ctl, check);
 		doctor_session(check);
+		doctor_jobs(ctl, check);
 		doctor_trial(check);
 	} else
 		check(NOTE, "sandbox", "not tried",

@@ -102,6 +102,8 @@ void doctor_commands(
     const struct config *, const char *user_home, doctor_check *);
 /* Check the policy in force, and those in IRONCURTAIN_HOME/policies. */
 void doctor_policies(struct icctl *, doctor_check *);
+/* jobs.c: Name jobs that failed, were skipped, or are overdue. */
+void doctor_jobs(const struct icctl *, doctor_check *);
 /* Check the corporate proxy that a session started here would use, if any. */
 void doctor_proxy(const struct icctl *, doctor_check *);
 
