@@ -19,13 +19,13 @@
 #include "ca.h"
 #include "common/buf.h"
 #include "common/http/http1.h"
+#include "common/ipc/stream.h"
 #include "common/ipc/worker.h"
 #include "common/trim.h"
 #include "provider/provider.h"
 #include "out_ring.h"
 #include "refuse.h"
 #include "wire/git_push.h"
-#include "wire/stream.h"
 #include "wire/ws.h"
 
 #define MITMD_MAX_AGENTS 1280U

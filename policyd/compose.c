@@ -78,6 +78,13 @@ compose_initialized(struct buf *b)
 }
 
 int
+compose_revision(struct buf *b, const char *version)
+{
+	buf_printf(b, "MCP-Protocol-Version: %s\n", version);
+	return done(b);
+}
+
+int
 compose_tools_list(struct buf *b, uint32_t seq, struct span cursor)
 {
 	return compose_list(b, 't', "tools/list", seq, cursor);

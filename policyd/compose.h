@@ -31,6 +31,8 @@ int compose_args(struct buf *, const struct value *args, struct composed *);
 
 int compose_initialize(struct buf *);
 int compose_initialized(struct buf *);
+/* The header with the revision, for the keyd of a remote server. */
+int compose_revision(struct buf *, const char *version);
 /* The id is "t<seq>". An empty cursor asks for the first page. */
 int compose_tools_list(struct buf *, uint32_t seq, struct span cursor);
 /* The same for another list; the id begins with this letter. */

@@ -110,6 +110,10 @@ check_view(struct policyd_env *env, struct work *k)
 	if (outside_find(&env->engine, k->srv, &k->args, env->pool, &k->outside,
 		&reason) == -1)
 		return work_refuse(k, "structural-outside-view", reason);
+	if (k->outside.n != 0 && (k->srv->reach & PROTO_REACH_AFAR) != 0)
+		return work_refuse(k, "structural-outside-view",
+		    SPAN("The server is on another machine and sees no file of "
+			 "this one"));
 	return WORK_FORWARD;
 }
 

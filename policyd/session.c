@@ -36,19 +36,35 @@ session_state(struct session *s, enum proto_state state, struct span text)
 }
 
 static bool
+is_afar(const struct policyd_env *env, unsigned index)
+{
+	return (env->engine.servers[index].reach & PROTO_REACH_AFAR) != 0;
+}
+
+/*
+ * Nobody waits for a remote server as long as there is another one: its tools
+ * are announced when they come.
+ */
+static bool
 all_listed(const struct policyd_env *env)
 {
+	bool here = false, afar = false;
 	const struct session *s;
 
 	if (env->list_late)
 		return true;
 	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++) {
 		s = &env->sessions[i];
-		if (s->used && !env->engine.servers[i].internal && !s->listed &&
-		    s->state != PROTO_STATE_GONE)
+		if (!s->used || env->engine.servers[i].internal)
+			continue;
+		here |= !is_afar(env, i);
+		if (s->listed || s->state == PROTO_STATE_GONE)
+			continue;
+		if (!is_afar(env, i))
 			return false;
+		afar = true;
 	}
-	return true;
+	return here || !afar;
 }
 
 /* Find which tools have room, and say of which servers that changed. */
@@ -283,6 +299,9 @@ session_died(struct policyd_env *env, uint16_t index, struct span text)
 		session_fail(env, index, text);
 		return;
 	}
+	if (is_afar(env, index) &&
+	    loop_now(env->loop) - s->restarted >= SESSION_QUIET_MS)
+		s->restarts = 0;
 	if (s->restarts == SESSION_RESTARTS) {
 		snprintf(why, sizeof(why),
 		    "it ended %u times; the last time it %s",
@@ -291,6 +310,7 @@ session_died(struct policyd_env *env, uint16_t index, struct span text)
 		return;
 	}
 	s->restarts++;
+	s->restarted = loop_now(env->loop);
 	s->listing = s->again = false;
 	loop_timer_clear(env->loop, &s->relist);
 	loop_timer_clear(env->loop, &s->parts_of.relist);
@@ -321,7 +341,8 @@ session_init_result(
 	if (!s->used || s->state != PROTO_STATE_STARTING)
 		return;
 	if (!m->good) {
-		snprintf(text, sizeof(text), "refused initialize: %.*s",
+		snprintf(text, sizeof(text), "%s%.*s",
+		    is_afar(env, index) ? "" : "refused initialize: ",
 		    (int)m->text.len, (const char *)m->text.p);
 		session_fail(env, index, span_str(text));
 		return;
@@ -334,13 +355,16 @@ session_init_result(
 		session_fail(env, index, span_str(text));
 		return;
 	}
+	(void)snprintf(s->version, sizeof(s->version), "%.*s",
+	    (int)m->version.len, (const char *)m->version.p);
+	if (is_afar(env, index) &&
+	    compose_revision(&env->line, s->version) == 0)
+		session_send(env, index, "protocol-version");
 	if (compose_initialized(&env->line) == 0)
 		session_send(env, index, "initialized");
 	s->parts = m->parts;
 	(void)snprintf(s->words, sizeof(s->words), "%.*s",
 	    (int)m->instructions.len, (const char *)m->instructions.p);
-	(void)snprintf(s->version, sizeof(s->version), "%.*s",
-	    (int)m->version.len, (const char *)m->version.p);
 	if (env->engine.servers[index].internal) {
 		session_state(s, PROTO_STATE_READY, m->text);
 		return;

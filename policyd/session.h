@@ -21,6 +21,9 @@
 					   not */
 #define SESSION_RELIST_MS	1000U	/* minimum time between two listings */
 #define SESSION_RESTARTS	2U	/* restarts of a server that dies */
+#define SESSION_QUIET_MS	600000U	/* a remote server that kept its
+					   session for so long may begin
+					   another one as if it were the first */
 #define SESSION_ANSWERS		100U	/* answers to its requests, in a
 					   burst ... */
 #define SESSION_ANSWERS_RATE	20U	/* ... and per second */
@@ -92,6 +95,7 @@ struct session {
 	struct session_parts parts_of;
 	bool listed;			/* was ready once */
 	unsigned restarts;
+	uint64_t restarted;		/* loop_now() of the last */
 	uint8_t parts;			/* PROTO_PART_*, as it declares them */
 	char version[33];		/* its revision of MCP, or "" */
 	char words[PROTO_MAX_WORDS + 1]; /* its instructions, or "" */

@@ -83,14 +83,18 @@ boundary(struct policyd_env *env, const struct server *srv)
 	struct buf b;
 
 	buf_init(&b, LOAD_MAX_REASON);
-	if ((srv->reach & PROTO_REACH_HOST) != 0)
+	if ((srv->reach & PROTO_REACH_AFAR) != 0)
+		buf_adds(&b,
+		    "Its server is on another machine: all arguments leave "
+		    "this one");
+	else if ((srv->reach & PROTO_REACH_HOST) != 0)
 		buf_adds(&b,
 		    "It runs without a sandbox, with all that you can reach");
 	else
 		buf_adds(&b,
 		    "It runs in its server's ordinary view, which is the "
 		    "boundary");
-	if ((srv->reach & PROTO_REACH_HOST) == 0) {
+	if ((srv->reach & (PROTO_REACH_HOST | PROTO_REACH_AFAR)) == 0) {
 		put_paths(&b, &srv->view, PROTO_VIEW_WRITE, "; may write ");
 		put_paths(&b, &srv->view, PROTO_VIEW_READ, "; may read ");
 		buf_adds(&b, (srv->reach & PROTO_REACH_NETWORK) != 0

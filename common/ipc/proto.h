@@ -195,6 +195,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(SERVER_VIEW,	0x0320,	R(SUP),		R(PROXY),	SETUP,	0)	\
 	M(ORIENTATION,	0x0321,	R(SUP),		R(PROXY),	SETUP,	0)	\
 	M(SERVER_OUT,	0x0307,	R(SUP),		R(BACK),	BOTH,	1)	\
+	/* a remote server: its keyd takes what auditd would write to stdin */	\
+	M(SERVER_IN,	0x0324,	R(SUP),		R(KEY),		BOTH,	1)	\
+	M(SERVER_AFAR,	0x0325,	R(SUP),		R(BACK),	BOTH,	0)	\
 	M(SERVER_FAIL,	0x0308,	R(SUP),		R(POLICY),	BOTH,	0)	\
 	M(RULES_BAD,	0x0309,	R(POLICY),	R(SUP),		BOTH,	0)	\
 	M(RULES_OK,	0x030a,	R(POLICY),	R(SUP),		BOTH,	0)	\
@@ -295,6 +298,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	/* a model request */							\
 	M(STREAM_OPEN,	0x0801,	R(MITM)|R(APPROVE), R(KEY),	RUN,	0)	\
 	M(STREAM,	0x0802,	R(KEY),	R(MITM)|R(APPROVE),	RUN,	1)	\
+	M(POST,		0x0813,	R(KEY),		R(BACK),	RUN,	1)	\
 	M(ROOM,		0x0812,	R(MITM),	R(KEY),		RUN,	0)	\
 	M(REQUEST,	0x0803,	R(MITM)|R(APPROVE), R(AUDIT),	RUN,	0)	\
 	M(REQUEST_GO,	0x0804,	R(AUDIT),	R(KEY),		RUN,	0)	\
@@ -522,6 +526,13 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_SERVER_OUT(F, m)	F(m, u8, which, 1)	/* stdout, stderr */	\
 				F(m, u8, sandboxed, 1)			\
 				F(m, u8, mask, 1)
+/*
+ * A remote server. fd of SERVER_IN: the end of the pipe from auditd; another one
+ * begins a new session. Beside the lines for a server there may be one with its
+ * revision of MCP, as a header.
+ */
+#define F_SERVER_IN(F, m)
+#define F_SERVER_AFAR(F, m)	F(m, u8, mask, 1)
 /* The view of a sandboxed server, as the agent is told when it is refused. */
 #define F_SERVER_VIEW(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, text, PROTO_MAX_SEEN)
@@ -1080,6 +1091,14 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_STREAM_OPEN(F, m)	F(m, u32, stream, UINT32_MAX)		\
 				F(m, blob, digest, 32)
 #define F_STREAM(F, m)		F(m, u32, stream, UINT32_MAX)
+/*
+ * One message was sent to a remote server. fd: the stream with the answer (HEAD,
+ * BODY and END, or FAIL). id: that of a request, as JSON; empty: no answer is
+ * expected. session: the message named a session of the server's.
+ */
+#define F_POST(F, m)		F(m, u32, stream, UINT32_MAX)		\
+				F(m, u8, session, 1)			\
+				F(m, str, id, 64)
 /* Slots of the arena are free again for which keyd has waited. */
 #define F_ROOM(F, m)
 /*
@@ -1531,8 +1550,9 @@ enum proto_reach {
 	PROTO_REACH_NETWORK = 1 << 0,	/* it connects to hosts */
 	PROTO_REACH_SECRET = 1 << 1,	/* it has secrets of its own */
 	PROTO_REACH_HOST = 1 << 2,	/* it has no sandbox */
+	PROTO_REACH_AFAR = 1 << 3,	/* it is on another machine */
 };
-#define PROTO_REACH_ALL 7U
+#define PROTO_REACH_ALL 15U
 
 /* The access of a server to a row of its view. */
 enum proto_view { PROTO_VIEW_READ, PROTO_VIEW_WRITE, PROTO_VIEW_HIDDEN };

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Shared by the modules of mcp-backd: the two pipes of one MCP server and their
- * state.
+ * Shared by the modules of mcp-backd: the two pipes of one MCP server, or the
+ * streams with its answers, and their state.
  */
 #ifndef BACKD_H
 #define BACKD_H
+
+#include <sys/queue.h>
 
 #include "common/bucket.h"
 #include "common/ipc/worker.h"
@@ -37,6 +39,24 @@
 /* Bytes of a line that is shown because it is no message. */
 #define BACKD_MAX_LAST 128U
 
+struct backd;
+struct remote;
+
+/* The streams of a remote server, which lie above the rest: remote.c. */
+struct backd_afar {
+	/* Watch the streams if they may be read now, else stop. */
+	void (*watch)(struct backd *);
+	/*
+	 * An answer has this id. Returns false if it is not an answer to the
+	 * message that was posted, or not the first one.
+	 */
+	bool (*answers)(struct backd *, const struct jsonrpc_id *);
+	/* The message just read is none: fail the request that it answers. */
+	void (*refused)(struct backd *, const char *why);
+	/* Close all streams. */
+	void (*end)(struct backd *);
+};
+
 struct backd {
 	struct worker w;
 	int fd[2]; /* stdout, stderr; -1: none */
@@ -57,6 +77,11 @@ struct backd {
 	struct loop_timer relist; /* a list_changed that has to wait */
 	struct value_pool *pool;
 	struct buf tree;
+	const struct backd_afar *afar; /* a remote server; NULL: it has pipes */
+	LIST_HEAD(remotes, remote) remotes;
+	struct remote *from; /* the stream that is being read, or NULL */
+	unsigned nremotes;
+	size_t held; /* bytes of incomplete answers */
 	unsigned stray;
 	char last[BACKD_MAX_LAST]; /* the last line that is no message */
 	uint64_t dropped;
@@ -108,6 +133,8 @@ void backd_gone(struct backd *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* Process one line of the server's stdout. */
 void server_line(struct backd *, struct span);
+/* Fail the request with this id, whose answer is missing: the server `why`. */
+void server_fail(struct backd *, const struct jsonrpc_id *, const char *why);
 /* Process an over-long line, all of which b->scan has seen. */
 void server_long(struct backd *);
 /* Report calls to auditd that have ended and were not reported yet. */

@@ -46,6 +46,8 @@ backd_watch(struct backd *b)
 {
 	bool reads = !worker_is_behind(&b->w) && b->pause.at == 0;
 
+	if (b->afar != NULL)
+		b->afar->watch(b);
 	if (b->fd[0] != -1 &&
 	    loop_watch(&b->w.loop, &b->io[0], b->fd[0],
 		reads ? (uint32_t)EPOLLIN : 0, b->readable, b) == -1)

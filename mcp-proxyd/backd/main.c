@@ -4,11 +4,12 @@
  * one per server.  Results become value trees for mcp-proxyd, messages about
  * the session go to policyd, and the end of a call is reported to auditd.
  *
- * Holds: the read ends of that server's stdout and stderr.  Is sent: those two
- * and counts of unrequested answers.  Must never see: bytes of another server
+ * Holds: the read ends of that server's stdout and stderr, or of the streams
+ * with the answers of a remote server.  Is sent: those and counts of unrequested
+ * answers.  Must never see: bytes of another server
  * or of the agent, or any file; it cannot write to its server.
  */
-#include "backd/backd.h"
+#include "backd/remote.h"
 
 /* clang-format off */
 static const enum pledge_promise backd_promises[] = {
@@ -20,7 +21,8 @@ static const enum pledge_promise backd_promises[] = {
 static const struct confine backd_confine = {
 	.keep = CONFINE_KEEP_FILES,	/* sends large results */
 	.limits = {
-		.nofile = 48,		/* 4 channels, 3 with rings, 2 pipes, memfds */
+		/* 5 channels, 3 with rings, 2 pipes, memfds, streams */
+		.nofile = 48 + REMOTE_MAX,
 		.fsize = 8U << 20,	/* RESULT.tree in a memfd */
 		.data = 256U << 20,	/* a line, its tree, queues to peers */
 		.memlock = 0,

@@ -7,7 +7,7 @@
  * auditd answers its calls, and other servers are not affected.  One that died
  * may be started again: its new pipes are read as the old ones were.
  */
-#include "backd/backd.h"
+#include "backd/remote.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -202,6 +202,8 @@ on_server_out(struct chan *c, const struct msg_SERVER_OUT *m, int fd)
 /* clang-format off */
 const struct chan_handler backd_handlers[] = {
 	HANDLER(KNOWN,		backd_on_known),
+	HANDLER(POST,		remote_on_post),
+	HANDLER(SERVER_AFAR,	remote_on_afar),
 	HANDLER(SERVER_OUT,	on_server_out),
 	HANDLER(UNASKED,	on_unasked),
 };

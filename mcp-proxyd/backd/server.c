@@ -149,6 +149,8 @@ take_answer(struct backd *b, const struct jsonrpc *m)
 
 	if (m->rid == NULL)
 		backd_drop(b, "an error without id");
+	else if (b->from != NULL && !b->afar->answers(b, &m->id))
+		backd_drop(b, "an answer to another request");
 	else if (m->rid->type == VALUE_STRING)
 		session_answer(b, m);
 	else if (value_int(m->rid, 1, INT64_MAX, &id) == -1)
@@ -257,7 +259,8 @@ take_marked(struct backd *b, struct span line)
 	jsonrpc_read_marked(b->pool, line, &m);
 	if (m.kind != JSONRPC_RESULT || m.rid == NULL ||
 	    m.rid->type != VALUE_STRING || m.rid->text.len == 0 ||
-	    memchr("tsmp", m.rid->text.p[0], 4) == NULL)
+	    memchr("tsmp", m.rid->text.p[0], 4) == NULL ||
+	    (b->from != NULL && !b->afar->answers(b, &m.id)))
 		return false;
 	session_answer(b, &m);
 	return true;
@@ -270,6 +273,13 @@ take_bad(struct backd *b, struct span line, const struct jsonrpc *m)
 	uint64_t id;
 	int64_t n;
 
+	if (b->from != NULL) {
+		if (m->code != JSONRPC_PARSE && !m->response)
+			backd_drop(b, "a message that is not one of MCP");
+		else if (m->code != JSONRPC_PARSE || !take_marked(b, line))
+			b->afar->refused(b, m->why);
+		return;
+	}
 	if (m->code != JSONRPC_PARSE) {
 		if (m->response && value_int(m->rid, 1, INT64_MAX, &n) == 0)
 			send_failure(b, (uint64_t)n, m->why);
@@ -292,6 +302,32 @@ take_bad(struct backd *b, struct span line, const struct jsonrpc *m)
 	    backd_show(b, line, shown, sizeof(shown)));
 }
 
+/* Returns the id as a value for session_answer(), or NULL if it is no string. */
+static const struct value *
+string_id(struct backd *b, const struct jsonrpc_id *id)
+{
+	if (id->len < 2 || id->text[0] != '"')
+		return NULL;
+	return value_new_string(
+	    b->pool, span_of(id->text + 1, (size_t)id->len - 2));
+}
+
+void
+server_fail(struct backd *b, const struct jsonrpc_id *id, const char *why)
+{
+	struct jsonrpc m = {.kind = JSONRPC_ERROR, .message = span_str(why)};
+	char text[1024];
+	uint64_t n;
+
+	value_pool_reset(b->pool);
+	if (idscan_number(id, &n) == 0) {
+		(void)snprintf(text, sizeof(text), "the MCP server %s", why);
+		send_error(b, n, JSONRPC_INTERNAL, span_str(text), NULL);
+	} else if ((m.rid = string_id(b, id)) != NULL) {
+		session_answer(b, &m);
+	}
+}
+
 void
 server_long(struct backd *b)
 {
@@ -308,10 +344,8 @@ server_long(struct backd *b)
 		take_stray(b, span_of(b->scan.shown, b->scan.nshown), why);
 	} else if (idscan_number(&id, &n) == 0) {
 		send_failure(b, n, why);
-	} else if (id.text[0] == '"') {
+	} else if ((m.rid = string_id(b, &id)) != NULL) {
 		m.message = span_str(why);
-		m.rid = value_new_string(
-		    b->pool, span_of(id.text + 1, (size_t)id.len - 2));
 		session_answer(b, &m);
 	} else {
 		backd_drop(b, "an answer to nothing we asked");
@@ -369,6 +403,8 @@ backd_gone(struct backd *b, const char *fmt, ...)
 	log_info("server %s", text);
 	loop_timer_clear(&b->w.loop, &b->pause);
 	loop_timer_clear(&b->w.loop, &b->relist);
+	if (b->afar != NULL)
+		b->afar->end(b);
 	backd_close(b, 0);
 	lines_free(&b->out);
 }

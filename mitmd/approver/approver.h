@@ -8,9 +8,9 @@
 
 #include "approver/opinion.h"
 #include "body/meter.h"
+#include "common/ipc/stream.h"
 #include "common/ipc/worker.h"
 #include "provider/question.h"
-#include "wire/stream.h"
 
 /* icsupervisor waits no longer, either. */
 #define APPROVER_MS 20000U

@@ -8,8 +8,8 @@
 
 #include <time.h>
 
+#include "common/ipc/stream.h"
 #include "keyd/retry.h"
-#include "wire/stream.h"
 
 static const char *const reply_texts[] = {
 #define KEYD_FAIL_TEXT(name, text) [KEYD_FAIL_##name] = text,
@@ -47,6 +47,28 @@ reply_lower(struct span s, uint8_t *dst)
 		if (s.p[i] >= 'A' && s.p[i] <= 'Z')
 			dst[i] = (uint8_t)(s.p[i] + ('a' - 'A'));
 	}
+}
+
+/*
+ * Keep the header of reply->take. Returns false if there are two, or one that
+ * nobody could send back.
+ */
+static bool
+reply_keep(struct reply_take *t, const struct http1_head *h)
+{
+	struct span v = SPAN("");
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < h->nheaders; i++) {
+		if (!span_ieq(h->headers[i].name, span_str(t->name)))
+			continue;
+		v = h->headers[i].value;
+		n++;
+	}
+	for (size_t i = 0; i < v.len; i++)
+		if (v.p[i] <= 0x20 || v.p[i] > 0x7e)
+			return false;
+	return n <= 1 && span_copy(v, t->value, sizeof(t->value)) == 0;
 }
 
 /* Keep Last-Modified of an answer that is held, if there is exactly one. */
@@ -203,6 +225,8 @@ reply_take_head(struct reply *r, const struct provider *p,
 	r->http10 = h->http10;
 	r->close = reply_says_close(h);
 	r->framing = r->body.framing;
+	if (r->take != NULL && !reply_keep(r->take, h))
+		return reply_fail(r, KEYD_FAIL_MALFORMED, r->take->name);
 	if (reply_put_head(r, p, h, out) == -1)
 		return REPLY_FAIL;
 	r->headed = true;

@@ -142,6 +142,12 @@ struct reply_slot {
 	struct arena_piece piece;
 };
 
+/* A header of the answer that keyd keeps for itself, and passes to nobody. */
+struct reply_take {
+	const char *name; /* lower-case */
+	char value[1025]; /* visible ASCII; "": the answer has none */
+};
+
 struct reply {
 	uint32_t exchange;
 	bool nobody; /* the answer to a HEAD */
@@ -163,6 +169,7 @@ struct reply {
 	uint64_t max;      /* limit of `received`; 0: none */
 	bool stay;         /* a redirect is an error */
 	struct reply_ws ws;
+	struct reply_take *take; /* NULL: no header is kept */
 	struct reply_hold *hold; /* takes the body; no frames are made */
 	struct reply_parts *parts; /* NULL: everything is copied */
 	struct reply_slot *slot;   /* NULL: nothing is put in the arena */

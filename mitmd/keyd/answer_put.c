@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "wire/stream.h"
+#include "common/ipc/stream.h"
 
 #define REPLY_MAX_OUT ((size_t)STREAM_MAX_FRAME)
 

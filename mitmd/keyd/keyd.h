@@ -17,6 +17,7 @@
 
 #include "common/buf.h"
 #include "common/confine/secret.h"
+#include "common/ipc/stream.h"
 #include "common/ipc/worker.h"
 #include "common/trim.h"
 #include "keyd/answer.h"
@@ -27,7 +28,6 @@
 #include "keyd/scrub.h"
 #include "keyd/share.h"
 #include "provider/provider.h"
-#include "wire/stream.h"
 #include "wire/tls_out.h"
 
 #define KEYD_MAX_STREAMS	2560U	/* twice mitmd's: some are closing */
@@ -190,6 +190,8 @@ struct txn_kind {
 	void (*writable)(struct stream *);
 	/* Returns the text of KEYD_FAIL_PACKAGE: "403 ...". */
 	const char *(*refusal)(const struct stream *);
+	/* Returns what to keep of the head of the answer, or NULL. */
+	struct reply_take *(*take)(const struct stream *);
 	/* The transaction is over: release what this kind owns. */
 	void (*release)(struct stream *);
 };
@@ -508,6 +510,11 @@ int keyd_room(struct chan *, const struct msg_ROOM *);
 void txn_drained(struct stream *);
 
 /* keyd/open.c */
+/*
+ * Open a stream with that number. Returns the other end, or -1. `*s` is NULL if
+ * there are too many: then the other end reads its end at once.
+ */
+int open_stream(uint32_t id, struct stream **s);
 int keyd_stream_open(struct chan *, const struct msg_STREAM_OPEN *);
 
 /* keyd/package.c: requests to a package registry */
@@ -515,6 +522,12 @@ extern const struct txn_kind package_kind;
 
 /* keyd/lfs.c: where objects of git-lfs are */
 extern const struct txn_kind lfs_kind;
+
+/* keyd/post.c: messages to a remote MCP server */
+extern const struct txn_kind post_kind;
+int post_in(struct chan *, const struct msg_SERVER_IN *, int fd);
+/* Streams may have ended: go on with messages that waited for that. */
+void post_turn(void);
 
 /* keyd/capture.c: a login that begins in the sandbox */
 extern const struct txn_kind capture_kind;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Opens a stream for mitmd or the approver, and calls the transaction when one
+ * Opens a stream for mitmd, the approver or mcp-backd, and calls the transaction when one
  * of its two sockets can be read or written.
  */
 #include "keyd/keyd.h"
@@ -55,11 +55,29 @@ open_ready(struct loop_io *io, uint32_t events)
 }
 
 int
+open_stream(uint32_t id, struct stream **s)
+{
+	struct keyd_env *e = &keyd_env;
+	int pair[2];
+
+	*s = NULL;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
+		pair) == -1)
+		return -1;
+	if (e->nstreams < e->max_streams)
+		*s = stream_new(id, pair[0], open_ready, &open_up);
+	if (*s == NULL)
+		close(pair[0]);
+	return pair[1];
+}
+
+int
 keyd_stream_open(struct chan *c, const struct msg_STREAM_OPEN *m)
 {
 	struct keyd_env *e = &keyd_env;
 	struct msg_STREAM reply = {.stream = m->stream};
-	int pair[2];
+	struct stream *s;
+	int theirs;
 
 	if (!span_eq(m->digest,
 		span_of(e->provider->digest, sizeof(e->provider->digest))))
@@ -70,17 +88,10 @@ keyd_stream_open(struct chan *c, const struct msg_STREAM_OPEN *m)
 		return chan_violation(c, "stream %u is another's", m->stream);
 	if (stream_find(m->stream) != NULL)
 		return chan_violation(c, "stream %u is open", m->stream);
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
-		pair) == -1) {
+	if ((theirs = open_stream(m->stream, &s)) == -1) {
 		log_warn("socketpair");
 		return 0;
 	}
-	/*
-	 * If there are too many streams, mitmd gets one that is already closed.
-	 */
-	if (e->nstreams >= e->max_streams ||
-	    stream_new(m->stream, pair[0], open_ready, &open_up) == NULL)
-		close(pair[0]);
-	worker_send(&e->w, chan_peer(c), 0, MSG_STREAM, &reply, pair[1]);
+	worker_send(&e->w, chan_peer(c), 0, MSG_STREAM, &reply, theirs);
 	return 0;
 }

@@ -25,7 +25,10 @@ txn_report(struct stream *s, const char *error)
 
 	if (m.error.len > 256)
 		m.error.len = 256;
-	worker_send(&keyd_env.w, ROLE_AUDIT, 0, MSG_EXCHANGE_END, &m, -1);
+	/* The log has the calls of a remote server, by their own ids. */
+	if (keyd_env.provider->mcp == NULL)
+		worker_send(
+		    &keyd_env.w, ROLE_AUDIT, 0, MSG_EXCHANGE_END, &m, -1);
 	budget_end(m.sent, m.received);
 	if (m.error.len == 0 && x->key != NULL)
 		trouble_status(&x->reply,

@@ -126,6 +126,7 @@ static const struct chan_handler serve_handlers[] = {
 	HANDLER(SECRET_OUT,	renew_out),
 	HANDLER(SECRET_NONE,	renew_none),
 	HANDLER(KEY_ASK,	keyd_ask),
+	HANDLER(SERVER_IN,	post_in),
 	HANDLER(STREAM_OPEN,	keyd_stream_open),
 	HANDLER(ROOM,		keyd_room),
 	HANDLER(REQUEST_GO,	keyd_request),
@@ -190,6 +191,7 @@ serve_after(void *arg)
 	}
 	for (unsigned left = e->nstreams + e->nups; freed > 0; freed--)
 		trim_freed(&e->trim, left + freed - 1);
+	post_turn();
 }
 
 void

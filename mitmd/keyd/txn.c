@@ -150,6 +150,8 @@ txn_read(struct stream *s, struct buf *out, uint8_t *in, size_t cap,
 							 : KEYD_FAIL_NONE;
 	else if (keyd_renews() && !x->renewed && renew_may(x->key))
 		x->reply.unauthorized = KEYD_FAIL_EXPIRED;
+	x->reply.take =
+	    x->req.kind->take != NULL ? x->req.kind->take(s) : NULL;
 	r = tls_read(x->up, in, cap, &n);
 	*len = n;
 	switch (r) {

@@ -10,7 +10,7 @@
 
 #include <openssl/rand.h>
 
-#include "wire/stream.h"
+#include "common/ipc/stream.h"
 
 int
 reply_ws_init(struct reply *r, char key[WS_KEY + 1])

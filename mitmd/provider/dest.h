@@ -21,7 +21,7 @@ struct dest_kind {
 	    unsigned *route);
 };
 
-extern const struct dest_kind dest_git, dest_registry, dest_web;
+extern const struct dest_kind dest_git, dest_mcp, dest_registry, dest_web;
 
 /* Parse a file that has "kind". */
 int dest_parse(struct parse *, const struct value *file);

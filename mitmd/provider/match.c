@@ -9,6 +9,7 @@
 
 #include <errno.h>
 
+#include "common/ipc/stream.h"
 #include "provider/class.h"
 #include "provider/dest.h"
 
@@ -288,36 +289,10 @@ provider_pack(struct buf *b, struct span name, struct span value)
 	return 0;
 }
 
-static int
-unpack_text(struct span *rest, struct span *out)
-{
-	size_t len;
-
-	if (rest->len < 2)
-		return -1;
-	len = (size_t)rest->p[0] | (size_t)rest->p[1] << 8;
-	if (len > rest->len - 2)
-		return -1;
-	*out = span_of(rest->p + 2, len);
-	*rest = span_of(rest->p + 2 + len, rest->len - 2 - len);
-	return 0;
-}
-
 int
 provider_unpack(struct span *rest, struct span *name, struct span *value)
 {
-	struct span r = *rest, n, v;
-
-	if (r.len == 0)
-		return 0;
-	if (unpack_text(&r, &n) == -1 || unpack_text(&r, &v) == -1) {
-		errno = EBADMSG;
-		return -1;
-	}
-	*name = n;
-	*value = v;
-	*rest = r;
-	return 1;
+	return stream_field(rest, name, value);
 }
 
 int

@@ -197,6 +197,7 @@ struct provider {
 	struct span basic; /* user name for Basic (RFC 7617) */
 	bool plain;        /* refuse with text/plain: git shows nothing else */
 	const struct dest_git *git; /* settings of a git server */
+	const struct dest_mcp *mcp; /* NULL: not a remote MCP server */
 	struct provider_login logins[PROVIDER_MAX_LOGINS];
 	unsigned nlogins;
 	bool captures; /* one of the logins may begin in the sandbox */

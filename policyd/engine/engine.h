@@ -34,6 +34,23 @@ struct server {
 					   NULL: any */
 };
 
+/* Returns true if all that the server is sent leaves the machine. */
+static inline bool
+engine_afar(const struct server *s)
+{
+	return s != NULL && (s->reach & PROTO_REACH_AFAR) != 0;
+}
+
+/*
+ * Returns true if the rule does not count here: only one that names a remote
+ * server allows what that is sent.
+ */
+static inline bool
+engine_idle(const struct rule *r, const struct server *s)
+{
+	return r->then == PROTO_ALLOW && r->servers == NULL && engine_afar(s);
+}
+
 /* The sets and the place that a rule matches, derived from its text. */
 struct rule_sets {
 	uint32_t place;

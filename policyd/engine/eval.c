@@ -123,6 +123,8 @@ check_introspection(const struct request *r, struct decision *d)
 bool
 eval_has_sandbox(const struct request *r)
 {
+	if (engine_afar(r->server))
+		return false;
 	return span_is(r->server_name, "filesystem") ||
 	       span_is(r->server_name, "git") ||
 	       (r->server != NULL && r->server->is_git);

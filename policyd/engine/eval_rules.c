@@ -62,12 +62,14 @@ only_caps(const struct rule *rule, enum match how)
 
 /* Collect the rules that name the tool, or no tool, in `list` (NULL: count). */
 static uint32_t
-list_rules(const struct rules *rs, const struct annot_tool *t, uint32_t *list)
+list_rules(const struct rules *rs, const struct request *r, uint32_t *list)
 {
+	const struct annot_tool *t = r->annot;
 	uint32_t n = 0;
 
 	for (size_t i = 0; rs != NULL && i < rs->n; i++) {
 		if (rule_of_parts(&rs->rules[i]) ||
+		    engine_idle(&rs->rules[i], r->server) ||
 		    !rule_names(rs->rules[i].servers, t->server) ||
 		    !rule_names(rs->rules[i].tools, t->tool))
 			continue;
@@ -87,11 +89,11 @@ index_rules(const struct engine *e, const struct request *r)
 
 	if (t->indexed)
 		return 0;
-	list = calloc(list_rules(e->rules, t, NULL) + 1U, sizeof(*list));
+	list = calloc(list_rules(e->rules, r, NULL) + 1U, sizeof(*list));
 	if (list == NULL)
 		return -1;
 	free(t->rules);
-	t->nrules = list_rules(e->rules, t, list);
+	t->nrules = list_rules(e->rules, r, list);
 	t->rules = list;
 	t->indexed = true;
 	return 0;

@@ -23,13 +23,14 @@ static const struct rule *
 rule_of(
     struct policyd_env *env, struct span server, uint8_t part, struct span name)
 {
+	const struct server *srv = engine_server_find(&env->engine, server);
 	const struct rules *rs = env->engine.rules;
 	const struct value *v;
 
 	for (size_t i = 0; rs != NULL && i < rs->n; i++) {
 		const struct rule *r = &rs->rules[i];
 
-		if (patterns_of(r, part) == NULL ||
+		if (patterns_of(r, part) == NULL || engine_idle(r, srv) ||
 		    !rule_names(r->servers, server))
 			continue;
 		for (v = patterns_of(r, part)->child; v != NULL; v = v->next)
@@ -42,10 +43,12 @@ rule_of(
 bool
 parts_completion(struct policyd_env *env, struct span server)
 {
+	const struct server *srv = engine_server_find(&env->engine, server);
 	const struct rules *rs = env->engine.rules;
 
 	for (size_t i = 0; rs != NULL && i < rs->n; i++)
 		if (rs->rules[i].completion != NULL &&
+		    !engine_idle(&rs->rules[i], srv) &&
 		    rs->rules[i].then == PROTO_ALLOW &&
 		    rule_names(rs->rules[i].servers, server))
 			return true;

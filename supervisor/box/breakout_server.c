@@ -28,6 +28,7 @@ server_like(void)
 {
 	for (unsigned i = 0; i < sup.nservers; i++)
 		if (sup.servers[i].def->sandboxed &&
+		    sup.servers[i].def->remote == NULL &&
 		    !sup.servers[i].def->internal &&
 		    sup.servers[i].def->egress == NULL)
 			return &sup.servers[i];

@@ -313,7 +313,8 @@ instance_want(const struct msg_INSTANCE_WANT *m)
 	struct fault fault;
 	bool changed;
 
-	if (m->call == 0 || m->server >= sup.nservers || sup.ending)
+	if (m->call == 0 || m->server >= sup.nservers || sup.ending ||
+	    sup.servers[m->server].def->remote != NULL)
 		return sup.ending ? 0 : -1;
 	if (i == NULL && (i = instance_new(m)) == NULL)
 		return -1;

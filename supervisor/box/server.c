@@ -2,7 +2,7 @@
 /*
  * Starts MCP servers with three pipes each: auditd gets the end for stdin, its
  * mcp-backd the other two. A server that cannot be started fails its own calls,
- * never the session.
+ * never the session. A remote server has one pipe, from auditd to its keyd.
  */
 #include "core/sup.h"
 
@@ -66,7 +66,7 @@ server_mounts(const struct view_how *how, struct fault *fault)
 		return fault_errno(fault, "%s", r->path);
 	for (unsigned i = 0; rv == 0 && i < sup.nservers; i++) {
 		s = &sup.servers[i];
-		if (!s->usable || !s->def->sandboxed)
+		if (!s->usable || !s->def->sandboxed || s->def->remote != NULL)
 			continue;
 		/* icfs serves directories; a file gets an instance per call. */
 		each.directories = s->program.ours;
@@ -115,7 +115,9 @@ servers_prepare(struct fault *fault)
 		s->exit_io.fd = -1;
 		s->theirs[0] = s->theirs[1] = s->theirs[2] = -1;
 		s->door = -1;
-		if (locate_program(&l, s->def->command, s->def->args,
+		if (s->def->remote != NULL) {
+			s->usable = true;
+		} else if (locate_program(&l, s->def->command, s->def->args,
 			&s->program, fault) == -1) {
 			/*
 			 * Report it when the server is used; the others work.
@@ -138,16 +140,20 @@ servers_prepare(struct fault *fault)
 	if (server_mounts(&how, fault) == -1)
 		return -1;
 	for (unsigned i = 0; i < sup.nservers; i++)
-		if (view_withhold(&sup.servers[i].view, &how) == -1)
+		if (sup.servers[i].def->remote == NULL &&
+		    view_withhold(&sup.servers[i].view, &how) == -1)
 			return fault_errno(fault,
 			    "server %s: the workspace cannot be made read-only "
 			    "in its view", sup.servers[i].def->name);
 	for (unsigned i = 0; i < sup.nservers; i++)
 		if (sup.servers[i].usable && sup.servers[i].def->sandboxed &&
+		    sup.servers[i].def->remote == NULL &&
 		    host_add_view(&sup.servers[i].view, fault) == -1)
 			return -1;
 	for (unsigned i = 0; i < sup.nservers; i++)
-		if (sup.servers[i].usable && server_left_out(&sup.servers[i]))
+		if (sup.servers[i].usable &&
+		    sup.servers[i].def->remote == NULL &&
+		    server_left_out(&sup.servers[i]))
 			view_close(&sup.servers[i].view);
 	if (host_refuse_sockets(fault) == -1 || host_resolve(fault) == -1 ||
 	    host_command_notify(fault) == -1 ||
@@ -215,6 +221,25 @@ server_close_theirs(struct server *s)
 	}
 }
 
+/* Connect auditd with the keyd of a remote server. */
+static int
+server_post(unsigned i, struct fault *fault)
+{
+	static const struct msg_SERVER_IN to;
+	const struct topology_size size = sup_size();
+	struct msg_SERVER_STDIN in = {.server = (uint16_t)i};
+	struct msg_SERVER_AFAR afar = {.mask = sup.config.redact};
+	int p[2];
+
+	if (pipe2(p, O_CLOEXEC | O_NONBLOCK) == -1)
+		return fault_errno(
+		    fault, "server %s: pipe", sup.servers[i].def->name);
+	child_send(ROLE_BACK, i, MSG_SERVER_AFAR, &afar, -1);
+	child_send(ROLE_KEY, size.afar[i] - 1U, MSG_SERVER_IN, &to, p[0]);
+	child_send(ROLE_AUDIT, 0, MSG_SERVER_STDIN, &in, p[1]);
+	return 0;
+}
+
 /* Send icsupervisor's ends to auditd and the mcp-backd; keep the server's. */
 static int
 server_pipes(unsigned i, struct fault *fault)
@@ -225,6 +250,8 @@ server_pipes(unsigned i, struct fault *fault)
 	    .mask = sup.config.redact};
 	int ours[3] = {-1, -1, -1};
 
+	if (s->def->remote != NULL)
+		return server_post(i, fault);
 	for (size_t k = 0; k < 3; k++) {
 		if (server_pipe(&ours[k], &s->theirs[k], k == 0) == 0)
 			continue;
@@ -260,6 +287,8 @@ server_spawn(struct server *s, struct fault *fault)
 {
 	int rv;
 
+	if (s->def->remote != NULL)
+		return 0;
 	if (s->def->sandboxed)
 		rv = server_spawn_box(s, s->def, &s->view, s->program.argv,
 		    s->theirs, &s->sp, fault);
@@ -288,7 +317,8 @@ server_begin(struct server *s)
 	s->again = false;
 	s->restarts++;
 	/* An agent of a session that began later may write there by now. */
-	if (server_led(s, fault.text, sizeof(fault.text)) ||
+	if ((s->def->remote == NULL &&
+		server_led(s, fault.text, sizeof(fault.text))) ||
 	    server_pipes(i, &fault) == -1 || server_spawn(s, &fault) == -1)
 		server_fail(i, fault.text);
 	server_close_theirs(s);
@@ -341,6 +371,7 @@ servers_settled(void)
 {
 	for (unsigned i = 0; i < sup.nservers; i++)
 		if (sup.servers[i].restarts == 0 &&
+		    sup.servers[i].def->remote == NULL &&
 		    sup.servers[i].state != PROTO_STATE_READY &&
 		    sup.servers[i].state != PROTO_STATE_GONE)
 			return false;

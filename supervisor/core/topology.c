@@ -63,6 +63,8 @@ const struct topology_pair topology_pairs[] = {
 	{ ROLE_MITM,	ROLE_POLICY,	PROTO_MEMORY_NONE },
 	{ ROLE_KEY,	ROLE_AUDIT,	PROTO_MEMORY_NONE },
 	{ ROLE_KEY,	ROLE_DIAL,	PROTO_MEMORY_NONE },
+	/* answers of remote servers: audit -> key -> back */
+	{ ROLE_KEY,	ROLE_BACK,	PROTO_MEMORY_NONE },
 	/*
 	 * connections of servers, and of the agent to services:
 	 * server -> egress -> audit -> dial -> egress
@@ -156,12 +158,27 @@ topology_runs(enum role role, unsigned index, const struct topology_size *size)
 	return index < size->servers && (size->doors >> index & 1) != 0;
 }
 
+/* Returns true if the provider's place is that of a remote server. */
+static bool
+topology_afar(unsigned provider, const struct topology_size *size)
+{
+	for (unsigned i = 0; i < size->servers; i++)
+		if (size->afar[i] == provider + 1)
+			return true;
+	return false;
+}
+
 bool
 topology_paired(const struct topology_pair *p, unsigned a, unsigned b,
     const struct topology_size *size)
 {
 	if (!topology_runs(p->a, a, size) || !topology_runs(p->b, b, size))
 		return false;
+	/* No agent reaches the keyd of a remote server but through policyd. */
+	if (p->a == ROLE_MITM && p->b == ROLE_KEY)
+		return !topology_afar(b, size);
+	if (p->a == ROLE_KEY && p->b == ROLE_BACK)
+		return size->afar[b] == a + 1;
 	return p->a != ROLE_APPROVE || p->b != ROLE_KEY ||
 	       b + 1 == size->approver;
 }

@@ -58,6 +58,8 @@ struct topology_size {
 	bool editor;    /* an editor talks to it */
 	bool ports;     /* ports of the sandbox are published */
 	bool gate;      /* the sandbox's connections come over TCP */
+	/* the place of each remote server among the providers, + 1; or 0 */
+	uint8_t afar[PROTO_MAX_SERVERS];
 	unsigned approver; /* its provider's index + 1; 0: there is none */
 };
 

@@ -174,7 +174,9 @@ credential_open(struct credential *c, const struct provider *p,
 	if (p->env == NULL || p->waits)
 		return 0;
 	value = getenv(p->env);
-	snprintf(where, sizeof(where), "credentials.%.64s", p->name);
+	snprintf(where, sizeof(where), "%s.%.64s",
+	    p->server != 0 ? "serverCredentials" : "credentials",
+	    p->server != 0 ? p->name + strlen("mcp-") : p->name);
 	if (p->in_parts) {
 		c->fd = credential_env_parts(p->parts, fault);
 		return c->fd == -1 ? -1 : 0;

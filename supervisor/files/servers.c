@@ -260,18 +260,17 @@ servers_policy(struct servers_entry *e, struct json_object *o)
 	return 0;
 }
 
-/* Refuse an entry of a remote server, as other programs have them, by name. */
+/* Refuse the names that other programs have for a remote server's address. */
 static int
 servers_local(struct servers_entry *e, struct json_object *o)
 {
-	static const char *const keys[] = {"url", "httpUrl", "serverUrl"};
+	static const char *const keys[] = {"httpUrl", "serverUrl"};
 
 	for (size_t i = 0; i < nitems(keys); i++)
 		if (json_object_object_get_ex(o, keys[i], NULL))
 			return jsonfile_bad(&e->j, e->where, keys[i],
-			    "a remote server: only servers that are started on "
-			    "this machine (\"command\") are supported. Remove "
-			    "its entry");
+			    "the address of a remote server is called \"url\" "
+			    "here");
 	return 0;
 }
 
@@ -285,6 +284,8 @@ servers_entry(struct servers_entry *e, struct json_object *o)
 
 	e->def->workspace = e->def->sandboxed = true;
 	e->def->git = strcmp(e->def->name, "git") == 0;
+	if (json_object_object_get_ex(o, "url", NULL))
+		return servers_remote(e, o);
 	if (servers_local(e, o) == -1 ||
 	    jsonfile_known(&e->j, o, e->where, keys) == -1 ||
 	    jsonfile_str(&e->j, o, e->where, "command", &command) == -1 ||
@@ -513,6 +514,7 @@ servers_free(struct servers *s)
 		free(d->egress);
 		free(d->domains);
 		free(d->copy);
+		servers_remote_free(d->remote);
 		jsonfile_strings_free(d->args);
 		jsonfile_strings_free(d->env);
 		jsonfile_strings_free(d->allow_read);

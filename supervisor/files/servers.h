@@ -18,10 +18,17 @@
 /* The name of the built-in file server. */
 #define SERVERS_FILES "filesystem"
 
+/* A server on another machine: the provider that it becomes. */
+struct server_remote {
+	struct config_provider as; /* its name, upstream, credential, CA */
+	bool public; /* its addresses must be; else they may be private */
+	struct json_object *file;  /* members of its provider file */
+};
+
 struct server_def {
 	char *name;
-	char *command;
-	char **args;       /* NULL-terminated, may be empty */
+	char *command;     /* or its URL */
+	char **args;       /* NULL-terminated, may be empty; or its headers */
 	char **env;        /* NAME=VALUE */
 	char *entry;       /* servers_identity(); NULL if it is built in */
 	char **allow_read; /* absolute host paths */
@@ -39,6 +46,7 @@ struct server_def {
 	bool shell;    /* may be an interpreter with its program's text */
 	char *copy;    /* directory with the copy of its program, or NULL */
 	char copy_sum[65]; /* the copy's digest, in hexadecimal digits */
+	struct server_remote *remote; /* NULL: it is started here */
 	bool secret; /* has what looks like a credential, or refers to one */
 };
 

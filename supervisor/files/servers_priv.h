@@ -29,6 +29,13 @@ int servers_variables(struct servers_entry *, const char *where,
     const char *key, char *const *own, const char *text, char **out);
 
 /*
+ * servers_remote.c: Parse an entry with "url". Returns 0, or -1 with the fault
+ * set.
+ */
+int servers_remote(struct servers_entry *, struct json_object *);
+void servers_remote_free(struct server_remote *);
+
+/*
  * servers_identity.c: What the user approves with a server: its command, its
  * arguments as they are written, without secrets and before references are
  * replaced, and the names of its variables, as canonical JSON. NULL with errno

@@ -324,8 +324,8 @@ COMMAND(doctor, "[--check-api | --attack [IMAGE]]",
 
 /* `icctl mcp`; `args` is for the list of commands, `usage` for their own. */
 MCP_COMMAND(add, "[OPTIONS] NAME -- CMD...",
-    "[--env NAME=VALUE]... [--dry-run] [--yes] [--no-start] NAME -- COMMAND...",
-    "add a server that is started by a command")
+    "[--env NAME=VALUE]... [--header HEADER]... [--dry-run] [--yes] [--no-start] NAME -- COMMAND...|NAME URL",
+    "add a server that is started by a command, or one with a URL")
 MCP_COMMAND(annotate, "SERVER [OPTIONS]", "SERVER [--into DIR] [--yes]",
     "propose what the arguments of its tools mean")
 MCP_COMMAND(import, "[OPTIONS] [FILE...]",

@@ -20,7 +20,9 @@ check_server(const struct server *s)
 
 	put_str(o, "name", s->def->name);
 	if (s->usable)
-		put_str(o, "program", s->program.path);
+		put_str(o, "program",
+		    s->def->remote != NULL ? s->def->command
+					   : s->program.path);
 	else
 		put_str(o, "why", s->text);
 	return o;

@@ -67,6 +67,9 @@ setup_reach(const struct server_def *d)
 {
 	unsigned reach = 0;
 
+	if (d->remote != NULL)
+		return PROTO_REACH_AFAR | PROTO_REACH_NETWORK |
+		       (d->secret ? PROTO_REACH_SECRET : 0);
 	if (d->egress != NULL)
 		reach |= PROTO_REACH_NETWORK;
 	if (d->secret)
@@ -120,7 +123,7 @@ setup_server_rows(void)
 		/* The agent cannot name an internal server. */
 		if (!d->internal)
 			child_send(ROLE_PROXY, 0, MSG_SERVER, &m, -1);
-		if (!d->internal && d->sandboxed)
+		if (!d->internal && d->sandboxed && d->remote == NULL)
 			setup_server_view(i);
 	}
 	domains_setup();

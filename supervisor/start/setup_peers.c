@@ -59,8 +59,12 @@ setup_peers_of(enum role role, unsigned index, struct fault *fault)
 
 	for (size_t i = 0; i < topology_npairs; i++) {
 		p = &topology_pairs[i];
-		/* The approver's keyd was there from the start. */
-		if (p->a == ROLE_APPROVE)
+		/*
+		 * The keyds of the approver and of remote servers were there
+		 * from the start.
+		 */
+		if (p->a == ROLE_APPROVE ||
+		    (p->a == ROLE_KEY && p->b == ROLE_BACK))
 			continue;
 		if (p->a == role && setup_pair(p, index, 0, fault) == -1)
 			return -1;

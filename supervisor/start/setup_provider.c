@@ -31,6 +31,13 @@ setup_token(unsigned i)
 	child_send(ROLE_DIAL, 0, MSG_TARGET, &t, -1);
 }
 
+/* Returns true for a remote server that may not have a private address. */
+static bool
+setup_is_public(const struct provider *p)
+{
+	return p->server != 0 && sup.servers[p->server - 1].def->remote->public;
+}
+
 static void
 setup_host(unsigned i, unsigned n)
 {
@@ -47,7 +54,7 @@ setup_host(unsigned i, unsigned n)
 	struct msg_TARGET t = {.index = (uint16_t)i,
 	    .host = u.host,
 	    .port = u.port,
-	    .private_ok = own != NULL,
+	    .private_ok = own != NULL && !setup_is_public(p),
 	    .which = (uint8_t)n};
 
 	child_send(ROLE_KEY, i, MSG_UPSTREAM, &u, -1);
@@ -135,7 +142,8 @@ setup_providers(void)
 		struct provider *p = &sup.providers.list[i];
 
 		setup_provider_file(i, &m);
-		child_send(ROLE_MITM, 0, MSG_PROVIDER, &m, -1);
+		if (p->server == 0)
+			child_send(ROLE_MITM, 0, MSG_PROVIDER, &m, -1);
 		if (p->key != NULL)
 			setup_sentinel(i, ROLE_MITM, 0);
 		child_send(ROLE_KEY, i, MSG_PROVIDER, &m, -1);

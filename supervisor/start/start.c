@@ -33,6 +33,7 @@
 #include "files/founding.h"
 #include "files/persona.h"
 #include "conversation/conversation.h"
+#include "credential/credential_env.h"
 #include "domains.h"
 #include "git.h"
 #include "home/caches.h"
@@ -130,6 +131,7 @@ start_servers(struct fault *fault)
 {
 	struct servers_how how = {.unsandboxed = sup.opt.unsandboxed,
 	    .nunsandboxed = sup.opt.nunsandboxed};
+	const struct server_remote *remote;
 
 	if (servers_find(&sup.defs, &how, &sup.config, &sup.paths, fault) == -1)
 		return -1;
@@ -148,6 +150,13 @@ start_servers(struct fault *fault)
 	}
 	if (servers_prepare(fault) == -1)
 		return -1;
+	for (unsigned i = 0; i < sup.nservers; i++) {
+		remote = sup.servers[i].def->remote;
+		if (remote != NULL &&
+		    destinations_remote(&sup.providers, i, &remote->as,
+			remote->file, fault) == -1)
+			return -1;
+	}
 	/* The virtual server needs the last place. */
 	if (domains_on() && sup.nservers > PROTO_VIRTUAL)
 		return fault_set(fault,
@@ -291,6 +300,20 @@ start_asks(void)
 	       credential_asks_config(&sup.config.proxy.auth);
 }
 
+/* Overwrite the variables that have a credential. */
+static void
+start_wipe(void)
+{
+	const struct provider *p;
+
+	credential_wipe(&sup.paths, &sup.config);
+	for (unsigned i = 0; i < sup.providers.n; i++) {
+		p = &sup.providers.list[i];
+		if (p->server != 0 && p->config->kind == CREDENTIAL_ENV)
+			credential_env_wipe(p->config->value);
+	}
+}
+
 /*
  * Open the credentials. After the first round no key is in our memory, so that
  * no command inherits another provider's key. Nothing was started before. If
@@ -306,7 +329,7 @@ start_credentials(struct fault *fault)
 	if (start_commands(fault) == -1 || start_keys(false, fault) == -1)
 		return -1;
 	if (start_asks())
-		credential_wipe(&sup.paths, &sup.config);
+		start_wipe();
 	return start_keys(true, fault);
 }
 
@@ -443,7 +466,7 @@ start_workers(struct fault *fault)
 		group_begin();
 	if (children_spawn(fault) == -1)
 		return -1;
-	credential_wipe(&sup.paths, &sup.config);
+	start_wipe();
 	if (start_listen(fault) == -1 || children_hello(fault) == -1 ||
 	    setup_peers(fault) == -1)
 		return -1;

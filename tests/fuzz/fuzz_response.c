@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/ipc/stream.h"
 #include "mitmd/keyd/answer.h"
 #include "mitmd/keyd/retry.h"
-#include "mitmd/wire/stream.h"
 
 static const char file[] =
     "{\"name\":\"t\",\"host\":\"t.example\",\"credential\":{\"env\":\"T_KEY\","

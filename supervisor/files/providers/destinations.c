@@ -269,3 +269,33 @@ destination_web_slot(struct provider *p, const struct config *cfg,
 	return destination_slot(
 	    p, as, name, destination_web.name, hosts, 1, NULL, fault);
 }
+
+int
+destinations_remote(struct providers *ps, unsigned server,
+    const struct config_provider *as, struct json_object *members,
+    struct fault *fault)
+{
+	struct provider *p = &ps->list[ps->n];
+	char host[80], *hosts[] = {host};
+	unsigned routes;
+
+	for (unsigned i = 0; i < ps->n; i++)
+		if (strcmp(ps->list[i].name, as->name) == 0)
+			return fault_set(fault,
+			    "the remote server %s has a name that a provider "
+			    "or another server has: choose another",
+			    as->name + strlen("mcp-"));
+	if (ps->n == PROTO_FIRST_ADDED)
+		return fault_set(fault,
+		    "remote servers, hosts and model providers together may "
+		    "be at most %u", PROTO_FIRST_ADDED);
+	/* No agent can name it; the upstream is the real one. */
+	snprintf(host, sizeof(host), "%.63s.invalid", as->name);
+	if (provider_ca(as, "mcp-servers", fault) == -1 ||
+	    destination_slot(p, as, as->name, "mcp", hosts, 1, members,
+		fault) == -1)
+		return -1;
+	p->server = server + 1;
+	ps->n++;
+	return provider_usable(p, &routes, fault);
+}

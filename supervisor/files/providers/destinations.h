@@ -58,6 +58,13 @@ const char *destination_kinds_text(char *dst, size_t cap);
 int destinations_load(
     struct providers *, const struct config *, struct fault *);
 /*
+ * Add a slot for the remote server with that index, whose entry has these
+ * settings and members.
+ */
+int destinations_remote(struct providers *, unsigned server,
+    const struct config_provider *, struct json_object *members,
+    struct fault *);
+/*
  * Fill the empty slot `p` for the nth web host that was added in the session.
  */
 int destination_web_slot(struct provider *p, const struct config *,

@@ -44,6 +44,7 @@ struct provider {
 	struct provider_login logins[PROVIDER_MAX_LOGINS];
 	unsigned nlogins;
 	int login; /* the login in use; -1: a key */
+	unsigned server;  /* the remote server that it is, + 1; or 0 */
 	const char *kind; /* kind of a destination; NULL: a model provider */
 	bool captures; /* the login may begin in the sandbox */
 	bool kept;     /* the login began in a sandbox */

@@ -19,7 +19,8 @@ provider_refuse(const struct provider *p, const char *what, struct fault *fault)
 {
 	if (p->file != NULL)
 		return fault_set(fault, "%s: %s", p->file, what);
-	return fault_set(fault, "destinations.%s: %s", p->name, what);
+	return fault_set(fault, "%s.%s: %s",
+	    p->server != 0 ? "mcp-servers" : "destinations", p->name, what);
 }
 
 int

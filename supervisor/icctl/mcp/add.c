@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * `icctl mcp add`: takes one MCP server that a person names on the command
- * line. The entry goes the same way as one that is imported.
+ * line, by its command or by its address. The entry goes the same way as one that is imported.
  */
 #include "icctl/mcp/mcp.h"
 
@@ -24,12 +24,21 @@ usage(void)
 {
 	puts("usage: icctl mcp add [--env NAME=VALUE]... [--dry-run] [--yes] "
 	     "[--no-start]\n                     NAME -- COMMAND "
-	     "[ARGUMENT...]\n\n"
+	     "[ARGUMENT...]\n"
+	     "       icctl mcp add [--header 'NAME: VALUE']... [--dry-run] "
+	     "[--yes] NAME URL\n\n"
 	     "Adds an MCP server to mcp-servers.json: the program COMMAND with "
 	     "its arguments.\nIt is checked as the start of a session would, "
 	     "and shown before anything is\nwritten. A value that looks like a "
 	     "secret goes to serverCredentials in\nconfig.json; '${NAME}' "
 	     "stays a reference to your environment.\n\n"
+	     "With a URL, it is a server on another machine, which speaks "
+	     "streamable HTTP. A\nheader with a secret goes to a file of its "
+	     "own, which only the server's keyd\nreads.\n\n"
+	     "  --header 'NAME: VALUE'\n"
+	     "                    a header for a URL, such as "
+	     "'Authorization: Bearer ${TOKEN}';\n"
+	     "                    may be repeated\n"
 	     "  --env NAME=VALUE  a variable of the server; may be repeated\n"
 	     "  --dry-run         show what would be written, and write "
 	     "nothing\n"
@@ -37,7 +46,8 @@ usage(void)
 	     "  --no-start        do not start the server once to list its "
 	     "tools\n\n"
 	     "For example: icctl mcp add memory -- npx -y "
-	     "@modelcontextprotocol/server-memory");
+	     "@modelcontextprotocol/server-memory\n"
+	     "             icctl mcp add docs https://mcp.example.com/mcp");
 	return ICCTL_OK;
 }
 
@@ -86,18 +96,59 @@ add_entry(struct json_object *env, int argc, char **argv)
 	return entry;
 }
 
+/* Returns true if the words name the address of a remote server. */
+static bool
+add_is_url(int argc, char **argv, int rest)
+{
+	return argc == 3 && rest == 0 &&
+	       (strncasecmp(argv[2], "https://", 8) == 0 ||
+		   strncasecmp(argv[2], "http://", 7) == 0);
+}
+
+/* Returns the entry of a remote server, or NULL after the reason. */
+static struct json_object *
+add_remote(const char *url)
+{
+	struct json_object *entry = json_object_new_object(),
+			   *headers = json_object_new_object();
+	const char *list[ADD_ENV], *colon;
+	size_t n = words_list("--header", list, ADD_ENV);
+	char name[128];
+
+	json_object_object_add(entry, "headers", headers);
+	put_str(entry, "url", url);
+	if (words_given("--env")) {
+		warnx("mcp add: a remote server has no variables; see "
+		      "--header");
+		n = ADD_ENV + 1;
+	}
+	for (size_t i = 0; n <= ADD_ENV && i < n; i++) {
+		colon = strchr(list[i], ':');
+		if (colon == NULL || colon == list[i] ||
+		    (size_t)(colon - list[i]) >= sizeof(name)) {
+			warnx("mcp add: --header takes 'NAME: VALUE'");
+			n = ADD_ENV + 1;
+			break;
+		}
+		snprintf(name, sizeof(name), "%.*s", (int)(colon - list[i]),
+		    list[i]);
+		put_str(headers, name, colon + 1 + strspn(colon + 1, " "));
+	}
+	if (n <= ADD_ENV)
+		return entry;
+	json_object_put(entry);
+	return NULL;
+}
+
 /* Returns an exit status after it said why this is no command, or ICCTL_OK. */
 static int
 add_words(int argc, char **argv, int rest)
 {
-	if (argc >= 3 && rest != 3 && rest != 2 &&
-	    (strncasecmp(argv[2], "https://", 8) == 0 ||
-		strncasecmp(argv[2], "http://", 7) == 0)) {
-		warnx("mcp add: remote servers are not supported yet, only "
-		      "programs that are started on this machine: icctl mcp "
-		      "add %s -- COMMAND...",
-		    argv[1]);
-		return ICCTL_FAILED;
+	if (add_is_url(argc, argv, rest))
+		return ICCTL_OK;
+	if (words_given("--header")) {
+		warnx("mcp add: --header is for the URL of a remote server");
+		return ICCTL_USAGE;
 	}
 	if (argc >= 2 && argc < 3)
 		warnx(
@@ -109,14 +160,17 @@ add_words(int argc, char **argv, int rest)
 static int
 add_server(struct mcp_take *t, int argc, char **argv)
 {
-	struct json_object *env, *theirs;
+	struct json_object *env = NULL, *theirs;
 	char cwd[4096];
 	struct fault fault;
 	int r = ICCTL_FAILED;
 
-	if ((env = add_env()) == NULL)
+	theirs = add_is_url(argc, argv, words_rest()) ? add_remote(argv[2])
+		 : (env = add_env()) != NULL
+		     ? add_entry(env, argc - 2, argv + 2)
+		     : NULL;
+	if (theirs == NULL)
 		return ICCTL_USAGE;
-	theirs = add_entry(env, argc - 2, argv + 2);
 	if (take_open(t, &fault) == -1 || take_ask(t, &fault) == -1) {
 		warnx("%s", fault.text);
 	} else {

@@ -15,6 +15,7 @@
 
 #include "common/span.h"
 #include "files/servers.h"
+#include "icctl/mcp/entry_remote.h"
 #include "icctl/mcp/forms.h"
 #include "icctl/mcp/guarded.h"
 #include "icctl/mcp/recipe.h"
@@ -300,29 +301,6 @@ entry_rest(struct mcp_entry *e, struct json_object *theirs)
 	}
 }
 
-static bool
-entry_remote(struct mcp_entry *e, struct json_object *theirs)
-{
-	static const char *const keys[] = {
-	    "url", "httpUrl", "serverUrl", "uri", "endpoint"};
-	const char *type = NULL;
-	struct json_object *v;
-
-	if ((v = get_typed(theirs, "type", json_type_string)) != NULL ||
-	    (v = get_typed(theirs, "transport", json_type_string)) != NULL)
-		type = json_object_get_string(v);
-	for (size_t i = 0; i < nitems(keys); i++)
-		if (json_object_object_get_ex(theirs, keys[i], NULL))
-			goto remote;
-	if (type == NULL || strcmp(type, "stdio") == 0 ||
-	    strcmp(type, "local") == 0)
-		return false;
-remote:
-	refuse(e, "it is a remote server; only servers that are started on "
-		  "this machine (\"command\") are supported");
-	return true;
-}
-
 static void
 entry_convert(struct mcp_entry *e, const struct mcp_entry_how *how,
     const char *name, struct json_object *theirs)
@@ -342,13 +320,15 @@ entry_convert(struct mcp_entry *e, const struct mcp_entry_how *how,
 		refuse(e, "its entry is not an object");
 		return;
 	}
-	if (entry_remote(e, theirs))
-		return;
 	if (((v = get_typed(theirs, "disabled", json_type_boolean)) != NULL &&
 		json_object_get_boolean(v)) ||
 	    ((v = get_typed(theirs, "enabled", json_type_boolean)) != NULL &&
 		!json_object_get_boolean(v))) {
 		refuse(e, "it is disabled in that file");
+		return;
+	}
+	if (mcp_entry_is_remote(theirs)) {
+		mcp_entry_remote(e, how, theirs);
 		return;
 	}
 	entry_command(e, theirs);
@@ -390,6 +370,9 @@ mcp_entry_free(struct mcp_entry *e)
 	json_object_put(e->notes);
 	json_object_put(e->make);
 	json_object_put(e->move);
+	json_object_put(e->where);
+	freezero(e->keep, e->keep != NULL ? strlen(e->keep) : 0);
+	free(e->keep_in);
 	free(e->package);
 	free(e->refused);
 	memset(e, 0, sizeof(*e));

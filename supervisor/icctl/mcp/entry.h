@@ -16,7 +16,8 @@ struct guards;
 
 struct mcp_entry {
 	char name[MCP_NAME_MAX + 1];
-	struct json_object *entry;     /* command, args, env, sandbox */
+	struct json_object *entry;     /* command, args, env, sandbox; or url,
+					  headers */
 	struct json_object *secrets;   /* NAME: value, for serverCredentials */
 	struct json_object *variables; /* names that ${NAME} refers to */
 	struct json_object *notes;     /* sentences */
@@ -24,6 +25,10 @@ struct mcp_entry {
 	struct json_object *move;      /* FILE: the place of its copy, for files
 					  that no server may be shown in their
 					  directory */
+	struct json_object *where;     /* a remote server's secret, as in
+					  serverCredentials, or NULL */
+	char *keep, *keep_in;          /* that secret, and the file for it, or
+					  NULL */
 	char *package;                 /* npm package to install, or NULL */
 	char *refused;                 /* the reason why it cannot be imported,
 					  or NULL */
@@ -32,6 +37,7 @@ struct mcp_entry {
 struct mcp_entry_how {
 	struct json_object *recipes; /* the shipped recipes.json */
 	const char *user_home;
+	const char *home;	/* IRONCURTAIN_HOME */
 	const char *data_home; /* ~/.local/share */
 	/* The objects that no server may see, or NULL: none is checked. */
 	const struct guards *guards;

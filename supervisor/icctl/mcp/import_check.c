@@ -324,7 +324,14 @@ check_secrets(struct json_object *config, const struct mcp_entry *e)
 		(void)val;
 		put_str(own, name, CHECK_HOLDER);
 	}
-	json_object_object_add(all, e->name, own);
+	if (e->where != NULL) {
+		json_object_put(own);
+		own = json_object_get(e->where);
+	}
+	if (json_object_object_length(own) != 0)
+		json_object_object_add(all, e->name, own);
+	else
+		json_object_put(own);
 }
 
 /* Returns true if every reference to the variable has a default. */

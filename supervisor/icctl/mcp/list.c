@@ -60,7 +60,8 @@ list_row(const struct own *own, const char *name, struct json_object *entry,
 		if (*icctl_text(row, "why") != '\0')
 			put_str(o, "why", icctl_text(row, "why"));
 	}
-	put_str(o, "command", get_str(entry, "command", ""));
+	put_str(o, "command",
+	    get_str(entry, "command", get_str(entry, "url", "")));
 	if ((v = get_typed(entry, "args", json_type_array)) != NULL)
 		json_object_object_add(o, "args", json_object_get(v));
 	json_object_object_add(o, "variables",

@@ -6,12 +6,16 @@
  */
 #include "icctl/mcp/take.h"
 
+#include <sys/stat.h>
+
 #include <err.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "common/plural.h"
 #include "icctl/icctl.h"
 #include "icctl/mcp/import_move.h"
@@ -61,6 +65,21 @@ take_one(struct mcp_take *im, const char *name, struct json_object *theirs,
 	im->entries[im->n++] = e;
 }
 
+/* Write a remote server's secret to the file that its keyd will read. */
+static int
+take_keep(const struct mcp_take *im, const struct mcp_entry *e)
+{
+	char dir[4300];
+
+	snprintf(dir, sizeof(dir), "%.4200s/mcp-secrets", im->paths.home);
+	if ((mkdir(dir, 0700) == -1 && errno != EEXIST) ||
+	    jsonfile_replace(e->keep_in, span_str(e->keep)) == -1) {
+		warn("%s", e->keep_in);
+		return -1;
+	}
+	return 0;
+}
+
 /* Write everything: secrets first, so that no entry lacks its own. */
 static int
 take_write(struct mcp_take *im)
@@ -84,10 +103,13 @@ take_write(struct mcp_take *im)
 		}
 		json_object_object_add(store_servers(im->servers), e->name,
 		    json_object_get(e->entry));
-		if (json_object_object_length(e->secrets) == 0)
+		if (e->keep != NULL && take_keep(im, e) == -1)
+			return -1;
+		if (e->where == NULL &&
+		    json_object_object_length(e->secrets) == 0)
 			continue;
-		json_object_object_add(
-		    secrets, e->name, json_object_get(e->secrets));
+		json_object_object_add(secrets, e->name,
+		    json_object_get(e->where != NULL ? e->where : e->secrets));
 		changed = true;
 	}
 	if ((changed && store_write(im->paths.home, "config.json", im->config,
@@ -208,8 +230,10 @@ take_finish(struct mcp_take *im, const char *verb)
 	    icctl_path(im->paths.home, home));
 	take_install(im);
 	for (unsigned i = 0; im->start && i < im->n; i++)
-		if (im->entries[i].package == NULL ||
-		    installed(im, im->entries[i].package))
+		if (!json_object_object_get_ex(
+			im->entries[i].entry, "url", NULL) &&
+		    (im->entries[i].package == NULL ||
+			installed(im, im->entries[i].package)))
 			take_tools(&im->entries[i]);
 	puts("A session offers their tools to the agent, and each call waits "
 	     "for your approval\nuntil a policy covers the tool: icctl mcp "
@@ -232,6 +256,7 @@ take_open(struct mcp_take *im, struct fault *fault)
 		snprintf(im->data_home, sizeof(im->data_home),
 		    "%.4000s/.local/share", im->paths.user_home);
 	im->how.user_home = im->paths.user_home;
+	im->how.home = im->paths.home;
 	im->how.data_home = im->data_home;
 	snprintf(path, sizeof(path), "%.4000s", im->paths.datadir);
 	im->how.recipes = store_read(path, "mcp-recipes.json", fault);

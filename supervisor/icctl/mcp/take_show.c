@@ -68,15 +68,23 @@ take_show(const struct mcp_entry *e, const char *file)
 		puts("\n");
 		return;
 	}
-	json_object_object_get_ex(e->entry, "command", &v);
-	printf("  %-9s", "runs");
+	if (json_object_object_get_ex(e->entry, "url", &v)) {
+		printf("  %-9s", "posts to");
+	} else {
+		json_object_object_get_ex(e->entry, "command", &v);
+		printf("  %-9s", "runs");
+	}
 	icctl_put_str(json_object_get_string(v));
 	putchar('\n');
+	v = NULL;
 	json_object_object_get_ex(e->entry, "args", &v);
 	show_list("with", v);
 	v = NULL;
 	json_object_object_get_ex(e->entry, "env", &v);
 	show_names("sets", v, "");
+	v = NULL;
+	json_object_object_get_ex(e->entry, "headers", &v);
+	show_names("sends", v, "");
 	show_names("secrets", e->secrets,
 	    " (kept in serverCredentials of config.json)");
 	show_list(

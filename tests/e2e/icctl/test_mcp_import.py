@@ -68,10 +68,12 @@ def test_all(work):
     "tickets": {"command": "%s", "args": ["--token", "%s"],
                 "env": {"TICKETS_KEY": "%s", "MODE": "fast",
                         "OTHER": "${env:CANARY}"}, "timeout": 5},
-    "remote": {"url": "https://mcp.example.org"},
+    "remote": {"url": "https://mcp.invalid/mcp", "headers": {
+        "X-Team": "a", "Authorization": "Bearer %s"}},
+    "old": {"type": "sse", "url": "https://mcp.invalid/sse"},
     "shell": {"command": "bash", "args": ["-c", "x"]},
   },
-}""" % (program, TOKEN, TOKEN))
+}""" % (program, TOKEN, TOKEN, TOKEN))
     h.put(os.path.join(home, ".codex", "config.toml"),
           '[mcp_servers.other]\ncommand = "/bin/cat"\nargs = []\n')
     r = run(home, "--dry-run")
@@ -87,7 +89,8 @@ def test_all(work):
          "with nobody to ask, --yes is named", r)
     r = run(home, given="y\n")
     t.equal(r.returncode, 0, "a yes imports")
-    for text in ("remote server", "through a shell", "timeout is left out",
+    for text in ("posts to https://mcp.invalid/mcp", "sends    X-Team",
+                 "HTTP+SSE of 2024-11-05", "through a shell", "timeout is left out",
                  "needs    CANARY", "TICKETS_KEY", "tickets: 1 tool: look"):
         t.contains(r.stdout, text, f"the person reads: {text}")
     for secret in (TOKEN, SECRET):
@@ -97,10 +100,18 @@ def test_all(work):
     t.equal(servers["tickets"], {
         "command": program, "args": ["--token", "${IC_ARG_2}"],
         "env": {"MODE": "fast", "OTHER": "${CANARY}"}}, "an entry")
-    t.equal(sorted(servers), ["other", "tickets"], "and no other but these")
+    t.equal(servers["remote"], {"url": "https://mcp.invalid/mcp",
+                                "headers": {"X-Team": "a"}}, "a remote one")
+    key = os.path.join(home, ".ironcurtain", "mcp-secrets", "remote")
+    with open(key, encoding="utf-8") as f:
+        t.equal((f.read(), os.stat(key).st_mode & 0o7777), (TOKEN, 0o600),
+                "its token is in a file of its own")
+    t.equal(sorted(servers), ["other", "remote", "tickets"],
+            "and no other but these")
     config, mode = home_file(home, "config.json")
-    t.equal((config, mode), ({"serverCredentials": {"tickets": {
-        "IC_ARG_2": TOKEN, "TICKETS_KEY": TOKEN}}}, 0o600),
+    t.equal((config, mode), ({"serverCredentials": {
+        "remote": {"bearer": {"file": key}},
+        "tickets": {"IC_ARG_2": TOKEN, "TICKETS_KEY": TOKEN}}}, 0o600),
         "secrets are in serverCredentials")
     left = [n for n in os.listdir(os.path.join(home, ".ironcurtain"))
             if n.endswith(".json") or "mcp-servers" in n or "config" in n]

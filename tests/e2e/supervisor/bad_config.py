@@ -389,6 +389,43 @@ SERVERS = [
     ("no command", {"mcp-servers.json": {"s": {}}}, 78,
      "{servers}: s.command: missing: name the program that speaks MCP on its "
      "stdin and stdout"),
+    ("a remote server's name", {"mcp-servers.json": {"git": {
+        "url": "https://mcp.invalid"}}}, 78,
+     "{servers}: git: a remote server must have another name"),
+    ("http", {"mcp-servers.json": {"s": {"url": "http://mcp.invalid"}}}, 78,
+     "{servers}: s.url: \"http://mcp.invalid\": must begin with https:// (http:// "
+     "is allowed for loopback only: elsewhere the key would cross the network "
+     "in clear)"),
+    ("a secret in an address", {"mcp-servers.json": {"s": {
+        "url": "https://mcp.invalid/mcp?api_key=0123456789abcdef"}}}, 78,
+     "{servers}: s.url: its query has what looks like a secret. Remove it "
+     "there, and name it in serverCredentials of config.json if the server "
+     "takes it in a header, too"),
+    ("a secret in a header", {"mcp-servers.json": {"s": {
+        "url": "https://mcp.invalid", "headers": {
+            "Authorization": "Bearer 0123456789abcdef"}}}}, 78,
+     "{servers}: s.headers.Authorization: its value looks like a secret. "
+     "Remove it, and say in config.json where it is: "
+     "{\"serverCredentials\":{\"s\":{\"headers\":{\"authorization\":{"
+     "\"file\":\"PATH\"}}}}}"),
+    ("the old transport", {"mcp-servers.json": {"s": {
+        "url": "https://mcp.invalid", "type": "sse"}}}, 78,
+     "{servers}: s.type: must be \"http\", is \"sse\". A server that speaks "
+     "only HTTP+SSE of 2024-11-05 (\"sse\") is not supported"),
+    ("another name of an address", {"mcp-servers.json": {"s": {
+        "httpUrl": "https://mcp.invalid"}}}, 78,
+     "{servers}: s.httpUrl: the address of a remote server is called "
+     "\"url\" here"),
+    ("a header of MCP", {"mcp-servers.json": {"s": {
+        "url": "https://mcp.invalid", "headers": {"mcp-session-id": "a"}}}},
+     78, "mcp-servers.mcp-s: headers: mcp-session-id may not be set: it is no "
+     "header's name in lower case, or it carries a credential, frames the "
+     "message, or belongs to MCP"),
+    ("a remote server's secret as text", {
+        "mcp-servers.json": {"s": {"url": "https://mcp.invalid"}},
+        **config(serverCredentials={"s": {"TOKEN": "abc"}})}, 78,
+     "{servers}: serverCredentials.s.TOKEN: unknown key. Known here: bearer, "
+     "headers"),
     ("an empty command", server(command=""), 78,
      "{servers}: s.command: must not be empty"),
     ("the command a list", server(command=["a", "b"]), 78,

@@ -286,10 +286,45 @@ static const struct {
     {"an engine", "a", "{\"command\":\"docker\",\"args\":[\"run\"]}", NULL,
 	NULL, "container engine"},
     {"sudo", "a", "{\"command\":\"sudo\"}", NULL, NULL, "another user"},
-    {"a remote one", "a", "{\"url\":\"https://x\"}", NULL, NULL,
-	"remote server"},
+    {"a remote one", "a", "{\"url\":\"https://x\"}",
+	"{\"url\":\"https://x\"}", "{}", ""},
+    {"a remote one with a token", "a",
+	"{\"serverUrl\":\"https://x/mcp\",\"headers\":{\"X-Team\":\"a\","
+	"\"Authorization\":\"Bearer 0123456789abcdef\"}}",
+	"{\"url\":\"https://x/mcp\",\"headers\":{\"X-Team\":\"a\"}}",
+	"{\"bearer\":{\"file\":\"/ic/mcp-secrets/a\"}}", "kept in a file"},
+    {"a remote one of Codex", "a",
+	"{\"url\":\"https://x\",\"bearer_token_env_var\":\"T\","
+	"\"http_headers\":{\"x-a\":\"b\"}}",
+	"{\"url\":\"https://x\",\"headers\":{\"x-a\":\"b\"}}",
+	"{\"bearer\":{\"env\":\"T\"}}", "a variable of your environment"},
+    {"a key by reference", "a",
+	"{\"httpUrl\":\"https://x\",\"headers\":{\"x-api-key\":\"${K}\"}}",
+	"{\"url\":\"https://x\"}",
+	"{\"headers\":{\"x-api-key\":{\"env\":\"K\"}}}", ""},
+    {"a line of mcp-remote", "a",
+	"{\"command\":\"npx\",\"args\":[\"-y\",\"mcp-remote@latest\","
+	"\"https://x/mcp\",\"3334\",\"--header\","
+	"\"Authorization: Bearer ${T}\"]}",
+	"{\"url\":\"https://x/mcp\"}", "{\"bearer\":{\"env\":\"T\"}}", ""},
+    {"a login", "a",
+	"{\"url\":\"https://x\",\"oauth\":{\"clientId\":\"a\"}}",
+	"{\"url\":\"https://x\"}", "{}", "OAuth is left out"},
+    {"two secrets", "a",
+	"{\"url\":\"https://x\",\"headers\":{\"x-api-key\":\"${K}\","
+	"\"Authorization\":\"Bearer ${T}\"}}",
+	NULL, NULL, "several secrets"},
+    {"a secret within a text", "a",
+	"{\"url\":\"https://x\",\"headers\":{\"Authorization\":"
+	"\"Token ${T}\"}}",
+	NULL, NULL, "mixes a secret"},
+    {"an address with a variable", "a", "{\"url\":\"https://x/${K}\"}",
+	NULL, NULL, "write it in full"},
+    {"the old transport", "a",
+	"{\"type\":\"sse\",\"url\":\"https://x/sse\"}", NULL, NULL,
+	"HTTP+SSE of 2024-11-05"},
     {"a remote type", "a", "{\"type\":\"sse\",\"command\":\"x\"}", NULL, NULL,
-	"remote server"},
+	"without an address"},
     {"a disabled one", "a", "{\"command\":\"x\",\"disabled\":true}", NULL,
 	NULL, "disabled"},
     {"no command", "a", "{}", NULL, NULL, "names no command"},
@@ -370,6 +405,7 @@ entries(void)
 {
 	struct mcp_entry_how how = {.recipes = json_tokener_parse(recipes),
 	    .user_home = "/h",
+	    .home = "/ic",
 	    .data_home = "/d",
 	    .keys = json_tokener_parse(keys)};
 	struct mcp_entry e;
@@ -391,7 +427,8 @@ entries(void)
 						    entry_rows[i].entry),
 			    "%s: the entry is %s", entry_rows[i].what,
 			    json_object_to_json_string(e.entry));
-			ok(same(e.secrets, entry_rows[i].secrets),
+			ok(same(e.where != NULL ? e.where : e.secrets,
+				entry_rows[i].secrets),
 			    "%s: the secrets are %s", entry_rows[i].what,
 			    json_object_to_json_string(e.secrets));
 		}

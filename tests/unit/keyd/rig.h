@@ -6,7 +6,7 @@
 #ifndef KEYD_RIG_H
 #define KEYD_RIG_H
 
-#include "mitmd/wire/stream.h"
+#include "common/ipc/stream.h"
 #include "unit/ipc/worker_rig.h"
 #include "unit/keyd/server.h"
 

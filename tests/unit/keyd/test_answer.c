@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
+#include "common/ipc/stream.h"
 #include "mitmd/keyd/answer.h"
-#include "mitmd/wire/stream.h"
 #include "tap.h"
 
 #define KEY "sk-0123456789abcdef-KEY"

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/ipc/stream.h"
 #include "mitmd/keyd/answer.h"
-#include "mitmd/wire/stream.h"
 #include "rnd.h"
 #include "tap.h"
 #include "unit/keyd/key_forms.h"

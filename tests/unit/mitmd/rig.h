@@ -11,7 +11,7 @@
 
 #include "common/buf.h"
 #include "common/ipc/chan.h"
-#include "mitmd/wire/stream.h"
+#include "common/ipc/stream.h"
 
 #define RIG_WAIT_MS 30000 /* longer means failure */
 #define RIG_HOST "api.example.com"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Headers of the frames on the stream between mitmd and keyd. Keeps no state;
- * either side may be hostile to the other.
+ * Headers of the frames that keyd and the reader of its answers exchange. Keeps
+ * no state; either side may be hostile to the other.
  */
-#include "wire/stream.h"
+#include "common/ipc/stream.h"
 
 #include <errno.h>
 
@@ -61,4 +61,37 @@ stream_at_unpack(const uint8_t src[STREAM_AT_LEN], struct arena_piece *p)
 	}
 	*p = q;
 	return 0;
+}
+
+/* Take a length and a text of that length off the front. */
+static int
+field_text(struct span *rest, struct span *out)
+{
+	size_t len;
+
+	if (rest->len < 2)
+		return -1;
+	len = (size_t)rest->p[0] | (size_t)rest->p[1] << 8;
+	if (len > rest->len - 2)
+		return -1;
+	*out = span_of(rest->p + 2, len);
+	*rest = span_of(rest->p + 2 + len, rest->len - 2 - len);
+	return 0;
+}
+
+int
+stream_field(struct span *rest, struct span *name, struct span *value)
+{
+	struct span r = *rest, n, v;
+
+	if (r.len == 0)
+		return 0;
+	if (field_text(&r, &n) == -1 || field_text(&r, &v) == -1) {
+		errno = EBADMSG;
+		return -1;
+	}
+	*name = n;
+	*value = v;
+	*rest = r;
+	return 1;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The stream between mitmd and keyd: a SOCK_STREAM pair that keyd creates for
- * one agent connection and that carries one exchange after the other. In both
+ * The stream between keyd and the process that reads its answers: a SOCK_STREAM
+ * pair that keyd creates. For mitmd it belongs to one agent connection and
+ * carries one exchange after the other; for mcp-backd, which only reads, to one
+ * POST to a remote MCP server. In both
  * directions it carries frames: u32 exchange, u8 type, u24 length
  * (little-endian), then that many bytes.
  *
@@ -30,6 +32,7 @@
 #include <stdint.h>
 
 #include "common/ipc/arena.h"
+#include "common/span.h"
 
 #define STREAM_HEADER 8U
 #define STREAM_MAX_FRAME 65536U
@@ -54,6 +57,9 @@ struct stream_frame {
 	uint32_t len;
 };
 
+/* The fixed part of HEAD, before the headers. */
+#define STREAM_HEAD_LEN 11U
+
 void stream_pack(uint8_t dst[STREAM_HEADER], const struct stream_frame *);
 /* Returns 0, or -1 with EBADMSG for an unknown type or an excessive length. */
 int stream_unpack(const uint8_t src[STREAM_HEADER], struct stream_frame *);
@@ -65,5 +71,10 @@ void stream_at_pack(uint8_t dst[STREAM_HEADER + STREAM_AT_LEN],
  * excessive.
  */
 int stream_at_unpack(const uint8_t src[STREAM_AT_LEN], struct arena_piece *);
+/*
+ * Take the next header off the front of `rest`. Returns 1, 0 at the end, or -1
+ * with EBADMSG.
+ */
+int stream_field(struct span *rest, struct span *name, struct span *value);
 
 #endif

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Reads what the keyd of a remote server passes on: heads and bodies of HTTP
+ * answers, in frames. Everything in them is the server's. An answer that cannot
+ * be read fails the message that it belongs to and nothing else, because each
+ * has a stream of its own. The credential and the name of the session never
+ * come here.
+ */
+#include "backd/remote.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+
+static const char remote_much[] =
+    "sent more than may be held at once; ask for a smaller part";
+
+/* Close the stream. It is freed at once unless it is being read. */
+static void
+remote_close(struct remote *r)
+{
+	struct backd *b = r->b;
+
+	loop_del(&b->w.loop, &r->io);
+	if (r->fd != -1)
+		close(r->fd);
+	r->fd = -1;
+	b->held -= r->body.len + mcp_sse_held(&r->sse);
+	buf_free(&r->part);
+	buf_free(&r->body);
+	mcp_sse_free(&r->sse);
+	if (b->from == r)
+		return;
+	LIST_REMOVE(r, entry);
+	b->nremotes--;
+	free(r);
+}
+
+static void
+remote_end(struct backd *b)
+{
+	struct remote *r, *next;
+
+	for (r = LIST_FIRST(&b->remotes); r != NULL; r = next) {
+		next = LIST_NEXT(r, entry);
+		remote_close(r);
+	}
+}
+
+/* Fail the message, if it wants an answer, and close its stream. */
+static void
+remote_fail(struct remote *r, const char *why)
+{
+	struct jsonrpc_id id;
+
+	jsonrpc_id_copy(&id, &r->id);
+	r->id.len = 0;
+	if (id.len != 0)
+		server_fail(r->b, &id, why);
+	else
+		log_info("a message to the server: it %s", why);
+	if (r->fd != -1)
+		remote_close(r);
+}
+
+static bool
+remote_answers(struct backd *b, const struct jsonrpc_id *id)
+{
+	struct remote *r = b->from;
+
+	if (r->id.len == 0 || !jsonrpc_id_eq(&r->id, id))
+		return false;
+	r->id.len = 0;
+	return true;
+}
+
+static void
+remote_refused(struct backd *b, const char *why)
+{
+	char text[JSONRPC_WHY + 64];
+
+	(void)snprintf(
+	    text, sizeof(text), "sent a message that was refused: %s", why);
+	remote_fail(b->from, text);
+}
+
+/* Keep the beginning of a media type, in lower case and without parameters. */
+static void
+remote_type(struct remote *r, struct span v)
+{
+	size_t n = 0;
+
+	while (n < v.len && v.p[n] != ';' && v.p[n] != ' ' &&
+	       n < sizeof(r->type) - 1) {
+		r->type[n] = (char)v.p[n];
+		if (v.p[n] >= 'A' && v.p[n] <= 'Z')
+			r->type[n] = (char)(v.p[n] + ('a' - 'A'));
+		n++;
+	}
+	r->type[n] = '\0';
+}
+
+static void
+remote_headers(struct remote *r, struct span headers)
+{
+	struct span name, value;
+
+	while (stream_field(&headers, &name, &value) == 1) {
+		if (span_is(name, "content-type"))
+			remote_type(r, value);
+		else if (span_is(name, "retry-after"))
+			(void)span_copy(value, r->retry, sizeof(r->retry));
+		else if (span_is(name, "location"))
+			(void)span_copy(
+			    value, r->location, sizeof(r->location));
+	}
+}
+
+/* The session is over: the server is asked for another one. */
+static void
+remote_lost(struct remote *r)
+{
+	struct backd *b = r->b;
+
+	b->died = true;
+	backd_gone(b, "has ended its session (status %u)", r->status);
+}
+
+static void
+remote_head(struct remote *r, struct span p)
+{
+	if (r->how != REMOTE_HEAD || p.len < STREAM_HEAD_LEN) {
+		remote_fail(r, "gave no answer that makes sense");
+		return;
+	}
+	r->status = p.p[0] | (unsigned)p.p[1] << 8;
+	remote_headers(
+	    r, span_of(p.p + STREAM_HEAD_LEN, p.len - STREAM_HEAD_LEN));
+	if (r->session && (r->status == 404 || r->status == 410))
+		remote_lost(r);
+	else if (r->status >= 300)
+		r->how = REMOTE_ERROR;
+	else if (strcmp(r->type, "application/json") == 0 && r->status != 202)
+		r->how = REMOTE_JSON;
+	else if (strcmp(r->type, "text/event-stream") == 0)
+		r->how = REMOTE_EVENTS;
+	else
+		r->how = REMOTE_NONE;
+}
+
+/* Read one message. Returns false if the stream has ended. */
+static bool
+remote_message(struct remote *r, struct span line)
+{
+	bool asked = r->id.len != 0;
+
+	server_line(r->b, line);
+	if (r->fd == -1)
+		return false;
+	/* The answer was the last thing that the server had to say. */
+	if (asked && r->id.len == 0)
+		remote_close(r);
+	return r->fd != -1;
+}
+
+static void
+remote_events(struct remote *r, struct span in)
+{
+	struct backd *b = r->b;
+	struct mcp_event ev;
+	enum mcp_sse_got got;
+	size_t was;
+
+	while (r->fd != -1 && in.len != 0) {
+		was = mcp_sse_held(&r->sse);
+		got = mcp_sse_next(&r->sse, &in, &ev);
+		b->held += mcp_sse_held(&r->sse);
+		b->held -= was;
+		if (b->held > REMOTE_HELD || got == SSE_LONG) {
+			remote_fail(r, remote_much);
+		} else if (got == SSE_EVENT && span_is(ev.name, "endpoint")) {
+			remote_fail(r, "speaks HTTP+SSE of 2024-11-05, which "
+				       "is not supported");
+		} else if (got == SSE_EVENT &&
+			   (ev.name.len == 0 || span_is(ev.name, "message"))) {
+			if (!remote_message(r, ev.data))
+				return;
+		}
+	}
+}
+
+static void
+remote_body(struct remote *r, struct span p)
+{
+	struct backd *b = r->b;
+
+	switch (r->how) {
+	case REMOTE_HEAD:
+		remote_fail(r, "gave no answer that makes sense");
+		return;
+	case REMOTE_EVENTS:
+		remote_events(r, p);
+		return;
+	case REMOTE_NONE:
+		return;
+	case REMOTE_ERROR:
+		if (p.len > REMOTE_WORDS - r->body.len)
+			p.len = REMOTE_WORDS - r->body.len;
+		break;
+	case REMOTE_JSON:
+		if (p.len > PROTO_MAX_LINE - r->body.len ||
+		    p.len > REMOTE_HELD - b->held) {
+			remote_fail(r, remote_much);
+			return;
+		}
+		break;
+	}
+	buf_addspan(&r->body, p);
+	b->held += p.len;
+	if (r->body.failed)
+		fatal("a server's answer");
+}
+
+/* The answer is complete. */
+static void
+remote_done(struct remote *r)
+{
+	char why[900];
+
+	if (r->how == REMOTE_JSON && !remote_message(r, buf_span(&r->body)))
+		return;
+	if (r->id.len != 0 || r->status >= 300)
+		remote_fail(r, remote_why(r, why, sizeof(why)));
+	else
+		remote_close(r);
+}
+
+/* A frame is complete, or a piece of BODY has come. */
+static void
+remote_frame(struct remote *r, struct span p)
+{
+	char why[900];
+
+	switch (r->frame.type) {
+	case STREAM_HEAD:
+		remote_head(r, p);
+		break;
+	case STREAM_BODY:
+		remote_body(r, p);
+		break;
+	case STREAM_END:
+		remote_done(r);
+		break;
+	case STREAM_FAIL:
+		remote_fail(r, remote_why_failed(r, p, why, sizeof(why)));
+		break;
+	case STREAM_AT:
+		remote_fail(r, "gave no answer that makes sense");
+		break;
+	}
+}
+
+/* Take the next piece of a frame off the front. */
+static void
+remote_piece(struct remote *r, struct span *in)
+{
+	struct span p = *in;
+
+	if (p.len > r->fleft)
+		p.len = r->fleft;
+	*in = span_of(in->p + p.len, in->len - p.len);
+	r->fleft -= (uint32_t)p.len;
+	if (r->frame.type == STREAM_BODY) {
+		if (p.len != 0)
+			remote_frame(r, p);
+	} else {
+		buf_addspan(&r->part, p);
+		if (r->fleft == 0)
+			remote_frame(r, buf_span(&r->part));
+		if (r->fleft == 0)
+			buf_reset(&r->part, 0);
+	}
+	if (r->fleft == 0)
+		r->fhave = 0;
+}
+
+static void
+remote_feed(struct remote *r, struct span in)
+{
+	size_t n;
+
+	while (r->fd != -1 && (in.len != 0 || r->fhave == STREAM_HEADER)) {
+		if (r->fhave == STREAM_HEADER) {
+			if (in.len == 0 && r->fleft != 0)
+				return;
+			remote_piece(r, &in);
+			continue;
+		}
+		n = STREAM_HEADER - r->fhave;
+		n = in.len < n ? in.len : n;
+		memcpy(r->fhead + r->fhave, in.p, n);
+		r->fhave += n;
+		in = span_of(in.p + n, in.len - n);
+		if (r->fhave < STREAM_HEADER)
+			return;
+		if (stream_unpack(r->fhead, &r->frame) == -1) {
+			remote_fail(r, "gave no answer that makes sense");
+			return;
+		}
+		r->fleft = r->frame.len;
+	}
+}
+
+static void
+remote_ready(struct loop_io *io, uint32_t events)
+{
+	static uint8_t room[LINES_READ];
+	struct remote *r = io->arg;
+	struct backd *b = r->b;
+	ssize_t n;
+
+	if ((n = read(r->fd, room, sizeof(room))) == -1 &&
+	    (errno == EAGAIN || errno == EINTR))
+		return;
+	b->from = r;
+	if (n <= 0)
+		remote_fail(r, "gave no answer: the connection was given up");
+	else
+		remote_feed(r, span_of(room, (size_t)n));
+	b->from = NULL;
+	if (r->fd == -1)
+		remote_close(r);
+	backd_watch(b);
+}
+
+static void
+remote_watch(struct backd *b)
+{
+	bool reads = !worker_is_behind(&b->w) && b->pause.at == 0;
+	struct remote *r;
+
+	LIST_FOREACH (r, &b->remotes, entry) {
+		if (r->fd != -1 &&
+		    loop_watch(&b->w.loop, &r->io, r->fd,
+			reads ? (uint32_t)EPOLLIN : 0, remote_ready, r) == -1)
+			fatal("epoll_ctl");
+	}
+}
+
+static const struct backd_afar remote_streams = {
+    .watch = remote_watch,
+    .answers = remote_answers,
+    .refused = remote_refused,
+    .end = remote_end,
+};
+
+int
+remote_on_afar(struct chan *c, const struct msg_SERVER_AFAR *m)
+{
+	struct backd *b = chan_arg(c);
+
+	if (b->afar != NULL && !b->died)
+		return chan_violation(c, "SERVER_AFAR twice");
+	remote_end(b);
+	b->afar = &remote_streams;
+	b->mask = m->mask != 0;
+	b->gone = b->died = false;
+	b->stray = 0;
+	return 0;
+}
+
+int
+remote_on_post(struct chan *c, const struct msg_POST *m, int fd)
+{
+	struct backd *b = chan_arg(c);
+	struct remote *r;
+
+	if (b->afar == NULL || m->id.len > JSONRPC_MAX_ID ||
+	    b->nremotes == REMOTE_MAX) {
+		close(fd);
+		return chan_violation(c, "POST is impossible");
+	}
+	if (b->gone) {
+		close(fd);
+		return 0;
+	}
+	if ((r = calloc(1, sizeof(*r))) == NULL)
+		fatal("remote");
+	r->b = b;
+	r->fd = fd;
+	r->io.fd = -1;
+	r->session = m->session != 0;
+	r->first = span_is(m->id, "\"i\"");
+	r->id.len = (uint16_t)m->id.len;
+	if (m->id.len != 0)
+		memcpy(r->id.text, m->id.p, m->id.len);
+	buf_init(&r->part, STREAM_MAX_FRAME);
+	buf_init(&r->body, PROTO_MAX_LINE);
+	mcp_sse_init(&r->sse, PROTO_MAX_LINE);
+	LIST_INSERT_HEAD(&b->remotes, r, entry);
+	b->nremotes++;
+	backd_watch(b);
+	return 0;
+}

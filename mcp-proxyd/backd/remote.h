@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The answers of a remote MCP server, one stream for each message that its keyd
+ * posted. A stream carries one HTTP answer, whose body is one message or a
+ * stream of events, each a message.
+ */
+#ifndef BACKD_REMOTE_H
+#define BACKD_REMOTE_H
+
+#include "backd/backd.h"
+#include "common/ipc/stream.h"
+#include "mcp/mcp_sse.h"
+
+/* As many as keyd has at once (keyd/post.c). */
+#define REMOTE_MAX (PROTO_MAX_CALLS + 64U)
+/* Bytes of incomplete answers, of all streams together. */
+#define REMOTE_HELD ((size_t)64 << 20)
+#define REMOTE_WORDS 1024U /* bytes of an error's body that are looked at */
+
+enum remote_how {
+	REMOTE_HEAD,   /* the answer's head is awaited */
+	REMOTE_JSON,   /* the body is one message */
+	REMOTE_EVENTS, /* the body is a stream of events */
+	REMOTE_ERROR,  /* the body explains an error */
+	REMOTE_NONE,   /* the body is nothing to us */
+};
+
+struct remote {
+	LIST_ENTRY(remote) entry;
+	struct backd *b;
+	int fd; /* -1: it has ended */
+	struct loop_io io;
+	struct jsonrpc_id id; /* the request's; len 0: none, or answered */
+	bool first;           /* the request is `initialize` */
+	bool session;         /* the message named a session */
+	enum remote_how how;
+	unsigned status;
+	char type[65], retry[33], location[257]; /* headers, or "" */
+	uint8_t fhead[STREAM_HEADER];
+	size_t fhave;
+	struct stream_frame frame; /* if `fhave` is complete */
+	uint32_t fleft;            /* bytes of it that are missing */
+	struct buf part;           /* the payload of HEAD or FAIL so far */
+	struct buf body;
+	struct mcp_sse sse;
+};
+
+int remote_on_afar(struct chan *, const struct msg_SERVER_AFAR *);
+int remote_on_post(struct chan *, const struct msg_POST *, int fd);
+
+/* backd/remote_why.c */
+/*
+ * Write what the server's answer means that has no message, as the end of a
+ * sentence that begins with the server. Returns `dst`.
+ */
+const char *remote_why(const struct remote *, char *dst, size_t cap);
+/* The same for a FAIL frame of keyd. */
+const char *remote_why_failed(
+    const struct remote *, struct span payload, char *dst, size_t cap);
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The messages for a remote MCP server: each line that auditd writes after it
+ * has recorded it becomes one POST, whose answer goes to that server's
+ * mcp-backd on a stream of its own. policyd composed the lines; of their
+ * content only the beginning is looked at, which is always written the same
+ * way. The server's session is held here, beside the credential. No message
+ * that may change something is sent a second time.
+ */
+#include "keyd/keyd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "provider/dest_mcp.h"
+
+#define POST_READ 65536U
+#define POST_VERSION 32U
+/* Streams at once: all calls of a session, and the session's own messages. */
+#define POST_MAX (PROTO_MAX_CALLS + 64U)
+
+static const char post_version[] = "MCP-Protocol-Version: ";
+
+static struct {
+	struct loop_io io;
+	int fd; /* the pipe from auditd; -1: none */
+	struct buf in;
+	size_t seen; /* no newline before it */
+	char version[POST_VERSION + 1];
+	struct reply_take session;
+	uint32_t init; /* the stream of `initialize`; 0: none */
+	uint32_t last; /* the last stream's number */
+} post = {.io = LOOP_IO_INIT, .fd = -1, .session = {.name = "mcp-session-id"}};
+
+/* Take a text of ours off the front. Returns false if it is not there. */
+static bool
+post_skip(struct span *s, const char *text)
+{
+	struct span t = span_str(text);
+
+	if (!span_starts(*s, t))
+		return false;
+	*s = span_of(s->p + t.len, s->len - t.len);
+	return true;
+}
+
+/* Take everything up to this byte off the front, and the byte. */
+static bool
+post_until(struct span *s, uint8_t end, struct span *taken)
+{
+	const uint8_t *at = s->len != 0 ? memchr(s->p, end, s->len) : NULL;
+
+	if (at == NULL)
+		return false;
+	*taken = span_of(s->p, (size_t)(at - s->p));
+	*s = span_of(at + 1, s->len - taken->len - 1);
+	return true;
+}
+
+/*
+ * Find id and method of a request, as policyd/compose.c writes them. Returns
+ * false for any other message: it has no answer.
+ */
+static bool
+post_request(struct span line, struct span *id, struct span *method)
+{
+	return post_skip(&line, "{\"id\":") && post_until(&line, ',', id) &&
+	       id->len != 0 && id->len <= 64 &&
+	       post_skip(&line, "\"jsonrpc\":\"2.0\",\"method\":\"") &&
+	       post_until(&line, '"', method);
+}
+
+/* Returns true if the message may be sent again with another credential. */
+static bool
+post_repeats(struct span line)
+{
+	static const char *const methods[] = {"initialize", "prompts/list",
+	    "resources/list", "resources/templates/list", "tools/list"};
+	struct span id, method;
+
+	if (!post_request(line, &id, &method))
+		return false;
+	for (size_t i = 0; i < nitems(methods); i++)
+		if (span_is(method, methods[i]))
+			return true;
+	return false;
+}
+
+static int
+post_copy(struct buf *b, const char *name, const char *value)
+{
+	return value[0] == '\0'
+		   ? 0
+		   : provider_pack(b, span_str(name), span_str(value));
+}
+
+/*
+ * Compose what the head is made of, beside the credential. Returns 0, or -1 if
+ * it is too long.
+ */
+static int
+post_head(struct request *r, uint64_t length)
+{
+	const struct dest_mcp *m = keyd_env.provider->mcp;
+	bool root = keyd_env.hosts[0].prefix[0] == '\0' && m->path.len == 0;
+	struct span path = root ? SPAN("/") : m->path;
+	struct buf b;
+	int rv = -1;
+
+	*r = (struct request){
+	    .exchange = 1, .kind = &post_kind, .length = length};
+	buf_init(&b, 2U * PROVIDER_MAX_BLOB);
+	buf_addspan(&b, path);
+	buf_addspan(&b, m->query);
+	if (post_copy(&b, "accept", "application/json, text/event-stream") ==
+		0 &&
+	    post_copy(&b, "content-type", "application/json") == 0 &&
+	    post_copy(&b, "mcp-protocol-version", post.version) == 0 &&
+	    post_copy(&b, "mcp-session-id", post.session.value) == 0) {
+		buf_addspan(&b, m->headers);
+		r->size = b.len;
+		if (!b.failed && (r->mem = malloc(r->size + 1)) != NULL)
+			rv = 0;
+	}
+	if (rv == 0) {
+		memcpy(r->mem, buf_span(&b).p, r->size);
+		r->path = span_of(r->mem, path.len);
+		r->query = span_of(r->mem + path.len, m->query.len);
+		r->headers = span_of(r->query.p + m->query.len,
+		    r->size - path.len - m->query.len);
+	}
+	buf_free(&b);
+	return rv;
+}
+
+/* The message is in s->pend, all of it. */
+static void
+post_begin(struct stream *s)
+{
+	const struct keyd_env *e = &keyd_env;
+	struct span body = buf_span(&s->pend);
+	struct txn *x = &s->x;
+
+	x->counted = x->req.length;
+	x->keeping = x->keeping && post_repeats(body);
+	txn_keep(s, body.p, body.len);
+	if (e->now == NULL && e->provider->nkinds != 0) {
+		x->state = TXN_ON;
+		txn_fail(s, KEYD_FAIL_NO_KEY, "no credential");
+	} else if (e->locked) {
+		x->state = TXN_ON;
+		txn_fail(s, KEYD_FAIL_LOCKED, "locked");
+	} else {
+		txn_go(s);
+	}
+}
+
+/* The session's id comes with the answer to `initialize`. */
+static struct reply_take *
+post_take(const struct stream *s)
+{
+	return s->id == post.init ? &post.session : NULL;
+}
+
+const struct txn_kind post_kind = {.begin = post_begin, .take = post_take};
+
+static unsigned
+post_reader(void)
+{
+	unsigned i = 0;
+
+	while (i < PROTO_MAX_PEERS && keyd_env.w.peers[ROLE_BACK][i] == NULL)
+		i++;
+	return i;
+}
+
+static void
+post_send(struct span line)
+{
+	struct msg_POST m = {.id = SPAN("")};
+	struct span id, method = SPAN("");
+	struct stream *s;
+	struct request r;
+	int theirs;
+
+	if (post_reader() == PROTO_MAX_PEERS)
+		return;
+	if (post_request(line, &id, &method))
+		m.id = id;
+	if (++post.last == 0)
+		post.last = 1;
+	if (span_is(method, "initialize")) {
+		post.session.value[0] = post.version[0] = '\0';
+		post.init = post.last;
+	}
+	m.stream = post.last;
+	m.session = post.session.value[0] != '\0';
+	if ((theirs = open_stream(m.stream, &s)) == -1) {
+		log_warn("socketpair");
+		return;
+	}
+	worker_send(
+	    &keyd_env.w, ROLE_BACK, post_reader(), MSG_POST, &m, theirs);
+	if (s == NULL)
+		return;
+	buf_init(&s->pend, PROTO_MAX_LINE + 1U);
+	buf_addspan(&s->pend, line);
+	if (s->pend.failed || post_head(&r, line.len) == -1) {
+		s->x = (struct txn){.state = TXN_ON, .req.exchange = 1};
+		txn_fail(s, KEYD_FAIL_INTERNAL, "no memory for the message");
+		return;
+	}
+	txn_begin(s, &r);
+}
+
+/* Take the revision that policyd and the server have agreed on. */
+static void
+post_revision(struct span s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (s.p[i] <= 0x20 || s.p[i] > 0x7e)
+			return;
+	(void)span_copy(s, post.version, sizeof(post.version));
+}
+
+static void
+post_line(struct span line)
+{
+	if (post_skip(&line, post_version))
+		post_revision(line);
+	else if (line.len != 0)
+		post_send(line);
+}
+
+/* Send the lines that are complete, as many as may be sent at once. */
+static void
+post_lines(void)
+{
+	const uint8_t *nl;
+	struct span in;
+	size_t n;
+
+	while (keyd_env.nstreams < POST_MAX) {
+		in = buf_span(&post.in);
+		nl = in.len != post.seen
+			 ? memchr(in.p + post.seen, '\n', in.len - post.seen)
+			 : NULL;
+		if (nl == NULL) {
+			post.seen = in.len;
+			return;
+		}
+		n = (size_t)(nl - in.p);
+		post_line(span_of(in.p, n));
+		buf_drain(&post.in, n + 1);
+		post.seen = 0;
+	}
+}
+
+static void
+post_close(void)
+{
+	loop_del(&keyd_env.w.loop, &post.io);
+	if (post.fd != -1)
+		close(post.fd);
+	post.fd = -1;
+	buf_free(&post.in);
+	post.seen = 0;
+}
+
+static void
+post_readable(struct loop_io *io, uint32_t events)
+{
+	uint8_t *room = buf_room(&post.in, POST_READ);
+	ssize_t n;
+
+	if (room == NULL) {
+		log_warnx("a line of more than %u bytes", PROTO_MAX_LINE);
+		post_close();
+		return;
+	}
+	if ((n = read(post.fd, room, POST_READ)) == -1) {
+		if (errno != EAGAIN && errno != EINTR)
+			post_close();
+		return;
+	}
+	if (n == 0) {
+		/* auditd has given the server up. */
+		post_close();
+		return;
+	}
+	buf_grow(&post.in, (size_t)n);
+	post_lines();
+	post_turn();
+}
+
+void
+post_turn(void)
+{
+	bool reads = keyd_env.nstreams < POST_MAX;
+
+	if (post.fd == -1)
+		return;
+	if (reads && post.in.len != post.seen)
+		post_lines();
+	if (loop_watch(&keyd_env.w.loop, &post.io, post.fd,
+		reads ? (uint32_t)EPOLLIN : 0, post_readable, NULL) == -1)
+		log_warn("epoll_ctl");
+}
+
+int
+post_in(struct chan *c, const struct msg_SERVER_IN *m, int fd)
+{
+	struct stream *s;
+
+	if (keyd_env.provider == NULL || keyd_env.provider->mcp == NULL) {
+		close(fd);
+		return chan_violation(c, "SERVER_IN without a server");
+	}
+	/* A new session: nothing of the old one is left. */
+	post_close();
+	while ((s = TAILQ_FIRST(&keyd_env.streams)) != NULL)
+		txn_abort(s, "the server's session is over");
+	post.session.value[0] = post.version[0] = '\0';
+	post.init = 0;
+	post.fd = fd;
+	buf_init(&post.in, PROTO_MAX_LINE + 1U + POST_READ);
+	post_turn();
+	return 0;
+}

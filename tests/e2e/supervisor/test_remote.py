@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""Remote MCP servers: a call goes through policy, log and the keyd of its server
+to an HTTPS server and back; the token stays in that keyd; whatever the server
+does instead of answering costs that call, and none is sent twice."""
+import json
+import os
+import secrets
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+from agent import RpcError  # noqa: E402
+from mcp_http import McpHttp  # noqa: E402
+
+t = h.Tap()
+TOKEN = "tok-" + secrets.token_hex(24)
+ANNOTATIONS = {"far": {"act": {"how": ["none"]}, "read": {"text": ["none"]}},
+               "plain": {"act": {"how": ["none"]}, "read": {"text": ["none"]}}}
+# The first rule names no server: it allows nothing of a remote one.
+RULES = [h.rule("any", "allow"),
+         h.rule("act", "allow", server=["far", "plain"], tool=["act"]),
+         h.rule("ask", "escalate", server=["far"], tool=["read"])]
+# How the server answers a call, and what the agent reads of it.
+ODD = [
+    ("html", 'the type "text/html"'),
+    ("nothing", "without a message"),
+    ("garbage", "refused"),
+    ("other id", "no answer to the request"),
+    ("big", "ask for a smaller part"),
+    ("events none", "ended its event stream"),
+    ("events cut", "ended too early"),
+    ("events long", "ask for a smaller part"),
+    ("endpoint", "HTTP+SSE of 2024-11-05"),
+    ("cut", "ended too early"),
+    ("close", "without an answer"),
+    ("gzip", "coding that was not asked for"),
+    ("twice", "malformed"),
+    ("status 401", "status 401: it wants a credential"),
+    ("status 403", "status 403: it does not allow"),
+    ("status 429", "Retry-After: 7"),
+    ("status 503", "status 503: it is overloaded"),
+    ("status 418", "status 418"),
+    ("away https://evil.example.com/mcp",
+     'redirects (307) to "https://evil.example.com/mcp", which is not'),
+    ("away http://localhost/", "which is not followed"),
+]
+
+
+def ready(s, *names):
+    def look():
+        rows = json.loads(s.icctl("--json", "status").stdout)["servers"]
+        return all(r["state"] == "ready" for r in rows if r["name"] in names)
+    h.wait_for(look, "servers")
+
+
+def good(s, m, far):
+    held = m.start_call("far__read", {"text": "hello"})
+    hold = s.held()
+    t.ok("far" in json.dumps(hold), "a call of a remote server is held", hold)
+    t.equal([x for x in far.methods() if x == "tools/call"], [],
+            "and not sent before it is approved")
+    s.icctl("approve", hold["id"], check=True)
+    t.equal(h.text_of(held.wait()), "read: hello", "approved, sent, answered")
+    _, headers, message = far.seen[-1]
+    t.equal(headers.get("authorization"), "Bearer " + TOKEN, "the token")
+    t.equal((headers.get("mcp-session-id"),
+             headers.get("mcp-protocol-version"), headers.get("x-team")),
+            ("session-1", "2025-06-18", "blue"),
+            "session, revision and the user's header")
+    t.equal(headers.get("accept"), "application/json, text/event-stream",
+            "what it accepts")
+    t.equal(message["params"]["arguments"], {"text": "hello"}, "arguments")
+    t.ok("mcp-session-id" not in far.seen[0][1] and
+         "mcp-protocol-version" not in far.seen[0][1],
+         "initialize has neither", far.seen[0][1])
+    logged = [r["event"] for r in s.audit() if r.get("serverName") == "far"]
+    t.ok("hold" in logged and "call" in logged,
+         "the log has the call", logged)
+    for how in ("good", "events", "ping"):
+        t.equal(h.text_of(m.call("far__act", {"how": how})), "done",
+                f"answered as {how}")
+    h.wait_for(lambda: "-" in far.methods(), "the answer to the ping")
+    t.contains(s.session_log(), "in between", "a message for the log")
+
+
+def words(m, tool, args):
+    """Returns what the agent reads, whether it is an error or not."""
+    try:
+        return str(h.text_of(m.call(tool, args)))
+    except RpcError as e:
+        return e.error["message"]
+
+
+def bad(m, far):
+    for how, says in ODD:
+        with t.case(how):
+            t.contains(words(m, "far__act", {"how": how}), says,
+                       f"the server answers: {how}")
+            t.equal(far.calls(how), 1, f"sent once: {how}")
+    t.equal(h.text_of(m.call("far__act", {"how": "good"})), "done",
+            "the server still serves")
+
+
+def lost(s, m, far):
+    """A session that the server has forgotten is begun again, once a while."""
+    m.call("far__act", {"how": "lose"})
+    was = far.methods().count("initialize")
+    t.contains(words(m, "far__act", {"how": "good"}),
+               "has ended its session", "a session that is gone")
+    ready(s, "far")
+    t.equal((far.methods().count("initialize") - was,
+             h.text_of(m.call("far__act", {"how": "good"}))), (1, "done"),
+            "is begun again")
+
+
+def reflected(s, m, far):
+    """A token that comes back is stopped, in one piece or in several."""
+    for how in ("reflect", "reflect event"):
+        says = words(m, "far__act", {"how": how})
+        t.contains(says, "icctl unlock", f"the token comes back: {how}")
+        t.ok(TOKEN not in says, "and does not reach the agent")
+        calls = len(far.seen)
+        t.contains(words(m, "far__act", {"how": "good"}), "locked",
+                   "then the server is locked")
+        t.equal(len(far.seen), calls, "and sent nothing")
+        s.icctl("unlock", check=True)
+        t.equal(h.text_of(m.call("far__act", {"how": "good"})), "done",
+                "unlocked")
+
+
+def files(s):
+    """Returns the files of the session that have the token."""
+    found = []
+    for top, _, names in os.walk(s.work):
+        for name in names:
+            path = os.path.join(top, name)
+            if os.path.isfile(path):
+                with open(path, "rb") as f:
+                    if TOKEN.encode() in f.read():
+                        found.append(path)
+    return found
+
+
+def gone(work):
+    """Servers that do not answer as they should do not keep a session."""
+    asks = McpHttp(work, "asks", wants="Bearer other")
+    old = McpHttp(work, "old")
+    old.how = "status 405"
+    servers = {"asks": {"url": asks.url, "ca": asks.ca},
+               "old": {"url": old.url, "ca": old.ca},
+               "down": {"url": "https://127.0.0.1:1/mcp"},
+               "odd": {"url": "https://mcp.invalid/mcp"},
+               "files": h.echo_server(os.path.join(work, "log", "echo"))}
+    with h.Session(work, servers, rules=RULES, annotations={},
+                   session_dir=os.path.join(work, "second")) as s:
+        m = s.mcp()
+        m.initialize()
+        t.ok(any(x["name"].startswith("files__") for x in m.list_tools()),
+             "the other servers' tools are there")
+
+        def rows():
+            all_rows = {r["name"]: r for r in json.loads(s.icctl(
+                "--json", "status").stdout)["servers"]}
+            return all_rows if all(all_rows[n]["state"] == "gone" for n in (
+                "asks", "old", "down", "odd")) else None
+        found = h.wait_for(rows, "the servers are gone", 70)
+        for name, says in (("asks", "it wants a credential"),
+                           ("old", "HTTP+SSE of 2024-11-05"),
+                           ("down", "cannot be reached"),
+                           ("odd", "cannot be reached")):
+            t.contains(found[name]["text"], says, f"status says of {name}")
+        t.equal(asks.methods(), ["initialize"], "asked once")
+
+
+def main():
+    with h.workdir() as work:
+        far = McpHttp(work, "far", wants="Bearer " + TOKEN)
+        plain = McpHttp(work, "plain", sessions=False, revision="2025-11-25")
+        servers = {
+            "far": {"url": far.url, "ca": far.ca, "headers": {"X-Team": "blue"}},
+            "plain": {"type": "http", "url": plain.url + "/?team=a",
+                      "ca": plain.ca},
+        }
+        config = {"serverCredentials": {"far": {"bearer": {
+            "env": "FAR_TOKEN"}}}}
+        with h.Session(work, servers, rules=RULES, annotations=ANNOTATIONS,
+                       config=config, env={"FAR_TOKEN": TOKEN}) as s:
+            ready(s, "far", "plain")
+            m = s.client()
+            good(s, m, far)
+            t.equal(h.text_of(m.call("plain__act", {"how": "good"})), "done",
+                    "a server without token and session")
+            path, headers, _ = plain.seen[-1]
+            t.equal((path, "authorization" in headers,
+                     headers.get("mcp-protocol-version")),
+                    ("/mcp/?team=a", False, "2025-11-25"), "its address")
+            t.contains(words(m, "plain__read", {"text": "x"}), "DENIED",
+                       "no rule without the server's name allows a call")
+            bad(m, far)
+            lost(s, m, far)
+            reflected(s, m, far)
+            t.equal(files(s), [], "no file of the session has the token")
+        gone(work)
+    t.done()
+
+
+main()

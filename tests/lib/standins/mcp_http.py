@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: ISC
+"""A remote MCP server for tests: streamable HTTP over TLS on loopback, in the
+test's own process.  The argument "how" of its tools says how it misbehaves.
+Shares no code with the product."""
+import http.server
+import json
+import os
+import ssl
+import threading
+
+from provider_ca import make_certificates
+
+READ = {"name": "read", "description": "reads", "inputSchema": {
+    "type": "object", "properties": {"text": {"type": "string"}}},
+    "annotations": {"readOnlyHint": True}}
+ACT = {"name": "act", "description": "acts", "inputSchema": {
+    "type": "object", "properties": {"how": {"type": "string"}}}}
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def raw(self, text):
+        """Send a whole answer as it is, and close."""
+        self.close_connection = True
+        self.wfile.write(text if isinstance(text, bytes) else text.encode())
+
+    def answer(self, body, status=200, kind="application/json", **headers):
+        body = body if isinstance(body, bytes) else body.encode()
+        self.send_response(status)
+        if kind:
+            self.send_header("Content-Type", kind)
+        for k, v in headers.items():
+            self.send_header(k.replace("_", "-"), v)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def result(self, message, value, **headers):
+        self.answer(json.dumps({"jsonrpc": "2.0", "id": message["id"],
+                                "result": value}), **headers)
+
+    def events(self, *parts, close=True):
+        """Send parts of an event stream, each in a chunk of its own."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream; charset=utf-8")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for p in parts:
+            p = p if isinstance(p, bytes) else p.encode()
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(p), p))
+            self.wfile.flush()
+        if close:
+            self.wfile.write(b"0\r\n\r\n")
+        else:
+            self.close_connection = True
+
+    def do_POST(self):
+        s = self.server.site
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        message = json.loads(body)
+        headers = {k.lower(): v for k, v in self.headers.items()}
+        with s.lock:
+            s.seen.append((self.path, headers, message))
+            s.changed.notify_all()
+        if s.wants and headers.get(s.header) != s.wants:
+            self.answer("who are you?", 401, "text/plain", WWW_Authenticate=(
+                'Bearer resource_metadata="https://localhost/x"'))
+        elif s.how != "":
+            self.behave(message, s.how)
+        else:
+            self.serve(message, s, headers)
+
+    def serve(self, message, s, headers):
+        method = message.get("method")
+        if method == "initialize":
+            s.session += 1
+            self.result(message, {
+                "protocolVersion": s.revision, "capabilities": {"tools": {}},
+                "serverInfo": {"name": "remote", "version": "1"}},
+                **({"Mcp_Session_Id": f"session-{s.session}"}
+                   if s.sessions else {}))
+            return
+        if s.sessions and headers.get("mcp-session-id") != \
+                f"session-{s.session}":
+            self.answer("no such session", 404, "text/plain")
+        elif "id" not in message or "method" not in message:
+            self.answer("", 202, None)
+        elif method == "tools/list":
+            self.result(message, {"tools": s.tools})
+        elif method == "tools/call":
+            args = message["params"]["arguments"]
+            if "how" in args:
+                self.behave(message, args["how"])
+            else:
+                self.result(message, text("read: " + args.get("text", "")))
+        else:
+            self.answer(json.dumps({
+                "jsonrpc": "2.0", "id": message["id"],
+                "error": {"code": -32601, "message": "no"}}))
+
+    def behave(self, message, how):
+        number = message.get("id")
+        good = json.dumps({"jsonrpc": "2.0", "id": number,
+                           "result": text("done")})
+        event = f"event: message\ndata: {good}\n\n"
+        if how.startswith("status "):
+            self.answer("<b>no</b>", int(how[7:]), "text/html",
+                        Retry_After="7")
+        elif how.startswith("away "):
+            self.answer("", 307, None, Location=how[5:])
+        elif how == "good":
+            self.answer(good)
+        elif how == "reflect":
+            self.answer(good.replace("done", self.headers[
+                self.server.site.header]))
+        elif how == "reflect event":
+            key = self.headers[self.server.site.header]
+            self.events(": " + key[:30], key[30:] + "\n\n", event)
+        elif how == "html":
+            self.answer("<html>hello", 200, "text/html")
+        elif how == "nothing":
+            self.answer("", 202, None)
+        elif how == "garbage":
+            self.answer('{"jsonrpc":"2.0","id":%s,"result":{"a":1,"a":2}}'
+                        % number)
+        elif how == "other id":
+            self.answer(good.replace(f'"id": {number}', f'"id": {number + 1}'))
+        elif how == "big":
+            self.answer(good.replace("done", "x" * (5 << 20)))
+        elif how == "events":
+            self.events("\ufeff: hi\r\n\r\nid: 1\r\nretry: 5\r\n\r\n", json_event(
+                {"jsonrpc": "2.0", "method": "notifications/message",
+                 "params": {"level": "info", "data": "in between"}}),
+                event[:20], event[20:].replace("\n", "\r"))
+        elif how == "ping":
+            self.events(json_event({"jsonrpc": "2.0", "id": "p1",
+                                    "method": "ping"}), event)
+        elif how == "events cut":
+            self.events(event[:40], close=False)
+        elif how == "events none":
+            self.events(": nothing\n\n")
+        elif how == "events long":
+            self.events("data: ", b"x" * (5 << 20), "\n\n", event)
+        elif how == "endpoint":
+            self.events("event: endpoint\ndata: /messages\n\n")
+        elif how == "cut":
+            self.raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                     f"Content-Length: 500\r\n\r\n{good}")
+        elif how == "close":
+            self.raw("")
+        elif how == "gzip":
+            self.answer(good, Content_Encoding="gzip")
+        elif how == "twice":
+            self.raw("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n"
+                     "Content-Length: 4\r\n\r\n{}")
+        elif how == "lose":
+            self.server.site.session += 1
+            self.answer(good)
+        else:
+            raise ValueError(how)
+
+
+def text(value):
+    return {"content": [{"type": "text", "text": value}]}
+
+
+def json_event(message):
+    return f"data: {json.dumps(message)}\n\n"
+
+
+class McpHttp:
+    """url, ca: its address and CA; seen: (path, headers, message) of each
+    POST; how: not empty: how it answers everything."""
+
+    def __init__(self, work, name, wants="", header="authorization",
+                 sessions=True, revision="2025-06-18"):
+        self.dir = os.path.join(work, "tls-" + name)
+        make_certificates(self.dir, ["localhost"])
+        self.ca = os.path.join(self.dir, "ca.pem")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(os.path.join(self.dir, "leaf.pem"),
+                                os.path.join(self.dir, "leaf.key"))
+        s = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        s.daemon_threads = True
+        s.socket = context.wrap_socket(s.socket, server_side=True,
+                                       do_handshake_on_connect=False)
+        s.site = self
+        self.lock = threading.Lock()
+        self.changed = threading.Condition(self.lock)
+        self.seen, self.how, self.session = [], "", 0
+        self.wants, self.header, self.sessions = wants, header, sessions
+        self.revision, self.tools = revision, [READ, ACT]
+        threading.Thread(target=s.serve_forever, daemon=True).start()
+        self.url = f"https://localhost:{s.server_address[1]}/mcp"
+
+    def methods(self):
+        """Returns the methods of all messages; "-" for an answer."""
+        with self.lock:
+            return [m.get("method", "-") for _, _, m in self.seen]
+
+    def calls(self, how):
+        """Returns how often a call came with this argument."""
+        with self.lock:
+            return sum(m.get("params", {}).get("arguments", {})
+                       .get("how") == how for _, _, m in self.seen)
