@@ -12,7 +12,7 @@
 void
 mcp_sse_init(struct mcp_sse *s, size_t max)
 {
-	*s = (struct sse){.max = max};
+	*s = (struct mcp_sse){.max = max};
 	buf_init(&s->line, max + SSE_FIELD);
 	buf_init(&s->data, max);
 }

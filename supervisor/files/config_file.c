@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Finds config.json, and has it read by the one parser or the other. */
+#include "files/config.h"
+
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -8,7 +10,6 @@
 #include <string.h>
 
 #include "base/jsonfile.h"
-#include "files/config.h"
 
 /* Set the defaults, which hold without a file. */
 static int

@@ -20,7 +20,7 @@
 struct cgroup_tree {
 	int dir;       /* -1: none */
 	unsigned have; /* controllers that the groups below have */
-	bool v1;       /* of version 1, which has memory alone */
+	bool v1;       /* version 1, which has memory alone */
 };
 
 /* 0 means no limit. */

@@ -21,7 +21,7 @@ static struct {
 	int open;     /* fd of an unfinished line on the terminal, or -1 */
 	bool shut[2]; /* nobody reads that stream any more */
 	bool blank;   /* the unfinished line has blanks only */
-	struct wraps wraps; /* of the unfinished line of a text */
+	struct wraps wraps; /* for the unfinished line of a text */
 } plain_env = {.open = -1};
 
 static const int plain_fds[] = {STDOUT_FILENO, STDERR_FILENO};

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct wraps {
-	unsigned cols;        /* of the terminal */
+	unsigned cols;        /* the terminal has */
 	uint64_t least, most; /* columns of the line so far */
 	/* the least of those up to the latest that is no blank */
 	uint64_t from_least;

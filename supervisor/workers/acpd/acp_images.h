@@ -20,7 +20,7 @@ struct acp_images {
 	bool defined;   /* an address for a name was there */
 	bool going;     /* this is not the beginning */
 	uint8_t before; /* the last byte */
-	uint8_t line;   /* what the line may begin: enum images_line */
+	uint8_t line;   /* enum images_line: it may begin this */
 	bool blank;     /* the line has blanks only */
 	bool closed;    /* the last byte is the "]" of "](" */
 };
