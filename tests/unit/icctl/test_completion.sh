@@ -63,7 +63,7 @@ is "$(try _icctl icctl start --policy '')" "$(lines default read-only coding rec
 is "$(try _icctl icctl start --persona '')" writer "icctl start --persona: one's own"
 is "$(try _icctl icctl persona show '')" writer "icctl persona show"
 is "$(try _icctl icctl policy check --policy read-)" read-only "icctl policy check --policy read-"
-is "$(try _icctl icctl audit '')" "events export search show verify" "icctl audit"
+is "$(try _icctl icctl audit '')" "$(lines events export search show verify)" "icctl audit"
 is "$(try _icctl icctl approve k3f9 --)" "$(lines --all-shown --digest --for-session --exact --times --json --session)" "icctl approve ID: what its usage says"
 is "$(try _icctl icctl budget set maxS)" "$(lines maxSteps maxSessionSeconds)" "icctl budget set: the keys that its help lists"
 is "$(try _icctl icctl start --agent '')" "$(lines builtin claude codex gemini goose opencode command mine)" "icctl start --agent"
@@ -81,7 +81,7 @@ rows() {	# FILE MACRO: the first argument of each row
 commands=$(rows icctl/command_rows.h COMMAND)
 options=$(rows files/option_rows.h '(START_(ONCE_)?)?(OPTION|FLAG)')
 start=$(rows files/option_rows.h 'START_(ONCE_)?(OPTION|FLAG)' | sed 's/^/--/')
-start+=$'\n--detach\n--systemd\n--policy-for-task\n--session-dir\n--json'
+start+=$'\n--detach\n--systemd\n--policy-for-task\n--no-project\n--session-dir\n--json'
 [ "$(wc -w <<<"$commands")" -ge 11 ] && [ "$(wc -w <<<"$options")" -ge 12 ] && [ "$(wc -w <<<"$start")" -ge 7 ]
 ok $? "the tables are found in the sources"
 is "$(try _icctl icctl '' | grep -v '^-')" "$(sort <<<"$commands")" "bash: every command of icctl, no other"
