@@ -245,11 +245,52 @@ trial_why(struct box_trial *t, const char **found, const char **remedy)
 				      : "icctl start -- true shows all of it";
 }
 
+/* Where the session's limit of memory came from, as it says itself. */
+static char trial_memory[100], trial_group[300];
+
+static void
+trial_limits(struct box_trial *t, const char *dir)
+{
+	json_object *o, *limits;
+	char path[PATH_MAX];
+
+	trial_memory[0] = trial_group[0] = '\0';
+	snprintf(path, sizeof(path), "%s/session/session.json", dir);
+	if ((o = json_object_from_file(path)) == NULL)
+		return;
+	if (json_object_object_get_ex(o, "limits", &limits)) {
+		strlcpy(trial_memory, icctl_text(limits, "memory"),
+		    sizeof(trial_memory));
+		strlcpy(trial_group, icctl_text(limits, "controlGroup"),
+		    sizeof(trial_group));
+	}
+	json_object_put(o);
+}
+
+/* Say what is not counted where icsupervisor itself watches the memory. */
+static void
+trial_counts(doctor_check *check)
+{
+	if (trial_memory[0] == '\0')
+		return;
+	if (strstr(trial_group, "memory") != NULL &&
+	    strncmp(trial_group, "none", 4) != 0) {
+		check(GOOD, "memory limit", trial_group, "");
+		return;
+	}
+	check(NOTE, "memory limit", "watched, without a control group",
+	    "segments of System V that no process has attached, buffers of "
+	    "sockets and pipes, and memfds in flight are not counted. A "
+	    "systemd of the user gives sessions a group; root can make one "
+	    "for you: icsupervisor(8), \"Control groups\"");
+}
+
 void
 doctor_trial(doctor_check *check)
 {
 	struct box_trial t = {
-	    .words = (const char *const[]){"--", "true", NULL}};
+	    .words = (const char *const[]){"--", "true", NULL},
+	    .look = trial_limits};
 	const char *found, *remedy;
 
 	if (trial_run(&t, check) == -1)
@@ -260,4 +301,6 @@ doctor_trial(doctor_check *check)
 		    GOOD, "sandbox", "a session ran in an empty workspace", "");
 	else
 		check(BAD, "sandbox", found, remedy);
+	if (trial_good(&t))
+		trial_counts(check);
 }

@@ -233,7 +233,10 @@ def counted(b):
         t.equal(quarantined(s), {}, "and nothing is left to trust")
         m.close()
     with b.session() as s:
-        s.icctl("trust", "echo", "--yes")
+        m, _ = agent(s)
+        h.wait_for(lambda: len(quarantined(s)) >= have, "quarantine")
+        s.icctl("trust", "echo", "--yes", check=True)
+        m.close()
 
 
 def control(s, request):
