@@ -91,6 +91,8 @@ recheck_came(const struct recheck_report *r)
 	memcpy(c->upto.log.prev, r->hash, AUDITLOG_HASH);
 	c->format = (int64_t)r->format;
 	c->line = recheck_env.lines + r->line;
+	/* If this process is killed, the next one goes on here. */
+	recheck_note(&sup.session.unchecked, c);
 }
 
 static void recheck_next(void);

@@ -245,7 +245,7 @@ trial_why(struct box_trial *t, const char **found, const char **remedy)
 				      : "icctl start -- true shows all of it";
 }
 
-/* Where the session's limit of memory came from, as it says itself. */
+/* The source of the session's limit of memory, as it says itself. */
 static char trial_memory[100], trial_group[300];
 
 static void

@@ -202,7 +202,7 @@ def test_reader():
                        "and what was not checked is checked then")
 
 
-def stopped_after(work, first):
+def stopped_after(work, first, how=signal.SIGTERM):
     """A run whose check has come behind the first line when it is stopped."""
     record = json.loads(first)
     report = struct.pack("=IIQQQQ", 0, 1, 1, record["seq"] + 1, 2,
@@ -215,8 +215,8 @@ def stopped_after(work, first):
     # The report has been read before the second answer.
     for _ in range(2):
         s.icctl("status", check=True)
-    h.kill(s.ready["pid"], signal.SIGTERM)
-    t.equal(s.wait(20), 0, "it is stopped")
+    h.kill(s.ready["pid"], how)
+    t.equal(s.wait(20), 0 if how == signal.SIGTERM else -how, "it is stopped")
     return s
 
 
@@ -241,6 +241,12 @@ def test_goes_on():
                 "the check goes on where it was stopped")
         t.equal(len(read(path(s, "audit.checkpoint")).split()), 5,
                 "a check that ended leaves nothing behind")
+    with h.workdir() as work, t.case("goes on after kill -9"):
+        log = read(path(run(work), "audit.jsonl"))
+        first = log[:log.index(b"\n") + 1]
+        stopped_after(work, first, signal.SIGKILL)
+        t.equal(went_on(work), [len(first), 2],
+                "the check goes on where it was killed")
     with h.workdir() as work, t.case("begins again"):
         log = read(path(run(work), "audit.jsonl"))
         first = log[:log.index(b"\n") + 1]
