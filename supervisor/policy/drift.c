@@ -72,10 +72,12 @@ drift_dir(const char *dir)
 
 /*
  * Compare the hash of the constitution, followed by the user's own, as the
- * TypeScript IronCurtain computes it.
+ * TypeScript IronCurtain computes it. `*name` is the file that was changed
+ * after the policy was made at `made`.
  */
 static int
-drift_have(const char *dir, const char *want, bool *same, struct fault *fault)
+drift_have(const char *dir, const char *want, time_t made, const char **name,
+    bool *same, struct fault *fault)
 {
 	char *base = paths_join(dir, "constitution.md");
 	char *more = paths_join(dir, "constitution-user.md");
@@ -91,9 +93,14 @@ drift_have(const char *dir, const char *want, bool *same, struct fault *fault)
 	}
 	if ((text[0] = jsonfile_text(base, &len[0], &st, fault)) == NULL)
 		goto out;
+	*name = "constitution.md";
+	if (st.st_mtime <= made)
+		*name = "constitution-user.md";
 	text[1] = jsonfile_text(more, &len[1], &st, fault);
 	if (text[1] == NULL && errno != ENOENT)
 		goto out;
+	if (text[1] == NULL)
+		*name = "constitution.md";
 	runs[0] = span_of(text[0], len[0]);
 	runs[1] = SPAN("\n\n");
 	runs[2] = text[1] == NULL ? SPAN("") : span_of(text[1], len[1]);
@@ -131,7 +138,9 @@ drift_check(const struct rules_file set[], const char *dir, struct fault *fault)
 	const struct rules_file *r = &set[PROTO_RULES_POLICY];
 	struct fault why = {""};
 	bool known, same = false;
+	const char *name = "";
 	char want[65], *place;
+	struct stat st;
 
 	drift_wanted(r, want);
 	if (want[0] == '\0')
@@ -142,15 +151,17 @@ drift_check(const struct rules_file set[], const char *dir, struct fault *fault)
 		fault_set(&why,
 		    "%s was made from a constitution.md that is not there",
 		    r->path);
-	else if (drift_have(place, want, &same, fault) == -1) {
+	else if (drift_have(place, want,
+		     stat(r->path, &st) == 0 ? st.st_mtime : 0, &name, &same,
+		     fault) == -1) {
 		free(place);
 		return -1;
 	} else if (!same)
 		fault_set(&why,
-		    "%s/constitution.md was changed after %s was made from it. "
-		    "Compile the policy again (icctl policy compile); until "
-		    "then the change is not in force",
-		    place, r->path);
+		    "%s/%s was changed after %s was made from it. Compile the "
+		    "policy again (icctl policy compile); until then the "
+		    "change is not in force",
+		    place, name, r->path);
 	free(place);
 	if (same)
 		return 0;

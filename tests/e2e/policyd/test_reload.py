@@ -266,8 +266,10 @@ def drift(work):
              s.process.stderr())
         write(os.path.join(s.home, "constitution-user.md"), "And kind.\n")
         r = s.icctl("policy", "reload")
-        t.ok(r.returncode == 0 and "was changed after" in s.process.stderr(),
-             "drift is said at a reload", s.process.stderr())
+        t.ok(r.returncode == 0 and "/constitution-user.md was changed after"
+             in s.process.stderr(),
+             "drift is said at a reload, with the file that was edited",
+             s.process.stderr())
     s = session(work, rules, config={"policy": {"strict": True}},
                 session_dir=os.path.join(work, "s2"))
     policy(good)

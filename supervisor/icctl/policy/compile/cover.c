@@ -6,6 +6,9 @@
  */
 #include "icctl/policy/compile/cover.h"
 
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int
@@ -54,7 +57,7 @@ cover_names_tool(const struct rule *r, const struct annot_tool *t)
 {
 	uint32_t roles = 0, want = r->roles;
 
-	if (!rule_names(r->servers, t->server) ||
+	if (rule_of_parts(r) || !rule_names(r->servers, t->server) ||
 	    !rule_names(r->tools, t->tool))
 		return false;
 	for (unsigned i = 0; i < t->nargs; i++)
@@ -163,15 +166,55 @@ values_within(const struct cover_policy *pa, const struct value *a,
 	return !s.missing;
 }
 
+/*
+ * Write the directory that the text leads to: links in the part of it that
+ * exists are followed. Returns false if that cannot be told.
+ */
 static bool
-dir_within(struct span dir, struct span above)
+dir_real(struct span dir, char real[PATH_MAX])
+{
+	const char *home = dir.p[0] == '~' ? getenv("HOME") : "";
+	size_t skip = dir.p[0] == '~';
+	char path[PATH_MAX], *rest;
+	int n;
+
+	if (home == NULL || memmem(dir.p, dir.len, "/..", 3) != NULL)
+		return false;
+	n = snprintf(path, sizeof(path), "%s%.*s", home, (int)(dir.len - skip),
+	    (const char *)dir.p + skip);
+	if (n < 0 || (size_t)n >= sizeof(path) || path[0] != '/')
+		return false;
+	/* What does not exist yet will be below what does. */
+	while (realpath(path, real) == NULL) {
+		if ((rest = strrchr(path, '/')) == path)
+			return strlcpy(real, path, PATH_MAX) < PATH_MAX;
+		*rest = '\0';
+	}
+	return true;
+}
+
+static bool
+dir_below(struct span dir, struct span above)
 {
 	while (above.len > 1 && above.p[above.len - 1] == '/')
 		above.len--;
 	while (dir.len > 1 && dir.p[dir.len - 1] == '/')
 		dir.len--;
-	return span_eq(dir, above) ||
+	return span_eq(dir, above) || span_is(above, "/") ||
 	       (span_starts(dir, above) && dir.p[above.len] == '/');
+}
+
+/* Returns true if one directory is in the other, also behind links. */
+static bool
+dir_within(struct span dir, struct span above)
+{
+	char real[PATH_MAX], top[PATH_MAX];
+
+	if (span_eq(dir, above))
+		return true;
+	return dir.len != 0 && above.len != 0 && dir_below(dir, above) &&
+	       dir_real(dir, real) && dir_real(above, top) &&
+	       dir_below(span_str(real), span_str(top));
 }
 
 /* Returns true if all list conditions of `o` are among those of `n`. */
@@ -194,6 +237,20 @@ lists_within(const struct cover_policy *pn, const struct rule *n,
 	return true;
 }
 
+/* Returns true if all links that one rule permits are permitted by another. */
+static bool
+links_within(const struct value *n, const struct value *o)
+{
+	const struct value *v;
+
+	if (o == NULL)
+		return true;
+	for (v = n == NULL ? NULL : n->child; v != NULL; v = v->next)
+		if (v->type != VALUE_STRING || !in_array(o, v->text))
+			return false;
+	return n != NULL;
+}
+
 /*
  * Returns true if the conditions of `n` can only hold where those of `o` do;
  * servers and tools aside.
@@ -202,11 +259,17 @@ static bool
 conditions_within(const struct cover_policy *pn, const struct rule *n,
     const struct cover_policy *po, const struct rule *o)
 {
+	/* Only rules about tools are compared. */
+	if (rule_of_parts(n) || rule_of_parts(o))
+		return rule_of_parts(n) && rule_of_parts(o) &&
+		       value_eq(value_get(n->source, "if"),
+			   value_get(o->source, "if"));
 	if (o->has_roles && (!n->has_roles || (n->roles & ~o->roles)))
 		return false;
 	if (o->has_paths &&
 	    (!n->has_paths || n->path_roles != o->path_roles ||
-		!dir_within(n->within, o->within)))
+		!dir_within(n->within, o->within) ||
+		!links_within(n->links, o->links)))
 		return false;
 	if (o->has_domains &&
 	    (!n->has_domains || n->domain_roles != o->domain_roles ||
@@ -260,11 +323,13 @@ tools_within(const struct cover_policy *pn, const struct rule *n,
 	return true;
 }
 
-/* Returns true if the rules can be about one tool. */
+/* Returns true if the rules can be about one tool, or one resource. */
 static bool
 share_tool(const struct cover_policy *p, const struct rule *a,
     const struct rule *b)
 {
+	if (rule_of_parts(a) && rule_of_parts(b))
+		return true;
 	for (size_t i = 0; i < p->annots.n; i++)
 		if (cover_names_tool(a, &p->annots.tools[i]) &&
 		    cover_names_tool(b, &p->annots.tools[i]))
@@ -274,16 +339,17 @@ share_tool(const struct cover_policy *p, const struct rule *a,
 
 /*
  * Returns true if a rule before `n` withholds all that `r`, a rule of `old`,
- * withheld.
+ * withheld; `links`: it must be one about directories, as others are not asked
+ * about the way to a file of the workspace.
  */
 static bool
 still_withheld(const struct cover_policy *old, const struct rule *r,
-    const struct cover_policy *new, size_t n)
+    const struct cover_policy *new, size_t n, bool links)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct rule *x = &new->rules.rules[i];
 
-		if (x->then == PROTO_ALLOW ||
+		if (x->then == PROTO_ALLOW || (links && !x->has_paths) ||
 		    (r->then == PROTO_DENY && x->then != PROTO_DENY) ||
 		    (r->person && x->then == PROTO_ESCALATE && !x->person))
 			continue;
@@ -306,7 +372,7 @@ persons_kept(const struct cover_policy *old, size_t n,
 		if (old->rules.rules[k].then == PROTO_ESCALATE &&
 		    old->rules.rules[k].person &&
 		    share_tool(new, r, &old->rules.rules[k]) &&
-		    !still_withheld(old, &old->rules.rules[k], new, at))
+		    !still_withheld(old, &old->rules.rules[k], new, at, false))
 			return false;
 	return true;
 }
@@ -349,8 +415,29 @@ cover_rule(
 			if (old->rules.rules[k].then != PROTO_ALLOW &&
 			    share_tool(new, r, &old->rules.rules[k]))
 				kept = still_withheld(
-				    old, &old->rules.rules[k], new, n);
+				    old, &old->rules.rules[k], new, n, false);
 		if (kept)
+			return true;
+	}
+	return false;
+}
+
+bool
+cover_links_freed(
+    const struct cover_policy *old, const struct cover_policy *new, size_t n)
+{
+	const struct rule *r = &old->rules.rules[n];
+	const struct annot_tool *t;
+
+	if (r->then == PROTO_ALLOW || !r->has_paths || rule_of_parts(r) ||
+	    still_withheld(old, r, new, new->rules.n, true))
+		return false;
+	/* No other server is known to have files of the workspace unasked. */
+	for (size_t i = 0; i < old->annots.n; i++) {
+		t = &old->annots.tools[i];
+		if ((span_is(t->server, "filesystem") ||
+			span_is(t->server, "git")) &&
+		    cover_names_tool(r, t))
 			return true;
 	}
 	return false;

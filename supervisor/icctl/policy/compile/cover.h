@@ -41,6 +41,22 @@ bool cover_has_value(
 bool cover_rule(const struct cover_policy *old, const struct cover_policy *new,
     size_t n);
 /*
+ * Returns true if the rule `n` of `old`, which asks or denies, may keep a file
+ * of the workspace from being used that is reached through a link elsewhere,
+ * and no rule of `new` does.
+ */
+bool cover_links_freed(const struct cover_policy *old,
+    const struct cover_policy *new, size_t n);
+/*
+ * whole.c: Returns false if it is plain that no call of the tool which is not
+ * allowed in `old` is allowed in `new` by the rule, because another role of
+ * such a call is not; `usual`: no call without anything on which its roles
+ * depend.
+ */
+bool cover_whole(const struct cover_policy *old,
+    const struct cover_policy *new, const struct rule *,
+    const struct annot_tool *, bool usual);
+/*
  * Returns true if nothing that only a person could answer in `old`, because of
  * "autoApprove": false, is asked by the rule `n` of `new`, which has no such
  * mark.

@@ -27,19 +27,44 @@ put_name(struct grant *g, struct span s)
 	(void)visible_add(g->out, s, VISIBLE_ASCII);
 }
 
-/* Append the tools that the rule is about, with their servers. */
-static void
-put_tools(struct grant *g)
+enum grant_part {
+	GRANT_ALLOWED,  /* the policy as a whole can allow it with the rule */
+	GRANT_PARTLY,   /* it can, but not in its usual calls */
+	GRANT_WITHHELD, /* it cannot */
+};
+
+static bool
+in_part(
+    const struct grant *g, const struct annot_tool *t, enum grant_part part)
+{
+	bool whole;
+
+	if (!cover_names_tool(g->rule, t))
+		return false;
+	whole = cover_whole(g->old, g->new, g->rule, t, false);
+	if (part != GRANT_PARTLY)
+		return whole == (part == GRANT_ALLOWED);
+	return whole && !cover_whole(g->old, g->new, g->rule, t, true);
+}
+
+/*
+ * Append the tools that the rule is about and that are of this part, with their
+ * servers. Returns false if there are none.
+ */
+static bool
+put_part_tools(struct grant *g, enum grant_part part, const char *what)
 {
 	const struct annots *a = &g->new->annots;
 	struct span server = {0};
 	unsigned n = 0;
 
 	for (size_t i = 0; i < a->n; i++)
-		n += cover_names_tool(g->rule, &a->tools[i]);
-	buf_printf(g->out, "    %u tool%s:", n, plural(n));
+		n += in_part(g, &a->tools[i], part);
+	if (n == 0 && part != GRANT_ALLOWED)
+		return false;
+	buf_printf(g->out, "    %s%u tool%s:", what, n, plural(n));
 	for (size_t i = 0; i < a->n; i++) {
-		if (!cover_names_tool(g->rule, &a->tools[i]))
+		if (!in_part(g, &a->tools[i], part))
 			continue;
 		if (!span_eq(server, a->tools[i].server)) {
 			server = a->tools[i].server;
@@ -50,7 +75,18 @@ put_tools(struct grant *g)
 		buf_addc(g->out, ' ');
 		put_name(g, a->tools[i].tool);
 	}
+	return true;
+}
+
+static void
+put_tools(struct grant *g)
+{
+	(void)put_part_tools(g, GRANT_ALLOWED, "");
 	buf_addc(g->out, '\n');
+	if (put_part_tools(g, GRANT_PARTLY, "only some calls of "))
+		buf_addc(g->out, '\n');
+	if (put_part_tools(g, GRANT_WITHHELD, "not enough for "))
+		buf_adds(g->out, ", which other rules still withhold\n");
 }
 
 static void
@@ -158,6 +194,35 @@ find_rule(const struct rules *rs, struct span name)
 	return NULL;
 }
 
+/* Append a condition of a rule that is about no tool. */
+static void
+put_part(struct grant *g, const char *what, const struct value *patterns)
+{
+	const struct value *v = patterns == NULL ? NULL : patterns->child;
+
+	if (v == NULL)
+		return;
+	buf_printf(g->out, "    %s:", what);
+	for (; v != NULL; v = v->next) {
+		buf_addc(g->out, ' ');
+		put_name(g, v->text);
+	}
+	buf_addc(g->out, '\n');
+}
+
+static void
+put_parts(struct grant *g)
+{
+	const struct rule *r = g->rule;
+
+	if (r->servers == NULL)
+		buf_adds(g->out, "    of EVERY server\n");
+	put_part(g, "of the servers", r->servers);
+	put_part(g, "resources", r->resources);
+	put_part(g, "prompts", r->prompts);
+	put_part(g, "completion", r->completion);
+}
+
 static void
 put_grant(struct grant *g)
 {
@@ -166,6 +231,10 @@ put_grant(struct grant *g)
 	buf_adds(g->out, ": ");
 	put_name(g, value_str(g->rule->source, "description"));
 	buf_addc(g->out, '\n');
+	if (rule_of_parts(g->rule)) {
+		put_parts(g);
+		return;
+	}
 	put_tools(g);
 	put_limits(g);
 }
@@ -183,6 +252,18 @@ put_answered(struct grant *g)
 	put_tools(g);
 }
 
+/* State that a rule of the old policy withholds less. */
+static void
+put_freed(struct grant *g)
+{
+	buf_adds(g->out, "  ");
+	put_name(g, g->rule->name);
+	buf_adds(g->out, " no longer withholds files of the workspace that are "
+			 "reached through links in ");
+	put_name(g, g->rule->within);
+	buf_addc(g->out, '\n');
+}
+
 int
 grants_new(struct compile *c, const struct policy_set *old,
     const struct policy_set *new, struct buf *statement, struct fault *fault)
@@ -197,6 +278,18 @@ grants_new(struct compile *c, const struct policy_set *old,
 	if (cover_load(&pn, new, fault) == -1) {
 		cover_free(&po);
 		return -1;
+	}
+	if (po.rules.read_only && !pn.rules.read_only) {
+		buf_adds(statement, "  the workspace may be written: "
+				    "\"workspace\": \"read-only\" is gone\n");
+		n++;
+	}
+	for (size_t i = 0; i < po.rules.n; i++) {
+		if (!cover_links_freed(&po, &pn, i))
+			continue;
+		g.rule = &po.rules.rules[i];
+		put_freed(&g);
+		n++;
 	}
 	for (size_t i = 0; i < pn.rules.n; i++) {
 		g.rule = &pn.rules.rules[i];
