@@ -4,7 +4,7 @@
  * is there already. It gives instructions; it accepts and stores no key: a
  * credential stays where its owner put it.
  */
-#include "icctl/icctl.h"
+#include "icctl/login.h"
 
 #include <sys/stat.h>
 
@@ -17,6 +17,7 @@
 #include "base/json_put.h"
 #include "base/names.h"
 #include "common/log.h"
+#include "icctl/icctl.h"
 #include "icctl/policy/policy.h"
 #include "icctl/words.h"
 
@@ -99,6 +100,16 @@ login_state(const struct login *l, char *path, size_t cap)
 	if ((st.st_mode & 077) != 0)
 		return "others may read it: chmod 600";
 	return NULL;
+}
+
+const char *
+login_file(const char *name, char *path, size_t cap)
+{
+	path[0] = '\0';
+	for (size_t i = 0; i < NLOGINS; i++)
+		if (strcmp(logins[i].name, name) == 0)
+			return login_state(&logins[i], path, cap);
+	return "unknown";
 }
 
 static bool

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 #include "icctl/wrap.h"
 
-#include <stdio.h>
+#include <sys/ioctl.h>
+
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <wchar.h>
+
+#define WRAP_LEAST 20U /* columns, in which dividing is of use */
 
 size_t
 wrap_fit(const char *p, size_t len, unsigned cols)
@@ -74,4 +78,37 @@ wrap_text(const char *p, size_t len, unsigned cols, size_t *n)
 		return NULL;
 	}
 	return out;
+}
+
+unsigned
+wrap_columns(int fd)
+{
+	struct winsize ws;
+
+	if (isatty(fd) != 1)
+		return 0;
+	return ioctl(fd, TIOCGWINSZ, &ws) == -1 ? 0 : ws.ws_col;
+}
+
+void
+wrap_hang(FILE *f, const char *text, unsigned used, const char *hang,
+    unsigned cols)
+{
+	unsigned deep = (unsigned)strlen(hang);
+	size_t len = strlen(text), n, end;
+
+	if (cols < used + WRAP_LEAST || cols < deep + WRAP_LEAST) {
+		(void)fputs(text, f);
+		return;
+	}
+	while ((n = wrap_fit(text, len, cols - used)) < len) {
+		end = n;
+		while (end > 1 && text[end - 1] == ' ')
+			end--;
+		(void)fprintf(f, "%.*s\n%s", (int)end, text, hang);
+		text += n;
+		len -= n;
+		used = deep;
+	}
+	(void)fwrite(text, 1, len, f);
 }

@@ -7,6 +7,7 @@
 #define WRAP_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * Returns the bytes of `p` that fit into `cols` columns, at least one, up to a
@@ -20,5 +21,15 @@ unsigned wrap_indent(const char *p, size_t len, unsigned cols);
  * length in `*n`; or NULL with errno set.
  */
 char *wrap_text(const char *p, size_t len, unsigned cols, size_t *n);
+
+/* Returns the columns of the terminal `fd`, or 0 if they are not known. */
+unsigned wrap_columns(int fd);
+/*
+ * Print the text behind `used` columns of a line, divided between words for
+ * `cols` columns, or whole if that is 0. Each further line begins with `hang`.
+ * There is no newline at the end.
+ */
+void wrap_hang(FILE *, const char *text, unsigned used, const char *hang,
+    unsigned cols);
 
 #endif

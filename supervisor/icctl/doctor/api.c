@@ -223,13 +223,13 @@ api_named(const char *name)
 	return set;
 }
 
-int
-doctor_api(const struct icctl *ctl, doctor_check *check, json_object *list)
+/* Read what a session would read. Returns 0, or -1. */
+static int
+api_open(const struct icctl *ctl, doctor_check *check, json_object *list)
 {
-	char *home = getenv("HOME"), datadir[4096];
+	static char datadir[4096];
+	char *home = getenv("HOME");
 	struct fault fault = {""};
-	struct names names;
-	unsigned n = 0;
 
 	if (policy_own_path("share/ironcurtain", datadir, sizeof(datadir)) ==
 	    -1)
@@ -240,8 +240,41 @@ doctor_api(const struct icctl *ctl, doctor_check *check, json_object *list)
 	api_env.paths = (struct paths){.home = (char *)(uintptr_t)ctl->home,
 	    .datadir = datadir,
 	    .user_home = home != NULL ? home : (char *)(uintptr_t)ctl->home};
-	if (config_load(&api_env.config, NULL, ctl->home,
-		api_env.paths.user_home, NULL, &fault) == -1)
+	return config_load(&api_env.config, NULL, ctl->home,
+	    api_env.paths.user_home, NULL, &fault);
+}
+
+enum icctl_api
+doctor_api_one(
+    const struct icctl *ctl, doctor_check *check, const char *provider)
+{
+	json_object *list = json_object_new_array();
+	enum icctl_api rv = ICCTL_API_UNCLEAR;
+	const char *result;
+
+	if (api_open(ctl, check, list) == 0) {
+		(void)api_named(provider);
+		config_free(&api_env.config);
+	}
+	if (json_object_array_length(list) != 0) {
+		result = icctl_text(
+		    json_object_array_get_idx(list, 0), "result");
+		if (strcmp(result, "works") == 0)
+			rv = ICCTL_API_WORKS;
+		else if (strcmp(result, "refused") == 0)
+			rv = ICCTL_API_REFUSED;
+	}
+	json_object_put(list);
+	return rv;
+}
+
+int
+doctor_api(const struct icctl *ctl, doctor_check *check, json_object *list)
+{
+	struct names names;
+	unsigned n = 0;
+
+	if (api_open(ctl, check, list) == -1)
 		return -1;
 	names_find(&names, &api_env.paths, "providers");
 	for (size_t i = 0; i < names.n; i++)

@@ -25,6 +25,7 @@
 #include "common/plural.h"
 #include "host/inflight.h"
 #include "icctl/words.h"
+#include "icctl/wrap.h"
 
 /* Time in which to find those who hold descriptors in flight. */
 #define DOCTOR_HOLDERS_MS 5000U
@@ -37,6 +38,27 @@ static struct {
 	bool keyed; /* a key or a login was found */
 } doctor_env;
 
+/* Print what was found, and below it the remedy if there is one. */
+static void
+doctor_line(const char *word, const char *what, const char *found,
+    const char *remedy, bool bad)
+{
+	unsigned cols = wrap_columns(STDOUT_FILENO), used = 28;
+	char hang[32];
+
+	if (strlen(what) > 18)
+		used += (unsigned)strlen(what) - 18;
+	snprintf(hang, sizeof(hang), "%28s", "");
+	printf("%-8s %-18s ", word, what);
+	wrap_hang(stdout, found, used, hang, cols);
+	if (bad) {
+		printf("\n%s-> ", hang);
+		snprintf(hang, sizeof(hang), "%31s", "");
+		wrap_hang(stdout, remedy, 31, hang, cols);
+	}
+	putchar('\n');
+}
+
 static void
 check(enum grade g, const char *what, const char *found, const char *remedy)
 {
@@ -48,9 +70,7 @@ check(enum grade g, const char *what, const char *found, const char *remedy)
 	doctor_env.wrong += g == WRONG;
 	doctor_env.failed += g == FAILED;
 	if (!doctor_env.ctl->json) {
-		printf("%-8s %-18s %s\n", words[g], what, found);
-		if (g != GOOD)
-			printf("%-8s %-18s -> %s\n", "", "", remedy);
+		doctor_line(words[g], what, found, remedy, g != GOOD);
 		return;
 	}
 	o = json_object_new_object();

@@ -89,6 +89,10 @@ const char *doctor_last_said(char *text);
  * be read.
  */
 int doctor_api(const struct icctl *, doctor_check *, json_object *list);
+/* Ask one provider, and report it. */
+enum icctl_api { ICCTL_API_WORKS, ICCTL_API_REFUSED, ICCTL_API_UNCLEAR };
+enum icctl_api doctor_api_one(
+    const struct icctl *, doctor_check *, const char *provider);
 /*
  * session.c: Find servers' programs and open their views, as a start
  * does with the user's files.

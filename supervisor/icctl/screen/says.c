@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "icctl/wrap.h"
 
 #define SAYS_KEPT 200U
 #define SAYS_LINE 1024U
@@ -52,13 +53,32 @@ says_keep(const char *text)
 		says_env.n++;
 }
 
+/* Write a line, divided between words on a terminal; each part has the mark. */
+static void
+says_write(const char *mark, const char *text)
+{
+	char *line = NULL, hang[16];
+	size_t len = 0;
+	FILE *f;
+
+	if ((f = open_memstream(&line, &len)) == NULL)
+		return;
+	(void)fputs(mark, f);
+	snprintf(hang, sizeof(hang), "%s  ", mark);
+	wrap_hang(f, text, (unsigned)strlen(mark), hang,
+	    wrap_columns(STDERR_FILENO));
+	(void)fputc('\n', f);
+	if (fclose(f) == 0)
+		(void)viewer_write(STDERR_FILENO, line, len);
+	free(line);
+}
+
 /* Show a line, without its newline, made printable. */
 static void
 says_line(struct span s)
 {
-	char text[SAYS_LINE * 4 + 8], line[sizeof(text) + 16];
+	char text[SAYS_LINE * 4 + 8];
 	bool tty = viewer.how.screen || !viewer.how.raw[1];
-	int n;
 
 	log_vis_again(s, text, sizeof(text));
 	if (says_env.wait && !viewer.how.screen) {
@@ -66,11 +86,9 @@ says_line(struct span s)
 		return;
 	}
 	if (!viewer.how.screen || !isatty(STDERR_FILENO)) {
-		n = snprintf(line, sizeof(line), "%s%s\n",
-		    tty && !viewer.how.screen ? SAYS_MARK : "", text);
 		if (!viewer.how.screen)
 			says_env.news();
-		(void)viewer_write(STDERR_FILENO, line, (size_t)n);
+		says_write(tty && !viewer.how.screen ? SAYS_MARK : "", text);
 	}
 	if (!viewer.how.screen)
 		return;
@@ -258,7 +276,7 @@ says_repeat(void)
 		    "icctl: %u earlier messages are in session.log\n",
 		    says_env.lost);
 	for (unsigned i = 0; i < says_env.n; i++)
-		dprintf(STDERR_FILENO, "%s\n", says_env.kept[i]);
+		says_write("", says_env.kept[i]);
 }
 
 bool

@@ -16,29 +16,53 @@
 #include "base/names.h"
 #include "base/spawn.h"
 #include "icctl/agent_find.h"
+#include "icctl/login.h"
 #include "icctl/policy/policy.h"
 
+#define OWN_CLAUDE                                                             \
+	"CLAUDE.md, rules, skills, agents and commands of ~/.claude",          \
+	    "settings.json, hooks, plugins and MCP servers"
+#define OWN_CODEX                                                              \
+	"AGENTS.md, prompts and skills of ~/.codex",                           \
+	    "config.toml, notify programs, rules and MCP servers"
+#define OWN_GEMINI                                                             \
+	"GEMINI.md, commands and skills of ~/.gemini",                         \
+	    "settings.json, hooks, extensions and MCP servers"
+#define OWN_OPENCODE                                                           \
+	"AGENTS.md, agents, commands and skills of ~/.config/opencode",        \
+	    "opencode.json, plugins, tools and MCP servers"
+
+/* A subscription is the same provider's login, and not its key. */
 static const struct setup_choice setup_providers[] = {
-    {"anthropic", "Anthropic, for Claude Code", "ANTHROPIC_API_KEY", "claude"},
-    {"openai", "OpenAI, for Codex", "OPENAI_API_KEY", "codex"},
-    {"google", "Google, for Gemini CLI", "GEMINI_API_KEY", "gemini"},
-    {"openrouter", "OpenRouter, for OpenCode", "OPENROUTER_API_KEY",
-	"opencode"},
-    {NULL, NULL, NULL, NULL},
+    {"anthropic", "a key of Anthropic, for Claude Code", "anthropic",
+	"ANTHROPIC_API_KEY", NULL, "claude", NULL, OWN_CLAUDE},
+    {"openai", "a key of OpenAI, for Codex", "openai", "OPENAI_API_KEY", NULL,
+	"codex", NULL, OWN_CODEX},
+    {"google", "a key of Google, for Gemini CLI", "google", "GEMINI_API_KEY",
+	NULL, "gemini", NULL, OWN_GEMINI},
+    {"openrouter", "a key of OpenRouter, for OpenCode", "openrouter",
+	"OPENROUTER_API_KEY", NULL, "opencode", NULL, OWN_OPENCODE},
+    {"claude", "a subscription: Claude Pro, Max or Team, for Claude Code",
+	"anthropic", NULL, "claude-code", "claude", "with /login", OWN_CLAUDE},
+    {"chatgpt", "a subscription: ChatGPT Plus, Pro or Business, for Codex",
+	"chatgpt", NULL, "codex", "codex",
+	"which is: icctl start -- codex login --device-auth", OWN_CODEX},
+    {.name = NULL},
 };
 
 static const struct setup_choice setup_policies[] = {
-    {"default", "ask about everything outside the workspace", NULL, NULL},
-    {"coding", "allow what programming needs, ask about the rest", NULL, NULL},
-    {"read-only", "read the workspace, and change nothing", NULL, NULL},
-    {NULL, NULL, NULL, NULL},
+    {.name = "default", .text = "ask about everything outside the workspace"},
+    {.name = "coding",
+	.text = "allow what programming needs, ask about the rest"},
+    {.name = "read-only", .text = "read the workspace, and change nothing"},
+    {.name = NULL},
 };
 
 static const struct setup_choice setup_runtimes[] = {
-    {"bwrap", "a sandbox of bubblewrap: nothing to install", NULL, NULL},
-    {"docker", "containers of Docker, from an image of yours", NULL, NULL},
-    {"podman", "containers of Podman, from an image of yours", NULL, NULL},
-    {NULL, NULL, NULL, NULL},
+    {.name = "bwrap", .text = "a sandbox of bubblewrap: nothing to install"},
+    {.name = "docker", .text = "containers of Docker, from an image of yours"},
+    {.name = "podman", .text = "containers of Podman, from an image of yours"},
+    {.name = NULL},
 };
 
 /* Ask for one of the choices. Returns it, or NULL at the end of input. */
@@ -85,20 +109,34 @@ setup_now(struct setup *s, const char *key, const char *dflt)
 		   : dflt;
 }
 
-/* Returns the provider whose key is at hand, or the first. */
+/*
+ * Returns the choice that config.json has made, or whose key or login is at
+ * hand, or the first.
+ */
 static const char *
 setup_likely(struct setup *s)
 {
-	json_object *o = NULL;
+	const struct setup_choice *c;
+	json_object *all = NULL, *o;
+	char path[4096];
+	bool login;
 
-	if (json_object_object_get_ex(s->file.root, "credentials", &o))
-		for (size_t i = 0; setup_providers[i].name != NULL; i++)
-			if (json_object_object_get_ex(
-				o, setup_providers[i].name, NULL))
-				return setup_providers[i].name;
-	for (size_t i = 0; setup_providers[i].name != NULL; i++)
-		if (getenv(setup_providers[i].env) != NULL)
-			return setup_providers[i].name;
+	(void)json_object_object_get_ex(s->file.root, "credentials", &all);
+	for (c = setup_providers; all != NULL && c->name != NULL; c++) {
+		if (!json_object_object_get_ex(all, c->provider, &o))
+			continue;
+		login = icctl_text(o, "login")[0] != '\0' ||
+			icctl_text(o, "capture")[0] != '\0';
+		if (login == (c->login != NULL))
+			return c->name;
+	}
+	for (c = setup_providers; c->name != NULL; c++)
+		if (c->env != NULL && getenv(c->env) != NULL)
+			return c->name;
+	for (c = setup_providers; c->name != NULL; c++)
+		if (c->login != NULL &&
+		    login_file(c->login, path, sizeof(path)) == NULL)
+			return c->name;
 	return setup_providers[0].name;
 }
 
@@ -119,12 +157,14 @@ setup_questions(struct setup *s)
 	const struct setup_choice *c;
 	char answer[16];
 
-	if ((c = setup_choose("Which provider of models shall the agent use?",
+	if ((c = setup_choose("Which models shall the agent use, and how do "
+			      "you pay for them?",
 		 setup_providers, setup_likely(s))) == NULL)
 		return -1;
 	s->provider = c;
-	if (setup_key(s) == -1)
+	if ((c->login != NULL ? setup_login(s) : setup_key(s)) == -1)
 		return -1;
+	setup_leaves(s);
 	c = setup_choose("How much may an agent do unasked?", setup_policies,
 	    setup_now(s, "policy.name", "default"));
 	if (c == NULL || setup_text(s, "policy.name", c->name, "default") == -1)
@@ -259,6 +299,7 @@ icctl_setup(struct icctl *ctl, int argc, char **argv)
 			puts("Nothing is changed.");
 	}
 	if (rv == 0) {
+		setup_test(s);
 		setup_doctor();
 		setup_next(s);
 	}

@@ -3,8 +3,30 @@
 #include "icctl/settings/setup.h"
 
 #include <err.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "icctl/wrap.h"
+
+void
+setup_say(const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n == -1)
+		return;
+	wrap_hang(stdout, text, 0, "", wrap_columns(STDOUT_FILENO));
+	putchar('\n');
+	free(text);
+}
 
 bool
 setup_ask(const char *question, const char *dflt, char *dst, size_t cap)

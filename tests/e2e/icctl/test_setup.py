@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""`icctl setup` on a terminal: a first run with a key that is typed, a second
-one that changes nothing, and leaving in the middle."""
+"""`icctl setup` on a terminal: a first run with a key that is typed, refused,
+and typed again; a second one that changes nothing; subscriptions; and leaving
+in the middle."""
 import json
 import os
 import subprocess
@@ -14,7 +15,9 @@ import harness as h  # noqa: E402
 import terminal  # noqa: E402
 
 t = h.Tap()
-KEY = "sk-ant-api03-" + "Ab3" * 20
+KEY = h.ANTHROPIC_KEY
+TOKEN = "sk-ant-oat01-" + "Zz9" * 30
+WRONG = "sk-ant-api03-" + "Ab3" * 20
 
 
 def config(home):
@@ -35,34 +38,47 @@ def say(term, until, line):
     return out
 
 
-def test_first(env, home):
+def test_first(env, home, at):
+    h.put(os.path.join(home, "config.json"),
+          json.dumps({"providers": at}), 0o600)
+    before = config(home)
     term = begin(env)
     out = say(term, rb"anthropic[\s\S]*Which\? \[1\] ", b"nonsense")
     t.ok(b"Ctrl-C leaves" in out, "it says how to leave", out)
-    say(term, rb"number from 1 to 4[\s\S]*Which\? \[1\] ", b"")
+    say(term, rb"number from 1 to 6[\s\S]*Which\? \[1\] ", b"")
     say(term, rb"not shown\): ", b"short")
-    out = say(term, rb"single word[\s\S]*not shown\): ", KEY.encode())
-    say(term, rb"may an agent do[\s\S]*Which\? \[1\] ", b"coding")
+    out = say(term, rb"single word[\s\S]*not shown\): ", WRONG.encode())
+    out = say(term, rb"may an agent do[\s\S]*Which\? \[1\] ", b"coding")
     say(term, rb"shall it run[\s\S]*Which\? \[1\] ", b"")
     say(term, rb"waits for you\? \[y\] ", b"n")
+    t.ok(b"CLAUDE.md" in out and b"stays outside: settings.json, hooks, "
+         b"plugins" in out, "it says what agents see of one's own", out)
     out = term.until(rb"Save it\? \[y\] ")
-    t.equal(config(home), None, "nothing is saved before a yes")
+    t.equal(config(home), before, "nothing is saved before a yes")
     t.ok(not os.path.exists(os.path.join(home, "keys")), "nor is the key")
     t.ok(b"keys/anthropic" in out and b'"coding"' in out,
          "what will be saved is shown", out)
     term.key(b"\n")
+    out = term.until(rb"another key\? \[y\] ", 60)
+    t.ok(b"costs nothing" in out and b"refused (401)" in out,
+         "a key that the provider refuses is told at once", out)
+    term.key(b"\n")
+    say(term, rb"not shown\): ", KEY.encode())
+    t.contains(term.until(rb"works, with [^\n]*keys/anthropic", 60).decode(),
+               "costs nothing", "another key is tried, too")
     term.until(rb'icctl start (claude|builtin) "', 60)
     t.equal(term.end_status(), 0, "it ends well")
     path = os.path.join(home, "keys", "anthropic")
     t.equal(config(home), {
-        "credentials": {"anthropic": {"file": path}},
+        "providers": at, "credentials": {"anthropic": {"file": path}},
         "policy": {"name": "coding"}, "notify": []}, "config.json")
     with open(path, encoding="utf-8") as f:
         t.equal(f.read(), KEY + "\n", "the key has a file of its own")
     t.equal([os.stat(x).st_mode & 0o777 for x in (path,
                                                   os.path.dirname(path))],
             [0o600, 0o700], "which is private")
-    t.ok(KEY.encode() not in term.all, "the key is never shown")
+    t.ok(KEY.encode() not in term.all and WRONG.encode() not in term.all,
+         "the key is never shown")
     t.contains(term.all.decode(), "policy", "doctor has run")
 
 
@@ -105,6 +121,63 @@ def test_tools(env, home):
     t.contains(r.stdout, "\"allowRead\": [\"~/.pyenv\"]", "with the remedy")
 
 
+def login(term, choice):
+    """Answers everything but the login with Enter, until it is saved."""
+    say(term, rb"Which\? \[\d\] ", choice)
+    out = say(term, rb"may an agent do[\s\S]*Which\? \[\d\] ", b"")
+    say(term, rb"Which\? \[1\] ", b"")
+    say(term, rb"waits for you\? \[y\] ", b"n")
+    say(term, rb"Save it\? \[y\] ", b"y")
+    return out.decode()
+
+
+def test_subscriptions(env, home, at):
+    """The login of an agent that is installed, or one in a session."""
+    user = env["HOME"]
+    os.rename(os.path.join(home, "config.json"),
+              os.path.join(home, "config.aside"))
+    h.put(os.path.join(home, "config.json"),
+          json.dumps({"providers": at}), 0o600)
+    term = begin(env)
+    out = login(term, b"claude")
+    t.ok("~/.claude/.credentials.json: not there" in out and "/login" in out,
+         "without a login, the first session makes one", out)
+    out = term.until(rb"icctl doctor now")
+    term.key(b"\x03")
+    term.end_status()
+    t.ok(b"costs nothing" not in out, "there is nothing to be tried yet")
+    t.equal(config(home)["credentials"],
+            {"anthropic": {"capture": "claude-code"}}, "it is captured")
+    h.put(os.path.join(user, ".claude", ".credentials.json"), json.dumps(
+        {"claudeAiOauth": {"accessToken": TOKEN,
+                           "refreshToken": "sk-ant-ort01-" + "Yy8" * 30,
+                           "expiresAt": 4102444800000,
+                           "scopes": ["user:inference"]}}), 0o600)
+    os.unlink(os.path.join(home, "config.json"))
+    h.put(os.path.join(home, "config.json"),
+          json.dumps({"providers": at}), 0o600)
+    term = begin(env)
+    out = login(term, b"5")
+    t.ok("login in ~/.claude/.credentials.json" in out,
+         "a login that is there is used", out)
+    out = term.until(rb"icctl doctor now", 60)
+    term.key(b"\x03")
+    term.end_status()
+    t.ok(b"costs nothing" in out and
+         b"works, with the login of claude-code" in out, "and tried", out)
+    t.equal(config(home)["credentials"],
+            {"anthropic": {"login": "claude-code"}}, "it is named")
+    term = begin(env)
+    say(term, rb"Which\? \[5\] ", b"chatgpt")
+    out = say(term, rb"Which\? \[1\] ", b"\x04").decode()
+    t.ok("codex login --device-auth" in out and "config.toml" in out,
+         "ChatGPT, too", out)
+    term.until(rb"Nothing is changed")
+    term.end_status()
+    os.rename(os.path.join(home, "config.aside"),
+              os.path.join(home, "config.json"))
+
+
 def test_leave(env, home):
     before = config(home)
     term = begin({**env, "OPENAI_API_KEY": "sk-" + "x" * 40})
@@ -138,10 +211,15 @@ def main():
         home = os.path.join(work, "home")
         env = {"PATH": "/usr/bin:/bin", "HOME": work, "LANG": "C.UTF-8",
                "TERM": "xterm", "IRONCURTAIN_HOME": home}
-        test_first(env, home)
+        os.makedirs(home, mode=0o700)
+        provider = h.Provider(work, "--key", TOKEN)
+        at = {"anthropic": {"upstream": provider.url, "ca": provider.ca}}
+        test_first(env, home, at)
         test_again(env, home)
+        test_subscriptions(env, home, at)
         test_leave(env, home)
         test_tools(env, home)
+        provider.end()
     t.done()
 
 
