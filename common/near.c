@@ -59,10 +59,11 @@ const char *
 near_name(const char *word, const char *const *names)
 {
 	const char *best = NULL;
-	size_t n = strlen(word), len;
+	size_t n = strlen(word), len, dashes = strspn(word, "-");
 	unsigned d, least = NEAR_LONGEST;
 
-	if (n < 2 || n > NEAR_LONGEST)
+	/* Dashes make no option longer, and one letter is like any other. */
+	if (n < dashes + 2 || n > NEAR_LONGEST)
 		return NULL;
 	for (; *names != NULL; names++) {
 		len = strlen(*names);
@@ -71,9 +72,10 @@ near_name(const char *word, const char *const *names)
 		d = near_distance(word, *names);
 		/* One of the words is the beginning of the other. */
 		if (strncasecmp(word, *names, n < len ? n : len) == 0 &&
-		    (n < len ? n : len) >= 3)
+		    (n < len ? n : len) >= dashes + 3)
 			d = near_min(d, 1);
-		if (d < least && d <= (n < 5 ? 1 : n < 8 ? 2 : 3)) {
+		if (d < least &&
+		    d <= (n < dashes + 5 ? 1 : n < dashes + 8 ? 2 : 3)) {
 			least = d;
 			best = *names;
 		}

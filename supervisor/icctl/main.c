@@ -20,6 +20,7 @@
 #include "files/founding.h"
 #include "icctl/help.h"
 #include "icctl/icctl.h"
+#include "icctl/instead.h"
 #include "icctl/outcome.h"
 #include "icctl/overview/overview.h"
 #include "icctl/policy/compile/command.h"
@@ -62,15 +63,22 @@ has_own_words(const struct command *c, int argc, char **argv)
 		   strcmp(argv[1], "compile") == 0);
 }
 
-/* Print a command's help; `start`, `policy` and `mcp` have their own. */
+/*
+ * Print a command's help, or that of its own command `sub` unless that is NULL;
+ * `start`, `policy` and `mcp` have their own.
+ */
 static int
-help_command(struct icctl *ctl, const struct command *c)
+help_command(struct icctl *ctl, const struct command *c, char *sub)
 {
-	char help[] = "--help",
-	     *own[] = {(char *)(uintptr_t)c->name, help, NULL};
+	char help[] = "--help", *own[] = {(char *)(uintptr_t)c->name, help,
+				    NULL, NULL};
 
+	if (sub != NULL && c->fn != icctl_start) {
+		own[1] = sub;
+		own[2] = help;
+	}
 	if (c->fn == icctl_start || c->fn == icctl_policy || c->fn == icctl_mcp)
-		return c->fn(ctl, 2, own);
+		return c->fn(ctl, own[2] != NULL ? 3 : 2, own);
 	printf("usage: icctl [--json] [--session DIR|ID]%s%s%s%s\n\n%s: %s.\n"
 	       "%s%sDetails: icctl(1).\n",
 	    strlen(c->args) > USAGE_ARGS ? "\n       " : " ", c->name,
@@ -167,6 +175,11 @@ other_names(int *argc, char **argv)
 	    {"kill", "stop", NULL}, {"list", "ls", NULL}, {"ps", "ls", NULL},
 	    {"refresh-lists", "policy", "refresh-lists"},
 	    {"run", "start", NULL}};
+	/* Of commands that have commands of their own. */
+	static const char *const seconds[][3] = {{"config", "list", "ls"},
+	    {"config", "show", "ls"}, {"image", "list", "ls"},
+	    {"mcp", "list", "ls"}, {"mcp", "remove", "rm"},
+	    {"persona", "list", "ls"}};
 	static const char *list[WORDS_ARGS];
 	struct wordlist more = WORDLIST_IN(list);
 
@@ -184,6 +197,10 @@ other_names(int *argc, char **argv)
 		*argc = (int)more.n;
 		return (char **)(uintptr_t)list;
 	}
+	for (size_t i = 0; *argc > 1 && i < nitems(seconds); i++)
+		if (strcmp(argv[0], seconds[i][0]) == 0 &&
+		    strcmp(argv[1], seconds[i][1]) == 0)
+			argv[1] = (char *)(uintptr_t)seconds[i][2];
 	return argv;
 }
 
@@ -199,11 +216,26 @@ unknown(const char *arg)
 		    founding_command(arg));
 		return ICCTL_USAGE;
 	}
+	if (instead_say("", arg))
+		return ICCTL_USAGE;
 	for (size_t i = 0; i < NCOMMANDS; i++)
 		names[i + 1] = commands[i].name;
 	warnx("no such command: %s%s (icctl --help lists them)",
 	    log_vis(span_str(arg), shown, sizeof(shown)),
 	    near_hint(arg, names, hint));
+	return ICCTL_USAGE;
+}
+
+/* A command that takes no argument has one. */
+static int
+too_many(const char *name)
+{
+	if (strcmp(name, "setup") == 0 || strcmp(name, "agents") == 0)
+		warnx("%s takes no argument (icctl %s --help)", name, name);
+	else
+		warnx("%s takes no argument. To choose a session: icctl "
+		      "--session SESSION %s",
+		    name, name);
 	return ICCTL_USAGE;
 }
 
@@ -223,7 +255,11 @@ run(struct icctl *ctl, bool outcome, int argc, char **argv)
 		if (argc == -1)
 			return ICCTL_USAGE;
 		if (words_help())
-			return help_command(ctl, c);
+			return help_command(ctl, c, NULL);
+		if (argc > 1 && instead_say(c->name, argv[1]))
+			return ICCTL_USAGE;
+		if (argc > 1 && c->args[0] == '\0')
+			return too_many(c->name);
 	}
 	if (ctl->json && only_asks(c, argc, argv)) {
 		warnx("%s asks its questions on the terminal: leave --json out",
@@ -275,12 +311,12 @@ whole(struct icctl *ctl, bool outcome, int argc, char **argv)
 	}
 	if (outcome)
 		outcome_collect();
-	if (argc == 2 && strcmp(argv[0], "help") == 0) {
+	if (argc >= 2 && strcmp(argv[0], "help") == 0) {
 		argv++;
 		argc--;
 		argv = other_names(&argc, argv);
 		if ((c = find_command(argv[0])) != NULL)
-			return help_command(ctl, c);
+			return help_command(ctl, c, argc > 1 ? argv[1] : NULL);
 		if (strcmp(argv[0], "all") != 0)
 			return unknown(argv[0]);
 		help_all(stdout);
@@ -288,7 +324,7 @@ whole(struct icctl *ctl, bool outcome, int argc, char **argv)
 	}
 	c = argc == 0 ? NULL : find_command(argv[0]);
 	if (c != NULL)
-		return help_command(ctl, c);
+		return help_command(ctl, c, NULL);
 	help_short(stdout);
 	return ICCTL_OK;
 }

@@ -25,6 +25,7 @@
 #include "files/founding.h"
 #include "files/workspace_option.h"
 #include "icctl/image/first.h"
+#include "icctl/instead.h"
 #include "icctl/policy/policy.h"
 #include "icctl/screen/launch.h"
 #include "icctl/start_priv.h"
@@ -72,6 +73,8 @@ unknown_option(const char *arg)
 		    founding_option(arg));
 		return -1;
 	}
+	if (instead_say("start", arg))
+		return -1;
 	wordlist_all(&names, with_value);
 	wordlist_all(&names, without_value);
 	wordlist_all(&names, own);
@@ -80,6 +83,23 @@ unknown_option(const char *arg)
 	    log_vis(span_str(arg), shown, sizeof(shown)),
 	    wordlist_end(&names) != NULL ? near_hint(arg, list, hint) : "");
 	return -1;
+}
+
+/* Returns the option with a value that the word begins with, or NULL. */
+static const char *
+value_option(const char *word)
+{
+	static const char *const own[] = {
+	    "--session-dir", "--policy-for-task", NULL};
+	const char *const *const lists[] = {with_value, own};
+	size_t len = strcspn(word, "=");
+
+	for (size_t i = 0; i < nitems(lists); i++)
+		for (size_t k = 0; lists[i][k] != NULL; k++)
+			if (strlen(lists[i][k]) == len &&
+			    memcmp(lists[i][k], word, len) == 0)
+				return lists[i][k];
+	return NULL;
 }
 
 /* Take the option at argv[*i]. Returns 0, or -1 if it was refused. */
@@ -103,14 +123,14 @@ take_option(struct start *st, int argc, char **argv, int *i)
 		st->acp = true;
 	if (listed(name, without_value))
 		return start_push_option(st, name, NULL);
-	if (!listed(name, with_value) && strcmp(name, "--session-dir") != 0 &&
-	    strcmp(name, "--policy-for-task") != 0)
-		return unknown_option(name);
-	if (*i + 1 == argc) {
+	if ((name = value_option(argv[*i])) == NULL)
+		return unknown_option(argv[*i]);
+	value = strchr(argv[*i], '=');
+	if (value == NULL && *i + 1 == argc) {
 		warnx("%s: needs a value (icctl start --help)", name);
 		return -1;
 	}
-	value = argv[++*i];
+	value = value != NULL ? value + 1 : argv[++*i];
 	if (strcmp(name, "--policy-for-task") == 0) {
 		st->policy_task = value;
 		return 0;
@@ -158,6 +178,11 @@ take_word(struct start *st, int argc, char **argv, int i)
 		return start_push_option(st, "--agent", word);
 	}
 	log_vis(span_str(word), shown, sizeof(shown));
+	if (word[strspn(word, " \t\n")] == '\0') {
+		warnx("the task is empty. Say what the agent shall do, or leave "
+		      "it out to work with the agent in this terminal");
+		return -1;
+	}
 	if (!last && st->agent != NULL) {
 		warnx("one TASK only; put it in quotes");
 		return -1;

@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "common/near.h"
 #include "files/founding.h"
+#include "icctl/instead.h"
 
 #define WORDS_MAX 256U
 
@@ -111,6 +112,8 @@ bad_option(const char *word, size_t len)
 		    founding_option(name));
 		return -1;
 	}
+	if (instead_say(words_env.command, name))
+		return -1;
 	warnx("no such option: %s%s (icctl%s%s --help lists them)",
 	    log_vis(span_str(name), shown, sizeof(shown)),
 	    near_hint(name, list, hint),

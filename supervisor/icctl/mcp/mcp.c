@@ -8,6 +8,7 @@
 
 #include "common/near.h"
 #include "icctl/icctl.h"
+#include "icctl/instead.h"
 #include "icctl/words.h"
 
 /* clang-format off */
@@ -61,6 +62,8 @@ icctl_mcp(struct icctl *ctl, int argc, char **argv)
 	}
 	for (size_t i = 0; i < NCOMMANDS; i++)
 		names[i] = commands[i].name;
+	if (instead_say("mcp", argv[0]))
+		return ICCTL_USAGE;
 	warnx("mcp %s: no such command%s (icctl mcp --help)", argv[0],
 	    near_hint(argv[0], names, hint));
 	return ICCTL_USAGE;

@@ -11,6 +11,7 @@
 
 #include "common/near.h"
 #include "icctl/policy/compile/command.h"
+#include "icctl/instead.h"
 #include "icctl/words.h"
 
 /* clang-format off */
@@ -112,6 +113,8 @@ unknown_tool(const char *name)
 	for (size_t i = 0; i < NTOOLS; i++)
 		names[i] = tools[i].name;
 	names[NTOOLS] = NULL;
+	if (instead_say("policy", name))
+		return ICCTL_USAGE;
 	warnx("no such policy command: %s%s (icctl policy --help lists them)",
 	    name, near_hint(name, names, hint));
 	return ICCTL_USAGE;

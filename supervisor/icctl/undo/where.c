@@ -98,7 +98,8 @@ undo_which(struct undo *u)
 		if ((status = icctl_find(ctl)) != 0)
 			return status;
 	} else if (icctl_newest(ctl) == -1) {
-		warnx("there is no session in %s/sessions", ctl->home);
+		warnx("there is no session yet, and so nothing to undo. Start "
+		      "one: icctl start");
 		return ICCTL_NO_SESSION;
 	}
 	if (realpath(ctl->dir, dir) == NULL ||

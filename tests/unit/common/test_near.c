@@ -33,6 +33,20 @@ static const struct {
 	NULL},
 };
 
+/* Dashes are no letters. */
+static void
+test_options(void)
+{
+	static const char *const options[] = {
+	    "-f", "-h", "--json", "--task", "--because", NULL};
+
+	ok(near_name("-n", options) == NULL, "one letter is near to none");
+	ok(near_name("--reason", options) == NULL, "--reason is not --json");
+	ok(near_name("--last", options) == NULL, "--last is not --task");
+	is_str(near_name("--tsak", options), "--task", "--tsak is --task");
+	is_str(near_name("--becuse", options), "--because", "--becuse, too");
+}
+
 int
 main(void)
 {
@@ -51,6 +65,7 @@ main(void)
 	is_str(near_hint("codex", agents, hint), "", "no hint for the word");
 	is_str(near_hint("goose", agents, hint), "", "no hint where none is");
 	ok(near_name("codex", none) == NULL, "no names, no answer");
+	test_options();
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
 	ok(near_name(longest, agents) == NULL, "a long word is not compared");

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The words of other programs. Options come with their dashes; what the
+ * TypeScript IronCurtain had is in files/founding.c.
+ */
+#include <err.h>
+#include <string.h>
+
+#include "common/span.h"
+#include "icctl/instead.h"
+
+/* clang-format off */
+#define INSTEAD_LIMITS							\
+	"limits belong to all sessions (\"resourceBudget\" in config.json) " \
+	"or to a persona; in a running one: icctl budget set KEY VALUE"
+#define INSTEAD_NET                                                            \
+	"the sandbox has no network. Hosts that it may read are "              \
+	"\"destinations\" in config.json"
+#define INSTEAD_MOUNT                                                          \
+	"an agent sees its workspace. Further directories, read-only: "        \
+	"\"agentView\" in config.json"
+#define INSTEAD_POLICY                                                         \
+	"default, coding, read-only and record are shipped, your own are in "  \
+	"~/.ironcurtain/policies, and icctl start --policy NAME takes one. "	\
+	"To make one of English sentences: icctl policy customize"
+#define INSTEAD_AUDIT                                                          \
+	"icctl logs is for people; the records are lines of JSON in "          \
+	"audit.jsonl of the session, and icctl web searches them"
+#define INSTEAD_YES                                                            \
+	"nobody answers for you: icctl start --policy coding asks less, and "  \
+	"icctl always makes a rule of a call"
+#define INSTEAD_SUBSCRIPTION "icctl setup, which asks about subscriptions"
+
+static const struct {
+	const char *command, *word, *text;
+} instead_rows[] = {
+    {"", "info", "icctl status"},
+    {"", "top", "icctl watch"},
+    {"", "monitor", "icctl watch"},
+    {"", "open", "icctl web --open"},
+    {"", "new", "icctl start"},
+    {"", "create", "icctl start"},
+    {"", "sessions", "icctl ls"},
+    {"", "clean", "icctl gc"},
+    {"", "prune", "icctl gc"},
+    {"", "allow", "icctl approve ID; icctl pending lists the calls"},
+    {"", "accept", "icctl approve ID; icctl pending lists the calls"},
+    {"", "reject", "icctl deny ID; icctl pending lists the calls"},
+    {"", "ask", "icctl send \"MESSAGE\""},
+    {"", "message", "icctl send \"MESSAGE\""},
+    {"", "connect", "icctl attach"},
+    {"", "enter", "icctl attach"},
+    {"", "restart", "icctl stop, and then icctl resume SESSION"},
+    {"", "cost", "icctl budget"},
+    {"", "usage", "icctl budget"},
+    {"", "model", "icctl start --model NAME"},
+    {"", "models", "icctl start --model NAME"},
+    {"", "providers", "icctl login"},
+    {"", "key", "icctl login, or icctl keys of a running session"},
+    {"", "servers", "icctl mcp ls"},
+    {"", "tools", "icctl mcp ls, and icctl status of a running session"},
+    {"", "rules", "icctl policy"},
+    {"", "rollback", "icctl undo"},
+    {"", "restore", "icctl undo"},
+    {"", "merge", "icctl pull, and then git merge"},
+    {"", "install", "icctl mcp add for a server, icctl setup to begin"},
+    {"", "upgrade", "the package manager that installed icctl"},
+    {"start", "-d", "--detach"},
+    {"start", "--background", "--detach"},
+    {"start", "-i", "icctl start AGENT, which has your terminal anyway"},
+    {"start", "-t", "icctl start AGENT, which has your terminal anyway"},
+    {"start", "-it", "icctl start AGENT, which has your terminal anyway"},
+    {"start", "--interactive",
+	"icctl start AGENT, which has your terminal anyway"},
+    {"start", "--prompt", "--task TEXT, or just \"TEXT\" at the end"},
+    {"start", "--message", "--task TEXT, or just \"TEXT\" at the end"},
+    {"start", "-y", INSTEAD_YES},
+    {"start", "--yes", INSTEAD_YES},
+    {"start", "--allow-all", INSTEAD_YES},
+    {"start", "--auto-approve", INSTEAD_YES},
+    {"start", "--full-auto", INSTEAD_YES},
+    {"start", "--budget", INSTEAD_LIMITS},
+    {"start", "--max-cost", INSTEAD_LIMITS},
+    {"start", "--max-budget-usd", INSTEAD_LIMITS},
+    {"start", "--max-turns", INSTEAD_LIMITS},
+    {"start", "--timeout", INSTEAD_LIMITS},
+    {"start", "--no-sandbox", "run the agent by itself, without icctl"},
+    {"start", "--sandbox", "nothing: every agent has one"},
+    {"start", "--network", INSTEAD_NET},
+    {"start", "--net", INSTEAD_NET},
+    {"start", "--allow-net", INSTEAD_NET},
+    {"start", "-e", "\"env\" in config.json sets variables of the agent"},
+    {"start", "--env", "\"env\" in config.json sets variables of the agent"},
+    {"start", "-v", INSTEAD_MOUNT},
+    {"start", "--volume", INSTEAD_MOUNT},
+    {"start", "--mount", INSTEAD_MOUNT},
+    {"start", "--add-dir", INSTEAD_MOUNT},
+    {"start", "--port", "--publish PORT"},
+    {"start", "--branch", "--clone DIR#BRANCH"},
+    {"start", "--worktree", "--clone ."},
+    {"start", "--name",
+	"--session-dir DIR; a session is found by the time "
+	"and the letters of its id as well: icctl ls"},
+    {"start", "--session", "icctl resume SESSION"},
+    {"start", "--rm", "nothing: icctl gc removes old sessions"},
+    {"start", "--cwd", "--workspace DIR"},
+    {"start", "--dir", "--workspace DIR"},
+    {"start", "-C", "--workspace DIR"},
+    {"start", "--read-only", "--policy read-only"},
+    {"start", "--plan", "--policy read-only"},
+    {"logs", "-n", "icctl logs | tail -n N"},
+    {"logs", "--tail", "icctl logs | tail -n N"},
+    {"logs", "--lines", "icctl logs | tail -n N"},
+    {"logs", "--follow", "-f"},
+    {"status", "--watch", "icctl watch"},
+    {"status", "-w", "icctl watch"},
+    {"stop", "all", "icctl --session SESSION stop, for each of icctl ls"},
+    {"stop", "--all", "icctl --session SESSION stop, for each of icctl ls"},
+    {"stop", "-f", "nothing: a session that does not end is killed"},
+    {"ls", "-a", "--all"},
+    {"ls", "-l", "icctl ls --all, or icctl ls --json"},
+    {"deny", "-m", "--because TEXT"},
+    {"deny", "--reason", "--because TEXT"},
+    {"deny", "--message", "--because TEXT"},
+    {"approve", "all", "--all-shown, after icctl pending has shown them"},
+    {"approve", "--all", "--all-shown, after icctl pending has shown them"},
+    {"approve", "--always", "icctl always ID"},
+    {"resume", "last", "icctl ls, and then icctl resume SESSION"},
+    {"resume", "latest", "icctl ls, and then icctl resume SESSION"},
+    {"resume", "--last", "icctl ls, and then icctl resume SESSION"},
+    {"config", "path", "it is ~/.ironcurtain/config.json"},
+    {"config", "add", "icctl config set KEY VALUE"},
+    {"config", "rm", "icctl config unset KEY"},
+    {"config", "delete", "icctl config unset KEY"},
+    {"config", "init", "icctl setup"},
+    {"config", "reset", "icctl config unset KEY, for each of icctl config"},
+    {"keys", "add", "icctl setup, or icctl login for all ways"},
+    {"keys", "set", "icctl setup, or icctl login for all ways"},
+    {"keys", "rm", "icctl keys forget PROVIDER"},
+    {"login", "max", INSTEAD_SUBSCRIPTION},
+    {"login", "pro", INSTEAD_SUBSCRIPTION},
+    {"login", "claude-max", INSTEAD_SUBSCRIPTION},
+    {"login", "claude-pro", INSTEAD_SUBSCRIPTION},
+    {"login", "subscription", INSTEAD_SUBSCRIPTION},
+    {"login", "--key", "icctl setup, which asks for the key unseen"},
+    {"login", "--api-key", "icctl setup, which asks for the key unseen"},
+    {"doctor", "--fix",
+	"nothing is changed by doctor: each line says what "
+	"helps"},
+    {"mcp", "install", "icctl mcp add NAME -- COMMAND"},
+    {"mcp", "get", "icctl mcp test NAME"},
+    {"mcp", "show", "icctl mcp test NAME"},
+    {"mcp add", "-y", "icctl mcp add NAME -- npx -y PACKAGE"},
+    {"mcp add", "-e", "--env NAME=VALUE"},
+    {"mcp add", "--transport", "only servers that a command starts are taken"},
+    {"policy", "ls", INSTEAD_POLICY},
+    {"policy", "list", INSTEAD_POLICY},
+    {"policy", "show", INSTEAD_POLICY},
+    {"policy", "set", INSTEAD_POLICY},
+    {"policy", "use", INSTEAD_POLICY},
+    {"policy", "edit",
+	"icctl policy customize, or ironcurtain-policy(5) for "
+	"the files"},
+    {"policy", "add", "icctl policy customize, or icctl always ID"},
+    {"policy", "allow", "icctl always ID"},
+    {"persona", "add", "icctl persona new NAME"},
+    {"persona", "create", "icctl persona new NAME"},
+    {"persona", "use", "icctl start --persona NAME"},
+    {"persona", "edit", "icctl policy customize --persona NAME"},
+    {"image", "pull",
+	"icctl start --image NAME takes one that the engine "
+	"has"},
+    {"audit", "show", INSTEAD_AUDIT},
+    {"audit", "log", INSTEAD_AUDIT},
+    {"audit", "tail", INSTEAD_AUDIT},
+    {"audit", "search", INSTEAD_AUDIT},
+    {"audit", "ls", INSTEAD_AUDIT},
+    {"pull", "origin", "icctl pull SESSION, and then git merge the branch"},
+    {"gc", "--all", "icctl gc --keep N; --dry-run only says which"},
+    {"gc", "-n", "--dry-run"},
+    {"agents", "add",
+	"a JSON file in ~/.ironcurtain/agents; "
+	"ironcurtain-config(5) has the format"},
+};
+/* clang-format on */
+
+const char *
+instead_of(const char *command, const char *word)
+{
+	for (size_t i = 0; i < nitems(instead_rows); i++)
+		if (strcmp(command, instead_rows[i].command) == 0 &&
+		    strcmp(word, instead_rows[i].word) == 0)
+			return instead_rows[i].text;
+	return NULL;
+}
+
+bool
+instead_say(const char *command, const char *word)
+{
+	const char *text = instead_of(command, word);
+
+	if (text == NULL)
+		return false;
+	warnx("%s%s%s: this is no %s here. Instead: %s", command,
+	    command[0] != '\0' ? " " : "", word,
+	    word[0] == '-'	 ? "option"
+	    : command[0] == '\0' ? "command"
+				 : "word of the command",
+	    text);
+	return true;
+}

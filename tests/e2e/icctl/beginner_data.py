@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: ISC
+"""What somebody types who has never used icctl: words and options of other
+programs, forgotten words, values that do not exist. A line is a command line, its
+exit status, and a part of what it prints."""
+
+ROWS = r"""
+start claude-cod "x" | 64 | claude-cod: no agent has this name (did you mean claude?
+start --agent=chatgpt x | 78 | --agent chatgpt: no agent has this name (known: builtin,
+start claude --model | 64 | --model: needs a value (icctl start --help)
+start --policy strict "fix it" | 78 | no policy is called "strict". Known: default, coding,
+start --policy yes "fix it" | 78 | no policy is called "yes". Known: default, coding,
+start --policy read_only "fix it" | 78 | no policy is called "read_only" (did you mean read-only?).
+start --runtime docker-compose "fix it" | 64 | --runtime must be bwrap, docker, podman or none, not
+start --runtime vm "fix it" | 64 | --runtime must be bwrap, docker, podman or none, not "vm"
+start --workspace=~ "fix it" | 78 | workspace ~: no such directory. To make it: mkdir -p
+start --workspace / "fix it" | 78 | workspace /: refused, because it is the root directory.
+start --workspace ../shop/README "fix it" | 78 | workspace ../shop/README: not a directory
+start -w . "fix it" | 64 | Instead: --workspace DIR
+start -d "fix it" | 64 | Instead: --detach
+start -y claude | 64 | Instead: nobody answers for you: icctl start --policy
+start -p "fix it" | 64 | Instead: --persona NAME
+start --print "fix it" | 64 | Instead: icctl start AGENT TASK
+start --prompt "fix it" | 64 | Instead: --task TEXT, or just "TEXT" at the end
+start -m opus "fix it" | 64 | Instead: --model NAME
+start --message "fix it" | 64 | Instead: --task TEXT, or just "TEXT" at the end
+start --budget 5 "fix it" | 64 | Instead: limits belong to all sessions ("resourceBudget"
+start --max-cost 5 "fix it" | 64 | Instead: limits belong to all sessions ("resourceBudget"
+start --max-turns 3 "fix it" | 64 | Instead: limits belong to all sessions ("resourceBudget"
+start --timeout 60 "fix it" | 64 | Instead: limits belong to all sessions ("resourceBudget"
+start --allow-all "fix it" | 64 | Instead: nobody answers for you: icctl start --policy
+start --auto-approve "fix it" | 64 | Instead: nobody answers for you: icctl start --policy
+start --no-sandbox "fix it" | 64 | Instead: run the agent by itself, without icctl
+start --network "fix it" | 64 | Instead: the sandbox has no network. Hosts that it may
+start --net host "fix it" | 64 | Instead: the sandbox has no network. Hosts that it may
+start --env FOO=1 "fix it" | 64 | Instead: "env" in config.json sets variables of the agent
+start -e FOO=1 "fix it" | 64 | Instead: "env" in config.json sets variables of the agent
+start --mount /data "fix it" | 64 | Instead: an agent sees its workspace. Further
+start -v /data:/data "fix it" | 64 | Instead: an agent sees its workspace. Further
+start --volume /data "fix it" | 64 | Instead: an agent sees its workspace. Further
+start --port 3000 "fix it" | 64 | Instead: --publish PORT
+start --publish web "fix it" | 64 | --publish web: this must be PORT, HOSTPORT:PORT or
+start --publish 70000 "fix it" | 64 | --publish 70000: this must be PORT, HOSTPORT:PORT or
+start --clone nowhere "fix it" | 78 | agent builtin: there is no key of a provider for it. Run
+start --clone /tmp "fix it" | 78 | agent builtin: there is no key of a provider for it. Run
+start --branch main "fix it" | 64 | Instead: --clone DIR#BRANCH
+start --name shop "fix it" | 64 | Instead: --session-dir DIR; a session is found by the
+start --session shop "fix it" | 64 | Instead: icctl resume SESSION
+start --background "fix it" | 64 | Instead: --detach
+start --interactive claude | 64 | Instead: icctl start AGENT, which has your terminal
+start -it claude | 64 | Instead: icctl start AGENT, which has your terminal
+start --rm claude | 64 | Instead: nothing: icctl gc removes old sessions
+start --help claude | 0 | usage: icctl start [OPTION]... [AGENT] [TASK | --
+start claude --help | 0 | usage: icctl start [OPTION]... [AGENT] [TASK | --
+start "" | 64 | the task is empty. Say what the agent shall do, or leave it
+start " " | 64 | the task is empty. Say what the agent shall do, or leave it
+start --  | 78 | there is no key of a provider
+start --task | 64 | --task: needs a value (icctl start --help)
+start --task "" | 64 | --task must not be empty (icsupervisor --help)
+start --escalations never "x y" | 64 | --escalations must be ask or deny, not "never"
+start --escalations no "x y" | 64 | --escalations must be ask or deny, not "no" (icsupervisor
+start --persona bob "x y" | 1 | there is no persona bob (looked in
+start --image ubuntu "x y" | 78 | --image ubuntu: the runtime is bwrap, which has no images.
+start --home keep "x y" | 64 | --home must be project or session, not "keep" (icsupervisor
+start --verbose --quiet --frob "x y" | 64 | --frob: no such option (icctl start --help); write a TASK
+attach nothing | 3 | no session has "nothing" in its id, and there is no
+attach 1 | 3 | no session has "1" in its id, and there is no directory of
+logs -n 20 | 64 | Instead: icctl logs | tail -n N
+logs --tail 20 | 64 | Instead: icctl logs | tail -n N
+logs --follow | 64 | Instead: -f
+logs -f -f | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+logs --since 1h | 64 | no such option: --since (icctl logs --help lists them)
+logs nothing | 3 | no session has "nothing" in its id, and there is no
+history --all | 64 | no such option: --all (icctl history --help lists them)
+status --watch | 64 | Instead: icctl watch
+status -v | 64 | no such option: -v (icctl status --help lists them)
+status nothing | 64 | status takes no argument. To choose a session: icctl
+stop --all | 64 | Instead: icctl --session SESSION stop, for each of icctl
+stop -9 | 64 | stop takes no argument. To choose a session: icctl
+stop all | 64 | Instead: icctl --session SESSION stop, for each of icctl
+kill all | 64 | Instead: icctl --session SESSION stop, for each of icctl
+rm all | 64 | Instead: icctl gc removes sessions that ended long ago
+rm -rf x | 64 | Instead: icctl gc removes sessions that ended long ago
+ls -l | 64 | Instead: icctl ls --all, or icctl ls --json
+ls -la | 64 | no such option: -la (icctl ls --help lists them)
+ls --json | 0 | []
+ls running | 64 | usage: icctl ls [--all]
+ls /tmp | 64 | usage: icctl ls [--all]
+ps -a | 64 | Instead: --all
+ps aux | 64 | usage: icctl ls [--all]
+show | 64 | usage: icctl show ID [--full]
+show all | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+show --last | 64 | no such option: --last (icctl show --help lists them)
+pending --all | 64 | no such option: --all (icctl pending --help lists them)
+approve all | 64 | Instead: --all-shown, after icctl pending has shown them
+approve --all | 64 | Instead: --all-shown, after icctl pending has shown them
+approve yes | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+approve 1 | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+approve k3f9 yes | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+approve y | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+deny | 64 | usage: icctl deny ID... [--because TEXT]
+deny all | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+deny --reason no k3f9 | 64 | Instead: --because TEXT
+deny k3f9 --reason no | 64 | Instead: --because TEXT
+deny -m no k3f9 | 64 | Instead: --because TEXT
+always | 64 | usage: icctl always [--rule DIGEST] ID
+always allow git | 64 | usage: icctl always [--rule DIGEST] ID
+grants --all | 64 | no such option: --all (icctl grants --help lists them)
+revoke all | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+send | 64 | send needs a MESSAGE, or --file FILE (icctl send --help)
+send --file nothing | 1 | nothing: No such file or directory
+send -- --help | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+send hello world | 64 | world: one MESSAGE only, in quotes (icctl send --help)
+send --session nothing hello | 3 | no session has "nothing" in its id, and there is no
+interrupt all | 64 | interrupt takes no argument. To choose a session: icctl
+budget 10 | 64 | usage: icctl budget [set KEY VALUE|null]
+budget set 10 | 64 | usage: icctl budget [set KEY VALUE|null]
+budget set cost 10 | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+budget set maxCost 10 | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+budget set maxUsd | 64 | usage: icctl budget [set KEY VALUE|null]
+budget set maxSteps ten | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+budget --set maxSteps 10 | 64 | no such option: --set (icctl budget --help lists them)
+resume --last | 64 | Instead: icctl ls, and then icctl resume SESSION
+resume last | 64 | Instead: icctl ls, and then icctl resume SESSION
+resume latest | 64 | Instead: icctl ls, and then icctl resume SESSION
+resume -1 | 3 | no session has "-1" in its id, and there is no directory of
+resume 1 | 3 | no session has "1" in its id, and there is no directory of
+close | 64 | usage: icctl close DIR
+close all | 3 | no session has "all" in its id, and there is no directory
+config | 0 | ~/.ironcurtain/config.json sets nothing: everything is as
+config list | 0 | ~/.ironcurtain/config.json sets nothing: everything is as
+config show | 0 | ~/.ironcurtain/config.json sets nothing: everything is as
+config path | 64 | Instead: it is ~/.ironcurtain/config.json
+config get | 64 | usage: icctl config [ls] | get KEY | set KEY VALUE | unset
+config get limits | 1 | limits is not set; man ironcurtain-config has its default
+config set limits.homeMb | 64 | usage: icctl config [ls] | get KEY | set KEY VALUE | unset
+config set limits.homeMb lots | 1 | limits.homeMb: must be a whole number from 16 to 16777216,
+config set limits.homemb 100 | 1 | limits.homemb: unknown key (did you mean homeMb?). Known
+config set runtime vm | 1 | runtime: must be "bwrap", "docker" or "podman", is "vm"
+config set notify off | 1 | notify: must be an array of strings, is a string
+config set notify false | 1 | notify: must be an array of strings, is a boolean
+config set undo off | 1 | undo: must be true, false, or an object of limits
+config set model=opus | 64 | usage: icctl config [ls] | get KEY | set KEY VALUE | unset
+config set editor vim | 1 | editor: unknown key. Known here: agent, agentView,
+config add x y | 64 | Instead: icctl config set KEY VALUE
+config rm x | 64 | Instead: icctl config unset KEY
+config unset nothing | 1 | nothing is not set
+config edit | 64 | config edit needs a terminal; icctl config set changes one
+config reset | 64 | Instead: icctl config unset KEY, for each of icctl config
+config import x | 64 | usage: icctl config [ls] | get KEY | set KEY VALUE | unset
+login claude-max | 64 | Instead: icctl setup, which asks about subscriptions
+login chatgpt | 0 | codex login
+login max | 64 | Instead: icctl setup, which asks about subscriptions
+login github | 1 | login: no provider or login is called github (known:
+login --help | 0 | login [NAME]
+login anthropic sk-ant-xxxxxxxxxxxxxxxxxxxxxxxx | 64 | usage: icctl login [NAME]
+login --key sk-ant-xxx | 64 | Instead: icctl setup, which asks for the key unseen
+login api | 1 | login: no provider or login is called api (known:
+logout claude | 64 | Instead: icctl keys forget PROVIDER
+auth login | 64 | Instead: icctl login
+auth | 64 | Instead: icctl login
+keys | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+keys add | 64 | Instead: icctl setup, or icctl login for all ways
+keys list | 64 | usage: icctl keys [reload PROVIDER [--file PATH] | forget
+keys set anthropic | 64 | Instead: icctl setup, or icctl login for all ways
+keys forget nothing | 1 | no login of nothing is kept in ~/.ironcurtain/logins
+keys reload | 64 | usage: icctl keys [reload PROVIDER [--file PATH] | forget
+doctor --fix | 64 | Instead: nothing is changed by doctor: each line says
+doctor claude | 64 | usage: icctl doctor [--check-api | --attack [IMAGE]]
+doctor -v | 64 | no such option: -v (icctl doctor --help lists them)
+doctor --network | 64 | no such option: --network (icctl doctor --help lists them)
+setup claude | 64 | setup takes no argument (icctl setup --help)
+setup --yes | 64 | no such option: --yes (icctl setup --help lists them)
+setup | 64 | setup asks questions and needs a terminal; icctl config set
+mcp | 64 | usage: icctl mcp COMMAND
+mcp add | 64 | usage: icctl mcp add [--env NAME=VALUE]... [--dry-run]
+mcp add github | 64 | mcp add: the command of github is missing, after --
+mcp add fs npx -y x | 64 | Instead: icctl mcp add NAME -- npx -y PACKAGE
+mcp install github | 64 | Instead: icctl mcp add NAME -- COMMAND
+mcp remove x | 1 | there is no server x in ~/.ironcurtain/mcp-servers.json. To
+mcp rm nothing | 1 | there is no server nothing in
+mcp test nothing | 1 | there is no server nothing in
+policy ls | 64 | Instead: default, coding, read-only and record are
+policy show | 64 | Instead: default, coding, read-only and record are
+policy edit | 64 | Instead: icctl policy customize, or
+policy add "x" | 64 | Instead: icctl policy customize, or icctl always ID
+policy set coding | 64 | Instead: default, coding, read-only and record are
+policy use coding | 64 | Instead: default, coding, read-only and record are
+policy check nothing | 64 | usage: icctl policy check [OPTIONS]
+policy explain | 64 | no request on standard input
+policy explain read_file | 64 | usage: icctl policy explain [OPTIONS] [SERVER TOOL
+policy test | 64 | usage: icctl policy test [OPTIONS] FILE...
+policy compile --fast | 64 | no such option: --fast (icctl policy compile --help lists
+policy customize x | 64 | usage: icctl policy customize [--persona NAME] [--model
+policy diff | 64 | usage: icctl policy diff [OPTIONS] OLD NEW
+policy replay | 64 | usage: icctl policy replay [OPTIONS] AUDIT...
+persona list | 0 | there are no personas. Make one: icctl persona new NAME
+persona add bob | 64 | Instead: icctl persona new NAME
+persona new | 64 | usage: icctl persona ls | show NAME | compile NAME | rm
+persona new "bob smith" | 64 | the name of a persona has letters, digits, - and _, at most
+persona rm nothing | 1 | there is no persona nothing: icctl persona ls
+persona show bob | 1 | there is no persona bob (looked in
+persona use bob | 64 | Instead: icctl start --persona NAME
+image pull ubuntu | 64 | Instead: icctl start --image NAME takes one that the
+image build | 64 | usage: icctl image ls | build [--build-arg NAME=VALUE]
+web --port abc | 64 | --port: no port: abc
+web open | 64 | usage: icctl web [--port N|--socket PATH] [--host NAME]
+web 8080 | 64 | usage: icctl web [--port N|--socket PATH] [--host NAME]
+web --open --stop | 3 | no page runs
+watch nothing | 64 | usage: icctl watch [--plain | --all]
+watch -n 1 | 64 | no such option: -n (icctl watch --help lists them)
+watch --session nothing | 3 | no session has "nothing" in its id, and there is no
+audit | 64 | usage: icctl audit verify [--anchor FILE] [FILE|DIR]
+audit show | 64 | Instead: icctl logs is for people; the records are lines
+audit verify nothing | 1 | nothing: No such file or directory
+audit log | 64 | Instead: icctl logs is for people; the records are lines
+audit tail | 64 | Instead: icctl logs is for people; the records are lines
+undo | 3 | there is no session yet, and so nothing to undo. Start one:
+undo all | 3 | there is no session yet, and so nothing to undo. Start one:
+undo --turn one | 3 | there is no session yet, and so nothing to undo. Start one:
+undo -1 | 3 | there is no session yet, and so nothing to undo. Start one:
+checkpoint | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+checkpoint "a b" | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+diff nothing | 3 | no session has "nothing" in its id, and there is no
+diff --staged | 64 | no such option: --staged (icctl diff --help lists them)
+diff --name-only | 64 | no such option: --name-only (icctl diff --help lists them)
+pull nothing | 3 | no session has "nothing" in its id, and there is no
+pull origin main | 64 | Instead: icctl pull SESSION, and then git merge the
+pull --rebase | 64 | no such option: --rebase (icctl pull --help lists them)
+gc --all | 64 | Instead: icctl gc --keep N; --dry-run
+gc -f | 64 | no such option: -f (icctl gc --help lists them)
+gc --keep | 64 | --keep needs a value: N
+gc --keep -1 | 64 | --keep -1: must be a number from 0 on
+gc --keep all | 64 | --keep all: must be a number from 0 on
+diagnostics --out x | 64 | no such option: --out (icctl diagnostics --help lists them)
+agents claude | 64 | agents takes no argument (icctl agents --help)
+agents add x | 64 | Instead: a JSON file in ~/.ironcurtain/agents;
+agents list | 64 | agents takes no argument (icctl agents --help)
+trust | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+trust nothing | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+unlock | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+unlock anthropic | 64 | unlock takes no argument. To choose a session: icctl
+find x | 64 | no such command: find (icctl --help lists them)
+run claude-code --bogus | 64 | --bogus: no such option (icctl start --help); write a TASK
+info | 64 | Instead: icctl status
+top | 64 | Instead: icctl watch
+open | 64 | Instead: icctl web --open
+new | 64 | Instead: icctl start
+help config set | 0 | set KEY VALUE
+help policy compile | 0 | usage: icctl policy compile [--constitution FILE|--task
+help nothing | 64 | no such command: nothing (icctl --help lists them)
+help -a | 64 | no such command: -a (icctl --help lists them)
+--session | 64 | --session needs a value: DIR|ID
+--session nothing ls | 0 | there are no sessions. Start one: icctl start
+--bogus ls | 64 | no such option: --bogus (icctl --help lists them)
+-x | 64 | no such option: -x (icctl --help lists them)
+"start claude" | 64 | no such command: start claude (did you mean start?) (icctl
+START | 64 | no such command: START (did you mean start?) (icctl --help
+Start claude | 64 | no such command: Start (did you mean start?) (icctl --help
+statsu | 64 | no such command: statsu (did you mean status?) (icctl
+strat | 64 | no such command: strat (did you mean start?) (icctl --help
+e | 64 | no such command: e (icctl --help lists them)
+"""
