@@ -129,7 +129,7 @@ conn_lost(struct live_session *s)
 		    "it does not answer; icctl close tidies up after "
 		    "a crash");
 	else
-		return;
+		starting_over(s);
 	conn_is_lost(s);
 }
 

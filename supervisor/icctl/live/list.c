@@ -29,7 +29,7 @@ struct live_session *
 live_at(const struct live *l, unsigned nth)
 {
 	for (unsigned i = 0; i < l->n; i++)
-		if (l->all[i]->is != LIVE_ABSENT &&
+		if ((l->all[i]->is != LIVE_ABSENT || l->all[i]->starting) &&
 		    (l->dir != NULL || !newest_is_own(l->all[i]->agent)) &&
 		    nth-- == 0)
 			return l->all[i];
@@ -85,7 +85,7 @@ live_session_free(struct live_session *s)
 void
 live_drop(struct live *l, struct live_session *s)
 {
-	bool seen = s->is != LIVE_ABSENT;
+	bool seen = s->is != LIVE_ABSENT || s->starting;
 
 	for (unsigned i = 0; i < l->n; i++) {
 		if (l->all[i] != s)

@@ -57,7 +57,8 @@ struct live_hold {
 };
 
 enum live_state {
-	LIVE_ABSENT, /* a link without a session, which nobody needs to see */
+	LIVE_ABSENT, /* a link without a session, which nobody needs to see
+			unless it is starting */
 	LIVE_RUNS,
 	LIVE_SILENT, /* it has not answered for 10 seconds */
 	LIVE_LOST,   /* the connection broke; it is tried again */
@@ -79,6 +80,7 @@ struct live_session {
 	    state[24]; /* running, or a conversation's: ready, processing ... */
 	char until[32]; /* when a used up quota returns, or "" */
 	enum live_state is;
+	bool starting; /* it is absent for no other reason */
 	char why[LIVE_TEXT]; /* it ended, printable */
 	json_object *status; /* the latest reply to `status`, or NULL */
 	json_object *budget; /* the latest budget, or NULL */
@@ -161,5 +163,11 @@ struct live_verdict {
 int live_answer(
     struct live_session *, const struct live_verdict *, uint64_t token);
 int live_revoke(struct live_session *, const char *id, uint64_t token);
+/*
+ * Send an order, `op`, which is a constant: "say", with the text of a message
+ * that comes from a page, "interrupt" or "stop". Otherwise as live_answer().
+ */
+int live_order(struct live_session *, const char *op, const char *text,
+    uint64_t token);
 
 #endif

@@ -84,6 +84,12 @@ bool died_is(const struct live_session *);
 /* Say so, and how to go on. Returns `dst`. */
 const char *died_why(const struct live_session *, char dst[LIVE_TEXT]);
 
+/* starting.c */
+/* Show the session as one that is starting, and its options. */
+void starting_take(struct live_session *);
+/* It has begun, or does not answer any more. */
+void starting_over(struct live_session *);
+
 /* take.c: Handle a reply, or an event. Returns false if it makes no sense. */
 bool take_message(struct live_session *, json_object *);
 void take_clear(struct live_session *);

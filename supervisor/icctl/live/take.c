@@ -150,6 +150,7 @@ take_watch(struct live_session *s, json_object *o)
 	bool came = s->is == LIVE_ABSENT;
 
 	s->conn->tries = 0;
+	starting_over(s);
 	s->is = LIVE_RUNS;
 	if (s->state[0] == '\0')
 		(void)strlcpy(s->state, "running", sizeof(s->state));
@@ -310,7 +311,7 @@ take_reply(struct live_session *s, const struct live_ask *ask, bool good,
 		/* It is starting, and asked again in a moment. */
 		if (!good) {
 			if (strcmp(icctl_text(o, "code"), "starting") == 0)
-				s->conn->tries = 0;
+				starting_take(s);
 			return false;
 		}
 		if (s->set->ops->event != NULL)
@@ -395,4 +396,17 @@ live_revoke(struct live_session *s, const char *id, uint64_t token)
 	req = json_object_new_object();
 	put_str(req, "id", id);
 	return conn_ask(s, req, "revoke", id, token);
+}
+
+int
+live_order(struct live_session *s, const char *op, const char *text,
+    uint64_t token)
+{
+	json_object *req = json_object_new_object();
+
+	if (text[0] != '\0') {
+		put_str(req, "message", text);
+		put_str(req, "typed", "no");
+	}
+	return conn_ask(s, req, op, "", token);
 }

@@ -62,6 +62,8 @@ draw_messages_show(void)
 		row = messages_one(row, text);
 	if (row == 0 && draw_env.messages == MESSAGES_ASKED)
 		row = messages_one(row, "There are no messages.");
+	if (draw_env.messages == MESSAGES_START)
+		row = messages_one(row, "The agent is starting ...");
 	for (; row + 1 < draw_env.term_rows; row++)
 		paint_printf(p, "\033[%u;1H\033[K", row + 1);
 	says_seen();

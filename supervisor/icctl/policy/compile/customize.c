@@ -132,6 +132,32 @@ put_reply(struct span s)
 	}
 }
 
+/*
+ * There is no reply that can be used: keep what was typed all the same, if the
+ * person wants that. Returns 0, or -1 if nobody can be asked.
+ */
+static int
+talk_keep(struct talk *t, struct span said, struct fault *fault)
+{
+	struct buf text;
+	size_t len = strlen(t->text);
+	int rv;
+
+	if (!isatty(STDIN_FILENO))
+		return -1;
+	warnx("%s", fault->text);
+	if (!icctl_confirm("The model's answer cannot be used. Add your "
+			   "sentence to the constitution as it is?"))
+		return 0;
+	buf_init(&text, COMPILE_MAX_TEXT + CUSTOMIZE_SAID);
+	buf_printf(&text, "%s%s%.*s\n", t->text,
+	    len != 0 && t->text[len - 1] != '\n' ? "\n" : "", (int)said.len,
+	    (const char *)said.p);
+	rv = talk_save(t, buf_span(&text), fault);
+	buf_free(&text);
+	return rv;
+}
+
 static int
 talk_run(struct talk *t, struct fault *fault)
 {
@@ -160,9 +186,11 @@ talk_run(struct talk *t, struct fault *fault)
 			puts("At most 4096 bytes of UTF-8 text at once.");
 			continue;
 		}
-		if ((reply = talk_ask(t, pool_text(t->c, s), fault)) == NULL) {
-			rv = -1;
-			break;
+		s = pool_text(t->c, s);
+		if ((reply = talk_ask(t, s, fault)) == NULL) {
+			if ((rv = talk_keep(t, s, fault)) == -1)
+				break;
+			continue;
 		}
 		put_reply(value_str(reply, "reply"));
 		if (t->said.len < CUSTOMIZE_SAID / 2)
