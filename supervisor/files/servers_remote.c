@@ -134,6 +134,11 @@ remote_headers(struct servers_entry *e, struct json_object *o)
 			    "{\"serverCredentials\":{\"%s\":{\"headers\":{"
 			    "\"%s\":{\"file\":\"PATH\"}}}}}",
 			    e->def->name, name);
+		if (strstr(text, "${") != NULL)
+			return jsonfile_bad(&e->j, where, key,
+			    "variables are not replaced here: write the value "
+			    "itself, or name the variable in serverCredentials "
+			    "of config.json");
 		put_str(out, name, text);
 		if (asprintf(&e->def->args[n++], "%s: %s", name, text) == -1) {
 			e->def->args[n - 1] = NULL;

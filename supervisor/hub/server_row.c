@@ -60,14 +60,16 @@ struct json_object *
 control_server_json(unsigned server)
 {
 	const struct server *s = &sup.servers[server];
-	char text[sizeof(s->text) + sizeof(s->ended) + 48], again[32] = "";
+	char text[sizeof(s->text) + sizeof(s->ended) + 48], again[40] = "";
 	struct json_object *o;
 	char parts[64];
 
 	if (s->restarts != 0)
 		snprintf(again, sizeof(again), "%sstarted again %s",
 		    s->text[0] != '\0' ? "; " : "",
-		    s->restarts == 1 ? "once" : "twice");
+		    s->restarts == 1   ? "once"
+		    : s->restarts == 2 ? "twice"
+				       : "several times");
 	snprintf(text, sizeof(text), "%s%s%s%s", s->text, again,
 	    s->ended[0] != '\0' ? "; it " : "", s->ended);
 	o = control_server_row(s->def->name, s->state, s->tools, text);

@@ -290,7 +290,8 @@ domains_hosts(bool added)
 
 	for (unsigned i = 0; !added && i < sup.providers.n; i++) {
 		p = &sup.providers.list[i];
-		for (unsigned k = 0; k < p->nhosts; k++)
+		/* No agent reaches a remote MCP server this way. */
+		for (unsigned k = 0; p->server == 0 && k < p->nhosts; k++)
 			json_object_array_add(
 			    list, json_object_new_string(p->hosts[k]));
 	}
@@ -382,8 +383,10 @@ domains_json(void)
 	for (unsigned i = 0; i < sup.providers.n; i++) {
 		p = &sup.providers.list[i];
 		for (unsigned k = 0; p->kind != NULL && k < p->nhosts; k++)
-			domain_show(
-			    list, p->hosts[k], p->kind, p->name, "configured");
+			domain_show(list,
+			    p->server != 0 ? p->config->upstreams[0].at.host
+					   : p->hosts[k],
+			    p->kind, p->name, "configured");
 	}
 	for (unsigned n = 0; n < DOMAINS_MAX; n++) {
 		p = domain_provider(n);

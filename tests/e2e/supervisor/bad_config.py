@@ -408,6 +408,10 @@ SERVERS = [
      "Remove it, and say in config.json where it is: "
      "{\"serverCredentials\":{\"s\":{\"headers\":{\"authorization\":{"
      "\"file\":\"PATH\"}}}}}"),
+    ("a variable in a header", {"mcp-servers.json": {"s": {
+        "url": "https://mcp.invalid", "headers": {"x-team": "${TEAM}"}}}}, 78,
+     "{servers}: s.headers.x-team: variables are not replaced here: write the "
+     "value itself, or name the variable in serverCredentials of config.json"),
     ("the old transport", {"mcp-servers.json": {"s": {
         "url": "https://mcp.invalid", "type": "sse"}}}, 78,
      "{servers}: s.type: must be \"http\", is \"sse\". A server that speaks "

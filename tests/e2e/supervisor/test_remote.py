@@ -189,6 +189,9 @@ def main():
         with h.Session(work, servers, rules=RULES, annotations=ANNOTATIONS,
                        config=config, env={"FAR_TOKEN": TOKEN}) as s:
             ready(s, "far", "plain")
+            status = json.loads(s.icctl("--json", "status").stdout)
+            t.equal([(d["host"], d["kind"]) for d in status["destinations"]],
+                    [("localhost", "mcp")] * 2, "status names their hosts")
             m = s.client()
             good(s, m, far)
             t.equal(h.text_of(m.call("plain__act", {"how": "good"})), "done",

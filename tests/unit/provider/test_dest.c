@@ -45,7 +45,54 @@ test_alphabet(void)
 	    "one byte more");
 }
 
+#define MCP "{\"name\":\"m\",\"kind\":\"mcp\",\"hosts\":[\"a.test\"],"
+
 static const struct dest_file files[] = {
+    {MCP "\"path\":\"\",\"query\":\"\"}", NULL},
+    {MCP "\"path\":\"/\",\"query\":\"a=b\"}", NULL},
+    {MCP "\"path\":\"/x\",\"query\":\"\"}", "path"},
+    {MCP "\"path\":\"\",\"query\":\"a b\"}", "query"},
+    {MCP "\"path\":\"\"}", "query"},
+    {MCP "\"path\":\"\",\"query\":\"\",\"headers\":{\"x-team\":\"a\"}}", NULL},
+    {MCP "\"path\":\"\",\"query\":\"\",\"headers\":{\"X-Team\":\"a\"}}",
+	"headers"},
+    {MCP "\"path\":\"\",\"query\":\"\",\"headers\":{\"mcp-session-id\":\"a\"}}",
+	"headers"},
+    {MCP "\"path\":\"\",\"query\":\"\",\"headers\":{\"mcp-method\":\"a\"}}",
+	"headers"},
+    {MCP "\"path\":\"\",\"query\":\"\",\"headers\":{\"content-length\":\"a\"}}",
+	"headers"},
+    {MCP "\"path\":\"\",\"query\":\"\",\"headers\":{\"content-type\":\"a\"}}",
+	"headers"},
+    {MCP "\"path\":\"\",\"query\":\"\",\"headers\":{\"accept\":\"a\"}}",
+	"headers"},
+    {MCP "\"path\":\"\",\"query\":\"\",\"headers\":{\"authorization\":\"a\"}}",
+	"headers"},
+    {MCP "\"path\":\"\",\"query\":\"\",\"headers\":{\"cookie\":\"a\"}}",
+	"headers"},
+    {MCP "\"path\":\"\",\"query\":\"\",\"headers\":{\"x-*\":\"a\"}}",
+	"headers"},
+    {MCP "\"path\":\"\",\"query\":\"\",\"headers\":{\"last-event-id\":\"a\"}}",
+	"headers"},
+    {MCP "\"path\":\"\",\"query\":\"\",\"headers\":{\"x-a\":\"b\\r\\nc: d\"}}",
+	"headers"},
+    {MCP "\"path\":\"\",\"query\":\"\",\"headers\":[]}", "headers"},
+    {MCP "\"path\":\"\",\"query\":\"\",\"credential\":{\"env\":\"A\",\"name\":"
+	 "\"authorization\",\"prefix\":\"Bearer \"}}",
+	NULL},
+    {MCP "\"path\":\"\",\"query\":\"\",\"credential\":{\"env\":\"A\",\"name\":"
+	 "\"x-figma-token\",\"prefix\":\"\"}}",
+	NULL},
+    {MCP "\"path\":\"\",\"query\":\"\",\"credential\":{\"env\":\"A\",\"name\":"
+	 "\"host\",\"prefix\":\"\"}}",
+	"credential.name"},
+    {MCP "\"path\":\"\",\"query\":\"\",\"credential\":{\"env\":\"A\",\"name\":"
+	 "\"mcp-session-id\",\"prefix\":\"\"}}",
+	"credential.name"},
+    {MCP "\"path\":\"\",\"query\":\"\",\"credential\":{\"env\":\"A\",\"name\":"
+	 "\"x-key\",\"prefix\":\"Bearer\"}}",
+	"credential.prefix"},
+    {MCP "\"path\":\"\",\"query\":\"\",\"routes\":[]}", "routes"},
     {"{\"name\":\"w\",\"kind\":\"web\",\"host\":\"a.test\"}", NULL},
     {"{\"name\":\"w\",\"kind\":\"web\",\"hosts\":[\"a.test\",\"b.test\"]}",
 	NULL},
@@ -53,12 +100,14 @@ static const struct dest_file files[] = {
     {"{\"name\":\"w\",\"kind\":1,\"host\":\"a.test\"}", "kind"},
     {"{\"name\":\"w\",\"kind\":\"web\"}", "host"},
     {"{\"name\":\"w\",\"kind\":\"web\",\"host\":\"a.test\",\"hosts\":"
-     "[\"b.test\"]}", "host"},
+     "[\"b.test\"]}",
+	"host"},
     {"{\"name\":\"w\",\"kind\":\"web\",\"hosts\":[]}", "hosts"},
     {"{\"name\":\"w\",\"kind\":\"web\",\"hosts\":[\"a.test\",\"a.test\"]}",
 	"repeated"},
     {"{\"name\":\"w\",\"kind\":\"web\",\"hosts\":[\"a.test\",\"b.test\","
-     "\"c.test\",\"d.test\",\"e.test\"]}", "hosts"},
+     "\"c.test\",\"d.test\",\"e.test\"]}",
+	"hosts"},
     {"{\"name\":\"w\",\"kind\":\"web\",\"host\":\"127.0.0.1\"}", "host"},
     {"{\"name\":\"w\",\"kind\":\"web\",\"host\":\"a.test\",\"maxBytes\":0}",
 	"maxBytes"},
