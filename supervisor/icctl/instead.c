@@ -3,11 +3,12 @@
  * The words of other programs. Options come with their dashes; what the
  * TypeScript IronCurtain had is in files/founding.c.
  */
+#include "icctl/instead.h"
+
 #include <err.h>
 #include <string.h>
 
 #include "common/span.h"
-#include "icctl/instead.h"
 
 /* clang-format off */
 #define INSTEAD_LIMITS							\
