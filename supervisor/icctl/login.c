@@ -103,7 +103,7 @@ login_state(const struct login *l, char *path, size_t cap)
 }
 
 const char *
-login_file(const char *name, char *path, size_t cap)
+login_path(const char *name, char *path, size_t cap)
 {
 	path[0] = '\0';
 	for (size_t i = 0; i < NLOGINS; i++)

@@ -9,6 +9,6 @@
  * Write the path of the file of a login, such as "claude-code". Returns NULL if
  * sessions can use it, or else its fault.
  */
-const char *login_file(const char *name, char *path, size_t cap);
+const char *login_path(const char *name, char *path, size_t cap);
 
 #endif

@@ -175,7 +175,7 @@ other_names(int *argc, char **argv)
 	    {"kill", "stop", NULL}, {"list", "ls", NULL}, {"ps", "ls", NULL},
 	    {"refresh-lists", "policy", "refresh-lists"},
 	    {"run", "start", NULL}};
-	/* Of commands that have commands of their own. */
+	/* Second words, where a command has commands of its own. */
 	static const char *const seconds[][3] = {{"config", "list", "ls"},
 	    {"config", "show", "ls"}, {"image", "list", "ls"},
 	    {"mcp", "list", "ls"}, {"mcp", "remove", "rm"},

@@ -135,7 +135,7 @@ setup_likely(struct setup *s)
 			return c->name;
 	for (c = setup_providers; c->name != NULL; c++)
 		if (c->login != NULL &&
-		    login_file(c->login, path, sizeof(path)) == NULL)
+		    login_path(c->login, path, sizeof(path)) == NULL)
 			return c->name;
 	return setup_providers[0].name;
 }

@@ -17,7 +17,7 @@ struct setup_choice {
 	/* A provider with a key of this variable, or with a login. */
 	const char *provider, *env, *login, *agent;
 	const char *how;	   /* the agent logs in from within a session */
-	const char *comes, *stays; /* of the agent's own files; or NULL */
+	const char *comes, *stays; /* the agent's own files; or NULL */
 };
 
 struct setup {

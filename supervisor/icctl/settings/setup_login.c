@@ -43,7 +43,7 @@ int
 setup_login(struct setup *s)
 {
 	char path[4096], shown[ICCTL_PATH];
-	const char *bad = login_file(s->provider->login, path, sizeof(path));
+	const char *bad = login_path(s->provider->login, path, sizeof(path));
 
 	putchar('\n');
 	(void)icctl_path(path, shown);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-"""What somebody types who has never used icctl: words and options of other
+"""Lines of somebody who has never used icctl: words and options of other
 programs, forgotten words, values that do not exist. A line is a command line, its
 exit status, and a part of what it prints."""
 

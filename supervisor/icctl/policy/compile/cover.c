@@ -184,7 +184,7 @@ dir_real(struct span dir, char real[PATH_MAX])
 	    (const char *)dir.p + skip);
 	if (n < 0 || (size_t)n >= sizeof(path) || path[0] != '/')
 		return false;
-	/* What does not exist yet will be below what does. */
+	/* A path that does not exist yet will be below one that does. */
 	while (realpath(path, real) == NULL) {
 		if ((rest = strrchr(path, '/')) == path)
 			return strlcpy(real, path, PATH_MAX) < PATH_MAX;
