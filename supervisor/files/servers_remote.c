@@ -77,9 +77,9 @@ remote_url(struct servers_entry *e, const char *url, bool private_ok)
 
 	if (query != NULL && remote_query_secret(query + 1))
 		return jsonfile_bad(&e->j, e->where, "url",
-		    "its query has what looks like a secret. Remove it there, "
-		    "and name it in serverCredentials of config.json if the "
-		    "server takes it in a header, too");
+		    "its query has what looks like a key or a password. Remove "
+		    "it there, and name it in serverCredentials of config.json "
+		    "if the server takes it in a header, too");
 	if ((plain = strndup(url, n)) == NULL)
 		return remote_out_of_memory(e);
 	rv = config_url(plain, up, &why);
@@ -89,8 +89,8 @@ remote_url(struct servers_entry *e, const char *url, bool private_ok)
 		    (int)n, strchr(url, '@') != NULL ? "..." : url, why);
 	r->as.nupstreams = 1;
 	r->public = !private_ok && strcmp(up->host, "localhost") != 0 &&
-		     inet_pton(AF_INET, up->host, address) != 1 &&
-		     inet_pton(AF_INET6, up->host, address) != 1;
+		    inet_pton(AF_INET, up->host, address) != 1 &&
+		    inet_pton(AF_INET6, up->host, address) != 1;
 	put_str(r->file, "path", n != 0 && url[n - 1] == '/' ? "/" : "");
 	put_str(r->file, "query", query != NULL ? query + 1 : "");
 	e->def->command = strdup(url);
@@ -129,8 +129,8 @@ remote_headers(struct servers_entry *e, struct json_object *o)
 		    strcmp(name, "authorization") == 0 ||
 		    strcmp(name, "cookie") == 0)
 			return jsonfile_bad(&e->j, where, key,
-			    "its value looks like a secret. Remove it, and say "
-			    "in config.json where it is: "
+			    "its value looks like a key or a password. Remove "
+			    "it, and say in config.json where it is: "
 			    "{\"serverCredentials\":{\"%s\":{\"headers\":{"
 			    "\"%s\":{\"file\":\"PATH\"}}}}}",
 			    e->def->name, name);
@@ -181,7 +181,7 @@ remote_credential(struct servers_entry *e)
 	}
 	if (val == NULL)
 		return jsonfile_bad(&e->j, where, NULL,
-		    "must have one secret of a remote server: {\"bearer\":"
+		    "must say where one key of a remote server is: {\"bearer\":"
 		    "{\"env\":\"NAME\"}}, or {\"headers\":{\"x-api-key\":"
 		    "{\"file\":\"PATH\"}}}");
 	if (config_credential_of(

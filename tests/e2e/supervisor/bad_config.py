@@ -398,14 +398,14 @@ SERVERS = [
      "in clear)"),
     ("a secret in an address", {"mcp-servers.json": {"s": {
         "url": "https://mcp.invalid/mcp?api_key=0123456789abcdef"}}}, 78,
-     "{servers}: s.url: its query has what looks like a secret. Remove it "
-     "there, and name it in serverCredentials of config.json if the server "
+     "{servers}: s.url: its query has what looks like a key or a password. "
+     "Remove it there, and name it in serverCredentials of config.json if the server "
      "takes it in a header, too"),
     ("a secret in a header", {"mcp-servers.json": {"s": {
         "url": "https://mcp.invalid", "headers": {
             "Authorization": "Bearer 0123456789abcdef"}}}}, 78,
-     "{servers}: s.headers.Authorization: its value looks like a secret. "
-     "Remove it, and say in config.json where it is: "
+     "{servers}: s.headers.Authorization: its value looks like a key or a "
+     "password. Remove it, and say in config.json where it is: "
      "{\"serverCredentials\":{\"s\":{\"headers\":{\"authorization\":{"
      "\"file\":\"PATH\"}}}}}"),
     ("a variable in a header", {"mcp-servers.json": {"s": {

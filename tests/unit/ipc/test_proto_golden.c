@@ -296,8 +296,8 @@ test_parsers_are_mute(void)
 
 /*
  * Descriptors go from icsupervisor to workers, from dialerd to those it
- * connects for, from keyd to mitmd, between dialerd and tunneld, and from gated
- * to icsupervisor, which passes them on.
+ * connects for, from keyd to mitmd and mcp-backd, between dialerd and tunneld,
+ * and from gated to icsupervisor, which passes them on.
  */
 static void
 test_descriptors(void)
@@ -310,6 +310,7 @@ test_descriptors(void)
 		if (m->nfds == 0 || m->from == R(SUP) ||
 		    (m->from == R(DIAL) && m->to == (R(KEY) | R(EGRESS))) ||
 		    (m->from == R(KEY) && m->to == (R(MITM) | R(APPROVE))) ||
+		    (m->from == R(KEY) && m->to == R(BACK)) ||
 		    (m->from == R(DIAL) && m->to == R(TUNNEL)) ||
 		    (m->from == R(TUNNEL) && m->to == R(DIAL)) ||
 		    (m->from == R(GATE) && m->to == R(SUP)))

@@ -30,7 +30,7 @@ static const struct {
     {"data: a\n", "", "nor is one without an empty line"},
     {"event: x\n\ndata: a\n\n", "[|a]", "an event without data is none"},
     {"datum: a\n\n data: b\n\n", "", "other fields"},
-    {"event: 0123456789012345678901234567890123456789\ndata: a\n\n", "[?|a]",
+    {"event: 012345678901234567890123456789012\ndata: a\n\n", "[?|a]",
 	"a name that is too long is no message's"},
     {"data: 01234567890123456789012345678901\n\n",
 	"[|01234567890123456789012345678901]", "as long as it may be"},

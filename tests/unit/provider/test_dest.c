@@ -48,6 +48,28 @@ test_alphabet(void)
 #define MCP "{\"name\":\"m\",\"kind\":\"mcp\",\"hosts\":[\"a.test\"],"
 
 static const struct dest_file files[] = {
+    {"{\"name\":\"w\",\"kind\":\"web\",\"host\":\"a.test\"}", NULL},
+    {"{\"name\":\"w\",\"kind\":\"web\",\"hosts\":[\"a.test\",\"b.test\"]}",
+	NULL},
+    {"{\"name\":\"w\",\"kind\":\"ftp\",\"host\":\"a.test\"}", "kind"},
+    {"{\"name\":\"w\",\"kind\":1,\"host\":\"a.test\"}", "kind"},
+    {"{\"name\":\"w\",\"kind\":\"web\"}", "host"},
+    {"{\"name\":\"w\",\"kind\":\"web\",\"host\":\"a.test\",\"hosts\":"
+     "[\"b.test\"]}",
+	"host"},
+    {"{\"name\":\"w\",\"kind\":\"web\",\"hosts\":[]}", "hosts"},
+    {"{\"name\":\"w\",\"kind\":\"web\",\"hosts\":[\"a.test\",\"a.test\"]}",
+	"repeated"},
+    {"{\"name\":\"w\",\"kind\":\"web\",\"hosts\":[\"a.test\",\"b.test\","
+     "\"c.test\",\"d.test\",\"e.test\"]}",
+	"hosts"},
+    {"{\"name\":\"w\",\"kind\":\"web\",\"host\":\"127.0.0.1\"}", "host"},
+    {"{\"name\":\"w\",\"kind\":\"web\",\"host\":\"a.test\",\"maxBytes\":0}",
+	"maxBytes"},
+    {"{\"name\":\"w\",\"kind\":\"web\",\"host\":\"a.test\",\"routes\":[]}",
+	"routes"},
+    {"{\"name\":\"w\",\"kind\":\"web\",\"host\":\"a.test\",\"credential\":{}}",
+	"credential"},
     {MCP "\"path\":\"\",\"query\":\"\"}", NULL},
     {MCP "\"path\":\"/\",\"query\":\"a=b\"}", NULL},
     {MCP "\"path\":\"/x\",\"query\":\"\"}", "path"},
@@ -93,28 +115,6 @@ static const struct dest_file files[] = {
 	 "\"x-key\",\"prefix\":\"Bearer\"}}",
 	"credential.prefix"},
     {MCP "\"path\":\"\",\"query\":\"\",\"routes\":[]}", "routes"},
-    {"{\"name\":\"w\",\"kind\":\"web\",\"host\":\"a.test\"}", NULL},
-    {"{\"name\":\"w\",\"kind\":\"web\",\"hosts\":[\"a.test\",\"b.test\"]}",
-	NULL},
-    {"{\"name\":\"w\",\"kind\":\"ftp\",\"host\":\"a.test\"}", "kind"},
-    {"{\"name\":\"w\",\"kind\":1,\"host\":\"a.test\"}", "kind"},
-    {"{\"name\":\"w\",\"kind\":\"web\"}", "host"},
-    {"{\"name\":\"w\",\"kind\":\"web\",\"host\":\"a.test\",\"hosts\":"
-     "[\"b.test\"]}",
-	"host"},
-    {"{\"name\":\"w\",\"kind\":\"web\",\"hosts\":[]}", "hosts"},
-    {"{\"name\":\"w\",\"kind\":\"web\",\"hosts\":[\"a.test\",\"a.test\"]}",
-	"repeated"},
-    {"{\"name\":\"w\",\"kind\":\"web\",\"hosts\":[\"a.test\",\"b.test\","
-     "\"c.test\",\"d.test\",\"e.test\"]}",
-	"hosts"},
-    {"{\"name\":\"w\",\"kind\":\"web\",\"host\":\"127.0.0.1\"}", "host"},
-    {"{\"name\":\"w\",\"kind\":\"web\",\"host\":\"a.test\",\"maxBytes\":0}",
-	"maxBytes"},
-    {"{\"name\":\"w\",\"kind\":\"web\",\"host\":\"a.test\",\"routes\":[]}",
-	"routes"},
-    {"{\"name\":\"w\",\"kind\":\"web\",\"host\":\"a.test\",\"credential\":{}}",
-	"credential"},
 };
 
 static void
