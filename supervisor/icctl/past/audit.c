@@ -35,6 +35,7 @@ struct audit {
 	char file[AUDITPARTS_NAME];
 	char filters[12][AUDIT_WORD];
 	unsigned nfilters;
+	struct span text; /* a line without it is not wanted */
 	uint64_t found, bad;
 	bool failed;
 };
@@ -180,7 +181,9 @@ audit_session(struct audit *a)
 		memset(&end, 0, sizeof(end));
 		(void)auditparts_name(part, older, a->file);
 		fd = past_open(dirfd, a->file);
-		if (fd == -1 || past_run(&to, fd, words, &end, &fault) == -1) {
+		if (fd == -1 ||
+		    (past_has(fd, a->text) &&
+			past_run(&to, fd, words, &end, &fault) == -1)) {
 			warnx("%s/%s: %s", a->session->dir, a->file,
 			    fd == -1 ? strerror(errno) : fault.text);
 			a->failed = true;
@@ -231,6 +234,8 @@ audit_text(struct audit *a, const char *text, bool whole)
 	if (!whole && s.len >= 2)
 		s = span_of(s.p + 1, s.len - 2);
 	rv = audit_filter(a, "text", s);
+	if (rv == 0)
+		a->text = span_str(a->filters[a->nfilters - 1] + 5);
 	buf_free(&b);
 	return rv;
 }

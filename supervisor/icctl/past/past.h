@@ -105,6 +105,13 @@ const char *past_project(
  */
 int past_when(const char *option, const char *text, int64_t *at);
 
+/* bytes.c */
+/*
+ * Returns true if the file has the text somewhere, or cannot be read. An empty
+ * text is in every file.
+ */
+bool past_has(int fd, struct span text);
+
 /* escape.c */
 /*
  * Write a field of a table in CSV: quoted if it must be, in its visible form,

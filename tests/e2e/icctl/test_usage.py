@@ -363,6 +363,35 @@ def test_metrics(work):
     t.equal(r.returncode, 64, "--textfile needs --all")
 
 
+def test_confined(work):
+    """ic-report confines itself before it waits for the mark."""
+    log = MadeLog().start().write(work)
+    out, mark = os.pipe()
+    program = os.path.join(h.PREFIX, "libexec/ironcurtain/ic-report")
+    # The shell makes the pipe descriptor 3.
+    with open(log, "rb") as f:
+        p = subprocess.Popen(
+            ["/bin/sh", "-c", f"exec {program} fold 3<&{out}"], stdin=f,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            pass_fds=[out])
+    os.close(out)
+
+    def status():
+        with open(f"/proc/{p.pid}/status", encoding="utf-8") as s:
+            has = dict(x.rstrip("\n").split(":\t", 1) for x in s
+                       if ":\t" in x)
+        return has if has.get("Seccomp") == "2" or h.sanitized() else None
+    has = h.wait_for(status, "no filter is loaded")
+    t.equal((has["NoNewPrivs"], int(has["CapBnd"], 16)), ("1", 0),
+            "ic-report is confined")
+    t.equal(sorted(os.listdir(f"/proc/{p.pid}/fd"), key=int)
+            if os.access(f"/proc/{p.pid}/fd", os.R_OK) else [],
+            [], "and others cannot look into it")
+    os.write(mark, b"\xff" * 20000)
+    os.close(mark)
+    t.ok(p.wait(20) != 0, "a mark that is none is refused")
+
+
 def test_real(work):
     """A session that runs, and has ended: sums are its budget's."""
     home = Home(work)
@@ -407,7 +436,7 @@ def test_real(work):
 
 for test in (test_groups, test_kept, test_changed, test_junk, test_hostile,
              test_audit, test_bad_lines, test_report, test_metrics,
-             test_real):
+             test_confined, test_real):
     with h.workdir() as place_of, t.case(test.__name__):
         test(place_of)
 sys.exit(t.done())
