@@ -25,8 +25,7 @@
 	"~/.ironcurtain/policies, and icctl start --policy NAME takes one. "	\
 	"To make one of English sentences: icctl policy customize"
 #define INSTEAD_AUDIT                                                          \
-	"icctl logs is for people; the records are lines of JSON in "          \
-	"audit.jsonl of the session, and icctl web searches them"
+	"icctl audit show; icctl logs is for people"
 #define INSTEAD_YES                                                            \
 	"nobody answers for you: icctl start --policy coding asks less, and "  \
 	"icctl always makes a rule of a call"
@@ -52,8 +51,7 @@ static const struct {
     {"", "connect", "icctl attach"},
     {"", "enter", "icctl attach"},
     {"", "restart", "icctl stop, and then icctl resume SESSION"},
-    {"", "cost", "icctl budget"},
-    {"", "usage", "icctl budget"},
+    {"", "cost", "icctl usage, or icctl budget for one session"},
     {"", "model", "icctl start --model NAME"},
     {"", "models", "icctl start --model NAME"},
     {"", "providers", "icctl login"},
@@ -153,7 +151,8 @@ static const struct {
     {"mcp", "show", "icctl mcp test NAME"},
     {"mcp add", "-y", "icctl mcp add NAME -- npx -y PACKAGE"},
     {"mcp add", "-e", "--env NAME=VALUE"},
-    {"mcp add", "--transport", "only servers that a command starts are taken"},
+    {"mcp add", "--transport",
+	"icctl mcp add NAME URL, or NAME -- COMMAND for one of this machine"},
     {"policy", "ls", INSTEAD_POLICY},
     {"policy", "list", INSTEAD_POLICY},
     {"policy", "show", INSTEAD_POLICY},
@@ -171,10 +170,8 @@ static const struct {
     {"image", "pull",
 	"icctl start --image NAME takes one that the engine "
 	"has"},
-    {"audit", "show", INSTEAD_AUDIT},
     {"audit", "log", INSTEAD_AUDIT},
     {"audit", "tail", INSTEAD_AUDIT},
-    {"audit", "search", INSTEAD_AUDIT},
     {"audit", "ls", INSTEAD_AUDIT},
     {"pull", "origin", "icctl pull SESSION, and then git merge the branch"},
     {"gc", "--all", "icctl gc --keep N; --dry-run only says which"},

@@ -172,7 +172,7 @@ setup claude | 64 | setup takes no argument (icctl setup --help)
 setup --yes | 64 | no such option: --yes (icctl setup --help lists them)
 setup | 64 | setup asks questions and needs a terminal; icctl config set
 mcp | 64 | usage: icctl mcp COMMAND
-mcp add | 64 | usage: icctl mcp add [--env NAME=VALUE]... [--dry-run]
+mcp add | 64 | usage: icctl mcp add [--env NAME=VALUE]... [--header HEADER]
 mcp add github | 64 | mcp add: the command of github is missing, after --
 mcp add fs npx -y x | 64 | Instead: icctl mcp add NAME -- npx -y PACKAGE
 mcp install github | 64 | Instead: icctl mcp add NAME -- COMMAND
@@ -210,10 +210,9 @@ watch nothing | 64 | usage: icctl watch [--plain | --all]
 watch -n 1 | 64 | no such option: -n (icctl watch --help lists them)
 watch --session nothing | 3 | no session has "nothing" in its id, and there is no
 audit | 64 | usage: icctl audit verify [--anchor FILE] [FILE|DIR]
-audit show | 64 | Instead: icctl logs is for people; the records are lines
 audit verify nothing | 1 | nothing: No such file or directory
-audit log | 64 | Instead: icctl logs is for people; the records are lines
-audit tail | 64 | Instead: icctl logs is for people; the records are lines
+audit log | 64 | Instead: icctl audit show; icctl logs is for people
+audit tail | 64 | Instead: icctl audit show; icctl logs is for people
 undo | 3 | there is no session yet, and so nothing to undo. Start one:
 undo all | 3 | there is no session yet, and so nothing to undo. Start one:
 undo --turn one | 3 | there is no session yet, and so nothing to undo. Start one:
