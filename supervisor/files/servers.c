@@ -264,11 +264,11 @@ servers_policy(struct servers_entry *e, struct json_object *o)
 static int
 servers_local(struct servers_entry *e, struct json_object *o)
 {
-	static const char *const keys[] = {"httpUrl", "serverUrl"};
+	static const char *const names[] = {"httpUrl", "serverUrl"};
 
-	for (size_t i = 0; i < nitems(keys); i++)
-		if (json_object_object_get_ex(o, keys[i], NULL))
-			return jsonfile_bad(&e->j, e->where, keys[i],
+	for (size_t i = 0; i < nitems(names); i++)
+		if (json_object_object_get_ex(o, names[i], NULL))
+			return jsonfile_bad(&e->j, e->where, names[i],
 			    "the address of a remote server is called \"url\" "
 			    "here");
 	return 0;

@@ -26,9 +26,9 @@ static const struct {
     {"{\"proxy\":{\"command\":\"x\"}}", F "proxy: this name is reserved; "
 					  "choose another"},
     {"{\"a\":[]}", F "a: must be an object, is an array"},
-    {"{\"a\":{\"type\":\"http\",\"url\":\"https://x.example/mcp\"}}",
-	F "a.url: a remote server: only servers that are started on this "
-	  "machine (\"command\") are supported. Remove its entry"},
+    {"{\"a\":{\"serverUrl\":\"https://x.example/mcp\"}}",
+	F "a.serverUrl: the address of a remote server is called \"url\" "
+	  "here"},
     {"{\"a\":{}}", F "a.command: missing: name the program that speaks MCP on "
 		     "its stdin and stdout"},
     {"{\"a\":{\"command\":\"\"}}", F "a.command: must not be empty"},
