@@ -5,10 +5,12 @@ import base64
 import contextlib
 import os
 import re
+import secrets
 
 import harness
 import oauth_helper
 from live import PROXY_PASSWORD, Held
+from mcp_http import McpHttp
 
 HUGE = 8 << 30
 
@@ -190,3 +192,32 @@ def test_login(tap, work, who):
         tap.equal(in_files(s.dir, s.home, patterns=patterns), [],
                   f"{who}: and none in a file of ours")
     server.end()
+
+
+def test_remote(tap, work, who):
+    """The token of a remote MCP server, from a variable, after a call with it:
+    if the kernel has memfd_secret, it is found nowhere; otherwise only in that
+    server's keyd."""
+    token = "tok-" + secrets.token_hex(24)
+    server = McpHttp(work, "far", wants="Bearer " + token)
+    with harness.Session(
+            os.path.join(work, "s"),
+            {"far": {"url": server.url, "ca": server.ca}},
+            rules=[harness.rule("far", "allow", server=["far"])],
+            annotations={"far": {"read": {"text": ["none"]}}},
+            config={"serverCredentials": {"far": {"bearer": {
+                "env": "FAR_TOKEN"}}}}, env={"FAR_TOKEN": token}) as s:
+        answer = s.client().call("far__read", {"text": "x"})
+        tap.equal(harness.text_of(answer), "read: x",
+                  f"{who}: a call with the token")
+        patterns = canaries((token,))
+        found, count = scan({os.getpid()}, patterns)
+        keyds = set(s.workers()["keyd"])
+        hidden = "secretmem" in s.events("start")[0]["detail"][
+            "confinement"]["keyd mcp-far"]
+        tap.equal({p: f for p, f in found.items()
+                   if hidden or p not in keyds}, {},
+                  f"{who}: no token in any of {count} processes"
+                  + ("" if hidden else " but keyd"))
+        tap.equal(in_files(s.dir, s.home, patterns=patterns), [],
+                  f"{who}: and none in a file of ours")

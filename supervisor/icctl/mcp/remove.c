@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json_get.h"
 #include "files/policydir.h"
@@ -153,7 +154,7 @@ static void
 refers(struct removal *r)
 {
 	struct json_object *policy, *pins;
-	char home[ICCTL_PATH];
+	char home[ICCTL_PATH], key[4200];
 	struct fault ignored;
 
 	(void)icctl_path(r->own.paths.home, home);
@@ -161,6 +162,11 @@ refers(struct removal *r)
 		say(r,
 		    "its secrets in config.json; to remove them: icctl config "
 		    "unset serverCredentials.%s",
+		    r->name);
+	snprintf(key, sizeof(key), "%.4000s/mcp-secrets/%.64s",
+	    r->own.paths.home, r->name);
+	if (access(key, F_OK) == 0)
+		say(r, "its key, in %s/mcp-secrets/%s: remove that file", home,
 		    r->name);
 	policy = get_typed(r->own.config, "policy", json_type_object);
 	if (is_in(get_member(policy, "trustedServers"), r->name))
