@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Web hosts that a person approves during a session whose list is open: a leaf
- * is signed for each when icsupervisor names it, with the CA's key, which this
+ * Hosts that a person opens during a session whose list is open: a leaf is
+ * signed for each when icsupervisor names it, with the CA's key, which this
  * module uses. No byte from an agent can cause it.
  */
 #include "mitmd.h"
@@ -11,25 +11,52 @@
 #include "provider/dest.h"
 #include "tls.h"
 
-int
-added_take(struct mitmd_provider *pv, struct provider *p)
+/*
+ * Returns true if a person could have opened the provider: it needs no
+ * credential, and can only be read.
+ */
+static bool
+added_ok(const struct provider *p)
+{
+	if (p->nkinds != 0 || p->dest == NULL)
+		return false;
+	if (p->dest == &dest_web)
+		return p->nhosts == 1;
+	if (!mitmd_env.asks_hosts)
+		return false;
+	if (p->dest == &dest_registry)
+		return p->nhosts <= 2;
+	return p->dest == &dest_git && p->nhosts == 1 && dest_git_reads(p);
+}
+
+/* Make a leaf, and a context that has it, for each host. */
+static int
+added_contexts(struct mitmd_provider *pv, const struct provider *p)
 {
 	struct mitmd_leaf leaf;
 
-	/* Only hosts that need no credential and can only be read. */
-	if (!mitmd_env.open || p->dest != &dest_web || p->nhosts != 1 ||
-	    p->nkinds != 0) {
-		errno = EPERM;
-		return -1;
-	}
-	if (mitmd_ca_leaf(&mitmd_env.ca, p->hosts[0], &leaf) == -1)
-		return -1;
-	pv->ctx[0] = mitmd_tls_ctx(&leaf, &p->hosts[0], p->http1);
-	mitmd_leaf_free(&leaf);
-	if (pv->ctx[0] == NULL) {
+	for (unsigned i = 0; i < p->nhosts; i++) {
+		if (mitmd_ca_leaf(&mitmd_env.ca, p->hosts[i], &leaf) == -1)
+			return -1;
+		pv->ctx[i] = mitmd_tls_ctx(&leaf, &p->hosts[i], p->http1);
+		mitmd_leaf_free(&leaf);
+		if (pv->ctx[i] != NULL)
+			continue;
 		errno = EIO;
 		return -1;
 	}
+	return 0;
+}
+
+int
+added_take(struct mitmd_provider *pv, struct provider *p)
+{
+	if (!mitmd_env.open || !added_ok(p)) {
+		errno = EPERM;
+		return -1;
+	}
+	if (added_contexts(pv, p) == -1)
+		return -1;
 	pv->p = p;
 	return 0;
 }

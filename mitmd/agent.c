@@ -25,6 +25,7 @@ agent_free(struct agent *a)
 	SSL_free(a->ssl);
 	buf_free(&a->in);
 	buf_free(&a->out);
+	free(a->wanted);
 	free(a);
 	trim_freed(&mitmd_env.trim, mitmd_env.nagents);
 }

@@ -24,6 +24,9 @@ agents_late(struct agent *a)
 		mitmd_note(a, "no CONNECT within %u ms", MITMD_CONNECT_MS);
 		agent_close(a);
 		break;
+	case AGENT_WANTED:
+		connect_late(a);
+		break;
 	case AGENT_TLS:
 		mitmd_note(a, "no TLS handshake within %u ms", MITMD_TLS_MS);
 		agent_close(a);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The start of a connection: one CONNECT to exactly host:443 of a provider, and
- * no further byte before its answer. Keeps no state.
+ * no further byte before its answer. Where a person may be asked, a CONNECT to
+ * another host waits for the answer: no byte of TLS is read, and no name is
+ * looked up, before the host is open.
  */
 #include "mitmd.h"
 
@@ -111,21 +113,40 @@ connect_detail(
 }
 
 static void
+connect_answer(struct agent *a, enum refusal r, uint32_t id, const char *detail)
+{
+	struct buf b;
+
+	buf_init(&b, 16384);
+	if (refuse_compose(&b, r, 0, id, detail, REFUSE_AS_TEXT, true) == 0)
+		connect_write(a->fd, buf_span(&b));
+	buf_free(&b);
+	agent_linger(a);
+}
+
+static void
 connect_refuse(struct agent *a, enum refusal r, struct span method,
     struct span target, const char *why)
 {
 	char more[CONNECT_HOSTS * 264 + 1024];
-	struct buf b;
 	uint32_t id;
 
 	id = mitmd_denied(a, r, 0, method, target, why);
-	buf_init(&b, 16384);
-	if (refuse_compose(&b, r, 0, id,
-		connect_detail(r, target, why, more, sizeof(more)),
-		REFUSE_AS_TEXT, true) == 0)
-		connect_write(a->fd, buf_span(&b));
-	buf_free(&b);
-	agent_linger(a);
+	connect_answer(
+	    a, r, id, connect_detail(r, target, why, more, sizeof(more)));
+}
+
+/* Refuse a connection that waits for its host. */
+static void
+connect_unopened(struct agent *a, enum refusal r)
+{
+	char target[HOSTNAME_MAX + 8], more[1024];
+	uint32_t id;
+
+	snprintf(target, sizeof(target), "%s" CONNECT_PORT, a->wanted);
+	id = mitmd_denied(a, r, 0, SPAN("CONNECT"), span_str(target), NULL);
+	connect_answer(
+	    a, r, id, unlisted_detail(r, a->wanted, more, sizeof(more)));
 }
 
 void
@@ -165,6 +186,95 @@ connect_find(struct agent *a, struct span target)
 	return false;
 }
 
+/* The host is on the list: answer, and begin TLS. */
+static void
+connect_go(struct agent *a)
+{
+	buf_reset(&a->in, 0);
+	a->seen = 0;
+	connect_write(
+	    a->fd, SPAN("HTTP/1.1 200 Connection Established\r\n\r\n"));
+	if (mitmd_tls_begin(a) == -1) {
+		log_warnx("TLS does not begin: %s", mitmd_tls_error());
+		agent_close(a);
+		return;
+	}
+	agent_enter(a, AGENT_TLS, MITMD_TLS_MS);
+}
+
+/* Refuse a host on no list, unless the connection waits for a person. */
+static void
+connect_unlisted(struct agent *a, const struct http1_head *h)
+{
+	enum refusal no = REFUSE_HOST;
+
+	if (loopback_target(h->target))
+		no = REFUSE_LOOPBACK;
+	else if (a->in.len != h->size)
+		no = REFUSE_EARLY;
+	else if (unlisted_ask(a, h))
+		return;
+	else if (mitmd_env.open && !mitmd_env.asks_hosts)
+		no = REFUSE_HOST_ASK;
+	connect_refuse(a, no, h->method, h->target, NULL);
+}
+
+/* Go on, from a message, with a connection that waits for its host. */
+static void
+connect_resume(struct agent *a)
+{
+	char target[HOSTNAME_MAX + 8];
+
+	snprintf(target, sizeof(target), "%s" CONNECT_PORT, a->wanted);
+	agent_hold(a);
+	if (connect_find(a, span_str(target)))
+		connect_go(a);
+	else
+		connect_unopened(a, REFUSE_WANTED_FAILED);
+	agent_leave(a);
+}
+
+void
+connect_opened(const struct provider *p)
+{
+	struct agent *a, *next;
+
+	for (a = TAILQ_FIRST(&mitmd_env.agents); a != NULL; a = next) {
+		next = TAILQ_NEXT(a, entry);
+		for (unsigned i = 0; i < p->nhosts; i++) {
+			if (!unlisted_waits(a, p->hosts[i]))
+				continue;
+			connect_resume(a);
+			break;
+		}
+	}
+}
+
+int
+connect_shut(struct chan *c, const struct msg_HOST_SHUT_GO *m)
+{
+	struct agent *a, *next;
+
+	if (!mitmd_env.asks_hosts)
+		return chan_violation(c, "HOST_SHUT_GO, and nobody asks");
+	for (a = TAILQ_FIRST(&mitmd_env.agents); a != NULL; a = next) {
+		next = TAILQ_NEXT(a, entry);
+		if (!unlisted_waits(a, m->host))
+			continue;
+		agent_hold(a);
+		connect_unopened(
+		    a, unlisted_refusal((enum proto_shut)m->reason));
+		agent_leave(a);
+	}
+	return 0;
+}
+
+void
+connect_late(struct agent *a)
+{
+	connect_unopened(a, REFUSE_WANTED);
+}
+
 static void
 connect_head(struct agent *a, const struct http1_head *h)
 {
@@ -182,27 +292,14 @@ connect_head(struct agent *a, const struct http1_head *h)
 		return;
 	}
 	if (!connect_find(a, h->target)) {
-		connect_refuse(a,
-		    loopback_target(h->target) ? REFUSE_LOOPBACK
-		    : mitmd_env.open	       ? REFUSE_HOST_ASK
-					       : REFUSE_HOST,
-		    h->method, h->target, NULL);
+		connect_unlisted(a, h);
 		return;
 	}
 	if (a->in.len != h->size) {
 		connect_refuse(a, REFUSE_EARLY, h->method, h->target, NULL);
 		return;
 	}
-	buf_reset(&a->in, 0);
-	a->seen = 0;
-	connect_write(
-	    a->fd, SPAN("HTTP/1.1 200 Connection Established\r\n\r\n"));
-	if (mitmd_tls_begin(a) == -1) {
-		log_warnx("TLS does not begin: %s", mitmd_tls_error());
-		agent_close(a);
-		return;
-	}
-	agent_enter(a, AGENT_TLS, MITMD_TLS_MS);
+	connect_go(a);
 }
 
 void

@@ -77,6 +77,7 @@ input_reads(const struct agent *a)
 		if (input_behind(a))
 			return false;
 		return a->h2 != NULL ? h2_reads(a) : input_wanted(a);
+	case AGENT_WANTED:
 	case AGENT_PENALTY:
 		return false;
 	}
@@ -283,6 +284,11 @@ input_read(struct agent *a, uint32_t events)
 		break;
 	case AGENT_LINGER:
 		input_drop(a);
+		break;
+	case AGENT_WANTED:
+		/* It is not read: this is the end of the connection. */
+		if ((events & (EPOLLHUP | EPOLLERR)) != 0)
+			agent_close(a);
 		break;
 	case AGENT_OPEN:
 	case AGENT_PENALTY:

@@ -50,6 +50,7 @@
 
 /* Deadlines, ms. */
 #define MITMD_CONNECT_MS 15000U
+#define MITMD_WANTED_MS 10000U /* waiting for a person to open a host */
 #define MITMD_TLS_MS 10000U
 #define MITMD_HEAD_MS 60000U
 #define MITMD_IDLE_MS 300000U
@@ -66,6 +67,7 @@ struct ws;
 
 enum agent_state {
 	AGENT_CONNECT, /* reads the head of a CONNECT */
+	AGENT_WANTED,  /* its host is on no list: a person is asked */
 	AGENT_TLS,     /* handshake */
 	AGENT_OPEN,    /* the front reads requests and writes answers */
 	AGENT_PENALTY, /* too many wrong keys: waits, then refuses */
@@ -237,6 +239,7 @@ struct agent {
 	bool alarmed;
 	unsigned busy;
 	unsigned bad_keys;
+	char *wanted;   /* AGENT_WANTED: the host */
 	struct buf in;  /* received, not yet used */
 	size_t seen;    /* bytes of it scanned by http1_request_more() */
 	struct buf out; /* records that the socket has not taken */
@@ -269,8 +272,9 @@ struct mitmd_env {
 	struct worker w;
 	struct mitmd_provider providers[PROTO_MAX_PROVIDERS];
 	bool sealed;
-	bool open;     /* web hosts may still be added */
-	bool leafless; /* the leaves of the start list are still missing */
+	bool open;       /* hosts may still be added */
+	bool asks_hosts; /* a CONNECT to another host asks for it */
+	bool leafless;   /* the leaves of the start list are still missing */
 	struct loop_turn leaves;
 	struct mitmd_ca ca; /* only while `leafless` or `open` */
 	int listener;
@@ -427,6 +431,24 @@ void agent_resume(struct agent *);
  */
 bool agent_pending(const struct agent *);
 
+/* unlisted.c: hosts on no list that a CONNECT waits for */
+/*
+ * Write the host of a target that may be asked about. Returns false if it is
+ * not a public name with port 443.
+ */
+bool unlisted_name(struct span target, char *host);
+/*
+ * Let the CONNECT wait until a person opens its host. Returns false if nobody
+ * is to be asked about it.
+ */
+bool unlisted_ask(struct agent *, const struct http1_head *);
+/* Returns true if the connection waits for this host. */
+bool unlisted_waits(const struct agent *, struct span host);
+enum refusal unlisted_refusal(enum proto_shut);
+/* Write "HOST:443 is ...", the text of the refusal. Returns `dst`. */
+const char *unlisted_detail(
+    enum refusal, const char *host, char *dst, size_t cap);
+
 /* added.c: hosts that are added and removed during a session */
 /*
  * Make a leaf for the provider and put it on the list. Returns 0, or -1 if it
@@ -539,6 +561,12 @@ int h2_open(struct agent *);
 
 /* connect.c: a connection before its tunnel is open */
 void connect_read(struct agent *);
+/* Go on with those that wait for a host of this provider, which is open now. */
+void connect_opened(const struct provider *);
+/* Refuse those that wait for the host. */
+int connect_shut(struct chan *, const struct msg_HOST_SHUT_GO *);
+/* Nobody has opened the host in time. */
+void connect_late(struct agent *);
 /* Answer a connection for which there is no struct agent. */
 void connect_busy(int fd);
 

@@ -45,6 +45,46 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	    "For more, the user can add a destination to config.json. Until "
 	    "then:" RETRY_NO,
 	    .whole = true, .spoken = true},
+	[REFUSE_WANTED] = {503, "host-asked",
+	    "is not open to this session yet: the user was asked and has not "
+	    "answered. Try again in a minute; meanwhile go on with other "
+	    "work, or tell the user what the host is needed for.",
+	    .whole = true, .spoken = true},
+	[REFUSE_WANTED_DENIED] = {403, "host-denied",
+	    "stays closed: the user was asked to open it to this session and "
+	    "said no. Go on without it." RETRY_NO,
+	    .whole = true, .spoken = true},
+	[REFUSE_WANTED_EXPIRED] = {403, "host-expired",
+	    "stays closed: the user was asked to open it to this session and "
+	    "did not answer in time. It was not denied; the user may not be "
+	    "there. Go on without it, and say so." RETRY_NO,
+	    .whole = true, .spoken = true},
+	[REFUSE_WANTED_BUSY] = {503, "host-busy",
+	    "is not open to this session: 3 other hosts wait for the user's "
+	    "answer already. Try again when those are answered.",
+	    .whole = true, .spoken = true},
+	[REFUSE_WANTED_FULL] = {403, "host-limit",
+	    "stays closed: 16 hosts were opened in this session, which is the "
+	    "limit (closed ones count). The user can add it to "
+	    "\"destinations\" in config.json, for the next session." RETRY_NO,
+	    .whole = true, .spoken = true},
+	[REFUSE_WANTED_OFTEN] = {403, "host-limit",
+	    "stays closed: the user was asked about 64 hosts in this session, "
+	    "which is the limit. The user can add it to \"destinations\" in "
+	    "config.json, for the next session." RETRY_NO,
+	    .whole = true, .spoken = true},
+	[REFUSE_WANTED_PACKAGES] = {403, "host-packages",
+	    "is a package registry, and config.json has none "
+	    "(packageInstall.enabled is false). Go on without it." RETRY_NO,
+	    .whole = true, .spoken = true},
+	[REFUSE_WANTED_CLOSED] = {403, "host-closed",
+	    "was open to this session and has been closed again. Go on "
+	    "without it." RETRY_NO,
+	    .whole = true, .spoken = true},
+	[REFUSE_WANTED_FAILED] = {503, "host-failed",
+	    "could not be opened to this session. Tell the user to look at "
+	    "`icctl status` and `icctl logs`.",
+	    .whole = true, .spoken = true},
 	[REFUSE_METHOD] = {405, "method",
 	    "This path does not take this method." RETRY_NO},
 	[REFUSE_ENDPOINT] = {403, "endpoint",

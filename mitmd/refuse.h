@@ -21,6 +21,16 @@ enum refusal {
 	REFUSE_LOOPBACK, /* the sandbox itself, which needs no proxy */
 	REFUSE_HOST,
 	REFUSE_HOST_ASK, /* the same, if hosts may be added */
+	/* a host that a person may open; the text follows its name */
+	REFUSE_WANTED, /* nobody has answered yet */
+	REFUSE_WANTED_DENIED,
+	REFUSE_WANTED_EXPIRED,
+	REFUSE_WANTED_BUSY,
+	REFUSE_WANTED_FULL,
+	REFUSE_WANTED_OFTEN,
+	REFUSE_WANTED_PACKAGES,
+	REFUSE_WANTED_CLOSED,
+	REFUSE_WANTED_FAILED,
 	REFUSE_METHOD,
 	REFUSE_ENDPOINT,
 	REFUSE_REPOSITORY, /* the same, of a git server */

@@ -62,6 +62,8 @@ on_provider(struct chan *c, const struct msg_PROVIDER *m)
 		provider_free(p);
 		return chan_violation(
 		    c, "PROVIDER %u: %s", m->index, strerror(errno));
+	} else {
+		connect_opened(p);
 	}
 	return 0;
 }
@@ -132,7 +134,10 @@ on_seal(struct chan *c, const struct msg_SEAL *m)
 	if (mitmd_env.sealed)
 		return chan_violation(c, "SEAL twice");
 	mitmd_env.sealed = true;
+	if (m->ask != 0 && m->open == 0)
+		return chan_violation(c, "SEAL asks for hosts, and is closed");
 	mitmd_env.open = m->open != 0;
+	mitmd_env.asks_hosts = m->ask != 0;
 	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
 		p = mitmd_env.providers[i].p;
 		for (unsigned k = 0; p != NULL && k < p->nhosts; k++)
@@ -273,6 +278,7 @@ mitmd_serve(void)
 		HANDLER(CONNECTION,	on_connection),
 		HANDLER(STREAM,		on_stream),
 		HANDLER(REFUSED,	on_refused),
+		HANDLER(HOST_SHUT_GO,	connect_shut),
 	};
 	/* clang-format on */
 	uint64_t seed[2];

@@ -9,6 +9,7 @@
 
 #include "approval/grants.h"
 #include "approval/hold.h"
+#include "approval/host_holds.h"
 #include "approval/request_holds.h"
 #include "breaker.h"
 #include "common/ipc/worker.h"
@@ -24,10 +25,10 @@
 #include "session.h"
 
 /*
- * Timers: expiry of holds and asks, the first listing, remotes, the budget's
- * report, instances, and two for each session.
+ * Timers: expiry of holds, asks and hosts, the first listing, remotes, the
+ * budget's report, instances, and two for each session.
  */
-#define POLICYD_TIMERS (6 + 2 * PROTO_MAX_SERVERS)
+#define POLICYD_TIMERS (7 + 2 * PROTO_MAX_SERVERS)
 
 enum call_state { CALL_FREE, CALL_ASKING, CALL_HELD, CALL_RELEASED };
 
@@ -84,6 +85,7 @@ struct policyd_env {
 	struct calls calls;
 	struct holds holds;
 	struct asks asks;
+	struct hosts hosts;
 	struct remotes remotes;
 	struct early_calls early;
 	struct instance instances[INSTANCE_MAX];

@@ -33,6 +33,9 @@ on_settings(struct chan *c, const struct msg_SETTINGS *m)
 	if (engine_settings(
 		&env.engine, m->hold_ms, m->ask, m->redact, m->home) == -1)
 		return impossible(c, "SETTINGS");
+	if (m->hosts != PROTO_HOSTS_OFF && !m->ask)
+		return chan_violation(c, "SETTINGS: hosts, and nobody to ask");
+	env.hosts.mode = (enum proto_hosts)m->hosts;
 	env.engine.strict = m->strict;
 	env.engine.unknown = (enum proto_unknown)m->unknown;
 	env.limits = (struct session_limits){
@@ -232,7 +235,9 @@ on_verdict(struct chan *c, const struct msg_VERDICT_GO *m)
 	if (m->digest.len != HOLD_DIGEST || m->session.len % HOLD_DIGEST != 0)
 		return chan_violation(c, "VERDICT_GO without a digest");
 	/* An id of one kind is never one of the other. */
-	if ((m->id & PROTO_ASK_ID) != 0)
+	if ((m->id & PROTO_ASK_ID) != 0 && (m->id & PROTO_HOST_ID) != 0)
+		hosts_verdict(&env, m);
+	else if ((m->id & PROTO_ASK_ID) != 0)
 		asks_verdict(&env, m);
 	else
 		call_verdict(&env, m);
@@ -243,7 +248,10 @@ static int
 on_revoke(struct chan *c, const struct msg_REVOKE_GO *m)
 {
 	/* It may have ended by itself meanwhile. */
-	(void)tool_grant_end(&env, m->id, false, "you revoked it");
+	if ((m->id & PROTO_ASK_ID) != 0)
+		hosts_revoke(&env, m->id);
+	else
+		(void)tool_grant_end(&env, m->id, false, "you revoked it");
 	return 0;
 }
 
@@ -262,6 +270,16 @@ on_request_ask(struct chan *c, const struct msg_REQUEST_ASK *m)
 
 	if (asks_take(&env, m, &why) == -1)
 		return chan_violation(c, "REQUEST_ASK %u: %s", m->id, why);
+	return 0;
+}
+
+static int
+on_host_ask(struct chan *c, const struct msg_HOST_ASK *m)
+{
+	const char *why;
+
+	if (hosts_take(&env, m, &why) == -1)
+		return chan_violation(c, "HOST_ASK: %s", why);
 	return 0;
 }
 
@@ -473,6 +491,7 @@ policyd_serve(struct worker *w)
 		HANDLER(RESTORE_GRANT,	on_restore_grant),
 		HANDLER(REQUEST_ASK,		on_request_ask),
 		HANDLER(REQUEST_CANCEL,	on_request_cancel),
+		HANDLER(HOST_ASK,	on_host_ask),
 		HANDLER(INIT_RESULT,	on_init_result),
 		HANDLER(TOOLS_PAGE,	on_tools_page),
 		HANDLER(LIST_CHANGED,	on_list_changed),

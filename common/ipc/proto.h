@@ -94,7 +94,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_BUDGET_ID		(1ULL << 61)
 /* set: an approval of an earlier run; the rest: the number of its record */
 #define PROTO_KEPT_ID		(1ULL << 60)
+/* set beside PROTO_ASK_ID: a host that a person may open */
+#define PROTO_HOST_ID		(1ULL << 59)
 #define PROTO_ID_KINDS (PROTO_ASK_ID | PROTO_LOGIN_ID | PROTO_BUDGET_ID)
+#define PROTO_MAX_HOST_ASKS	3U	/* hosts that wait for a person */
+#define PROTO_MAX_OPENED	16U	/* hosts opened so in a session */
 #define PROTO_MAX_LIMITS	8U /* questions about limits at once */
 #define PROTO_MAX_TOKENS	4000000000000ULL	/* per answer */
 #define PROTO_MAX_COST		1000000000000000ULL /* 10^-9 USD, per answer */
@@ -315,6 +319,10 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(REQUEST_UNAPPROVED, 0x080f, R(POLICY), R(AUDIT), RUN, 0)	\
 	M(REQUEST_CANCEL,	0x0810,	R(MITM),	R(POLICY),	RUN,	0)	\
 	M(PACKAGE,	0x0811,	R(KEY),		R(AUDIT),	RUN,	0)	\
+	/* a host that is on no list, and that a person may open */		\
+	M(HOST_ASK,	0x0813,	R(MITM),	R(POLICY),	RUN,	0)	\
+	VIA_AUDIT(M, HOST_OPEN,		0x0814,	R(POLICY),	R(SUP),		0, HOST_OPEN_GO)	\
+	VIA_AUDIT(M, HOST_SHUT,		0x0816,	R(POLICY),	R(MITM),	0, HOST_SHUT_GO)	\
 	/* a connection of an MCP server */					\
 	M(DOOR,		0x0901,	R(SUP),	R(EGRESS)|R(DIAL)|R(TUNNEL)|R(AUDIT), SETUP, 0)	\
 	M(CONNECT,	0x0902,	R(EGRESS),	R(AUDIT),	RUN,	0)	\
@@ -464,7 +472,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * strict: a tool that no longer is as annotated is quarantined.  unknown: enum
  * proto_unknown, for tools without an annotation.  tool_bytes, server_bytes,
  * list_bytes: the definitions of one tool, of one server, and of all that the
- * agent is offered.
+ * agent is offered.  hosts: enum proto_hosts.
  */
 #define F_SETTINGS(F, m)	F(m, u32, hold_ms, 3600000)		\
 				F(m, u8, ask, 1)			\
@@ -474,6 +482,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u32, tool_bytes, PROTO_MAX_TOOL_BYTES)	\
 				F(m, u32, server_bytes, PROTO_MAX_SERVER_LIST)	\
 				F(m, u32, list_bytes, PROTO_MAX_LIST_BYTES)	\
+				F(m, u8, hosts, PROTO_HOSTS_LAST)	\
 				F(m, str, home, 4096)
 /*
  * A secret of the session that the log must not have, as processes that mask
@@ -944,8 +953,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 
 /*
  * A provider file (mitmd/provider/files), the same bytes to mitmd and to keyd,
- * which check requests independently.  In a session: a web host that a person
- * approved, with an index from PROTO_FIRST_ADDED.
+ * which check requests independently.  In a session: hosts that a person has
+ * opened to be read, with an index from PROTO_FIRST_ADDED.
  */
 #define F_PROVIDER(F, m)	F(m, u16, index, PROTO_MAX_PROVIDERS - 1) \
 				F(m, str, name, 64)			\
@@ -958,10 +967,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, key, 512)
 /*
  * The list of providers is complete: make the CA and its leaf certificates,
- * then destroy its key.  open: web hosts may still be added; the CA's key is
- * kept and its names are not constrained.
+ * then destroy its key.  open: hosts may still be added; the CA's key is kept
+ * and its names are not constrained.  ask: a CONNECT to another host asks for it.
  */
-#define F_SEAL(F, m)		F(m, u8, open, 1)
+#define F_SEAL(F, m)		F(m, u8, open, 1)			\
+				F(m, u8, ask, 1)
 #define F_CA(F, m)		F(m, blob, der, 4096)
 /* The real address of that host of the provider. */
 #define F_UPSTREAM(F, m)	F(m, u8, which, PROTO_MAX_HOSTS - 1)	\
@@ -1157,6 +1167,29 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, big, preview, PROTO_MAX_TREE)
 /* The agent gave the request up. */
 #define F_REQUEST_CANCEL(F, m)	F(m, u32, id, UINT32_MAX)
+/*
+ * A CONNECT to port 443 of a host that is on no list waits.  agent: the name
+ * that the program gave itself, or empty; no decision may depend on it.
+ */
+#define F_HOST_ASK(F, m)	F(m, str, host, 253)			\
+				F(m, str, agent, 32)
+/*
+ * A person has opened the host.  id: of the pending question, by which the grant
+ * is known.  kind: enum proto_open, which follows from the name alone.
+ */
+#define F_HOST_OPEN(F, m)	F(m, u64, id, UINT64_MAX)		\
+				F(m, u8, kind, PROTO_OPEN_LAST)		\
+				F(m, str, host, 253)
+#define F_HOST_OPEN_GO(F, m)	F_HOST_OPEN(F, m)
+/*
+ * The host stays shut: whoever waits for it is refused.  id: of the question
+ * that has ended, or 0.  hold: how it ended; NONE: there was none.
+ */
+#define F_HOST_SHUT(F, m)	F(m, u64, id, UINT64_MAX)		\
+				F(m, u8, hold, PROTO_HOLD_LAST)		\
+				F(m, u8, reason, PROTO_SHUT_LAST)	\
+				F(m, str, host, 253)
+#define F_HOST_SHUT_GO(F, m)	F_HOST_SHUT(F, m)
 #define F_REFUSED(F, m)		F(m, u32, stream, UINT32_MAX)		\
 				F(m, u32, exchange, UINT32_MAX)		\
 				F(m, u8, reason, PROTO_REFUSED_LAST)
@@ -1777,6 +1810,38 @@ enum proto_tier {
 	PROTO_TIER_FLEX,
 	PROTO_TIER_PRIORITY,
 };
+
+/* The hosts that a person may be asked to open. */
+enum proto_hosts {
+	PROTO_HOSTS_OFF,
+	PROTO_HOSTS_ASK,
+	PROTO_HOSTS_ASK_UNPACKED, /* and no package registry */
+};
+#define PROTO_HOSTS_LAST PROTO_HOSTS_ASK_UNPACKED
+
+/* The kind of destination that such a host becomes. */
+enum proto_open {
+	PROTO_OPEN_WEB,
+	PROTO_OPEN_GIT,
+	PROTO_OPEN_NPM,
+	PROTO_OPEN_PYPI,
+	PROTO_OPEN_CRATES,
+	PROTO_OPEN_DEBIAN,
+};
+#define PROTO_OPEN_LAST PROTO_OPEN_DEBIAN
+
+/* The reasons for which such a host stays shut. */
+enum proto_shut {
+	PROTO_SHUT_DENIED,
+	PROTO_SHUT_EXPIRED,	/* nobody answered */
+	PROTO_SHUT_BUSY,	/* others wait for an answer already */
+	PROTO_SHUT_FULL,	/* as many were opened as may be */
+	PROTO_SHUT_OFTEN,	/* as many were asked for as may be */
+	PROTO_SHUT_PACKAGES,	/* a registry, and config.json has none */
+	PROTO_SHUT_CLOSED,	/* it was opened, and closed again */
+	PROTO_SHUT_FAILED,	/* the question or its answer was lost */
+};
+#define PROTO_SHUT_LAST PROTO_SHUT_FAILED
 
 enum proto_refused {
 	PROTO_REFUSED_AUDIT,	/* the log cannot be written */

@@ -23,6 +23,12 @@ struct dest_kind {
 
 extern const struct dest_kind dest_git, dest_mcp, dest_registry, dest_web;
 
+/*
+ * Returns true if repositories of the git server can be fetched, without asking
+ * each time, and nothing can be pushed to it.
+ */
+bool dest_git_reads(const struct provider *);
+
 /* Parse a file that has "kind". */
 int dest_parse(struct parse *, const struct value *file);
 /*

@@ -256,6 +256,13 @@ git_parse(struct parse *ps, const struct value *file)
 	return git_routes(ps, fetch == 1, (uint64_t)n);
 }
 
+bool
+dest_git_reads(const struct provider *p)
+{
+	return p->git != NULL && p->git->fetch && !p->git->push &&
+	       !p->routes[GIT_FETCH].ask;
+}
+
 /* Find the route for the part of the path after the repository. */
 static enum provider_result
 git_route(struct span method, struct span rest, struct span query,

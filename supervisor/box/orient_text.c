@@ -89,7 +89,7 @@ text_network(struct buf *b)
 	    "out is HTTPS_PROXY, and it leads only to your model's provider "
 	    "and to hosts that were opened.");
 	buf_adds(b, hosts[0] != '\0' ? hosts : " No other host is open.");
-	if (!domains_on())
+	if (!domains_on() && !sup.config.asks_hosts)
 		buf_adds(b,
 		    " If you need another one, name it and say why: the user "
 		    "can open it for the next session.");

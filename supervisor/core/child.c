@@ -23,7 +23,7 @@ sup_size(void)
 {
 	struct topology_size size = {.servers = sup.nservers,
 	    .providers = sup.providers.n,
-	    .open = sup.config.proxy_tools,
+	    .open = sup.config.proxy_tools || sup.config.asks_hosts,
 	    .proxy = sup.proxy.set,
 	    .agent = sup.opt.runtime != RUNTIME_NONE,
 	    .services = sup.services,

@@ -57,7 +57,7 @@ static const struct {
 
 static const char *const config_keys[] = {"agent", "agentView", "answerKey", "audit", "auditRedaction",
     "autoApprove", "confinement", "containerRuntime", "credentials", "destinations",
-    "dockerResources", "env", "escalationTimeoutSeconds", "image", "limits", "maxConcurrentSessions", "mcpServers", "modelBodies", "notify",
+    "dockerResources", "env", "escalationTimeoutSeconds", "image", "limits", "maxConcurrentSessions", "mcpServers", "modelBodies", "notify", "openHosts",
     "packageCaches", "packageInstall", "policy", "policyBudget", "profiles", "providers", "proxy", "proxyTools",
     "resourceBudget", "runtime", "sandboxPolicy", "serverCredentials", "services", "settingsOf",
     "toolDefinitions", "transport", "undo", NULL};

@@ -149,6 +149,12 @@ struct config {
 	struct json_object *package_allow, *package_deny; /* or NULL */
 	struct config_approve approve;
 	bool proxy_tools; /* the agent may ask for further hosts */
+	bool hosts_off;   /* "openHosts" is "off" */
+	/*
+	 * A CONNECT to a host on no list asks for it; not in the file, because
+	 * it depends on how the session is started.
+	 */
+	bool asks_hosts;
 	/* Servers to use instead of such hosts; each is named like the host. */
 	struct config_provider mirrors[CONFIG_MAX_DESTINATIONS];
 	size_t nmirrors;

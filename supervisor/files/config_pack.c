@@ -143,6 +143,7 @@ const struct pack_row config_rows[] = {
 	BOOL(config, package_off), SIGNED(config, package_days),
 	JSON(config, package_allow), JSON(config, package_deny),
 	PART(config, approve, pack_approve), BOOL(config, proxy_tools),
+	BOOL(config, hosts_off),
 	NUMBER(config, nmirrors, CONFIG_MAX_DESTINATIONS),
 	LIST(config, mirrors, nmirrors, pack_provider),
 	NUMBER(config, nagents, CONFIG_MAX_AGENTS),

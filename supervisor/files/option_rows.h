@@ -50,6 +50,8 @@ START_OPTION("workspace-path", WORKSPACE_PATH, "same|short",
     "where the agent sees it: as you do, or at /workspace")
 START_OPTION("escalations", ESCALATIONS, "ask|deny",
     "ask you, or deny calls that would wait")
+START_ONCE_OPTION("open-hosts", OPEN_HOSTS, "ask|off",
+    "ask you about hosts on no list, or refuse them")
 START_ONCE_OPTION("allow-unsandboxed", UNSANDBOXED, "SERVER...",
     "run this server without a sandbox")
 START_ONCE_FLAG("allow-sockets", SOCKETS,

@@ -50,7 +50,9 @@ static const char options_help[] =
     "                        sockets of this machine\n  --escalations ask|deny\n            "
     "            deny: no "
     "one is available to answer, so calls that\n                        would "
-    "wait are denied\n  --allow-unsandboxed SERVER\n                        "
+    "wait are denied\n  --open-hosts ask|off  ask: a request to a host on no list waits for you to\n"
+    "                        open it; else only icctl start on a terminal asks\n"
+    "  --allow-unsandboxed SERVER\n                        "
     "confirms \"sandbox\": false of mcp-servers.json\n  --publish "
     "[HOSTPORT:]PORT\n                        let the user's browser reach "
     "this port of the sandbox\n  --allow-sockets       "
@@ -74,6 +76,7 @@ enum {
 	OPT_VIEWER = 256,
 	OPT_APPROVED,
 	OPT_COUNTED,
+	OPT_PERSON,
 	OPT_CHECK,
 	OPT_SWEEP,
 	OPT_IMAGES,
@@ -101,6 +104,7 @@ static const struct option options_long[] = {
     {"policy-work", required_argument, NULL, OPT_POLICY_WORK},
     {"approved-entry", required_argument, NULL, OPT_APPROVED},
     {"counted", no_argument, NULL, OPT_COUNTED},
+    {"person", no_argument, NULL, OPT_PERSON},
     {"resume", no_argument, NULL, OPT_RESUME},
     {"after-crash", no_argument, NULL, OPT_AFTER_CRASH},
     {"keep-grant", required_argument, NULL, OPT_KEEP_GRANT},
@@ -286,6 +290,15 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 	case OPT_ESCALATIONS:
 		return options_choice(
 		    "escalations", value, "ask", "deny", &o->ask, fault);
+	case OPT_OPEN_HOSTS: {
+		bool asks = false;
+
+		if (options_choice("open-hosts", value, "ask", "off", &asks,
+			fault) == -1)
+			return -1;
+		o->open_hosts = asks;
+		return 0;
+	}
 	case OPT_HOME:
 		return options_choice("home", value, "project", "session",
 		    &o->project_home, fault);
@@ -334,6 +347,9 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 	case OPT_IMAGES:
 		o->check = true;
 		o->images = value;
+		return 0;
+	case OPT_PERSON:
+		o->person = true;
 		return 0;
 	case OPT_COUNTED:
 		o->counted = true;
@@ -444,6 +460,7 @@ options_parse(struct options *o, int argc, char **argv, struct fault *fault)
 
 	memset(o, 0, sizeof(*o));
 	o->ask = true;
+	o->open_hosts = -1;
 	o->runtime = RUNTIME_COUNT;
 	o->transport = TRANSPORT_COUNT;
 	opterr = 0;

@@ -80,6 +80,9 @@ struct options {
 	enum options_transport transport; /* for a container */
 	const char *image; /* for a container; NULL: as configured */
 	bool ask;
+	/* --open-hosts: -1 if it is not given; else whether it says "ask" */
+	int open_hosts;
+	bool person; /* somebody is at the terminal of icctl start */
 	bool same_path;    /* the agent sees the workspace at its own path */
 	bool project_home; /* keep the agent's home for this workspace */
 	bool acp;          /* an editor talks to the agent */

@@ -17,12 +17,12 @@
 #include "hub/notify.h"
 
 /*
- * Calls, requests, logins and limits, each limited by the process that counts
- * them.
+ * Calls, requests, hosts, logins and limits, each limited by the process that
+ * counts them.
  */
 #define APPROVALS_MAX                                                          \
-	(PROTO_MAX_HOLDS + PROTO_MAX_ASKS + PROTO_MAX_PROVIDERS +              \
-	    PROTO_MAX_LIMITS)
+	(PROTO_MAX_HOLDS + PROTO_MAX_ASKS + PROTO_MAX_HOST_ASKS +              \
+	    PROTO_MAX_PROVIDERS + PROTO_MAX_LIMITS)
 #define APPROVALS_GONE 256U
 
 static struct hold approvals_list[APPROVALS_MAX];
@@ -146,9 +146,11 @@ hold_full(uint64_t id)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < approvals_n; i++)
-		if (((approvals_list[i].id ^ id) & PROTO_ID_KINDS) == 0)
+		if (((approvals_list[i].id ^ id) &
+			(PROTO_ID_KINDS | PROTO_HOST_ID)) == 0)
 			n++;
-	return n == ((id & PROTO_ASK_ID) != 0         ? PROTO_MAX_ASKS
+	return n == ((id & PROTO_HOST_ID) != 0	      ? PROTO_MAX_HOST_ASKS
+			: (id & PROTO_ASK_ID) != 0    ? PROTO_MAX_ASKS
 			: (id & PROTO_LOGIN_ID) != 0  ? PROTO_MAX_PROVIDERS
 			: (id & PROTO_BUDGET_ID) != 0 ? PROTO_MAX_LIMITS
 						      : PROTO_MAX_HOLDS);

@@ -11,7 +11,8 @@
 #include "core/sup.h"
 #include "hub/control.h"
 
-#define GRANTS_SHOWN 64U /* as many as policyd has */
+/* As many as policyd has: of calls, and of hosts. */
+#define GRANTS_SHOWN (64U + PROTO_MAX_OPENED)
 
 struct granted {
 	uint64_t id; /* the call whose approval granted it; PROTO_KEPT_ID */

@@ -80,6 +80,12 @@ icctl_confirm(const char *question)
 	       (strcasecmp(line, "y\n") == 0 || strcasecmp(line, "yes\n") == 0);
 }
 
+bool
+icctl_person(void)
+{
+	return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+}
+
 int
 icctl_no_arguments(int argc)
 {

@@ -306,6 +306,9 @@ take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
 	/* A unit is somebody's own decision. */
 	if (!st->systemd && st->serve == NULL)
 		start_push(st, "--counted");
+	if (!st->detach && !st->acp && !st->once && st->serve == NULL &&
+	    icctl_person())
+		start_push(st, "--person");
 	st->file.command = i < argc;
 	for (; i < argc; i++)
 		start_push(st, argv[i]);

@@ -425,6 +425,16 @@ put_approver(json_object *reply)
 	    (long long)icctl_number(o, "failed"));
 }
 
+/* Say what it costs that hosts can be opened. */
+static void
+put_open_hosts(json_object *reply)
+{
+	if (strcmp(icctl_text(reply, "openHosts"), "ask") == 0)
+		printf("%-12syou are asked about hosts on no list; for that "
+		       "the session's CA may sign any name\n",
+		    "openHosts");
+}
+
 int
 icctl_status(struct icctl *ctl, int argc, char **argv)
 {
@@ -448,6 +458,7 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 	}
 	put_session(reply);
 	put_approver(reply);
+	put_open_hosts(reply);
 	put_published(reply);
 	put_services(reply);
 	put_undo(reply);

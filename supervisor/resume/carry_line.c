@@ -17,8 +17,8 @@
 
 /* The events that matter. The text of such a record contains one of these. */
 static const char *const carry_events[] = {"askRefused", "budget", "call",
-    "grant", "grantDropped", "hold", "modelRequest", "policy", "refusedCalls",
-    "revoke", "start", "state", "stop", "turn", "usage", "workerEnd"};
+    "grant", "grantDropped", "hold", "hostOpen", "hostShut", "modelRequest",
+    "policy", "refusedCalls", "revoke", "start", "state", "stop", "turn", "usage", "workerEnd"};
 
 static bool
 carry_has(struct span line, const char *text)
@@ -341,7 +341,9 @@ carry_record(struct carry *c, struct json_object *o)
 	else if (strcmp(event, "hold") == 0)
 		carry_hold(c, o);
 	else if (strcmp(event, "call") == 0 ||
-		 strcmp(event, "askRefused") == 0)
+		 strcmp(event, "askRefused") == 0 ||
+		 strcmp(event, "hostOpen") == 0 ||
+		 strcmp(event, "hostShut") == 0)
 		carry_held(c, carry_number(o, "id"));
 	else if (strcmp(event, "refusedCalls") == 0) {
 		if (!carry_over_budget(o))

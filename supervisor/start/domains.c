@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Hosts that the agent asked for and a person approved. Holds the list of them.
+ * Hosts that were asked for, with a tool or by a CONNECT, and that a person
+ * approved. Holds the list of them, and none of it outlives the session.
  * The domain is checked again, although policyd did so, because the keyd that
  * is started here connects to it. A keyd that exits unexpectedly ends the
  * session, as any worker does. A slot is never reused in a session: a worker
@@ -13,7 +14,7 @@
 #include <string.h>
 
 #include "base/json_put.h"
-#include "common/http/hostname.h"
+#include "common/http/known_host.h"
 #include "common/json/json.h"
 #include "files/providers/destinations.h"
 #include "hub/control.h"
@@ -30,10 +31,12 @@ enum domain_state {
 	DOMAIN_CLOSED, /* removed; its keyd has left, or was told to */
 };
 
+#define DOMAIN_ASKED(call) (((call)&PROTO_HOST_ID) != 0)
+
 static struct {
 	enum domain_state state;
-	uint64_t call;                   /* DOMAIN_STARTING: the call that
-					    waits */
+	uint64_t call;                   /* that added it, or the question */
+	bool revoked;                    /* DOMAIN_STARTING: to be closed */
 	uint64_t also[DOMAINS_MAX_ALSO]; /* further calls for the same host */
 	unsigned nalso;
 	struct loop_timer hello;
@@ -82,12 +85,31 @@ domains_setup(void)
 	child_send(ROLE_PROXY, 0, MSG_SERVER, &m, -1);
 }
 
+uint8_t
+domains_asked(void)
+{
+	if (!sup.config.asks_hosts)
+		return PROTO_HOSTS_OFF;
+	return sup.config.package_off ? PROTO_HOSTS_ASK_UNPACKED
+				      : PROTO_HOSTS_ASK;
+}
+
+/*
+ * Answer the call. A question has been answered already; if its host cannot be
+ * opened, end its grant, by which those that wait are refused.
+ */
 static void
 domain_answer(uint64_t call, bool error, const char *text)
 {
 	struct msg_VIRTUAL_DONE m = {
 	    .id = call, .error = error, .text = span_str(text)};
+	const struct msg_REVOKE r = {.id = call};
 
+	if (DOMAIN_ASKED(call)) {
+		if (error)
+			child_send(ROLE_AUDIT, 0, MSG_REVOKE, &r, -1);
+		return;
+	}
 	if (m.text.len > 4096)
 		m.text.len = 4096;
 	child_send(ROLE_AUDIT, 0, MSG_VIRTUAL_DONE, &m, -1);
@@ -124,11 +146,14 @@ domain_provider(unsigned n)
 static unsigned
 domain_find(const char *host)
 {
-	for (unsigned n = 0; n < DOMAINS_MAX; n++)
-		if ((domains[n].state == DOMAIN_STARTING ||
-			domains[n].state == DOMAIN_OPEN) &&
-		    strcmp(domain_provider(n)->hosts[0], host) == 0)
-			return n;
+	for (unsigned n = 0; n < DOMAINS_MAX; n++) {
+		if (domains[n].state != DOMAIN_STARTING &&
+		    domains[n].state != DOMAIN_OPEN)
+			continue;
+		for (unsigned i = 0; i < domain_provider(n)->nhosts; i++)
+			if (strcmp(domain_provider(n)->hosts[i], host) == 0)
+				return n;
+	}
 	return DOMAINS_MAX;
 }
 
@@ -171,8 +196,9 @@ domain_left(struct child *c)
 }
 
 static void
-domain_start(uint64_t call, const char *host)
+domain_start(uint64_t call, const struct known_host *k)
 {
+	const char *host = k->hosts[0];
 	struct fault fault;
 	unsigned n = 0;
 	struct child *c;
@@ -186,8 +212,8 @@ domain_start(uint64_t call, const char *host)
 		    "destinations to config.json for the next session.");
 		return;
 	}
-	if (destination_web_slot(
-		domain_provider(n), &sup.config, host, n + 1, &fault) == -1)
+	if (destination_added_slot(
+		domain_provider(n), &sup.config, k, n + 1, &fault) == -1)
 		goto bad;
 	c = child_start(ROLE_KEY, PROTO_FIRST_ADDED + n, host, &fault);
 	if (c == NULL) {
@@ -197,6 +223,7 @@ domain_start(uint64_t call, const char *host)
 	c->exited = domain_left;
 	domains[n].state = DOMAIN_STARTING;
 	domains[n].call = call;
+	domains[n].revoked = false;
 	loop_timer_set(
 	    &sup.loop, &domains[n].hello, SUP_HELLO_MS, domain_late, c);
 	return;
@@ -210,8 +237,11 @@ bad:
 static void
 domain_add(uint64_t call, const char *host)
 {
+	/* A call of the tool adds a web destination. */
+	struct known_host web = {.kind = PROTO_OPEN_WEB, .n = 1};
 	unsigned n = domain_find(host);
 
+	(void)strlcpy(web.hosts[0], host, sizeof(web.hosts[0]));
 	if (domain_configured(host) ||
 	    (n != DOMAINS_MAX && domains[n].state == DOMAIN_OPEN))
 		domain_answer_status(call, host, "already_accessible");
@@ -220,19 +250,85 @@ domain_add(uint64_t call, const char *host)
 	else if (n != DOMAINS_MAX)
 		domain_busy(call);
 	else
-		domain_start(call, host);
+		domain_start(call, &web);
+}
+
+int
+domains_open(const struct msg_HOST_OPEN_GO *m)
+{
+	char host[HOSTNAME_MAX + 1];
+	struct known_host k;
+	const char *why;
+
+	if (!sup.config.asks_hosts || !DOMAIN_ASKED(m->id) ||
+	    hostname_read(m->host, host, &why) == -1 ||
+	    hostname_public(host, &why) == -1)
+		return -1;
+	known_host(host, &k);
+	if (k.kind != m->kind)
+		return -1;
+	if (sup.ending)
+		return 0;
+	for (unsigned i = 0; i < k.n; i++) {
+		if (!domain_configured(k.hosts[i]) &&
+		    domain_find(k.hosts[i]) == DOMAINS_MAX)
+			continue;
+		sup_warn("%s cannot be opened: %s is on a list already", host,
+		    k.hosts[i]);
+		domain_answer(m->id, true, "");
+		return 0;
+	}
+	domain_start(m->id, &k);
+	return 0;
+}
+
+static void
+domain_close(unsigned n, const char *why)
+{
+	static const struct msg_STOP stop;
+	struct msg_PROVIDER_DROP drop = {
+	    .index = (uint16_t)(PROTO_FIRST_ADDED + n)};
+	const struct provider *p = domain_provider(n);
+	struct child *c;
+
+	domains[n].state = DOMAIN_CLOSED;
+	child_send(ROLE_MITM, 0, MSG_PROVIDER_DROP, &drop, -1);
+	if ((c = child_find(ROLE_KEY, drop.index)) != NULL && !c->dead) {
+		c->leaving = true;
+		child_send(ROLE_KEY, drop.index, MSG_STOP, &stop, -1);
+	}
+	for (unsigned i = 0; i < p->nhosts; i++) {
+		event_destination(false, drop.index, p->hosts[i]);
+		sup_note("%s is closed again: %s", p->hosts[i], why);
+		control_destination(p->hosts[i], false);
+	}
+}
+
+void
+domains_revoked(uint64_t id)
+{
+	for (unsigned n = 0; DOMAIN_ASKED(id) && n < DOMAINS_MAX; n++) {
+		if (domains[n].call != id)
+			continue;
+		if (domains[n].state == DOMAIN_OPEN)
+			domain_close(n, "its approval has ended");
+		else
+			domains[n].revoked = true;
+	}
 }
 
 void
 domains_hello(const struct child *c)
 {
 	unsigned n = c->index - PROTO_FIRST_ADDED;
+	const struct provider *p;
 	const char *host;
 	struct fault fault;
 
 	if (c->index < PROTO_FIRST_ADDED || domains[n].state != DOMAIN_STARTING)
 		return;
-	host = domain_provider(n)->hosts[0];
+	p = domain_provider(n);
+	host = p->hosts[0];
 	loop_timer_clear(&sup.loop, &domains[n].hello);
 	if (setup_provider(c->index, &fault) == -1) {
 		end_request(
@@ -240,24 +336,27 @@ domains_hello(const struct child *c)
 		return;
 	}
 	domains[n].state = DOMAIN_OPEN;
-	event_destination(true, c->index, host);
-	sup_note("%s is open: asked for by the agent, approved", host);
+	for (unsigned i = 0; i < p->nhosts; i++) {
+		event_destination(true, c->index, p->hosts[i]);
+		sup_note("%s is open: asked for by the agent, approved",
+		    p->hosts[i]);
+		control_destination(p->hosts[i], true);
+	}
 	domain_answer_status(domains[n].call, host, "added");
 	for (unsigned i = 0; i < domains[n].nalso; i++)
 		domain_answer_status(
 		    domains[n].also[i], host, "already_accessible");
 	domains[n].nalso = 0;
-	control_destination(host, true);
+	if (domains[n].revoked)
+		domain_close(n, "its approval has ended");
 }
 
 static void
 domain_remove(uint64_t call, const char *host)
 {
-	static const struct msg_STOP stop;
 	unsigned n = domain_find(host);
-	struct msg_PROVIDER_DROP drop = {
-	    .index = (uint16_t)(PROTO_FIRST_ADDED + n)};
-	struct child *c;
+	const struct msg_REVOKE r = {
+	    .id = n != DOMAINS_MAX ? domains[n].call : 0};
 
 	if (n == DOMAINS_MAX || domains[n].state != DOMAIN_OPEN) {
 		if (n != DOMAINS_MAX)
@@ -270,16 +369,11 @@ domain_remove(uint64_t call, const char *host)
 			domain_answer_status(call, host, "not_found");
 		return;
 	}
-	domains[n].state = DOMAIN_CLOSED;
-	child_send(ROLE_MITM, 0, MSG_PROVIDER_DROP, &drop, -1);
-	if ((c = child_find(ROLE_KEY, drop.index)) != NULL && !c->dead) {
-		c->leaving = true;
-		child_send(ROLE_KEY, drop.index, MSG_STOP, &stop, -1);
-	}
-	event_destination(false, drop.index, host);
-	sup_note("%s is closed again: asked for by the agent", host);
+	domain_close(n, "asked for by the agent");
+	/* The approval that had opened it ends, too. */
+	if (DOMAIN_ASKED(r.id))
+		child_send(ROLE_AUDIT, 0, MSG_REVOKE, &r, -1);
 	domain_answer_status(call, host, "removed");
-	control_destination(host, false);
 }
 
 static struct json_object *
@@ -296,10 +390,12 @@ domains_hosts(bool added)
 			    list, json_object_new_string(p->hosts[k]));
 	}
 	for (unsigned n = 0; added && n < DOMAINS_MAX; n++)
-		if (domains[n].state == DOMAIN_OPEN)
+		for (unsigned k = 0; domains[n].state == DOMAIN_OPEN &&
+				     k < domain_provider(n)->nhosts;
+		     k++)
 			json_object_array_add(
 			    list, json_object_new_string(
-				      domain_provider(n)->hosts[0]));
+				      domain_provider(n)->hosts[k]));
 	return list;
 }
 
@@ -390,8 +486,9 @@ domains_json(void)
 	}
 	for (unsigned n = 0; n < DOMAINS_MAX; n++) {
 		p = domain_provider(n);
-		if (domains[n].state != DOMAIN_FREE)
-			domain_show(list, p->hosts[0], p->kind, p->name,
+		for (unsigned k = 0;
+		     domains[n].state != DOMAIN_FREE && k < p->nhosts; k++)
+			domain_show(list, p->hosts[k], p->kind, p->name,
 			    states[domains[n].state]);
 	}
 	return list;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Carries out the tools of the virtual server (policyd/virtual.h): adds web
- * hosts to the session, each with a keyd that is started for it, and removes
- * them again. A call arrives here once policyd has allowed it and auditd has
- * recorded it.
+ * Adds hosts to the session, each with a keyd that is started for it, and
+ * removes them again: for the tools of the virtual server (policyd/virtual.h),
+ * and for a CONNECT that a person was asked about
+ * (policyd/approval/host_holds.h). What arrives here policyd has allowed, and
+ * auditd has recorded.
  */
 #ifndef DOMAINS_H
 #define DOMAINS_H
@@ -12,8 +13,14 @@
 
 #include "core/sup.h"
 
-/* Returns true if the agent may ask for hosts. */
+/* Returns true if the agent may ask for hosts with tools. */
 bool domains_on(void);
+/* Returns which hosts a CONNECT may ask for. */
+uint8_t domains_asked(void);
+/* Open a host. Returns -1 if policyd cannot have asked for it. */
+int domains_open(const struct msg_HOST_OPEN_GO *);
+/* Close the host that was opened by this question, if it is open. */
+void domains_revoked(uint64_t id);
 /* Announce the virtual server to the workers that need it. */
 void domains_setup(void);
 /* Handle policyd's report on its state; return its row in `icctl status`. */

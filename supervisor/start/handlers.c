@@ -462,6 +462,16 @@ static int
 on_grant_show(struct chan *ch, const struct msg_GRANT_SHOW *m)
 {
 	grants_show(m);
+	if (m->state == PROTO_GRANT_ENDED)
+		domains_revoked(m->id);
+	return 0;
+}
+
+static int
+on_host_open(struct chan *ch, const struct msg_HOST_OPEN_GO *m)
+{
+	if (domains_open(m) == -1)
+		return chan_violation(ch, "HOST_OPEN_GO of no such host");
 	return 0;
 }
 
@@ -587,6 +597,7 @@ static const struct chan_handler sup_handlers[] = {
 	HANDLER(VERDICT_GO,	on_verdict_go),
 	HANDLER(LATE_SHOW,	on_late_show),
 	HANDLER(GRANT_SHOW,	on_grant_show),
+	HANDLER(HOST_OPEN_GO,	on_host_open),
 	HANDLER(INSTANCE_WANT,	on_instance_want),
 	HANDLER(INSTANCE_KILL,	on_instance_kill),
 	HANDLER(INSTANCE_GONE_GO,	on_instance_gone_go),

@@ -166,6 +166,7 @@ setup_policy(void)
 	    .tool_bytes = sup.config.tool_kib << 10,
 	    .server_bytes = sup.config.server_kib << 10,
 	    .list_bytes = sup.config.list_kib << 10,
+	    .hosts = domains_asked(),
 	    .home = span_str(sup.paths.user_home)};
 
 	child_send(ROLE_POLICY, 0, MSG_SETTINGS, &set, -1);

@@ -133,7 +133,9 @@ setup_provider(unsigned i, struct fault *fault)
 void
 setup_providers(void)
 {
-	const struct msg_SEAL seal = {.open = sup.config.proxy_tools};
+	const struct msg_SEAL seal = {
+	    .open = sup.config.proxy_tools || sup.config.asks_hosts,
+	    .ask = sup.config.asks_hosts};
 	struct msg_BODIES bodies = {
 	    .bytes = (uint64_t)sup.config.held_mb << 20};
 	struct msg_PROVIDER m;

@@ -171,6 +171,12 @@ start_providers(char *const *names, struct fault *fault)
 {
 	char *one[] = {(char *)(uintptr_t)sup.opt.trial, NULL};
 
+	/* Without a person who answers, the list is closed from the start. */
+	sup.config.asks_hosts =
+	    sup.opt.ask && sup.opt.trial == NULL &&
+	    (sup.opt.open_hosts != -1
+		    ? sup.opt.open_hosts != 0
+		    : sup.opt.person && !sup.config.hosts_off);
 	if (providers_load(&sup.providers, &sup.paths, &sup.config,
 		sup.opt.trial != NULL ? one : names, fault) == -1)
 		return -1;

@@ -249,6 +249,15 @@ cancel(void)
 	return send_filled(ROLE_POLICY, MSG_REQUEST_CANCEL, &m);
 }
 
+/* Ask a person for a host, where nobody is asked. */
+static int
+host(void)
+{
+	const union proto_any m = {.HOST_ASK = {.host = SPAN("a.example.org")}};
+
+	return send_filled(ROLE_POLICY, MSG_HOST_ASK, &m);
+}
+
 static const uint8_t some_digest[32];
 
 /* Show a call of policyd's as if it were a login. */
@@ -305,6 +314,7 @@ static const struct attempt rows[] = {
 	MITM("send a push past who shows it", refs),
 	MITM("ask with a line break", asked),
 	MITM("end what was not asked", cancel),
+	MITM("ask for a host", host),
 	KEYD("hold a call of policyd's", hold),
 	KEYD("end the hold of another keyd", end_other),
 };

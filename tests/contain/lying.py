@@ -101,6 +101,47 @@ time.sleep(60)
 """
 
 
+def connect(s, host):
+    """Returns the answer to a CONNECT, which may wait."""
+    m = s.model(host, timeout=60)
+    m.close()
+    return m.connect_response.status
+
+
+def test_hosts(tap, args, work):
+    """A lying mitmd can open no host but the one that a person was shown."""
+    reached = []
+    evil = socket.create_server(("127.0.0.1", 0))
+    greet(evil, b"evil", reached)
+    hosts = {"evil.example.com": {
+        "upstream": "https://127.0.0.1:%d" % evil.getsockname()[1]}}
+    with harness.Session(
+            work, libexecdir=libexec(work, args),
+            options=("--open-hosts", "ask"),
+            config={"proxyTools": {"enabled": False, "hosts": hosts}}) as s:
+        status = []
+        asker = threading.Thread(
+            target=lambda: status.append(connect(s, "evil.example.com")),
+            daemon=True)
+        asker.start()
+        hold = s.held()
+        tap.equal(hold["tool"], "open docs.example.com:443",
+                  "a lying mitmd asks for another host than the program")
+        s.icctl("approve", hold["id"], check=True)
+        asker.join(60)
+        tap.equal((status, reached), ([503], []),
+                  "approved: that host is opened, and the other is not")
+        tap.equal([e["detail"]["host"] for e in s.events("destinationAdded")],
+                  ["docs.example.com"], "as the log says")
+        wild = s.model("wild.example.com", connect=False)
+        wild.sock.sendall(b"CONNECT wild.example.com:443 HTTP/1.1\r\n\r\n")
+        tap.equal(s.wait(30), 70, "it asks for localhost: the session ends")
+        tap.contains(s.process.stderr(), "HOST_ASK",
+                     "because policyd checks the name, too")
+        wild.close()
+    evil.close()
+
+
 def neighbours():
     """Two listeners, one port after the other."""
     while True:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Parses the hosts of config.json that are not model providers: "destinations",
- * and "proxyTools", which lets the agent ask for more.
+ * and "proxyTools" and "openHosts", by which the agent can have more.
  */
 #include "files/parse.h"
 
@@ -212,6 +212,22 @@ config_proxy_tools(struct config *cfg, const struct jsonfile *j,
 	return hosts == NULL ? 0 : proxy_tools_hosts(cfg, j, hosts, user_home);
 }
 
+/* Parse "openHosts", whether a CONNECT to a host on no list asks for it. */
+static int
+config_open_hosts(
+    struct config *cfg, const struct jsonfile *j, struct json_object *root)
+{
+	const char *s = NULL;
+
+	if (jsonfile_str(j, root, "", "openHosts", &s) == -1)
+		return -1;
+	if (s != NULL && strcmp(s, "ask") != 0 && strcmp(s, "off") != 0)
+		return jsonfile_bad(j, "", "openHosts",
+		    "must be \"ask\" or \"off\", is \"%s\"", s);
+	cfg->hosts_off = s != NULL && strcmp(s, "off") == 0;
+	return 0;
+}
+
 int
 config_destinations(struct config *cfg, const struct jsonfile *j,
     struct json_object *root, const char *user_home)
@@ -221,6 +237,7 @@ config_destinations(struct config *cfg, const struct jsonfile *j,
 
 	if (config_package_install(cfg, j, root) == -1 ||
 	    config_proxy_tools(cfg, j, root, user_home) == -1 ||
+	    config_open_hosts(cfg, j, root) == -1 ||
 	    jsonfile_object(j, root, "", "destinations", &all) == -1)
 		return -1;
 	if (all == NULL)

@@ -207,7 +207,7 @@ destination_load(struct providers *ps, const struct config_destination *d,
  * and no rule depends on it.
  */
 static void
-destinations_tell(struct providers *ps, bool more)
+destinations_tell(struct providers *ps, const struct config *cfg)
 {
 	char *dst = ps->hosts;
 	size_t cap = sizeof(ps->hosts) - 300, len = 0;
@@ -229,7 +229,13 @@ destinations_tell(struct providers *ps, bool more)
 	if (len != 0)
 		dst[len++] = '.';
 	dst[len] = '\0';
-	if (more)
+	if (cfg->asks_hosts)
+		snprintf(dst + len, sizeof(ps->hosts) - len,
+		    " A request to another host over HTTPS asks the user to "
+		    "open it, and waits a few seconds; if it then fails with "
+		    "503, try again in a minute. An opened host can be read "
+		    "(GET, HEAD; of a git server, fetched from).");
+	else if (cfg->proxy_tools)
 		snprintf(dst + len, sizeof(ps->hosts) - len,
 		    " If you need to read from another host, ask for it with "
 		    "the tool proxy__add_proxy_domain: a person decides, and "
@@ -250,24 +256,69 @@ destinations_load(
 		if (provider_ca(&cfg->mirrors[i], "proxyTools.hosts", fault) ==
 		    -1)
 			return -1;
-	destinations_tell(ps, cfg->proxy_tools);
+	destinations_tell(ps, cfg);
 	return 0;
 }
 
-int
-destination_web_slot(struct provider *p, const struct config *cfg,
-    const char *host, unsigned n, struct fault *fault)
+/* Returns what the file of such a destination says beyond its hosts, or NULL.
+ */
+static struct json_object *
+destination_added_file(enum proto_open kind, const struct config *cfg)
 {
-	const struct config_provider *as = NULL;
-	char *hosts[] = {(char *)(uintptr_t)host}, name[32];
+	/* Any depth: dest_git.c takes up to six names. */
+	static const char *const all[] = {
+	    "*", "*/*", "*/*/*", "*/*/*/*", "*/*/*/*/*", "*/*/*/*/*/*"};
+	struct json_object *o = json_object_new_object(), *list;
 
+	if (kind == PROTO_OPEN_GIT) {
+		list = json_object_new_array();
+		for (size_t i = 0; i < nitems(all); i++)
+			json_object_array_add(
+			    list, json_object_new_string(all[i]));
+		json_object_object_add(o, "repositories", list);
+		put_str(o, "push", "deny");
+	} else if (known_host_registry(kind) != NULL) {
+		put_str(o, "registry", known_host_registry(kind));
+		if (cfg->package_days != -1)
+			put_int(o, "quarantineDays", cfg->package_days);
+		if (cfg->package_allow != NULL)
+			json_object_object_add(
+			    o, "allow", json_object_get(cfg->package_allow));
+		if (cfg->package_deny != NULL)
+			json_object_object_add(
+			    o, "deny", json_object_get(cfg->package_deny));
+	}
+	return o;
+}
+
+int
+destination_added_slot(struct provider *p, const struct config *cfg,
+    const struct known_host *k, unsigned n, struct fault *fault)
+{
+	const struct destination_kind *kind = &destination_web;
+	const struct config_provider *as = NULL;
+	struct json_object *file;
+	char *hosts[KNOWN_HOSTS], name[32];
+	int rv;
+
+	if (k->kind == PROTO_OPEN_GIT)
+		kind = &destination_git;
+	else if (known_host_registry(k->kind) != NULL)
+		kind = &destination_registry;
+	if (kind == &destination_registry && cfg->package_off)
+		return fault_set(fault, "packageInstall.enabled is false");
+	for (unsigned i = 0; i < k->n; i++)
+		hosts[i] = (char *)(uintptr_t)k->hosts[i];
 	for (size_t i = 0; i < cfg->nmirrors; i++)
-		if (strcmp(cfg->mirrors[i].name, host) == 0)
+		if (strcmp(cfg->mirrors[i].name, k->hosts[0]) == 0)
 			as = &cfg->mirrors[i];
 	/* No destination in a configuration can have such a name. */
 	snprintf(name, sizeof(name), DESTINATIONS_ADDED "%u", n);
-	return destination_slot(
-	    p, as, name, destination_web.name, hosts, 1, NULL, fault);
+	file = destination_added_file(k->kind, cfg);
+	rv =
+	    destination_slot(p, as, name, kind->name, hosts, k->n, file, fault);
+	json_object_put(file);
+	return rv;
 }
 
 int

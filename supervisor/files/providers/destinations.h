@@ -11,6 +11,7 @@
 #define DESTINATIONS_H
 
 #include "base/jsonfile.h"
+#include "common/http/known_host.h"
 #include "files/config.h"
 #include "files/providers/providers.h"
 
@@ -65,9 +66,10 @@ int destinations_remote(struct providers *, unsigned server,
     const struct config_provider *, struct json_object *members,
     struct fault *);
 /*
- * Fill the empty slot `p` for the nth web host that was added in the session.
+ * Fill the empty slot `p` for the nth that was added in the session, as the
+ * kind of destination that it is known to be: with no credential, to be read.
  */
-int destination_web_slot(struct provider *p, const struct config *,
-    const char *host, unsigned n, struct fault *);
+int destination_added_slot(struct provider *p, const struct config *,
+    const struct known_host *, unsigned n, struct fault *);
 
 #endif

@@ -37,6 +37,13 @@ is_budget(json_object *hold)
 	return get_true(hold, "limit");
 }
 
+/* Returns true if it asks whether a host is to be opened. */
+static bool
+is_host(json_object *hold)
+{
+	return get_true(hold, "host");
+}
+
 static void
 put_left(struct hold_text *t, json_object *hold)
 {
@@ -58,15 +65,17 @@ put_left(struct hold_text *t, json_object *hold)
 
 /*
  * Print "server__tool", or the provider that a request goes to, or "budget" and
- * the limit.
+ * the limit, or "open" and a host.
  */
 static void
 put_name(struct hold_text *t, json_object *hold)
 {
-	hold_text_again(t, get_span(hold, "server"));
+	if (!is_host(hold))
+		hold_text_again(t, get_span(hold, "server"));
 	if (is_request(hold))
 		return;
-	fputs(is_budget(hold) ? " " : "__", t->out);
+	if (!is_host(hold))
+		fputs(is_budget(hold) ? " " : "__", t->out);
 	hold_text_again(t, get_span(hold, "tool"));
 }
 
@@ -236,6 +245,7 @@ hold_view(
 	if (form == HOLD_VIEW_LIST)
 		return view_list(&t, hold);
 	fputs(is_request(hold)  ? "request "
+	      : is_host(hold)   ? "host "
 	      : is_budget(hold) ? "limit "
 				: "call ",
 	    out);

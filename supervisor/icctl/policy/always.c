@@ -178,6 +178,7 @@ always_call(json_object *hold)
 		if (l->calls[i].approved && l->calls[i].why_not == NULL)
 			l->calls[i].why_not = "";
 	if (json_object_object_get_ex(hold, "request", &v) ||
+	    json_object_object_get_ex(hold, "host", &v) ||
 	    json_object_object_get_ex(hold, "limit", &v) ||
 	    l->ncalls == LEARN_MAX_CALLS) {
 		warnx("%s: there are rules for tool calls only",

@@ -248,6 +248,8 @@ resume_compose(const struct icctl *ctl, struct resume *r)
 	}
 	if (r->detach)
 		resume_push(r, "--quiet");
+	else if (!r->systemd && icctl_person())
+		resume_push(r, "--person");
 	for (size_t i = 0; i < r->file.n; i++) {
 		snprintf(r->names[i], sizeof(r->names[i]), "--%.64s",
 		    r->file.options[i].name);

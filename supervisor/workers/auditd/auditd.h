@@ -150,6 +150,10 @@ int auditd_on_request_approved(
 int auditd_on_request_unapproved(
     struct chan *, const struct msg_REQUEST_UNAPPROVED *);
 
+/* host.c */
+int auditd_on_host_open(struct chan *, const struct msg_HOST_OPEN *);
+int auditd_on_host_shut(struct chan *, const struct msg_HOST_SHUT *);
+
 /* hold.c */
 /* Returns the end of a pending call as logged: "approved", ...; "" for none. */
 const char *auditd_hold_end(enum proto_hold);

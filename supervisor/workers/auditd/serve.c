@@ -448,6 +448,8 @@ static const struct chan_handler auditd_handlers[] = {
 	HANDLER(VERDICT,	auditd_on_verdict),
 	HANDLER(OPINION,	auditd_on_opinion),
 	HANDLER(APPROVED,	auditd_on_approved),
+	HANDLER(HOST_OPEN,	auditd_on_host_open),
+	HANDLER(HOST_SHUT,	auditd_on_host_shut),
 	HANDLER(LATE,		auditd_on_late),
 	HANDLER(GRANT,		auditd_on_grant),
 	HANDLER(REVOKE,		auditd_on_revoke),

@@ -61,7 +61,7 @@ CONFIG = [
      "you mean escalationTimeoutSeconds?). Known here: agent, agentView, answerKey, "
      "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
      "destinations, dockerResources, env, escalationTimeoutSeconds, image, limits, "
-     "maxConcurrentSessions, mcpServers, modelBodies, notify, packageCaches, packageInstall, policy, policyBudget, profiles, "
+     "maxConcurrentSessions, mcpServers, modelBodies, notify, openHosts, packageCaches, packageInstall, policy, policyBudget, profiles, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
      "serverCredentials, services, settingsOf, toolDefinitions, transport, undo"),
     ("an unknown key with an escape", {"config.json": '{"\\u001b[2J": 1}'},
@@ -69,7 +69,7 @@ CONFIG = [
      "{config}: \\x1b[2J: unknown key. Known here: agent, agentView, answerKey, "
      "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
      "destinations, dockerResources, env, escalationTimeoutSeconds, image, limits, "
-     "maxConcurrentSessions, mcpServers, modelBodies, notify, packageCaches, packageInstall, policy, policyBudget, profiles, "
+     "maxConcurrentSessions, mcpServers, modelBodies, notify, openHosts, packageCaches, packageInstall, policy, policyBudget, profiles, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
      "serverCredentials, services, settingsOf, toolDefinitions, transport, undo"),
     ("a founding key", config(dockerAgent={"resources": {"cpus": 2}}), 78,
@@ -89,6 +89,10 @@ CONFIG = [
     ("a base URL", config(anthropicBaseUrl="https://x"), 78,
      "{config}: anthropicBaseUrl: write "
      "{\"providers\":{\"anthropic\":{\"upstream\":\"https://...\"}}} instead"),
+    ("hosts to be opened, true", config(openHosts=True), 78,
+     "{config}: openHosts: must be a string, is a boolean"),
+    ("hosts to be opened, another word", config(openHosts="always"), 78,
+     "{config}: openHosts: must be \"ask\" or \"off\", is \"always\""),
     ("the time-out a string", config(escalationTimeoutSeconds="300"), 78,
      "{config}: escalationTimeoutSeconds: must be a whole number from 30 to "
      "3600, is a string"),

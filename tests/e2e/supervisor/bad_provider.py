@@ -153,7 +153,7 @@ OTHERS = [
        "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
        "destinations, dockerResources, env, escalationTimeoutSeconds, image, "
        "limits, "
-       "maxConcurrentSessions, mcpServers, modelBodies, notify, packageCaches, packageInstall, policy, policyBudget, "
+       "maxConcurrentSessions, mcpServers, modelBodies, notify, openHosts, packageCaches, packageInstall, policy, policyBudget, "
        "profiles, providers, proxy, proxyTools, resourceBudget, runtime, "
        "sandboxPolicy, serverCredentials, services, settingsOf, toolDefinitions, transport, undo")]),
     ("a profile",

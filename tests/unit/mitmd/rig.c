@@ -87,6 +87,14 @@ on_denied(struct chan *c, const struct msg_DENIED *m)
 }
 
 static int
+on_host_ask(struct chan *c, const struct msg_HOST_ASK *m)
+{
+	rig.wanted++;
+	(void)span_copy(m->agent, rig.agent, sizeof(rig.agent));
+	return span_copy(m->host, rig.host, sizeof(rig.host));
+}
+
+static int
 on_usage(struct chan *c, const struct msg_USAGE *m)
 {
 	rig.usages += m->last;
@@ -135,6 +143,7 @@ rig_chan(int fd, enum role self, enum proto_memory memory)
 		HANDLER(DENIED,		on_denied),
 		HANDLER(STREAM_OPEN,	on_stream_open),
 		HANDLER(USAGE,		on_usage),
+		HANDLER(HOST_ASK,	on_host_ask),
 	};
 	/* clang-format on */
 	static const struct chan_ops ops = {handlers,
@@ -250,7 +259,7 @@ rig_trust(void)
 	SSL_CTX_set_verify(rig.client, SSL_VERIFY_PEER, NULL);
 }
 
-bool rig_open;
+bool rig_open, rig_asks;
 unsigned rig_nofile;
 
 void
@@ -259,7 +268,7 @@ rig_start(const char *program)
 	struct msg_PROVIDER provider = {.name = SPAN("rig"),
 	    .json = SPAN(rig_provider)};
 	struct msg_SENTINEL sentinel = {.key = SPAN(RIG_KEY)};
-	struct msg_SEAL seal = {.open = rig_open};
+	struct msg_SEAL seal = {.open = rig_open, .ask = rig_asks};
 	struct msg_START start = {0};
 	bool ready;
 
@@ -272,6 +281,8 @@ rig_start(const char *program)
 		errx(1, "no HELLO");
 	rig.audit = rig_peer(ROLE_AUDIT);
 	rig.key = rig_peer(ROLE_KEY);
+	if (rig_asks)
+		rig.policy = rig_peer(ROLE_POLICY);
 	chan_send(rig.sup, MSG_PROVIDER, &provider, -1);
 	chan_send(rig.sup, MSG_SENTINEL, &sentinel, -1);
 	chan_send(rig.sup, MSG_SEAL, &seal, -1);
@@ -287,6 +298,8 @@ rig_start(const char *program)
 	chan_phase(rig.sup, PHASE_RUN);
 	chan_phase(rig.audit, PHASE_RUN);
 	chan_phase(rig.key, PHASE_RUN);
+	if (rig_asks)
+		chan_phase(rig.policy, PHASE_RUN);
 }
 
 void

@@ -38,6 +38,7 @@ struct rig_request {
 struct rig {
 	struct loop loop;
 	struct chan *sup, *audit, *key;
+	struct chan *policy;	/* only with rig_asks */
 	int pid;
 	bool hello, ended;
 	uint32_t flags;
@@ -47,6 +48,8 @@ struct rig {
 	char path[128];		/* path of the agent's socket */
 	struct rig_request req;
 	unsigned alarms, opens, denied;
+	unsigned wanted;	/* HOST_ASK that policyd received */
+	char host[254], agent[33];	/* the last one's */
 	unsigned usages;	/* answers whose usage was reported */
 	char code[33];		/* code of the last DENIED */
 	uint32_t id;
@@ -66,8 +69,8 @@ extern struct rig rig;
  */
 #define RIG_ARENA "RIG_ARENA"
 
-/* Hosts may be added. Set before rig_start(). */
-extern bool rig_open;
+/* Hosts may be added; a CONNECT asks for one. Set before rig_start(). */
+extern bool rig_open, rig_asks;
 /* mitmd's limit of descriptors, unless 0. Set before rig_start(). */
 extern unsigned rig_nofile;
 /* Start mitmd with the rig's provider file. */

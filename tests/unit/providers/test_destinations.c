@@ -87,6 +87,48 @@ test_slots(void)
 	forget();
 }
 
+static int
+added(struct provider *p, const char *host, unsigned n)
+{
+	struct known_host k;
+
+	known_host(host, &k);
+	return destination_added_slot(p, &cfg, &k, n, &fault);
+}
+
+/* Hosts that a person opens because a CONNECT asked for them. */
+static void
+test_opened(void)
+{
+	struct provider p;
+
+	ok(load("{\"packageInstall\":{\"quarantineDays\":5,"
+		"\"deniedPackages\":[\"evil-*\"]}}") == 0,
+	    "the user's rules for packages");
+	ok(added(&p, "static.crates.example", 1) == 0, "a registry");
+	is_str(p.json,
+	    "{\"name\":\"added-1\",\"kind\":\"registry\",\"hosts\":["
+	    "\"index.crates.example\",\"static.crates.example\"],"
+	    "\"registry\":\"crates\",\"quarantineDays\":5,"
+	    "\"deny\":[\"evil-*\"]}",
+	    "under these rules, with both of its hosts");
+	provider_clear(&p);
+	ok(added(&p, "git.example.com", 2) == 0, "a git server");
+	is_str(p.json,
+	    "{\"name\":\"added-2\",\"kind\":\"git\",\"hosts\":["
+	    "\"git.example.com\"],\"repositories\":[\"*\",\"*\\/*\","
+	    "\"*\\/*\\/*\",\"*\\/*\\/*\\/*\",\"*\\/*\\/*\\/*\\/*\","
+	    "\"*\\/*\\/*\\/*\\/*\\/*\"],\"push\":\"deny\"}",
+	    "to fetch from, and never to push to");
+	provider_clear(&p);
+	forget();
+	ok(load("{\"packageInstall\":{\"enabled\":false}}") == 0 &&
+		added(&p, "npm.example.com", 1) == -1 &&
+		strstr(fault.text, "packageInstall.enabled") != NULL,
+	    "no registry where they are off");
+	forget();
+}
+
 static void
 test_added(void)
 {
@@ -98,7 +140,7 @@ test_added(void)
 	    "the tools are on");
 	ok(strstr(ps.hosts, "proxy__add_proxy_domain") != NULL,
 	    "the agent is told how to ask");
-	ok(destination_web_slot(&p, &cfg, "x.example.com", 3, &fault) == 0,
+	ok(added(&p, "x.example.com", 3) == 0,
 	    "one more host");
 	is_str(p.json,
 	    "{\"name\":\"added-3\",\"kind\":\"web\",\"hosts\":"
@@ -106,7 +148,7 @@ test_added(void)
 	    "its file");
 	ok(p.config == NULL, "where its name leads");
 	provider_clear(&p);
-	ok(destination_web_slot(&p, &cfg, "m.example.com", 4, &fault) == 0 &&
+	ok(added(&p, "m.example.com", 4) == 0 &&
 		config_upstream_of(p.config, 0, "m.example.com") != NULL,
 	    "another one, elsewhere");
 	provider_clear(&p);
@@ -165,6 +207,7 @@ main(void)
 {
 	test_slots();
 	test_added();
+	test_opened();
 	test_refused();
 	return tap_done();
 }
