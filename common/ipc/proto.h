@@ -302,7 +302,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	/* a model request */							\
 	M(STREAM_OPEN,	0x0801,	R(MITM)|R(APPROVE), R(KEY),	RUN,	0)	\
 	M(STREAM,	0x0802,	R(KEY),	R(MITM)|R(APPROVE),	RUN,	1)	\
-	M(POST,		0x0813,	R(KEY),		R(BACK),	RUN,	1)	\
+	M(POST,		0x0818,	R(KEY),		R(BACK),	RUN,	1)	\
 	M(ROOM,		0x0812,	R(MITM),	R(KEY),		RUN,	0)	\
 	M(REQUEST,	0x0803,	R(MITM)|R(APPROVE), R(AUDIT),	RUN,	0)	\
 	M(REQUEST_GO,	0x0804,	R(AUDIT),	R(KEY),		RUN,	0)	\

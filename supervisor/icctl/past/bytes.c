@@ -21,7 +21,7 @@ past_has(int fd, struct span text)
 	ssize_t n;
 	bool has = false;
 
-	/* What cannot be read here is for ic-report to say. */
+	/* ic-report says it of a file that cannot be read here. */
 	if (p == NULL || text.len == 0) {
 		free(p);
 		return true;

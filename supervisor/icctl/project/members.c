@@ -12,6 +12,7 @@
 
 #include "base/jsonfile.h"
 #include "budget/budget.h"
+#include "common/http/known_host.h"
 #include "common/log.h"
 
 #define MEMBER_LIST 16U
