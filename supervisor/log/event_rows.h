@@ -159,6 +159,12 @@ AUDIT_EVENT(destinationAdded,
 AUDIT_EVENT(destinationRemoved,
     "host=host what=kind provider=provider",
     "4001.99", "- no work of the model", "hosts")
+AUDIT_EVENT(hostOpen,
+    "id=id host=host what=kind",
+    "4001.99", "event:hostOpen", "hosts")
+AUDIT_EVENT(hostShut,
+    "id=id host=host answer=escalationResult",
+    "4001.99", "event:refused", "refused")
 AUDIT_EVENT(workerEnd,
     "server=worker what=how id=pid",
     "1007.2", "- no work of the model", "- programs of the session")
