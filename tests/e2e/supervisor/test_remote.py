@@ -79,7 +79,7 @@ def good(s, m, far):
     logged = [r["event"] for r in s.audit() if r.get("serverName") == "far"]
     t.ok("hold" in logged and "call" in logged,
          "the log has the call", logged)
-    for how in ("good", "events", "ping"):
+    for how in ("good", "events", "events open", "ping"):
         t.equal(h.text_of(m.call("far__act", {"how": how})), "done",
                 f"answered as {how}")
     h.wait_for(lambda: "-" in far.methods(), "the answer to the ping")
@@ -92,6 +92,22 @@ def words(m, tool, args):
         return str(h.text_of(m.call(tool, args)))
     except RpcError as e:
         return e.error["message"]
+
+
+def several(m, far):
+    """Calls do not wait for each other, and one can be cancelled."""
+    first = m.start_call("far__act", {"how": "wait 1"})
+    second = m.start_call("far__act", {"how": "wait 2"})
+    h.wait_for(lambda: far.calls("wait 1") and far.calls("wait 2"), "calls")
+    t.equal(h.text_of(m.call("far__act", {"how": "good"})), "done",
+            "a call beside one that waits")
+    m.cancel(first)
+    h.wait_for(lambda: "notifications/cancelled" in far.methods(),
+               "the server is told of the end of a call")
+    far.release.set()
+    t.equal(h.text_of(second.wait()), "done", "the other one is answered")
+    t.equal((far.calls("wait 1"), far.calls("wait 2")), (1, 1),
+            "each was sent once")
 
 
 def bad(m, far):
@@ -202,6 +218,7 @@ def main():
                     ("/mcp/?team=a", False, "2025-11-25"), "its address")
             t.contains(words(m, "plain__read", {"text": "x"}), "DENIED",
                        "no rule without the server's name allows a call")
+            several(m, far)
             bad(m, far)
             lost(s, m, far)
             reflected(s, m, far)

@@ -139,6 +139,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif how == "ping":
             self.events(json_event({"jsonrpc": "2.0", "id": "p1",
                                     "method": "ping"}), event)
+        elif how == "events open":
+            # Without an end: until the client goes.
+            self.events(event, close=False)
+            self.rfile.read(1)
+        elif how.startswith("wait"):
+            self.server.site.release.wait(60)
+            self.answer(good)
         elif how == "events cut":
             self.events(event[:40], close=False)
         elif how == "events none":
@@ -174,7 +181,8 @@ def json_event(message):
 
 class McpHttp:
     """url, ca: its address and CA; seen: (path, headers, message) of each
-    POST; how: not empty: how it answers everything."""
+    POST; how: not empty: how it answers everything; release: ends calls that
+    wait."""
 
     def __init__(self, work, name, wants="", header="authorization",
                  sessions=True, revision="2025-06-18"):
@@ -192,6 +200,7 @@ class McpHttp:
         self.lock = threading.Lock()
         self.changed = threading.Condition(self.lock)
         self.seen, self.how, self.session = [], "", 0
+        self.release = threading.Event()
         self.wants, self.header, self.sessions = wants, header, sessions
         self.revision, self.tools = revision, [READ, ACT]
         threading.Thread(target=s.serve_forever, daemon=True).start()
