@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Remote MCP servers: a call goes through policy, log and the keyd of its server
-to an HTTPS server and back; the token stays in that keyd; whatever the server
+"""Remote MCP servers: a call goes through policy, log and the keyd of its
+server to an HTTPS server and back; the token stays in that keyd; whatever the server
 does instead of answering costs that call, and none is sent twice."""
 import json
 import os
@@ -38,6 +38,28 @@ ODD = [
     ("close", "without an answer"),
     ("gzip", "coding that was not asked for"),
     ("twice", "malformed"),
+    ("interim", "too many interim answers"),
+    ("switch", "malformed"),
+    ("big head", "malformed"),
+    ("trailer", "refused"),
+    ("short", "refused"),
+    ("no http", "malformed"),
+    ("both lengths", "malformed"),
+    ("bad chunk", "malformed"),
+    ("plain", 'the type "text/plain"'),
+    ("no type", "without a message"),
+    ("array", "no answer to the request"),
+    ("no id", "no answer to the request"),
+    ("text id", "no answer to the request"),
+    ("deep", "refused"),
+    ("wide", "refused"),
+    ("zero", "refused"),
+    ("empty", "no answer to the request"),
+    ("result and error", "refused"),
+    ("no result", "no answer to the request"),
+    ("list", "no object"),
+    ("old revision", "refused"),
+    ("error", "the moon is full"),
     ("status 401", "status 401: it wants a credential"),
     ("status 403", "status 403: it does not allow"),
     ("status 429", "Retry-After: 7"),
@@ -79,7 +101,8 @@ def good(s, m, far):
     logged = [r["event"] for r in s.audit() if r.get("serverName") == "far"]
     t.ok("hold" in logged and "call" in logged,
          "the log has the call", logged)
-    for how in ("good", "events", "events open", "ping"):
+    for how in ("good", "events", "events open", "second answer", "ask",
+                "bad notice", "cookie", "early hints", "ping"):
         t.equal(h.text_of(m.call("far__act", {"how": how})), "done",
                 f"answered as {how}")
     h.wait_for(lambda: "-" in far.methods(), "the answer to the ping")
@@ -165,8 +188,11 @@ def gone(work):
     asks = McpHttp(work, "asks", wants="Bearer other")
     old = McpHttp(work, "old")
     old.how = "status 405"
+    named = McpHttp(work, "named", name_of="a" * 2000)
     servers = {"asks": {"url": asks.url, "ca": asks.ca},
                "old": {"url": old.url, "ca": old.ca},
+               "named": {"url": named.url, "ca": named.ca},
+               "untrusted": {"url": named.url},
                "down": {"url": "https://127.0.0.1:1/mcp"},
                "odd": {"url": "https://mcp.invalid/mcp"},
                "files": h.echo_server(os.path.join(work, "log", "echo"))}
@@ -181,11 +207,14 @@ def gone(work):
             all_rows = {r["name"]: r for r in json.loads(s.icctl(
                 "--json", "status").stdout)["servers"]}
             return all_rows if all(all_rows[n]["state"] == "gone" for n in (
-                "asks", "old", "down", "odd")) else None
+                "asks", "old", "down", "odd", "named",
+                "untrusted")) else None
         found = h.wait_for(rows, "the servers are gone", 70)
         for name, says in (("asks", "it wants a credential"),
                            ("old", "HTTP+SSE of 2024-11-05"),
                            ("down", "cannot be reached"),
+                           ("named", "malformed"),
+                           ("untrusted", "no trusted TLS connection"),
                            ("odd", "cannot be reached")):
             t.contains(found[name]["text"], says, f"status says of {name}")
         t.equal(asks.methods(), ["initialize"], "asked once")
@@ -196,7 +225,8 @@ def main():
         far = McpHttp(work, "far", wants="Bearer " + TOKEN)
         plain = McpHttp(work, "plain", sessions=False, revision="2025-11-25")
         servers = {
-            "far": {"url": far.url, "ca": far.ca, "headers": {"X-Team": "blue"}},
+            "far": {"url": far.url, "ca": far.ca,
+                    "headers": {"X-Team": "blue"}},
             "plain": {"type": "http", "url": plain.url + "/?team=a",
                       "ca": plain.ca},
         }

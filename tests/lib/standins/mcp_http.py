@@ -10,6 +10,44 @@ import threading
 
 from provider_ca import make_certificates
 
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+RAW = {
+    "interim": b"HTTP/1.1 100 Continue\r\n\r\n" * 50,
+    "early hints": b"HTTP/1.1 103 Early Hints\r\n\r\n" + HEAD +
+                   b"Content-Length: LENGTH\r\n\r\nGOOD",
+    "switch": b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n",
+    "big head": HEAD + b"X-A: " + b"a" * 100000 + b"\r\n\r\n",
+    "cookie": HEAD + b"Set-Cookie: a=b\r\nContent-Length: LENGTH\r\n\r\nGOOD",
+    "trailer": HEAD + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\n"
+               b"X-A: b\r\n\r\n",
+    "short": HEAD + b"Content-Length: 20\r\n\r\nGOOD",
+    "old": b"HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\nGOOD",
+    "no http": b"GOOD",
+    "both lengths": HEAD + b"Content-Length: LENGTH\r\n"
+                    b"Transfer-Encoding: chunked\r\n\r\nGOOD",
+    "bad chunk": HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\nGOOD",
+    "plain": b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+             b"Content-Length: LENGTH\r\n\r\nGOOD",
+    "no type": b"HTTP/1.1 200 OK\r\nContent-Length: LENGTH\r\n\r\nGOOD",
+}
+BODIES = {
+    "array": b'[{"jsonrpc":"2.0","id":ID,"result":{}}]',
+    "no id": b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"x"}}',
+    "text id": b'{"jsonrpc":"2.0","id":"ID","result":{}}',
+    "deep": b'{"jsonrpc":"2.0","id":ID,"result":{"a":' + b"[" * 100000 +
+            b"]" * 100000 + b"}}",
+    "wide": '{"jsonrpc":"2.0"}'.encode("utf-16"),
+    "zero": b'{"jsonrpc":"2.0","id":ID,"result":{"a":"\0"}}',
+    "empty": b"",
+    "result and error": b'{"jsonrpc":"2.0","id":ID,"result":{},"error":'
+                        b'{"code":1,"message":"x"}}',
+    "no result": b'{"jsonrpc":"2.0","id":ID}',
+    "list": b'{"jsonrpc":"2.0","id":ID,"result":[]}',
+    "old revision": b'{"id":ID,"result":{}}',
+    "error": b'{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,'
+             b'"message":"the moon is full"}}',
+}
+
 READ = {"name": "read", "description": "reads", "inputSchema": {
     "type": "object", "properties": {"text": {"type": "string"}}},
     "annotations": {"readOnlyHint": True}}
@@ -81,11 +119,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.result(message, {
                 "protocolVersion": s.revision, "capabilities": {"tools": {}},
                 "serverInfo": {"name": "remote", "version": "1"}},
-                **({"Mcp_Session_Id": f"session-{s.session}"}
+                **({"Mcp_Session_Id": s.name_of.format(s.session)}
                    if s.sessions else {}))
             return
         if s.sessions and headers.get("mcp-session-id") != \
-                f"session-{s.session}":
+                s.name_of.format(s.session):
             self.answer("no such session", 404, "text/plain")
         elif "id" not in message or "method" not in message:
             self.answer("", 202, None)
@@ -132,9 +170,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif how == "big":
             self.answer(good.replace("done", "x" * (5 << 20)))
         elif how == "events":
-            self.events("\ufeff: hi\r\n\r\nid: 1\r\nretry: 5\r\n\r\n", json_event(
-                {"jsonrpc": "2.0", "method": "notifications/message",
-                 "params": {"level": "info", "data": "in between"}}),
+            self.events(
+                "\ufeff: hi\r\n\r\nid: 1\r\nretry: 5\r\n\r\n", json_event(
+                    {"jsonrpc": "2.0", "method": "notifications/message",
+                     "params": {"level": "info", "data": "in between"}}),
                 event[:20], event[20:].replace("\n", "\r"))
         elif how == "ping":
             self.events(json_event({"jsonrpc": "2.0", "id": "p1",
@@ -164,6 +203,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif how == "twice":
             self.raw("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n"
                      "Content-Length: 4\r\n\r\n{}")
+        elif how in RAW:
+            self.raw(RAW[how].replace(b"GOOD", good.encode()).replace(
+                b"LENGTH", str(len(good)).encode()))
+        elif how == "second answer":
+            self.events(event, event.replace("done", "changed"))
+        elif how == "ask":
+            self.events(json_event({
+                "jsonrpc": "2.0", "id": 1, "method": "elicitation/create",
+                "params": {"message": "Your password?"}}), event)
+        elif how == "bad notice":
+            self.events(json_event({"jsonrpc": "2.0", "method": 5}), event)
+        elif how in BODIES:
+            self.answer(BODIES[how].replace(b"ID", str(number).encode()))
         elif how == "lose":
             self.server.site.session += 1
             self.answer(good)
@@ -185,7 +237,7 @@ class McpHttp:
     wait."""
 
     def __init__(self, work, name, wants="", header="authorization",
-                 sessions=True, revision="2025-06-18"):
+                 sessions=True, revision="2025-06-18", name_of="session-{}"):
         self.dir = os.path.join(work, "tls-" + name)
         make_certificates(self.dir, ["localhost"])
         self.ca = os.path.join(self.dir, "ca.pem")
@@ -194,6 +246,8 @@ class McpHttp:
                                 os.path.join(self.dir, "leaf.key"))
         s = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         s.daemon_threads = True
+        # Clients that do not trust the certificate, or go away.
+        s.handle_error = lambda *_: None
         s.socket = context.wrap_socket(s.socket, server_side=True,
                                        do_handshake_on_connect=False)
         s.site = self
@@ -203,6 +257,7 @@ class McpHttp:
         self.release = threading.Event()
         self.wants, self.header, self.sessions = wants, header, sessions
         self.revision, self.tools = revision, [READ, ACT]
+        self.name_of = name_of
         threading.Thread(target=s.serve_forever, daemon=True).start()
         self.url = f"https://localhost:{s.server_address[1]}/mcp"
 
