@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * mcp-backd and the streams with the answers of a remote server, in pieces of
+ * any size, whole and cut; keyd is played here.
+ */
+#include "mcp-proxyd/backd/remote.h"
+#include "unit/backd/rig.h"
+
+#define V "\"jsonrpc\":\"2.0\""
+
+/* Append a frame of the stream that keyd writes. */
+static size_t
+put_frame(uint8_t *p, enum stream_type type, const void *data, size_t len)
+{
+	const struct stream_frame f = {1, type, (uint32_t)len};
+
+	stream_pack(p, &f);
+	memcpy(p + STREAM_HEADER, data, len);
+	return STREAM_HEADER + len;
+}
+
+/* Append HEAD with this status and type. */
+static size_t
+put_head(uint8_t *p, unsigned status, const char *type)
+{
+	uint8_t head[STREAM_HEAD_LEN + 64] = {
+	    (uint8_t)status, (uint8_t)(status >> 8), 2};
+	size_t n = STREAM_HEAD_LEN, len = strlen(type);
+
+	head[n++] = 12;
+	head[n++] = 0;
+	memcpy(head + n, "content-type", 12);
+	n += 12;
+	head[n++] = (uint8_t)len;
+	head[n++] = 0;
+	memcpy(head + n, type, len);
+	return put_frame(p, STREAM_HEAD, head, n + len);
+}
+
+/* Returns the messages after these bytes came on a stream for request 5. */
+static const char *
+streams(const uint8_t *p, size_t len, size_t step)
+{
+	static char copy[sizeof(seen)];
+	const struct msg_SERVER_AFAR afar = {0};
+	const struct msg_POST post = {.stream = 1, .id = SPAN("5")};
+	struct chan *c;
+	int fd[2];
+
+	set_up();
+	c = b->w.peers[ROLE_AUDIT][0];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) == -1)
+		err(1, "socketpair");
+	is_int(remote_on_afar(c, &afar) | remote_on_post(c, &post, fd[0]), 0,
+	    "a message to a remote server");
+	for (size_t n; len != 0; p += n, len -= n) {
+		n = len < step ? len : step;
+		if (send(fd[1], p, n, MSG_NOSIGNAL) == -1)
+			break;
+		turns();
+	}
+	close(fd[1]);
+	turns();
+	is_int(b->nremotes, 0, "its stream is closed");
+	is_int((long long)b->held, 0, "and nothing of it is held");
+	memcpy(copy, seen, sizeof(seen));
+	tear_down();
+	return copy;
+}
+
+static void
+test_remote(void)
+{
+	static const char json[] = "{" V ",\"id\":5,\"result\":{}}";
+	static const char events[] =
+	    ": hi\r\n\r\ndata: {" V ",\"id\":6,\"result\":{}}\n\ndata: {" V
+	    ",\ndata: \"id\":5,"
+	    "\"result\":{}}\n\n";
+	static const char good[] = "RESULT 5 0 {}\nDONE 5 0\n";
+	static uint8_t p[4096];
+	size_t n, m;
+
+	for (size_t step = 1; step <= 64; step *= 4) {
+		n = put_head(p, 200, "Application/JSON; charset=utf-8");
+		n += put_frame(p + n, STREAM_BODY, json, 9);
+		n += put_frame(p + n, STREAM_BODY, json + 9, sizeof(json) - 10);
+		m = n + put_frame(p + n, STREAM_END, "", 0);
+		is_str(streams(p, m, step), good, "JSON, by %zu", step);
+		is_str(streams(p, n, step),
+		    "RESULT 5 1 {\"code\":-32603,\"message\":\"the MCP server "
+		    "gave no answer: the connection was given up\"}\nDONE 5 "
+		    "1\n",
+		    "JSON without an end, by %zu", step);
+		n = put_head(p, 200, "text/event-stream");
+		n += put_frame(p + n, STREAM_BODY, events, sizeof(events) - 1);
+		is_str(streams(p, n, step), good, "events, by %zu", step);
+		n = put_frame(p, STREAM_FAIL,
+		    "\1"
+		    "502 the provider left",
+		    22);
+		is_str(streams(p, n, step),
+		    "RESULT 5 1 {\"code\":-32603,\"message\":\"the MCP server "
+		    "gave no answer: the server left. It had the whole "
+		    "request, which may or may not have taken effect\"}\n"
+		    "DONE 5 1\n",
+		    "a failure, by %zu", step);
+	}
+	n = put_frame(p, STREAM_BODY, json, 9);
+	ok(strstr(streams(p, n, 64), "no answer that makes sense") != NULL,
+	    "a body without a head");
+	memset(p, 0xff, 64);
+	ok(strstr(streams(p, 64, 64), "no answer that makes sense") != NULL,
+	    "what is no frame");
+}
+
+int
+main(void)
+{
+	if ((pool = value_pool_new(32U << 20)) == NULL)
+		err(1, "value_pool_new");
+	test_remote();
+	is_str(closed_why, "", "no channel was broken");
+	return tap_done();
+}
