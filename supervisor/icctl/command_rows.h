@@ -87,10 +87,12 @@ COMMAND(diagnostics, "[--log] [SESSION]",
     "The machine, what `icctl doctor` finds and, of SESSION, its state and\n"
     "last records: names, paths and times, but no keys, messages, arguments\n"
     "or results. --log adds the end of session.log, which may have them.")
-COMMAND(diff, "[SESSION] [--stat]",
-    "show what a session changed in its clone",
+COMMAND(diff, "[SESSION] [--stat] | --turn N [M]",
+    "show what a session changed in its clone, or in a turn",
     "Files as they are now, compared with those that the agent found.\n"
-    "--stat counts lines only. The session may run or have ended.")
+    "--stat counts lines only. The session may run or have ended. --turn\n"
+    "shows what turn N changed in the workspace, or turns N to M, by the\n"
+    "checkpoints of `icctl undo`, whatever program did it.")
 COMMAND(undo, "[--turn N | --to CHECKPOINT] [--dry-run] [--all] [--yes] [PATH...]\n"
     "           | --list [--all] | forget PATH...",
     "put files back to how they were before a turn",

@@ -52,7 +52,10 @@ struct snap_report {
  * `plan` and `restore` report rows: a letter, a mark ('!' if the file may run
  * later, otherwise ' '), a path and a NUL; a failed row of `restore` is
  * followed by its reason and a NUL. The last row is SNAP_END, whose path is the
- * plan's digest, or SNAP_REFUSED, whose path is the reason.
+ * plan's digest, or SNAP_REFUSED, whose path is the reason. If `text` is asked
+ * for, a row of `plan` is followed by SNAP_WAS and SNAP_IS: what the path was
+ * in the checkpoint `to`, and is in `now`. Their mark is a snap_text, and their
+ * path the text, which has no NUL.
  */
 enum snap_row {
 	SNAP_BACK = 'b',   /* gets its earlier content, kind or mode */
@@ -60,10 +63,22 @@ enum snap_row {
 	SNAP_GO = 'g',     /* goes away */
 	SNAP_KEPT = 'k',   /* changed after the last turn: stays */
 	SNAP_FAILED = 'f', /* was not done */
+	SNAP_WAS = 'w',
+	SNAP_IS = 'i',
 	SNAP_END = '.',
 	SNAP_REFUSED = '?'
 };
 
+enum snap_text {
+	SNAP_TEXT = ' ',   /* a file's content, or a link's target */
+	SNAP_NONE = 'n',   /* nothing is there, or a directory */
+	SNAP_BINARY = 'b', /* it has a NUL */
+	SNAP_LONG = 'l',   /* it is longer than SNAP_MAX_TEXT */
+	SNAP_BAD = 'x'     /* it is not what its name says, or is gone */
+};
+
+#define SNAP_MAX_TEXT (256U << 10) /* bytes of one text */
+#define SNAP_MAX_TEXTS (48U << 20) /* bytes of all; others are SNAP_LONG */
 #define SNAP_MAX_ROWS (64U << 20) /* bytes of all rows */
 
 #endif

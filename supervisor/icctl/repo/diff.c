@@ -12,6 +12,7 @@
 #include "common/plural.h"
 #include "common/visible.h"
 #include "icctl/repo/repo.h"
+#include "icctl/undo/diff.h"
 #include "icctl/words.h"
 
 #define DIFF_MAX ((size_t)16 << 20)
@@ -245,6 +246,8 @@ icctl_diff(struct icctl *ctl, int argc, char **argv)
 
 	if (argc > 2)
 		return words_usage();
+	if (words_given("--turn"))
+		return undo_diff(ctl, words_option("--turn"), argv[1]);
 	if ((status = repo_enter(ctl, argv[1], &w)) == 0)
 		status = diff_session(ctl, &w, words_given("--stat"));
 	repo_leave(&w);

@@ -215,6 +215,7 @@ rows_read(struct undo_rows *rows, size_t len, char digest[65])
 		if ((r = rows_add(rows)) == NULL)
 			break;
 		*r = (struct undo_row){.what = (enum snap_row)text[0],
+		    .mark = text[1],
 		    .later = text[1] == '!',
 		    .path = text + 2};
 		if (r->what == SNAP_FAILED &&
@@ -244,6 +245,8 @@ undo_plan(struct undo *u, bool restore)
 		undo_word(&w, "path", u->paths_of[i]);
 	if (restore)
 		undo_word(&w, "digest", u->digest);
+	else if (u->text)
+		undo_word_number(&w, "text", 1);
 	buf_init(&out, SNAP_MAX_ROWS + 4096);
 	status = box_run(u, &w, restore ? u->tree : -1, &out);
 	rows->text = malloc(out.len + 1);

@@ -140,3 +140,54 @@ undo_choose(struct undo *u, const char *turn, const char *to)
 		    u->to->number);
 	return u->to == NULL ? ICCTL_FAILED : 0;
 }
+
+/* Find the newest checkpoint after that turn. */
+static const struct undo_record *
+after_turn(const struct undo *u, uint32_t turn)
+{
+	const struct undo_record *found = NULL;
+
+	for (size_t i = 0; i < u->n; i++)
+		if (mine(u, &u->list[i]) && u->list[i].turn == turn &&
+		    of(&u->list[i], "after"))
+			found = &u->list[i];
+	return found != NULL ? found : before_turn(u, turn + 1);
+}
+
+int
+undo_choose_turns(struct undo *u, const char *turn, const char *upto)
+{
+	const struct undo_record *end;
+	uint64_t from, to;
+
+	if (span_u64(span_str(turn), UINT32_MAX - 1, &from) == -1 ||
+	    from == 0) {
+		warnx("--turn %s: must be the number of a turn", turn);
+		return ICCTL_USAGE;
+	}
+	to = from;
+	if (upto != NULL &&
+	    (span_u64(span_str(upto), UINT32_MAX - 1, &to) == -1 ||
+		to < from)) {
+		warnx("%s: must be the number of turn %s or of a later one",
+		    upto, turn);
+		return ICCTL_USAGE;
+	}
+	u->nrefs = 0;
+	u->to = before_turn(u, (uint32_t)from);
+	end = after_turn(u, (uint32_t)to);
+	if (u->to == NULL || end == NULL) {
+		warnx("there is no checkpoint %s turn %llu of session %s. "
+		      "Those that there are: icctl undo --list",
+		    u->to == NULL ? "before" : "after",
+		    (unsigned long long)(u->to == NULL ? from : to),
+		    u->session);
+		return ICCTL_FAILED;
+	}
+	u->now = end->number;
+	if (u->to->late && !u->ctl->json)
+		warnx("checkpoint %u was not complete when the turn began: "
+		      "what changed first may be missing here",
+		    u->to->number);
+	return 0;
+}

@@ -13,6 +13,7 @@ struct undo_row {
 	enum snap_row what;
 	bool later;
 	const char *path, *why; /* `why` of a failed one */
+	char mark;              /* enum snap_text, of a text in `path` */
 };
 
 struct undo {
@@ -32,6 +33,7 @@ struct undo {
 	const struct undo_record *to;
 	uint32_t refs[SNAP_MAX_REFS];
 	unsigned nrefs;
+	bool text; /* with the texts of files */
 	const char *paths_of[256];
 	unsigned npaths;
 	/* Rows of the plan, and of what could not be put back. */
@@ -58,6 +60,12 @@ char *undo_path(const struct undo *, const char *word);
 
 /* choose.c: Choose the checkpoint that comes back. Returns 0, or a status. */
 int undo_choose(struct undo *, const char *turn, const char *to);
+
+/*
+ * Choose what a turn began with, as `to`, and what turn `upto` ended with, as
+ * `now`. Returns 0, or a status.
+ */
+int undo_choose_turns(struct undo *, const char *turn, const char *upto);
 
 /* box.c: Make a checkpoint of now. Returns 0, or an exit status. */
 int undo_save(struct undo *);

@@ -36,7 +36,7 @@ struct snap_how {
 	/* plan, restore */
 	uint32_t now, to, refs[SNAP_MAX_REFS];
 	unsigned nrefs;
-	bool all;
+	bool all, text;
 	const char *paths[SNAP_MAX_PATHS];
 	unsigned npaths;
 	const char *digest;
@@ -112,6 +112,12 @@ int store_put_text(
 int store_take(const struct store *, const char hex[65], int to);
 /* Hash an open file. Returns 0, or -1 with errno set. */
 int store_hash(int fd, uint8_t sum[SNAP_SUM], uint64_t *size);
+/*
+ * Read an object of at most `max` bytes. Returns 0, 1 if it is longer, or -1
+ * with errno set.
+ */
+int store_text(
+    const struct store *, const char hex[65], size_t max, struct buf *);
 /* Read the manifest of a checkpoint. Returns 0, or -1 with errno set. */
 int store_manifest(const struct store *, const char hex[65], struct manifest *);
 /* sweep.c: Remove checkpoints over the limits, and objects of none. */
@@ -174,5 +180,7 @@ void snap_restore(const struct store *, const struct plan *, int tree);
 /* rows.c: Add a row to the report. */
 extern struct buf snap_rows;
 void snap_row(enum snap_row, bool later, struct span path, const char *why);
+/* Add what the entry is, which may be NULL, as SNAP_WAS or SNAP_IS. */
+void snap_row_text(enum snap_row, const struct store *, const struct entry *);
 
 #endif

@@ -141,6 +141,8 @@ take_number(struct snap_how *h, const char *key, uint64_t n)
 		h->to = (uint32_t)n;
 	else if (strcmp(key, "all") == 0)
 		h->all = n != 0;
+	else if (strcmp(key, "text") == 0)
+		h->text = n != 0;
 	else if (strcmp(key, "ref") == 0 && h->nrefs < SNAP_MAX_REFS)
 		h->refs[h->nrefs++] = (uint32_t)n;
 	else
@@ -201,9 +203,18 @@ snap_plan(const struct store *s, const struct snap_how *h, bool restore)
 	} else if (!restore) {
 		for (size_t i = 0; i < p.n; i++) {
 			r = &p.rows[i];
-			snap_row(r->what, r->later,
+			/* A comparison is about what is there now. */
+			snap_row(r->what,
+			    !h->text
+				? r->later
+				: r->from != NULL &&
+				      snap_runs_later(r->from->path, r->from),
 			    r->from != NULL ? r->from->path : r->to->path,
 			    NULL);
+			if (!h->text)
+				continue;
+			snap_row_text(SNAP_WAS, s, r->to);
+			snap_row_text(SNAP_IS, s, r->from);
 		}
 		snap_row(SNAP_END, false, span_str(p.digest), NULL);
 	} else if (h->digest == NULL || strcmp(h->digest, p.digest) != 0) {

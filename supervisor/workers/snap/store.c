@@ -203,6 +203,32 @@ store_take(const struct store *s, const char hex[65], int to)
 }
 
 int
+store_text(const struct store *s, const char hex[65], size_t max, struct buf *b)
+{
+	uint8_t sum[SNAP_SUM], *room;
+	char found[SHA256_HEX];
+	ssize_t n;
+	int fd;
+
+	if ((fd = store_object(s, hex)) == -1)
+		return -1;
+	do {
+		room = buf_room(b, 1U << 16);
+		n = room == NULL ? -1 : read(fd, room, 1U << 16);
+		if (n > 0)
+			buf_grow(b, (size_t)n);
+	} while (n > 0 && b->len <= max);
+	close(fd);
+	if (n == -1 || b->len > max)
+		return n == -1 ? -1 : 1;
+	sha256_span(buf_span(b), sum);
+	if (strcmp(sha256_hex(sum, found), hex) == 0)
+		return 0;
+	errno = EBADMSG;
+	return -1;
+}
+
+int
 store_manifest(const struct store *s, const char hex[65], struct manifest *m)
 {
 	uint8_t sum[SNAP_SUM], *room;

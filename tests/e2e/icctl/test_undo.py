@@ -92,6 +92,31 @@ def undo(k, *args):
     return r, json.loads(r.stdout) if r.stdout.startswith("{") else {}
 
 
+def shown_turn(k):
+    """icctl diff --turn: what the turn did to each file, in lines."""
+    def diff(*args):
+        return k.icctl("--session", k.s.dir, "diff", "--turn", *args)
+    # The checkpoint after a turn is made once it has ended.
+    h.wait_for(lambda: diff("1").returncode == 0, "a checkpoint after turn 1")
+    out = diff("1").stdout
+    t.ok("changed: a.txt\n" in out and "- two" in out and "+ one" in out,
+         "a turn's changes are shown in lines", out)
+    t.ok("removed: .env\n" in out and "- SECRET=1" in out,
+         "a file that it removed", out)
+    t.ok("new, and may run on this machine later: .git/hooks/post-commit"
+         in out and "+ evil" in out, "and one that may run later", out)
+    t.ok("\x1b" not in out, "names are escaped", out)
+    t.ok("two" not in diff("1", "--stat").stdout, "--stat has names only")
+    r = k.icctl("--json", "--session", k.s.dir, "diff", "--turn", "1", "1")
+    what = {f["path"]: f["what"] for f in json.loads(r.stdout)["files"]}
+    t.equal((what.get("a.txt"), what.get(".env"), what.get("link/new")),
+            ("changed", "removed", "new"), "turns 1 to 1, as JSON")
+    r = diff("7")
+    t.ok(r.returncode == 1 and "turn 7" in r.stderr,
+         "a turn that was not is refused", r.stderr)
+    t.equal(diff("2", "1").returncode, 64, "as are turns backwards")
+
+
 def test_turns(work):
     top = os.path.join(work, "workspace")
     os.makedirs(top, mode=0o700)
@@ -111,6 +136,7 @@ def test_turns(work):
         t.ok({".env", "plain/deep/b.txt", "empty"} <= names
              and "plain/run.sh" in later and not differ(after, tree(top)),
              "the plan names it, and does nothing", (r.stderr, plan))
+        shown_turn(k)
         h.put(os.path.join(top, "mine.txt"), "of the person\n")
         h.put(os.path.join(top, "a.txt"), "the person's\n")
         r, plan = undo(k)
