@@ -1791,8 +1791,10 @@ enum proto_term {
 	PROTO_TERM_CLICKS = 1 << 7,	 /* wants MOUSE: buttons */
 	PROTO_TERM_DRAGS = 1 << 8,	 /* and motion while one is down */
 	PROTO_TERM_MOVES = 1 << 9,	 /* and all motion */
+	PROTO_TERM_KITTY = 1 << 10,	 /* all keys are told apart: CSI u */
+	PROTO_TERM_OTHER_KEYS = 1 << 11, /* xterm's way: CSI 27 ; ... ~ */
 };
-#define PROTO_TERM_ALL 0x3ffU
+#define PROTO_TERM_ALL 0xfffU
 
 enum proto_mouse { PROTO_MOUSE_DOWN, PROTO_MOUSE_UP, PROTO_MOUSE_MOVE };
 #define PROTO_MOUSE_LAST PROTO_MOUSE_MOVE

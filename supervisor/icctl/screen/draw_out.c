@@ -94,6 +94,16 @@ show_row(unsigned row)
 	}
 }
 
+/* Have the real terminal send extended keys, or no longer. */
+static void
+show_keys(bool on)
+{
+	if (on == viewer.state->keys || draw_is_console())
+		return;
+	viewer.state->keys = on;
+	paint_text(&draw_env.paint, on ? TTY_KEYS_ON : TTY_KEYS_OFF);
+}
+
 /* Set and clear the agent's modes on the real terminal. */
 static void
 show_modes(void)
@@ -122,6 +132,8 @@ show_modes(void)
 						? "\033[?1006h"
 						: "\033[?1006l");
 	draw_env.set_modes = draw_env.modes;
+	show_keys((draw_env.modes &
+		      (PROTO_TERM_KITTY | PROTO_TERM_OTHER_KEYS)) != 0);
 }
 
 static void
@@ -215,6 +227,7 @@ show_alternate(void)
 		show_nothing();
 		draw_env.main_rows = 0;
 	}
+	show_keys(false);
 	if (want)
 		draw_leave_main();
 	viewer.state->alternate = want;
@@ -339,6 +352,7 @@ draw_stop(void)
 		return;
 	draw_env.on = false;
 	buf_reset(&p->out, 0);
+	show_keys(false);
 	paint_text(p, tty_reset);
 	if (viewer.state->alternate)
 		paint_text(p, "\033[?1049l");

@@ -39,6 +39,17 @@ spend(size_t n)
 	viewer.room -= (uint32_t)n;
 }
 
+/* Returns true if the last key is Ctrl-Z, in the old form or in Kitty's. */
+static bool
+is_suspend(struct span s)
+{
+	static const char kitty[] = "\033[122;5u";
+	const size_t n = sizeof(kitty) - 1;
+
+	return s.p[s.len - 1] == ('z' & 0x1f) ||
+	       (s.len >= n && memcmp(s.p + s.len - n, kitty, n) == 0);
+}
+
 static void
 on_keys(struct span s)
 {
@@ -53,7 +64,7 @@ on_keys(struct span s)
 		return;
 	spend(s.len);
 	viewer_send(MSG_KEYS, &m);
-	if (s.p[s.len - 1] == ('z' & 0x1f))
+	if (is_suspend(s))
 		input_env.stop = loop_now(&viewer.loop);
 }
 
@@ -100,8 +111,15 @@ on_command(enum keys_command c)
 		input_env.command(c);
 }
 
+static bool
+on_own(void)
+{
+	return input_env.answer || message_is_open();
+}
+
 static const struct keys_ops input_ops = {
     .keys = on_keys,
+    .own = on_own,
     .paste = on_paste,
     .mouse = on_mouse,
     .focus = on_focus,

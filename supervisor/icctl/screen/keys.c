@@ -31,6 +31,7 @@ static struct {
 	uint8_t seq[SEQ_MAX]; /* from its ESC on */
 	size_t nseq;
 	bool long_seq; /* longer than allowed */
+	bool prefixed; /* the sequence follows the prefix key */
 	size_t string;
 	uint8_t out[PROTO_MAX_TYPED];
 	size_t nout;
@@ -112,6 +113,75 @@ take_mouse(const struct keys_ops *ops, bool up)
 	ops->mouse(&m);
 }
 
+static void after_prefix(const struct keys_ops *, uint8_t);
+
+/*
+ * Handle a key in an extended form: the session's own keys keep their meaning,
+ * and every other one goes on in the form that its reader wants.
+ */
+static void
+take_extended(const struct keys_ops *ops, uint32_t code, unsigned mods)
+{
+	const bool prefixed = keys_env.prefixed;
+	uint8_t key[KEYS_FORM];
+	size_t n;
+
+	/* Caps Lock and Num Lock are no modifiers of a key. */
+	mods &= 63U;
+	n = keys_old(code, mods, key);
+	if (prefixed) {
+		if (n == 1)
+			after_prefix(ops, key[0]);
+		return;
+	}
+	if (n == 1 && key[0] == viewer.how.key && (mods & KEYS_CTRL) != 0) {
+		out_flush(ops);
+		keys_env.state = AFTER_PREFIX;
+		ops->prefix(true);
+		return;
+	}
+	if (!ops->own())
+		n = keys_form(code, mods, draw_modes(), key);
+	/* The person has set the terminal up to send this form to anybody. */
+	if (n == 0 && !ops->own())
+		out_seq(ops);
+	else
+		out_bytes(ops, key, n);
+}
+
+/*
+ * Read CSI code ; mods u, or CSI 27 ; mods ; code ~. Returns false for other
+ * keys.
+ */
+static bool
+is_extended(uint32_t *code, unsigned *mods)
+{
+	const uint8_t *p = keys_env.seq + 2,
+		      *end = keys_env.seq + keys_env.nseq - 1;
+	uint32_t v[3] = {0, 0, 0};
+	unsigned n = 0;
+
+	for (; p < end; p++) {
+		if (*p == ';' && ++n == nitems(v))
+			return false;
+		if (*p != ';' && (v[n] = v[n] * 10 + (*p - '0')) > 0x10ffff)
+			return false;
+	}
+	if (*end == 'u' && n <= 1) {
+		*code = v[0];
+		*mods = v[1];
+	} else if (*end == '~' && n == 2 && v[0] == 27) {
+		*code = v[2];
+		*mods = v[1];
+	} else {
+		return false;
+	}
+	if (*mods > 256 || *code == 0)
+		return false;
+	*mods -= *mods != 0;
+	return true;
+}
+
 /*
  * Returns true if there are only digits and semicolons, as in keys with
  * modifiers.
@@ -138,6 +208,8 @@ static void
 take_csi(const struct keys_ops *ops)
 {
 	uint8_t final = keys_env.seq[keys_env.nseq - 1];
+	uint32_t code;
+	unsigned mods;
 
 	keys_env.state = GROUND;
 	if (keys_env.long_seq)
@@ -160,7 +232,13 @@ take_csi(const struct keys_ops *ops)
 	}
 	if (is_seq("\033[201~") || !plain_params())
 		return;
+	if (is_extended(&code, &mods)) {
+		take_extended(ops, code, mods);
+		return;
+	}
 	/* Arrows, Home, End, F1 to F4, Shift-Tab, and keys with numbers. */
+	if (keys_env.prefixed || final == 'u')
+		return;
 	if (strchr("ABCDEFHPQSZ~", final) != NULL)
 		out_seq(ops);
 }
@@ -311,7 +389,7 @@ ground(const struct keys_ops *ops, uint8_t c)
 		keys_env.state = AFTER_ESC;
 		keys_env.seq[0] = c;
 		keys_env.nseq = 1;
-		keys_env.long_seq = false;
+		keys_env.long_seq = keys_env.prefixed = false;
 	} else if (c == viewer.how.key) {
 		out_flush(ops);
 		keys_env.state = AFTER_PREFIX;
@@ -329,7 +407,14 @@ keys_byte(const struct keys_ops *ops, uint8_t c)
 		ground(ops, c);
 		break;
 	case AFTER_PREFIX:
-		after_prefix(ops, c);
+		/* A key in an extended form, or one without a meaning here. */
+		if (c == ESC) {
+			ops->prefix(false);
+			ground(ops, c);
+			keys_env.prefixed = true;
+		} else {
+			after_prefix(ops, c);
+		}
 		break;
 	case AFTER_ESC:
 		after_esc(ops, c);
@@ -375,6 +460,7 @@ keys_idle(const struct keys_ops *ops)
 	if (!keys_waiting())
 		return;
 	keys_env.state = GROUND;
-	out_seq(ops);
+	if (!keys_env.prefixed)
+		out_seq(ops);
 	out_flush(ops);
 }

@@ -208,6 +208,12 @@ message_open(void)
 }
 
 bool
+message_is_open(void)
+{
+	return env.open;
+}
+
+bool
 message_keys(struct span s)
 {
 	if (!env.open)

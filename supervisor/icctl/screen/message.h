@@ -41,6 +41,7 @@ size_t edit_text(const struct edit *, uint8_t dst[MESSAGE_MAX]);
 /* message.c */
 /* Open the line, with the text that could not be sent before. */
 void message_open(void);
+bool message_is_open(void);
 /* Take the input if the line is open. Returns true if it did. */
 bool message_keys(struct span);
 bool message_paste(struct span);

@@ -81,9 +81,11 @@ tty_restore(struct viewer_state *state)
 	sigaddset(&ttou, SIGTTOU);
 	(void)sigprocmask(SIG_BLOCK, &ttou, &old);
 	if (state->drawn) {
+		if (state->keys)
+			tty_put(TTY_KEYS_OFF);
 		tty_put(tty_reset);
 		tty_put(state->alternate ? TTY_MAIN : TTY_BOTTOM);
-		state->drawn = state->alternate = false;
+		state->drawn = state->alternate = state->keys = false;
 	}
 	if (state->raw) {
 		(void)tcsetattr(STDIN_FILENO, TCSANOW, &tty_saved);

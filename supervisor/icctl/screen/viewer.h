@@ -36,6 +36,7 @@ struct viewer_state {
 	volatile bool raw;   /* the terminal is in raw mode */
 	volatile bool drawn; /* modes were set; the viewer owns the screen */
 	volatile bool alternate;
+	volatile bool keys; /* keys have the extended forms */
 };
 
 /*
@@ -60,6 +61,12 @@ void tty_restore(struct viewer_state *);
 bool tty_size(unsigned *rows, unsigned *cols);
 /* Undoes everything except the alternate screen. */
 extern const char tty_reset[];
+/*
+ * Have the terminal send keys in the extended forms, in both ways; a terminal
+ * ignores the way that it does not know. Kitty keeps a stack for each screen.
+ */
+#define TTY_KEYS_ON "\033[>1u\033[>4;1m"
+#define TTY_KEYS_OFF "\033[>4m\033[<u"
 
 enum viewer_later {
 	VIEWER_LATER_DRAW = 1,
@@ -269,6 +276,8 @@ enum keys_command {
 };
 struct keys_ops {
 	void (*keys)(struct span);
+	/* Returns true if the keys are for an input line of the viewer's own. */
+	bool (*own)(void);
 	void (*paste)(struct span, bool last);
 	void (*mouse)(const struct msg_MOUSE *);
 	void (*focus)(bool in);
@@ -277,6 +286,21 @@ struct keys_ops {
 	void (*prefix)(bool on);
 };
 void keys_feed(const struct keys_ops *, struct span);
+/* keys_form.c: a key with its modifiers, as the extended forms report it. */
+#define KEYS_SHIFT 1U
+#define KEYS_ALT 2U
+#define KEYS_CTRL 4U
+#define KEYS_FORM 32U /* bytes */
+/*
+ * Write a key in the old form. Returns the number of bytes, or 0 if it has none.
+ */
+size_t keys_old(uint32_t code, unsigned mods, uint8_t dst[KEYS_FORM]);
+/*
+ * Write it in the form of these modes of the agent's terminal. Returns 0 if the
+ * agent has asked for no form that can tell this key from the one alone.
+ */
+size_t keys_form(
+    uint32_t code, unsigned mods, uint32_t modes, uint8_t dst[KEYS_FORM]);
 /* Some time has passed: a lone escape was the Escape key. */
 void keys_idle(const struct keys_ops *);
 bool keys_waiting(void);

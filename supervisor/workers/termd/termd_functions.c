@@ -276,6 +276,8 @@ csi_shape(struct screen *s, unsigned style)
 static void
 csi(struct screen *s, const struct token *t)
 {
+	if (screen_keys(s, t))
+		return;
 	if (t->lead == 0 && t->inter == 0)
 		csi_plain(s, t);
 	else if (t->lead == 0 && t->inter == ' ' && t->final == 'q')

@@ -21,6 +21,7 @@ screen_defaults(struct screen *s)
 	s->modes = PROTO_TERM_CURSOR | PROTO_TERM_BLINK;
 	s->shape = PROTO_CURSOR_BLOCK;
 	s->mouse_sgr = false;
+	s->keys = (struct screen_keys){.other = false};
 	s->pen = s->saved = (struct pen){.attr = 0};
 	s->saved_row = s->saved_col = 0;
 	s->last = 0;

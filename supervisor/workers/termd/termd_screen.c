@@ -275,7 +275,7 @@ screen_shape(const struct screen *s)
 uint32_t
 screen_modes(const struct screen *s)
 {
-	return s->modes;
+	return s->modes | screen_keys_modes(s);
 }
 
 bool

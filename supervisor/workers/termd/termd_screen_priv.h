@@ -22,6 +22,15 @@ struct screen_emoji {
 	unsigned n;
 };
 
+/* The forms of keys that the agent wants: termd_keys.c. */
+#define SCREEN_KEYS 16U
+struct screen_keys {
+	/* Stacks of the main and of the alternate screen, the last is on top. */
+	bool kitty[2][SCREEN_KEYS];
+	unsigned n[2];
+	bool other;
+};
+
 struct screen {
 	VTerm *vt;
 	VTermScreen *screen;
@@ -49,6 +58,7 @@ struct screen {
 	unsigned shape;
 	uint32_t modes;
 	bool mouse_sgr;
+	struct screen_keys keys;
 	uint64_t change, row_change[PROTO_MAX_ROWS];
 	size_t n; /* bytes in `batch` */
 	char batch[SCREEN_BATCH];
@@ -67,6 +77,12 @@ void screen_soft_reset(struct screen *);
 void screen_unscroll(struct screen *);
 
 uint32_t screen_colour(const VTermColor *);
+
+/* termd_keys.c */
+/* Carry out or answer a CSI about the form of keys. Returns false for others. */
+bool screen_keys(struct screen *, const struct token *);
+/* Returns the bits of the forms that are on. */
+uint32_t screen_keys_modes(const struct screen *);
 
 /* termd_functions.c: carry out a token. A token_fn. */
 void screen_token(void *arg, const struct token *);

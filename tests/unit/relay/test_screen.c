@@ -189,8 +189,21 @@ static const struct {
 	"palette, cursor colour, clipboard, font: no answer"},
     {"\033]2;evil\007\033[21t\033[20t\033[18t\033[14t\033[8;1;1t", "",
 	"title, icon name and sizes of windows: no answer"},
-    {"\033[>q\033[?u\033[?6n\033[?996n\033[x\033[1*y\033Z\005", "",
-	"version, kitty keys, DECXCPR, DECREQTPARM, checksums, ENQ: no answer"},
+    {"\033[>q\033[?6n\033[?996n\033[x\033[1*y\033Z\005", "",
+	"version, DECXCPR, DECREQTPARM, checksums, ENQ: no answer"},
+    {"\033[?u\033[>1u\033[?u\033[>0u\033[?u\033[<u\033[?u\033[<9u\033[?u",
+	"\033[?0u\033[?1u\033[?0u\033[?1u\033[?0u",
+	"Kitty's keys: a stack of flags"},
+    {"\033[>31u\033[?u\033[=0u\033[?u\033[=5;2u\033[?u\033[=1;3u\033[?u",
+	"\033[?1u\033[?0u\033[?1u\033[?0u",
+	"only its first flag is offered; it is set, added and taken away"},
+    {"\033[>1u\033[?1049h\033[?u\033[>1u\033[?1049l\033[<u\033[?u"
+     "\033[?1049h\033[?u",
+	"\033[?0u\033[?0u\033[?1u", "the other screen has its own"},
+    {"\033[?4m\033[>4;2m\033[?4m\033[>4m\033[?4m\033[>4;1m\033[>4n\033[?4m"
+     "\033[>2;1m\033[?2m\033[>4;1m\033[>m\033[?4m",
+	"\033[>4;0m\033[>4;1m\033[>4;0m\033[>4;0m\033[>4;0m",
+	"xterm's other keys"},
 };
 
 static void
@@ -248,6 +261,26 @@ test_modes(void)
 	screen_feed(s, span_str("\033c"));
 	is_int(screen_modes(s), PROTO_TERM_CURSOR | PROTO_TERM_BLINK,
 	    "RIS resets them");
+	screen_free(s);
+}
+
+static void
+test_keys(void)
+{
+	struct screen *s = fed(5, 40, "\033[>1u\033[>4;1m");
+
+	is_int(screen_modes(s) & (PROTO_TERM_KITTY | PROTO_TERM_OTHER_KEYS),
+	    PROTO_TERM_KITTY | PROTO_TERM_OTHER_KEYS, "forms of keys");
+	for (unsigned i = 0; i < 100; i++)
+		screen_feed(s, span_str("\033[>1u"));
+	screen_feed(s, span_str("\033[<15u"));
+	ok((screen_modes(s) & PROTO_TERM_KITTY) != 0,
+	    "the stack has 16 places");
+	screen_feed(s, span_str("\033[<u"));
+	ok((screen_modes(s) & PROTO_TERM_KITTY) == 0, "and no more");
+	screen_feed(s, span_str("\033[>1u\033c"));
+	is_int(screen_modes(s), PROTO_TERM_CURSOR | PROTO_TERM_BLINK,
+	    "RIS resets them, too");
 	screen_free(s);
 }
 
@@ -386,6 +419,7 @@ main(void)
 	test_queries();
 	test_title();
 	test_modes();
+	test_keys();
 	test_scrolled();
 	test_resize();
 	test_changes();
