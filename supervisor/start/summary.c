@@ -204,19 +204,38 @@ summary_start(void)
 		summary_limits();
 }
 
-/* A session that ended because of a quota: say how to go on, and when. */
-static void
-summary_quota(void)
+/* Returns the name by which `icctl resume` finds this session. */
+static const char *
+summary_id(void)
 {
-	const char *dir = sup.session.dir, *id = sup.session.id;
+	const char *dir = sup.session.dir;
 	size_t n = strlen(sup.paths.home);
+
+	/* One that is kept elsewhere is found by its directory only. */
+	return strncmp(dir, sup.paths.home, n) != 0 || dir[n] != '/'
+		   ? dir
+		   : sup.session.id;
+}
+
+/*
+ * Say how to go on, and when, if the session ended because of a quota; or if
+ * the agent's own last words, which only hold in its sandbox, may have said
+ * how.
+ */
+static void
+summary_go_on(void)
+{
 	char until[TIME_TEXT];
 
-	if (sup.opt.trial != NULL || !talk_trouble_left(until))
+	if (sup.opt.trial != NULL)
 		return;
-	/* One that is kept elsewhere is found by its directory only. */
-	if (strncmp(dir, sup.paths.home, n) != 0 || dir[n] != '/')
-		id = dir;
+	if (!talk_trouble_left(until)) {
+		if (sup.terminal.screen && sup.opt.command == NULL)
+			sup_warn("to go on with this conversation, here: "
+				 "icctl resume %s",
+			    summary_id());
+		return;
+	}
 	sup_warn("the provider's quota is used up%s%s. To go on %s: icctl "
 		 "resume %s%s%s",
 	    until[0] != '\0' ? " until " : "", until,
@@ -224,7 +243,7 @@ summary_quota(void)
 	    sup.opt.command == NULL && sup.adapter.talk.on == NULL
 		? "--detach "
 		: "",
-	    id, sup.opt.command != NULL ? " -- COMMAND..." : "");
+	    summary_id(), sup.opt.command != NULL ? " -- COMMAND..." : "");
 }
 
 void
@@ -251,7 +270,7 @@ summary_end(void)
 	    plural(c->allowed), (unsigned long long)c->denied, asked, model,
 	    paths_tilde(
 		sup.paths.user_home, sup.session.dir, where, sizeof(where)));
-	summary_quota();
+	summary_go_on();
 	if (waits != NULL)
 		sup_warn("%s", waits);
 	later_say();
