@@ -190,9 +190,8 @@ txn_answer(
 		    body.len < STREAM_MAX_FRAME ? body.len : STREAM_MAX_FRAME);
 		r = reply_frame(out, x->req.exchange, STREAM_BODY, part);
 	}
-	if (r == -1 ||
-	    reply_frame(out, x->req.exchange, STREAM_END, span_of(NULL, 0)) ==
-		-1) {
+	if (r == -1 || reply_frame(out, x->req.exchange, STREAM_END,
+			   span_of(NULL, 0)) == -1) {
 		(void)txn_full(s, out, "the queue of the answer");
 		return;
 	}

@@ -195,27 +195,27 @@ git_routes(struct parse *ps, bool ask_fetch, uint64_t max_push)
 	    .max = max_push,
 	    .ask = true,
 	    .push = true};
-	p->routes[GIT_LFS_BATCH] = (struct provider_route){
-	    .method = SPAN("POST"),
-	    .path = SPAN("/REPOSITORY" GIT_BATCH),
-	    .types = lfs_type,
-	    .ntypes = 1,
-	    .max = GIT_MAX_LFS,
-	    .reply = GIT_MAX_LFS,
-	    .ask = ask_fetch,
-	    .lfs = true};
+	p->routes[GIT_LFS_BATCH] =
+	    (struct provider_route){.method = SPAN("POST"),
+		.path = SPAN("/REPOSITORY" GIT_BATCH),
+		.types = lfs_type,
+		.ntypes = 1,
+		.max = GIT_MAX_LFS,
+		.reply = GIT_MAX_LFS,
+		.ask = ask_fetch,
+		.lfs = true};
 	/* The server's own answer may be that another host has it. */
-	p->routes[GIT_LFS_OBJECT] = (struct provider_route){
-	    .method = SPAN("GET"),
-	    .path = SPAN("/REPOSITORY" GIT_LFS "objects/ID")};
+	p->routes[GIT_LFS_OBJECT] =
+	    (struct provider_route){.method = SPAN("GET"),
+		.path = SPAN("/REPOSITORY" GIT_LFS "objects/ID")};
 	/* git-lfs asks before a push, and goes on if there are no locks. */
-	p->routes[GIT_LFS_LOCKS] = (struct provider_route){
-	    .method = SPAN("POST"),
-	    .path = SPAN("/REPOSITORY" GIT_LOCKS),
-	    .types = lfs_type,
-	    .ntypes = 1,
-	    .max = GIT_MAX_LFS,
-	    .answer = 404};
+	p->routes[GIT_LFS_LOCKS] =
+	    (struct provider_route){.method = SPAN("POST"),
+		.path = SPAN("/REPOSITORY" GIT_LOCKS),
+		.types = lfs_type,
+		.ntypes = 1,
+		.max = GIT_MAX_LFS,
+		.answer = 404};
 	for (unsigned i = 0; i < GIT_ROUTES; i++)
 		p->routes[i].stay = i != GIT_LFS_OBJECT;
 	return 0;
@@ -287,8 +287,8 @@ git_route(struct span method, struct span rest, struct span query,
 	else if (span_is(rest, GIT_BATCH))
 		*route = GIT_LFS_BATCH;
 	else
-		*route = span_is(rest, GIT_LOCKS) ? GIT_LFS_LOCKS
-						  : GIT_LFS_OBJECT;
+		*route =
+		    span_is(rest, GIT_LOCKS) ? GIT_LFS_LOCKS : GIT_LFS_OBJECT;
 	if (!span_is(method, *route == GIT_LFS_OBJECT ? "GET" : "POST"))
 		return PROVIDER_NO_METHOD;
 	return query.p == NULL ? PROVIDER_OK : PROVIDER_NO_PARAM;
@@ -336,8 +336,8 @@ git_split(struct span path, struct span *repo, struct span *rest)
 
 	for (size_t i = 0; n == 0 && i < nitems(ends); i++)
 		if (path.len >= ends[i].len &&
-		    span_eq(span_of(path.p + path.len - ends[i].len,
-				ends[i].len),
+		    span_eq(
+			span_of(path.p + path.len - ends[i].len, ends[i].len),
 			ends[i]))
 			n = ends[i].len;
 	if (n == 0 || path.len < n + 2)

@@ -42,8 +42,8 @@ lfs_is_href(struct span s)
 static void
 lfs_refuse(struct buf *out, int64_t code, struct span text)
 {
-	buf_printf(out, ",\"error\":{\"code\":%lld,\"message\":",
-	    (long long)code);
+	buf_printf(
+	    out, ",\"error\":{\"code\":%lld,\"message\":", (long long)code);
 	(void)json_write_string(out, text);
 	buf_addc(out, '}');
 }
@@ -100,7 +100,8 @@ lfs_object(struct buf *out, const struct value *o, const char **why)
 	if (id.len != LFS_ID || !lfs_each(id, "0123456789abcdef") ||
 	    value_int(value_get(o, "size"), 0, INT64_MAX, &size) == -1)
 		return -1;
-	buf_printf(out, "{\"oid\":\"%.*s\",\"size\":%lld,\"authenticated\":true",
+	buf_printf(out,
+	    "{\"oid\":\"%.*s\",\"size\":%lld,\"authenticated\":true",
 	    (int)id.len, (const char *)id.p, (long long)size);
 	if (error != NULL)
 		lfs_error(out, error);

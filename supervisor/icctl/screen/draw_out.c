@@ -132,8 +132,8 @@ show_modes(void)
 						? "\033[?1006h"
 						: "\033[?1006l");
 	draw_env.set_modes = draw_env.modes;
-	show_keys((draw_env.modes &
-		      (PROTO_TERM_KITTY | PROTO_TERM_OTHER_KEYS)) != 0);
+	show_keys(
+	    (draw_env.modes & (PROTO_TERM_KITTY | PROTO_TERM_OTHER_KEYS)) != 0);
 }
 
 static void

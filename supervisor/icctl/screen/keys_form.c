@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Composes a key for the agent. Terminals report keys in two extended forms,
- * that of Kitty and that of xterm; the agent gets the form that it asked for, or
- * the old one, in which some keys cannot be told apart.
+ * that of Kitty and that of xterm; the agent gets the form that it asked for,
+ * or the old one, in which some keys cannot be told apart.
  */
 #include "icctl/screen/viewer.h"
 
@@ -73,8 +73,8 @@ keys_distinct(uint32_t code, unsigned mods, const uint8_t *old, size_t n)
 
 	if (mods == 0)
 		return true;
-	return n != 0 && !(n == keys_old(code, 0, alone) &&
-			     memcmp(old, alone, n) == 0);
+	return n != 0 &&
+	       !(n == keys_old(code, 0, alone) && memcmp(old, alone, n) == 0);
 }
 
 static size_t
@@ -85,7 +85,8 @@ keys_kitty(uint32_t code, unsigned mods, uint8_t dst[KEYS_FORM])
 	int n;
 
 	/* A shell in this mode must still be usable: these stay. */
-	if ((mods == 0 && (code == ENTER || code == TAB || code == BACKSPACE)) ||
+	if ((mods == 0 &&
+		(code == ENTER || code == TAB || code == BACKSPACE)) ||
 	    (typed && code >= 0x20 && code != BACKSPACE &&
 		(code < 0xe000 || code > 0xf8ff)))
 		return keys_old(code, mods, dst);
@@ -112,8 +113,8 @@ keys_form(uint32_t code, unsigned mods, uint32_t modes, uint8_t dst[KEYS_FORM])
 		return n;
 	if ((modes & PROTO_TERM_OTHER_KEYS) == 0)
 		return 0;
-	len = snprintf(text, sizeof(text), "\033[27;%u;%u~", mods + 1,
-	    (unsigned)code);
+	len = snprintf(
+	    text, sizeof(text), "\033[27;%u;%u~", mods + 1, (unsigned)code);
 	memcpy(dst, text, (size_t)len);
 	return (size_t)len;
 }

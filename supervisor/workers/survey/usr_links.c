@@ -178,8 +178,8 @@ links_in(struct links *l, int fd, bool whole)
 			if (strcmp(e->d_name, ".") == 0 ||
 			    strcmp(e->d_name, "..") == 0 ||
 			    (size_t)snprintf(l->path + len,
-				sizeof(l->path) - len, "/%s", e->d_name) >=
-				sizeof(l->path) - len)
+				sizeof(l->path) - len, "/%s",
+				e->d_name) >= sizeof(l->path) - len)
 				continue;
 			links_entry(l, fd, e, len, whole);
 			l->path[len] = '\0';

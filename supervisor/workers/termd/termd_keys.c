@@ -77,8 +77,8 @@ keys_take_kitty(struct screen *s, const struct token *t)
 	screen_flush(s);
 	switch (t->lead) {
 	case '?':
-		screen_reply(s, "\033[?%uu",
-		    keys_kitty(s) ? KITTY_TELL_APART : 0);
+		screen_reply(
+		    s, "\033[?%uu", keys_kitty(s) ? KITTY_TELL_APART : 0);
 		break;
 	case '>':
 		keys_push(s, (flags & KITTY_TELL_APART) != 0);

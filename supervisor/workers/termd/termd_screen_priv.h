@@ -25,7 +25,7 @@ struct screen_emoji {
 /* The forms of keys that the agent wants: termd_keys.c. */
 #define SCREEN_KEYS 16U
 struct screen_keys {
-	/* Stacks of the main and of the alternate screen, the last is on top. */
+	/* Stacks of the main and of the other screen; the last is on top. */
 	bool kitty[2][SCREEN_KEYS];
 	unsigned n[2];
 	bool other;
@@ -79,7 +79,7 @@ void screen_unscroll(struct screen *);
 uint32_t screen_colour(const VTermColor *);
 
 /* termd_keys.c */
-/* Carry out or answer a CSI about the form of keys. Returns false for others. */
+/* Carry out or answer a CSI about the form of keys, or return false. */
 bool screen_keys(struct screen *, const struct token *);
 /* Returns the bits of the forms that are on. */
 uint32_t screen_keys_modes(const struct screen *);

@@ -74,11 +74,12 @@ test_good(void)
 	    "\"message\":\"not \\\"here\\\"\",\"x\":1}}]}",
 	    BEGIN ",\"error\":{\"code\":404,\"message\":"
 		  "\"not \\\"here\\\"\"}}]}\n");
-	becomes("an error without a code", "{\"objects\":[{" OBJECT
-	    ",\"error\":{\"code\":\"x\"}}]}",
+	becomes("an error without a code",
+	    "{\"objects\":[{" OBJECT ",\"error\":{\"code\":\"x\"}}]}",
 	    BEGIN ",\"error\":{\"code\":422,\"message\":"
 		  "\"the server does not give this object\"}}]}\n");
-	becomes("times of other forms", "{\"objects\":[{" OBJECT
+	becomes("times of other forms",
+	    "{\"objects\":[{" OBJECT
 	    ",\"actions\":{\"download\":{\"href\":\"https://x/\","
 	    "\"expires_in\":-1,\"expires_at\":\"a \\\"T\"}}}]}",
 	    BEGIN ",\"actions\":{\"download\":{\"href\":\"https://x/\"}}}]}\n");
