@@ -152,6 +152,12 @@ checkout_config_has(int git, const char *word)
 static int
 checkout_linked_parts(int git, int common)
 {
+	/*
+	 * A bare repository that has worktrees beside it has no logs yet; git
+	 * makes this directory with the first commit in a worktree.
+	 */
+	if (!sup.read_only)
+		(void)mkdirat(common, "logs", 0777);
 	if (checkout_show(common, ".", false) == -1 ||
 	    checkout_show(common, "objects", true) == -1 ||
 	    checkout_show(common, "objects/info", false) == -1 ||

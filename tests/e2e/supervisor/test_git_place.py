@@ -357,6 +357,26 @@ def linked(p):
     return w, tree
 
 
+def bare(p):
+    """Worktrees beside a bare repository: .git names it, or it is .bare."""
+    w = World(p, "worktrees of a bare repository", "main")
+    w.put(".gitconfig", JANE)
+    w.make()
+    top = os.path.join(p.user, "proj")
+    w.git("clone", "-q", "--bare", w.repo, os.path.join(top, ".bare"))
+    h.put(os.path.join(top, ".git"), "gitdir: ./.bare\n")
+    for name in ("in", "out"):
+        w.git("worktree", "add", "-q", "-b", name, name, cwd=top)
+    got, _ = w.inside(cwd=os.path.join(top, "in"))
+    subprocess.run(["sh", "-c", COMMIT], cwd=os.path.join(top, "out"),
+                   env=p.env, check=True, timeout=60)
+    want = w.git("log", "-1", "--format=" + FORMAT,
+                 cwd=os.path.join(top, "out"))
+    t.equal(got, want, "the members of a commit beside a bare repository")
+    t.equal(w.git("log", "-1", "--format=" + FORMAT,
+                  cwd=os.path.join(top, "in")), want, "and the user has it")
+
+
 def pruned(p):
     """`git worktree prune` and `git gc` in the main checkout."""
     w = World(p, "worktrees elsewhere", "main")
@@ -672,7 +692,7 @@ def tokens(p):
 
 def main():
     for part in (person, secrets, ignore, filters, cloned, remotes, signing,
-                 signed, tokens, linked, pruned, elsewhere):
+                 signed, tokens, linked, bare, pruned, elsewhere):
         with h.workdir() as work, t.case(part.__name__):
             part(Place(work))
     t.done()
