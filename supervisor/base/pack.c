@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PACK_NONE UINT32_MAX /* the length of a text that is NULL */
+#include "base/pack_priv.h"
+
 #define PACK_DEPTH 128
 
-/* Read a member that is an unsigned number of that many bytes. */
-static uint64_t
-number_get(const void *p, size_t size)
+uint64_t
+pack_number(const void *p, size_t size)
 {
 	uint64_t n = 0;
 
@@ -20,90 +20,14 @@ number_get(const void *p, size_t size)
 	return n;
 }
 
-static void
-put_text(struct buf *b, const char *s)
-{
-	const uint32_t len = s == NULL ? PACK_NONE : (uint32_t)strlen(s);
-
-	buf_add(b, &len, sizeof(len));
-	if (s != NULL)
-		buf_add(b, s, len);
-}
-
-static void
-put_strings(struct buf *b, char *const *list)
-{
-	uint32_t n = PACK_NONE;
-
-	if (list != NULL)
-		for (n = 0; list[n] != NULL;)
-			n++;
-	buf_add(b, &n, sizeof(n));
-	for (uint32_t i = 0; list != NULL && i < n; i++)
-		put_text(b, list[i]);
-}
-
-static void
-put_one(struct buf *b, const struct pack_row *r, const char *p)
-{
-	struct json_object *o;
-	const char *s;
-	char *const *list;
-
-	switch (r->kind) {
-	case PACK_BOOL:
-	case PACK_NUMBER:
-	case PACK_SIGNED:
-	case PACK_DOUBLE:
-	case PACK_BYTES:
-		buf_add(b, p, r->size);
-		return;
-	case PACK_TEXT:
-		put_text(b, p);
-		return;
-	case PACK_STRING:
-	case PACK_NAME:
-		memcpy(&s, p, sizeof(s));
-		put_text(b, s);
-		return;
-	case PACK_STRINGS:
-		memcpy(&list, p, sizeof(list));
-		put_strings(b, list);
-		return;
-	case PACK_JSON:
-		memcpy(&o, p, sizeof(o));
-		put_text(b, o == NULL ? NULL
-				      : json_object_to_json_string_ext(
-					    o, JSON_C_TO_STRING_PLAIN));
-		return;
-	case PACK_PART:
-		(void)pack_put(b, r->rows, r->nrows, p);
-		return;
-	}
-}
-
-/* Returns how many there are of a row's member. */
-static uint64_t
-row_count(const struct pack_row *r, const char *base)
+uint64_t
+pack_count(const struct pack_row *r, const char *base)
 {
 	if (r->n == 0)
 		return 1;
 	if (r->count_size == 0)
 		return r->n;
-	return number_get(base + r->count, r->count_size);
-}
-
-int
-pack_put(
-    struct buf *b, const struct pack_row *rows, size_t nrows, const void *from)
-{
-	const char *base = from;
-
-	for (size_t i = 0; i < nrows; i++)
-		for (uint64_t k = 0; k < row_count(&rows[i], base); k++)
-			put_one(
-			    b, &rows[i], base + rows[i].at + k * rows[i].size);
-	return buf_check(b);
+	return pack_number(base + r->count, r->count_size);
 }
 
 static bool
@@ -206,9 +130,9 @@ take_number(struct span *s, const struct pack_row *r, char *p)
 
 	if (s->len < r->size)
 		return false;
-	if (r->kind == PACK_BOOL && number_get(s->p, r->size) > 1)
+	if (r->kind == PACK_BOOL && pack_number(s->p, r->size) > 1)
 		return false;
-	if (r->kind == PACK_NUMBER && number_get(s->p, r->size) > r->most)
+	if (r->kind == PACK_NUMBER && pack_number(s->p, r->size) > r->most)
 		return false;
 	if (r->kind == PACK_DOUBLE) {
 		memcpy(&d, s->p, sizeof(d));
@@ -266,7 +190,7 @@ pack_take(struct span *s, const struct pack_row *rows, size_t nrows, void *to)
 	char *base = to;
 
 	for (size_t i = 0; i < nrows; i++) {
-		const uint64_t n = row_count(&rows[i], base);
+		const uint64_t n = pack_count(&rows[i], base);
 
 		/* The count stands in a row before this one. */
 		if (rows[i].n != 0 && n > rows[i].n)

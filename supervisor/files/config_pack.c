@@ -172,16 +172,6 @@ const struct pack_row config_rows[] = {
 
 const size_t config_nrows = nitems(config_rows);
 
-int
-config_put(struct buf *b, const struct config *c)
-{
-	(void)pack_put(b, config_rows, config_nrows, c);
-	for (size_t i = 0; i < c->ndestinations; i++)
-		buf_add(b, c->destinations[i].kind->name,
-		    strlen(c->destinations[i].kind->name) + 1);
-	return buf_check(b);
-}
-
 /* Take the names of the kinds. */
 static int
 take_kinds(struct config *c, struct span *s)

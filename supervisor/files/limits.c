@@ -10,8 +10,8 @@
 
 #include "base/json_put.h"
 #include "common/confine/confine.h"
+#include "files/limits_priv.h"
 
-#define LIMITS_MAX_MB (16U << 20) /* 16 TiB */
 /* Enough for a large install, and for browsers and data loaders. */
 #define LIMITS_TMP_MB 2048U
 #define LIMITS_SHM_MB 512U
@@ -30,54 +30,6 @@ limits_default(struct limits *l)
 	    .cpus = 2};
 }
 
-/* Read a whole number from `min` on, or null for no limit. */
-static int
-limit(const struct jsonfile *j, struct json_object *o, const char *where,
-    const char *key, int64_t min, uint64_t *out)
-{
-	struct json_object *v;
-	int64_t n = (int64_t)*out;
-
-	if (!json_object_object_get_ex(o, key, &v))
-		return 0;
-	if (v == NULL) {
-		*out = 0;
-		return 0;
-	}
-	if (jsonfile_int(j, o, where, key, min, LIMITS_MAX_MB, &n) == -1)
-		return -1;
-	*out = (uint64_t)n;
-	return 0;
-}
-
-/*
- * Read "cpus". Fractions, which the TypeScript IronCurtain accepts, are rounded
- * up.
- */
-static int
-limit_cpus(const struct jsonfile *j, struct json_object *o, unsigned *cpus)
-{
-	struct json_object *v;
-	double d;
-
-	if (!json_object_object_get_ex(o, "cpus", &v))
-		return 0;
-	if (v == NULL) {
-		*cpus = 0;
-		return 0;
-	}
-	d = json_object_get_double(v);
-	if ((!json_object_is_type(v, json_type_int) &&
-		!json_object_is_type(v, json_type_double)) ||
-	    !(d > 0 && d <= 4096))
-		return jsonfile_bad(j, "dockerResources", "cpus",
-		    "must be a number above 0, or null for no limit");
-	*cpus = (unsigned)d;
-	if (*cpus < d)
-		(*cpus)++;
-	return 0;
-}
-
 /* Bound `*mb` by a memory of `memory` MiB; 0 is no limit. */
 static void
 limit_bound(uint64_t *mb, uint64_t memory)
@@ -86,11 +38,7 @@ limit_bound(uint64_t *mb, uint64_t memory)
 		*mb = memory;
 }
 
-/*
- * Files in /tmp and /dev/shm are memory of the sandbox. By default they never
- * use it up; what the user chooses may.
- */
-static void
+void
 limits_bound(struct limits *l, uint64_t memory, bool tmp, bool shm)
 {
 	if (memory == 0)
@@ -104,43 +52,6 @@ limits_server(const struct limits *l, struct limits *out)
 {
 	*out = *l;
 	limits_bound(out, l->server_mb, false, false);
-}
-
-int
-limits_read(
-    struct limits *l, const struct jsonfile *j, struct json_object *root)
-{
-	static const char *const docker[] = {"memoryMb", "cpus", NULL};
-	static const char *const keys[] = {"processes", "openFiles", "tmpMb",
-	    "shmMb", "homeMb", "serverMemoryMb", "minFreeDiskMb", NULL};
-	struct json_object *o = NULL;
-
-	if (jsonfile_object(j, root, "", "dockerResources", &o) == -1)
-		return -1;
-	if (o != NULL &&
-	    (jsonfile_known(j, o, "dockerResources", docker) == -1 ||
-		limit(j, o, "dockerResources", "memoryMb", 64, &l->memory_mb) ==
-		    -1 ||
-		limit_cpus(j, o, &l->cpus) == -1))
-		return -1;
-	o = NULL;
-	if (jsonfile_object(j, root, "", "limits", &o) == -1)
-		return -1;
-	if (o != NULL &&
-	    (jsonfile_known(j, o, "limits", keys) == -1 ||
-		limit(j, o, "limits", "processes", 16, &l->processes) == -1 ||
-		limit(j, o, "limits", "openFiles", 256, &l->files) == -1 ||
-		limit(j, o, "limits", "tmpMb", 1, &l->tmp_mb) == -1 ||
-		limit(j, o, "limits", "shmMb", 1, &l->shm_mb) == -1 ||
-		limit(j, o, "limits", "homeMb", 16, &l->home_mb) == -1 ||
-		limit(j, o, "limits", "serverMemoryMb", 64, &l->server_mb) ==
-		    -1 ||
-		limit(j, o, "limits", "minFreeDiskMb", 16, &l->free_mb) == -1))
-		return -1;
-	limits_bound(l, l->memory_mb,
-	    json_object_object_get_ex(o, "tmpMb", NULL),
-	    json_object_object_get_ex(o, "shmMb", NULL));
-	return 0;
 }
 
 /*

@@ -5,33 +5,19 @@
  */
 #include "resume/carry_report.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define REPORT_TEXT 1100U
-#define REPORT_DEPTH 96
+#include "resume/carry_members.h"
 
-enum kind {
-	KIND_BOOL,
-	KIND_U32,
-	KIND_U64,
-	KIND_I64,
-	KIND_DOUBLE,
-	KIND_TEXT
-};
+#define REPORT_DEPTH 96
 
 /* clang-format off */
 #define AT(m) offsetof(struct carry, m), sizeof(((struct carry *)NULL)->m)
 
-/* The letters are those from 'A' on, in the order of the rows. */
-static const struct member {
-	enum kind kind;
-	size_t at, size;
-} members[] = {
+/* The letters are those from CARRY_FIRST on, in the order of the rows. */
+const struct carry_row carry_rows[] = {
 	{KIND_BOOL, AT(any)}, {KIND_BOOL, AT(closed)}, {KIND_BOOL, AT(orphan)},
 	{KIND_TEXT, AT(why)}, {KIND_I64, AT(status)}, {KIND_TEXT, AT(worker)},
 	{KIND_TEXT, AT(how)}, {KIND_TEXT, AT(boot)}, {KIND_TEXT, AT(host)},
@@ -52,59 +38,9 @@ static const struct member {
 };
 /* clang-format on */
 
-#define FIRST 'A'
-_Static_assert(FIRST + nitems(members) < 128, "there are letters for all");
-
-/* Reports of lists. */
-enum {
-	LIST_LIMIT = 0x80, /* "KEY VALUE" */
-	LIST_LOCKED,       /* a provider */
-	LIST_HOLD,         /* an id, then its server and its tool */
-	LIST_SERVER,
-	LIST_TOOL,
-	LIST_GRANT, /* "KEY CALL MADE", then its two texts */
-	LIST_TEXT,
-	LIST_BOUND,
-};
-
-static void
-member_tell(const struct carry *c, unsigned i,
-    void (*emit)(int letter, const char *text))
-{
-	const struct member *m = &members[i];
-	const char *p = (const char *)c + m->at;
-	char text[REPORT_TEXT];
-	uint32_t small;
-	uint64_t n;
-	int64_t s;
-	double d;
-
-	switch (m->kind) {
-	case KIND_BOOL:
-		snprintf(text, sizeof(text), "%d", *(const bool *)p ? 1 : 0);
-		break;
-	case KIND_U32:
-		memcpy(&small, p, sizeof(small));
-		snprintf(text, sizeof(text), "%" PRIu32, small);
-		break;
-	case KIND_U64:
-		memcpy(&n, p, sizeof(n));
-		snprintf(text, sizeof(text), "%" PRIu64, n);
-		break;
-	case KIND_I64:
-		memcpy(&s, p, sizeof(s));
-		snprintf(text, sizeof(text), "%" PRId64, s);
-		break;
-	case KIND_DOUBLE:
-		memcpy(&d, p, sizeof(d));
-		snprintf(text, sizeof(text), "%a", d);
-		break;
-	case KIND_TEXT:
-		snprintf(text, sizeof(text), "%s", p);
-		break;
-	}
-	emit(FIRST + (int)i, text);
-}
+const size_t carry_nrows = nitems(carry_rows);
+_Static_assert(
+    CARRY_FIRST + nitems(carry_rows) < 128, "there are letters for all");
 
 static bool
 take_double(const char *text, double *out)
@@ -133,7 +69,7 @@ take_signed(const char *text, int64_t *out)
 static bool
 member_take(struct carry *c, unsigned i, const char *text)
 {
-	const struct member *m = &members[i];
+	const struct carry_row *m = &carry_rows[i];
 	char *p = (char *)c + m->at;
 	uint32_t small;
 	uint64_t n;
@@ -172,42 +108,6 @@ member_take(struct carry *c, unsigned i, const char *text)
 		return strlcpy(p, text, m->size) < m->size;
 	}
 	return false;
-}
-
-static void
-lists_tell(const struct carry *c, void (*emit)(int letter, const char *text))
-{
-	char text[REPORT_TEXT];
-
-	for (unsigned k = 0; k < BUDGET_KEYS; k++) {
-		if (!c->limited[k])
-			continue;
-		snprintf(text, sizeof(text), "%u %a", k, c->limits[k]);
-		emit(LIST_LIMIT, text);
-	}
-	for (unsigned i = 0; i < c->nlocked; i++)
-		emit(LIST_LOCKED, c->locked[i]);
-	for (unsigned i = 0; i < c->nholds; i++) {
-		snprintf(text, sizeof(text), "%" PRIu64, c->holds[i].id);
-		emit(LIST_HOLD, text);
-		emit(LIST_SERVER, c->holds[i].server);
-		emit(LIST_TOOL, c->holds[i].tool);
-	}
-	for (unsigned i = 0; i < c->ngrants; i++) {
-		snprintf(text, sizeof(text), "%" PRIu64 " %" PRIu64 " %" PRId64,
-		    c->grants[i].key, c->grants[i].call, c->grants[i].made);
-		emit(LIST_GRANT, text);
-		emit(LIST_TEXT, carry_grant_json(c->grants[i].text));
-		emit(LIST_BOUND, carry_grant_json(c->grants[i].bound));
-	}
-}
-
-void
-carry_tell(const struct carry *c, void (*emit)(int letter, const char *text))
-{
-	for (unsigned i = 0; i < nitems(members); i++)
-		member_tell(c, i, emit);
-	lists_tell(c, emit);
 }
 
 /* Take a word that ends in a space, or the last one. */
@@ -295,8 +195,8 @@ take_object(struct carry *c, const char *text, bool bound)
 bool
 carry_take(struct carry *c, int letter, const char *text)
 {
-	if (letter >= FIRST && letter < FIRST + (int)nitems(members))
-		return member_take(c, (unsigned)(letter - FIRST), text);
+	if (letter >= CARRY_FIRST && letter < CARRY_FIRST + (int)carry_nrows)
+		return member_take(c, (unsigned)(letter - CARRY_FIRST), text);
 	switch (letter) {
 	case LIST_LIMIT:
 		return take_limit(c, text);
