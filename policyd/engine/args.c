@@ -201,6 +201,14 @@ prepare_url(struct prepare *p, struct arg_value *v)
 		r = url_parse_git(p->pool, v->text, &v->url, &why);
 	else
 		r = url_parse(p->pool, v->text, &v->url, &why);
+	/* The name of the argument may have suggested the wrong role. */
+	if (r == -1 && why != NULL && v->text.len != 0 &&
+	    (v->mask & ARG_BIT(ARG_GIT_REMOTE_URL)) == 0 &&
+	    memchr(v->text.p, ':', v->text.len) == NULL &&
+	    memchr(v->text.p, '/', v->text.len) == NULL)
+		why = "is not a URL with a scheme, such as https://host/path "
+		      "(if the tool takes names of hosts, the user can change "
+		      "the role of the argument: icctl mcp annotate)";
 	if (r == -1)
 		return refuse(p, "structural-invalid-url", v, "URL",
 		    why == NULL ? "takes too much memory" : why);

@@ -48,6 +48,7 @@ static struct {
 	bool ended, printed, interrupted, failed, said;
 	unsigned status, leftovers;
 	char last[TALK_SAID]; /* the last line of its standard error */
+	char wrong[TALK_SAID]; /* its latest error, or "" */
 	char spent[512]; /* the limit that ends it, or "" */
 	struct loop_timer timer;
 	void (*turned)(bool begins);
@@ -326,7 +327,7 @@ conversation_send(struct span message, const char **code)
 	talk_env.ended = talk_env.printed = talk_env.interrupted = false;
 	talk_env.failed = talk_env.said = false;
 	talk_env.status = talk_env.leftovers = 0;
-	talk_env.last[0] = talk_env.spent[0] = '\0';
+	talk_env.last[0] = talk_env.spent[0] = talk_env.wrong[0] = '\0';
 	talk_events_turn(talk_env.turn);
 	talk_trouble_begin();
 	talk_began(message);
@@ -403,6 +404,8 @@ talk_over(const char *why)
 	used = budget_json();
 	budget_turn_over();
 	talk_events_turn(0);
+	if (why == NULL && talk_env.wrong[0] != '\0')
+		why = talk_env.wrong;
 	talk_result(bad, why, trouble, used);
 	(void)undo_checkpoint(CHECKPOINT_AFTER, talk_env.turn, "", 0);
 }
@@ -535,6 +538,7 @@ conversation_text(const struct msg_TURN_TEXT *m)
 		return 0;
 	case PROTO_TURN_ERROR:
 		talk_env.failed = true;
+		log_vis(m->text, talk_env.wrong, sizeof(talk_env.wrong));
 		talk_trouble_see(m->text, true);
 		talk_text("error", m->text);
 		return 0;

@@ -29,7 +29,8 @@
 /* 203.0.113.1, which is for documents. */
 #define CHECK_NOWHERE 0xcb007101U
 
-struct try {
+struct
+try {
 	uint32_t address;
 	uint16_t port;
 	bool ours; /* it must be reached */
@@ -57,16 +58,18 @@ check_fail(const char *why)
 	/* It may have said why. */
 	sandbox_log_read();
 	sup_warn("the network of the sandbox's sidecar: %s", why);
-	end_request(
-	    SUP_EXIT_OS, NULL, "the network of the sidecar: %s", why);
+	end_request(SUP_EXIT_OS, NULL, "the network of the sidecar: %s", why);
 }
 
 static void
 check_late(struct loop_timer *t)
 {
 	(void)t;
-	check_fail("it has not reached this machine within 20 s: a firewall "
-		   "may be in the way of connections from Docker's networks");
+	check_fail(
+	    "it has not reached this machine within 20 s: the machine may be "
+	    "too busy, or a firewall be in the way of connections from "
+	    "Docker's "
+	    "networks");
 }
 
 static void
@@ -81,8 +84,8 @@ check_add(uint32_t address, uint16_t port, bool ours)
 static int
 check_bind(uint32_t address, bool listens)
 {
-	struct sockaddr_in in = {.sin_family = AF_INET,
-	    .sin_addr = {.s_addr = htonl(address)}};
+	struct sockaddr_in in = {
+	    .sin_family = AF_INET, .sin_addr = {.s_addr = htonl(address)}};
 	socklen_t len = sizeof(in);
 	int fd;
 
@@ -123,8 +126,8 @@ check_other(uint32_t gateway)
 }
 
 int
-sidecar_check_begin(uint32_t gateway, uint32_t dead, uint32_t address,
-    struct fault *fault)
+sidecar_check_begin(
+    uint32_t gateway, uint32_t dead, uint32_t address, struct fault *fault)
 {
 	uint32_t other = check_other(gateway);
 
@@ -176,12 +179,13 @@ check_judge(void)
 		if ((check_env.said[i] == 0) == t->ours)
 			continue;
 		snprintf(text, sizeof(text),
-		    t->ours ? "it does not reach port %u of %u.%u.%u.%u, where "
-			      "the session listens: a firewall may be in the "
-			      "way"
-			    : "it reaches port %u of %u.%u.%u.%u, which it must "
-			      "not: Docker does not isolate its internal "
-			      "networks",
+		    t->ours
+			? "it does not reach port %u of %u.%u.%u.%u, where "
+			  "the session listens: a firewall may be in the "
+			  "way"
+			: "it reaches port %u of %u.%u.%u.%u, which it must "
+			  "not: Docker does not isolate its internal "
+			  "networks",
 		    t->port, t->address >> 24, t->address >> 16 & 255,
 		    t->address >> 8 & 255, t->address & 255);
 		check_fail(text);
@@ -219,10 +223,9 @@ check_ready(struct loop_io *io, uint32_t events)
 	ssize_t n;
 
 	(void)events;
-	n = check_env.len < want
-		? recv(io->fd, check_env.said + check_env.len,
-		      want - check_env.len, MSG_DONTWAIT)
-		: recv(io->fd, &more, 1, MSG_DONTWAIT);
+	n = check_env.len < want ? recv(io->fd, check_env.said + check_env.len,
+				       want - check_env.len, MSG_DONTWAIT)
+				 : recv(io->fd, &more, 1, MSG_DONTWAIT);
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0 || check_env.len == want) {

@@ -107,12 +107,12 @@ images_defines(struct acp_images *m, uint8_t c)
 static void
 images_line_end(struct acp_images *m)
 {
+	/* A name may go on in the next line. */
+	if (m->line != LINE_LABEL || m->blank)
+		m->line = LINE_BEGIN;
 	if (m->blank)
 		m->here = false;
 	m->blank = true;
-	/* A name may go on in the next line. */
-	if (m->line != LINE_LABEL || !m->here)
-		m->line = LINE_BEGIN;
 }
 
 /*

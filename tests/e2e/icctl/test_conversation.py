@@ -209,6 +209,9 @@ def test_turns(work):
         t.ok(ends_properly(many) and len(texts(many)) <= 16 << 20
              and "16 MiB" in texts(many, "error"),
              "the output of a turn is limited", len(texts(many)))
+        t.ok(any("16 MiB" in e.get("why", "") for e in many
+                 if e.get("event") == "result"),
+             "and its result says why it failed", many[-3:])
         events = [e for e in h.read_lines(os.path.join(
             k.s.dir, "audit.jsonl")) if e.get("event") == "turn"]
         t.equal([e["detail"]["turn"] for e in events], [1, 2, 3, 4, 5, 6],

@@ -298,6 +298,8 @@ static const struct {
 	    "![x][y]\\n\\n[y]:# https://evil.example"},
 	{"[y]: https://evil.example\\n\\n![x][y]",
 	    "[y]: https://evil.example\\n\\n!\\\\[x][y]"},
+	{"[fo\\no]: https://evil.example\\n\\n![x][fo o]",
+	    "[fo\\no]: https://evil.example\\n\\n!\\\\[x][fo o]"},
 	{"> - [y]|:| https://evil.example\\n\\n!|[y]",
 	    "> - [y]: https://evil.example\\n\\n!\\\\[y]"},
 	{"<img src='https://evil.example'>",
