@@ -18,7 +18,8 @@
 /* The events that matter. The text of such a record contains one of these. */
 static const char *const carry_events[] = {"askRefused", "budget", "call",
     "grant", "grantDropped", "hold", "hostOpen", "hostShut", "modelRequest",
-    "policy", "refusedCalls", "revoke", "start", "state", "stop", "turn", "usage", "workerEnd"};
+    "policy", "refusedCalls", "revoke", "start", "state", "stop", "turn",
+    "usage", "workerEnd"};
 
 static bool
 carry_has(struct span line, const char *text)

@@ -493,6 +493,37 @@ def test_settings():
             g.end()
 
 
+def test_opened():
+    """A git server that a person opens because git asked for it."""
+    with h.workdir() as work:
+        g = GitServer(work, "--anonymous")
+        seed(g)
+        host = "git.example.com"
+        url = f"https://{host}/owner/repo.git"
+        with h.Session(work, options=("--open-hosts", "ask"), config={
+                "proxyTools": {"enabled": False, "hosts": {
+                    host: {"upstream": g.url, "ca": g.ca}}}}) as s:
+            git = Client(s, work)
+            done = []
+            one = threading.Thread(target=lambda: done.append(
+                git("clone", "-q", url, git.dir)))
+            one.start()
+            hold = s.held()
+            t.ok("as a git server to fetch from (no push)" in hold["effect"]
+                 and hold["reason"].endswith("the agent says: git"),
+                 "git asks for a git server", hold)
+            s.icctl("approve", hold["id"], check=True)
+            one.join(60 * h.PATIENCE)
+            t.equal(done[0].returncode, 0, "and clones from it")
+            t.ok(not any(n.lower() == "authorization" for x in g.seen()
+                         for n, _ in x["headers"]), "without a credential")
+            git.commit("x", b"x")
+            r = git.here("push", "origin", "main")
+            t.ok(r.returncode != 0 and "403" in r.stderr and
+                 s.pending() == [], "a push is refused at once", r.stderr)
+        g.end()
+
+
 def test_reflected():
     with h.workdir() as work:
         g = GitServer(work, "--echo")
@@ -531,7 +562,7 @@ def main():
             t.contains(keys, "github", "icctl keys has it")
         g.end()
     test_settings()
-    for test in (test_reflected, test_lfs_reflected):
+    for test in (test_opened, test_reflected, test_lfs_reflected):
         with t.case(test.__name__):
             test()
     t.done()

@@ -359,16 +359,22 @@ def test_off(work):
             c = Connect(s, f"{HOST}:443")
             t.ok(s.held()["host"] and not ca_constraint(s), f"ask ({name})")
             c.sock.close()
+    provider.end()
 
 
-def test_late(work):
-    """Nobody answers: the request fails with what to do, the question stays,
-    and is answered later."""
+def late_begin(work):
+    """A request that nobody answers, while other tests run."""
     w = Web(work, "late")
     w.server.name = "late"
-    with h.Session(os.path.join(work, "late-s"), {}, [], {}, options=ASK,
-                   config=mirrors(w, HOST)) as s:
-        c = Connect(s, f"{HOST}:443")
+    s = h.Session(os.path.join(work, "late-s"), {}, [], {}, options=ASK,
+                  config=mirrors(w, HOST)).start()
+    return w, s, Connect(s, f"{HOST}:443")
+
+
+def test_late(work, w, s, c):
+    """The request fails with what to do; the question stays, and is answered
+    later."""
+    try:
         status, text = c.answer()
         t.ok(status == 503 and "Try again in a minute" in text and
              text.startswith(f"HTTP/1.1 503 {HOST}:443 is not open"),
@@ -382,6 +388,8 @@ def test_late(work):
         m.close()
         s.icctl("stop", check=True)
         s.wait()
+    finally:
+        s.stop()
     with h.Session(os.path.join(work, "late-s"), {}, [], {},
                    options=(*ASK, "--resume"), config=mirrors(w, HOST)) as s:
         c = Connect(s, f"{HOST}:443")
@@ -416,10 +424,13 @@ def test_names(work):
 
 def main():
     with h.workdir() as work:
+        late = late_begin(work)
         for case in (test_asked, test_names, test_no_packages, test_full,
-                     test_late, test_off):
+                     test_off):
             with t.case(case.__name__):
                 case(work)
+        with t.case("test_late"):
+            test_late(work, *late)
     t.done()
 
 

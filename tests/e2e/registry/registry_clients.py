@@ -35,7 +35,8 @@ def cargo_program():
 
 
 class Clients:
-    def __init__(self, t, s, r, work, bridge, tree):
+    def __init__(self, t, s, r, work, bridge, tree, index="index.test"):
+        self.index = index
         self.t, self.s, self.r = t, s, r
         self.work, self.bridge, self.tree = work, bridge, tree
         self.ca = os.path.join(s.dir, "orientation", "ca-cert.pem")
@@ -123,7 +124,7 @@ class Clients:
                 ("src/lib.rs", ""),
                 (".cargo/config.toml", '[source.crates-io]\nreplace-with = '
                  '"test"\n[source.test]\nregistry = '
-                 '"sparse+https://index.test/"\n[net]\nretry = 0\n')):
+                 '"sparse+https://' + self.index + '/"\n[net]\nretry = 0\n')):
             path = os.path.join(cwd, path)
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w", encoding="utf-8") as f:
@@ -192,7 +193,7 @@ class Clients:
         """Publishing, searching and logging in are refused."""
         t, r = self.t, self.r
         cwd = self.project("mine", {})
-        index = ("--index", "sparse+https://index.test/")
+        index = ("--index", f"sparse+https://{self.index}/")
         before = len(r.seen())
         for args in (("publish", "--no-verify", "--allow-dirty", "--token",
                       "secret", *index),

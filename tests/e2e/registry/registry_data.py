@@ -46,7 +46,8 @@ def wheel(name, version):
 
 
 class Tree:
-    def __init__(self):
+    def __init__(self, files_host):
+        self.files_host = files_host
         self.rows = {}
         self.files = {}
 
@@ -90,7 +91,7 @@ class Tree:
             self.put("/files" + path, data, type="application/octet-stream")
             self.put("/files" + path + ".metadata",
                      f"Metadata-Version: 2.1\nName: {name}\nVersion: {v}\n")
-            entry = {"filename": file, "url": "https://files.test" + path,
+            entry = {"filename": file, "url": f"https://{self.files_host}{path}",
                      "hashes": {"sha256": digest}, "requires-python": ">=3",
                      "yanked": False}
             if age is not None:
@@ -100,7 +101,7 @@ class Tree:
             "meta": {"api-version": "1.1"}, "name": name, "files": files,
             "versions": list(versions)},
             type="application/vnd.pypi.simple.v1+json")
-        return [f["url"].removeprefix("https://files.test") for f in files]
+        return [f["url"].removeprefix(f"https://{self.files_host}") for f in files]
 
     def debian(self, packages):
         """Adds a repository "plain", unsigned. packages: name -> version."""
@@ -161,8 +162,8 @@ def modified(days):
         "%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() - days * DAY))}}
 
 
-def tree():
-    t = Tree()
+def tree(files="files.test", static="static.test"):
+    t = Tree(files)
     t.npm("good-lib", {"1.0.0": (400, {"dep-lib": "^2.0.0"}),
                        "1.1.0": (1, {}), "1.2.0": (None, {})}, "1.1.0")
     t.npm("dep-lib", {"2.0.0": (300, {}), "2.1.0": (0, {})}, "2.1.0")
@@ -204,7 +205,7 @@ def tree():
     t.crate("forged", {"1.0.0": 500})
     t.put("/static/crates/forged/1.0.0/download", tar({"x": "y"}),
           type="application/gzip")
-    t.put("/index/config.json", {"dl": "https://static.test/crates",
+    t.put("/index/config.json", {"dl": f"https://{static}/crates",
                                  "api": "https://crates.test"})
     t.debian({"hello-plus": "2.10-3+b1", "evil": "1.0-1"})
     deb = "/debian/pool/main/h/hello/hello_2.10-3_amd64.deb"

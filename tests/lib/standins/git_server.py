@@ -88,7 +88,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         given = self.headers.get("authorization") or ""
         want = base64.b64encode(
             f"{args.user}:{args.token}".encode()).decode()
-        good = given == "Basic " + want
+        good = given == "Basic " + want or args.anonymous and not given
         self.record(body, good)
         if args.echo:
             self.reply(200, [("content-type", "text/plain")],
@@ -148,6 +148,7 @@ def main():
     p.add_argument("--token", required=True)
     p.add_argument("--user", default="x-access-token")
     p.add_argument("--echo", action="store_true")
+    p.add_argument("--anonymous", action="store_true")
     args = p.parse_args()
     make_certificates(args.ca_dir, ["github.test", "store.test"], "git")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
