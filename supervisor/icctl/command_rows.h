@@ -107,7 +107,7 @@ COMMAND(checkpoint, "[NAME]",
     "make a checkpoint of the workspace now, to undo to",
     "Sessions make one at the start, before and after each message of a\n"
     "conversation, and at the end.")
-COMMAND(pull, "[SESSION] [--branch B] [--into DIR] [--sign] [--yes]",
+COMMAND(pull, "[SESSION] [--workflow ID] [--branch B] [--into DIR] [--sign] [--yes]",
     "get the work of a session's clone, as branches",
     "Makes branches ironcurtain/SESSION/... in the repository that was\n"
     "cloned, or in DIR: one for each branch with new commits, or for B\n"

@@ -339,7 +339,8 @@ write_start(const struct icctl *ctl, struct start *st)
 		}
 	}
 
-	if (mkdir(ctl->dir, 0700) == -1 ||
+	if ((mkdir(ctl->dir, 0700) == -1 &&
+		(st->serve == NULL || errno != EEXIST)) ||
 	    (fd = open(ctl->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
 		warn("%s", ctl->dir);
 		return -1;
@@ -425,8 +426,10 @@ icctl_start_serve(
 	if (icctl_new_session(ctl) == -1 ||
 	    icctl_program("icsupervisor", program, sizeof(program)) == -1)
 		return ICCTL_FAILED;
-	if (st.dir != NULL &&
-	    (status = icctl_session_at(ctl, st.dir, st.systemd)) != 0)
+	if (serve != NULL && st.dir != NULL)
+		(void)strlcpy(ctl->dir, st.dir, sizeof(ctl->dir));
+	else if (st.dir != NULL &&
+		 (status = icctl_session_at(ctl, st.dir, st.systemd)) != 0)
 		return status;
 	if (st.systemd && (status = unit_check(ctl, program)) != ICCTL_OK)
 		return status;

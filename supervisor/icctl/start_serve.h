@@ -13,7 +13,8 @@ typedef int start_serve(
     struct icctl *, const char *program, const char **args);
 /*
  * Do what `icctl start --detach` with these words does, but leave the session
- * to `serve`; maxConcurrentSessions does not count it.
+ * to `serve`; maxConcurrentSessions does not count it. The directory that
+ * --session-dir names may be one of an ended session, which then begins anew.
  */
 int icctl_start_serve(struct icctl *, int argc, char **argv, start_serve *);
 

@@ -38,6 +38,7 @@ ask_free(struct ask *a)
 	free(a->message);
 	free(a->model);
 	free(a->cwd);
+	free(a->workflow);
 	for (size_t i = 0; i < a->ntools; i++)
 		free(a->tools[i]);
 	wanted_free(a->wanted);
@@ -90,6 +91,17 @@ ask_id(json_object *v)
 	    json_object_is_type(v, json_type_int))
 		return json_object_get(v);
 	return NULL;
+}
+
+/* Returns true for a name that may be part of a path. */
+static bool
+ask_is_name(const char *s)
+{
+	static const char may[] = "abcdefghijklmnopqrstuvwxyz"
+				  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+	return s[0] != '\0' && s[0] != '.' && s[0] != '-' && strlen(s) <= 40 &&
+	       s[strspn(s, may)] == '\0';
 }
 
 /*
@@ -198,8 +210,12 @@ ask_message(const struct driver *d, json_object *o, struct ask *a,
 		    "name them in the prompt");
 		goto out;
 	}
-	ok = asprintf(&a->message, "%s%s%s", first == NULL ? "" : first,
-		 first == NULL ? "" : "\n\n", prompt) != -1;
+	/* A worker of the orchestrator's own is asked once. */
+	ok =
+	    asprintf(&a->message, "%s%s%s%s", first == NULL ? "" : first,
+		first == NULL ? "" : "\n\n", prompt,
+		worker_lines_are(d) && a->wanted != NULL ? wanted_ask(a->wanted)
+							 : "") != -1;
 	if (!ok) {
 		a->message = NULL;
 		(void)ask_bad(why, "no memory");
@@ -239,20 +255,35 @@ ask_request(const struct driver *d, json_object *o, struct ask *a,
 {
 	static const char *const known[] = {"id", "mode", "prompt",
 	    "prompt_file", "model", "cwd", "instructions", "schema",
-	    "allowed_tools", NULL};
+	    "allowed_tools", "workflow_id", "continue", NULL};
 	const char *mode = get_str(o, "mode", "");
+	json_object *again = get_member(o, "continue");
 
 	a->generate = strcmp(mode, "generate") == 0;
 	if (!ask_known(o, known, why))
 		return ASK_BAD;
 	if (!a->generate && strcmp(mode, "agentic") != 0)
 		return ask_bad(why, "mode: must be agentic or generate");
+	if (again != NULL && !json_object_is_type(again, json_type_boolean))
+		return ask_bad(why, "continue: must be true or false");
+	a->again = json_object_get_boolean(again);
 	if (!ask_text(o, "model", &a->model, why) ||
+	    !ask_text(o, "workflow_id", &a->workflow, why) ||
 	    !ask_text(o, "cwd", &a->cwd, why) || !ask_tools(o, a, why) ||
 	    !ask_schema(o, a, why))
 		return ASK_BAD;
 	if (a->model != NULL && (a->model[0] == '\0' || a->model[0] == '-'))
 		return ask_bad(why, "model: is no name of a model");
+	if (a->workflow != NULL && !ask_is_name(a->workflow))
+		return ask_bad(why,
+		    "workflow_id: has 1 to 40 letters, digits, '.', '_' and "
+		    "'-', and begins with a letter or digit");
+	if (a->workflow != NULL && driver_option(d, "--clone") == NULL)
+		return ask_bad(why,
+		    "workflow_id: a workflow has a clone, so that the driver "
+		    "needs --clone SOURCE");
+	if (a->again && a->workflow == NULL)
+		return ask_bad(why, "continue: needs a workflow_id");
 	return ask_message(d, o, a, fail, why) ? ASK_REQUEST : ASK_BAD;
 }
 
@@ -260,7 +291,8 @@ enum ask_kind
 ask_read(const struct driver *d, struct span line, struct ask *a,
     enum fail *fail, char why[DRIVER_WHY])
 {
-	static const char *const cancel[] = {"cancel", NULL};
+	static const char *const cancel[] = {"cancel", NULL},
+				 *const teardown[] = {"teardown", NULL};
 	json_object *o = ask_parse(line, fail, why);
 	enum ask_kind kind = ASK_BAD;
 
@@ -275,6 +307,12 @@ ask_read(const struct driver *d, struct span line, struct ask *a,
 			kind =
 			    ask_bad(why, "cancel: names the id of a request, "
 					 "and stands alone");
+	} else if (get_member(o, "teardown") != NULL) {
+		kind = ASK_TEARDOWN;
+		if (!ask_text(o, "teardown", &a->workflow, why) ||
+		    !ask_is_name(a->workflow) || !ask_known(o, teardown, why))
+			kind = ask_bad(why,
+			    "teardown: names a workflow, and stands alone");
 	} else if ((a->id = ask_id(get_member(o, "id"))) == NULL) {
 		kind = ask_bad(why,
 		    "id: must be a string of 1 to %u bytes, or a whole number",

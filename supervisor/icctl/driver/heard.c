@@ -79,6 +79,10 @@ heard_event(struct driver *d, struct request *r, json_object *o)
 		buf_reset(&r->text, 0);
 		r->turns++;
 	}
+	if (strcmp(name, "agent_text") == 0 && worker_lines_are(d)) {
+		worker_lines_take(d, r, icctl_text(o, "text"));
+		return false;
+	}
 	if (strcmp(name, "agent_text") == 0)
 		buf_adds(&r->text, icctl_text(o, "text"));
 	if (strcmp(name, "error") == 0 &&
@@ -102,7 +106,9 @@ heard_line(struct driver *d, struct request *r, struct span line)
 		json_object_put(o);
 		return;
 	}
-	if (json_object_object_get_ex(o, "ok", &ok)) {
+	if (get_member(o, "base") != NULL) {
+		heard_keep(&r->base, get_member(o, "base"));
+	} else if (json_object_object_get_ex(o, "ok", &ok)) {
 		if (!json_object_get_boolean(ok))
 			heard_refused(r, o);
 		else if (get_member(o, "answer") != NULL)
@@ -164,6 +170,9 @@ heard_decide(struct request *r, int status)
 		    r->session[0] != '\0' && r->turns == 0 ? FAIL_INIT
 							   : FAIL_NO_RESULT,
 		    r->said);
+	if (status > 128)
+		heard_fail(
+		    r, FAIL_GONE, "the worker of this request was killed");
 	snprintf(why, sizeof(why), "there is no result; status %d", status);
 	heard_fail(r, FAIL_NO_RESULT, why);
 }
@@ -198,6 +207,10 @@ heard_result(struct driver *d, struct request *r)
 		      ? json_object_to_json_string_ext(r->answer, ICCTL_JSON)
 		  : r->text.failed ? ""
 				   : (const char *)buf_span(&r->text).p;
+	if (r->reply != NULL) {
+		bad = bad || get_true(r->reply, "is_error");
+		content = get_str(r->reply, "content", "");
+	}
 	if (bad && content[0] == '\0')
 		content = icctl_text(r->result, "why");
 	if (d->status == ICCTL_OK && bad)
@@ -222,6 +235,8 @@ void
 heard_end(struct driver *d, struct request *r, int status)
 {
 	heard_decide(r, status);
+	if (worker_lines_are(d) && r->fail == FAIL_NONE)
+		worker_lines_end(d, r);
 	if (r->budget != NULL)
 		heard_usage(d, r);
 	if (r->fail != FAIL_NONE)

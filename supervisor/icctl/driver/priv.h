@@ -70,16 +70,18 @@ json_object *ident_take(const struct ident *);
 struct ask {
 	json_object *id; /* a string or a whole number */
 	bool generate;
+	bool again;  /* `continue` */
 	bool narrow; /* `allowed_tools` says which tools there are */
-	char *message, *model, *cwd;
+	char *message, *model, *cwd, *workflow;
 	char *tools[DRIVER_TOOLS];
 	size_t ntools;
 	struct wanted *wanted; /* the `schema`, or NULL */
 };
 enum ask_kind {
 	ASK_REQUEST,
-	ASK_CANCEL, /* the request ask->id */
-	ASK_BAD,    /* *fail and `why` say why */
+	ASK_TEARDOWN, /* the workflow ask->workflow */
+	ASK_CANCEL,   /* the request ask->id */
+	ASK_BAD,      /* *fail and `why` say why */
 };
 struct driver;
 enum ask_kind ask_read(const struct driver *, struct span line, struct ask *,
@@ -102,7 +104,10 @@ struct request {
 	char dir[4300];
 	/* The rest is taken from its lines. */
 	struct buf text;    /* the agent's words in the latest turn */
+	struct buf pieces;  /* a line of it that is not whole yet: lines.c */
+	json_object *reply; /* the result that a worker printed, or NULL */
 	json_object *calls; /* names of tools that were called, by number */
+	json_object *base;  /* the budget before it, with `continue`, or NULL */
 	json_object *budget, *result, *answer, *reported;
 	enum fail fail;
 	char why[DRIVER_WHY];
@@ -135,6 +140,12 @@ uint64_t driver_now(void);
 
 /* work.c: Fork the worker of a request. Returns 0, or -1 with the reason. */
 int work_start(struct driver *, struct request *);
+/*
+ * Set a workflow's clone aside: it stays, under the name that is written to
+ * `kept`, or "" if there was none. Returns 0, or -1 with the reason.
+ */
+int work_teardown(const struct driver *, const char *workflow, char kept[128],
+    char why[DRIVER_WHY]);
 /* End it, within 5 s. */
 void work_cancel(struct request *);
 
@@ -158,6 +169,17 @@ void amelia_event(struct driver *, struct request *, json_object *event);
 void amelia_usage(struct driver *, struct request *);
 void amelia_result(
     struct driver *, struct request *, bool bad, const char *content);
+
+/* lines.c: Take what a worker of the orchestrator's own printed. */
+void worker_lines_take(struct driver *, struct request *, const char *text);
+/* Its turn is over: decide how it went. */
+void worker_lines_end(struct driver *, struct request *);
+/* Returns true if the sessions' agent is such a worker. */
+static inline bool
+worker_lines_are(const struct driver *d)
+{
+	return d->amelia && d->command != NULL;
+}
 
 /* plain.c */
 /*

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_put.h"
 #include "icctl/driver/places.h"
 
 static struct request *
@@ -34,7 +35,10 @@ queue_remove(struct driver *d, struct request *r)
 	ask_free(&r->ask);
 	buf_free(&r->line);
 	buf_free(&r->text);
+	buf_free(&r->pieces);
+	json_object_put(r->reply);
 	json_object_put(r->calls);
+	json_object_put(r->base);
 	json_object_put(r->budget);
 	json_object_put(r->result);
 	json_object_put(r->answer);
@@ -62,6 +66,43 @@ queue_cancel(struct driver *d, struct request *r)
 	work_cancel(r);
 }
 
+/* The clone of a workflow is all that its `cwd` may name. */
+static int
+queue_clone(struct request *r)
+{
+	char tree[128];
+
+	snprintf(tree, sizeof(tree), "/workspace/worktrees/%.40s",
+	    r->ask.workflow == NULL ? "" : r->ask.workflow);
+	if (strcmp(r->ask.cwd, "/workspace") != 0 &&
+	    (r->ask.workflow == NULL || strcmp(r->ask.cwd, tree) != 0)) {
+		snprintf(r->why, sizeof(r->why),
+		    "cwd: the session works on a clone, which is "
+		    "/workspace%s%s",
+		    r->ask.workflow != NULL ? " or " : "",
+		    r->ask.workflow != NULL ? tree : "");
+		return -1;
+	}
+	free(r->ask.cwd);
+	r->ask.cwd = NULL;
+	return 0;
+}
+
+/* Returns true if another request of the same workflow runs. */
+static bool
+queue_busy(const struct driver *d, const struct request *r)
+{
+	const struct request *o;
+
+	if (r->ask.workflow == NULL)
+		return false;
+	TAILQ_FOREACH (o, &d->open, entry)
+		if (o->runs && o->ask.workflow != NULL &&
+		    strcmp(o->ask.workflow, r->ask.workflow) == 0)
+			return true;
+	return false;
+}
+
 /*
  * The directory that a request names as `cwd` is its session's workspace, if it
  * is in the driver's own. Returns 0, or -1 with the reason in r->why.
@@ -74,6 +115,8 @@ queue_place(const struct driver *d, struct request *r)
 
 	if (r->ask.cwd == NULL)
 		return 0;
+	if (driver_option(d, "--clone") != NULL)
+		return queue_clone(r);
 	if (work != NULL && strcmp(work, "none") == 0) {
 		snprintf(r->why, sizeof(r->why),
 		    "cwd: sessions of this driver have no workspace of yours");
@@ -99,7 +142,7 @@ queue_start(struct driver *d)
 	TAILQ_FOREACH_SAFE (r, &d->open, entry, next) {
 		if (d->nrunning >= d->workers)
 			return;
-		if (r->runs)
+		if (r->runs || queue_busy(d, r))
 			continue;
 		r->began = driver_now();
 		if (queue_place(d, r) == -1)
@@ -151,6 +194,7 @@ queue_add(struct driver *d, struct ask *a)
 	r->out = r->err = -1;
 	buf_init(&r->line, DRIVER_LINE);
 	buf_init(&r->text, DRIVER_LINE);
+	buf_init(&r->pieces, DRIVER_LINE);
 	r->calls = json_object_new_object();
 	TAILQ_INSERT_TAIL(&d->open, r, entry);
 	d->nopen++;
@@ -166,6 +210,34 @@ queue_blank(struct span line)
 		if (strchr(" \t\r", line.p[i]) == NULL || line.p[i] == '\0')
 			return false;
 	return true;
+}
+
+/* Set a workflow aside, and say so. */
+static void
+queue_teardown(struct driver *d, const char *workflow)
+{
+	char kept[128], why[DRIVER_WHY];
+	const struct request *r;
+	json_object *o;
+
+	TAILQ_FOREACH (r, &d->open, entry)
+		if (r->ask.workflow != NULL &&
+		    strcmp(r->ask.workflow, workflow) == 0) {
+			snprintf(why, sizeof(why),
+			    "a request of the workflow %s is open", workflow);
+			tell_fail(d, NULL, FAIL_BUSY, why, NULL);
+			return;
+		}
+	if (work_teardown(d, workflow, kept, why) == -1) {
+		tell_fail(d, NULL, FAIL_BUSY, why, NULL);
+		return;
+	}
+	o = json_object_new_object();
+	put_str(o, d->amelia ? "type" : "event", "teardown");
+	put_str(o, "workflow_id", workflow);
+	json_object_object_add(
+	    o, "session", kept[0] == '\0' ? NULL : json_text(kept));
+	driver_tell(d, NULL, o);
 }
 
 static void
@@ -187,6 +259,11 @@ queue_line(struct driver *d, struct span line)
 		/* One that has just ended needs no cancelling. */
 		if ((r = queue_find(d, a.id)) != NULL)
 			queue_cancel(d, r);
+		break;
+	case ASK_TEARDOWN:
+		queue_teardown(d, a.workflow);
+		if (d->once)
+			queue_end(d, false);
 		break;
 	case ASK_BAD:
 		id = a.id != NULL ? json_object_get(a.id)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/json_get.h"
 #include "base/json_put.h"
 
 void
@@ -46,45 +47,53 @@ tell_fail(struct driver *d, json_object *id, enum fail fail, const char *why,
 	driver_tell(d, id, o);
 }
 
+/* The sums over the models of a budget. */
+struct tell_sums {
+	int64_t in, out, cache_read, cache_write, turns;
+	double usd;
+	json_object *most; /* the model that has written most, or NULL */
+};
+
 static void
-tell_add(json_object *o, const char *key, json_object *from, const char *as)
+tell_sum(json_object *budget, struct tell_sums *t)
 {
-	put_int(o, key, icctl_number(o, key) + icctl_number(from, as));
+	json_object *list = get_typed(budget, "models", json_type_array), *m;
+
+	memset(t, 0, sizeof(*t));
+	for (size_t i = 0; list != NULL && i < json_object_array_length(list);
+	     i++) {
+		m = json_object_array_get_idx(list, i);
+		t->in += icctl_number(m, "in");
+		t->out += icctl_number(m, "out");
+		t->cache_read += icctl_number(m, "cacheRead");
+		t->cache_write += icctl_number(m, "cacheWrite");
+		t->turns += icctl_number(m, "requests");
+		t->usd += json_object_get_double(get_member(m, "usd"));
+		if (t->most == NULL ||
+		    icctl_number(m, "out") > icctl_number(t->most, "out"))
+			t->most = m;
+	}
 }
 
 json_object *
 tell_usage(const struct request *r)
 {
-	json_object *o = json_object_new_object(), *list, *m, *most = NULL,
-		    *usd;
-	double cost = 0;
+	json_object *o = json_object_new_object();
+	struct tell_sums t, was;
 
-	put_int(o, "input_tokens", 0);
-	put_int(o, "output_tokens", 0);
-	put_int(o, "cache_read_tokens", 0);
-	put_int(o, "cache_creation_tokens", 0);
-	put_int(o, "num_turns", 0);
-	json_object_object_get_ex(r->budget, "models", &list);
-	if (!json_object_is_type(list, json_type_array))
-		list = NULL;
-	for (size_t i = 0; list != NULL && i < json_object_array_length(list);
-	     i++) {
-		m = json_object_array_get_idx(list, i);
-		tell_add(o, "input_tokens", m, "in");
-		tell_add(o, "output_tokens", m, "out");
-		tell_add(o, "cache_read_tokens", m, "cacheRead");
-		tell_add(o, "cache_creation_tokens", m, "cacheWrite");
-		tell_add(o, "num_turns", m, "requests");
-		if (json_object_object_get_ex(m, "usd", &usd))
-			cost += json_object_get_double(usd);
-		if (most == NULL ||
-		    icctl_number(m, "out") > icctl_number(most, "out"))
-			most = m;
-	}
-	json_object_object_add(o, "cost_usd", json_object_new_double(cost));
+	tell_sum(r->budget, &t);
+	/* Earlier requests of the same conversation are no part of it. */
+	tell_sum(r->base, &was);
+	put_int(o, "input_tokens", t.in - was.in);
+	put_int(o, "output_tokens", t.out - was.out);
+	put_int(o, "cache_read_tokens", t.cache_read - was.cache_read);
+	put_int(o, "cache_creation_tokens", t.cache_write - was.cache_write);
+	put_int(o, "num_turns", t.turns - was.turns);
+	json_object_object_add(
+	    o, "cost_usd", json_object_new_double(t.usd - was.usd));
 	put_int(o, "duration_ms", (int64_t)(driver_now() - r->began));
-	if (most != NULL)
-		put_str(o, "model", icctl_text(most, "model"));
+	if (t.most != NULL)
+		put_str(o, "model", icctl_text(t.most, "model"));
 	else
 		json_object_object_add(o, "model",
 		    r->ask.model != NULL ? json_text(r->ask.model) : NULL);

@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/json_get.h"
 #include "common/wordlist.h"
 #include "icctl/start_serve.h"
 #include "icctl/talk/message.h"
@@ -28,10 +29,14 @@
 #include "icctl/talk/talk.h"
 
 #define WORK_ENDS_MS 3000
+#define WORK_FLOW "workflow-" /* and the name: its session */
+#define START_WORDS 1024U
 #define WORK_KILL_MS 4500U
 
 static struct {
 	const struct ask *ask;
+	bool resume; /* go on with the conversation */
+	bool lines;  /* its answer is checked where its lines are read */
 	volatile sig_atomic_t pid; /* icsupervisor, while it runs */
 	volatile sig_atomic_t stopped;
 } work_env;
@@ -52,16 +57,53 @@ work_signaled(int sig)
 	(void)alarm(WORK_ENDS_MS / 1000);
 }
 
+/* Print the budget before the first turn, of which the rest is this one's. */
+static void
+work_base(const struct icctl *ctl)
+{
+	json_object *reply = icctl_ask_dir(ctl->dir, "budget"),
+		    *o = json_object_new_object();
+
+	json_object_object_add(
+	    o, "base", json_object_get(get_member(reply, "budget")));
+	icctl_put_json(o);
+	json_object_put(o);
+	json_object_put(reply);
+}
+
+/*
+ * Returns the arguments, with --resume if the conversation of the workflow goes
+ * on.
+ */
+static const char **
+work_resumed(const char **args, const char **list, size_t max)
+{
+	size_t n = 0;
+
+	if (!work_env.resume)
+		return args;
+	for (size_t i = 0; args[i] != NULL && n + 2 < max; i++) {
+		/* The first three are those that talk_begin() knows. */
+		if (i == 3)
+			list[n++] = "--resume";
+		list[n++] = args[i];
+	}
+	list[n] = NULL;
+	return list;
+}
+
 /* Run the turns of the request. Returns the exit status. */
 static int
 work_serve(struct icctl *ctl, const char *program, const char **args)
 {
 	struct sigaction sa = {.sa_handler = work_signaled};
 	struct spawned sp = SPAWNED_INIT;
+	const char *list[START_WORDS];
 	int status, message;
 
 	if ((message = message_text(work_env.ask->message)) == -1)
 		return ICCTL_FAILED;
+	args = work_resumed(args, list, nitems(list));
 	if ((status = talk_begin(ctl, program, args, SPAWN_ENDED, &sp)) !=
 	    ICCTL_OK)
 		return status;
@@ -73,7 +115,10 @@ work_serve(struct icctl *ctl, const char *program, const char **args)
 	} else {
 		if (talk_signaled())
 			(void)raise(SIGTERM);
-		status = send_one(ctl, message, work_env.ask->wanted);
+		if (work_env.resume)
+			work_base(ctl);
+		status = send_one(
+		    ctl, message, work_env.lines ? NULL : work_env.ask->wanted);
 	}
 	close(message);
 	work_env.pid = 0;
@@ -145,7 +190,11 @@ work_place(const struct driver *d, struct request *r)
 	for (size_t i = 0; i < 8; i++)
 		tail[i] = letters[arc4random_uniform(sizeof(letters) - 1)];
 	tail[8] = '\0';
-	snprintf(r->session, sizeof(r->session), "%s-%s", stamp, tail);
+	if (r->ask.workflow != NULL)
+		snprintf(r->session, sizeof(r->session), WORK_FLOW "%s",
+		    r->ask.workflow);
+	else
+		snprintf(r->session, sizeof(r->session), "%s-%s", stamp, tail);
 	snprintf(r->dir, sizeof(r->dir), "%.4000s/sessions/%s", d->ctl->home,
 	    r->session);
 	return 0;
@@ -173,6 +222,8 @@ static void __attribute__((noreturn)) work_main(const struct driver *d,
 	ctl->json = true;
 	ctl->session = NULL;
 	work_env.ask = &r->ask;
+	work_env.lines = worker_lines_are(d);
+	work_env.resume = r->ask.again && access(r->dir, F_OK) == 0;
 	if (work_args(d, r, &args) == NULL) {
 		warnx("too many options");
 		exit(ICCTL_USAGE);
@@ -222,4 +273,40 @@ work_cancel(struct request *r)
 		return;
 	(void)kill(r->pid, SIGTERM);
 	r->kill_at = driver_now() + WORK_KILL_MS;
+}
+
+int
+work_teardown(const struct driver *d, const char *workflow, char kept[128],
+    char why[DRIVER_WHY])
+{
+	char dir[4300], to[4300], stamp[32];
+	time_t now = time(NULL);
+	struct tm tm;
+	int fd;
+
+	kept[0] = '\0';
+	snprintf(dir, sizeof(dir), "%.4000s/sessions/" WORK_FLOW "%.40s",
+	    d->ctl->home, workflow);
+	if ((fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
+		if (errno == ENOENT)
+			return 0;
+		snprintf(why, DRIVER_WHY, "%.900s: %s", dir, strerror(errno));
+		return -1;
+	}
+	if (talk_runs(fd)) {
+		snprintf(
+		    why, DRIVER_WHY, "the workflow %s still runs", workflow);
+		close(fd);
+		return -1;
+	}
+	close(fd);
+	(void)gmtime_r(&now, &tm);
+	(void)strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
+	snprintf(kept, 128, "%s-%.40s", stamp, workflow);
+	snprintf(to, sizeof(to), "%.4000s/sessions/%.100s", d->ctl->home, kept);
+	/* Not into a directory that has this name. */
+	if (access(to, F_OK) == -1 && rename(dir, to) == 0)
+		return 0;
+	snprintf(why, DRIVER_WHY, "%.900s: %s", to, strerror(errno));
+	return -1;
 }

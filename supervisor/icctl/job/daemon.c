@@ -6,7 +6,6 @@
  */
 #include "icctl/job/job.h"
 
-#include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -14,7 +13,6 @@
 
 #include <err.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -30,39 +28,37 @@
 static struct daemon_job {
 	char name[JOB_NAME];
 	struct spawned sp;
+	time_t seen;  /* since then the daemon knows it */
 	time_t tried; /* the time for which it was started last */
 } daemon_jobs[JOB_MAX];
 static size_t daemon_n;
+
+static void
+daemon_path(const struct icctl *ctl, char path[JOB_PATH])
+{
+	snprintf(path, JOB_PATH, "%.4000s/jobs/.daemon", ctl->home);
+}
 
 static int
 daemon_lock(const struct icctl *ctl)
 {
 	char path[JOB_PATH];
-	int fd, save;
 
 	snprintf(path, sizeof(path), "%.4000s/jobs", ctl->home);
 	(void)mkdir(ctl->home, 0700);
 	if (mkdir(path, 0700) == -1 && errno != EEXIST)
 		return -1;
-	snprintf(path, sizeof(path), "%.4000s/jobs/.daemon", ctl->home);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd == -1 || flock(fd, LOCK_EX | LOCK_NB) == 0)
-		return fd;
-	save = errno;
-	close(fd);
-	errno = save;
-	return -1;
+	daemon_path(ctl, path);
+	return job_lock_file(path);
 }
 
 bool
 job_daemon_runs(const struct icctl *ctl)
 {
-	int fd = daemon_lock(ctl);
+	char path[JOB_PATH];
 
-	if (fd == -1)
-		return errno == EWOULDBLOCK;
-	close(fd);
-	return false;
+	daemon_path(ctl, path);
+	return job_lock_held(path);
 }
 
 /* Returns the daemon's own row of a job, or NULL if there are too many. */
@@ -76,6 +72,7 @@ daemon_row(const char *name)
 		return NULL;
 	(void)strlcpy(daemon_jobs[daemon_n].name, name, JOB_NAME);
 	daemon_jobs[daemon_n].sp = (struct spawned)SPAWNED_INIT;
+	daemon_jobs[daemon_n].seen = time(NULL);
 	return &daemon_jobs[daemon_n++];
 }
 
@@ -122,7 +119,8 @@ daemon_look(const struct icctl *ctl)
 			/* One that could not even write its record. */
 			if (row->tried > since)
 				since = row->tried;
-			next = cron_next(&j.cron, since != 0 ? since : now);
+			next =
+			    cron_next(&j.cron, since != 0 ? since : row->seen);
 			if (next != -1 && next <= now && row->sp.pid == -1) {
 				daemon_start(row, now);
 				next = cron_next(&j.cron, now);

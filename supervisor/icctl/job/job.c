@@ -2,7 +2,6 @@
 /* Reads, checks and writes jobs. */
 #include "icctl/job/job.h"
 
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <dirent.h>
@@ -218,28 +217,48 @@ job_names(const char *home, char *names[JOB_MAX])
 }
 
 int
-job_lock(const struct job *j)
+job_lock_file(const char *path)
 {
-	char path[JOB_PATH + 16];
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	int fd, save;
 
-	snprintf(path, sizeof(path), "%s/lock", j->dir);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd == -1 || flock(fd, LOCK_EX | LOCK_NB) == 0)
+	if (fd == -1 || fcntl(fd, F_OFD_SETLK, &l) == 0)
 		return fd;
-	save = errno;
+	save = errno == EACCES ? EWOULDBLOCK : errno;
 	close(fd);
 	errno = save;
 	return -1;
 }
 
 bool
-job_runs(const struct job *j)
+job_lock_held(const char *path)
 {
-	int fd = job_lock(j);
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	bool held;
 
 	if (fd == -1)
-		return errno == EWOULDBLOCK;
+		return false;
+	held = fcntl(fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
 	close(fd);
-	return false;
+	return held;
+}
+
+int
+job_lock(const struct job *j)
+{
+	char path[JOB_PATH + 16];
+
+	snprintf(path, sizeof(path), "%s/lock", j->dir);
+	return job_lock_file(path);
+}
+
+bool
+job_runs(const struct job *j)
+{
+	char path[JOB_PATH + 16];
+
+	snprintf(path, sizeof(path), "%s/lock", j->dir);
+	return job_lock_held(path);
 }

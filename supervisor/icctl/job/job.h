@@ -47,6 +47,13 @@ int job_save(struct job *, struct fault *);
 size_t job_names(const char *home, char *names[JOB_MAX]);
 /* Returns the task: what the agent is asked to do. */
 const char *job_task(const struct job *);
+/*
+ * Take the lock of a file, which is made. Returns a descriptor, or -1, with
+ * errno EWOULDBLOCK if another process has it.
+ */
+int job_lock_file(const char *path);
+/* Returns true if a process has it; this does not disturb one that takes it. */
+bool job_lock_held(const char *path);
 /* Take the job's lock. Returns a descriptor, -1 with errno EWOULDBLOCK. */
 int job_lock(const struct job *);
 /* Returns true if a run holds the lock. */

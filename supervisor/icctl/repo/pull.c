@@ -188,13 +188,18 @@ icctl_pull(struct icctl *ctl, int argc, char **argv)
 {
 	static struct repo_work w;
 	static struct repo_pull p = {.work = &w};
+	const char *flow = words_option("--workflow");
+	char name[64];
 	int status;
 
-	if (argc > 2)
+	if (argc > 2 || (argc == 2 && flow != NULL))
 		return words_usage();
+	/* The driver's name for the session of a workflow. */
+	snprintf(name, sizeof(name), "workflow-%.50s",
+	    flow != NULL ? flow : "");
 	p.branch = words_option("--branch");
 	p.into = words_option("--into");
-	if ((status = repo_enter(ctl, argv[1], &w)) == 0)
+	if ((status = repo_enter(ctl, flow != NULL ? name : argv[1], &w)) == 0)
 		status = pull_session(ctl, &p);
 	repo_leave(&w);
 	return status;

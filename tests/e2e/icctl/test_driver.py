@@ -59,6 +59,7 @@ for line in m.splitlines():
     if word == "where": out(type="say", text=os.getcwd() + " " + " ".join(
         sorted(os.listdir("."))))
     if word == "told": out(type="say", text=" ".join(sys.argv[1:]))
+    if word == "write": open(rest, "a").write("x")
     if word == "tool": out(type="say", text=call(rest))
     if word == "later": open(os.path.expanduser("~/later"), "w").write(rest)
     if word == "keep": open(os.path.expanduser("~/kept"), "a").write(rest)
@@ -74,7 +75,7 @@ for line in m.splitlines():
 """
 ADAPTER = {
     "name": "amy", "program": ["amy"], "providers": ["anthropic"],
-    "turn": [], "model": ["{model}"],
+    "turn": ["new"], "resume": ["again"], "model": ["{model}"],
     "output": {"format": "json-lines", "events": [
         {"when": "type=say", "text": "text", "event": "agent_text"},
         {"when": "type=think", "text": "text", "event": "thinking"},
@@ -365,6 +366,159 @@ async def all_of(place):
     t.equal(place.left(), [], "nothing is left")
 
 
+def git(path, *args):
+    return subprocess.run(
+        ["git", "-C", path, "-c", "user.name=t", "-c", "user.email=t@t",
+         *args], check=True, capture_output=True, text=True).stdout
+
+
+async def flows(o):
+    async def ask(prompt, **more):
+        got = [m async for m in ContainerDriver(o).execute_agentic(
+            prompt, **more)]
+        return got[-1]["content"]
+    first, other = await asyncio.gather(
+        ask("write one\nwhere", workflow_id="wf-1",
+            cwd="/workspace/worktrees/wf-1"),
+        ask("write two\nwhere", workflow_id="wf-2"))
+    t.equal((first, other), ("/workspace .git base one",
+                             "/workspace .git base two"),
+            "each workflow has a clone of its own")
+    d = ContainerDriver(o)
+    both = await asyncio.gather(*(
+        ask(f"write {name}\nwhere\ntold", workflow_id="wf-1")
+        for name in ("three", "four")))
+    t.ok("one three" in both[0] and "four one three" in both[1] and
+         all(x.endswith("new") for x in both),
+         "which stays, and whose requests run one after the other", both)
+    told = await ask("ask\ntold", workflow_id="wf-1", **{"continue": True})
+    t.ok(told.endswith("again"), "continue goes on with the conversation",
+         told)
+    async for _ in d.execute_agentic("ask\nask\nsay x", workflow_id="wf-1",
+                                     **{"continue": True}):
+        pass
+    t.equal((d.get_usage()["num_turns"], d.get_usage()["input_tokens"]),
+            (2, 200), "whose usage is that of the request")
+    await fails(o, "BAD_REQUEST", "where", "another directory",
+                workflow_id="wf-1", cwd="/workspace/worktrees/wf-2")
+
+
+async def torn(place):
+    repo = os.path.join(place.s.work, "repo")
+    os.makedirs(repo, mode=0o700)
+    git(repo, "init", "-q")
+    h.put(os.path.join(repo, "base"), "x")
+    git(repo, "add", ".")
+    git(repo, "commit", "-qm", "base")
+    argv = [h.program("icctl"), "driver", "--agent", "amy", "--clone", repo,
+            "--messages", "amelia"]
+    async with Orchestrator(argv, place.s.env, place.s.work) as o:
+        await flows(o)
+        r = subprocess.run([h.program("icctl"), "pull", "--workflow", "wf-1"],
+                           env=place.s.env, capture_output=True, text=True,
+                           check=False, timeout=60 * h.PATIENCE)
+        t.ok(r.returncode == 0 and "workflow-wf-1" in git(repo, "branch"),
+             "icctl pull --workflow brings its work out", r)
+        for _ in range(2):
+            await o.write({"teardown": "wf-1"})
+        where = [m["content"] async for m in ContainerDriver(o).
+                 execute_agentic("where", workflow_id="wf-1")]
+        t.equal(where[-1], "/workspace .git base",
+                "after its end a workflow begins again")
+    t.ok([x["type"] for x in o.strange] == ["teardown"] * 2 and
+         os.path.exists(os.path.join(place.s.home, "sessions",
+                                     o.strange[0]["session"])) and
+         o.strange[1]["session"] is None, "and nothing was lost", o.strange)
+    t.equal(place.left(), [], "nothing is left of workflows")
+
+
+async def crowd(place, n):
+    """n requests at once, a third of them in 20 workflows; one of them is
+    cancelled, and one loses its worker."""
+    repo = os.path.join(place.s.work, "repo")
+    argv = [h.program("icctl"), "driver", "--agent", "amy", "--clone", repo,
+            "--messages", "amelia", "--workers", str(n)]
+
+    def flow(i):
+        return {"workflow_id": f"c-{i % 20}"} if i % 3 == 0 else {}
+
+    async def one(i):
+        got = [m async for m in ContainerDriver(o).execute_agentic(
+            f"write mark-{i}\nsay own {i}\nwhere", **flow(i))]
+        marks = got[-1]["content"].split("mark-")[1:]
+        good = str(i) in (x.strip() for x in marks)
+        for x in marks:
+            good = good and (int(x) == i or
+                             (flow(i) and flow(int(x)) == flow(i)))
+        return good and f"own {i}" in got[-1]["content"]
+
+    async def lost(cancel):
+        try:
+            async for m in ContainerDriver(o).execute_agentic("wait"):
+                if m.get("content") == "waiting" and cancel:
+                    await o.cancel("r1")
+                elif m.get("content") == "waiting":
+                    with open(f"/proc/{o.p.pid}/task/{o.p.pid}/children",
+                              encoding="ascii") as f:
+                        h.kill(int(f.read().split()[0]))
+        except Failed as e:
+            return e.code
+        return ""
+
+    async with Orchestrator(argv, place.s.env, place.s.work) as o:
+        t.equal(await lost(False), "SESSION_CLOSED", "a worker is killed")
+        o.numbers = iter(["1", *(f"n{i}" for i in range(n + 1))])
+        ends = await asyncio.gather(lost(True), *(one(i) for i in range(n)))
+    t.equal(ends[0], "CANCELLED", "one request is cancelled")
+    t.equal(ends[1:], [True] * n, f"{n} requests at once, and no cross-talk")
+    h.wait_for(lambda: not place.left(), "something is left")
+    t.ok(True, "nothing is left of them")
+
+
+WORKER = r"""#!/usr/bin/python3
+import json, sys
+m = sys.stdin.read()
+print(json.dumps({"type": "thinking", "content": "hm" * 100000}), flush=True)
+for line in m.split("\n\n")[0].splitlines():
+    if line.startswith(("{", "bad", "[")):
+        print(line, flush=True)
+"""
+
+
+async def worked(place):
+    path = h.put(os.path.join(place.s.workspace, "worker"), WORKER, 0o755)
+    argv = [h.program("icctl"), "driver", "--workspace", place.s.workspace,
+            "--messages", "amelia", "--", "/workspace/worker"]
+    result = {"type": "result", "content": '{"n": 1, "name": "a"}',
+              "is_error": False}
+    async with Orchestrator(argv, place.s.env, place.s.work) as o:
+        d = ContainerDriver(o)
+        got = [m async for m in d.execute_agentic("\n".join(map(json.dumps, [
+            {"type": "usage", "usage": {"input_tokens": 7}}, result])))]
+        t.ok(len(got[0]["content"]) == 200000 and got[-1]["content"] ==
+             result["content"] and d.order[-2:] == ["usage", "result"] and
+             d.get_usage()["input_tokens"] == 0,
+             "a worker of the orchestrator's own: usage is ours", d.order)
+        p = await d.generate(json.dumps(result), schema=Point)
+        t.equal(p.n, 1, "its answer fits the schema")
+        for name, line, code in (
+                ("no JSON", "bad " + "x" * 1000, "BAD_OUTPUT"),
+                ("no object", "[1]", "BAD_OUTPUT"),
+                ("another type", '{"type": "other"}', "BAD_OUTPUT"),
+                ("another member", '{"type": "result", "content": 1}',
+                 "BAD_OUTPUT"),
+                ("no result", '{"type": "thinking"}', "NO_RESULT")):
+            text, _ = await fails(o, code, line, f"a worker: {name}")
+            t.ok(len(text) < 400, f"in short: {name}", text)
+        await fails(o, "SCHEMA_MISMATCH", json.dumps({**result, "content":
+                                                      "{}"}),
+                    "a worker's answer", schema=Point.model_json_schema())
+        got = [m async for m in d.execute_agentic(
+            json.dumps({**result, "is_error": True}))]
+        t.equal(got[-1]["is_error"], True, "a failure that it reports")
+    os.unlink(path)
+
+
 def once(place):
     status, events, _ = place.once({"mode": "agentic", "prompt": "say one"})
     names = [e.get("event") for e in events]
@@ -407,6 +561,11 @@ def main():
         try:
             place = Place(work, provider)
             asyncio.run(all_of(place))
+            asyncio.run(torn(place))
+            asyncio.run(worked(place))
+            # ./dev driver: a hundred.
+            asyncio.run(crowd(place, int(os.environ.get(
+                "IC_DRIVER_REQUESTS", "4"))))
             once(place)
         finally:
             provider.end()
