@@ -165,14 +165,14 @@ heard_decide(struct request *r, int status)
 		heard_turn(r);
 	if (r->fail == FAIL_NONE && r->result != NULL)
 		return;
+	if (status > 128)
+		heard_fail(
+		    r, FAIL_GONE, "the worker of this request was killed");
 	if (r->fail == FAIL_NONE && r->nsaid != 0)
 		heard_fail(r,
 		    r->session[0] != '\0' && r->turns == 0 ? FAIL_INIT
 							   : FAIL_NO_RESULT,
 		    r->said);
-	if (status > 128)
-		heard_fail(
-		    r, FAIL_GONE, "the worker of this request was killed");
 	snprintf(why, sizeof(why), "there is no result; status %d", status);
 	heard_fail(r, FAIL_NO_RESULT, why);
 }
