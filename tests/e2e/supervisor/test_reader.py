@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""ic-reader by itself: what it is confined by, that it answers one text after
+the other, and that it ends when it is sent what is no request."""
+import os
+import re
+import socket
+import struct
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+
+t = h.Tap()
+READER = os.path.join(h.PREFIX, "libexec", "ironcurtain", "ic-reader")
+PROVIDER, CONFIG = 0, 1
+
+
+class Reader:
+    def __enter__(self):
+        self.s, theirs = socket.socketpair()
+        self.s.settimeout(30)
+        self.p = subprocess.Popen([READER], stdin=theirs, stdout=theirs,
+                                  stderr=subprocess.PIPE, env={})
+        theirs.close()
+        return self
+
+    def __exit__(self, *_):
+        self.s.close()
+        self.p.wait(30)
+        self.p.stderr.close()
+
+    def send(self, kind, *parts):
+        parts = [p.encode() for p in parts] + [b""] * (4 - len(parts))
+        self.s.sendall(struct.pack("=5I", kind, *map(len, parts)) +
+                       b"".join(parts))
+
+    def get(self, n):
+        got = b""
+        while len(got) < n:
+            more = self.s.recv(n - len(got))
+            if not more:
+                raise EOFError(got)
+            got += more
+        return got
+
+    def ask(self, kind, *parts):
+        self.send(kind, *parts)
+        return self.get(struct.unpack("=I", self.get(4))[0])
+
+
+def test_answers():
+    with Reader() as r:
+        t.equal(r.ask(CONFIG, "/x/config.json", "/home/u", "", "{}")[:1], b"G",
+                "a configuration is handed over")
+        t.equal(r.ask(CONFIG, "/x/config.json", "/home/u", "", '{"agnt": 1}')
+                .startswith(b"F/x/config.json: agnt: unknown key"), True,
+                "and so is what is wrong with another one")
+        t.equal(r.ask(PROVIDER, "{}")[:1], b"E", "a provider without a name")
+        with open(os.path.join(h.PREFIX, "share/ironcurtain/providers",
+                               "anthropic.json"), encoding="utf-8") as f:
+            facts = r.ask(PROVIDER, f.read()).split(b"\0")
+        t.ok(b"nanthropic" in facts and b"hapi.anthropic.com" in facts and
+             facts[-2] == b".", "facts of a provider", facts)
+        with open(f"/proc/{r.p.pid}/status", encoding="ascii") as f:
+            status = dict(re.findall(r"^(\w+):\s+(\S+)", f.read(), re.M))
+        t.equal((status["Seccomp"], status["NoNewPrivs"],
+                 int(status["CapEff"], 16), int(status["CapBnd"], 16)),
+                ("2", "1", 0, 0), "it is confined")
+        t.equal(os.access(f"/proc/{r.p.pid}/mem", os.R_OK), False,
+                "and others do not see into it")
+
+
+def test_bad():
+    for what, bytes_ in (("no kind of file", struct.pack("=5I", 9, 0, 0, 0, 0)),
+                         ("a text of 4 GiB",
+                          struct.pack("=5I", CONFIG, 0, 0, 0, 0xffffffff))):
+        with Reader() as r:
+            r.s.sendall(bytes_)
+            t.equal(r.s.recv(1), b"", f"{what}: it ends")
+            t.ok(r.p.wait(30) != 0, f"{what}: as a failure")
+    with Reader() as r:
+        r.s.sendall(b"abc")
+        r.s.shutdown(socket.SHUT_WR)
+        t.equal(r.p.wait(30), 0, "a request that is cut: it ends")
+
+
+def main():
+    test_answers()
+    test_bad()
+    return t.done()
+
+
+sys.exit(main())
