@@ -54,7 +54,7 @@ on_reply(void *arg, struct span s)
 	CHECK(s.len > 3 && s.len < 32 && s.p[0] == 0x1b && s.p[1] == '[');
 	for (size_t i = 2; i < s.len - 1; i++)
 		CHECK(memchr("0123456789;?>$", s.p[i], 14) != NULL);
-	CHECK(memchr("ncRy", s.p[s.len - 1], 4) != NULL);
+	CHECK(memchr("ncRyum", s.p[s.len - 1], 6) != NULL);
 }
 
 static void
