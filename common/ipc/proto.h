@@ -1448,7 +1448,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * proto_from) are as its header has them.  page: a number that the page chose.
  * The other members are those that the route needs: a session and a call in it
  * or a grant, digests of what was shown (of a rule: in `grant`), the verdict, the state that the page
- * has (since), and a text: a reason, or what to look for.
+ * has (since), and a text: a reason, a message to the agent, or what to look
+ * for.
  */
 #define F_WEB_REQUEST(F, m)	F(m, u64, n, UINT64_MAX)		\
 				F(m, u8, route, PROTO_WEB_LAST)		\
@@ -1463,7 +1464,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, call, 16)			\
 				F(m, str, digest, 64)			\
 				F(m, str, grant, 64)			\
-				F(m, str, text, 512)
+				F(m, str, text, PROTO_MAX_SAID)
 /* The answer to the request `n`: a status of HTTP, and JSON. */
 #define F_WEB_ANSWER(F, m)	F(m, u64, n, UINT64_MAX)		\
 				F(m, u16, status, 599)			\
@@ -1757,8 +1758,11 @@ enum proto_web {
 	PROTO_WEB_AUDIT,  /* records with a text */
 	PROTO_WEB_POLICY, /* the rules in force */
 	PROTO_WEB_ALWAYS, /* a rule for a call, or a yes to it */
+	PROTO_WEB_SEND,   /* a message to the agent */
+	PROTO_WEB_INTERRUPT, /* the turn of a conversation */
+	PROTO_WEB_STOP,   /* the session */
 };
-#define PROTO_WEB_LAST PROTO_WEB_ALWAYS
+#define PROTO_WEB_LAST PROTO_WEB_STOP
 
 enum proto_web_verdict {
 	PROTO_WEB_DENY,

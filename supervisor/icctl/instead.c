@@ -16,7 +16,8 @@
 	"or to a persona; in a running one: icctl budget set KEY VALUE"
 #define INSTEAD_NET                                                            \
 	"the sandbox has no network. Hosts that it may read are "              \
-	"\"destinations\" in config.json"
+	"\"destinations\" in config.json, and on a terminal you are asked "    \
+	"about others when the agent needs them"
 #define INSTEAD_MOUNT                                                          \
 	"an agent sees its workspace. Further directories, read-only: "        \
 	"\"agentView\" in config.json"

@@ -63,14 +63,17 @@ talk_read(int fd, size_t *len, const char **why)
 	return text;
 }
 
-/* icctl says so of a message that is a word of its command line. */
+/*
+ * Returns true if "typed" has this value: "yes" of a message that is a word of
+ * icctl's command line, "no" of one that a page has sent.
+ */
 static bool
-talk_typed(struct json_object *req)
+talk_typed(struct json_object *req, const char *value)
 {
 	struct json_object *v;
 
 	return json_object_object_get_ex(req, "typed", &v) &&
-	       strcmp(json_object_get_string(v), "yes") == 0;
+	       strcmp(json_object_get_string(v), value) == 0;
 }
 
 void
@@ -108,7 +111,7 @@ control_op_send(struct client *c, struct json_object *req)
 		json_object_put(o);
 		control_fail(c, code, why);
 	} else {
-		said_take(s, talk_typed(req));
+		said_take(s, talk_typed(req, "yes"));
 		sup_note("turn %u begins, by pid %d", (unsigned)c->turn,
 		    (int)c->peer.pid);
 		control_reply(c, o);
@@ -121,13 +124,14 @@ control_op_send(struct client *c, struct json_object *req)
  * A viewer's input line. The person typed it there, and whoever may ask for
  * this could answer pending calls as well (op_commands). In a conversation it
  * begins a turn; otherwise the viewer, which has the keyboard, types it to the
- * agent.
+ * agent. A page has no keyboard, and its message is not one that was typed.
  */
 void
 control_op_say(struct client *c, struct json_object *req)
 {
 	struct json_object *v = NULL, *o;
 	const char *why, *code = "bad-request";
+	bool page = talk_typed(req, "no");
 	struct span s;
 
 	if (!json_object_object_get_ex(req, "message", &v) ||
@@ -143,22 +147,24 @@ control_op_say(struct client *c, struct json_object *req)
 		    "characters");
 		return;
 	}
-	if (!conversation_on() && !link_has_screen()) {
+	if (!conversation_on() && (page || !link_has_screen())) {
 		control_fail(c, "not-found",
-		    "this session takes no messages: it does one task");
+		    page ? "this session takes messages in its terminal only"
+			 : "this session takes no messages: it does one task");
 		return;
 	}
 	if (conversation_on() && (why = conversation_send(s, &code)) != NULL) {
 		control_fail(c, code, why);
 		return;
 	}
-	said_take(s, true);
+	said_take(s, !page);
 	o = control_ok();
 	put_bool(o, "type", !conversation_on());
 	if (conversation_on())
 		put_int(o, "turn", conversation_turn());
-	sup_note("pid %d: a message of %zu bytes was typed in a viewer",
-	    (int)c->peer.pid, s.len);
+	sup_note("pid %d: a message of %zu bytes %s",
+	    (int)c->peer.pid, s.len,
+	    page ? "came from the page" : "was typed in a viewer");
 	control_reply(c, o);
 }
 

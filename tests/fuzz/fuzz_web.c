@@ -38,7 +38,8 @@ LLVMFuzzerTestOneInput(const uint8_t *p, size_t len)
 	} else {
 		CHECK(within(m.session, 64) && within(m.call, 16) &&
 		      within(m.digest, 64) && within(m.grant, 64) &&
-		      within(m.text, 512));
+		      within(m.text, m.route == PROTO_WEB_SEND
+				? PROTO_MAX_SAID : 512));
 		CHECK(m.token.len == 0 || (m.token.len == 32 &&
 					      m.route == PROTO_WEB_LOGIN));
 		CHECK(wire_encode(proto_find(MSG_WEB_REQUEST), &m, bytes, &n,

@@ -76,6 +76,7 @@ def test_answers(tab, s, agent):
     tab.until("document.title.startsWith('(1)')", "the title counts")
     choose(tab)
     text = tab.text("#call-text")
+    test_axe(tab)
     t.ok("echo" in text and "A person decides." in text
          and "digest" in text, "the call is shown whole", text)
     t.equal(tab.eval("document.querySelector('#approve').disabled"), True,
@@ -113,6 +114,74 @@ def test_keys(tab, agent):
     tab.key("Enter", 13, "\r")
     t.ok(not waits.wait().get("isError"), "Enter approves")
     none_wait(tab)
+
+
+def focus(tab):
+    return tab.eval("document.activeElement.id || "
+                    "document.activeElement.className")
+
+
+def press(tab, keys):
+    for key in keys:
+        tab.key(key, ord(key.upper()), key)
+
+
+def test_by_keys_only(tab, s, agent):
+    """Two calls, answered without the mouse and without Tab."""
+    waits = [agent.start_call("echo__echo", {"text": x})
+             for x in ("keys one", "keys two")]
+    tab.until("document.querySelectorAll('.row.call').length === 2", "calls")
+    tab.eval("document.activeElement.blur()")
+    press(tab, "jj")
+    t.equal(tab.eval("document.activeElement.classList.contains('call')"),
+            True, "j j is the first call")
+    press(tab, "jk")
+    tab.key("Enter", 13, "\r")
+    tab.until("document.activeElement.id === 'call-text'", "Enter opens it")
+    t.ok(True, "Enter moves to the call")
+    press(tab, "a")
+    t.ok(focus(tab) == "call-text" and len(s.pending()) == 2,
+         "a approves nothing by itself, and waits until it may", focus(tab))
+    tab.until("document.activeElement.id === 'approve'", "a")
+    tab.key("Enter", 13, "\r")
+    t.ok(not waits[0].wait().get("isError"), "a Enter approves")
+    tab.until("document.activeElement.id === 'call-text' && document."
+              "querySelector('#call-text').innerText.includes('keys two')",
+              "the next call")
+    t.ok(True, "after an answer the next call is open")
+    press(tab, "d")
+    t.equal(focus(tab), "because", "d leads to the reason")
+    tab.type("j and a are letters here")
+    t.equal(focus(tab), "because", "where keys are letters")
+    tab.until("!document.querySelector('#deny').disabled", "ready")
+    tab.key("Enter", 13, "\r")
+    r = waits[1].wait()
+    t.ok(r.get("isError") and "are letters here" in h.text_of(r),
+         "Enter denies, with the reason", r)
+    tab.until("document.activeElement.id === 'detail'", "the end")
+    t.ok(True, "after the last answer the focus stays in the details")
+    none_wait(tab)
+
+
+def test_axe(tab):
+    """The rules of WCAG that a program can check, where axe-core is."""
+    path = os.path.join(os.environ.get("IC_AGENTS", ""), "axe",
+                        "node_modules", "axe-core", "axe.min.js")
+    if not os.path.exists(path):
+        t.skip("accessibility by axe", "axe-core is not installed")
+        return
+    with open(path, encoding="utf-8") as f:
+        tab.eval(f.read() + "; true")
+    for scheme in ("light", "dark"):
+        tab.send("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": scheme}])
+        bad = tab.eval(
+            "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', "
+            "'wcag21aa', 'best-practice']}).then(r => r.violations.map(v => "
+            "v.id + ': ' + v.nodes.map(n => n.target.join(' ') + ' ' + "
+            "n.failureSummary).join('; ')))")
+        t.equal(bad, [], f"axe finds nothing ({scheme})")
+    tab.send("Emulation.setEmulatedMedia", features=[])
 
 
 def test_always(tab, s, agent):
@@ -375,6 +444,17 @@ def test_rooms(tab, s, agent):
     """A session on the page, on a desk, in the dark, on a phone."""
     tab.click(".row.session")
     tab.until("document.querySelector('#session-name').innerText", "session")
+    test_axe(tab)
+    t.ok(tab.text(".row.session").startswith(os.path.basename(s.workspace)),
+         "the project comes first", tab.text(".row.session"))
+    t.equal(tab.eval("[document.querySelector('#say').hidden, document."
+                     "querySelector('#stop').offsetParent !== null]"),
+            [True, True], "a task takes no message, and can be ended")
+    tab.click("#stop")
+    tab.until("document.activeElement.id === 'stop-no'", "it asks")
+    tab.key("Enter", 13, "\r")
+    tab.until("document.querySelector('#stop-sure').hidden", "left")
+    t.ok(s.pending() is not None, "End asks, and Enter leaves it")
     for name, want in (("items", "echo"), ("budget", ""), ("grants", ""),
                        ("policy", "A person decides."), ("talk", "")):
         tab.click(f"#tab-{name}")
@@ -442,6 +522,7 @@ def main():
                 tab.size(1280, 800)
                 test_answers(tab, s, agent)
                 test_keys(tab, agent)
+                test_by_keys_only(tab, s, agent)
                 test_always(tab, s, agent)
                 test_hostile(tab, agent)
                 test_two_tabs(browser, tab, p, agent)

@@ -148,7 +148,11 @@ listen_port(struct web *w)
 		return fd;
 	}
 	if (errno != EADDRNOTAVAIL && errno != EAFNOSUPPORT) {
-		warn("port %u of 127.0.0.1", w->port);
+		if (errno == EACCES && w->port < 1024)
+			warnx("port %u is one of root's: choose one from 1024 "
+			      "on, or none", w->port);
+		else
+			warn("port %u of 127.0.0.1", w->port);
 		return -1;
 	}
 	listen_at.in6 = (struct sockaddr_in6){.sin6_family = AF_INET6,

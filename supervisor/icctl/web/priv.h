@@ -4,7 +4,7 @@
  * connections of browsers; link.c: links, which `icctl web` asks the page that
  * runs for; child.c: icwebd; send.c: messages to it; login.c: who is logged in; request.c: what the
  * page asks for; state.c, talk.c: what it shows; verdict.c: answers to calls;
- * always.c: rules for calls; audit.c: the log. Nothing here parses what a browser sends: icwebd does.
+ * always.c: rules for calls; order.c: messages, and ends; audit.c: the log. Nothing here parses what a browser sends: icwebd does.
  */
 #ifndef ICCTL_WEB_PRIV_H
 #define ICCTL_WEB_PRIV_H
@@ -200,6 +200,9 @@ void verdict_replied(
 void always_ask(struct web *, const struct msg_WEB_REQUEST *,
     const struct web_login *);
 void always_free(struct web *);
+
+/* order.c: Pass on a message, or an order to interrupt or to stop. */
+void order_take(struct web *, const struct msg_WEB_REQUEST *);
 
 /* audit.c */
 void audit_find(struct web *, const struct msg_WEB_REQUEST *);

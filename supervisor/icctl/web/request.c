@@ -121,6 +121,11 @@ web_request_take(struct chan *c, const struct msg_WEB_REQUEST *m)
 	case PROTO_WEB_ALWAYS:
 		always_ask(w, m, login);
 		break;
+	case PROTO_WEB_SEND:
+	case PROTO_WEB_INTERRUPT:
+	case PROTO_WEB_STOP:
+		order_take(w, m);
+		break;
 	}
 	return 0;
 }

@@ -57,7 +57,8 @@ state_call(struct web *w, struct live_hold *h)
 static json_object *
 state_row(struct web *w, struct live_session *s)
 {
-	static const char *const is[] = {[LIVE_RUNS] = "runs",
+	static const char *const is[] = {[LIVE_ABSENT] = "starting",
+	    [LIVE_RUNS] = "runs",
 	    [LIVE_SILENT] = "silent",
 	    [LIVE_LOST] = "lost",
 	    [LIVE_OVER] = "over"};
@@ -70,7 +71,11 @@ state_row(struct web *w, struct live_session *s)
 	put_str(o, "policy", s->policy);
 	put_str(o, "state", s->state);
 	put_str(o, "until", s->until);
-	put_str(o, "is", is[s->is] == NULL ? "" : is[s->is]);
+	/* Only a conversation has turns. */
+	put_bool(o, "talks", s->status != NULL &&
+				 json_object_object_get_ex(
+				     s->status, "turn", NULL));
+	put_str(o, "is", is[s->is]);
 	put_str(o, "why", s->why);
 	for (unsigned i = 0; i < s->nholds; i++)
 		json_object_array_add(calls, state_call(w, &s->holds[i]));

@@ -74,7 +74,9 @@ body_member(struct value_pool *pool, const struct value *v,
 	if (span_is(v->key, "grant"))
 		return body_text(v, 64, &ask->grant);
 	if (span_is(v->key, "text"))
-		return body_text(v, 512, &ask->text);
+		return body_text(v,
+		    ask->route == PROTO_WEB_SEND ? PROTO_MAX_SAID : 512,
+		    &ask->text);
 	if (span_is(v->key, "verdict"))
 		return body_verdict(v, &ask->verdict);
 	if (span_is(v->key, "since"))

@@ -25,6 +25,9 @@ static const struct {
     {"/api/audit", PROTO_WEB_AUDIT},
     {"/api/policy", PROTO_WEB_POLICY},
     {"/api/always", PROTO_WEB_ALWAYS},
+    {"/api/send", PROTO_WEB_SEND},
+    {"/api/interrupt", PROTO_WEB_INTERRUPT},
+    {"/api/stop", PROTO_WEB_STOP},
 };
 
 unsigned

@@ -22,6 +22,7 @@
   let answering = false;
   let rule = null;            // the rule for it that is on the page
   let ruleAt = 0;
+  let wanted = "";            // the button that gets the focus once it is ready
 
   async function ask(path, body, signal) {
     const r = await fetch(path, {
@@ -107,7 +108,10 @@
     const m = /^#call=([A-Za-z0-9._-]{1,64})\/([a-z0-9]{1,15})$/.exec(link);
     if (!m) return false;
     chosen = { session: m[1], call: m[2] };
-    shown = null;
+    if (!shown || shown.session !== m[1] || shown.call !== m[2]) {
+      shown = null;
+      $("call-text").replaceChildren();
+    }
     if (state.rev) draw();
     return true;
   }
@@ -174,6 +178,11 @@
     b.onclick = go;
     return e;
   }
+  // The project comes first: ten sessions have one agent.
+  function named(s) {
+    const project = s.workspace.replace(/\/+$/, "").split("/").pop();
+    return (project || s.id) + (s.agent ? " · " + s.agent : "");
+  }
   function draw_list() {
     const rows = [];
     for (const s of state.sessions.filter(matches)) {
@@ -184,7 +193,7 @@
       ? row("call", chosen.session === s.id && chosen.call === c.id, false, c.line, left(c.left),
         () => choose(s.id, c.id), old)
       : row("session", chosen.session === s.id && !chosen.call, s.is === "over",
-        s.agent || "a session", s.state + " · " + s.workspace, () => choose(s.id, ""), old));
+        named(s), s.state + " · " + s.workspace, () => choose(s.id, ""), old));
     $("empty").hidden = state.sessions.length !== 0;
     $("more").hidden = !state.more;
     const n = waiting();
@@ -197,9 +206,12 @@
     chosen = { session, call };
     if (!call || !shown || shown.call !== call || shown.session !== session) shown = null;
     say("");
+    wanted = "";
+    $("stop-sure").hidden = true;
     draw();
     if (other) again();
     if (call) fetch_call();
+    $(call ? "call-text" : "detail").focus();
     if (matchMedia("(max-width: 46rem)").matches) $("detail").scrollIntoView();
   }
 
@@ -254,6 +266,10 @@
     $("always").disabled = !(ready && shown.whole && !rule);
     $("rule").hidden = !rule;
     $("rule-yes").disabled = !(rule && ready && Date.now() - ruleAt >= LOOK_MS);
+    if (wanted && !$(wanted).disabled && document.activeElement === $("call-text")) {
+      $(wanted).focus();
+      wanted = "";
+    }
     if (c && shown && !shown.whole)
       $("call-note").textContent = "It cannot be approved here: not everything that it touches could be shown.";
   }
@@ -266,11 +282,20 @@
     draw_call();
     try {
       await ask("/api/answer", o);
-      say(o.call + ": " + (verdict === "deny" ? "denied" : "approved"));
       $("because").value = "";
+      next_call(o);
+      say(o.call + ": " + (verdict === "deny" ? "denied" : "approved"));
     } catch (e) { say(o.call + ": " + e.message); }
     answering = false;
     draw_call();
+  }
+  // Open the next call that waits; without one, stay where the answer was.
+  function next_call(was) {
+    const all = state.sessions.flatMap((s) => s.calls.map((c) => [s.id, c.id]));
+    const i = all.findIndex(([s, c]) => s === was.session && c === was.call);
+    const rest = [...all.slice(i + 1), ...all.slice(0, Math.max(i, 0))];
+    if (rest.length) choose(...rest[0]);
+    else $("detail").focus();
   }
 
   // A rule for the call: shown first, and added on a second yes.
@@ -303,6 +328,7 @@
     draw_call();
     try {
       await ask("/api/always", o);
+      next_call(o);
       say(call + ": the rule is in force, and kept in " + policy);
     } catch (e) { say(call + ": " + e.message); }
     rule = null;
@@ -326,12 +352,43 @@
     fact(list, "State", s.state + (until > Date.now() ? ", used up until " + until.toLocaleString() : "") + (s.why ? ": " + s.why : "") +
       (s.is === "silent" ? ", and it does not answer" : s.is === "lost" ? ", and the connection is lost" : ""));
     $("facts").replaceChildren(...list);
+    draw_orders(s);
     for (const t of $("tabs").children) {
       t.setAttribute("aria-selected", String(t.dataset.tab === tab));
       t.tabIndex = t.dataset.tab === tab ? 0 : -1;
     }
     $("pane").setAttribute("aria-labelledby", "tab-" + tab);
     draw_pane();
+  }
+  // ---- messages and orders: each names the session that is on the page
+  function draw_orders(s) {
+    const runs = s.is === "runs" || s.is === "silent";
+    const talks = runs && s.talks;
+    $("say").hidden = !talks;
+    $("send").disabled = s.state !== "ready";
+    $("interrupt").hidden = !talks || s.state === "ready";
+    $("orders").hidden = !runs;
+  }
+  async function order(path, more, done) {
+    const session = chosen.session;
+    try {
+      await ask(path, { session, ...more });
+      say(done);
+      return true;
+    } catch (e) { say(e.message); }
+    return false;
+  }
+  async function send() {
+    const text = $("message").value.trim();
+    if (!text || $("send").disabled) return;
+    $("send").disabled = true;
+    if (await order("/api/send", { text }, "The agent has your message.")) $("message").value = "";
+    draw_session();
+  }
+  async function end_session() {
+    $("stop-sure").hidden = true;
+    $("detail").focus();
+    await order("/api/stop", {}, "The session is ending.");
   }
   function draw_pane() {
     const more = state.chosen && state.chosen.id === chosen.session ? state.chosen : null;
@@ -414,7 +471,53 @@
   $("always").onclick = always;
   $("rule-yes").onclick = rule_yes;
   $("rule-no").onclick = () => { rule = null; draw_call(); $("always").focus(); };
-  $("answer").addEventListener("submit", (e) => e.preventDefault());
+  // Enter in the reason denies, as soon as the button would.
+  $("answer").addEventListener("submit", (e) => {
+    e.preventDefault();
+    if (!$("deny").disabled) answer("deny");
+  });
+  $("say").addEventListener("submit", (e) => { e.preventDefault(); send(); });
+  $("message").onkeydown = (e) => {
+    if (e.key !== "Enter" || e.shiftKey || e.isComposing) return;
+    e.preventDefault();
+    send();
+  };
+  $("interrupt").onclick = () => order("/api/interrupt", {}, "The turn is being interrupted; the conversation goes on.");
+  $("stop").onclick = () => { $("stop-sure").hidden = false; $("stop-no").focus(); };
+  $("stop-no").onclick = () => { $("stop-sure").hidden = true; $("stop").focus(); };
+  $("stop-yes").onclick = end_session;
+  // Single keys only move the focus: what they lead to takes another key.
+  function go(step) {
+    const rows = [...$("sessions").querySelectorAll("button")];
+    const at = rows.indexOf(document.activeElement);
+    const now = at !== -1 ? at : rows.findIndex((b) => b.getAttribute("aria-current") === "true");
+    const to = rows[now === -1 ? 0 : Math.min(Math.max(now + step, 0), rows.length - 1)];
+    if (to) to.focus();
+  }
+  function lead(id) {
+    if ($("call").hidden || !the_call()) return;
+    if (!$(id).disabled) { $(id).focus(); return; }
+    wanted = id;
+    $("call-text").focus();
+  }
+  document.addEventListener("keydown", (e) => {
+    const typing = e.target.matches("input, textarea");
+    if (e.ctrlKey || e.altKey || e.metaKey || e.isComposing || $("page").hidden) return;
+    if (e.key === "Escape") {
+      $("stop-sure").hidden = true;
+      wanted = "";
+      if (typing || document.activeElement.closest("#detail")) $(shown ? "call-text" : "detail").focus();
+      return;
+    }
+    if (typing) return;
+    const keys = {
+      j: () => go(1), k: () => go(-1), a: () => lead("approve"), d: () => lead("because"),
+      m: () => { if (!$("session").hidden && !$("say").hidden) $("message").focus(); },
+    };
+    if (!keys[e.key]) return;
+    e.preventDefault();
+    keys[e.key]();
+  });
   $("filter").oninput = draw_list;
   $("logout").onclick = async () => {
     try { await ask("/api/logout", {}); } catch (e) { /* it is logged out all the same */ }
