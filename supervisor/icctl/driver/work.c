@@ -28,7 +28,8 @@
 #include "icctl/talk/send.h"
 #include "icctl/talk/talk.h"
 
-#define WORK_ENDS_MS 3000
+#define WORK_ENDS_MS 3000 /* after it was cancelled */
+#define WORK_CLOSES_MS 30000
 #define WORK_FLOW "workflow-" /* and the name: its session */
 #define START_WORDS 1024U
 #define WORK_KILL_MS 4500U
@@ -123,7 +124,8 @@ work_serve(struct icctl *ctl, const char *program, const char **args)
 	close(message);
 	work_env.pid = 0;
 	fflush(stdout);
-	spawn_stop(&sp, WORK_ENDS_MS);
+	/* A busy machine is no reason to leave a log without its end. */
+	spawn_stop(&sp, work_env.stopped ? WORK_ENDS_MS : WORK_CLOSES_MS);
 	return status;
 }
 
