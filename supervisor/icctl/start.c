@@ -102,6 +102,22 @@ value_option(const char *word)
 	return NULL;
 }
 
+int
+start_option_words(int argc, char **argv)
+{
+	if (listed(argv[0], without_value) ||
+	    strcmp(argv[0], "--no-project") == 0)
+		return 1;
+	if (value_option(argv[0]) == NULL)
+		return unknown_option(argv[0]) == 0;
+	if (strchr(argv[0], '=') != NULL)
+		return 1;
+	if (argc > 1)
+		return 2;
+	warnx("%s: needs a value (icctl start --help)", argv[0]);
+	return 0;
+}
+
 /* Take the option at argv[*i]. Returns 0, or -1 if it was refused. */
 static int
 take_option(struct start *st, int argc, char **argv, int *i)

@@ -17,5 +17,10 @@ typedef int start_serve(
  * --session-dir names may be one of an ended session, which then begins anew.
  */
 int icctl_start_serve(struct icctl *, int argc, char **argv, start_serve *);
+/*
+ * Returns how many words the option of `icctl start` at argv[0] takes, or 0
+ * after it said why it is none.
+ */
+int start_option_words(int argc, char **argv);
 
 #endif

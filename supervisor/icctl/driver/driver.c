@@ -20,6 +20,7 @@
 
 #include "common/loop.h"
 #include "icctl/driver/queue.h"
+#include "icctl/start_serve.h"
 
 #define DRIVER_FIRST 3U /* places of poll(2) before those of workers */
 /* A pipe that can be written takes so much at once. */
@@ -71,6 +72,26 @@ driver_workers(struct driver *d, const char *value)
 	return 0;
 }
 
+/* Keep an option of `icctl start`, with its value, or an agent's name. */
+static int
+driver_start_option(struct driver *d, int argc, char **argv, int *i)
+{
+	int n = argv[*i][0] == '-'
+		    ? start_option_words(argc - *i, argv + *i)
+		    : 1;
+
+	if (n == 0)
+		return -1;
+	if (d->noptions + (unsigned)n > DRIVER_OPTIONS) {
+		warnx("more than %u words", DRIVER_OPTIONS);
+		return -1;
+	}
+	for (; n > 1; n--)
+		d->options[d->noptions++] = argv[(*i)++];
+	d->options[d->noptions++] = argv[*i];
+	return 0;
+}
+
 /* Read the command line. Returns 0, or -1 after it said why not. */
 static int
 driver_words(struct driver *d, int argc, char **argv)
@@ -104,11 +125,8 @@ driver_words(struct driver *d, int argc, char **argv)
 			continue;
 		} else if (driver_forbidden(argv[i]) == -1) {
 			return -1;
-		} else if (d->noptions == DRIVER_OPTIONS) {
-			warnx("more than %u words", DRIVER_OPTIONS);
+		} else if (driver_start_option(d, argc, argv, &i) == -1) {
 			return -1;
-		} else {
-			d->options[d->noptions++] = argv[i];
 		}
 	}
 	return 0;

@@ -168,7 +168,25 @@ member_hosts(
 	    " (GET and HEAD)",
 	    "is no name of a host: addresses and patterns are not allowed",
 	    is_host};
+	struct known_host known;
+	const char *s;
 
+	if (each_name(j, m, v, &l) == -1)
+		return -1;
+	for (size_t i = 0; i < json_object_array_length(v); i++) {
+		s = json_object_get_string(json_object_array_get_idx(v, i));
+		known_host(s, &known);
+		if (known.kind == PROTO_OPEN_GIT)
+			return jsonfile_bad(j, m, NULL,
+			    "%s is a server of repositories: name it in "
+			    "\"git\"",
+			    s);
+		if (known.kind != PROTO_OPEN_WEB)
+			return jsonfile_bad(j, m, NULL,
+			    "%s is a registry of packages, which is no web "
+			    "host: name \"%s\" in \"registries\"",
+			    s, known_host_registry(known.kind));
+	}
 	return say_each(p, j, m, v, &l);
 }
 

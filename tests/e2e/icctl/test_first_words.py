@@ -27,7 +27,7 @@ WORDS = [
     ("--help", 0, "Work with it"),
     ("-h", 0, "icctl setup"),
     ("help", 0, "start (run)"),
-    ("help all", 0, "pull [SESSION] [--branch B]"),
+    ("help all", 0, "pull [SESSION] [--workflow ID]"),
     ("help start", 0, "usage: icctl start"),
     ("help run", 0, "usage: icctl start"),
     ("help list", 0, "usage: icctl"),
@@ -203,7 +203,8 @@ def outcome(env, cwd, name, where):
                   [name, "--no-such-option", "--json"]):
         r = run(env, cwd, words)
         values = parsed(r)
-        good = bool(values)
+        # A driver without requests has no events.
+        good = bool(values) or (name == "driver" and r.returncode == 0)
         if r.returncode != 0 and good and not where:
             last = values[-1]
             good = (isinstance(last, dict) and

@@ -19,7 +19,7 @@ import webpage  # noqa: E402
 
 t = h.Tap()
 COUNT = 3 if h.sanitized() else 10
-SECONDS = 0 if h.sanitized() else float(sys.argv[1]) if sys.argv[1:] else 120
+SECONDS = 0 if h.sanitized() else float(sys.argv[1]) if sys.argv[1:] else 40
 GROWTH = 4 * 1024 * 1024
 RULES = [h.rule("ask", "escalate", "A person decides.", tool=["echo"])]
 
