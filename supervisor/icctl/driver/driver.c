@@ -76,9 +76,8 @@ driver_workers(struct driver *d, const char *value)
 static int
 driver_start_option(struct driver *d, int argc, char **argv, int *i)
 {
-	int n = argv[*i][0] == '-'
-		    ? start_option_words(argc - *i, argv + *i)
-		    : 1;
+	int n =
+	    argv[*i][0] == '-' ? start_option_words(argc - *i, argv + *i) : 1;
 
 	if (n == 0)
 		return -1;
