@@ -180,7 +180,7 @@ def check_model(t, who, p, model):
 # Each is in the orientation of every agent in a sandbox.
 TOLD = ["You are in a sandbox of IronCurtain.", "you may write below /workspace",
         "Do not retry a denied call", "until a person approves or denies it",
-        "no name is resolved", "the user can open it for the next session",
+        "no name is resolved",
         "The session ends if you use more than 4096 MiB of memory"]
 
 
@@ -197,6 +197,10 @@ def check_told(t, who, p, tool):
     whole = "\n".join(texts)
     t.equal([x for x in TOLD if x not in whole], [],
             f"{who}: is told where it is, by what its provider received")
+    # On a terminal a request to another host asks, elsewhere it does not.
+    t.ok("the user can open it for the next session" in whole or
+         "another host over HTTPS asks the user to open it" in whole,
+         f"{who}: is told about other hosts", whole)
     t.equal(whole.count(TOLD[0]), 1, f"{who}: is told once")
     t.ok(any(tool[0] in x and tool[1] in x for x in texts),
          f"{who}: is told what {tool[0]} does",
