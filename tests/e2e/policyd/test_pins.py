@@ -265,6 +265,10 @@ def other_command(b):
         "two": h.echo_server(os.path.join(b.work, "log3", "log.jsonl"))}
     with b.session(servers) as s:
         m, tools = agent(s)
+        # A server that is slow to start is in a later list.
+        h.wait_for(lambda: {"echo__big", "two__big"} <=
+                   {x["name"] for x in m.list_tools()}, "both servers' tools")
+        tools = {x["name"] for x in m.list_tools()}
         t.ok("echo__big" in tools and "two__big" in tools and not any(
             n.startswith("ech0__") for n in tools),
             "a server that looks like another: its tools stay out",
