@@ -53,8 +53,9 @@ def imported(work):
                        env=s.env, capture_output=True, text=True, timeout=90,
                        stdin=subprocess.DEVNULL, check=False)
     t.ok(r.returncode == 0 and "memory: 9 tools" in r.stdout and
-         "thinking: 1 tool" in r.stdout and "remote server" in r.stdout,
-         "both are imported and start; the remote one is named", r)
+         "thinking: 1 tool" in r.stdout and
+         "posts to https://mcp.example.org/mcp" in r.stdout,
+         "both are imported and start, and so is the remote one", r)
     # The shipped policy: it knows neither server.
     shutil.rmtree(os.path.join(s.home, "policy"), ignore_errors=True)
     with s:
