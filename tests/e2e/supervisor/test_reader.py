@@ -65,6 +65,8 @@ def test_answers():
             facts = r.ask(PROVIDER, f.read()).split(b"\0")
         t.ok(b"nanthropic" in facts and b"hapi.anthropic.com" in facts and
              facts[-2] == b".", "facts of a provider", facts)
+        if h.sanitized():
+            return
         with open(f"/proc/{r.p.pid}/status", encoding="ascii") as f:
             status = dict(re.findall(r"^(\w+):\s+(\S+)", f.read(), re.M))
         t.equal((status["Seccomp"], status["NoNewPrivs"],

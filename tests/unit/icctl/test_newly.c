@@ -126,7 +126,7 @@ static char *
 make_policy(char *const rules[], unsigned n, bool read_only)
 {
 	struct buf b;
-	char *text;
+	char *given, *text;
 
 	buf_init(&b, 1U << 20);
 	buf_printf(&b, "{%s\"rules\":[",
@@ -134,10 +134,11 @@ make_policy(char *const rules[], unsigned n, bool read_only)
 	for (unsigned i = 0; i < n; i++)
 		buf_printf(&b, "%s%s", i == 0 ? "" : ",", rules[i]);
 	buf_adds(&b, "]}");
-	text = span_dup(buf_span(&b));
+	given = span_dup(buf_span(&b));
 	buf_free(&b);
-	if (text == NULL || (text = strdup(rig_text(&rig, text))) == NULL)
+	if (given == NULL || (text = strdup(rig_text(&rig, given))) == NULL)
 		err(1, "policy");
+	free(given);
 	return text;
 }
 

@@ -319,6 +319,7 @@ rig_stop(void)
 	chan_free(rig.sup);
 	chan_free(rig.audit);
 	chan_free(rig.key);
+	chan_free(rig.policy);
 	SSL_CTX_free(rig.client);
 	if (rig.stream != -1)
 		close(rig.stream);
