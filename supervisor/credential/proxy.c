@@ -234,15 +234,6 @@ proxy_credential(struct proxy *p, const struct config *cfg, bool commands,
 	return rv;
 }
 
-void
-proxy_free(struct proxy *p)
-{
-	credential_close(&p->cred);
-	free(p->direct);
-	free(p->ca);
-	p->direct = p->ca = NULL;
-}
-
 const char *
 proxy_state(const struct proxy *p)
 {

@@ -40,7 +40,6 @@ int proxy_load(struct proxy *, const struct config *, struct fault *);
  */
 int proxy_credential(struct proxy *, const struct config *, bool commands,
     const struct credential_how *, struct fault *);
-void proxy_free(struct proxy *);
 /* Returns "ok", "not used yet", ... */
 const char *proxy_state(const struct proxy *);
 /* Returns what the user can do about the state, or "". */

@@ -371,6 +371,10 @@ write_start(const struct icctl *ctl, struct start *st)
 		warn("%s", st->settings);
 		rv = -1;
 	}
+	/* It may have secrets of servers. */
+	if (text != NULL)
+		freezero(st->project.settings, strlen(text));
+	st->project.settings = NULL;
 	return rv;
 }
 

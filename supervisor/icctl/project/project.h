@@ -122,7 +122,8 @@ struct project_use {
 	bool may_ask; /* a person is at the terminal */
 	bool off;     /* --no-project */
 	bool clone;
-	char *settings; /* the result: config.json's text, or NULL: unchanged */
+	/* The result: config.json's text, for freezero(), or NULL: unchanged. */
+	char *settings;
 	char *agent, *model, *image;
 	bool read_only, installs;
 };
@@ -132,6 +133,5 @@ struct project_use {
  * exit status after it said why no session starts.
  */
 int project_take(struct icctl *, struct project_use *);
-void project_use_free(struct project_use *);
 
 #endif

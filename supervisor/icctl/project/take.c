@@ -12,16 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-void
-project_use_free(struct project_use *u)
-{
-	if (u->settings != NULL)
-		freezero(u->settings, strlen(u->settings));
-	free(u->agent);
-	free(u->model);
-	free(u->image);
-}
-
 static void
 put_says(const struct project *p, enum project_effect effect, const char *mark)
 {

@@ -88,12 +88,6 @@ struct store {
 	bool emptied;   /* no object of an earlier checkpoint is left */
 };
 
-/* A digest that is made piece by piece; made before the confinement. */
-int sum_open(void);
-void sum_begin(void);
-void sum_add(const void *, size_t);
-void sum_end(uint8_t sum[SNAP_SUM]);
-
 /* Open the store, and its lock. Returns 0, or -1 with errno set. */
 int store_open(struct store *, bool write);
 /*

@@ -14,6 +14,16 @@
 
 extern char **environ;
 
+/* icsupervisor has its proxy until it ends. */
+static void
+proxy_free(struct proxy *p)
+{
+	credential_close(&p->cred);
+	free(p->direct);
+	free(p->ca);
+	p->direct = p->ca = NULL;
+}
+
 /* clang-format off */
 static const struct {
 	const char *url;
