@@ -24,10 +24,10 @@
 #include <unistd.h>
 
 #include "base/small_file.h"
+#include "host/netdump.h"
 
 /* As the kernel's enum has it; <netinet/tcp.h> calls it TCP_LISTEN. */
 #define LISTENERS_STATE 10U
-#define LISTENERS_SECONDS 5
 
 struct search {
 	uint8_t address[LISTENERS_ADDRESS];
@@ -77,8 +77,9 @@ search_meets(const struct search *s, const struct inet_diag_msg *m)
 }
 
 static int
-search_take(struct search *s, const uint8_t *p, size_t len)
+search_take(void *arg, const void *p, size_t len)
 {
+	struct search *s = arg;
 	struct inet_diag_msg m;
 
 	if (len < sizeof(m))
@@ -95,47 +96,10 @@ search_take(struct search *s, const uint8_t *p, size_t len)
 	return 0;
 }
 
-/* Take one datagram. Returns 1 at the end, 0, or -1 with errno set. */
-static int
-search_part(struct search *s, const uint8_t *p, size_t left)
-{
-	struct nlmsghdr h;
-	size_t size;
-	int error;
-
-	while (left >= sizeof(h)) {
-		memcpy(&h, p, sizeof(h));
-		if (h.nlmsg_len < sizeof(h) || h.nlmsg_len > left) {
-			errno = EBADMSG;
-			return -1;
-		}
-		if (h.nlmsg_type == NLMSG_DONE)
-			return 1;
-		if (h.nlmsg_type == NLMSG_ERROR) {
-			error = 0;
-			if (h.nlmsg_len >= sizeof(h) + sizeof(error))
-				memcpy(&error, p + sizeof(h), sizeof(error));
-			errno = error < 0 ? -error : EBADMSG;
-			return -1;
-		}
-		if (search_take(s, p + sizeof(h), h.nlmsg_len - sizeof(h)) ==
-		    -1)
-			return -1;
-		size = NLMSG_ALIGN((size_t)h.nlmsg_len);
-		if (size >= left)
-			break;
-		left -= size;
-		p += size;
-	}
-	return 0;
-}
-
 static int
 search_family(struct search *s, int fd, uint8_t family)
 {
-	static uint8_t bytes[65536];
-	struct sockaddr_nl to = {.nl_family = AF_NETLINK};
-	struct {
+	const struct {
 		struct nlmsghdr head;
 		struct inet_diag_req_v2 ask;
 	} m = {.head = {.nlmsg_len = sizeof(m),
@@ -144,28 +108,14 @@ search_family(struct search *s, int fd, uint8_t family)
 	    .ask = {.sdiag_family = family,
 		.sdiag_protocol = IPPROTO_TCP,
 		.idiag_states = 1U << LISTENERS_STATE}};
-	ssize_t n;
-	int rv;
 
-	if (sendto(fd, &m, sizeof(m), 0, (struct sockaddr *)&to, sizeof(to)) ==
-	    -1)
-		return -1;
-	do {
-		n = recv(fd, bytes, sizeof(bytes), MSG_TRUNC);
-		if (n > (ssize_t)sizeof(bytes)) {
-			errno = EMSGSIZE;
-			n = -1;
-		}
-		rv = n <= 0 ? -1 : search_part(s, bytes, (size_t)n);
-	} while (rv == 0 || (rv == -1 && n == -1 && errno == EINTR));
-	return rv == 1 ? 0 : -1;
+	return netdump_list(fd, &m, sizeof(m), search_take, s);
 }
 
 int
 listeners_find(
     const char *address, uint16_t port, struct listener found[LISTENERS_MAX])
 {
-	const struct timeval patience = {.tv_sec = LISTENERS_SECONDS};
 	struct search s = {.port = port, .found = found};
 	int fd, save, rv;
 
@@ -173,13 +123,9 @@ listeners_find(
 		errno = EINVAL;
 		return -1;
 	}
-	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-	if (fd == -1)
+	if ((fd = netdump_open()) == -1)
 		return -1;
-	rv = setsockopt(
-	    fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	if (rv == 0)
-		rv = search_family(&s, fd, AF_INET);
+	rv = search_family(&s, fd, AF_INET);
 	if (rv == 0)
 		rv = search_family(&s, fd, AF_INET6);
 	save = errno;

@@ -14,35 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/netdump.h"
+
 /* As the kernel's enum has it; <netinet/tcp.h> calls it TCP_LISTEN. */
 #define SOCKDIAG_LISTEN 10U
 /* The kernel's own dev_t: 12 bits and 20 bits. */
 #define SOCKDIAG_MINOR 20U
-#define SOCKDIAG_SECONDS 5
-
-static int
-sockdiag_ask(int fd)
-{
-	struct sockaddr_nl to = {.nl_family = AF_NETLINK};
-	struct {
-		struct nlmsghdr head;
-		struct unix_diag_req ask;
-	} m = {.head = {.nlmsg_len = sizeof(m),
-		   .nlmsg_type = SOCK_DIAG_BY_FAMILY,
-		   .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
-	    .ask = {.sdiag_family = AF_UNIX,
-		.udiag_states = ~0U,
-		.udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_VFS}};
-	const struct timeval patience = {.tv_sec = SOCKDIAG_SECONDS};
-
-	if (setsockopt(
-		fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) == -1)
-		return -1;
-	return sendto(fd, &m, sizeof(m), 0, (struct sockaddr *)&to,
-		   sizeof(to)) == -1
-		   ? -1
-		   : 0;
-}
 
 static int
 sockdiag_add(struct sockdiag *d, const struct unix_diag_vfs *vfs,
@@ -96,10 +73,12 @@ sockdiag_attribute(const char *p, size_t left, unsigned short type, size_t *len)
 	return NULL;
 }
 
-/* Take one socket of the kernel's answer, the `len` bytes at `p`. */
+/* Take one socket of the kernel's answer. */
 static int
-sockdiag_take(struct sockdiag *d, const char *p, size_t len)
+sockdiag_take(void *arg, const void *message, size_t len)
 {
+	struct sockdiag *d = arg;
+	const char *p = message;
 	struct unix_diag_msg m;
 	struct unix_diag_vfs vfs;
 	const char *name, *at;
@@ -121,70 +100,30 @@ sockdiag_take(struct sockdiag *d, const char *p, size_t len)
 	return sockdiag_add(d, &vfs, name != NULL ? name : "", n);
 }
 
-/* Take one datagram. Returns 1 at the end, 0, or -1 with errno set. */
-static int
-sockdiag_part(struct sockdiag *d, const char *p, size_t left)
-{
-	struct nlmsghdr h;
-	int error;
-
-	while (left >= sizeof(h)) {
-		memcpy(&h, p, sizeof(h));
-		if (h.nlmsg_len < sizeof(h) || h.nlmsg_len > left) {
-			errno = EBADMSG;
-			return -1;
-		}
-		if (h.nlmsg_type == NLMSG_DONE)
-			return 1;
-		/* The list is not complete. */
-		if ((h.nlmsg_flags & NLM_F_DUMP_INTR) != 0) {
-			errno = EAGAIN;
-			return -1;
-		}
-		if (h.nlmsg_type == NLMSG_ERROR) {
-			error = 0;
-			if (h.nlmsg_len >= sizeof(h) + sizeof(error))
-				memcpy(&error, p + sizeof(h), sizeof(error));
-			errno = error < 0 ? -error : EBADMSG;
-			return -1;
-		}
-		if (sockdiag_take(d, p + sizeof(h), h.nlmsg_len - sizeof(h)) ==
-		    -1)
-			return -1;
-		if (NLMSG_ALIGN((size_t)h.nlmsg_len) >= left)
-			break;
-		left -= NLMSG_ALIGN((size_t)h.nlmsg_len);
-		p += NLMSG_ALIGN((size_t)h.nlmsg_len);
-	}
-	return 0;
-}
-
 int
 sockdiag_read(struct sockdiag *d)
 {
-	static char text[65536];
-	int fd, rv = -1, save;
-	ssize_t n;
+	const struct {
+		struct nlmsghdr head;
+		struct unix_diag_req ask;
+	} m = {.head = {.nlmsg_len = sizeof(m),
+		   .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+		   .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
+	    .ask = {.sdiag_family = AF_UNIX,
+		.udiag_states = ~0U,
+		.udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_VFS}};
+	int fd, rv, save;
 
 	memset(d, 0, sizeof(*d));
-	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-	if (fd == -1)
+	if ((fd = netdump_open()) == -1)
 		return -1;
-	if (sockdiag_ask(fd) == 0)
-		do {
-			n = recv(fd, text, sizeof(text), MSG_TRUNC);
-			if (n > (ssize_t)sizeof(text)) {
-				errno = EMSGSIZE;
-				n = -1;
-			}
-			rv = n <= 0 ? -1 : sockdiag_part(d, text, (size_t)n);
-		} while (rv == 0 || (rv == -1 && n == -1 && errno == EINTR));
+	rv = netdump_list(fd, &m, sizeof(m), sockdiag_take, d);
 	save = errno;
 	close(fd);
 	if (rv == -1)
 		sockdiag_free(d);
 	errno = save;
-	return rv == 1 ? 0 : -1;
+	return rv;
 }
 
 void
