@@ -6,15 +6,9 @@
  */
 #include "icctl/past/past.h"
 
-#include <sys/stat.h>
-
 #include <err.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/visible.h"
 #include "icctl/words.h"
@@ -148,30 +142,6 @@ metric_calls(struct buf *b, const struct past_sums *u)
 	    b, "ironcurtain_all_unread_logs %zu\n", u->unread + u->broken);
 }
 
-/* Write the file, for node_exporter, which runs as another user. */
-static int
-metric_write(const char *path, struct span text)
-{
-	char tmp[PATH_MAX];
-	int fd, n;
-
-	n = snprintf(tmp, sizeof(tmp), "%s.XXXXXX", path);
-	if (n < 0 || (size_t)n >= sizeof(tmp) ||
-	    (fd = mkostemp(tmp, O_CLOEXEC)) == -1) {
-		warn("%s", path);
-		return ICCTL_FAILED;
-	}
-	if (span_write(fd, text) == -1 || fchmod(fd, 0644) == -1 ||
-	    rename(tmp, path) == -1) {
-		warn("%s", path);
-		(void)unlink(tmp);
-		close(fd);
-		return ICCTL_FAILED;
-	}
-	close(fd);
-	return ICCTL_OK;
-}
-
 int
 past_metrics(struct icctl *ctl)
 {
@@ -195,7 +165,8 @@ past_metrics(struct icctl *ctl)
 		warnx("the metrics have more than 64 MiB");
 		r = ICCTL_FAILED;
 	} else if (file != NULL) {
-		r = metric_write(file, buf_span(&b));
+		/* node_exporter runs as another user. */
+		r = past_write(file, buf_span(&b), 0644);
 	} else {
 		(void)fwrite(buf_span(&b).p, 1, b.len, stdout);
 	}

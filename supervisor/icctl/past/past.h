@@ -165,4 +165,11 @@ int past_audit(struct icctl *, int argc, char **argv);
 /* metrics.c: `icctl metrics --all`. */
 int past_metrics(struct icctl *);
 
+/* write.c */
+/*
+ * Write a file all at once, with this mode. Returns an exit status, after it
+ * said why it could not.
+ */
+int past_write(const char *path, struct span text, mode_t mode);
+
 #endif

@@ -6,12 +6,8 @@
  */
 #include "icctl/past/report.h"
 
-#include <sys/stat.h>
-
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -220,29 +216,6 @@ report_read(struct page *p, int dirfd)
 	return ICCTL_OK;
 }
 
-/* Write the page all at once, readable for its owner alone. */
-static int
-report_write(const char *path, struct span page)
-{
-	char tmp[PATH_MAX];
-	int fd, n;
-
-	n = snprintf(tmp, sizeof(tmp), "%s.XXXXXX", path);
-	if (n < 0 || (size_t)n >= sizeof(tmp) ||
-	    (fd = mkostemp(tmp, O_CLOEXEC)) == -1) {
-		warn("%s", path);
-		return ICCTL_FAILED;
-	}
-	if (span_write(fd, page) == -1 || rename(tmp, path) == -1) {
-		warn("%s", path);
-		(void)unlink(tmp);
-		close(fd);
-		return ICCTL_FAILED;
-	}
-	close(fd);
-	return ICCTL_OK;
-}
-
 static int
 report_save(struct page *p, const char *file)
 {
@@ -263,7 +236,8 @@ report_save(struct page *p, const char *file)
 	if (strcmp(file, "-") == 0) {
 		r = fwrite(text, 1, len, stdout) == len ? ICCTL_OK
 							: ICCTL_FAILED;
-	} else if ((r = report_write(file, span_of(text, len))) == ICCTL_OK) {
+	} else if ((r = past_write(file, span_of(text, len), 0600)) ==
+		   ICCTL_OK) {
 		printf("%s: %s%s\n", file,
 		    p->fold.broken ? "THE LOG IS BROKEN, as the page says; "
 				   : "the log is intact; ",
