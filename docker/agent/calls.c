@@ -41,7 +41,7 @@ call_tool(struct agent *a, const char *name, const char *args, bool *is_error)
 	return r.text;
 }
 
-/* A program's call of a stub. */
+/* Carry out a program's call of a function that stands for a tool. */
 static char *
 call_stub(void *arg, const char *server, const char *tool, const char *args,
     bool *is_error)

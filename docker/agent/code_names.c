@@ -209,7 +209,7 @@ names_description(const char *text)
 	return json_object_new_string_len(text, (int)n);
 }
 
-/* Append one stub to its server's array.  Returns 0 or -1. */
+/* Append a tool's function to its server's array.  Returns 0 or -1. */
 static int
 names_add(json_object *list, const struct code_tool *tools, size_t n, size_t at,
     const char *global)

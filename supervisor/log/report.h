@@ -117,10 +117,11 @@ enum report_col {
 };
 #undef X
 
-/* The names of an event: NULL beyond the last one. */
+/* An event, and its name in each format. */
 struct report_names {
 	const char *name, *csv, *ocsf, *otlp, *report;
 };
+/* Returns the names of an event, or NULL beyond the last one. */
 const struct report_names *report_names(unsigned event);
 const char *report_column(unsigned column);
 /* Returns true if the format leaves the event out; the text then says why. */

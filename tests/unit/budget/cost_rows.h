@@ -481,7 +481,7 @@ static const struct cost_row {
 	    "\"embedding\":[0.1,-0.2],\"index\":0}],\"model\":"
 	    "\"text-embedding-3-small\",\"usage\":{\"prompt_tokens\":8,"
 	    "\"total_tokens\":8}}"},
-	/* Models without a row: as dear as the dearest of their family. */
+	/* A model without a row costs as much as the dearest of its family. */
 	{"an image model, not its row without one", JSON, {10, 100, 0, 0, 0},
 	    M(10 * 2 + 100 * 120),
 	    "{\"usageMetadata\":{\"promptTokenCount\":10,"
