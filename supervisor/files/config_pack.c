@@ -6,31 +6,10 @@
  */
 #include "files/config_pack.h"
 
+#include "files/pack_rows.h"
 #include "files/providers/destinations.h"
 
 /* clang-format off */
-#define AT(s, m) .at = offsetof(struct s, m), .size = sizeof(((struct s *)NULL)->m)
-#define BOOL(s, m) {.kind = PACK_BOOL, AT(s, m)}
-#define NUMBER(s, m, max) {.kind = PACK_NUMBER, AT(s, m), .most = (max)}
-#define SIGNED(s, m) {.kind = PACK_SIGNED, AT(s, m)}
-#define BYTES(s, m) {.kind = PACK_BYTES, AT(s, m)}
-#define TEXT(s, m) {.kind = PACK_TEXT, AT(s, m)}
-#define STRING(s, m) {.kind = PACK_STRING, AT(s, m)}
-#define STRINGS(s, m) {.kind = PACK_STRINGS, AT(s, m)}
-#define JSON(s, m) {.kind = PACK_JSON, AT(s, m)}
-#define NAME(s, m, list) {.kind = PACK_NAME, AT(s, m), .names = (list)}
-#define PART(s, m, of)							\
-	{.kind = PACK_PART, AT(s, m), .rows = (of), .nrows = nitems(of)}
-/* An array: as many of its members as `count` says. */
-#define EACH(s, m)							\
-	.at = offsetof(struct s, m), .size = sizeof(((struct s *)NULL)->m[0]), \
-	.n = nitems(((struct s *)NULL)->m)
-#define COUNT(s, m)							\
-	.count = offsetof(struct s, m), .count_size = sizeof(((struct s *)NULL)->m)
-#define LIST(s, m, c, of)						\
-	{.kind = PACK_PART, EACH(s, m), COUNT(s, c), .rows = (of),	\
-	.nrows = nitems(of)}
-
 static const struct pack_row pack_upstream[] = {
 	BOOL(config_upstream, set), BOOL(config_upstream, tls),
 	NUMBER(config_upstream, port, UINT16_MAX),
@@ -56,7 +35,7 @@ static const struct pack_row pack_moved[] = {
 	    .rows = pack_upstream, .nrows = nitems(pack_upstream)},
 };
 
-static const struct pack_row pack_provider[] = {
+const struct pack_row config_provider_rows[CONFIG_PROVIDER_ROWS] = {
 	STRING(config_provider, name), BOOL(config_provider, listed),
 	{.kind = PACK_STRING, EACH(config_provider, params)},
 	NUMBER(config_provider, kind, CREDENTIAL_CAPTURE),
@@ -77,7 +56,7 @@ static const struct pack_row pack_approve[] = {
 
 static const struct pack_row pack_proxy[] = {
 	TEXT(config_proxy, host), NUMBER(config_proxy, port, UINT16_MAX),
-	STRING(config_proxy, direct), PART(config_proxy, auth, pack_provider),
+	STRING(config_proxy, direct), PART(config_proxy, auth, config_provider_rows),
 	STRING(config_proxy, ca),
 };
 
@@ -129,14 +108,14 @@ static const char *const pack_runtimes[] = {"bwrap", "docker", "podman", NULL};
 
 /* `kind` comes as a name, behind everything else: config_put(). */
 static const struct pack_row pack_destination[] = {
-	PART(config_destination, as, pack_provider),
+	PART(config_destination, as, config_provider_rows),
 	STRINGS(config_destination, hosts), JSON(config_destination, file),
 };
 
 const struct pack_row config_rows[] = {
 	STRING(config, file), BYTES(config, hash),
 	NUMBER(config, nproviders, PROTO_MAX_PROVIDERS),
-	LIST(config, providers, nproviders, pack_provider),
+	LIST(config, providers, nproviders, config_provider_rows),
 	PART(config, proxy, pack_proxy), PART(config, require, pack_require),
 	NUMBER(config, ndestinations, CONFIG_MAX_DESTINATIONS),
 	LIST(config, destinations, ndestinations, pack_destination),
@@ -145,7 +124,7 @@ const struct pack_row config_rows[] = {
 	PART(config, approve, pack_approve), BOOL(config, proxy_tools),
 	BOOL(config, hosts_off),
 	NUMBER(config, nmirrors, CONFIG_MAX_DESTINATIONS),
-	LIST(config, mirrors, nmirrors, pack_provider),
+	LIST(config, mirrors, nmirrors, config_provider_rows),
 	NUMBER(config, nagents, CONFIG_MAX_AGENTS),
 	LIST(config, agents, nagents, pack_agent),
 	STRING(config, servers_file), JSON(config, servers),

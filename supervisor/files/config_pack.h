@@ -9,6 +9,9 @@
 /* The rows of `struct config`, but for the kinds of destinations. */
 extern const struct pack_row config_rows[];
 extern const size_t config_nrows;
+/* The rows of `struct config_provider`. */
+#define CONFIG_PROVIDER_ROWS 14U
+extern const struct pack_row config_provider_rows[CONFIG_PROVIDER_ROWS];
 
 /* Add it to the buffer. Returns 0, or -1 if it does not fit. */
 int config_put(struct buf *, const struct config *);

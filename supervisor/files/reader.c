@@ -172,3 +172,30 @@ reader_ask(enum reader_kind kind, const struct span parts[READER_PARTS],
 	}
 	return rv;
 }
+
+int
+reader_bad(struct fault *fault)
+{
+	return fault_set(fault, READER_PROGRAM ": the answer is not valid");
+}
+
+int
+reader_read(enum reader_kind kind, const struct span parts[READER_PARTS],
+    const char *file, struct buf *answer, struct fault *fault)
+{
+	char text[sizeof(fault->text)];
+	uint8_t letter;
+
+	if (reader_ask(kind, parts, answer) == -1)
+		return fault_set_kind(fault, FAULT_SCARCE,
+		    READER_PROGRAM ", which reads %s: %s%s", file,
+		    strerror(errno), fault_remedy(errno));
+	if (answer->len == 0)
+		return reader_bad(fault);
+	letter = buf_span(answer).p[0];
+	buf_drain(answer, 1);
+	if (letter == READER_FAULT &&
+	    span_copy(buf_span(answer), text, sizeof(text)) == 0)
+		return fault_set(fault, "%s", text);
+	return letter == READER_GOOD ? 0 : reader_bad(fault);
+}

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * Reads mcp-servers.json. Holds the user's settings for each server; its
- * environment may contain secrets and is wiped when freed.
- */
+/* Parses mcp-servers.json, in ic-reader or in icctl. */
 #include "files/servers.h"
 
 #include "files/servers_priv.h"
-
-#include <sys/stat.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/jsonfile.h"
 #include "base/secret.h"
@@ -412,116 +406,12 @@ bad:
 }
 
 int
-servers_load(struct servers *s, const struct servers_how *how, bool must,
+servers_text(struct servers *s, const struct servers_how *how, struct span text,
     struct fault *fault)
 {
-	struct json_object *root;
-	struct stat st;
-	size_t len = 0;
-	char *text;
-	int rv = -1;
+	struct json_object *root = jsonfile_parse(how->file, text, fault);
+	int rv = root == NULL ? -1 : servers_parse(s, how, root, fault);
 
-	memset(s, 0, sizeof(*s));
-	if ((text = jsonfile_text(how->file, &len, &st, fault)) == NULL)
-		return !must && errno == ENOENT ? 0 : -1;
-	root = jsonfile_parse(how->file, span_of(text, len), fault);
-	if (root != NULL)
-		rv = servers_parse(s, how, root, fault);
 	json_object_put(root);
-	freezero(text, len);
 	return rv;
-}
-
-int
-servers_find(struct servers *s, struct servers_how *how,
-    const struct config *cfg, const struct paths *paths, struct fault *fault)
-{
-	char *path;
-	int rv;
-
-	how->user_home = paths->user_home;
-	how->env = cfg->server_env;
-	if (cfg->servers != NULL) {
-		how->file = cfg->file;
-		return servers_parse(s, how, cfg->servers, fault) == -1
-			   ? -1
-			   : servers_builtin(s, fault);
-	}
-	if (cfg->servers_file != NULL) {
-		how->file = cfg->servers_file;
-		if (access(how->file, F_OK) == -1)
-			return fault_errno(
-			    fault, "%s: mcpServers: %s", cfg->file, how->file);
-		return servers_load(s, how, true, fault) == -1
-			   ? -1
-			   : servers_builtin(s, fault);
-	}
-	if ((path = paths_join(paths->home, "mcp-servers.json")) == NULL)
-		return fault_errno(fault, "mcp-servers.json");
-	how->file = path;
-	rv = servers_load(s, how, false, fault);
-	if (rv == 0)
-		rv = servers_builtin(s, fault);
-	how->file = NULL;
-	free(path);
-	return rv;
-}
-
-int
-servers_builtin(struct servers *s, struct fault *fault)
-{
-	struct server_def *d = &s->defs[s->n];
-
-	for (unsigned i = 0; i < s->n; i++)
-		if (strcmp(s->defs[i].name, SERVERS_FILES) == 0)
-			return 0;
-	if (s->no_files)
-		return 0;
-	if (s->n == PROTO_FIRST_INSTANCE) {
-		fault_set(fault,
-		    "%s: with %u servers there is no room for the built-in "
-		    "file server: add \"" SERVERS_FILES "\": false",
-		    s->file, s->n);
-		goto bad;
-	}
-	s->n++;
-	d->workspace = d->sandboxed = true;
-	d->name = strdup(SERVERS_FILES);
-	d->command = strdup("icfs");
-	d->env = calloc(1, sizeof(*d->env));
-	d->args = calloc(2, sizeof(*d->args));
-	if (d->args != NULL)
-		d->args[0] = strdup("/workspace");
-	if (d->name != NULL && d->command != NULL && d->env != NULL &&
-	    d->args != NULL && d->args[0] != NULL)
-		return 0;
-	fault_errno(fault, "built-in server");
-bad:
-	servers_free(s);
-	return -1;
-}
-
-void
-servers_free(struct servers *s)
-{
-	struct server_def *d;
-
-	for (unsigned i = 0; i < s->n; i++) {
-		d = &s->defs[i];
-		free(d->name);
-		free(d->command);
-		free(d->entry);
-		free(d->egress);
-		free(d->domains);
-		free(d->copy);
-		servers_remote_free(d->remote);
-		jsonfile_strings_free(d->args);
-		jsonfile_strings_free(d->env);
-		jsonfile_strings_free(d->allow_read);
-		jsonfile_strings_free(d->allow_write);
-		jsonfile_strings_free(d->deny_read);
-		jsonfile_strings_free(d->deny_write);
-	}
-	free(s->file);
-	memset(s, 0, sizeof(*s));
 }

@@ -22,7 +22,7 @@
 struct server_remote {
 	struct config_provider as; /* its name, upstream, credential, CA */
 	bool public; /* its addresses must be; else they may be private */
-	struct json_object *file;  /* members of its provider file */
+	struct json_object *file; /* members of its provider file */
 };
 
 struct server_def {
@@ -36,15 +36,16 @@ struct server_def {
 	char **deny_read;
 	char **deny_write;
 	struct egress_list *egress; /* NULL: no network at all */
-	char *domains; /* the allowed names, one per line, for policyd's domain
-			  gate; or NULL */
-	size_t nplain; /* variables of the entry itself; serverCredentials follow */
+	char *domains;  /* the allowed names, one per line, for policyd's domain
+			   gate; or NULL */
+	size_t nplain;  /* variables of the entry itself; serverCredentials
+			   follow */
 	bool workspace; /* sees /workspace */
 	bool sandboxed;
-	bool git;      /* a git server: called "git", or declared as one */
-	bool internal; /* not from the file: gitbox.h */
-	bool shell;    /* may be an interpreter with its program's text */
-	char *copy;    /* directory with the copy of its program, or NULL */
+	bool git;          /* a git server: called "git", or declared as one */
+	bool internal;     /* not from the file: gitbox.h */
+	bool shell;        /* may be an interpreter with its program's text */
+	char *copy;        /* directory with the copy of its program, or NULL */
 	char copy_sum[65]; /* the copy's digest, in hexadecimal digits */
 	struct server_remote *remote; /* NULL: it is started here */
 	bool secret; /* has what looks like a credential, or refers to one */
@@ -63,8 +64,10 @@ struct servers_how {
 	const char *user_home;
 	const char *const *unsandboxed; /* --allow-unsandboxed */
 	size_t nunsandboxed;
-	bool checking; /* act as if `unsandboxed` had every server */
+	bool checking;           /* act as if `unsandboxed` had every server */
 	struct json_object *env; /* serverCredentials, or NULL */
+	/* NAME=VALUE of the user's variables; NULL: those of this process */
+	const char *const *variables;
 };
 
 /*
@@ -73,18 +76,19 @@ struct servers_how {
  */
 int servers_parse(struct servers *, const struct servers_how *,
     struct json_object *, struct fault *);
-/*
- * Read a file. A missing file is an error if `must`; otherwise there are no
- * servers.
- */
-int servers_load(
-    struct servers *, const struct servers_how *, bool must, struct fault *);
+/* Parse the text of such a file. */
+typedef int servers_parse_fn(struct servers *, const struct servers_how *,
+    struct span text, struct fault *);
+servers_parse_fn servers_text;
+/* servers_ask.c: Have ic-reader parse it; `checking` is not for it. */
+servers_parse_fn servers_ask;
 /*
  * Find a session's servers: in config.json, in the file that it names, or in
- * mcp-servers.json; then add the built-in one.
+ * mcp-servers.json; then add the built-in one. Returns 0, or -1 with the fault
+ * set. Without a file there is the built-in one alone.
  */
-int servers_find(struct servers *, struct servers_how *, const struct config *,
-    const struct paths *, struct fault *);
+int servers_find(struct servers *, struct servers_how *, servers_parse_fn *,
+    const struct config *, const struct paths *, struct fault *);
 /*
  * Add IronCurtain's own file server, icfs on the workspace, unless the file has
  * a server of its name or does not want it.

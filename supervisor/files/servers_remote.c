@@ -250,13 +250,3 @@ servers_remote(struct servers_entry *e, struct json_object *o)
 	e->def->entry = servers_identity(e->def);
 	return e->def->entry != NULL ? 0 : remote_out_of_memory(e);
 }
-
-void
-servers_remote_free(struct server_remote *r)
-{
-	if (r == NULL)
-		return;
-	config_provider_free(&r->as);
-	json_object_put(r->file);
-	free(r);
-}

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/buf.h"
 
@@ -17,7 +18,7 @@
 
 /* Returns the value of a variable in a list of NAME=VALUE, or NULL. */
 static const char *
-variable_own(char *const *list, const char *name, size_t len)
+variable_own(const char *const *list, const char *name, size_t len)
 {
 	for (size_t i = 0; list != NULL && list[i] != NULL; i++)
 		if (strncmp(list[i], name, len) == 0 && list[i][len] == '=')
@@ -41,8 +42,8 @@ servers_variable_name(const char *s)
  * no default, `*next` is NULL.
  */
 static const char *
-variable_value(char *const *own, const char *s, const char **next,
-    const char **dflt, size_t *dflt_len)
+variable_value(const char *const *own, const char *const *users, const char *s,
+    const char **next, const char **dflt, size_t *dflt_len)
 {
 	size_t n = servers_variable_name(s);
 	const char *end = strchr(s, '}'), *value;
@@ -61,7 +62,7 @@ variable_value(char *const *own, const char *s, const char **next,
 	memcpy(name, s, n);
 	name[n] = '\0';
 	if ((value = variable_own(own, name, n)) == NULL)
-		value = getenv(name);
+		value = variable_own(users, name, n);
 	*next = value != NULL || *dflt != NULL ? end + 1 : NULL;
 	return value;
 }
@@ -70,6 +71,9 @@ int
 servers_variables(struct servers_entry *e, const char *where, const char *key,
     char *const *own, const char *text, char **out)
 {
+	const char *const *users = e->how->variables != NULL
+				       ? e->how->variables
+				       : (const char *const *)environ;
 	const char *s = text, *open, *next, *value, *dflt;
 	size_t len = 0;
 	struct buf b;
@@ -78,7 +82,8 @@ servers_variables(struct servers_entry *e, const char *where, const char *key,
 	while ((open = strstr(s, "${")) != NULL) {
 		e->def->secret = true;
 		buf_add(&b, s, (size_t)(open - s));
-		value = variable_value(own, open + 2, &next, &dflt, &len);
+		value = variable_value((const char *const *)own, users,
+		    open + 2, &next, &dflt, &len);
 		if (next == NULL) {
 			buf_free(&b);
 			len = servers_variable_name(open + 2);

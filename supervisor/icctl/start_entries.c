@@ -91,7 +91,7 @@ start_entries(const struct icctl *ctl, const char *file, const char *profile,
 	    config_load(&cfg, file, ctl->home, paths.user_home, profile,
 		&ignored) == -1)
 		return 0;
-	if (servers_find(&s, &how, &cfg, &paths, &ignored) == 0) {
+	if (servers_find(&s, &how, servers_text, &cfg, &paths, &ignored) == 0) {
 		if (pins_read(path, &pins, &ignored) == 0) {
 			for (unsigned i = 0; i < s.n && n < max; i++) {
 				was = entries_was(pins, &s.defs[i]);

@@ -133,7 +133,8 @@ start_servers(struct fault *fault)
 	    .nunsandboxed = sup.opt.nunsandboxed};
 	const struct server_remote *remote;
 
-	if (servers_find(&sup.defs, &how, &sup.config, &sup.paths, fault) == -1)
+	if (servers_find(&sup.defs, &how, servers_ask, &sup.config, &sup.paths,
+		fault) == -1)
 		return -1;
 	for (size_t i = 0; i < sup.opt.nunsandboxed; i++) {
 		bool known = false;

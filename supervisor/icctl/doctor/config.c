@@ -130,8 +130,8 @@ files_servers(void)
 	struct servers s;
 	char text[4200], path[ICCTL_PATH];
 
-	if (servers_find(
-		&s, &how, &files_env.config, &files_env.paths, &fault) == -1) {
+	if (servers_find(&s, &how, servers_text, &files_env.config,
+		&files_env.paths, &fault) == -1) {
 		files_wrong("MCP servers", &fault,
 		    "no session starts until it is corrected; "
 		    "ironcurtain-config(5), MCP-SERVERS.JSON");

@@ -7,14 +7,17 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "base/report.h"
 #include "common/confine/confine.h"
 #include "common/log.h"
 #include "files/config_pack.h"
 #include "files/providers/facts.h"
 #include "files/reader.h"
+#include "files/servers_pack.h"
 #include "provider/provider.h"
 
 /* clang-format off */
@@ -158,10 +161,69 @@ reader_config(struct buf *b, const struct span *parts)
 		free(text[i]);
 }
 
+#define READER_MAX_WORDS 4096U
+
+/* Take a list of texts that each end in NUL; the pointers are into it. */
+static size_t
+reader_words(struct span s, const char *texts[READER_MAX_WORDS + 1])
+{
+	const uint8_t *end;
+	size_t n = 0;
+
+	while ((end = s.len == 0 ? NULL : memchr(s.p, '\0', s.len)) != NULL) {
+		if (n == READER_MAX_WORDS)
+			fatalx("too many words");
+		texts[n++] = (const char *)s.p;
+		s = span_of(end + 1, s.len - (size_t)(end + 1 - s.p));
+	}
+	texts[n] = NULL;
+	return n;
+}
+
+static void
+reader_servers(struct buf *b, const struct span *parts)
+{
+	static const char *allowed[READER_MAX_WORDS + 1],
+	    *variables[READER_MAX_WORDS + 1];
+	static struct servers s;
+	struct servers_how how = {.unsandboxed = allowed};
+	const struct span secrets = parts[READER_SERVERS_SECRETS];
+	char *file = span_dup(parts[READER_SERVERS_FILE]),
+	     *home = span_dup(parts[READER_SERVERS_HOME]);
+	struct fault fault = {""};
+	int rv = 0;
+
+	if (file == NULL || home == NULL)
+		fatal("a name");
+	how.file = file;
+	how.user_home = home;
+	how.nunsandboxed = reader_words(parts[READER_SERVERS_ALLOWED], allowed);
+	(void)reader_words(parts[READER_SERVERS_VARIABLES], variables);
+	how.variables = variables;
+	if (secrets.len != 0) {
+		how.env = jsonfile_parse(file, secrets, &fault);
+		rv = how.env == NULL ? -1 : 0;
+	}
+	if (rv == 0)
+		rv = servers_text(&s, &how, parts[READER_SERVERS_TEXT], &fault);
+	if (rv == 0) {
+		buf_addc(b, READER_GOOD);
+		(void)servers_put(b, &s);
+		servers_free(&s);
+	} else {
+		buf_addc(b, READER_FAULT);
+		buf_adds(b, fault.text);
+	}
+	json_object_put(how.env);
+	free(file);
+	free(home);
+}
+
 static void (*const readers[READER_KINDS])(
     struct buf *, const struct span *parts) = {
     [READER_PROVIDER] = reader_provider,
     [READER_CONFIG] = reader_config,
+    [READER_SERVERS] = reader_servers,
 };
 
 /* Answer one request. Returns false at the end. */

@@ -16,7 +16,8 @@ import harness as h  # noqa: E402
 
 t = h.Tap()
 READER = os.path.join(h.PREFIX, "libexec", "ironcurtain", "ic-reader")
-PROVIDER, CONFIG = 0, 1
+PROVIDER, CONFIG, SERVERS = 0, 1, 2
+PARTS = 6
 
 
 class Reader:
@@ -34,8 +35,8 @@ class Reader:
         self.p.stderr.close()
 
     def send(self, kind, *parts):
-        parts = [p.encode() for p in parts] + [b""] * (4 - len(parts))
-        self.s.sendall(struct.pack("=5I", kind, *map(len, parts)) +
+        parts = [p.encode() for p in parts] + [b""] * (PARTS - len(parts))
+        self.s.sendall(struct.pack("=7I", kind, *map(len, parts)) +
                        b"".join(parts))
 
     def get(self, n):
@@ -65,6 +66,13 @@ def test_answers():
             facts = r.ask(PROVIDER, f.read()).split(b"\0")
         t.ok(b"nanthropic" in facts and b"hapi.anthropic.com" in facts and
              facts[-2] == b".", "facts of a provider", facts)
+        servers = '{"a": {"command": "a", "args": ["${KEY}"]}}'
+        t.ok(b"from-the-user" in r.ask(
+            SERVERS, "/x/s.json", "/home/u", servers, "", "",
+            "KEY=from-the-user\0"), "servers, with a variable of the user's")
+        t.ok(r.ask(SERVERS, "/x/s.json", "/home/u", servers)
+             .startswith(b"F/x/s.json: a.args: ${KEY} is not set"),
+             "and without it, what is wrong")
         if h.sanitized():
             return
         with open(f"/proc/{r.p.pid}/status", encoding="ascii") as f:
@@ -77,9 +85,9 @@ def test_answers():
 
 
 def test_bad():
-    for what, bytes_ in (("no kind of file", struct.pack("=5I", 9, 0, 0, 0, 0)),
+    for what, bytes_ in (("no kind of file", struct.pack("=7I", 9, *[0] * PARTS)),
                          ("a text of 4 GiB",
-                          struct.pack("=5I", CONFIG, 0, 0, 0, 0xffffffff))):
+                          struct.pack("=7I", CONFIG, *[0] * 5, 0xffffffff))):
         with Reader() as r:
             r.s.sendall(bytes_)
             t.equal(r.s.recv(1), b"", f"{what}: it ends")

@@ -58,7 +58,7 @@ absent_say(const struct compile *c)
 	    config_load(&cfg, NULL, c->ctl->home, paths.user_home, NULL,
 		&ignored) == -1)
 		return;
-	if (servers_find(&s, &how, &cfg, &paths, &ignored) == 0) {
+	if (servers_find(&s, &how, servers_text, &cfg, &paths, &ignored) == 0) {
 		absent_print(c, &s);
 		servers_free(&s);
 	}
