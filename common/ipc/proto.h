@@ -344,6 +344,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(TURN_RULE,	0x0b02,	R(SUP),		R(TERM),	SETUP,	0)	\
 	M(TURN_TEXT,	0x0b1a,	R(TERM),	R(SUP),		RUN,	0)	\
 	M(TURN_DONE,	0x0b1b,	R(TERM),	R(SUP),		RUN,	0)	\
+	M(PERSON_SAID,	0x0b30,	R(TERM)|R(ACP),	R(SUP),		RUN,	0)	\
 	/* its contents */							\
 	M(SCREEN,	0x0b04,	R(TERM),	R(VIEWER),	RUN,	0)	\
 	M(ROW,		0x0b05,	R(TERM),	R(VIEWER),	RUN,	0)	\
@@ -1350,6 +1351,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, text, PROTO_MAX_TEXT)
 /* Everything that was printed in this turn has been sent. */
 #define F_TURN_DONE(F, m)	F(m, u32, turn, UINT32_MAX)
+/*
+ * The person has pressed Enter in the agent's terminal, or (prompt) the editor
+ * has sent a prompt.
+ */
+#define F_PERSON_SAID(F, m)	F(m, u8, prompt, 1)
 /*
  * A viewer's channel.  types: it gets the keyboard.  waits: lines and raw
  * output wait for it, as for a pipe; any other viewer that is slow misses some.

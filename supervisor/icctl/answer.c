@@ -7,6 +7,7 @@
 #include "icctl/icctl.h"
 
 #include <err.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -78,6 +79,18 @@ icctl_confirm(const char *question)
 	}
 	return fgets(line, sizeof(line), stdin) != NULL &&
 	       (strcasecmp(line, "y\n") == 0 || strcasecmp(line, "yes\n") == 0);
+}
+
+int
+icctl_on_tty(void)
+{
+	int tty = open("/dev/tty", O_RDWR | O_CLOEXEC);
+
+	return tty == -1 || dup2(tty, STDIN_FILENO) == -1 ||
+		       dup2(tty, STDOUT_FILENO) == -1 ||
+		       dup2(tty, STDERR_FILENO) == -1
+		   ? -1
+		   : 0;
 }
 
 bool

@@ -109,6 +109,11 @@ json_object *icctl_request(const char *op, const char *id);
 json_object *icctl_command(struct icctl *, json_object *req, int *status);
 /* Returns 0, or an exit status after it printed the usage. */
 int icctl_no_arguments(int argc);
+/*
+ * Make the terminal of this process its standard streams, wherever those lead.
+ * Returns 0, or -1.
+ */
+int icctl_on_tty(void);
 /* Returns true if somebody is at the terminal, who can answer questions. */
 bool icctl_person(void);
 /* Ask on the terminal, or read the answer from stdin. No answer is no. */

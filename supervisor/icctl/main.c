@@ -329,6 +329,37 @@ whole(struct icctl *ctl, bool outcome, int argc, char **argv)
 	return ICCTL_OK;
 }
 
+/*
+ * Run a command about a session on the person's terminal, where a viewer has
+ * taken the agent's screen away until the person has read the outcome.
+ */
+static int
+in_place(struct icctl *ctl, char *name, const char *dir)
+{
+	char *argv[] = {name, NULL};
+	int r, c;
+
+	if (icctl_on_tty() == -1)
+		return ICCTL_USAGE;
+	ctl->session = dir;
+	printf(">>> icctl %s\n", name);
+	r = run(ctl, false, 1, argv);
+	printf("\n>>> Enter: back to the agent ");
+	fflush(stdout);
+	while ((c = getchar()) != '\n' && c != EOF)
+		;
+	return r;
+}
+
+/* icctl starts itself with these words; nobody types them. */
+static int
+panel(struct icctl *ctl, int argc, char **argv)
+{
+	if (argc == 3 && find_command(argv[1]) != NULL)
+		return in_place(ctl, argv[1], argv[2]);
+	return icctl_panel(ctl, argc, argv);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -336,11 +367,10 @@ main(int argc, char **argv)
 	bool outcome;
 	int at;
 
-	/* icctl starts itself in this way; nobody types it. */
 	if (argc > 1 && strcmp(argv[1], VIEWER_HOW_COMMAND) == 0)
 		return viewer_main(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], ICCTL_PANEL) == 0)
-		return icctl_panel(&ctl, argc - 1, argv + 1);
+		return panel(&ctl, argc - 1, argv + 1);
 	outcome = outcome_asked(argc, argv);
 	if (outcome)
 		outcome_begin(&ctl);

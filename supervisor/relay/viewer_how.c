@@ -166,7 +166,8 @@ void
 viewer_how_environment(char **envp)
 {
 	static const char *const names[] = {
-	    "TERM=", "COLORTERM=", "LANG=", "NO_COLOR=", "HOME=", "LC_"};
+	    "TERM=", "COLORTERM=", "LANG=", "NO_COLOR=", "HOME=",
+	    "IRONCURTAIN_HOME=", "LC_"};
 	size_t n = 0;
 
 	for (char **e = environ; *e != NULL; e++)

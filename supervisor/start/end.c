@@ -38,6 +38,7 @@
 #include "relay/link.h"
 #include "resume/resume.h"
 #include "resume/state.h"
+#include "start/undo.h"
 #include "undo/checkpoint.h"
 
 /* All of these together take well under a second. */
@@ -379,7 +380,7 @@ end_run(void)
 	link_end(sup.agent_ended ? -1 : END_VIEWER_MS);
 	end_orphans();
 	group_end();
-	undo_end(conversation_turn());
+	undo_end(undo_turn());
 	end_caches();
 	home_close();
 	/*

@@ -216,6 +216,7 @@ on_spent(struct chan *ch, const struct msg_SPENT *m)
 	const struct child *c = chan_arg(ch);
 
 	budget_spent(c->index, m);
+	undo_worked();
 	return 0;
 }
 
@@ -223,6 +224,7 @@ static int
 on_calls_spent(struct chan *ch, const struct msg_CALLS_SPENT *m)
 {
 	budget_calls(m->calls);
+	undo_worked();
 	return 0;
 }
 
@@ -522,6 +524,13 @@ on_turn_done(struct chan *ch, const struct msg_TURN_DONE *m)
 }
 
 static int
+on_person_said(struct chan *ch, const struct msg_PERSON_SAID *m)
+{
+	undo_person(m->prompt != 0);
+	return 0;
+}
+
+static int
 on_late_show(struct chan *ch, const struct msg_LATE_SHOW *m)
 {
 	approvals_late(m->id);
@@ -580,6 +589,7 @@ static const struct chan_handler sup_handlers[] = {
 	HANDLER(GATE_REFUSED,	on_gate_refused),
 	HANDLER(TURN_TEXT,	on_turn_text),
 	HANDLER(TURN_DONE,	on_turn_done),
+	HANDLER(PERSON_SAID,	on_person_said),
 	HANDLER(SECRET_WANT,	on_secret_want),
 	HANDLER(SECRET_DONE,	on_secret_done),
 	HANDLER(AUDIT_FAIL,	on_audit_fail),

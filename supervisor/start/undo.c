@@ -19,12 +19,61 @@
 #include "undo/checkpoint.h"
 
 #define UNDO_WHAT 100U
+/* Between checkpoints that Enter makes. */
+#define UNDO_ENTER_MS 250U
 
 /* The undo that goes on. */
 static struct {
 	uint32_t from, to, turn;
 	char digest[65], what[UNDO_WHAT + 1];
 } undoing;
+
+/* The turns of a session that has no conversation. */
+static struct {
+	uint32_t turn;
+	bool worked; /* the agent, since then */
+	struct loop_timer soon;
+	bool again; /* within UNDO_ENTER_MS */
+} said;
+
+uint32_t
+undo_turn(void)
+{
+	return conversation_turn() + said.turn;
+}
+
+void
+undo_worked(void)
+{
+	said.worked = true;
+}
+
+static void
+said_soon(struct loop_timer *t)
+{
+	(void)t;
+	if (said.again)
+		undo_person(false);
+}
+
+void
+undo_person(bool prompt)
+{
+	const bool next = prompt || said.worked;
+
+	if (!undo_on())
+		return;
+	if (!prompt && said.soon.at != 0) {
+		said.again = true;
+		return;
+	}
+	if (next || said.turn == 0)
+		said.turn++;
+	said.worked = said.again = false;
+	(void)undo_checkpoint(
+	    next ? CHECKPOINT_TURN : CHECKPOINT_ENTER, said.turn, "", 0);
+	loop_timer_set(&sup.loop, &said.soon, UNDO_ENTER_MS, said_soon, NULL);
+}
 
 /* Answer clients that wait for this checkpoint. */
 static void
@@ -87,7 +136,7 @@ void
 undo_open(void)
 {
 	control_when_gone(undo_gone);
-	undo_begin(conversation_turn() + 1, undo_done);
+	undo_begin(undo_turn() + 1, undo_done);
 }
 
 void
@@ -177,7 +226,7 @@ control_op_checkpoint(struct client *c, struct json_object *req)
 	c->reply = control_ok();
 	c->checkpoint =
 	    undo_checkpoint(undo ? CHECKPOINT_UNDO : CHECKPOINT_NAMED,
-		conversation_turn() + (conversation_runs() ? 0 : 1), name, to);
+		undo_turn() + (conversation_runs() ? 0 : 1), name, to);
 	if (c->checkpoint == 0) {
 		json_object_put(c->reply);
 		c->reply = NULL;

@@ -22,7 +22,7 @@
 #define CHECKPOINT_END_MS 2000U
 
 static const char *const kinds[] = {
-    "start", "turn", "after", "named", "undo", "end"};
+    "start", "turn", "turn", "after", "named", "undo", "end"};
 
 struct wanted {
 	enum checkpoint_kind kind;
@@ -142,12 +142,15 @@ undo_over(const struct snap_report *r)
 	undo_env.n--;
 	memmove(undo_env.queue, undo_env.queue + 1,
 	    undo_env.n * sizeof(undo_env.queue[0]));
-	undo_record(&w, r);
+	if (r->same == 0)
+		undo_record(&w, r);
 	if (r->why[0] != '\0' && !undo_env.told)
 		sup_warn("undo: this checkpoint was not made: %s", r->why);
 	undo_env.told = r->why[0] != '\0';
-	json_object_put(undo_env.last);
-	undo_env.last = json_object_get(o);
+	if (r->same == 0) {
+		json_object_put(undo_env.last);
+		undo_env.last = json_object_get(o);
+	}
 	if (undo_env.done != NULL)
 		undo_env.done(w.ticket, o);
 	json_object_put(o);
@@ -229,6 +232,7 @@ undo_spawn(const struct wanted *w, struct fault *fault)
 	undo_word_number(&words, "turn", w->turn);
 	undo_word_number(&words, "undoes", w->to);
 	undo_word_number(&words, "deadline", w->deadline);
+	undo_word_number(&words, "once", w->kind == CHECKPOINT_ENTER);
 	undo_word_limits(&words, &sup.config.undo);
 	undo_env.len = 0;
 	rv = undo_start(&undo_env.run, sup.paths.libexecdir, undo_env.tree,
@@ -268,7 +272,7 @@ undo_checkpoint(
 	w = &undo_env.queue[undo_env.n++];
 	*w = (struct wanted){
 	    .kind = kind, .ticket = ++undo_env.tickets, .turn = turn, .to = to};
-	if (kind == CHECKPOINT_START || kind == CHECKPOINT_TURN)
+	if (kind <= CHECKPOINT_ENTER)
 		w->deadline = clock_mono_us() + CHECKPOINT_TURN_MS * 1000ULL;
 	(void)strlcpy(w->name, name, sizeof(w->name));
 	if (undo_env.n == 1)

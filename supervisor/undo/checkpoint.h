@@ -14,6 +14,7 @@
 enum checkpoint_kind {
 	CHECKPOINT_START,
 	CHECKPOINT_TURN,  /* before a turn */
+	CHECKPOINT_ENTER, /* before what may be one; kept if files changed */
 	CHECKPOINT_AFTER, /* after one */
 	CHECKPOINT_NAMED, /* a person asked for it */
 	CHECKPOINT_UNDO,  /* before an undo */

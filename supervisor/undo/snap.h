@@ -42,6 +42,7 @@ struct snap_report {
 	uint32_t left;      /* entries that are left out */
 	uint32_t loose;     /* files that changed while they were read */
 	uint32_t late;      /* 1: the turn began before it was complete */
+	uint32_t same;      /* 1: it is the last one, and was not made again */
 	uint64_t added;     /* bytes that it added to the store */
 	uint64_t store;     /* bytes of the store */
 	uint8_t sum[32];    /* its manifest */

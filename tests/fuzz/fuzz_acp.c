@@ -93,7 +93,14 @@ refused(struct acp *a, struct span method)
 	      span_starts(method, SPAN("terminal/")));
 }
 
-static const struct acp_ops ops = {to_agent, to_editor, note, refused};
+static void
+prompted(struct acp *a)
+{
+	(void)a;
+}
+
+static const struct acp_ops ops = {
+    to_agent, to_editor, note, prompted, refused};
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

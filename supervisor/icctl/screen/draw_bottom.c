@@ -59,8 +59,8 @@ line_text(char *text, size_t cap, const char **right)
 	*right = "";
 	if (draw_env.prefix)
 		return snprintf(text, cap,
-		    "%s s say  m messages  d detach  z suspend  t keyboard  "
-		    "%s send it  others: back",
+		    "%s s say  m messages  u undo  k checkpoint  d detach  "
+		    "z suspend  t keyboard  %s send it  others: back",
 		    draw_env.npending != 0 && viewer.may ? " a answer  " : "",
 		    viewer.key);
 	if (draw_env.messages == MESSAGES_ASKED)

@@ -310,6 +310,12 @@ after_prefix(const struct keys_ops *ops, uint8_t c)
 	case 'm':
 		ops->command(KEYS_MESSAGES);
 		break;
+	case 'k':
+		ops->command(KEYS_CHECKPOINT);
+		break;
+	case 'u':
+		ops->command(KEYS_UNDO);
+		break;
 	default:
 		break;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The panel: `icctl watch` on the person's terminal for as long as calls wait,
- * with nothing of the agent shown meanwhile.  It runs as a process of its own,
+ * or another command, with nothing of the agent shown meanwhile.  It runs as a process of its own,
  * which reads keys from /dev/tty alone; this viewer neither draws, nor reads
  * keys, nor takes lines of the agent until it has ended.
  */
@@ -52,11 +52,10 @@ panel_open(void)
 	return panel_pid != 0;
 }
 
-static void __attribute__((noreturn)) panel_child(void)
+static void __attribute__((noreturn)) panel_child(const char *what)
 {
 	char program[] = "icctl", command[] = ICCTL_PANEL;
-	char screen[] = "screen", lines[] = "lines";
-	char *argv[] = {program, command, viewer.how.screen ? screen : lines,
+	char *argv[] = {program, command, (char *)(uintptr_t)what,
 	    (char *)(uintptr_t)viewer.dir, NULL};
 	sigset_t none;
 
@@ -73,6 +72,12 @@ static void __attribute__((noreturn)) panel_child(void)
 void
 panel_run(void)
 {
+	panel_command(viewer.how.screen ? "screen" : "lines");
+}
+
+void
+panel_command(const char *what)
+{
 	int pidfd, status;
 
 	if (panel_pid != 0)
@@ -84,7 +89,7 @@ panel_run(void)
 	input_pause(true);
 	says_wait(true);
 	if ((panel_pid = fork()) == 0)
-		panel_child();
+		panel_child(what);
 	if (panel_pid != -1 &&
 	    (pidfd = (int)syscall(SYS_pidfd_open, panel_pid, 0)) != -1) {
 		viewer.wait(pidfd, POLLIN);

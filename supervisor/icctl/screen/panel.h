@@ -11,6 +11,11 @@ bool panel_could(void);
 bool panel_may(void);
 /* Shows all that wait, one after the other. Returns once it is closed. */
 void panel_run(void);
+/*
+ * Runs a command about this session that needs no argument, such as "undo", on
+ * the terminal, in place of the agent. Returns once the person has read it.
+ */
+void panel_command(const char *command);
 bool panel_open(void);
 /* Closes it: we leave. */
 void panel_kill(void);

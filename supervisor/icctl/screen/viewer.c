@@ -96,6 +96,17 @@ static void __attribute__((noreturn)) viewer_lost(void)
 	viewer_leave(VIEWER_EXIT_LOST);
 }
 
+/* Run a command of icctl in the agent's place. */
+static void
+viewer_panel(const char *command)
+{
+	if (panel_could())
+		panel_command(command);
+	else
+		says_brief("this is done in another terminal: icctl undo, "
+			   "icctl checkpoint");
+}
+
 static void
 viewer_command(enum keys_command c)
 {
@@ -119,6 +130,12 @@ viewer_command(enum keys_command c)
 		break;
 	case KEYS_MESSAGES:
 		draw_messages();
+		break;
+	case KEYS_CHECKPOINT:
+		viewer_panel("checkpoint");
+		break;
+	case KEYS_UNDO:
+		viewer_panel("undo");
 		break;
 	}
 }

@@ -272,7 +272,9 @@ enum keys_command {
 	KEYS_TAKE,
 	KEYS_ANSWER,
 	KEYS_SAY,
-	KEYS_MESSAGES
+	KEYS_MESSAGES,
+	KEYS_CHECKPOINT,
+	KEYS_UNDO
 };
 struct keys_ops {
 	void (*keys)(struct span);

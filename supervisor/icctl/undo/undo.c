@@ -178,7 +178,10 @@ undo_run_plan(struct undo *u)
 		if (u->ctl->json)
 			warnx("with --json an undo needs --yes, or --dry-run");
 		else
-			puts("Nothing was put back.");
+			puts(isatty(STDIN_FILENO)
+				 ? "Nothing was put back."
+				 : "Nothing was put back: there is no terminal "
+				   "to ask on. To do it: icctl undo --yes");
 		return ICCTL_FAILED;
 	}
 	return undo_do(u, files);

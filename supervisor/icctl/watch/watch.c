@@ -9,7 +9,6 @@
 
 #include <err.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -597,12 +596,9 @@ panel_left(void)
 int
 icctl_panel(struct icctl *ctl, int argc, char **argv)
 {
-	int tty, r;
+	int r;
 
-	/* Questions are the terminal's, wherever input and output lead. */
-	if (argc != 3 || (tty = open("/dev/tty", O_RDWR | O_CLOEXEC)) == -1 ||
-	    dup2(tty, STDIN_FILENO) == -1 || dup2(tty, STDOUT_FILENO) == -1 ||
-	    dup2(tty, STDERR_FILENO) == -1)
+	if (argc != 3 || icctl_on_tty() == -1)
 		return ICCTL_USAGE;
 	watch_env.here = true;
 	watch_env.alone = strcmp(argv[1], "screen") == 0;

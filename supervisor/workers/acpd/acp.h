@@ -40,6 +40,8 @@ struct acp_ops {
 	    const struct jsonrpc_id *id, struct value *tree);
 	/* Something that the user should know, as printable text. */
 	void (*note)(struct acp *, const char *text);
+	/* The editor has sent a prompt, which goes to the agent next. */
+	void (*prompted)(struct acp *);
 	/* The agent asked for something that it was told is not available. */
 	void (*refused)(struct acp *, struct span method);
 };

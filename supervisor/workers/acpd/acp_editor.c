@@ -110,8 +110,10 @@ editor_request(struct acp *a, const struct jsonrpc *m,
 	}
 	call->method = method;
 	/* Another turn, other texts. */
-	if (span_is(m->method, "session/prompt"))
+	if (span_is(m->method, "session/prompt")) {
 		memset(a->texts, 0, sizeof(a->texts));
+		a->ops->prompted(a);
+	}
 	acp_to_agent(a, call->n, m->method, params);
 }
 

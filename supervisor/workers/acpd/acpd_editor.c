@@ -222,9 +222,19 @@ ops_refused(struct acp *a, struct span method)
 	worker_send(&acpd_env.w, ROLE_AUDIT, 0, MSG_ALARM, &m, -1);
 }
 
+static void
+ops_prompted(struct acp *a)
+{
+	static const struct msg_PERSON_SAID m = {.prompt = 1};
+
+	(void)a;
+	worker_send(&acpd_env.w, ROLE_SUP, 0, MSG_PERSON_SAID, &m, -1);
+}
+
 const struct acp_ops acpd_ops = {
     .to_agent = ops_to_agent,
     .to_editor = ops_to_editor,
     .note = ops_note,
+    .prompted = ops_prompted,
     .refused = ops_refused,
 };

@@ -43,6 +43,19 @@ walk_room(struct walk *w)
 		w->room = free - keep;
 }
 
+/* Returns true if the last checkpoint is of this session, with this manifest. */
+static bool
+save_same(const struct walk *w, const struct snap_how *how)
+{
+	struct undo_record last;
+
+	return how->once && w->loose == 0 && how->record.number > 1 &&
+	       undo_record_read(w->store->turns, how->record.number - 1,
+		   &last) == 0 &&
+	       strcmp(last.session, how->record.session) == 0 &&
+	       strcmp(last.sum, how->record.sum) == 0;
+}
+
 /* Write manifest and record, or only the reason why there is no manifest. */
 static void
 save_record(struct walk *w, struct snap_how *how, struct snap_report *out)
@@ -55,6 +68,11 @@ save_record(struct walk *w, struct snap_how *how, struct snap_report *out)
 		(void)walk_fail(w, strerror(errno));
 	if (w->why[0] == '\0')
 		sha256_hex(out->sum, r->sum);
+	if (w->why[0] == '\0' && save_same(w, how)) {
+		out->number = r->number - 1;
+		out->same = 1;
+		return;
+	}
 	r->time = (uint64_t)time(NULL);
 	r->files = w->files;
 	r->left = w->left;

@@ -30,6 +30,7 @@ struct snap_limits {
 struct snap_how {
 	struct undo_record record; /* session, kind, name, turn, to */
 	uint64_t deadline;         /* clock_mono_us(); 0: none */
+	bool once; /* not if the session's last one has the same manifest */
 	struct snap_limits limits;
 	const char *leave[SNAP_MAX_NAMES], *include[SNAP_MAX_NAMES];
 	unsigned nleave, ninclude;

@@ -121,6 +121,8 @@ take_number(struct snap_how *h, const char *key, uint64_t n)
 		h->record.to = (uint32_t)n;
 	else if (strcmp(key, "deadline") == 0)
 		h->deadline = n;
+	else if (strcmp(key, "once") == 0)
+		h->once = n != 0;
 	else if (strcmp(key, "files") == 0)
 		l->files = (uint32_t)n;
 	else if (strcmp(key, "file-mb") == 0)

@@ -6,6 +6,7 @@
 #include "workers/termd/termd.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "common/log.h"
 
@@ -208,9 +209,20 @@ on_size(struct chan *c, const struct msg_SIZE *m)
 	return 0;
 }
 
+/* The agent may begin a turn now: icsupervisor makes a checkpoint. */
+static void
+input_enter(const struct viewer *v, struct span s)
+{
+	static const struct msg_PERSON_SAID m;
+
+	if (v->types && s.len != 0 && memchr(s.p, '\r', s.len) != NULL)
+		worker_send(&termd_env.w, ROLE_SUP, 0, MSG_PERSON_SAID, &m, -1);
+}
+
 static int
 on_keys(struct chan *c, const struct msg_KEYS *m)
 {
+	input_enter(chan_arg(c), m->bytes);
 	return input_bytes(c, m->bytes);
 }
 

@@ -6,6 +6,7 @@ workspace that changes while it is saved or put back leads nowhere else."""
 import fcntl
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,9 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
+from asks import AGENT as ASKS  # noqa: E402
 from test_conversation import Talk, texts  # noqa: E402
+from tmux import Tmux  # noqa: E402
 
 t = h.Tap()
 # Runs the message as a program of the shell; a notice stands before it.
@@ -373,6 +376,77 @@ def test_killed(work):
          out)
 
 
+# Each line that is typed: works once the test has seen the checkpoint, by a
+# tool and on a file.
+SCREEN = r"""#!/bin/sh
+echo ready
+while read -r line; do
+    while [ ! -e "/workspace/go-$line" ]; do sleep 0.05; done
+    echo "$line" >>/workspace/said.txt
+    /workspace/asks.py /workspace/said.txt >/workspace/.asked </dev/null
+    echo "did $line"
+done
+"""
+
+
+def test_screen(work):
+    """On the agent's own screen, Enter begins a turn; keys undo it."""
+    s = h.Session(work, {"filesystem": {"command": "icfs",
+                                        "args": ["/workspace"]}},
+                  env={"TERM": "xterm-256color"})
+    top = s.workspace
+    h.put(os.path.join(top, "said.txt"), "nothing\n")
+    h.put(os.path.join(top, "asks.py"), ASKS, 0o755)
+    h.put(os.path.join(top, "agent.sh"), SCREEN, 0o755)
+    said = os.path.join(top, "said.txt")
+    tmux = Tmux(work, s.env)
+
+    def rows():
+        r = s.icctl("--json", "undo", "--list")
+        return [(c["of"], c["turn"]) for c in
+                json.loads(r.stdout)["checkpoints"]] if r.stdout else []
+
+    def read():
+        with open(said, encoding="utf-8") as f:
+            return f.read().split()
+
+    try:
+        tmux.run(shlex.join([h.program("icctl"), "start", "--quiet",
+                             "--workspace", top, "--",
+                             "/workspace/agent.sh"]))
+        tmux.until("ready")
+        home = os.path.join(s.home, "sessions")
+        s.dir = os.path.join(home, os.listdir(home)[0])
+        h.wait_for(lambda: ("start", 1) in rows(), "the start's checkpoint")
+        # The terminal's Enter is seen before its checkpoint is there.
+        for n, line in enumerate(("one", "two"), 1):
+            tmux.keys(line, "Enter")
+            if n > 1:
+                h.wait_for(lambda n=n: ("turn", n) in rows(),
+                           f"a checkpoint before turn {n}")
+            h.put(os.path.join(top, f"go-{line}"), "")
+            tmux.until(f"did {line}")
+            h.wait_for(lambda n=n: json.loads(s.icctl(
+                "--json", "budget").stdout)["budget"]["toolCalls"] == n,
+                "the call is counted")
+        t.equal(read(), ["nothing", "one", "two"], "two turns on a screen")
+        tmux.keys("C-]", "u")
+        tmux.until("Put these files back?")
+        tmux.keys("y", "Enter")
+        tmux.until("Enter: back to the agent")
+        t.equal(read(), ["nothing", "one"], "Ctrl-] u takes the last one back")
+        tmux.keys("Enter")
+        tmux.until("did two")
+        tmux.keys("C-]", "k")
+        tmux.until("Enter: back to the agent")
+        tmux.keys("Enter")
+        h.wait_for(lambda: any(k == "named" for k, _ in rows()),
+                   "Ctrl-] k makes a checkpoint")
+        t.ok(True, "Ctrl-] k makes a checkpoint")
+    finally:
+        tmux.end()
+
+
 def main():
     with h.workdir() as work, t.case("swaps"):
         test_swaps(work)
@@ -386,6 +460,9 @@ def main():
         t.done()
     with h.workdir() as work, t.case("turns"):
         test_turns(work)
+    if shutil.which("tmux"):
+        with h.workdir() as work, t.case("screen"):
+            test_screen(work)
     t.done()
 
 

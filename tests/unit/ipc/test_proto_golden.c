@@ -286,7 +286,8 @@ test_parsers_are_mute(void)
 
 		if ((m->from & parsers) == 0 || (m->to & R(SUP)) == 0 ||
 		    (m->phase & PHASE_RUN) == 0 ||
-		    m->type == MSG_TURN_TEXT || m->type == MSG_TURN_DONE)
+		    m->type == MSG_TURN_TEXT || m->type == MSG_TURN_DONE ||
+		    m->type == MSG_PERSON_SAID) /* one bit */
 			continue;
 		bad++;
 		printf("# %s\n", m->name);

@@ -16,7 +16,7 @@ static struct {
 	char agent[65536];  /* lines to the agent */
 	char editor[65536]; /* messages to the editor, as text */
 	char notes[8192];
-	unsigned refused;
+	unsigned refused, prompted;
 } rig;
 
 static void
@@ -68,7 +68,14 @@ refused(struct acp *a, struct span method)
 	rig.refused++;
 }
 
-static const struct acp_ops ops = {to_agent, to_editor, note, refused};
+static void
+prompted(struct acp *a)
+{
+	rig.prompted++;
+}
+
+static const struct acp_ops ops = {
+    to_agent, to_editor, note, prompted, refused};
 
 /* Like ok(), and shows what came if it is not. */
 static void
