@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: ISC */
-/* Encodes only; nothing is decoded here. */
 #include "common/http/base64.h"
+
+#include <string.h>
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			     "abcdefghijklmnopqrstuvwxyz0123456789+/";
 
 void
 base64_put(uint8_t *dst, struct span in)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
 	size_t left;
 	uint32_t w = 0;
 
@@ -23,4 +25,26 @@ base64_put(uint8_t *dst, struct span in)
 		*dst++ = left > 2 ? (uint8_t)digits[w & 63] : '=';
 	}
 	explicit_bzero(&w, sizeof(w));
+}
+
+ssize_t
+base64_take(uint8_t *dst, struct span in)
+{
+	uint8_t *to = dst;
+	const char *at;
+	uint32_t w = 0;
+	size_t n = 0;
+
+	for (; in.len != 0 && in.p[in.len - 1] == '=' && n < 2; n++)
+		in.len--;
+	if (in.len % 4 == 1 || (n != 0 && (in.len + n) % 4 != 0))
+		return -1;
+	for (size_t i = 0; i < in.len; i++) {
+		if (in.p[i] == '\0' || (at = strchr(digits, in.p[i])) == NULL)
+			return -1;
+		w = w << 6 | (uint32_t)(at - digits);
+		if (i % 4 != 0)
+			*to++ = (uint8_t)(w >> (6 - i % 4 * 2));
+	}
+	return to - dst;
 }

@@ -6,6 +6,8 @@
 #ifndef BASE64_H
 #define BASE64_H
 
+#include <sys/types.h>
+
 #include "common/span.h"
 
 /* The encoded length of `n` bytes, without a NUL. */
@@ -13,5 +15,10 @@
 
 /* Encode `in` into `dst`, which must have room for BASE64_LEN(in.len) bytes. */
 void base64_put(uint8_t *dst, struct span in);
+/*
+ * Decode `in` into `dst`, which must have room for in.len bytes. The padding may
+ * be missing. Returns the length, or -1 if this is no base64.
+ */
+ssize_t base64_take(uint8_t *dst, struct span in);
 
 #endif

@@ -125,6 +125,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_TYPED		4096U		/* bytes per message */
 #define PROTO_TYPED_ROOM	65536U /* bytes that termd can buffer */
 #define PROTO_MAX_VIEWERS	8U
+#define PROTO_MAX_OFFER		49152U	/* OFFER.text */
 #define PROTO_MAX_TEXT		16384U	/* text per message of a conversation */
 #define PROTO_MAX_MATCH		128U
 #define PROTO_MAX_RETRY		(366U * 86400U) /* seconds */
@@ -352,6 +353,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(RAW,		0x0b07,	R(TERM)|R(ACP),	R(VIEWER),	RUN,	0)	\
 	M(BELL,		0x0b08,	R(TERM),	R(VIEWER),	RUN,	0)	\
 	M(TITLE,	0x0b09,	R(TERM),	R(VIEWER),	RUN,	0)	\
+	M(OFFER,	0x0b31,	R(TERM),	R(VIEWER),	RUN,	0)	\
 	M(FRAME,	0x0b0a,	R(TERM),	R(VIEWER),	RUN,	0)	\
 	M(BOX_END,	0x0b0b,	R(TERM)|R(ACP),	R(VIEWER),	RUN,	0)	\
 	M(TYPIST,	0x0b0c,	R(TERM),	R(VIEWER),	RUN,	0)	\
@@ -1504,6 +1506,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_BELL(F, m)
 /* UTF-8 without control characters. */
 #define F_TITLE(F, m)		F(m, str, text, 320)
+/* An offer of the agent to the person: nothing happens with it before a yes. */
+#define F_OFFER(F, m)		F(m, u8, kind, PROTO_OFFER_LAST)	\
+				F(m, str, text, PROTO_MAX_OFFER)
 /*
  * The end of a frame: everything before it may be drawn.  The next frame comes
  * after FRAME_ACK.  lost: lines that this viewer was too slow to receive.
@@ -1729,6 +1734,10 @@ enum proto_proxy {
 	PROTO_PROXY_BROKEN,	/* its answer is malformed */
 };
 #define PROTO_PROXY_LAST PROTO_PROXY_BROKEN
+
+/* OFFER: a text for the clipboard; an address that link_ok() accepts. */
+enum proto_offer { PROTO_OFFER_COPY, PROTO_OFFER_LINK };
+#define PROTO_OFFER_LAST PROTO_OFFER_LINK
 
 /* How the agent of a conversation prints. */
 enum proto_turns { PROTO_TURNS_NONE, PROTO_TURNS_LINES, PROTO_TURNS_JSON };

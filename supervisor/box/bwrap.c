@@ -134,23 +134,28 @@ bwrap_check(struct fault *fault)
 }
 
 /*
- * Container engines cannot work in a sandbox. A program in their place says so,
- * in the first directory of PATH.
+ * Programs that cannot work in a sandbox, and one that says so or does it by
+ * way of the person, in the first directory of PATH.
  */
 static void
-bwrap_engines(struct box *b)
+bwrap_instead(struct box *b)
 {
-	static const char *const names[] = {
-	    "docker", "podman", "buildah", "nerdctl", "docker-compose"};
-	char *file = paths_join(sup.paths.datadir, "no-engine"), at[64];
+	static const char *const names[][2] = {{"docker", "no-engine"},
+	    {"podman", "no-engine"}, {"buildah", "no-engine"},
+	    {"nerdctl", "no-engine"}, {"docker-compose", "no-engine"},
+	    {"xdg-open", "open-link"}, {"sensible-browser", "open-link"},
+	    {"x-www-browser", "open-link"}, {"www-browser", "open-link"}};
+	char *file, at[64];
 
-	for (size_t i = 0; file != NULL && access(file, X_OK) == 0 &&
-			   i < nitems(names);
-	     i++) {
-		snprintf(at, sizeof(at), "/opt/ironcurtain/bin/%s", names[i]);
-		box_bind_path(b, file, at, false);
+	for (size_t i = 0; i < nitems(names); i++) {
+		file = paths_join(sup.paths.datadir, names[i][1]);
+		snprintf(
+		    at, sizeof(at), "/opt/ironcurtain/bin/%s", names[i][0]);
+		if (file != NULL && access(file, X_OK) == 0)
+			box_bind_path(b, file, at, false);
+		free(file);
 	}
-	free(file);
+	box_setenv(b, "BROWSER", "xdg-open");
 }
 
 /* As the sandbox's copy of /etc has it. */
@@ -178,7 +183,7 @@ bwrap_box(struct box *b, char *const *env)
 	for (unsigned i = 1; i < p->ntrees; i++)
 		box_bind_path(b, p->trees[i], p->trees[i], false);
 	box_bind_path(b, sandbox.bridge, SANDBOX_BRIDGE, false);
-	bwrap_engines(b);
+	bwrap_instead(b);
 	for (size_t i = 0; (c = caches_nth(i)) != NULL; i++)
 		box_bind(b, c->fd, c->inside, false);
 	box_bind(b, sup.session.home, "/home/agent", true);

@@ -24,6 +24,7 @@
 #include "icctl/outcome.h"
 #include "icctl/overview/overview.h"
 #include "icctl/policy/compile/command.h"
+#include "icctl/screen/offer.h"
 #include "icctl/screen/viewer.h"
 #include "icctl/talk/talk.h"
 #include "icctl/words.h"
@@ -330,20 +331,23 @@ whole(struct icctl *ctl, bool outcome, int argc, char **argv)
 }
 
 /*
- * Run a command about a session on the person's terminal, where a viewer has
- * taken the agent's screen away until the person has read the outcome.
+ * Run a command about a session, or show what the agent offers, on the person's
+ * terminal, where a viewer has taken the agent's screen away until the person
+ * has read the outcome.
  */
 static int
 in_place(struct icctl *ctl, char *name, const char *dir)
 {
+	const bool offer = strcmp(name, OFFER_PANEL) == 0;
 	char *argv[] = {name, NULL};
 	int r, c;
 
 	if (icctl_on_tty() == -1)
 		return ICCTL_USAGE;
 	ctl->session = dir;
-	printf(">>> icctl %s\n", name);
-	r = run(ctl, false, 1, argv);
+	if (!offer)
+		printf(">>> icctl %s\n", name);
+	r = offer ? offered_run() : run(ctl, false, 1, argv);
 	printf("\n>>> Enter: back to the agent ");
 	fflush(stdout);
 	while ((c = getchar()) != '\n' && c != EOF)
@@ -355,7 +359,8 @@ in_place(struct icctl *ctl, char *name, const char *dir)
 static int
 panel(struct icctl *ctl, int argc, char **argv)
 {
-	if (argc == 3 && find_command(argv[1]) != NULL)
+	if (argc == 3 && (find_command(argv[1]) != NULL ||
+			     strcmp(argv[1], OFFER_PANEL) == 0))
 		return in_place(ctl, argv[1], argv[2]);
 	return icctl_panel(ctl, argc, argv);
 }

@@ -167,7 +167,10 @@ viewer_how_environment(char **envp)
 {
 	static const char *const names[] = {
 	    "TERM=", "COLORTERM=", "LANG=", "NO_COLOR=", "HOME=",
-	    "IRONCURTAIN_HOME=", "LC_"};
+	    "IRONCURTAIN_HOME=", "LC_",
+	    /* The desktop's, for an address that the person opens. */
+	    "DISPLAY=", "WAYLAND_DISPLAY=", "XAUTHORITY=", "XDG_RUNTIME_DIR=",
+	    "DBUS_SESSION_BUS_ADDRESS="};
 	size_t n = 0;
 
 	for (char **e = environ; *e != NULL; e++)

@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "check.h"
+#include "common/hidden.h"
 #include "common/ipc/proto.h"
+#include "common/net/link.h"
 #include "workers/termd/termd_lines.h"
 #include "workers/termd/termd_screen.h"
 #include "common/term/width.h"
@@ -81,7 +83,15 @@ on_title(void *arg, struct span s)
 	}
 }
 
-static const struct screen_ops ops = {on_reply, on_scrolled, on_bell, on_title};
+static void
+on_offer(void *arg, enum proto_offer kind, struct span s)
+{
+	CHECK(s.len != 0 && s.len <= PROTO_MAX_OFFER && !hidden_in(s));
+	CHECK(kind == PROTO_OFFER_COPY || link_ok(s));
+}
+
+static const struct screen_ops ops = {
+    on_reply, on_scrolled, on_bell, on_title, on_offer};
 
 static void
 check_screen(const struct screen *s)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "icctl/screen/offer.h"
 #include "icctl/screen/viewer.h"
 
 #define CHANNEL_BELL_MS 200U
@@ -78,6 +79,14 @@ on_title(struct chan *c, const struct msg_TITLE *m)
 }
 
 static int
+on_offer(struct chan *c, const struct msg_OFFER *m)
+{
+	if (viewer.how.screen && offer_take(m) == -1)
+		return chan_violation(c, "OFFER of what nobody sees");
+	return 0;
+}
+
+static int
 on_frame(struct chan *c, const struct msg_FRAME *m)
 {
 	struct msg_FRAME_ACK ack = {.seq = m->seq};
@@ -133,6 +142,7 @@ static const struct chan_handler channel_handlers[] = {
 	HANDLER(ACP_OUT,	on_acp_out),
 	HANDLER(BELL,		on_bell),
 	HANDLER(TITLE,		on_title),
+	HANDLER(OFFER,		on_offer),
 	HANDLER(FRAME,		on_frame),
 	HANDLER(BOX_END,	on_box_end),
 	HANDLER(TYPIST,		on_typist),

@@ -60,7 +60,8 @@ line_text(char *text, size_t cap, const char **right)
 	if (draw_env.prefix)
 		return snprintf(text, cap,
 		    "%s s say  m messages  u undo  k checkpoint  d detach  "
-		    "z suspend  t keyboard  %s send it  others: back",
+		    "z suspend  t keyboard  c copy  o open  %s send it  "
+		    "others: back",
 		    draw_env.npending != 0 && viewer.may ? " a answer  " : "",
 		    viewer.key);
 	if (draw_env.messages == MESSAGES_ASKED)
@@ -74,6 +75,9 @@ line_text(char *text, size_t cap, const char **right)
 	if (n < 0 || n >= (int)cap || (unsigned)n >= cols || news[0] == '\0')
 		return n;
 	room = cols - (unsigned)n;
+	/* A message is worth more than the words at the right. */
+	if (strlen(news) + strlen(*right) > room && strlen(news) < room)
+		*right = "";
 	room -= strlen(*right) < room ? strlen(*right) : room;
 	if (strlen(news) <= room)
 		return n + snprintf(text + n, cap - (size_t)n, "%s", news);

@@ -313,6 +313,10 @@ after_prefix(const struct keys_ops *ops, uint8_t c)
 	case 'k':
 		ops->command(KEYS_CHECKPOINT);
 		break;
+	case 'c':
+	case 'o':
+		ops->command(KEYS_OFFER);
+		break;
 	case 'u':
 		ops->command(KEYS_UNDO);
 		break;

@@ -52,7 +52,7 @@ panel_open(void)
 	return panel_pid != 0;
 }
 
-static void __attribute__((noreturn)) panel_child(const char *what)
+static void __attribute__((noreturn)) panel_child(const char *what, int fd)
 {
 	char program[] = "icctl", command[] = ICCTL_PANEL;
 	char *argv[] = {program, command, (char *)(uintptr_t)what,
@@ -64,7 +64,9 @@ static void __attribute__((noreturn)) panel_child(const char *what)
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	(void)signal(SIGPIPE, SIG_DFL);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	(void)syscall(SYS_close_range, 3U, ~0U, 0);
+	if (fd != -1)
+		(void)dup2(fd, 3);
+	(void)syscall(SYS_close_range, fd == -1 ? 3U : 4U, ~0U, 0);
 	execve("/proc/self/exe", argv, environ);
 	_exit(127);
 }
@@ -72,11 +74,11 @@ static void __attribute__((noreturn)) panel_child(const char *what)
 void
 panel_run(void)
 {
-	panel_command(viewer.how.screen ? "screen" : "lines");
+	panel_command(viewer.how.screen ? "screen" : "lines", -1);
 }
 
 void
-panel_command(const char *what)
+panel_command(const char *what, int fd)
 {
 	int pidfd, status;
 
@@ -89,7 +91,7 @@ panel_command(const char *what)
 	input_pause(true);
 	says_wait(true);
 	if ((panel_pid = fork()) == 0)
-		panel_child(what);
+		panel_child(what, fd);
 	if (panel_pid != -1 &&
 	    (pidfd = (int)syscall(SYS_pidfd_open, panel_pid, 0)) != -1) {
 		viewer.wait(pidfd, POLLIN);

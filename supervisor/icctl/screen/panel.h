@@ -13,9 +13,10 @@ bool panel_may(void);
 void panel_run(void);
 /*
  * Runs a command about this session that needs no argument, such as "undo", on
- * the terminal, in place of the agent. Returns once the person has read it.
+ * the terminal, in place of the agent. `fd` becomes its descriptor 3, unless it
+ * is -1. Returns once the person has read it.
  */
-void panel_command(const char *command);
+void panel_command(const char *command, int fd);
 bool panel_open(void);
 /* Closes it: we leave. */
 void panel_kill(void);

@@ -20,6 +20,7 @@
 #include "credential/handover.h"
 #include "icctl/screen/channel.h"
 #include "icctl/screen/message.h"
+#include "icctl/screen/offer.h"
 #include "icctl/screen/panel.h"
 #include "icctl/screen/waiting.h"
 
@@ -101,7 +102,7 @@ static void
 viewer_panel(const char *command)
 {
 	if (panel_could())
-		panel_command(command);
+		panel_command(command, -1);
 	else
 		says_brief("this is done in another terminal: icctl undo, "
 			   "icctl checkpoint");
@@ -136,6 +137,9 @@ viewer_command(enum keys_command c)
 		break;
 	case KEYS_UNDO:
 		viewer_panel("undo");
+		break;
+	case KEYS_OFFER:
+		offer_show();
 		break;
 	}
 }

@@ -274,7 +274,8 @@ enum keys_command {
 	KEYS_SAY,
 	KEYS_MESSAGES,
 	KEYS_CHECKPOINT,
-	KEYS_UNDO
+	KEYS_UNDO,
+	KEYS_OFFER
 };
 struct keys_ops {
 	void (*keys)(struct span);

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "hub/peer.h"
+#include "icctl/browse.h"
 #include "workers/icwebd/meet.h"
 
 #define LINK_WAIT_S 5
@@ -120,25 +121,10 @@ link_file(struct web *w)
 void
 link_browse(struct web *w)
 {
-	static char program[] = "/usr/bin/xdg-open";
-	char *argv[] = {program, w->redirect, NULL};
-	struct spawn s = {.path = program,
-	    .argv = argv,
-	    .envp = environ,
-	    .fds = {-1, -1, -1},
-	    .nfds = 3,
-	    .session = true};
-	struct spawned sp = SPAWNED_INIT;
-
-	if (link_file(w) == -1) {
+	if (link_file(w) == -1)
 		warn("--open: %s", w->redirect);
-		return;
-	}
-	/* It dies with us, but the browser that it started does not. */
-	if (spawn_start(&s, &sp) == -1 || spawn_check(&sp) == -1)
-		warn("--open: %s", program);
-	if (sp.pidfd != -1)
-		close(sp.pidfd);
+	else
+		(void)browse(w->redirect);
 }
 
 static void

@@ -40,7 +40,7 @@ struct viewer {
 	uint32_t owed;        /* typed bytes not yet sent to the sandbox */
 	uint32_t sent, acked; /* numbers of frames */
 	uint64_t seen;        /* last change of the screen that it was sent */
-	uint32_t seen_title;
+	uint32_t seen_title, seen_offer;
 	bool bell;     /* rang since its last frame */
 	uint32_t lost; /* lines dropped since the last frame */
 	bool news;     /* something was sent since the last frame */
@@ -68,6 +68,9 @@ struct termd_env {
 	char title[4 * SCREEN_MAX_TITLE];
 	size_t title_len;
 	uint32_t titles; /* number of titles so far */
+	struct msg_OFFER offer; /* its text is of `offered` */
+	struct buf offered;
+	uint32_t offers;
 	struct loop_timer partial, frame, size;
 	uint64_t sized; /* loop_now() of the last change of size */
 	int transcript; /* its file, or -1 */

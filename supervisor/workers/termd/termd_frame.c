@@ -53,6 +53,17 @@ frame_title(struct viewer *v)
 	termd_viewer_send(v, MSG_TITLE, &m);
 }
 
+/* One that has no keyboard cannot take it, nor one that comes later. */
+static void
+frame_offer(struct viewer *v)
+{
+	if (v->seen_offer == termd_env.offers)
+		return;
+	v->seen_offer = termd_env.offers;
+	if (v->types)
+		termd_viewer_send(v, MSG_OFFER, &termd_env.offer);
+}
+
 static void
 frame_send(struct viewer *v)
 {
@@ -64,6 +75,7 @@ frame_send(struct viewer *v)
 	if (termd_env.screen != NULL)
 		frame_screen(v);
 	frame_title(v);
+	frame_offer(v);
 	if (v->bell)
 		termd_viewer_send(v, MSG_BELL, &bell);
 	v->news = v->bell = false;

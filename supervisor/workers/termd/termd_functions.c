@@ -307,12 +307,7 @@ title(struct screen *s, struct span text)
 	for (unsigned i = 0; i < SCREEN_MAX_TITLE && text.p < end; i++) {
 		if ((len = text_utf8_len(text.p, end)) == 0)
 			len = 1;
-		c = text.p[0];
-		if (len > 1) {
-			c &= 0x7fU >> len;
-			for (size_t k = 1; k < len; k++)
-				c = c << 6 | (text.p[k] & 0x3fU);
-		}
+		c = text_utf8_code(text.p, len);
 		text.p += len;
 		if (term_width(c) < 1 || (len == 1 && c >= 0x80))
 			c = '?';
@@ -326,6 +321,7 @@ osc(struct screen *s, struct span text)
 {
 	const uint8_t *semi =
 	    text.len == 0 ? NULL : memchr(text.p, ';', text.len);
+	enum proto_offer kind;
 	size_t n = semi == NULL ? text.len : (size_t)(semi - text.p);
 	struct span rest;
 
@@ -334,6 +330,12 @@ osc(struct screen *s, struct span text)
 	rest = span_of(semi + 1, text.len - n - 1);
 	if (n == 1 && (text.p[0] == '0' || text.p[0] == '2')) {
 		title(s, rest);
+		return;
+	}
+	if (offer_begins(text)) {
+		buf_reset(&s->offer, 0);
+		if (offer_take(text, &kind, &s->offer))
+			s->ops->offer(s->arg, kind, buf_span(&s->offer));
 		return;
 	}
 	/* Text and background colours: constants, not the person's. */

@@ -70,11 +70,24 @@ on_title(void *arg, struct span s)
 	e->titles++;
 }
 
+static void
+on_offer(void *arg, enum proto_offer kind, struct span s)
+{
+	struct termd_env *e = &termd_env;
+
+	buf_reset(&e->offered, 0);
+	buf_addspan(&e->offered, s);
+	e->offer.kind = (uint8_t)kind;
+	e->offer.text = buf_span(&e->offered);
+	e->offers += buf_check(&e->offered) == 0;
+}
+
 static const struct screen_ops screen_ops = {
     .reply = on_reply,
     .line = on_scrolled,
     .bell = on_bell,
     .title = on_title,
+    .offer = on_offer,
 };
 
 void
@@ -88,6 +101,7 @@ output_start(void)
 		turns_start((enum proto_turns)e->mode.turns, on_text);
 	if (!e->mode.screen)
 		return;
+	buf_init(&e->offered, PROTO_MAX_OFFER);
 	e->screen = screen_new(e->mode.rows, e->mode.cols, &screen_ops, NULL);
 	if (e->screen == NULL)
 		fatal("screen");

@@ -214,6 +214,7 @@ screen_new(
 	vterm_screen_enable_altscreen(s->screen, 1);
 	vterm_screen_reset(s->screen, 1);
 	token_init(&s->z);
+	buf_init(&s->offer, PROTO_MAX_OFFER);
 	screen_defaults(s);
 	return s;
 }
@@ -224,6 +225,7 @@ screen_free(struct screen *s)
 	if (s == NULL)
 		return;
 	vterm_free(s->vt);
+	buf_free(&s->offer);
 	freezero(s, sizeof(*s));
 }
 

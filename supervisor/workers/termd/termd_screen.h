@@ -25,6 +25,8 @@ struct screen_ops {
 	void (*bell)(void *);
 	/* UTF-8 without control characters. */
 	void (*title)(void *, struct span);
+	/* termd_offer.h */
+	void (*offer)(void *, enum proto_offer, struct span);
 };
 
 /* Clamps the size to the limits of SIZE. Returns NULL if memory ran out. */

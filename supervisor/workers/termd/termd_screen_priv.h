@@ -59,6 +59,7 @@ struct screen {
 	uint32_t modes;
 	bool mouse_sgr;
 	struct screen_keys keys;
+	struct buf offer; /* the text of an offer */
 	uint64_t change, row_change[PROTO_MAX_ROWS];
 	size_t n; /* bytes in `batch` */
 	char batch[SCREEN_BATCH];

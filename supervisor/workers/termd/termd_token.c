@@ -245,7 +245,9 @@ string(struct tokenizer *z, uint8_t b, token_fn *fn, void *arg)
 		string_end(z, fn, arg);
 	} else if (!z->keep || b < 0x20) {
 		return;
-	} else if (z->len == sizeof(z->text)) {
+	} else if (z->len == sizeof(z->text) ||
+		   (z->len == TOKEN_MAX_STRING &&
+		       !offer_begins(span_of(z->text, z->len)))) {
 		z->over = true;
 	} else {
 		z->text[z->len++] = b;

@@ -9,10 +9,11 @@
 #define TERMD_TOKEN_H
 
 #include "common/span.h"
+#include "workers/termd/termd_offer.h"
 
 #define TOKEN_MAX_PARAMS 16U
 #define TOKEN_MAX_VALUE 9999U
-#define TOKEN_MAX_STRING 4096U /* longer ones are dropped */
+#define TOKEN_MAX_STRING 4096U /* longer ones are dropped, but for offers */
 #define TOKEN_MAX_MARKS 4U     /* combining with one character */
 #define TOKEN_ABSENT 0xffffU   /* an omitted parameter */
 
@@ -62,7 +63,7 @@ struct tokenizer {
 	bool base;        /* marks have a character to combine with */
 	uint64_t dropped; /* dropped functions and characters */
 	size_t len;
-	uint8_t text[TOKEN_MAX_STRING];
+	uint8_t text[OFFER_MAX_STRING];
 };
 
 void token_init(struct tokenizer *);

@@ -81,6 +81,7 @@ viewer_new(const struct msg_VIEWER *m, int fd,
 	chan_phase(v->chan, PHASE_RUN);
 	v->id = m->id;
 	v->waits = m->waits;
+	v->seen_offer = termd_env.offers;
 	TAILQ_INSERT_TAIL(&termd_env.viewers, v, entry);
 	termd_env.nviewers++;
 	termd_env.watched = true;

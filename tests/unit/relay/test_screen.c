@@ -15,6 +15,8 @@
 static struct {
 	char reply[4096], title[512], scrolled[8192];
 	unsigned bells;
+	char offer[256];
+	unsigned offers;
 } seen;
 
 /* Convert cells to text, with attributes in brackets where they change. */
@@ -68,7 +70,17 @@ on_title(void *arg, struct span s)
 	    (const char *)s.p);
 }
 
-static const struct screen_ops ops = {on_reply, on_line, on_bell, on_title};
+static void
+on_offer(void *arg, enum proto_offer kind, struct span s)
+{
+	snprintf(seen.offer, sizeof(seen.offer), "%s %.*s",
+	    kind == PROTO_OFFER_COPY ? "copy" : "link", (int)s.len,
+	    (const char *)s.p);
+	seen.offers++;
+}
+
+static const struct screen_ops ops = {
+    on_reply, on_line, on_bell, on_title, on_offer};
 
 static const char *
 row(const struct screen *s, unsigned r)
@@ -163,6 +175,75 @@ test_rows(void)
 		is_str(seen.reply, "", "%s: nothing is answered", rows[i].name);
 		screen_free(s);
 	}
+}
+
+/* The offer that a string becomes, or "" if it is none. */
+static const struct {
+	const char *in, *offer, *name;
+} offers[] = {
+    {"\033]52;c;b25lCnR3bwo=\007", "copy one\ntwo\n", "lines"},
+    {"\033]52;c;b25lCnR3bwo\033\\", "copy one\ntwo\n", "no padding"},
+    {"\033]52;;aGk=\007", "copy hi", "no selection"},
+    {"\033]52;cp;aGk=\007", "copy hi", "two selections"},
+    {"\033]52;c;G1sybWEHYg==\007", "copy [2mab", "controls go"},
+    {"\033]52;c;YeKArmI=\007", "copy ab", "so do characters that reorder"},
+    {"\033]52;c;Gwc=\007", "", "nothing but controls"},
+    {"\033]52;c;?\007", "", "a query"},
+    {"\033]52;c;!\007", "", "clearing it"},
+    {"\033]52;c;\007", "", "nothing"},
+    {"\033]52;c\007", "", "no text"},
+    {"\033]52;c;gICA\007", "", "bytes that are no text"},
+    {"\033]52;c;aG=k\007", "", "padding within"},
+    {"\033]52;c;aGkaG\007", "", "a length that is none"},
+    {"\033]52;c;aG k=\007", "", "a blank within"},
+    {"\033]7770;https://a.example/x?y=1#z\033\\",
+	"link https://a.example/x?y=1#z", "an address"},
+    {"\033]7770;http://localhost:3000/\007", "link http://localhost:3000/",
+	"one of the loopback"},
+    {"\033]7770;http://a.example/\007", "", "http to elsewhere"},
+    {"\033]7770;http://localhost.evil.example/\007", "",
+	"a name that begins like the loopback"},
+    {"\033]7770;https://u:p@a.example/\007", "", "a user"},
+    {"\033]7770;https://a.example\\@b.example/\007", "", "a backslash"},
+    {"\033]7770;https:///x\007", "", "no host"},
+    {"\033]7770;javascript:alert(1)\007", "", "a script"},
+    {"\033]7770;file:///etc/passwd\007", "", "a file"},
+    {"\033]7770;HTTPS://a.example/\007", "", "another spelling"},
+    {"\033]7770;https://\xd0\xb0.example/\007", "", "letters beyond ASCII"},
+};
+
+static void
+test_offers(void)
+{
+	static char big[2 * PROTO_MAX_OFFER];
+	struct screen *s;
+
+	for (size_t i = 0; i < nitems(offers); i++) {
+		seen.offer[0] = '\0';
+		s = fed(5, 40, offers[i].in);
+		is_str(seen.offer, offers[i].offer, "an offer: %s",
+		    offers[i].name);
+		is_str(row(s, 0), "", "%s: nothing is drawn", offers[i].name);
+		screen_free(s);
+	}
+	/* The longest one, and one that is longer. */
+	for (size_t more = 0; more < 2; more++) {
+		seen.offers = 0;
+		memset(big, 'Q', sizeof(big));
+		memcpy(big, "\033]52;c;", 7);
+		memcpy(big + 7 + (PROTO_MAX_OFFER / 3 + more) * 4, "\007", 2);
+		s = fed(5, 40, big);
+		is_int(seen.offers, 1 - (int)more, "%s",
+		    more ? "one that is too long" : "the longest one");
+		screen_free(s);
+	}
+	memset(big, 'Q', sizeof(big));
+	memcpy(big, "\033]2;", 4);
+	memcpy(big + 8192, "\007x", 3);
+	seen.title[0] = '\0';
+	s = fed(5, 40, big);
+	is_str(seen.title, "", "no other string may be so long");
+	screen_free(s);
 }
 
 /* Only these queries are answered, with constants and computed numbers. */
@@ -416,6 +497,7 @@ main(void)
 {
 	test_emoji_parts();
 	test_rows();
+	test_offers();
 	test_queries();
 	test_title();
 	test_modes();
