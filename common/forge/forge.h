@@ -45,7 +45,8 @@ enum forge_word {
 	FORGE_ALLOW,
 };
 
-#define FORGE_MAX_BODY		(64U << 10)	/* GraphQL and REST alike */
+#define FORGE_MAX_QUERY_TEXT	(64U << 10)	/* the text of GraphQL */
+#define FORGE_MAX_BODY		(128U << 10)	/* with its variables; REST */
 #define FORGE_MAX_TARGET	2048U
 #define FORGE_MAX_REPOSITORIES	64U
 #define FORGE_MAX_REPOSITORY	140U	/* "owner/name", in GitLab deeper */

@@ -50,13 +50,15 @@ enum forge_ref_kind {
 #define FORGE_IS_PROJECT	0x1000U	/* a repository of GitLab */
 #define FORGE_IS_COMMIT		0x2000U
 #define FORGE_IS_THREAD		0x4000U	/* of a review */
+#define FORGE_IS_JOB		0x8000U
 
 /* These belong to a repository, which has to be on the list. */
 #define FORGE_IS_OURS							\
 	(FORGE_IS_REPOSITORY | FORGE_IS_ISSUE | FORGE_IS_PULL |		\
 	    FORGE_IS_COMMENT | FORGE_IS_REVIEW | FORGE_IS_LABEL |	\
 	    FORGE_IS_MILESTONE | FORGE_IS_RUN | FORGE_IS_RELEASE |	\
-	    FORGE_IS_PROJECT | FORGE_IS_COMMIT | FORGE_IS_THREAD)
+	    FORGE_IS_PROJECT | FORGE_IS_COMMIT | FORGE_IS_THREAD |	\
+	    FORGE_IS_JOB)
 
 struct forge_ref {
 	enum forge_ref_kind kind;

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: ISC */
+/* The ways in: reads a request of either kind, checks and composes a call. */
+#include <errno.h>
+
+#include "common/forge/forge_priv.h"
+#include "common/json/json.h"
+
+bool
+forge_needs_body(struct span method)
+{
+	return !span_is(method, "GET") && !span_is(method, "HEAD");
+}
+
+bool
+forge_is_graphql(const struct forge_grant *grant, struct span target)
+{
+	return grant->kind == FORGE_GITHUB &&
+	       span_is(target, grant->enterprise ? "/api/graphql" : "/graphql");
+}
+
+const struct value *
+forge_request_read(const struct forge_grant *grant, struct value_pool *pool,
+    struct span method, struct span target, struct span body,
+    struct forge_fail *fail)
+{
+	if (!forge_is_graphql(grant, target))
+		return forge_rest_read(grant, pool, method, target, body, fail);
+	if (!span_is(method, "POST")) {
+		forge_refuse(fail, "GraphQL is sent with POST");
+		return NULL;
+	}
+	return forge_graphql_read(pool, body, fail);
+}
+
+int
+forge_check(const struct forge_grant *grant, const struct value *tree,
+    struct forge_call *call, struct forge_fail *fail)
+{
+	struct span kind = value_str(tree, "call");
+
+	*call = (struct forge_call){.grant = grant, .tree = tree};
+	if (span_is(kind, "rest"))
+		return forge_rest_check(call, fail);
+	if (forge_table(grant->kind)->query != NULL &&
+	    (span_is(kind, "query") || span_is(kind, "mutation")))
+		return forge_graphql_check(call, fail);
+	return forge_refuse(fail, "the tree is no call of this forge");
+}
+
+void
+forge_request_init(struct forge_request *r)
+{
+	r->method = NULL;
+	buf_init(&r->target, 3U * FORGE_MAX_TARGET);
+	buf_init(&r->body, FORGE_MAX_BODY);
+}
+
+void
+forge_request_free(struct forge_request *r)
+{
+	buf_free(&r->target);
+	buf_free(&r->body);
+}
+
+int
+forge_compose(const struct forge_call *call, struct forge_request *out)
+{
+	buf_reset(&out->target, FORGE_MAX_TARGET);
+	buf_reset(&out->body, FORGE_MAX_BODY);
+	return call->route != NULL ? forge_rest_compose(call, out)
+				   : forge_graphql_compose(call, out);
+}
