@@ -9,8 +9,9 @@
 
 #include "common/forge/tree.h"
 
-#define FORGE_MAX_LOOKUP	(4U << 10)	/* of an answer */
-#define FORGE_MAX_SENTENCE	1024U
+#define FORGE_MAX_LOOKUP	(4U << 10)	/* of an answer of GraphQL */
+#define FORGE_MAX_LOOKUP_REST	(256U << 10)	/* of REST, with whole texts */
+#define FORGE_MAX_SENTENCE	4096U
 #define FORGE_MAX_TEXT		(256U << 10)	/* escaped */
 
 /*
@@ -26,7 +27,12 @@ struct forge_found {
 	struct span base, head;	/* of a pull request or a run, or p == NULL */
 };
 
-/* Compose the request that looks a reference up. Returns 0 or -1, ENOBUFS. */
+/* Returns the most bytes that the answer to a lookup may have. */
+size_t forge_lookup_max(const struct forge_grant *, const struct forge_ref *);
+/*
+ * Compose the request that looks a reference up. Returns 0, or -1 with errno
+ * ENOBUFS, or EINVAL for a reference that this forge cannot have.
+ */
 int forge_lookup_compose(const struct forge_grant *, const struct forge_ref *,
     struct forge_request *);
 /*
