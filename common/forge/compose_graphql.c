@@ -21,6 +21,8 @@ put_variable(struct composer *c, const struct forge_member *m,
 {
 	const char *end = v->type == VALUE_NULL ? "" : "!";
 
+	if (c->count != 0)
+		buf_addc(&c->defs, ',');
 	buf_printf(&c->text, "$a%u", c->count);
 	buf_printf(&c->defs,
 	    m != NULL && m->list ? "$a%u:[%s!]%s" : "$a%u:%s%s", c->count,

@@ -127,6 +127,19 @@ path_check(struct forge_call *call, struct forge_fail *fail)
 	return 0;
 }
 
+/* A query has no null, unlike a body. */
+static bool
+query_valid(const struct value *query)
+{
+	if (query == NULL || query->type != VALUE_OBJECT)
+		return false;
+	for (query = query->child; query != NULL; query = query->next) {
+		if (query->type != VALUE_STRING)
+			return false;
+	}
+	return true;
+}
+
 int
 forge_rest_check(struct forge_call *call, struct forge_fail *fail)
 {
@@ -137,7 +150,7 @@ forge_rest_check(struct forge_call *call, struct forge_fail *fail)
 	body = value_get(tree, "body");
 	query = value_get(tree, "query");
 	if (call->route == NULL || tree->count != 5 + (body != NULL) ||
-	    query == NULL || query->type != VALUE_OBJECT ||
+	    !query_valid(query) ||
 	    (body != NULL &&
 		(call->route->body == NULL || body->type != VALUE_OBJECT)))
 		return forge_refuse(fail, "the tree fits no route");

@@ -267,7 +267,7 @@ class Tables:
             flags = " | ".join("FORGE_ROUTE_" + f.upper()
                                for f in r["flags"]) or "0"
             body = "NULL"
-            if r["method"] in ("POST", "PUT", "PATCH"):
+            if r["method"] in ("POST", "PUT", "PATCH") or r["members"]:
                 body = self.members(r["members"])
             rows.append(
                 f"\t{{{quoted(r['name'])}, {quoted(r['method'])}, parts_of_{i}, "

@@ -173,6 +173,20 @@ read_path(struct value_pool *pool, struct span path, struct forge_target *t,
 	return 0;
 }
 
+/* Returns true if a text of valid UTF-8 has a line end or another control. */
+static bool
+has_hidden(struct span s)
+{
+	size_t n;
+
+	for (size_t i = 0; i < s.len; i += n) {
+		n = text_utf8_len(s.p + i, s.p + s.len);
+		if (hidden_alone(text_utf8_code(s.p + i, n)))
+			return true;
+	}
+	return false;
+}
+
 static int
 read_query(struct value_pool *pool, struct span query, struct forge_target *t,
     struct forge_fail *fail)
@@ -196,7 +210,7 @@ read_query(struct value_pool *pool, struct span query, struct forge_target *t,
 			-1 ||
 		    !utf8_valid(t->query[t->nquery].name) ||
 		    !utf8_valid(t->query[t->nquery].value) ||
-		    hidden_in(t->query[t->nquery].value))
+		    has_hidden(t->query[t->nquery].value))
 			return forge_refuse(fail,
 			    "member %zu of the query is "
 			    "not encoded correctly",
