@@ -4,9 +4,10 @@
  * and punctuation alone: every value travels as a variable, in JSON, with the
  * type that the table has, so that none can be read as anything but a value.
  */
+#include "common/forge/forge_priv.h"
+
 #include <errno.h>
 
-#include "common/forge/forge_priv.h"
 #include "common/json/json.h"
 
 struct composer {

@@ -4,10 +4,11 @@
  * name. A forge may lie about its own things and gains nothing by it; a name
  * that it makes up is shown escaped, as all names are.
  */
+#include "common/forge/say.h"
+
 #include <errno.h>
 
 #include "common/forge/forge_priv.h"
-#include "common/forge/say.h"
 #include "common/json/json.h"
 #include "common/visible.h"
 

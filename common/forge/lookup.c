@@ -4,10 +4,11 @@
  * texts are fixed but for the id, which was checked when the reference was
  * made, and is checked again here.
  */
+#include "common/forge/say.h"
+
 #include <errno.h>
 
 #include "common/forge/forge_priv.h"
-#include "common/forge/say.h"
 #include "common/json/json.h"
 
 /* Aliases keep fields of different types apart. */

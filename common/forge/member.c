@@ -4,9 +4,10 @@
  * and inputs of GraphQL, queries and bodies of REST. A member that the list
  * does not have is refused, since no sentence would tell of it.
  */
+#include "common/forge/forge_priv.h"
+
 #include <errno.h>
 
-#include "common/forge/forge_priv.h"
 #include "common/json/text.h"
 
 const struct forge_member *

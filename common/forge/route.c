@@ -4,9 +4,10 @@
  * policyd checks a tree, which may be hostile, against the route that it names;
  * both compose the request from the tree and the route.
  */
+#include "common/forge/forge_priv.h"
+
 #include <errno.h>
 
-#include "common/forge/forge_priv.h"
 #include "common/json/json.h"
 
 /*

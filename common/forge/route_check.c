@@ -4,9 +4,10 @@
  * request. Everything that is sent comes from the tree, and each of its members
  * was found in the route.
  */
+#include "common/forge/forge_priv.h"
+
 #include <errno.h>
 
-#include "common/forge/forge_priv.h"
 #include "common/json/json.h"
 
 static const struct forge_route *

@@ -4,6 +4,8 @@
  * member, "[x: ...]" is there if x has a value, "[x=V: ...]" if that is V, and
  * "[!x: ...]" if there is none. A blank after the colon is not part of it.
  */
+#include "common/forge/say.h"
+
 #include <errno.h>
 
 #include "common/forge/say_priv.h"

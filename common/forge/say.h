@@ -9,8 +9,8 @@
 
 #include "common/forge/tree.h"
 
-#define FORGE_MAX_LOOKUP	(4U << 10)	/* of an answer of GraphQL */
-#define FORGE_MAX_LOOKUP_REST	(256U << 10)	/* of REST, with whole texts */
+#define FORGE_MAX_LOOKUP	(4U << 10)	/* an answer of GraphQL */
+#define FORGE_MAX_LOOKUP_REST	(256U << 10)	/* REST has whole texts */
 #define FORGE_MAX_SENTENCE	4096U
 #define FORGE_MAX_TEXT		(256U << 10)	/* escaped */
 
@@ -24,7 +24,7 @@ struct forge_found {
 	uint64_t number;	/* 0: has none */
 	struct span title;	/* or name, or login; UTF-8 */
 	struct span state;	/* "OPEN", or p == NULL */
-	struct span base, head;	/* of a pull request or a run, or p == NULL */
+	struct span base, head;	/* branches; p == NULL for none */
 };
 
 /* Returns the most bytes that the answer to a lookup may have. */

@@ -9,7 +9,7 @@
 struct sayer {
 	const struct forge_call *call;
 	const struct forge_found *found;	/* NULL: nothing was looked up */
-	const struct forge_member *members;	/* of the input or the body */
+	const struct forge_member *members;	/* the input's or the body's */
 	const struct value *values;		/* may be NULL */
 };
 

@@ -3,9 +3,10 @@
  * Every value of a call, whole: a line for each, and texts of more than one
  * line behind a bar, so that no text can look like a line of ours.
  */
+#include "common/forge/say_priv.h"
+
 #include <stdio.h>
 
-#include "common/forge/say_priv.h"
 #include "common/visible.h"
 
 #define TEXT_MAX_DEPTH 3U

@@ -4,7 +4,7 @@
 #include "common/visible.h"
 
 #define SAY_MAX_QUOTED 160U /* bytes of a text */
-#define SAY_MAX_ITEMS 6U    /* of a list; the text has all */
+#define SAY_MAX_ITEMS 6U    /* a list; the text has all of it */
 
 void
 say_quoted(struct buf *b, struct span s)

@@ -38,7 +38,7 @@ enum forge_ref_kind {
 #define FORGE_IS_REPOSITORY	0x0001U
 #define FORGE_IS_ISSUE		0x0002U
 #define FORGE_IS_PULL		0x0004U
-#define FORGE_IS_COMMENT	0x0008U	/* of an issue or a pull request */
+#define FORGE_IS_COMMENT	0x0008U	/* on an issue or a pull request */
 #define FORGE_IS_REVIEW		0x0010U
 #define FORGE_IS_LABEL		0x0020U
 #define FORGE_IS_MILESTONE	0x0040U
@@ -49,7 +49,7 @@ enum forge_ref_kind {
 #define FORGE_IS_RELEASE	0x0800U
 #define FORGE_IS_PROJECT	0x1000U	/* a repository of GitLab */
 #define FORGE_IS_COMMIT		0x2000U
-#define FORGE_IS_THREAD		0x4000U	/* of a review */
+#define FORGE_IS_THREAD		0x4000U	/* within a review */
 #define FORGE_IS_JOB		0x8000U
 
 /* These belong to a repository, which has to be on the list. */
@@ -64,7 +64,7 @@ struct forge_ref {
 	enum forge_ref_kind kind;
 	uint32_t is;		/* FORGE_IS_* that are permitted */
 	struct span id;		/* the id, or the digits of the number */
-	struct span repository;	/* of the list; p == NULL for a node id */
+	struct span repository;	/* as listed; p == NULL for a node id */
 	const char *role;	/* the member that holds it: "labelIds" */
 };
 
@@ -80,7 +80,7 @@ struct forge_call {
 	const struct value *tree;
 	enum forge_class class;
 	/*
-	 * The repository that the call names, of the list; p == NULL if only
+	 * The repository that the call names, as listed; p == NULL if only
 	 * its references tell.
 	 */
 	struct span repository;

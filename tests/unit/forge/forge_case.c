@@ -51,7 +51,7 @@ through_wire(struct forge_case *c, const struct value *tree)
 	return v;
 }
 
-/* What was composed has to be read as the same tree, and composed again. */
+/* A composed request has to be read as the same tree, and composed again. */
 static void
 compose_again(struct forge_case *c)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a person sees before a write is sent: the sentence, the notes about what
- * acts by itself, and every text whole; and the lookups on which they rest.
+ * The words that a person sees before a write is sent: the sentence, the notes
+ * about what acts by itself, and every text whole; and the lookups on which
+ * they rest.
  */
 #include <stdio.h>
 #include <stdlib.h>
