@@ -47,24 +47,32 @@ put_cut(struct buf *b, const struct value *v, const char *const *cuts)
 	buf_addc(b, object ? '}' : ']');
 }
 
-/* Append an object with the members on the list alone. */
+/* Append an object with the members on the list alone, or a list of them. */
 static void
 put_kept(struct buf *b, const struct value *v, const struct forge_table *table)
 {
-	bool first = true;
+	bool object = v->type == VALUE_OBJECT, first = true;
 
-	buf_addc(b, '{');
+	if (!object && v->type != VALUE_ARRAY) {
+		buf_adds(b, "null");
+		return;
+	}
+	buf_addc(b, object ? '{' : '[');
 	for (v = v->child; v != NULL; v = v->next) {
-		if (!listed(table->keeps, v->key))
+		if (object && !listed(table->keeps, v->key))
 			continue;
 		if (!first)
 			buf_addc(b, ',');
 		first = false;
+		if (!object) {
+			put_kept(b, v, table);
+			continue;
+		}
 		(void)json_write_string(b, v->key);
 		buf_addc(b, ':');
 		put_cut(b, v, table->cuts);
 	}
-	buf_addc(b, '}');
+	buf_addc(b, object ? '}' : ']');
 }
 
 int
@@ -82,8 +90,7 @@ forge_answer_cut(
 		errno = EBADMSG;
 		goto out;
 	}
-	if (call->route != NULL && (call->route->flags & FORGE_ROUTE_KEEP) &&
-	    v->type == VALUE_OBJECT)
+	if (call->route != NULL && (call->route->flags & FORGE_ROUTE_KEEP))
 		put_kept(out, v, table);
 	else
 		put_cut(out, v, table->cuts);

@@ -7,7 +7,7 @@
 
 /* target.c: a request target, taken apart and decoded. */
 #define FORGE_MAX_PARTS	24U
-#define FORGE_MAX_QUERY	24U
+#define FORGE_MAX_QUERY	40U
 
 struct forge_target {
 	struct span parts[FORGE_MAX_PARTS];
@@ -71,6 +71,10 @@ int forge_ref_add(struct forge_call *, const struct forge_ref *,
 /* Returns the index of the reference to `id`, or call->nrefs. */
 size_t forge_ref_find(const struct forge_call *, struct span id);
 bool forge_id_valid(struct span);
+
+/* command.c */
+/* Returns true if a line of a text is a command, as GitLab reads them. */
+bool forge_quick_action(struct span text, struct span *word);
 
 /* search.c */
 /*

@@ -153,6 +153,8 @@ read_rest(const struct forge_grant *grant, const struct forge_ref *ref,
 	case FORGE_REF_COMMENT:
 		f->is = FORGE_IS_COMMENT;
 		set_number_of(f, value_str(v, "issue_url"));
+		if (f->number == 0)
+			set_number_of(f, value_str(v, "pull_request_url"));
 		return;
 	case FORGE_REF_RUN:
 	case FORGE_REF_JOB:
@@ -167,6 +169,11 @@ read_rest(const struct forge_grant *grant, const struct forge_ref *ref,
 		f->is = FORGE_IS_PROJECT;
 		set_number(f, value_get(v, "id"));
 		f->repository = value_str(v, "path_with_namespace");
+		return;
+	case FORGE_REF_USER:
+		f->is = FORGE_IS_USER;
+		set_number(f, value_get(v, "id"));
+		f->title = value_str(v, "username");
 		return;
 	case FORGE_REF_NODE:
 	case FORGE_REF_ARTIFACT:
@@ -200,6 +207,12 @@ found_check(const struct forge_grant *grant, const struct forge_ref *ref,
 	cut_text(&f->state);
 	cut_text(&f->base);
 	cut_text(&f->head);
+	if (ref->kind != FORGE_REF_NODE && ref->kind != FORGE_REF_COMMENT &&
+	    (span_u64(ref->id, INT64_MAX, &id) == -1 || id != f->number))
+		return forge_refuse(fail,
+		    "the forge answered about another "
+		    "number than the one that \"%s\" has",
+		    ref->role);
 	if ((f->is & FORGE_IS_OURS) == 0) {
 		f->repository = (struct span){NULL, 0};
 		return 0;
@@ -220,12 +233,6 @@ found_check(const struct forge_grant *grant, const struct forge_ref *ref,
 		return forge_refuse(fail,
 		    "\"%s\" belongs to another "
 		    "repository than the one that is named",
-		    ref->role);
-	if (ref->kind != FORGE_REF_NODE && ref->kind != FORGE_REF_COMMENT &&
-	    (span_u64(ref->id, INT64_MAX, &id) == -1 || id != f->number))
-		return forge_refuse(fail,
-		    "the forge answered about another "
-		    "number than the one that \"%s\" has",
 		    ref->role);
 	return 0;
 }

@@ -9,7 +9,7 @@
 #define GRAPHQL_MAX_DEPTH 20U
 #define GRAPHQL_MAX_FIELDS 2000U
 #define GRAPHQL_MAX_VALUES 4000U /* in arguments and variables */
-#define GRAPHQL_MAX_NESTED 12U   /* of a value */
+#define GRAPHQL_MAX_NESTED 12U   /* levels in a value */
 #define GRAPHQL_MAX_FRAGMENTS 64U
 #define GRAPHQL_MAX_VARIABLES 128U
 #define GRAPHQL_MAX_STEPS 200000U /* words read, fragments put in place */
@@ -44,6 +44,7 @@ struct reader {
 	unsigned fields, values;
 };
 
+/* graphql_token.c */
 /* Refuse the document, with the place of the next token. Returns -1. */
 int graphql_fail(struct reader *, const char *why);
 /* Returns the text of the next token. */

@@ -6,7 +6,7 @@
 #include "common/forge/forge_priv.h"
 #include "common/json/text.h"
 
-extern const struct forge_table forge_github;
+extern const struct forge_table forge_github, forge_gitlab, forge_gitea;
 
 const struct forge_table *
 forge_table(enum forge_kind kind)
@@ -15,7 +15,9 @@ forge_table(enum forge_kind kind)
 	case FORGE_GITHUB:
 		return &forge_github;
 	case FORGE_GITLAB:
+		return &forge_gitlab;
 	case FORGE_GITEA:
+		return &forge_gitea;
 	case FORGE_KINDS:
 		break;
 	}

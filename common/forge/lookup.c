@@ -90,6 +90,7 @@ rest_path(enum forge_kind kind, const struct forge_ref *ref)
 	case FORGE_REF_ARTIFACT:
 	case FORGE_REF_NODE:
 	case FORGE_REF_PROJECT:
+	case FORGE_REF_USER:
 		break;
 	}
 	return NULL;
@@ -106,6 +107,8 @@ compose_rest(const struct forge_grant *grant, const struct forge_ref *ref,
 	buf_adds(&r->target, forge_prefix(grant));
 	if (ref->kind == FORGE_REF_PROJECT) {
 		buf_adds(&r->target, "/projects/");
+	} else if (ref->kind == FORGE_REF_USER) {
+		buf_adds(&r->target, "/users/");
 	} else if (tail == NULL || ref->repository.p == NULL) {
 		errno = EINVAL;
 		return -1;

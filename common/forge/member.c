@@ -111,12 +111,20 @@ role_check(struct forge_call *call, const struct forge_member *m,
 
 	switch (m->role) {
 	case FORGE_REF:
+		/* Nobody, or nothing. */
+		if (m->form == FORGE_INT && span_is(v->text, "0"))
+			return 0;
 		ref = (struct forge_ref){.kind = FORGE_REF_NODE,
 		    .is = m->is,
 		    .id = v->text,
 		    .role = m->name};
-		if (m->is == FORGE_IS_PROJECT)
-			ref.kind = FORGE_REF_PROJECT;
+		if (m->form == FORGE_INT) {
+			if (!forge_digits_valid(v->text))
+				return forge_refuse(
+				    fail, "\"%s\" is no number", m->name);
+			ref.kind = m->is == FORGE_IS_PROJECT ? FORGE_REF_PROJECT
+							     : FORGE_REF_USER;
+		}
 		return forge_ref_add(call, &ref, fail);
 	case FORGE_OWNER:
 		if (!owner_listed(call->grant, v->text))
@@ -144,8 +152,18 @@ role_check(struct forge_call *call, const struct forge_member *m,
 			return forge_refuse(fail, "\"%s\" has to be \"%s\"",
 			    m->name, m->words[0]);
 		return 0;
-	case FORGE_PLAIN:
 	case FORGE_TEXT:
+		/* GitLab would merge, close or assign for the word of a text.
+		 */
+		if (call->grant->kind == FORGE_GITLAB &&
+		    forge_quick_action(v->text, &ref.id))
+			return forge_refuse(fail,
+			    "a line of \"%s\" begins "
+			    "with %s, which GitLab could carry out; write it "
+			    "differently",
+			    m->name, forge_brief(ref.id, brief));
+		return 0;
+	case FORGE_PLAIN:
 	case FORGE_REPO:
 		return 0;
 	case FORGE_NONE:
@@ -155,8 +173,11 @@ role_check(struct forge_call *call, const struct forge_member *m,
 }
 
 static bool
-form_fits(const struct forge_member *m, const struct value *v)
+form_fits(const struct forge_call *call, const struct forge_member *m,
+    const struct value *v)
 {
+	/* An Int of GraphQL has 32 bits; numbers of REST grow. */
+	const int64_t most = call->route == NULL ? INT32_MAX : INT64_MAX;
 	const char *const *word = m->words;
 	int64_t n;
 
@@ -165,7 +186,7 @@ form_fits(const struct forge_member *m, const struct value *v)
 		return v->type == VALUE_STRING;
 	case FORGE_INT:
 		return v->type == VALUE_NUMBER &&
-		       value_int(v, INT32_MIN, INT32_MAX, &n) == 0;
+		       value_int(v, INT32_MIN, most, &n) == 0;
 	case FORGE_BOOL:
 		return v->type == VALUE_TRUE || v->type == VALUE_FALSE;
 	case FORGE_ID:
@@ -207,7 +228,7 @@ static int
 value_check(struct forge_call *call, const struct forge_member *m,
     const struct value *v, struct forge_fail *fail)
 {
-	if (!form_fits(m, v))
+	if (!form_fits(call, m, v))
 		return forge_refuse(
 		    fail, "\"%s\" has to be %s", m->name, form_name(m));
 	if (m->form == FORGE_INPUT)

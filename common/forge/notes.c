@@ -171,34 +171,6 @@ look_link(struct noter *n, struct span t, const uint8_t *p)
 		    span_of(from, (size_t)(to - from)), " by itself.\n");
 }
 
-bool
-forge_quick_action(struct span text, struct span *word)
-{
-	struct span line;
-
-	while (span_line(&text, &line)) {
-		size_t i = 0, from;
-
-		/* Also within a quotation, a list or other blanks. */
-		while (
-		    i < line.len && (line.p[i] <= 0x20 || line.p[i] == '>' ||
-					line.p[i] == '*' || line.p[i] == '-'))
-			i++;
-		if (i == line.len || line.p[i] != '/')
-			continue;
-		for (from = i++; i < line.len && is_word(line.p[i]); i++)
-			continue;
-		/* A path, such as /usr/lib, is no command. */
-		if (i == from + 1 ||
-		    (i < line.len && line.p[i] != ' ' && line.p[i] != '\t' &&
-			line.p[i] != '\r'))
-			continue;
-		*word = span_of(line.p + from, i - from);
-		return true;
-	}
-	return false;
-}
-
 static void
 look_text(struct noter *n, struct span t)
 {

@@ -38,8 +38,7 @@ part_read(const struct forge_grant *grant, const struct forge_part *part,
 		    memcmp(s.p + s.len - len, part->suffix, len) != 0)
 			return 0;
 		*value = span_of(s.p, s.len - len);
-		return forge_ref_valid(*value) &&
-		       memchr(value->p, '/', value->len) == NULL;
+		return forge_digits_valid(*value);
 	case FORGE_PART_PROJECT:
 		*value = forge_repository_find(grant, s);
 		return forge_repository_valid(grant->kind, s);

@@ -66,14 +66,12 @@ part_valid(struct forge_call *call, const struct forge_part *part)
 		call->repository = forge_repository_find(call->grant, s);
 		return call->repository.p != NULL;
 	case FORGE_PART_NUMBER:
+	case FORGE_PART_SUFFIX:
 		return s.p != NULL && forge_digits_valid(s);
 	case FORGE_PART_TEXT:
 		return s.p != NULL && forge_text_valid(s, 255);
 	case FORGE_PART_REF:
 		return s.p != NULL && forge_ref_valid(s);
-	case FORGE_PART_SUFFIX:
-		return s.p != NULL && forge_ref_valid(s) &&
-		       memchr(s.p, '/', s.len) == NULL;
 	case FORGE_PART_REST:
 		return rest_valid(value_get(path, part->name));
 	}

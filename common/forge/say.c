@@ -63,20 +63,49 @@ has_value(const struct value *v)
 	return v->type != VALUE_ARRAY || v->count != 0;
 }
 
+/*
+ * Returns true if a value is what the thing has already, such as the title that
+ * a tool sends with every change. The text has it all the same.
+ */
+static bool
+unchanged(const struct sayer *s, struct span name, const struct value *v)
+{
+	const struct forge_found *f = s->found;
+	struct span was = {NULL, 0};
+
+	if (f == NULL || v == NULL || v->type != VALUE_STRING ||
+	    s->call->route == NULL || s->call->route->path->name == NULL)
+		return false;
+	if (span_is(name, "title"))
+		was = f->title;
+	else if (span_is(name, "state"))
+		was = f->state;
+	else if (span_is(name, "base") || span_is(name, "target_branch"))
+		was = f->base;
+	return was.p != NULL && span_eq(was, v->text);
+}
+
 /* Decide a condition: "x", "!x" or "x=V". */
 static bool
 condition(const struct sayer *s, struct span c)
 {
 	const uint8_t *equal = memchr(c.p, '=', c.len);
+	bool absent = c.len != 0 && c.p[0] == '!';
+	const struct forge_member *m;
 	const struct value *v;
-	struct span want;
+	struct span name, want;
 
-	if (c.len != 0 && c.p[0] == '!')
-		return !has_value(
-		    value_getspan(s->values, span_of(c.p + 1, c.len - 1)));
+	name = equal == NULL ? c : span_of(c.p, (size_t)(equal - c.p));
+	if (absent)
+		name = span_of(c.p + 1, c.len - 1);
+	v = value_getspan(s->values, name);
+	m = forge_member_find(s->members, name);
+	/* A branch without a name is none; other empty texts are values. */
+	if (unchanged(s, name, v) || (m != NULL && m->role == FORGE_NAME &&
+					 v != NULL && v->text.len == 0))
+		return absent;
 	if (equal == NULL)
-		return has_value(value_getspan(s->values, c));
-	v = value_getspan(s->values, span_of(c.p, (size_t)(equal - c.p)));
+		return has_value(v) != absent;
 	want = span_of(equal + 1, c.len - (size_t)(equal + 1 - c.p));
 	if (v == NULL)
 		return false;

@@ -28,7 +28,5 @@ void say_text(const struct sayer *, struct buf *);
 
 /* notes.c: append lines about what acts by itself. */
 void say_notes(const struct sayer *, struct buf *);
-/* Returns true if a line of the text is a command of GitLab. */
-bool forge_quick_action(struct span text, struct span *word);
 
 #endif

@@ -168,11 +168,23 @@ say_ref(const struct sayer *s, struct buf *b, struct span id)
 	say_name(b, id);
 }
 
+/* Append the thing that a number stands for; 0 is nobody. */
+static void
+say_number(const struct sayer *s, struct buf *b, struct span n)
+{
+	if (span_is(n, "0"))
+		buf_adds(b, "nobody");
+	else
+		say_ref(s, b, n);
+}
+
 static void
 put_one(const struct sayer *s, struct buf *b, const struct forge_member *m,
     const struct value *v)
 {
-	if (v->type == VALUE_NUMBER)
+	if (m->role == FORGE_REF && v->type == VALUE_NUMBER)
+		say_number(s, b, v->text);
+	else if (v->type == VALUE_NUMBER)
 		buf_addspan(b, v->text);
 	else if (v->type == VALUE_TRUE || v->type == VALUE_FALSE)
 		buf_adds(b, v->type == VALUE_TRUE ? "yes" : "no");

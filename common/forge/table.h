@@ -79,7 +79,7 @@ enum forge_part_kind {
 	FORGE_PART_TEXT,	/* a label */
 	FORGE_PART_REF,		/* a tag, a branch, a commit, or two of them */
 	FORGE_PART_REST,	/* one or more parts: the path of a file */
-	FORGE_PART_SUFFIX,	/* a text that ends with `suffix` */
+	FORGE_PART_SUFFIX,	/* digits, and `suffix` after them */
 };
 
 struct forge_part {

@@ -32,6 +32,7 @@ enum forge_ref_kind {
 	FORGE_REF_ARTIFACT,	/* an artifact of CI, by its number */
 	FORGE_REF_RELEASE,	/* a release, by its number */
 	FORGE_REF_PROJECT,	/* a project of GitLab, by its number */
+	FORGE_REF_USER,		/* a person on GitLab, by their number */
 };
 
 /* The types that an id may have, as bits: a node of another type is refused. */

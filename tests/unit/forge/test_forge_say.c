@@ -398,6 +398,105 @@ test_numbers(void)
 	case_free(&c);
 }
 
+static const char fork_request[] =
+    "{\"source_branch\":\"fix/tax\",\"target_branch\":\"main\",\"title\":"
+    "\"T\",\"target_project_id\":77,\"assignee_ids\":[5,0]}";
+
+static void
+test_gitlab(void)
+{
+	struct forge_found f = {0}, found[4] = {{0}};
+	struct forge_case c;
+
+	case_init(&c, FORGE_GITLAB);
+	is_int(case_run(&c, "POST",
+		   "/api/v4/projects/me%2Ftools/"
+		   "merge_requests",
+		   span_str(fork_request)),
+	    0, "a merge request of a fork");
+	is_int(c.call.nrefs, 2, "names a person and a project by numbers");
+	for (size_t i = 0; i < c.call.nrefs; i++) {
+		bool project = c.call.refs[i].kind == FORGE_REF_PROJECT;
+
+		is_int(
+		    forge_lookup_compose(&c.grant, &c.call.refs[i], &c.request),
+		    0, "which are looked up");
+		is_str(case_target(&c),
+		    project ? "/api/v4/projects/77" : "/api/v4/users/5",
+		    "by their numbers");
+		is_int(forge_lookup_read(&c.grant, c.pool, &c.call.refs[i],
+			   project ? SPAN("{\"id\":77,\"path_with_namespace\":"
+					  "\"me/shop\"}")
+				   : SPAN("{\"id\":5,\"username\":"
+					  "\"octo\"}"),
+			   &found[i], &c.fail),
+		    0, "and found");
+		if (project)
+			is_int(
+			    forge_lookup_read(&c.grant, c.pool, &c.call.refs[i],
+				SPAN("{\"id\":77,"
+				     "\"path_with_namespace\":\"other/x\"}"),
+				&f, &c.fail),
+			    -1, "but not outside of the list");
+	}
+	is_str(case_say(&c, found),
+	    "Opens a merge request in me/shop, from "
+	    "me/tools: \"T\", fix/tax into main, assigned to octo, nobody.",
+	    "and said");
+	is_int(
+	    case_run(&c, "POST",
+		"/api/v4/projects/me%2Fshop/"
+		"merge_requests",
+		SPAN("{\"source_branch\":\"a\","
+		     "\"target_branch\":\"b\",\"title\":\"T\",\"description\":"
+		     "\"x\\n /merge\"}")),
+	    -1, "a text that would merge is refused");
+	ok(strstr(c.fail.why, "/merge") != NULL, "by name: %s", c.fail.why);
+	is_int(case_run(&c, "PUT",
+		   "/api/v4/projects/me%2Fshop/merge_requests/"
+		   "12",
+		   SPAN("{\"state_event\":\"close\"}")),
+	    0, "closing");
+	is_int(
+	    forge_lookup_read(&c.grant, c.pool, &c.call.refs[0],
+		SPAN("{\"iid\":12,\"title\":\"T\",\"state\":\"opened\","
+		     "\"source_branch\":\"fix\",\"target_branch\":\"main\"}"),
+		&f, &c.fail),
+	    0, "is looked up");
+	is_str(case_say(&c, &f),
+	    "Closes me/shop !12 \"T\" (opened, fix into "
+	    "main).",
+	    "and said");
+	case_free(&c);
+}
+
+static void
+test_gitea(void)
+{
+	struct forge_found f;
+	struct forge_case c;
+
+	case_init(&c, FORGE_GITEA);
+	is_int(case_run(&c, "PATCH", "/api/v1/repos/me/shop/pulls/12",
+		   SPAN("{\"title\":\"T\",\"state\":\"closed\",\"base\":"
+			"\"\",\"assignees\":null}")),
+	    0, "a whole object");
+	is_int(forge_lookup_read(&c.grant, c.pool, &c.call.refs[0],
+		   SPAN("{\"number\":12,\"title\":\"T\",\"state\":\"open\","
+			"\"pull_request\":{\"merged\":false}}"),
+		   &f, &c.fail),
+	    0, "whose number is looked up");
+	is_str(case_say(&c, &f), "Closes me/shop #12 \"T\" (open).",
+	    "says what it changes");
+	f.title = SPAN("Old");
+	f.state = SPAN("closed");
+	is_str(case_say(&c, &f),
+	    "Edits me/shop #12 \"Old\" (closed), with the "
+	    "title \"T\".",
+	    "and nothing else");
+	case_free(&c);
+}
+
 int
 main(void)
 {
@@ -406,5 +505,7 @@ main(void)
 	test_text();
 	test_lookups();
 	test_numbers();
+	test_gitlab();
+	test_gitea();
 	return tap_done();
 }
