@@ -158,9 +158,9 @@ put_read(const struct sayer *s, struct buf *b)
 
 	buf_adds(b, "Reads");
 	if (call->route != NULL)
-		buf_printf(b, " (%s)", call->route->name);
+		buf_printf(b, " the %s", call->route->name);
 	if (call->repository.p != NULL) {
-		buf_adds(b, " from ");
+		buf_adds(b, call->route != NULL ? " of " : " from ");
 		say_name(b, call->repository);
 	} else if (call->nrefs != 0) {
 		buf_addc(b, ' ');
@@ -210,7 +210,10 @@ forge_say(const struct forge_call *call, const struct forge_found *found,
 	else
 		put_read(&s, &said->sentence);
 	say_notes(&s, &said->notes);
-	say_text(&s, &said->text);
+	if (template == NULL)
+		say_query(&s, &said->text);
+	else
+		say_text(&s, &said->text);
 	if (buf_check(&said->sentence) == -1 || buf_check(&said->notes) == -1 ||
 	    buf_check(&said->text) == -1) {
 		errno = ENOBUFS;

@@ -26,6 +26,9 @@ void say_name(struct buf *, struct span);
 /* say_text.c: append every value, whole. */
 void say_text(const struct sayer *, struct buf *);
 
+/* say_query.c: append what a read asks for. */
+void say_query(const struct sayer *, struct buf *);
+
 /* notes.c: append lines about what acts by itself. */
 void say_notes(const struct sayer *, struct buf *);
 

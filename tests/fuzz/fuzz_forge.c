@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Calls to a forge. The first byte says what the rest is: a query of GraphQL, a
- * whole body, a request of REST, a call tree as a broken mitmd could send it,
- * or an answer of a forge. Whatever is accepted is composed, and what was
- * composed is read, checked and composed to the same bytes; it can be said.
+ * whole body, a request of REST of each forge, a call tree as a broken mitmd
+ * could send it, or an answer of a forge. Whatever is accepted is composed, and
+ * what was composed is read, checked and composed to the same bytes; it can be
+ * said.
  */
 #include "check.h"
 #include "common/forge/say.h"
@@ -49,9 +50,8 @@ check(const struct value *tree)
 		CHECK(utf8_valid(buf_span(&said.text)));
 		CHECK(memchr(buf_span(&said.sentence).p, '\x1b',
 			  said.sentence.len) == NULL);
-		CHECK(said.text.len == 0 ||
-		    memchr(buf_span(&said.text).p, '\x1b', said.text.len) ==
-			NULL);
+		CHECK(said.text.len == 0 || memchr(buf_span(&said.text).p,
+						'\x1b', said.text.len) == NULL);
 	}
 	forge_said_free(&said);
 	forge_request_free(&one);
@@ -104,8 +104,8 @@ rest(struct span s)
 	line = s.len == 0 ? NULL : memchr(s.p, '\n', s.len);
 	target = span_of(s.p, line == NULL ? s.len : (size_t)(line - s.p));
 	request(methods[n], target,
-	    line == NULL ? SPAN("") :
-			   span_of(line + 1, s.len - target.len - 1));
+	    line == NULL ? SPAN("")
+			 : span_of(line + 1, s.len - target.len - 1));
 }
 
 static void
@@ -113,7 +113,7 @@ answer(struct span s)
 {
 	struct forge_ref ref = {.kind = FORGE_REF_NODE,
 	    .is = FORGE_IS_ISSUE | FORGE_IS_PULL | FORGE_IS_USER |
-		FORGE_IS_LABEL | FORGE_IS_COMMENT,
+		  FORGE_IS_LABEL | FORGE_IS_COMMENT,
 	    .id = SPAN("I_1"),
 	    .role = "id"};
 	struct forge_found f, again;
@@ -123,7 +123,7 @@ answer(struct span s)
 		CHECK((v = forge_found_tree(pool, &f)) != NULL);
 		CHECK(forge_found_read(&grant, &ref, v, &again) == 0);
 		CHECK(f.is == again.is && f.number == again.number &&
-		    span_eq(f.title, again.title));
+		      span_eq(f.title, again.title));
 	}
 	if ((v = value_decode(pool, s)) != NULL)
 		(void)forge_found_read(&grant, &ref, v, &f);
@@ -139,6 +139,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	CHECK((pool = value_pool_new(64U << 20)) != NULL);
 	s = span_of(data + 1, size - 1);
+	grant.kind = FORGE_GITHUB;
 	switch (data[0]) {
 	case 'q':
 		query(s);
@@ -147,6 +148,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		request("POST", SPAN("/graphql"), s);
 		break;
 	case 'r':
+		rest(s);
+		break;
+	case 'l':
+		grant.kind = FORGE_GITLAB;
+		rest(s);
+		break;
+	case 'e':
+		grant.kind = FORGE_GITEA;
 		rest(s);
 		break;
 	case 't':

@@ -108,6 +108,29 @@ static const struct {
 	"{repository(owner:\"me\",name:\"shop\"){pullRequest(number:1){"
 	"baseRef{branchProtectionRule{requiresStrictStatusChecks}}}}}",
 	""},
+    {"people who may be assigned, bots among them",
+	"query($id:ID!,$q:String){node(id:$id){...on Issue{assignedActors("
+	"first:10){nodes{...on User{id login name __typename}...on Bot{id "
+	"login __typename}}totalCount}suggestedActors(first:10,query:$q){"
+	"nodes{__typename ...on Bot{id}}}}}repository(owner:\"me\",name:"
+	"\"shop\"){suggestedActors(first:9,capabilities:CAN_BE_ASSIGNED){"
+	"nodes{...on User{id}}}}}",
+	"{\"id\":\"I_1\",\"q\":\"\"}"},
+    {"counts of checks, and what a pull request closes",
+	"{repository(owner:\"me\",name:\"shop\"){pullRequest(number:1){"
+	"commits(last:1){nodes{commit{statusCheckRollup{contexts{checkRunCount "
+	"checkRunCountsByState{state count}}}}}}closingIssuesReferences(first:"
+	"9){nodes{id number url repository{id name owner{id login}}}pageInfo{"
+	"hasNextPage}}projectItems(first:9){nodes{id project{id title}status:"
+	"fieldValueByName(name:\"Status\"){...on "
+	"ProjectV2ItemFieldSingleSelectValue{optionId name}}}}autoMergeRequest{"
+	"mergeMethod enabledBy{login ...on User{id name}}}}}}",
+	""},
+    {"the kinds of searches",
+	"{SearchType:__type(name:\"SearchType\"){enumValues(includeDeprecated:"
+	"true){name}}search(query:\"repo:me/shop is:open\",type:"
+	"ISSUE_ADVANCED,first:1){issueCount}}",
+	""},
     {"releases",
 	"{repository(owner:\"me\",name:\"tools\"){releases(first:9,orderBy:"
 	"{field:CREATED_AT,direction:DESC}){nodes{tagName isDraft isLatest}}}}",

@@ -398,6 +398,32 @@ test_numbers(void)
 	case_free(&c);
 }
 
+static void
+test_reads(void)
+{
+	struct forge_case c;
+
+	case_init(&c, FORGE_GITHUB);
+	(void)case_query(&c,
+	    "{viewer{login} repository(owner:\"me\",name:"
+	    "\"shop\"){...on Repository{id} issue(number:12){title body author{"
+	    "login ...on User{name}}}}}",
+	    "");
+	is_str(case_say(&c, NULL), "Reads from me/shop.", "a query");
+	is_str(text_of(&c.said.text),
+	    "viewer\n  login\nrepository(name: "
+	    "\"shop\", owner: \"me\")\n  id\n  issue(number: 12)\n    title, "
+	    "body\n    author\n      login\n      of User:\n        name\n",
+	    "has its fields below");
+	(void)case_run(
+	    &c, "GET", "/repos/me/shop/contents/a%20b/c?ref=x", SPAN(""));
+	is_str(case_say(&c, NULL), "Reads the contents of me/shop.", "a GET");
+	is_str(text_of(&c.said.text),
+	    "path: \"a b\" c\nrepository: me/shop\nref: x\n",
+	    "has its parts below");
+	case_free(&c);
+}
+
 static const char fork_request[] =
     "{\"source_branch\":\"fix/tax\",\"target_branch\":\"main\",\"title\":"
     "\"T\",\"target_project_id\":77,\"assignee_ids\":[5,0]}";
@@ -505,6 +531,7 @@ main(void)
 	test_text();
 	test_lookups();
 	test_numbers();
+	test_reads();
 	test_gitlab();
 	test_gitea();
 	return tap_done();
