@@ -30,6 +30,7 @@ static const char *const groups[] = {
     [13] = "Connections over TCP",
     [14] = "The web page",
     [15] = "The approver",
+    [17] = "Requests to a forge",
 };
 
 static const char *const kinds[] = {

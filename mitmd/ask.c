@@ -44,6 +44,25 @@ ask_look(struct exchange *x, struct span body)
 	return REFUSE_PUSH;
 }
 
+/* Send the tree of a request to a forge, which belongs to the next REQUEST_ASK.
+ */
+static void
+ask_tree(const struct exchange *x, uint32_t id)
+{
+	struct msg_FORGE_TREE m = {.id = id};
+	struct span rest = buf_span(&x->tree);
+
+	while (rest.len != 0) {
+		m.piece = rest;
+		if (m.piece.len > PROTO_MAX_PIECE)
+			m.piece.len = PROTO_MAX_PIECE;
+		rest = span_of(
+		    rest.p + m.piece.len, rest.len - m.piece.len);
+		worker_send(
+		    &mitmd_env.w, ROLE_POLICY, 0, MSG_FORGE_TREE, &m, -1);
+	}
+}
+
 bool
 ask_send(struct exchange *x, const struct msg_REQUEST *r)
 {
@@ -59,6 +78,7 @@ ask_send(struct exchange *x, const struct msg_REQUEST *r)
 	m.id = ++mitmd_env.last_ask;
 	mitmd_env.asks++;
 	x->ask = m.id;
+	ask_tree(x, m.id);
 	worker_send(&mitmd_env.w, ROLE_POLICY, 0, MSG_REQUEST_ASK, &m, -1);
 	return true;
 }

@@ -42,7 +42,7 @@ body_is_held(const struct exchange *x)
 	/* The messages of a WebSocket are held one by one. */
 	if (x->req.websocket)
 		return false;
-	if (!x->req.sized)
+	if (!x->req.sized || r->call)
 		return true;
 	return x->req.length != 0 &&
 	       (x->req.coding != DECODE_IDENTITY || provider_is_digested(r) ||
@@ -323,6 +323,29 @@ body_filtered(struct exchange *x)
 	return REFUSE_JSON;
 }
 
+/* Put another body in the place of the held one. */
+static enum refusal
+body_replace(struct exchange *x, struct span s)
+{
+	struct hold to;
+	bool good;
+
+	body_hold_init(&to);
+	good = body_piece(&to, s) == 0;
+	body_swap(x, &to, good);
+	return good ? REFUSE_NONE : REFUSE_HELD;
+}
+
+static enum refusal
+body_call(struct exchange *x)
+{
+	struct span all = SPAN("");
+
+	if (x->held.size != 0 && hold_look(&x->held, &all) == -1)
+		return REFUSE_HELD;
+	return forge_look(x, all, body_replace);
+}
+
 enum refusal
 body_check(struct exchange *x)
 {
@@ -336,6 +359,8 @@ body_check(struct exchange *x)
 		no = body_decode(x);
 	if (no == REFUSE_NONE)
 		no = body_filtered(x);
+	if (no == REFUSE_NONE && body_provider(x)->routes[x->req.route].call)
+		no = body_call(x);
 	if (no == REFUSE_NONE &&
 	    provider_is_digested(&body_provider(x)->routes[x->req.route]))
 		no = body_digest(x);

@@ -68,6 +68,9 @@ check_key(struct check *k, int kind, struct span value)
 			return REFUSE_WRONG_KEY;
 		prefix = SPAN("");
 	}
+	/* Clients of forges write either; keyd writes its own. */
+	if (k->pv->p->forge != NULL && span_starts(value, SPAN("Bearer ")))
+		prefix = SPAN("Bearer ");
 	if (!k->pv->keyed || !span_starts(value, prefix))
 		return REFUSE_WRONG_KEY;
 	mitmd_sha256(
@@ -263,6 +266,8 @@ check_match(struct check *k)
 		r->path.len = (size_t)(mark - target.p);
 		r->query = span_of(mark + 1, target.len - r->path.len - 1);
 	}
+	if (k->pv->p->forge != NULL && span_is(k->head->method, "GET"))
+		forge_respell(k->pv->p, k->head->method, r);
 	return provider_match(
 	    k->pv->p, k->host, k->head->method, r->path, r->query, &r->route);
 }
@@ -300,6 +305,8 @@ check_route(struct check *k)
 	case PROVIDER_NO_PARAM:
 		return REFUSE_QUERY;
 	case PROVIDER_NO_ROUTE:
+		if (k->pv->p->forge != NULL)
+			return REFUSE_FORGE;
 		return k->pv->p->git != NULL ? REFUSE_REPOSITORY
 					     : REFUSE_ENDPOINT;
 	}

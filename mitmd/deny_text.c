@@ -54,6 +54,12 @@ deny_detail(const struct exchange *x, enum refusal no, const char *detail,
 
 	if (no == REFUSE_REPOSITORY)
 		return provider_git_why(p, x->req.path, x->req.query, dst, cap);
+	if (no == REFUSE_FORGE && x->req.why != NULL) {
+		snprintf(dst, cap,
+		    "%.*s: %s.", (int)p->name.len,
+		    (const char *)p->name.p, x->req.why);
+		return dst;
+	}
 	if (no == REFUSE_PROVIDER && detail != NULL)
 		return deny_host(x, detail, dst, cap);
 	if (no == REFUSE_ENDPOINT || no == REFUSE_METHOD)
@@ -77,6 +83,10 @@ deny_status(const struct exchange *x, enum refusal no)
 {
 	const struct provider *p = mitmd_env.providers[x->a->provider].p;
 
+	/* Clients of GraphQL print errors of an answer that came. */
+	if (deny_form(x) == REFUSE_AS_GRAPHQL && !refuse_retries(
+		refuse_text(no)->status))
+		return 200;
 	return no == REFUSE_OFFERED ? p->routes[x->req.route].answer : 0;
 }
 
@@ -85,6 +95,11 @@ deny_form(const struct exchange *x)
 {
 	const struct provider *p = mitmd_env.providers[x->a->provider].p;
 
+	if (p->forge != NULL)
+		return p->routes[x->req.route].call &&
+			       span_is(p->routes[x->req.route].path, "/graphql")
+			   ? REFUSE_AS_GRAPHQL
+			   : REFUSE_AS_LFS;
 	/* git-lfs, beside git, reads JSON. */
 	if (p->git != NULL && x->req.path.p != NULL &&
 	    memmem(x->req.path.p, x->req.path.len, "/info/lfs/", 10) != NULL)

@@ -17,6 +17,7 @@ exchange_forget(struct exchange *x)
 	mitmd_env.kept -= x->kept.len;
 	ask_over(x, true);
 	buf_free(&x->push.refs);
+	buf_free(&x->tree);
 	x->push.report = x->probe = false;
 	usage_end(x, false);
 	buf_free(&x->part);

@@ -183,6 +183,7 @@ struct exchange {
 	uint32_t ask; /* id of the pending request at policyd; 0: none */
 	bool probe;   /* a git push that only probes authentication */
 	struct git_push_list push;
+	struct buf tree; /* a request to a forge, for policyd */
 	uint32_t denied;          /* number of the refusal in the log */
 	bool metered;             /* its cost is not yet reported */
 	struct meter meter;       /* METER_NONE: the answer costs nothing */
@@ -360,6 +361,20 @@ enum refusal ask_look(struct exchange *, struct span body);
 bool ask_send(struct exchange *, const struct msg_REQUEST *);
 /* Stop waiting for approval; if `cancel`, tell policyd. */
 void ask_over(struct exchange *, bool cancel);
+
+/* forge.c: requests to a forge */
+/*
+ * Spell a request without a body as it will be sent: path and query are valid
+ * until the next call. If it is refused, r->why says so.
+ */
+void forge_respell(
+    const struct provider *, struct span method, struct request *);
+/*
+ * The body of `x` is complete: check the request, keep its tree, and hand the
+ * body to be sent to `compose`.
+ */
+enum refusal forge_look(struct exchange *, struct span body,
+    enum refusal (*compose)(struct exchange *, struct span));
 
 /* asked.c: what decides the price of an answer */
 struct filter;

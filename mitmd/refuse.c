@@ -95,6 +95,11 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	    "session's list. The user can change \"destinations\" in "
 	    "config.json, for the next session." RETRY_NO,
 	    .whole = true},
+	[REFUSE_FORGE] = {403, "forge",
+	    "This is not a request that a session may make to this forge. The "
+	    "user can change \"destinations\" in config.json, for the next "
+	    "session." RETRY_NO,
+	    .whole = true},
 	[REFUSE_QUERY] = {403, "query",
 	    "A query parameter or its value is not on this endpoint's list. "
 	    "Leave it out, or the user can add it to the provider's file."
@@ -239,6 +244,10 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	[REFUSE_ASK_HEADLESS] = {403, "nobody-to-ask",
 	    "This request needs the user's approval, and in this session "
 	    "nobody is asked. Leave it out, or tell the user." RETRY_NO},
+	[REFUSE_ASK_ELSEWHERE] = {403, "elsewhere",
+	    "An id in this request belongs to something that is not in the "
+	    "repositories on the session's list, or it could not be looked "
+	    "up, so the request was not sent." RETRY_NO},
 	[REFUSE_PACKAGE] = {403, "package",
 	    "This may not be installed in this session." RETRY_NO,
 	    .flat = true},
@@ -345,6 +354,10 @@ refuse_before(
 	case REFUSE_AS_LFS:
 		buf_adds(b, "{\"message\":\"");
 		break;
+	case REFUSE_AS_GRAPHQL:
+		buf_adds(b, "{\"errors\":[{\"type\":\"FORBIDDEN\","
+			    "\"message\":\"");
+		break;
 	case REFUSE_AS_JSON:
 		if (t->before != NULL) {
 			buf_adds(b, t->before);
@@ -368,6 +381,8 @@ refuse_after(const struct refusal_text *t, enum refuse_form form)
 {
 	if (form == REFUSE_AS_TEXT)
 		return "\n";
+	if (form == REFUSE_AS_GRAPHQL)
+		return "\"}]}\n";
 	return form != REFUSE_AS_JSON || t->flat ? "\"}\n" : "\"}}\n";
 }
 

@@ -34,6 +34,7 @@ enum refusal {
 	REFUSE_METHOD,
 	REFUSE_ENDPOINT,
 	REFUSE_REPOSITORY, /* the same, of a git server */
+	REFUSE_FORGE, /* a request to a forge that is not permitted */
 	REFUSE_QUERY,
 	REFUSE_OFFERED, /* a route answered by mitmd, with its own status */
 	REFUSE_NO_KEY,
@@ -76,6 +77,7 @@ enum refusal {
 	REFUSE_ASK_DENIED,
 	REFUSE_ASK_EXPIRED,
 	REFUSE_ASK_HEADLESS,
+	REFUSE_ASK_ELSEWHERE, /* an id leads to what is not on the list */
 	REFUSE_PACKAGE,  /* keyd: this version may not be installed */
 	REFUSE_PROVIDER, /* keyd or the provider failed */
 	REFUSE_COUNT,
@@ -97,7 +99,8 @@ enum refuse_form {
 	REFUSE_AS_JSON, /* as most SDKs read errors, or the reason's own form */
 	REFUSE_AS_TEXT, /* before TLS, and for git, which shows nothing else */
 	REFUSE_AS_AWS,  /* {"message": text}; a header names the error */
-	REFUSE_AS_LFS,  /* {"message": text} */
+	REFUSE_AS_LFS,  /* {"message": text}, as forges do, too */
+	REFUSE_AS_GRAPHQL, /* {"errors": [{"message": text}]}, with 200 */
 };
 
 const struct refusal_text *refuse_text(enum refusal);

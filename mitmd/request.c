@@ -146,6 +146,9 @@ request_begin(struct exchange *x, const struct request *r)
 	}
 	exchange_enter(x, EXCHANGE_HOLD, MITMD_STALL_MS);
 	body_hold(x);
+	/* A request to a forge without a body is checked like one with it. */
+	if (x->whole && !x->req.websocket)
+		request_body_end(x);
 }
 
 enum refusal

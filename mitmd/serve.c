@@ -232,6 +232,9 @@ on_refused(struct chan *c, const struct msg_REFUSED *m)
 	case PROTO_REFUSED_HEADLESS:
 		deny_asked(x, REFUSE_ASK_HEADLESS);
 		break;
+	case PROTO_REFUSED_ELSEWHERE:
+		deny_asked(x, REFUSE_ASK_ELSEWHERE);
+		break;
 	}
 	agent_leave(a);
 	return 0;

@@ -80,7 +80,7 @@ exchange_open(struct exchange *x)
 	struct msg_STREAM_OPEN m;
 
 	do {
-		if (++*last >= PROTO_APPROVER_STREAM)
+		if (++*last >= PROTO_LOOKUP_STREAM)
 			*last = 1;
 	} while (
 	    mitmd_env.streams[*last % MITMD_MAX_STREAMS] != NULL);

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "approval/forge_holds.h"
+
 #define CALL_POOL ((size_t)48 << 20)
 #define WORK_MAX_LINE (3U * PROTO_MAX_TREE)
 
@@ -40,6 +42,7 @@ policyd_free(struct policyd_env *e)
 		session_free(&e->sessions[i]);
 	hold_free_all(&e->holds);
 	asks_free(e);
+	forge_dests_free(e);
 	remotes_free(&e->remotes);
 	early_free(e);
 	instances_free(e);

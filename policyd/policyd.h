@@ -85,6 +85,7 @@ struct policyd_env {
 	struct calls calls;
 	struct holds holds;
 	struct asks asks;
+	struct forge_dest *forges[PROTO_MAX_PROVIDERS]; /* NULL: no forge */
 	struct hosts hosts;
 	struct remotes remotes;
 	struct early_calls early;

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "common/log.h"
+#include "approval/forge_holds.h"
 #include "policyd.h"
 #include "virtual.h"
 
@@ -274,6 +275,36 @@ on_request_ask(struct chan *c, const struct msg_REQUEST_ASK *m)
 }
 
 static int
+on_provider(struct chan *c, const struct msg_PROVIDER *m)
+{
+	const char *why;
+
+	if (forge_dest_take(&env, m, &why) == -1)
+		return chan_violation(c, "PROVIDER %u: %s", m->index, why);
+	return 0;
+}
+
+static int
+on_forge_tree(struct chan *c, const struct msg_FORGE_TREE *m)
+{
+	const char *why;
+
+	if (asks_tree(&env, m, &why) == -1)
+		return chan_violation(c, "FORGE_TREE %u: %s", m->id, why);
+	return 0;
+}
+
+static int
+on_forge_found(struct chan *c, const struct msg_FORGE_FOUND_GO *m)
+{
+	const char *why;
+
+	if (asks_found(&env, m, &why) == -1)
+		return chan_violation(c, "FORGE_FOUND %u: %s", m->id, why);
+	return 0;
+}
+
+static int
 on_host_ask(struct chan *c, const struct msg_HOST_ASK *m)
 {
 	const char *why;
@@ -491,6 +522,9 @@ policyd_serve(struct worker *w)
 		HANDLER(RESTORE_GRANT,	on_restore_grant),
 		HANDLER(REQUEST_ASK,		on_request_ask),
 		HANDLER(REQUEST_CANCEL,	on_request_cancel),
+		HANDLER(PROVIDER,	on_provider),
+		HANDLER(FORGE_TREE,	on_forge_tree),
+		HANDLER(FORGE_FOUND_GO,	on_forge_found),
 		HANDLER(HOST_ASK,	on_host_ask),
 		HANDLER(INIT_RESULT,	on_init_result),
 		HANDLER(TOOLS_PAGE,	on_tools_page),

@@ -81,6 +81,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_BOUND		4096U
 #define PROTO_UNCOUNTED		UINT8_MAX	/* RELEASE.left */
 #define PROTO_MAX_REFS		8192U		/* text of the refs of a push */
+#define PROTO_MAX_FORGE_TREE	(512U << 10)	/* a request to a forge */
+#define PROTO_MAX_PIECE		61440U		/* at once, of its tree */
+#define PROTO_MAX_FOUND		(16U << 10)	/* the thing of an id in it */
+/* set in the numbers of streams of keyd's own, for looking an id up */
+#define PROTO_LOOKUP_STREAM	(1U << 30)
 /* set in the numbers of streams that the approver opens */
 #define PROTO_APPROVER_STREAM	(1U << 31)
 #define PROTO_MAX_SAID		4096U	/* the person's message */
@@ -274,7 +279,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(RESTORE_GRANT, 0x0611, R(SUP),	R(POLICY),	SETUP,	0)	\
 	M(APPROVED,	0x060c,	R(POLICY)|R(KEY), R(AUDIT),	RUN,	0)	\
 	/* model path: configuration */						\
-	M(PROVIDER,	0x0701,	R(SUP),	R(MITM)|R(KEY)|R(APPROVE), BOTH, 0)	\
+	M(PROVIDER,	0x0701,	R(SUP),	R(MITM)|R(KEY)|R(APPROVE)|R(POLICY), BOTH, 0)	\
 	M(SENTINEL,	0x0702,	R(SUP),		R(MITM)|R(KEY),	SETUP,	0)	\
 	M(SEAL,		0x0703,	R(SUP),		R(MITM)|R(DIAL), SETUP,	0)	\
 	M(CA,		0x0704,	R(MITM),	R(SUP),		SETUP,	0)	\
@@ -389,6 +394,10 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(APPROVER,	0x0f01,	R(SUP),		R(APPROVE),	SETUP,	0)	\
 	M(CONSIDER,	0x0f02,	R(SUP),		R(APPROVE),	RUN,	0)	\
 	VIA_AUDIT(M, OPINION,		0x0f03,	R(APPROVE),	R(SUP),		0, OPINION_SHOW)	\
+	/* a request to a forge: an id in it is looked up before it is shown */	\
+	M(FORGE_TREE,	0x1105,	R(MITM),	R(POLICY),	RUN,	0)	\
+	VIA_AUDIT(M, FORGE_LOOK,	0x1101,	R(POLICY),	R(KEY),		0, FORGE_LOOK_GO)	\
+	VIA_AUDIT(M, FORGE_FOUND,	0x1103,	R(KEY),		R(POLICY),	0, FORGE_FOUND_GO)	\
 	/* the web page: browsers' connections, and what they ask for */	\
 	M(WEB_SITE,	0x0e01,	R(SUP),		R(WEB),		SETUP,	0)	\
 	M(WEB_CONN,	0x0e02,	R(SUP),		R(WEB),		RUN,	1)	\
@@ -1150,8 +1159,12 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, name, 64)			\
 				F(m, str, host_name, 253)		\
 				F(m, str, method, 32)
-/* The request was approved.  digest: as in HOLD.  preview: its arguments. */
-#define F_REQUEST_APPROVED(F, m) F_REQUEST_ASK(F, m)				\
+/*
+ * The request was approved, or is one that the settings allow: then it was not
+ * `held`.  digest: as in HOLD.  preview: its arguments.
+ */
+#define F_REQUEST_APPROVED(F, m) F_REQUEST_ASK(F, m)			\
+				F(m, u8, held, 1)			\
 				F(m, blob, digest, 32)			\
 				F(m, big, preview, PROTO_MAX_TREE)
 /*
@@ -1168,6 +1181,30 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, tool, 256)			\
 				F(m, blob, digest, 32)			\
 				F(m, big, preview, PROTO_MAX_TREE)
+/*
+ * The next piece of the tree (common/forge/tree.h) of the request to a forge for
+ * which REQUEST_ASK with this id follows.
+ */
+#define F_FORGE_TREE(F, m)	F(m, u32, id, UINT32_MAX)		\
+				F(m, blob, piece, PROTO_MAX_PIECE)
+/*
+ * Look up what the nth reference of a pending request stands for.  kind, is,
+ * ref, repository, role: struct forge_ref.
+ */
+#define F_FORGE_LOOK(F, m)	F(m, u16, provider, PROTO_MAX_PROVIDERS - 1) \
+				F(m, u32, id, UINT32_MAX)		\
+				F(m, u8, n, 255)			\
+				F(m, u8, kind, 255)			\
+				F(m, u32, is, UINT32_MAX)		\
+				F(m, str, ref, 200)			\
+				F(m, str, repository, 140)
+#define F_FORGE_LOOK_GO(F, m)	F_FORGE_LOOK(F, m)
+/* found: as a tree; empty: it may not be used, and `why` says why. */
+#define F_FORGE_FOUND(F, m)	F(m, u32, id, UINT32_MAX)		\
+				F(m, u8, n, 255)			\
+				F(m, str, why, 240)			\
+				F(m, blob, found, PROTO_MAX_FOUND)
+#define F_FORGE_FOUND_GO(F, m)	F_FORGE_FOUND(F, m)
 /* The agent gave the request up. */
 #define F_REQUEST_CANCEL(F, m)	F(m, u32, id, UINT32_MAX)
 /*
@@ -1870,8 +1907,9 @@ enum proto_refused {
 	PROTO_REFUSED_DENIED,	/* by a person, or by the end of the wait */
 	PROTO_REFUSED_EXPIRED,	/* nobody answered */
 	PROTO_REFUSED_HEADLESS,	/* nobody is there to ask */
+	PROTO_REFUSED_ELSEWHERE, /* an id leads to what is not on the list */
 };
-#define PROTO_REFUSED_LAST PROTO_REFUSED_HEADLESS
+#define PROTO_REFUSED_LAST PROTO_REFUSED_ELSEWHERE
 
 #define PROTO_C_u8 uint8_t
 #define PROTO_C_u16 uint16_t
@@ -1901,7 +1939,7 @@ enum msg_type { PROTO_MSGS(PROTO_ENUM) };
 /* The number of messages; numbers are 0xGGRR, group and row. */
 #define PROTO_ONE(name, number, from, to, phase, fds) +1
 #define PROTO_NMSGS (0 PROTO_MSGS(PROTO_ONE))
-#define PROTO_GROUPS 16
+#define PROTO_GROUPS 18
 #define PROTO_ROWS 64
 #define PROTO_FITS(name, number, from, to, phase, fds)                         \
 	_Static_assert((number) >> 8 > 0 && (number) >> 8 < PROTO_GROUPS &&    \

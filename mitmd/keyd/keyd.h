@@ -523,6 +523,9 @@ extern const struct txn_kind package_kind;
 /* keyd/lfs.c: where objects of git-lfs are */
 extern const struct txn_kind lfs_kind;
 
+/* keyd/lookup.c: what an id in a request to a forge stands for */
+int keyd_forge_look(struct chan *, const struct msg_FORGE_LOOK_GO *);
+
 /* keyd/post.c: messages to a remote MCP server */
 extern const struct txn_kind post_kind;
 int post_in(struct chan *, const struct msg_SERVER_IN *, int fd);

@@ -82,8 +82,9 @@ keyd_stream_open(struct chan *c, const struct msg_STREAM_OPEN *m)
 	if (!span_eq(m->digest,
 		span_of(e->provider->digest, sizeof(e->provider->digest))))
 		return chan_violation(c, "the provider files differ");
-	/* Neither may open, or guess, a stream of the other. */
-	if (((m->stream & PROTO_APPROVER_STREAM) != 0) !=
+	/* Neither may open, or guess, a stream of the other, or of ours. */
+	if ((m->stream & PROTO_LOOKUP_STREAM) != 0 ||
+	    ((m->stream & PROTO_APPROVER_STREAM) != 0) !=
 	    (chan_peer(c) == ROLE_APPROVE))
 		return chan_violation(c, "stream %u is another's", m->stream);
 	if (stream_find(m->stream) != NULL)

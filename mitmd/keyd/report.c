@@ -25,8 +25,9 @@ txn_report(struct stream *s, const char *error)
 
 	if (m.error.len > 256)
 		m.error.len = 256;
-	/* The log has the calls of a remote server, by their own ids. */
-	if (keyd_env.provider->mcp == NULL)
+	/* The log has calls of a remote server, and lookups, by their ids. */
+	if (keyd_env.provider->mcp == NULL &&
+	    (s->id & PROTO_LOOKUP_STREAM) == 0)
 		worker_send(
 		    &keyd_env.w, ROLE_AUDIT, 0, MSG_EXCHANGE_END, &m, -1);
 	budget_end(m.sent, m.received);

@@ -130,6 +130,7 @@ static const struct chan_handler serve_handlers[] = {
 	HANDLER(STREAM_OPEN,	keyd_stream_open),
 	HANDLER(ROOM,		keyd_room),
 	HANDLER(REQUEST_GO,	keyd_request),
+	HANDLER(FORGE_LOOK_GO,	keyd_forge_look),
 	HANDLER(VERDICT_GO,	keyd_verdict),
 	HANDLER(DIALED,		on_dialed),
 	HANDLER(DIAL_FAIL,	on_dial_fail),

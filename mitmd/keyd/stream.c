@@ -28,7 +28,8 @@ stream_arena(const struct stream *s)
 {
 	const struct chan *c = keyd_env.w.peers[ROLE_MITM][0];
 
-	return c == NULL || (s->id & PROTO_APPROVER_STREAM) != 0
+	return c == NULL || (s->id & (PROTO_APPROVER_STREAM | PROTO_LOOKUP_STREAM)) !=
+			       0
 		   ? NULL
 		   : chan_arena(c);
 }

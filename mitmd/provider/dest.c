@@ -8,7 +8,7 @@
 #include "provider/class.h"
 
 static const struct dest_kind *const dest_kinds[] = {
-    &dest_web, &dest_registry, &dest_git, &dest_mcp};
+    &dest_web, &dest_registry, &dest_git, &dest_mcp, &dest_forge};
 
 int
 dest_parse(struct parse *ps, const struct value *file)

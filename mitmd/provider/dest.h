@@ -21,7 +21,8 @@ struct dest_kind {
 	    unsigned *route);
 };
 
-extern const struct dest_kind dest_git, dest_mcp, dest_registry, dest_web;
+extern const struct dest_kind dest_forge, dest_git, dest_mcp, dest_registry,
+    dest_web;
 
 /*
  * Returns true if repositories of the git server can be fetched, without asking

@@ -121,6 +121,7 @@ struct provider_route {
 	bool ask;         /* a person must approve each request */
 	bool push;        /* git push: approval shows the refs */
 	bool lfs;         /* keyd reads the answer, and composes its own */
+	bool call;        /* to a forge: policyd composes the body, too */
 	bool stay;        /* a redirect is an error */
 	bool digest;      /* REQUEST has the body's SHA-256 */
 	bool bare;        /* no credential, not even the agent's */
@@ -175,6 +176,7 @@ struct provider_login {
 };
 
 struct registry_rules; /* registry/rules.h */
+struct forge_grant;    /* common/forge/forge.h */
 
 struct provider_list {
 	struct span *names; /* lower-case; the last byte may be * */
@@ -198,6 +200,7 @@ struct provider {
 	bool plain;        /* refuse with text/plain: git shows nothing else */
 	const struct dest_git *git; /* settings of a git server */
 	const struct dest_mcp *mcp; /* NULL: not a remote MCP server */
+	const struct forge_grant *forge; /* NULL: not the API of a forge */
 	struct provider_login logins[PROVIDER_MAX_LOGINS];
 	unsigned nlogins;
 	bool captures; /* one of the logins may begin in the sandbox */

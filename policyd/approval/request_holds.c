@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "details.h"
+#include "approval/forge_holds.h"
 #include "policyd.h"
 
 #define ASK_PREVIEW (256U << 10)
@@ -20,7 +20,9 @@ ask_free(struct ask *k)
 {
 	if (k->mem != NULL)
 		freezero(k->mem, k->size + 1);
+	forge_ask_free(k);
 	buf_free(&k->preview);
+	buf_free(&k->tree);
 	explicit_bzero(k, sizeof(*k));
 }
 
@@ -29,6 +31,7 @@ asks_free(struct policyd_env *env)
 {
 	for (unsigned i = 0; i < PROTO_MAX_ASKS; i++)
 		ask_free(&env->asks.list[i]);
+	buf_free(&env->asks.tree);
 }
 
 static struct ask *
@@ -118,15 +121,27 @@ ask_release(struct policyd_env *env, struct ask *k)
 	struct msg_REQUEST_APPROVED go = {F_REQUEST_ASK(PROTO_COPY, &k->msg)};
 
 	go.asked = 1;
+	go.held = k->shown;
 	go.digest = span_of(k->digest, sizeof(k->digest));
 	go.preview = buf_span(&k->preview);
 	env->send(env, ROLE_AUDIT, MSG_REQUEST_APPROVED, &go);
 	ask_free(k);
 }
 
+static struct span
+ask_reason(const struct ask *k)
+{
+	if (k->forge != NULL)
+		return SPAN("What others see on a forge is approved one by "
+			    "one");
+	if (k->msg.refs.len != 0)
+		return SPAN("A push changes what others see");
+	return SPAN("Requests to this endpoint are approved one by one");
+}
+
 /* Show the request. Returns 0, or -1 if it is too large to show. */
 static int
-ask_show(struct policyd_env *env, const struct ask *k)
+ask_show(struct policyd_env *env, struct ask *k)
 {
 	struct msg_HOLD hold = {.id = k->id,
 	    .digest = span_of(k->digest, sizeof(k->digest)),
@@ -134,16 +149,16 @@ ask_show(struct policyd_env *env, const struct ask *k)
 	    .server_name = k->msg.name,
 	    .tool = span_str(k->tool),
 	    .rule = SPAN("ask-route"),
-	    .reason = k->msg.refs.len != 0
-			  ? SPAN("A push changes what others see")
-			  : SPAN("Requests to this endpoint are approved one "
-				 "by one"),
+	    .reason = ask_reason(k),
 	    .ms = env->engine.hold_ms,
 	    .session = SPAN("")};
 	struct details d;
 
-	if (details_ask(&d, &k->msg, buf_span(&k->preview)) == -1)
+	if (k->forge != NULL
+		? forge_ask_details(&d, k) == -1
+		: details_ask(&d, &k->msg, buf_span(&k->preview)) == -1)
 		return -1;
+	k->shown = true;
 	hold.effect = span_str(d.effect);
 	hold.args = (uint32_t)d.args;
 	hold.preview = buf_span(&d.text);
@@ -201,26 +216,80 @@ asks_admit(
 	return ask_find(env, 0);
 }
 
+/* Everything is known about the request: ask a person, or release it. */
+static void
+ask_decide(struct policyd_env *env, struct ask *k)
+{
+	if (k->forge != NULL && forge_ask_word(k) == FORGE_ALLOW)
+		ask_release(env, k);
+	else if (!env->engine.ask || ask_show(env, k) == -1)
+		ask_refuse(env, k, PROTO_HOLD_NONE, PROTO_REFUSED_HEADLESS);
+}
+
 int
 asks_take(
     struct policyd_env *env, const struct msg_REQUEST_ASK *m, const char **why)
 {
+	bool forge = env->forges[m->provider] != NULL;
 	struct ask *k;
 
 	if ((*why = ask_check(m)) != NULL ||
 	    (k = asks_admit(env, m, why)) == NULL)
 		return -1;
+	*why = "a tree where there is no forge, or the other way round";
+	if (forge != (env->asks.tree_of == m->id))
+		return -1;
 	*why = "out of memory";
-	if (ask_make(env, k, m) == -1) {
+	if (forge) {
+		k->tree = env->asks.tree;
+		buf_init(&env->asks.tree, PROTO_MAX_FORGE_TREE);
+		env->asks.tree_of = 0;
+	}
+	if (ask_make(env, k, m) == -1 ||
+	    (forge && forge_ask_make(env, k, why) == -1)) {
 		ask_free(k);
 		return -1;
 	}
-	if (!env->engine.ask) {
-		ask_refuse(env, k, PROTO_HOLD_NONE, PROTO_REFUSED_HEADLESS);
+	if (!forge || forge_ask_known(env, k))
+		ask_decide(env, k);
+	asks_arm(env);
+	return 0;
+}
+
+int
+asks_tree(struct policyd_env *env, const struct msg_FORGE_TREE *m,
+    const char **why)
+{
+	struct asks *as = &env->asks;
+
+	*why = "id repeated or falling, or another one is not complete";
+	if (m->id <= as->last || (as->tree_of != 0 && as->tree_of != m->id))
+		return -1;
+	if (as->tree_of == 0)
+		buf_init(&as->tree, PROTO_MAX_FORGE_TREE);
+	as->tree_of = m->id;
+	buf_addspan(&as->tree, m->piece);
+	*why = "longer than a tree may be";
+	return buf_check(&as->tree);
+}
+
+int
+asks_found(struct policyd_env *env, const struct msg_FORGE_FOUND_GO *m,
+    const char **why)
+{
+	struct ask *k = ask_find(env, PROTO_ASK_ID | m->id);
+
+	*why = "never asked";
+	if (m->id == 0 || m->id > env->asks.last)
+		return -1;
+	/* The request may have ended meanwhile. */
+	if (k == NULL || k->shown)
 		return 0;
-	}
-	if (ask_show(env, k) == -1)
-		ask_refuse(env, k, PROTO_HOLD_NONE, PROTO_REFUSED_HEADLESS);
+	if (forge_ask_found(k, m, why) == -1)
+		ask_refuse(
+		    env, k, PROTO_HOLD_NONE, PROTO_REFUSED_ELSEWHERE);
+	else if (k->forge->nfound == k->forge->call.nrefs)
+		ask_decide(env, k);
 	asks_arm(env);
 	return 0;
 }

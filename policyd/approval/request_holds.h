@@ -25,11 +25,16 @@ struct ask {
 	struct msg_REQUEST_ASK msg; /* texts are in `mem` */
 	uint8_t *mem;
 	size_t size;
+	struct buf tree;         /* if it goes to a forge */
+	struct forge_ask *forge; /* NULL: no request to a forge */
+	bool shown;              /* a person is asked */
 };
 
 struct asks {
 	struct ask list[PROTO_MAX_ASKS];
 	uint32_t last; /* last id used; ids rise */
+	struct buf tree;  /* the next request's */
+	uint32_t tree_of; /* its id; 0: there is none */
 	struct loop_timer timer;
 };
 
@@ -38,6 +43,12 @@ void asks_free(struct policyd_env *);
 int asks_take(
     struct policyd_env *, const struct msg_REQUEST_ASK *, const char **why);
 int asks_cancel(struct policyd_env *, uint32_t id, const char **why);
+/* A piece of the tree of the next request. Returns likewise. */
+int asks_tree(struct policyd_env *, const struct msg_FORGE_TREE *,
+    const char **why);
+/* The thing of an id in a request to a forge. Returns likewise. */
+int asks_found(struct policyd_env *, const struct msg_FORGE_FOUND_GO *,
+    const char **why);
 /* The id has PROTO_ASK_ID. */
 void asks_verdict(struct policyd_env *, const struct msg_VERDICT_GO *);
 

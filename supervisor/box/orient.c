@@ -29,7 +29,7 @@
 /* The variables that are the same for every agent. */
 static const char *const orient_env[] = {"HOME=/home/agent", "USER=agent",
     "LOGNAME=agent", "SHELL=/bin/sh", "TMPDIR=/tmp",
-    "IRONCURTAIN=1",
+    "IRONCURTAIN=1", "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1",
     /*
      * A sandbox has no signing key, and the workspace may belong to another
      * user there: git must not fail because of that.

@@ -159,6 +159,12 @@ AUDIT_EVENT(destinationAdded,
 AUDIT_EVENT(destinationRemoved,
     "host=host what=kind provider=provider",
     "4001.99", "- no work of the model", "hosts")
+AUDIT_EVENT(forgeFound,
+    "provider=provider reason=reason",
+    "6003.99", "- no work of the model", "- the request that it is for")
+AUDIT_EVENT(forgeLookup,
+    "provider=provider what=ref",
+    "6003.99", "- no work of the model", "- the request that it is for")
 AUDIT_EVENT(hostOpen,
     "id=id host=host what=kind",
     "4001.99", "event:hostOpen", "hosts")

@@ -146,6 +146,8 @@ setup_providers(void)
 		setup_provider_file(i, &m);
 		if (p->server == 0)
 			child_send(ROLE_MITM, 0, MSG_PROVIDER, &m, -1);
+		if (p->kind != NULL && strcmp(p->kind, "forge") == 0)
+			child_send(ROLE_POLICY, 0, MSG_PROVIDER, &m, -1);
 		if (p->key != NULL)
 			setup_sentinel(i, ROLE_MITM, 0);
 		child_send(ROLE_KEY, i, MSG_PROVIDER, &m, -1);

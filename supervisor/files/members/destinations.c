@@ -15,14 +15,34 @@
 
 #define MEMBERS 32U
 
-static const struct {
+/* The members of each kind, in addition to those of every kind. */
+static const char *const forge_members[] = {"forge", "repositories", "read",
+    "write", "run", "merge", "release", NULL};
+static const char *const git_members[] = {
+    "repositories", "fetch", "push", "maxPush", "user", NULL};
+static const char *const registry_members[] = {
+    "registry", "quarantineDays", "allow", "deny", NULL};
+static const char *const web_members[] = {"maxBytes", NULL};
+
+static const struct reader {
 	const struct destination_kind *kind;
+	const char *const *members;
 	destination_read_fn *read;
 } readers[] = {
-    {&destination_git, destination_git_read},
-    {&destination_registry, destination_registry_read},
-    {&destination_web, destination_web_read},
+    {&destination_forge, forge_members, destination_forge_read},
+    {&destination_git, git_members, destination_git_read},
+    {&destination_registry, registry_members, destination_registry_read},
+    {&destination_web, web_members, destination_web_read},
 };
+
+static const struct reader *
+destination_reader(const struct destination_kind *kind)
+{
+	for (size_t i = 0; i < nitems(readers); i++)
+		if (readers[i].kind == kind)
+			return &readers[i];
+	return NULL;
+}
 
 /* The rules for a provider's name in mitmd/provider/class.h. */
 static bool
@@ -44,6 +64,7 @@ destination_members(struct config_destination *d, const struct jsonfile *j,
 	static const char *const all[] = {
 	    "kind", "hosts", "upstream", "ca", "reuse"};
 	const char *known[MEMBERS], *kind = NULL;
+	const struct reader *r;
 	char kinds[128];
 	size_t n = 0;
 
@@ -58,8 +79,10 @@ destination_members(struct config_destination *d, const struct jsonfile *j,
 		known[n++] = all[i];
 	if (d->kind->credential)
 		known[n++] = "credential";
-	for (size_t i = 0; d->kind->members[i] != NULL && n < MEMBERS - 1; i++)
-		known[n++] = d->kind->members[i];
+	r = destination_reader(d->kind);
+	for (size_t i = 0; r != NULL && r->members[i] != NULL && n < MEMBERS - 1;
+	     i++)
+		known[n++] = r->members[i];
 	known[n] = NULL;
 	return jsonfile_known(j, o, where, known);
 }
@@ -133,6 +156,7 @@ destination_read(struct config *cfg, struct config_destination *d,
     const struct jsonfile *j, struct json_object *o, const char *user_home)
 {
 	struct json_object *cred = NULL;
+	const struct reader *r;
 	char where[96], at[128];
 
 	snprintf(where, sizeof(where), "destinations.%s", d->as.name);
@@ -150,9 +174,8 @@ destination_read(struct config *cfg, struct config_destination *d,
 		return -1;
 	if ((d->file = json_object_new_object()) == NULL)
 		return fault_set(j->fault, "%s: out of memory", j->file);
-	for (size_t i = 0; i < nitems(readers); i++)
-		if (readers[i].kind == d->kind)
-			return readers[i].read(j, where, o, cfg, d->file);
+	if ((r = destination_reader(d->kind)) != NULL)
+		return r->read(j, where, o, cfg, d->file);
 	return fault_set(j->fault, "%s: a kind that nothing reads", where);
 }
 

@@ -12,28 +12,21 @@
 
 #include "base/json_put.h"
 
-static const char *const git_members[] = {
-    "repositories", "fetch", "push", "maxPush", "user", NULL};
+const struct destination_kind destination_forge = {
+    .name = "forge", .credential = true, .max_hosts = 1};
 
 const struct destination_kind destination_git = {
-    .name = "git", .credential = true, .max_hosts = 1, .members = git_members};
+    .name = "git", .credential = true, .max_hosts = 1};
 
-static const char *const registry_members[] = {
-    "registry", "quarantineDays", "allow", "deny", NULL};
+const struct destination_kind destination_registry = {
+    .name = "registry", .max_hosts = PROTO_MAX_HOSTS};
 
-const struct destination_kind destination_registry = {.name = "registry",
-    .max_hosts = PROTO_MAX_HOSTS,
-    .members = registry_members};
-
-static const char *const web_members[] = {"maxBytes", NULL};
-
-const struct destination_kind destination_web = {.name = "web",
-    .split = true,
-    .max_hosts = DESTINATIONS_MAX_HOSTS,
-    .members = web_members};
+const struct destination_kind destination_web = {
+    .name = "web", .split = true, .max_hosts = DESTINATIONS_MAX_HOSTS};
 
 static const struct destination_kind *const destination_kinds[] = {
-    &destination_git, &destination_registry, &destination_web};
+    &destination_forge, &destination_git, &destination_registry,
+    &destination_web};
 
 #define KINDS nitems(destination_kinds)
 

@@ -22,20 +22,18 @@
 
 /*
  * A kind of destinations in config.json. A new kind needs a row in
- * destination_kinds (destinations.c) and a function that reads its members, in
- * members/destinations.c.
+ * destination_kinds (destinations.c), and its members and the function that reads
+ * them in members/destinations.c.
  */
 struct destination_kind {
 	const char *name;
 	bool split;      /* each host has its own slot, and so its own keyd */
 	bool credential; /* takes "credential" */
 	unsigned max_hosts;
-	/* Members of this kind, in addition to those of every kind. */
-	const char *const *members;
 };
 
-extern const struct destination_kind destination_git, destination_registry,
-    destination_web;
+extern const struct destination_kind destination_forge, destination_git,
+    destination_registry, destination_web;
 
 /*
  * Check the kind's own members of `o`, and add to `file` what mitmd and keyd
@@ -45,8 +43,8 @@ extern const struct destination_kind destination_git, destination_registry,
  */
 typedef int destination_read_fn(const struct jsonfile *j, const char *where,
     struct json_object *o, const struct config *cfg, struct json_object *file);
-destination_read_fn destination_git_read, destination_registry_read,
-    destination_web_read;
+destination_read_fn destination_forge_read, destination_git_read,
+    destination_registry_read, destination_web_read;
 
 /* Returns the kind of that name, or NULL. */
 const struct destination_kind *destination_kind(const char *name);

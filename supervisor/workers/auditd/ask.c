@@ -27,7 +27,8 @@ auditd_on_request_approved(struct chan *c, const struct msg_REQUEST_APPROVED *m)
 		return chan_violation(
 		    c, "REQUEST_APPROVED %u: not approved", m->id);
 	auditd_request_line(&go, m);
-	ask_end(m->id, PROTO_HOLD_APPROVED);
+	if (m->held != 0)
+		ask_end(m->id, PROTO_HOLD_APPROVED);
 	auditd_request_go(&go);
 	return 0;
 }

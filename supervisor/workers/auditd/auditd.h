@@ -150,6 +150,10 @@ int auditd_on_request_approved(
 int auditd_on_request_unapproved(
     struct chan *, const struct msg_REQUEST_UNAPPROVED *);
 
+/* forge.c */
+int auditd_on_forge_look(struct chan *, const struct msg_FORGE_LOOK *);
+int auditd_on_forge_found(struct chan *, const struct msg_FORGE_FOUND *);
+
 /* host.c */
 int auditd_on_host_open(struct chan *, const struct msg_HOST_OPEN *);
 int auditd_on_host_shut(struct chan *, const struct msg_HOST_SHUT *);

@@ -34,7 +34,7 @@ auditd_request_line(
 	struct auditlog_line l;
 
 	auditd_line(&l, "modelRequest");
-	if (asked != NULL)
+	if (asked != NULL && asked->held != 0)
 		auditlog_u64(&l, "approved", PROTO_ASK_ID | asked->id);
 	if ((m->stream & PROTO_APPROVER_STREAM) != 0)
 		auditlog_bool(&l, "approver", true);

@@ -435,6 +435,8 @@ static const struct chan_handler auditd_handlers[] = {
 	HANDLER(USAGE,		auditd_on_usage),
 	HANDLER(REQUEST_APPROVED,		auditd_on_request_approved),
 	HANDLER(REQUEST_UNAPPROVED,		auditd_on_request_unapproved),
+	HANDLER(FORGE_LOOK,	auditd_on_forge_look),
+	HANDLER(FORGE_FOUND,	auditd_on_forge_found),
 	HANDLER(PACKAGE,	auditd_on_package),
 	HANDLER(EXCHANGE_END,	auditd_on_exchange_end),
 	HANDLER(DENIED,		auditd_on_denied),

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Records the lookups of ids in requests to forges, on their way from policyd
+ * to the forge's keyd, and what keyd found, on its way back.
+ */
+#include "workers/auditd/auditd.h"
+
+static void
+forge_lost(uint32_t id, uint8_t n)
+{
+	const struct msg_FORGE_FOUND_GO m = {.id = id,
+	    .n = n,
+	    .why = SPAN("it could not be looked up")};
+
+	worker_send(
+	    &auditd_env.w, ROLE_POLICY, 0, MSG_FORGE_FOUND_GO, &m, -1);
+}
+
+static void
+look_refuse(const struct auditd_effect *e)
+{
+	forge_lost(e->msg.FORGE_LOOK_GO.id, e->msg.FORGE_LOOK_GO.n);
+}
+
+static bool
+look_release(struct auditd_effect *e)
+{
+	if (auditd_env.w.peers[ROLE_KEY][e->index] == NULL)
+		look_refuse(e);
+	else
+		worker_send(
+		    &auditd_env.w, e->to, e->index, e->type, &e->msg, -1);
+	return false;
+}
+
+int
+auditd_on_forge_look(struct chan *c, const struct msg_FORGE_LOOK *m)
+{
+	struct auditd_effect *e;
+	struct auditlog_line l;
+
+	auditd_line(&l, "forgeLookup");
+	auditlog_u64(&l, "id", PROTO_ASK_ID | m->id);
+	auditlog_u64(&l, "n", m->n);
+	auditlog_u64(&l, "provider", m->provider);
+	auditlog_str(&l, "ref", m->ref);
+	auditlog_str(&l, "repository", m->repository);
+	auditd_line_end(&l);
+	/* FORGE_LOOK and FORGE_LOOK_GO have the same layout. */
+	e = auditd_effect_msg(ROLE_KEY, m->provider, MSG_FORGE_LOOK_GO, m, 0);
+	e->release = look_release;
+	e->refuse = look_refuse;
+	return 0;
+}
+
+static void
+found_refuse(const struct auditd_effect *e)
+{
+	forge_lost(e->msg.FORGE_FOUND_GO.id, e->msg.FORGE_FOUND_GO.n);
+}
+
+int
+auditd_on_forge_found(struct chan *c, const struct msg_FORGE_FOUND *m)
+{
+	struct auditlog_line l;
+
+	auditd_line(&l, "forgeFound");
+	auditlog_bool(&l, "found", m->found.len != 0);
+	auditlog_u64(&l, "id", PROTO_ASK_ID | m->id);
+	auditlog_u64(&l, "n", m->n);
+	auditlog_u64(&l, "provider", chan_index(c));
+	if (m->why.len != 0)
+		auditlog_str(&l, "reason", m->why);
+	auditd_line_end(&l);
+	/* FORGE_FOUND and FORGE_FOUND_GO have the same layout. */
+	auditd_effect_msg(ROLE_POLICY, 0, MSG_FORGE_FOUND_GO, m, 0)->refuse =
+	    found_refuse;
+	return 0;
+}

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""The API of a forge as a destination, with the real gh as the client: it reads
+without a token, its changes wait for a person who sees them by name, and
+nothing else of the forge can be reached."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+from bridge import Bridge  # noqa: E402
+
+t = h.Tap()
+HOST = "api.github.com"
+TOKEN = "github_pat_real0123456789abcdefABCDEF012345"
+
+
+class Forge(h.Process):
+    def __init__(self, work):
+        self.dir = os.path.join(work, "forge")
+        os.makedirs(self.dir)
+        self.log = os.path.join(self.dir, "log.jsonl")
+        super().__init__([h.PYTHON, os.path.join(h.STANDINS, "forge.py"),
+                          "--ca-dir", self.dir, "--log", self.log, "--token",
+                          TOKEN], os.path.join(self.dir, "stderr"))
+        self.url = f"https://127.0.0.1:{self.ready['port']}"
+        self.ca = os.path.join(self.dir, "ca.pem")
+
+    def seen(self):
+        return h.read_lines(self.log) if os.path.exists(self.log) else []
+
+
+class Gh:
+    """gh as in an agent's sandbox: with a proxy, a CA and a placeholder."""
+
+    def __init__(self, s, work):
+        self.bridge = Bridge(s.ready["sockets"]["mitm"])
+        self.repo = os.path.join(work, "repo")
+        self.env = {"PATH": "/usr/bin:/bin", "HOME": work,
+                    "GH_CONFIG_DIR": os.path.join(work, "gh"),
+                    "GH_TOKEN": s.agent_env()["GH_TOKEN"],
+                    "GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1",
+                    "HTTPS_PROXY": self.bridge.url, "NO_COLOR": "1",
+                    "GIT_CONFIG_NOSYSTEM": "1",
+                    "SSL_CERT_FILE": os.path.join(s.dir, "orientation",
+                                                  "ca-cert.pem")}
+        git = ["git", "-C", self.repo]
+        os.makedirs(self.repo)
+        for args in (["init", "-q", "-b", "fix/tax"],
+                     ["remote", "add", "origin",
+                      "https://github.com/me/shop.git"],
+                     ["-c", "user.name=a", "-c", "user.email=a@b.test",
+                      "commit", "-q", "--allow-empty", "-m", "first"]):
+            subprocess.run(git + args, env=self.env, check=True)
+
+    def __call__(self, *args, timeout=60):
+        return subprocess.run(["gh", *args], env=self.env, text=True,
+                              cwd=self.repo, capture_output=True,
+                              stdin=subprocess.DEVNULL, timeout=timeout,
+                              check=False)
+
+
+def session(work, g, **settings):
+    return h.Session(work, env={"SHOP_TOKEN": TOKEN}, config={
+        "destinations": {"shop": {
+            "kind": "forge", "forge": "github", "hosts": [HOST],
+            "upstream": g.url, "ca": g.ca,
+            "credential": {"env": "SHOP_TOKEN"},
+            "repositories": ["me/shop"], **settings}}})
+
+
+def test_read(s, g, gh):
+    r = gh("api", "repos/me/shop")
+    t.equal((r.returncode, r.stderr), (0, ""), "gh api reads a repository")
+    t.equal(json.loads(r.stdout or "{}").get("full_name"), "me/shop",
+            "it is the listed one")
+    t.ok(g.seen() and all(x["authorized"] for x in g.seen()),
+         "with the real token")
+    n = len(g.seen())
+    for path in ("repos/else/secret", "repos/me/shop/actions/secrets",
+                 "repos/me/shop/keys", "user/keys", "gists"):
+        r = gh("api", path)
+        t.ok(r.returncode != 0 and "IronCurtain" in r.stdout + r.stderr,
+             f"{path} is refused")
+    t.equal(len(g.seen()), n, "and nothing of it arrives")
+    t.equal(s.pending(), [], "reading asks nobody")
+
+
+class Later(threading.Thread):
+    """A command that waits for a person."""
+
+    def __init__(self, gh, *args):
+        super().__init__(daemon=True)
+        self.gh, self.args, self.result = gh, args, None
+        self.start()
+
+    def run(self):
+        self.result = self.gh(*self.args)
+
+    def wait(self):
+        self.join(60)
+        return self.result
+
+
+def approve(s, gh, *args, deny=False):
+    """Run a command and answer what it asks for. Returns it, and what a person
+    saw."""
+    later = Later(gh, *args)
+    hold = h.wait_for(lambda: s.pending() or not later.is_alive(), "a call")
+    shown = ""
+    if hold is not True:
+        ident = hold[0]["id"]
+        shown = s.icctl("show", ident).stdout
+        s.icctl("deny" if deny else "approve", ident)
+    return later.wait(), shown
+
+
+def test_write(s, g, gh):
+    n = len(g.seen())
+    r, shown = approve(s, gh, "api", "repos/me/shop/issues/12/comments", "-f",
+                       "body=Looks good, @you")
+    t.equal(r.returncode, 0, "a comment is sent after an approval")
+    t.contains(shown, "Looks good, @you", "its text is shown")
+    n = len(g.seen())
+    r, shown = approve(s, gh, "api", "repos/me/shop/issues/12/comments", "-f",
+                       "body=Looks bad", deny=True)
+    t.ok(r.returncode != 0 and "denied" in r.stderr + r.stdout,
+         "a denial is printed")
+    t.equal(len([x for x in g.seen()[n:] if x["method"] == "POST" and
+                 x["target"] != "/graphql"]), 0, "and it is not sent")
+
+
+def test_graphql(s, g, gh):
+    for args in (["pr", "list"], ["pr", "view", "12"], ["issue", "list"],
+                 ["issue", "view", "12"], ["pr", "checks", "12"],
+                 ["run", "list"], ["release", "list"], ["pr", "status"],
+                 ["pr", "diff", "12"], ["issue", "status"],
+                 ["run", "view", "4711"], ["release", "view", "v1"]):
+        r = gh(*args)
+        t.equal((r.returncode, "IronCurtain" in r.stderr), (0, False),
+                "gh " + " ".join(args))
+    t.equal(s.pending(), [], "reading asks nobody")
+
+
+def main():
+    if shutil.which("gh") is None:
+        t.skip("the API of a forge", "there is no gh here")
+        t.done()
+        return 0
+    with h.workdir() as work:
+        g = Forge(work)
+        with session(work, g) as s:
+            gh = Gh(s, work)
+            for test in (test_read, test_graphql, test_write):
+                with t.case(test.__name__):
+                    test(s, g, gh)
+            log = json.dumps(s.audit()) + s.session_log()
+            t.ok(TOKEN not in log, "no token in our logs")
+            t.equal(s.events("alarm"), [], "no alarm")
+        g.end()
+    t.done()
+    return 0
+
+
+sys.exit(main())
