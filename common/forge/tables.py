@@ -3,6 +3,9 @@
 """Print the C tables of a forge, which FORGE.api describes.
 
 usage: tables.py FORGE FILE
+       tables.py --man TEMPLATE FORGE FILE [FORGE FILE...]
+
+With --man, print the manual page whose template has a line @FORGE@ for each.
 
 A line without indentation begins an entry; the indented lines below belong to it.
 
@@ -291,10 +294,68 @@ class Tables:
                  f"mutations, routes, never, {', '.join(lists)}}};")
 
 
-def main():
-    t = Tables(sys.argv[1])
-    with open(sys.argv[2], encoding="utf-8") as f:
+def read(forge, path):
+    t = Tables(forge)
+    with open(path, encoding="utf-8") as f:
         t.read(f)
+    return t
+
+
+def shown(path):
+    """A path as the manual has it: {number}, and no kinds of parts."""
+    path = re.sub(r"\{(\w+):\w+\}", r"{\1}", path)
+    return path.replace("{project}", "{owner}%2F{repo}")
+
+
+def names(members):
+    return ", ".join(m["name"] for m in members if m["role"] != "NONE")
+
+
+def manual(t):
+    """The tables of a forge as mdoc."""
+    out = []
+    if t.mutations:
+        out += [".Ss Mutations of GraphQL",
+                "Each has its class and the members of its input.",
+                ".Bl -tag -width Ds"]
+        for m in t.mutations:
+            out += [f".It Li {m['name']} Pq {m['class']}",
+                    names(m["members"])]
+        out.append(".El")
+    out += [".Ss Reads of REST", ".Bd -literal"]
+    out += [shown(r["parts"]) + (" (redirects)" if "follow" in r["flags"]
+                                 else "")
+            for r in t.routes if r["class"] == "read"]
+    out += [".Ed", ".Ss Changes by REST",
+            "Each has its class and the members of its body.",
+            ".Bl -tag -width Ds"]
+    for r in t.routes:
+        if r["class"] == "read":
+            continue
+        out += [f".It Li {r['method']} {shown(r['parts'])} Pq {r['class']}",
+                names(r["members"]) or "No body."]
+    out += [".El", ".Ss Never",
+            "No setting permits these, and all that is below them.",
+            ".Bd -literal"]
+    methods = {"*": "all", "!": "changes"}
+    out += [f"{methods.get(m, m):8} {p.removesuffix('/**')}: {why}"
+            for m, p, why in t.never]
+    out += [".Ed"]
+    if t.lists["follow"]:
+        out += [".Ss Hosts of redirects", ".Bd -literal"]
+        out += t.lists["follow"] + [".Ed"]
+    return "\n".join(out)
+
+
+def main():
+    if sys.argv[1] == "--man":
+        with open(sys.argv[2], encoding="utf-8") as f:
+            page = f.read()
+        for forge, path in zip(sys.argv[3::2], sys.argv[4::2]):
+            page = page.replace(f"@{forge}@", manual(read(forge, path)))
+        print(page, end="")
+        return
+    t = read(sys.argv[1], sys.argv[2])
     t.write()
     print(f"/* Made by tables.py from {t.forge}.api. */")
     print("\n".join(t.out))
