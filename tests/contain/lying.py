@@ -2,6 +2,7 @@
 """Tests that a compromised mitmd gains nothing by showing a person another
 request than the one that it makes, because keyd computes the digest itself; and
 that a compromised egressd reaches no port that is not a service."""
+import json
 import os
 import socket
 import threading
@@ -89,6 +90,99 @@ def test_lying(tap, args, work, provider):
         tap.ok(alarm and alarm[-1]["kind"] == "request-mismatch" and
                "not the request that was approved" in alarm[-1]["text"],
                "with an alarm of keyd", alarm)
+
+
+FORGE = "api.github.com"
+FORGE_TOKEN = "github_pat_real0123456789abcdefABCDEF012345"
+MUTATION = ("mutation($i:AddCommentInput!)"
+            "{addComment(input:$i){commentEdge{node{url}}}}")
+
+
+class Forge(harness.Process):
+    def __init__(self, work):
+        os.makedirs(work, exist_ok=True)
+        self.log = os.path.join(work, "forge.jsonl")
+        super().__init__(
+            [harness.PYTHON, os.path.join(harness.STANDINS, "forge.py"),
+             "--ca-dir", work, "--log", self.log, "--token", FORGE_TOKEN],
+            os.path.join(work, "forge.err"))
+        self.config = {"destinations": {"shop": {
+            "kind": "forge", "forge": "github", "hosts": [FORGE],
+            "upstream": f"https://127.0.0.1:{self.ready['port']}",
+            "ca": os.path.join(work, "ca.pem"),
+            "credential": {"env": "SHOP_TOKEN"},
+            "repositories": ["me/shop"]}}}
+
+    def mutations(self):
+        return [r["body"] for r in harness.read_lines(self.log)
+                if "mutation" in r["body"]]
+
+
+def comment(s, text):
+    """Sends a comment as an agent does, and approves whatever is shown. Returns
+    what was shown, and the status."""
+    m = s.model(FORGE, key=s.agent_env()["GH_TOKEN"], timeout=60)
+    status = []
+
+    def ask():
+        body = json.dumps({"query": MUTATION, "variables": {
+            "i": {"subjectId": "PR_12", "body": text}}}).encode()
+        try:
+            r = m.request("POST", "/graphql", [
+                ("authorization", "token " + m.key),
+                ("content-type", "application/json")], body)
+            status.append(r.status)
+        except (OSError, Closed):
+            status.append(None)
+
+    asker = threading.Thread(target=ask, daemon=True)
+    asker.start()
+    hold = harness.wait_for(
+        lambda: s.pending() or not asker.is_alive() or
+        s.process.p.poll() is not None, "neither held nor answered")
+    shown = ""
+    if isinstance(hold, list):
+        shown = s.icctl("show", hold[0]["id"]).stdout
+        s.icctl("approve", hold[0]["id"])
+    asker.join(60)
+    m.close()
+    return shown, status
+
+
+def test_forge(tap, args, work):
+    """A lying mitmd can send no mutation as a read, and nothing of a forge
+    whose sentence was not shown."""
+    for text in ("evil", "evil-direct", "evil-query", "evil-body"):
+        d = os.path.join(work, text)
+        g = Forge(d)
+        s = harness.Session(
+            d, config=g.config, env={"SHOP_TOKEN": FORGE_TOKEN},
+            libexecdir=None if text == "evil" else libexec(d, args)).start()
+        shown, status = comment(s, text)
+        if text == "evil":
+            tap.ok("Comments on me/shop #12" in shown and "| evil" in shown,
+                   "an honest mitmd: the comment is shown by name", shown)
+            tap.ok(len(g.mutations()) == 1 and "evil" in g.mutations()[0],
+                   "and sent once it is approved", g.mutations())
+        elif text == "evil-body":
+            tap.ok("good-body" in shown and "evil" not in shown,
+                   "a lying mitmd shows another comment", shown)
+            tap.equal(g.mutations(), [], "approved: neither of them is sent")
+            tap.equal([e["kind"] for e in s.events("alarm")],
+                      ["stream-mismatch"], "with an alarm of keyd")
+        elif text == "evil-direct":
+            tap.equal((shown, g.mutations()), ("", []),
+                      "a mutation that goes around policyd is not sent")
+            tap.equal([e["kind"] for e in s.events("alarm")],
+                      ["request-mismatch"], "with an alarm of keyd")
+        else:
+            tap.equal(s.wait(30), 70,
+                      "a mutation with the tree of a query ends the session")
+            tap.contains(s.process.stderr(), "a body that its tree does not",
+                         "because policyd composes it again")
+            tap.equal((shown, g.mutations()), ("", []), "and it is not sent")
+        s.stop()
+        g.end()
 
 
 ASK = """import socket, time

@@ -77,6 +77,7 @@ def user_parts(tap, args, work, after_root):
         lying.test_lying(tap, args, os.path.join(work, "l"), provider)
         lying.test_service(tap, args, os.path.join(work, "ls"))
         lying.test_hosts(tap, args, os.path.join(work, "lh"))
+        lying.test_forge(tap, args, os.path.join(work, "lf"))
         swayed.test_swayed(tap, args, os.path.join(work, "sw"), provider)
     provider.end()
     for name in () if after_root else (
