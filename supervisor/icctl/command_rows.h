@@ -280,10 +280,11 @@ COMMAND(image, "ls | build [--build-arg NAME=VALUE] [--network none|host]\n"
     "--image devcontainer uses it. rm removes what ls lists under that\n"
     "name. Without --runtime: the one of config.json, or else Docker if\n"
     "it is here.")
-COMMAND(setup, "",
+COMMAND(setup, "[--forge]",
     "ask what a first session needs, and set it up",
     "Provider, key, policy, runtime and notification. Each question has a\n"
-    "default, nothing is saved before a yes, and it can be run again.")
+    "default, nothing is saved before a yes, and it can be run again.\n"
+    "--forge says which token to make for GitHub's API, and asks nothing.")
 COMMAND(config, "[ls] | get KEY | set KEY VALUE | unset KEY | edit",
     "show and change your settings",
     "KEY is a name in config.json, with dots: limits.homeMb, agent.claude-\n"

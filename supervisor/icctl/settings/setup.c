@@ -18,6 +18,7 @@
 #include "icctl/agent_find.h"
 #include "icctl/login.h"
 #include "icctl/policy/policy.h"
+#include "icctl/words.h"
 
 #define OWN_CLAUDE                                                             \
 	"CLAUDE.md, rules, skills, agents and commands of ~/.claude",          \
@@ -278,6 +279,8 @@ icctl_setup(struct icctl *ctl, int argc, char **argv)
 
 	if ((rv = icctl_no_arguments(argc)) != 0)
 		return rv;
+	if (words_given("--forge"))
+		return setup_forge();
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		warnx("setup asks questions and needs a terminal; icctl config "
 		      "set sets single keys");

@@ -44,6 +44,9 @@ int setup_put(struct setup *, const char *key, json_object *value);
  */
 int setup_tools(struct setup *);
 
+/* setup_forge.c: Say which token a forge needs. Returns the exit status. */
+int setup_forge(void);
+
 /* setup_key.c */
 /* Ask for the provider's key, if none is at hand. Returns 0, or -1. */
 int setup_key(struct setup *);
