@@ -66,13 +66,16 @@ class Gh:
                               check=False)
 
 
+def config(g, **settings):
+    return {"destinations": {"shop": {
+        "kind": "forge", "forge": "github", "hosts": [HOST],
+        "upstream": g.url, "ca": g.ca, "credential": {"env": "SHOP_TOKEN"},
+        "repositories": ["me/shop"], **settings}}}
+
+
 def session(work, g, **settings):
-    return h.Session(work, env={"SHOP_TOKEN": TOKEN}, config={
-        "destinations": {"shop": {
-            "kind": "forge", "forge": "github", "hosts": [HOST],
-            "upstream": g.url, "ca": g.ca,
-            "credential": {"env": "SHOP_TOKEN"},
-            "repositories": ["me/shop"], **settings}}})
+    return h.Session(work, env={"SHOP_TOKEN": TOKEN},
+                     config=config(g, **settings))
 
 
 def test_read(s, g, gh):
@@ -148,6 +151,53 @@ def test_graphql(s, g, gh):
     t.equal(s.pending(), [], "reading asks nobody")
 
 
+WRITES = [
+    (["issue", "create", "-t", "Totals", "-b", "They are wrong."],
+     "They are wrong."),
+    (["issue", "comment", "12", "-b", "Seen, @you"], "Seen, @you"),
+    (["issue", "close", "12"], "#12"),
+    (["issue", "edit", "12", "-t", "Other"], "Other"),
+    (["pr", "create", "-t", "Fix tax", "-b", "Closes #3", "-H", "fix/new"],
+     "Fix tax"),
+    (["pr", "comment", "12", "-b", "Fine"], "Fine"),
+    (["pr", "review", "12", "-a", "-b", "good"], "good"),
+    (["pr", "close", "12"], "#12"),
+    (["run", "rerun", "4711"], "4711"),
+    (["run", "cancel", "4711"], "4711"),
+]
+
+
+def test_commands(s, g, gh):
+    for args, part in WRITES:
+        name = "gh " + " ".join(args[:2])
+        r, shown = approve(s, gh, *args)
+        t.ok(part in shown, name + ": it is shown")
+        t.ok(r is not None and "IronCurtain" not in r.stderr,
+             name + ": and sent", r)
+
+
+def test_sandbox(work, g):
+    """gh in a sandbox, with nothing but what a session gives it."""
+    script = ("gh api repos/me/shop > out 2> err; echo $? > code; "
+              "env > env; exec sleep 60")
+    s = h.Session(os.path.join(work, "box"), env={"SHOP_TOKEN": TOKEN},
+                  runtime="bwrap", config=config(g),
+                  options=("--agent", "command", "--", "/bin/sh", "-c",
+                           script))
+    with s:
+        place = os.path.join(s.workspace, "env")
+        h.wait_for(lambda: os.path.exists(place) and os.path.getsize(place),
+                   "gh did not end", 60)
+        got = {}
+        for name in ("out", "err", "code", "env"):
+            with open(os.path.join(s.workspace, name), encoding="utf-8") as f:
+                got[name] = f.read()
+        t.equal((got["code"], got["err"]), ("0\n", ""), "gh in a sandbox")
+        t.contains(got["out"], '"full_name": "me/shop"', "reads the repository")
+        t.ok(TOKEN not in got["env"] and "GH_TOKEN=ghp_" in got["env"],
+             "with a placeholder")
+
+
 def main():
     if shutil.which("gh") is None:
         t.skip("the API of a forge", "there is no gh here")
@@ -157,12 +207,15 @@ def main():
         g = Forge(work)
         with session(work, g) as s:
             gh = Gh(s, work)
-            for test in (test_read, test_graphql, test_write):
+            for test in (test_read, test_graphql, test_write, test_commands):
                 with t.case(test.__name__):
                     test(s, g, gh)
             log = json.dumps(s.audit()) + s.session_log()
             t.ok(TOKEN not in log, "no token in our logs")
             t.equal(s.events("alarm"), [], "no alarm")
+            t.ok("shop" in s.icctl("keys").stdout, "icctl keys has it")
+        with t.case("sandbox"):
+            test_sandbox(work, g)
         g.end()
     t.done()
     return 0

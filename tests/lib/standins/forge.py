@@ -183,6 +183,10 @@ class Query:
                 selection, here, ("R_", "Repository", node[2])).items()}
         if name in NULL:
             return None
+        # Nobody has opened a pull request of this branch.
+        if args.get("headRefName") == "fix/new":
+            return {a[1]: [] for a in selection if a[0] == "field" and
+                    a[2] in ("nodes", "edges")}
         if name == "__type":
             return self.fill(selection, here, None, args["name"])
         if name in ("fields", "enumValues") and "__type" in path:
