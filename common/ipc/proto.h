@@ -336,6 +336,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(CONNECT_END,	0x0904,	R(EGRESS),	R(AUDIT),	RUN,	0)	\
 	M(CONNECT_DENIED, 0x0905, R(EGRESS),	R(AUDIT),	RUN,	0)	\
 	M(SERVICE_USE,	0x0906,	R(AUDIT),	R(SUP),		RUN,	0)	\
+	M(SERVICE_OWN,	0x1901,	R(SUP),		R(DIAL),	SETUP,	1)	\
 	/* a corporate proxy in front of dialerd's connections */	\
 	M(VIA_PROXY,	0x0a01, R(SUP),	R(DIAL)|R(TUNNEL),	SETUP,	0)	\
 	M(TUNNEL,	0x0a02,	R(DIAL),	R(TUNNEL),	RUN,	1)	\
@@ -1291,6 +1292,12 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_CONNECT_DENIED(F, m)	F(m, str, code, 32)			\
 				F(m, str, target, 256)
 /*
+ * A service of the session's own, by the name and port that its DOOR has in
+ * egressd and auditd: its sandbox connects to this listener.
+ */
+#define F_SERVICE_OWN(F, m)	F(m, str, host, 32)			\
+				F(m, u16, port, UINT16_MAX)
+/*
  * Connections to a service so far: all that were recorded, those still open,
  * those that failed, with the latest reason, and bytes from the sandbox's side.
  */
@@ -1939,7 +1946,7 @@ enum msg_type { PROTO_MSGS(PROTO_ENUM) };
 /* The number of messages; numbers are 0xGGRR, group and row. */
 #define PROTO_ONE(name, number, from, to, phase, fds) +1
 #define PROTO_NMSGS (0 PROTO_MSGS(PROTO_ONE))
-#define PROTO_GROUPS 18
+#define PROTO_GROUPS 32
 #define PROTO_ROWS 64
 #define PROTO_FITS(name, number, from, to, phase, fds)                         \
 	_Static_assert((number) >> 8 > 0 && (number) >> 8 < PROTO_GROUPS &&    \

@@ -101,6 +101,10 @@ void pairs_move(const struct pollfd *p);
 bool bridge_publish_ports(const char *text);
 /* Connect to `socket` as soon as publish_poll() is called. */
 int publish_target(const char *socket);
+/* A service is behind the port: the first connections wait until it listens. */
+void publish_await(void);
+/* Returns true if nobody takes connections at the target any more. */
+bool publish_lost(void);
 nfds_t publish_poll(struct pollfd *p, nfds_t first);
 /* Returns how long poll() may wait, in ms, or -1 for no limit. */
 int publish_timeout(void);
@@ -109,6 +113,16 @@ void publish_move(const struct pollfd *p);
 #define PUBLISH_STREAMS (64U + PUBLISH_IDLE)
 /* The most entries that publish_poll() adds. */
 #define PUBLISH_POLLS (2 * PUBLISH_STREAMS)
+
+/*
+ * health.c: take the command, of `n` words, that says whether the service is
+ * healthy. Returns false if that is impossible.
+ */
+bool health_take(int n, char **argv);
+/* Returns true if the service was healthy once. Runs the check if not. */
+bool health_ok(void);
+/* A child has ended, which may be the check. */
+void health_reaped(pid_t, int status);
 
 /*
  * ports.c: append the ports of "5432,6379" to a list of at most `max`, which
@@ -260,6 +274,7 @@ struct run {
 	bool turns;        /* it sends the commands, too: argv is NULL */
 	bool publish;      /* bridge_publish_ports() has been called */
 	bool services;     /* services_ports() has been called */
+	bool service;      /* `serve`: the command is a service */
 	char **argv;
 };
 int run_command(const struct run *);

@@ -9,6 +9,8 @@
  *       [--listen ADDRESS:PORT] DIR -- COMMAND...
  *   ic-bridge egress [--limits LIMITS] [--listen ADDRESS:PORT] SOCKET --
  *       COMMAND...
+ *   ic-bridge serve [--limits LIMITS] --publish PORT [--health N WORD...]
+ *       SOCKET -- COMMAND...
  *   ic-bridge limit LIMITS -- COMMAND...
  *   ic-bridge exec FD -- NAME ARGUMENT...
  *   ic-bridge stdio PATH
@@ -27,7 +29,9 @@
  * --env adds the variables in FILE, and --filter a system-call filter: an
  * engine's container has neither.
  * `egress` does the same for an MCP server that may connect to named hosts:
- * SOCKET belongs to its egressd.  `forward` is not in the sandbox but beside
+ * SOCKET belongs to its egressd.  `serve` is for a service of the session's
+ * own, which dialerd reaches by the connections that it keeps to SOCKET; it
+ * ends with them.  `forward` is not in the sandbox but beside
  * it: it makes the sockets DIR/NAME and carries their connections to gated.
  * `limit` only sets limits and becomes the command. `exec` becomes the program
  * of an open descriptor, for commands of the user's that run on the host where
@@ -57,6 +61,9 @@ usage(FILE *to)
 	      "       ic-bridge egress [--limits LIMITS] [--listen "
 	      "ADDRESS:PORT] SOCKET --\n"
 	      "                     COMMAND...\n"
+	      "       ic-bridge serve [--limits LIMITS] --publish PORT "
+	      "[--health N WORD...]\n"
+	      "                     SOCKET -- COMMAND...\n"
 	      "       ic-bridge limit LIMITS -- COMMAND...\n"
 	      "       ic-bridge exec FD -- NAME ARGUMENT...\n"
 	      "       ic-bridge stdio PATH\n"
@@ -71,6 +78,9 @@ usage(FILE *to)
 	      "of them, and\n"
 	      "       --merge makes one of standard output and error\n"
 	      "egress forward 127.0.0.1:18080 to SOCKET while COMMAND runs\n"
+	      "serve  keep connections to SOCKET, by which PORT is reached, "
+	      "while COMMAND\n"
+	      "       runs\n"
 	      "limit  become COMMAND under LIMITS, which are "
 	      "processes=N,file=BYTES,cpus=N\n"
 	      "       (0 is no limit)\n"
@@ -97,7 +107,7 @@ misused(const char *what)
 static int
 run_options(struct run *r, int argc, char **argv)
 {
-	int i = 0;
+	int i = 0, n;
 
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		if (strcmp(argv[i], "--listen") == 0 && i + 1 < argc)
@@ -105,6 +115,13 @@ run_options(struct run *r, int argc, char **argv)
 		else if (strcmp(argv[i], "--limits") == 0 && i + 1 < argc &&
 			 limits_parse(argv[i + 1], &r->limits))
 			i++;
+		else if (r->service && strcmp(argv[i], "--publish") == 0 &&
+			 i + 1 < argc && bridge_publish_ports(argv[i + 1]))
+			i++;
+		else if (r->service && strcmp(argv[i], "--health") == 0 &&
+			 i + 1 < argc && (n = (int)strtol(argv[i + 1], NULL, 10)) > 0 &&
+			 n < argc - i - 1 && health_take(n, argv + i + 2))
+			i += n + 1;
 		else if (r->agent && strcmp(argv[i], "--env") == 0 &&
 			 i + 1 < argc)
 			r->environment = argv[++i];
@@ -138,9 +155,12 @@ run_options(struct run *r, int argc, char **argv)
 }
 
 static int
-cmd_run(int argc, char **argv, bool agent)
+cmd_run(int argc, char **argv, const char *name)
 {
-	struct run r = {.listen = "127.0.0.1:18080", .agent = agent};
+	const bool agent = strcmp(name, "run") == 0;
+	struct run r = {.listen = "127.0.0.1:18080",
+	    .agent = agent,
+	    .service = strcmp(name, "serve") == 0};
 	int i = run_options(&r, argc, argv);
 
 	if (r.turns) {
@@ -157,7 +177,8 @@ cmd_run(int argc, char **argv, bool agent)
 	if (argc - i < 3 || argv[i][0] == '-' || strcmp(argv[i + 1], "--") != 0)
 		return misused(
 		    agent ? "run needs a directory, --, and a command"
-			  : "egress needs a socket, --, and a command");
+			  : "egress and serve need a socket, --, and a "
+			    "command");
 	r.where = argv[i];
 	r.argv = argv + i + 2;
 	i = run_command(&r);
@@ -216,10 +237,10 @@ main(int argc, char **argv)
 	if (argc == 4 && strcmp(argv[1], "probe") == 0)
 		return probe_run((int)strtol(argv[2], NULL, 10),
 		    (int)strtol(argv[3], NULL, 10));
-	if (argc >= 3 && strcmp(argv[1], "run") == 0)
-		return cmd_run(argc - 2, argv + 2, true);
-	if (argc >= 3 && strcmp(argv[1], "egress") == 0)
-		return cmd_run(argc - 2, argv + 2, false);
+	if (argc >= 3 &&
+	    (strcmp(argv[1], "run") == 0 || strcmp(argv[1], "egress") == 0 ||
+		strcmp(argv[1], "serve") == 0))
+		return cmd_run(argc - 2, argv + 2, argv[1]);
 	if (argc >= 6 && strcmp(argv[1], "forward") == 0)
 		return forward_run(argc - 2, argv + 2);
 	if (argc >= 3 && strcmp(argv[1], "limit") == 0)
@@ -228,6 +249,6 @@ main(int argc, char **argv)
 		return cmd_exec(argc - 2, argv + 2);
 	return misused(
 	    argc < 2 ? "no command is given"
-		     : "the commands are `run`, `egress`, `forward`, `limit`, "
+		     : "the commands are `run`, `egress`, `serve`, `forward`, `limit`, "
 		       "`exec` and `stdio PATH`");
 }

@@ -4,6 +4,10 @@
  * connect into the sandbox.  When one of them brings the number of a port, this
  * connects to the port, says whether something listens there, and copies
  * bytes.  Everything here is as untrusted as the program that listens.
+ *
+ * `ic-bridge serve` does the same for a service, with dialerd in portd's place.
+ * Then the first connections wait until the service listens, and the session
+ * has ended when nobody takes connections any more.
  */
 #include "bridge.h"
 
@@ -20,11 +24,13 @@
 #include "common/publish_stream.h"
 
 #define PUBLISH_AGAIN_MS 1000
+#define PUBLISH_LATER_MS 30 /* while a service starts */
 
 enum stream_state {
 	STREAM_IDLE,	/* waits for the number of a port */
 	STREAM_FIRST,	/* connects to 127.0.0.1 */
 	STREAM_SECOND,	/* connects to ::1 */
+	STREAM_LATER,	/* the service does not listen yet */
 	STREAM_OPEN,
 };
 
@@ -43,6 +49,9 @@ static struct {
 	struct stream *streams[PUBLISH_STREAMS];
 	unsigned idle;
 	int64_t again; /* when to connect again, in ms; 0: at once */
+	bool awaits;   /* a service has not begun to listen */
+	bool later;    /* there are streams in STREAM_LATER */
+	bool lost;     /* nobody takes connections */
 } publish_env;
 
 static int64_t
@@ -72,6 +81,18 @@ publish_target(const char *socket)
 	return 0;
 }
 
+void
+publish_await(void)
+{
+	publish_env.awaits = true;
+}
+
+bool
+publish_lost(void)
+{
+	return publish_env.lost;
+}
+
 static void
 stream_close(size_t i)
 {
@@ -98,6 +119,7 @@ stream_add(size_t i)
 		return false;
 	s->tcp = -1;
 	if ((s->box = unix_connect(publish_env.target, SOCK_NONBLOCK)) == -1) {
+		publish_env.lost = errno == ECONNREFUSED || errno == ENOENT;
 		free(s);
 		return false;
 	}
@@ -126,6 +148,8 @@ publish_timeout(void)
 {
 	int64_t ms;
 
+	if (publish_env.later)
+		return PUBLISH_LATER_MS;
 	if (publish_env.again == 0)
 		return -1;
 	ms = publish_env.again - publish_now();
@@ -173,14 +197,32 @@ stream_open(struct stream *s)
 	s->out->bytes[0] = PUBLISH_YES;
 	s->out->len = 1;
 	s->state = STREAM_OPEN;
+	publish_env.awaits = false;
 	return true;
+}
+
+/*
+ * Nothing listens on the port: wait for a service that starts; otherwise say
+ * so. Returns false to close the stream.
+ */
+static bool
+stream_refused(struct stream *s)
+{
+	static const uint8_t no = PUBLISH_NO;
+
+	if (publish_env.awaits) {
+		s->state = STREAM_LATER;
+		publish_env.later = true;
+		return true;
+	}
+	(void)send(s->box, &no, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	return false;
 }
 
 /* Returns false if nothing listens on the port, after it has said so. */
 static bool
 stream_dialed(struct stream *s)
 {
-	static const uint8_t no = PUBLISH_NO;
 	socklen_t len = sizeof(int);
 	int error = 0;
 
@@ -189,15 +231,13 @@ stream_dialed(struct stream *s)
 		return stream_open(s);
 	if (s->state == STREAM_FIRST && stream_dial(s, STREAM_SECOND) == 0)
 		return true;
-	(void)send(s->box, &no, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-	return false;
+	return stream_refused(s);
 }
 
 /* A number of a port has come, or the end.  Returns false to close it. */
 static bool
 stream_asked(struct stream *s)
 {
-	static const uint8_t no = PUBLISH_NO;
 	uint8_t n;
 	ssize_t got = recv(s->box, &n, 1, 0);
 
@@ -212,11 +252,29 @@ stream_asked(struct stream *s)
 		return false;
 	s->port = publish_env.ports[n];
 	publish_env.idle--;
+	if (publish_env.awaits && !health_ok())
+		return stream_refused(s);
 	if (stream_dial(s, STREAM_FIRST) == 0 ||
 	    stream_dial(s, STREAM_SECOND) == 0)
 		return true;
-	(void)send(s->box, &no, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-	return false;
+	return stream_refused(s);
+}
+
+/* Try those again whose service did not listen yet. */
+static void
+publish_late(void)
+{
+	if (!publish_env.later || !health_ok())
+		return;
+	publish_env.later = false;
+	for (size_t i = 0; i < PUBLISH_STREAMS; i++) {
+		struct stream *s = publish_env.streams[i];
+
+		if (s != NULL && s->state == STREAM_LATER &&
+		    stream_dial(s, STREAM_FIRST) == -1 &&
+		    stream_dial(s, STREAM_SECOND) == -1 && !stream_refused(s))
+			stream_close(i);
+	}
 }
 
 nfds_t
@@ -224,6 +282,7 @@ publish_poll(struct pollfd *p, nfds_t first)
 {
 	nfds_t n = first;
 
+	publish_late();
 	publish_fill();
 	for (size_t i = 0; i < PUBLISH_STREAMS; i++) {
 		struct stream *s = publish_env.streams[i];
@@ -241,6 +300,8 @@ publish_poll(struct pollfd *p, nfds_t first)
 					       flow_wants(s->out, fd));
 			else if (s->state == STREAM_IDLE)
 				want = side == 0 ? POLLIN : 0;
+			else if (s->state == STREAM_LATER)
+				want = 0;
 			else
 				want = side == 1 ? POLLOUT : 0;
 			p[n++] = (struct pollfd){
@@ -260,6 +321,8 @@ stream_move(struct stream *s, short box, short tcp)
 	case STREAM_FIRST:
 	case STREAM_SECOND:
 		return tcp == 0 || stream_dialed(s);
+	case STREAM_LATER:
+		return true;
 	case STREAM_OPEN:
 		break;
 	}

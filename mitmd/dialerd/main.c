@@ -3,9 +3,10 @@
  * dialerd connects to hosts and hands the sockets to the keyd or egressd that
  * asked. It holds the list of targets and the servers' lists of hosts, and two
  * resolvers that it forked before it confined itself. It receives an index from
- * a keyd, a host from auditd and addresses from its resolvers. It must never
- * see a credential, a request, or a byte that travels on its
- * sockets.
+ * a keyd, a host from auditd and addresses from its resolvers. The sandbox of a
+ * service of the session's own connects to it, and says with one byte whether
+ * the service took a connection. It must never see a credential, a request, or
+ * any other byte that travels on its sockets.
  */
 #include "dialerd/dialerd.h"
 
@@ -13,6 +14,7 @@
 static const enum pledge_promise dialerd_promises[] = {
 	PLEDGE_STDIO,		/* channels, the resolvers' pipes, the loop */
 	PLEDGE_DIAL,		/* connections to hosts */
+	PLEDGE_ACCEPT,		/* and those of the session's own services */
 };
 
 static const struct confine dialerd_confine = {

@@ -58,6 +58,13 @@ serve_door(struct chan *c, const struct msg_DOOR *m)
 	return 0;
 }
 
+static void
+serve_start(void)
+{
+	own_start();
+	resolve_start();
+}
+
 /* Returns the dial, or NULL if it was given up meanwhile. */
 static struct dial *
 serve_tunnel(uint32_t tunnel)
@@ -114,6 +121,7 @@ static const struct chan_handler serve_handlers[] = {
 	HANDLER(SEAL,		serve_seal),
 	HANDLER(DIAL,		dialerd_dial),
 	HANDLER(DOOR,		serve_door),
+	HANDLER(SERVICE_OWN,	own_add),
 	HANDLER(CONNECT_GO,	dialerd_connect),
 };
 /* clang-format on */
@@ -123,6 +131,8 @@ serve_lost(enum role role, unsigned index)
 {
 	log_info("%s %u is gone", role_name(role), index);
 	dial_drop(role, index);
+	if (role == ROLE_EGRESS && index == PROTO_SERVICES)
+		own_drop();
 }
 
 static void
@@ -139,7 +149,7 @@ dialerd_serve(void)
 	TAILQ_INIT(&e->dials);
 	TAILQ_INIT(&e->dead_dials);
 	e->resolved = dial_resolved;
-	e->w.start = resolve_start;
+	e->w.start = serve_start;
 	e->w.lost = serve_lost;
 	e->w.loop.after = serve_after;
 	worker_serve(&e->w, serve_handlers, nitems(serve_handlers));

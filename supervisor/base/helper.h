@@ -14,7 +14,7 @@
 #include "base/spawn.h"
 #include "common/buf.h"
 
-#define HELPER_MAX_FDS 8U
+#define HELPER_MAX_FDS 20U
 
 struct helper {
 	const char *libexecdir, *name;

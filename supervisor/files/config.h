@@ -102,12 +102,18 @@ struct config_agent {
 	bool no_home_files;
 };
 
-/* A service of the host that the agent may use; see services.c. */
+/* A service that the agent may use; see services.c. */
 struct config_service {
 	char name[33];
 	uint16_t port; /* on the sandbox's own loopback */
-	char host[64]; /* an address, as egress_host() writes it */
-	uint16_t to;   /* the port there */
+	/*
+	 * An address of this machine or its network, as egress_host() writes
+	 * it; or the name, if the service is the session's own.
+	 */
+	char host[64];
+	uint16_t to; /* the port there */
+	/* Its program or image, and the like: the session's own; or NULL. */
+	struct json_object *own;
 };
 
 #define CONFIG_MAX_AGENTS 16U

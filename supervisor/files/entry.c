@@ -138,6 +138,8 @@ config_free(struct config *cfg)
 	json_object_put(cfg->servers);
 	json_object_put(cfg->server_env);
 	json_object_put(cfg->env);
+	for (unsigned i = 0; i < cfg->nservices; i++)
+		json_object_put(cfg->services[i].own);
 	config_command_free(&cfg->notify);
 	memset(cfg, 0, sizeof(*cfg));
 }

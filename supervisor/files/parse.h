@@ -49,6 +49,12 @@ void config_destinations_free(struct config *);
 /* services.c: "services". */
 int config_services(
     struct config *, const struct jsonfile *, struct json_object *root);
+/*
+ * services_own.c: Check the entry of a service of the session's own, but for
+ * its port. Returns 0, or -1 with the fault set.
+ */
+int services_own(
+    const struct jsonfile *, const char *where, struct json_object *);
 /* agent_env.c: "env", the agent's variables. */
 int config_env(
     struct config *, const struct jsonfile *, struct json_object *root);

@@ -97,7 +97,9 @@ services_look(const struct config *c, const char *libexecdir,
 	buf_init(&job, LOOK_JOB);
 	for (unsigned i = 0; i < c->nservices; i++) {
 		s = &c->services[i];
-		snprintf(text, sizeof(text), "%u %s", s->to, s->host);
+		/* The session's own have no listener yet: an empty place. */
+		snprintf(text, sizeof(text), "%u %s",
+		    s->own != NULL ? 0U : s->to, s->host);
 		report_add(&job, SEEN_SERVICE, text);
 	}
 	rv = helper_run(&h, LOOK_MS, fault);

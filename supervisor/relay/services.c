@@ -14,6 +14,7 @@
 
 static struct {
 	int listener;
+	int own[PROTO_MAX_SERVICES]; /* those of the session's own */
 	struct {
 		struct msg_SERVICE_USE use;
 		char error[513];
@@ -30,7 +31,34 @@ services_listen(struct fault *fault)
 	if (services_env.listener == -1)
 		return fault_errno(
 		    fault, "%s/sockets/" SERVICES_SOCKET, sup.session.dir);
+	for (unsigned i = 0; i < sup.config.nservices; i++) {
+		char name[32];
+
+		if (sup.config.services[i].own == NULL)
+			continue;
+		/* A container's user may be another one. */
+		snprintf(name, sizeof(name), SERVICES_OWN_SOCKET, i);
+		services_env.own[i] =
+		    session_listen(sup.session.fd, name, 0666);
+		if (services_env.own[i] == -1)
+			return fault_errno(
+			    fault, "%s/%s", sup.session.dir, name);
+	}
 	return 0;
+}
+
+/* Tell dialerd of an address, or of the listener that a sandbox connects to. */
+static void
+services_dial(unsigned i, const struct msg_DOOR *m)
+{
+	struct msg_SERVICE_OWN own = {.host = m->host, .port = m->port};
+
+	if (sup.config.services[i].own != NULL)
+		child_send(ROLE_DIAL, 0, MSG_SERVICE_OWN, &own,
+		    services_env.own[i]);
+	else if (!services_off(i))
+		/* There, a denied row forbids its address with any port. */
+		child_send(ROLE_DIAL, 0, MSG_DOOR, m, -1);
 }
 
 void
@@ -51,13 +79,20 @@ services_setup(void)
 		m.name = span_str(s->name);
 		child_send(ROLE_EGRESS, PROTO_SERVICES, MSG_DOOR, &m, -1);
 		child_send(ROLE_AUDIT, 0, MSG_DOOR, &m, -1);
-		/* There, a denied row forbids its address with any port. */
-		if (!services_off(i))
-			child_send(ROLE_DIAL, 0, MSG_DOOR, &m, -1);
+		services_dial(i, &m);
 	}
 	child_send(ROLE_EGRESS, PROTO_SERVICES, MSG_LISTEN, &listen_msg,
 	    services_env.listener);
 	services_env.listener = -1;
+}
+
+bool
+services_own_any(void)
+{
+	for (unsigned i = 0; i < sup.config.nservices; i++)
+		if (sup.config.services[i].own != NULL)
+			return true;
+	return false;
 }
 
 int
@@ -88,7 +123,7 @@ services_json(void)
 		o = json_object_new_object();
 		put_str(o, "name", s->name);
 		put_int(o, "port", s->port);
-		put_str(o, "to", to);
+		put_str(o, "to", s->own != NULL ? "its own sandbox" : to);
 		put_str(o, "state", services_off(i) ? "off" : "open");
 		put_str(o, "listener", services_whose(i));
 		put_int(o, "open", use->open);

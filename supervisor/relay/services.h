@@ -34,5 +34,9 @@ void services_setup(void);
 /* auditd has counted. Returns -1 if there is no such service. */
 int services_used(const struct msg_SERVICE_USE *);
 struct json_object *services_json(void);
+/* Returns true if the session starts a service itself. */
+bool services_own_any(void);
+/* The listener of a service of the session's own, below the session's directory. */
+#define SERVICES_OWN_SOCKET "service.%u.sock"
 
 #endif

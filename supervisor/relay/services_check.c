@@ -160,6 +160,11 @@ services_check(struct fault *fault)
 		rv = -1;
 	for (unsigned i = 0; rv == 0 && i < sup.config.nservices; i++) {
 		errno = check_found[i].error;
+		if (sup.config.services[i].own != NULL) {
+			(void)strlcpy(check[i].whose, "started by this session",
+			    sizeof(check[i].whose));
+			continue;
+		}
 		if (errno != 0)
 			rv = fault_errno(fault,
 			    "services.%s: the kernel does not tell who listens "
@@ -192,6 +197,12 @@ services_say(void)
 		s = &sup.config.services[i];
 		say = check[i].known || sup.opt.quiet ? sup_note : sup_warn;
 		check_key(s, key);
+		if (s->own != NULL) {
+			sup_note("the agent reaches a service of the session's "
+				 "own at localhost:%u, service %s",
+			    s->port, s->name);
+			continue;
+		}
 		if (services_off(i)) {
 			sup_warn("service %s is off in this session: nothing "
 				 "listens at %s. Start it, then a new session",

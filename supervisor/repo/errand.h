@@ -6,11 +6,16 @@
  * this file. Its argument is one of the tasks; reports (base/report.h) on its
  * standard input say what it has to know, and reports on its standard output
  * are what it found.
+ *
+ * ic-serve, which starts the services of the session's own, is told in the same
+ * way.
  */
 #ifndef REPO_ERRAND_H
 #define REPO_ERRAND_H
 
 #define ERRAND_PROGRAM "ic-repo"
+
+#define ERRAND_SERVE "ic-serve"
 
 #define ERRAND_SETTINGS "settings"
 #define ERRAND_CLONE "clone"
@@ -23,6 +28,8 @@ enum {
 	ERRAND_SOCKET,      /* mitm-proxy.sock, by name */
 	ERRAND_CA,
 	ERRAND_BRIDGE,
+	/* ic-serve: the entrances of the services' control groups */
+	ERRAND_GROUPS = 4,
 };
 
 /* Given to ic-repo. */
@@ -45,6 +52,13 @@ enum errand_told {
 	TOLD_DESTINATION = 'd', /* a host with a git destination */
 	TOLD_SHOWN = 'v',       /* a path of the host in the sandbox */
 	TOLD_PLACE = 'k',       /* "DEVICE:INODE:PATH": agents write there */
+	/* to ic-serve */
+	TOLD_SERVICE = 'S', /* "NUMBER PORT NAME {...}": config.json's entry */
+	TOLD_LIMITS = 'L',  /* eight numbers: serve.h */
+	TOLD_TOOL = 'B',    /* the path of ic-bridge */
+	TOLD_ENGINE = 'E',  /* "docker" or "podman" */
+	TOLD_BEFORE = 'A',  /* a word before every command of its client */
+	TOLD_LABEL = 'Y',   /* a label of its containers */
 };
 
 /* Handed back. */
@@ -52,6 +66,7 @@ enum errand_report {
 	ERRAND_WARN = 'W',   /* a line for the person */
 	ERRAND_NOTE = 'N',   /* a line for session.log */
 	ERRAND_FAILED = 'F', /* the task failed; the reason */
+	ERRAND_WRONG = 'X',  /* likewise, for a setting of the user's */
 	ERRAND_SCARCE =
 	    'S', /* likewise, for want of disk, memory or the like */
 	/* settings: what sandboxes see of the user's git */

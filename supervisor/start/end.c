@@ -38,6 +38,7 @@
 #include "relay/link.h"
 #include "resume/resume.h"
 #include "resume/state.h"
+#include "serve.h"
 #include "start/undo.h"
 #include "undo/checkpoint.h"
 
@@ -67,6 +68,7 @@ end_kill_all(void)
 	instances_kill();
 	notify_kill();
 	clone_fetch_kill();
+	serve_end();
 	for (unsigned i = 0; i < sup.nchildren; i++)
 		if (sup.children[i].role != ROLE_AUDIT)
 			end_kill(&sup.children[i]);

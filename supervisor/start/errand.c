@@ -86,10 +86,16 @@ errand_begin(struct helper *h, const char *task,
 }
 
 void
+errand_told(void)
+{
+	buf_free(&errand_job);
+}
+
+void
 errand_end(struct helper *h)
 {
 	helper_stop(h);
-	buf_free(&errand_job);
+	errand_told();
 }
 
 void
@@ -118,6 +124,8 @@ errand_take(int letter, const char *text, struct fault *fault)
 		return 0;
 	case ERRAND_FAILED:
 		return fault_set(fault, "%s", text);
+	case ERRAND_WRONG:
+		return fault_set_kind(fault, FAULT_CONFIG, "%s", text);
 	case ERRAND_SCARCE:
 		return fault_set_kind(fault, FAULT_SCARCE, "%s", text);
 	default:

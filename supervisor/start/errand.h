@@ -17,6 +17,8 @@
 int errand_begin(struct helper *, const char *task,
     int (*take)(int letter, const char *text, struct fault *), struct fault *);
 void errand_end(struct helper *);
+/* The helper has its job: forget the texts, and let it run. */
+void errand_told(void);
 /* Add a text to the job, unless it is NULL. */
 void errand_tell(enum errand_told, const char *text);
 /* Add the hosts of config.json that have a git destination. */

@@ -45,6 +45,7 @@
 #include "relay/link.h"
 #include "relay/publish.h"
 #include "relay/services.h"
+#include "serve.h"
 #include "secrets.h"
 #include "resume/resume.h"
 #include "resume/state.h"
@@ -441,7 +442,7 @@ start_listen(struct fault *fault)
 	if (sup.listen_mcp == -1 || sup.listen_mitm == -1)
 		return fault_errno(fault, "%s/sockets", sup.session.dir);
 	if (terminal_open(fault) == -1 || publish_listen(fault) == -1 ||
-	    services_listen(fault) == -1 ||
+	    services_listen(fault) == -1 || serve_begin(fault) == -1 ||
 	    (sup.opt.transport == TRANSPORT_TCP && sidecar_begin(fault) == -1))
 		return -1;
 	for (unsigned i = 0; i < sup.nservers; i++)
@@ -486,7 +487,7 @@ start_workers(struct fault *fault)
 	if (servers_connect(fault) == -1 || setup_wait(fault) == -1 ||
 	    system_end(fault) == -1 || runtime_orient(fault) == -1)
 		return -1;
-	return 0;
+	return serve_wait(fault);
 }
 
 static int

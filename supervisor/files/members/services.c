@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reads "services": services of this machine that the agent finds at ports of
- * its own localhost. Each names one address by number, so that no name can lead
- * elsewhere later. Which program listens there is looked at when a session
- * starts (relay/services.c).
+ * Reads "services", which the agent finds at ports of its own localhost. A
+ * service of this machine names one address by number, so that no name can lead
+ * elsewhere later; which program listens there is looked at when a session
+ * starts (relay/services_check.c). A service of the session's own has a program
+ * of this machine or an image instead (services_own.c).
  */
 #include "files/parse.h"
 
@@ -101,21 +102,71 @@ services_to(const struct jsonfile *j, const char *where, const char *to,
 	return 0;
 }
 
-/* The earlier ones have neither this port nor this address. */
+/* The earlier ones have neither the port nor the address of the last one. */
 static int
 services_unlike(const struct jsonfile *j, const char *where,
     const struct config *cfg, const struct config_service *s)
 {
-	for (unsigned i = 0; i < cfg->nservices; i++) {
+	for (unsigned i = 0; i + 1 < cfg->nservices; i++) {
 		const struct config_service *o = &cfg->services[i];
 
 		if (o->port == s->port)
 			return jsonfile_bad(j, where, "port",
 			    "%u is that of services.%s, too", s->port, o->name);
-		if (o->to == s->to && strcmp(o->host, s->host) == 0)
+		if (s->own == NULL && o->to == s->to &&
+		    strcmp(o->host, s->host) == 0)
 			return jsonfile_bad(j, where, "to",
 			    "is where services.%s leads, too", o->name);
 	}
+	return 0;
+}
+
+/* Read where the service is: at an address, or in a sandbox of its own. */
+static int
+services_where(const struct jsonfile *j, const char *where,
+    struct json_object *o, const char *name, struct config_service *s)
+{
+	static const char *const keys[] = {"port", "to", NULL};
+	const char *to = NULL;
+
+	if (json_object_object_get_ex(o, "command", NULL) ||
+	    json_object_object_get_ex(o, "image", NULL)) {
+		if (services_own(j, where, o) == -1)
+			return -1;
+		(void)strlcpy(s->host, name, sizeof(s->host));
+		s->own = json_object_get(o);
+		return 0;
+	}
+	return jsonfile_known(j, o, where, keys) == -1 ||
+		       jsonfile_str(j, o, where, "to", &to) == -1
+		   ? -1
+		   : services_to(j, where, to, s);
+}
+
+/* Read the port of the sandbox: the same, unless another one is wanted. */
+static int
+services_port(const struct jsonfile *j, const char *where,
+    struct json_object *o, struct config_service *s)
+{
+	int64_t port = 0;
+
+	if (jsonfile_int(j, o, where, "port", SERVICES_FIRST_PORT, UINT16_MAX,
+		&port) == -1)
+		return -1;
+	if (s->own != NULL)
+		s->to = (uint16_t)port;
+	s->port = (uint16_t)(port != 0 ? port : s->to);
+	if (s->own != NULL && port == 0)
+		return jsonfile_bad(j, where, "port",
+		    "must be there: the port at which the service listens");
+	if (s->port < SERVICES_FIRST_PORT)
+		return jsonfile_bad(j, where, "port",
+		    "must be there: a sandbox has no ports below %d, as %u is. "
+		    "Choose the one that the agent sees",
+		    SERVICES_FIRST_PORT, s->to);
+	if (s->port == SERVICES_PROXY_PORT)
+		return jsonfile_bad(j, where, "port",
+		    "%d is the sandbox's own proxy", SERVICES_PROXY_PORT);
 	return 0;
 }
 
@@ -123,11 +174,8 @@ static int
 services_one(struct config *cfg, const struct jsonfile *j,
     struct json_object *all, const char *name)
 {
-	static const char *const keys[] = {"port", "to", NULL};
-	struct config_service s = {.port = 0};
+	struct config_service *s = &cfg->services[cfg->nservices];
 	struct json_object *o = NULL;
-	const char *to = NULL;
-	int64_t port = 0;
 	char where[64];
 
 	if (!services_name_ok(name))
@@ -139,27 +187,15 @@ services_one(struct config *cfg, const struct jsonfile *j,
 		    "at most %u services are allowed", PROTO_MAX_SERVICES);
 	snprintf(where, sizeof(where), "services.%s", name);
 	if (jsonfile_object(j, all, "services", name, &o) == -1 ||
-	    jsonfile_known(j, o, where, keys) == -1 ||
-	    jsonfile_int(j, o, where, "port", SERVICES_FIRST_PORT, UINT16_MAX,
-		&port) == -1 ||
-	    jsonfile_str(j, o, where, "to", &to) == -1 ||
-	    services_to(j, where, to, &s) == -1)
+	    services_where(j, where, o, name, s) == -1)
 		return -1;
-	/* The same port, unless another one is wanted. */
-	s.port = (uint16_t)(port != 0 ? port : s.to);
-	if (s.port < SERVICES_FIRST_PORT)
-		return jsonfile_bad(j, where, "port",
-		    "must be there: a sandbox has no ports below %d, as %u is. "
-		    "Choose the one that the agent sees",
-		    SERVICES_FIRST_PORT, s.to);
-	if (s.port == SERVICES_PROXY_PORT)
-		return jsonfile_bad(j, where, "port",
-		    "%d is the sandbox's own proxy", SERVICES_PROXY_PORT);
-	if (services_unlike(j, where, cfg, &s) == -1)
-		return -1;
-	(void)strlcpy(s.name, name, sizeof(s.name));
-	cfg->services[cfg->nservices++] = s;
-	return 0;
+	/* From here on config_free() sees it. */
+	(void)strlcpy(s->name, name, sizeof(s->name));
+	cfg->nservices++;
+	return services_port(j, where, o, s) == -1 ||
+		       services_unlike(j, where, cfg, s) == -1
+		   ? -1
+		   : 0;
 }
 
 int

@@ -23,6 +23,13 @@ services_one(const struct config_service *s, const struct service_found *f,
 	n = snprintf(text, sizeof(text),
 	    strchr(s->host, ':') != NULL ? "%s at [%s]:%u: " : "%s at %s:%u: ",
 	    s->name, s->host, s->to);
+	if (s->own != NULL) {
+		snprintf(text, sizeof(text), "%s at localhost:%u: ", s->name,
+		    s->port);
+		check(GOOD, "service", text,
+		    "started by each session, in a sandbox of its own");
+		return;
+	}
 	if (f->error != 0) {
 		check(BAD, "service", text, strerror(f->error));
 		return;

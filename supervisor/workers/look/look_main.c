@@ -78,6 +78,8 @@ look_listener(unsigned i, const char *address, uint16_t port)
 	struct service_seen *seen = &look[i].seen;
 
 	look_number(SEEN_AT, i);
+	if (port == 0)
+		return;
 	if (service_listener(address, port, seen) == -1) {
 		look_number(SEEN_ERRNO, (uint64_t)errno);
 		return;

@@ -183,6 +183,24 @@ errand_take(enum errand_told kind, const char *text)
 	case TOLD_PLACE:
 		errand_place(text);
 		return;
+	case TOLD_LIMITS:
+		errand.limits = text;
+		return;
+	case TOLD_TOOL:
+		errand.tool = text;
+		return;
+	case TOLD_ENGINE:
+		errand.engine = text;
+		return;
+	case TOLD_SERVICE:
+		errand_add(&errand.services, text);
+		return;
+	case TOLD_BEFORE:
+		errand_add(&errand.before, text);
+		return;
+	case TOLD_LABEL:
+		errand_add(&errand.labels, text);
+		return;
 	}
 	fatalx("not an errand");
 }

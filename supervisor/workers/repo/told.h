@@ -20,6 +20,9 @@ struct errand {
 	    *clone, *url, *ref, *ignore, *inside, *path;
 	bool changes, bwrap, gitfile;
 	struct errand_list with, destinations, shown;
+	/* ic-serve's */
+	const char *limits, *tool, *engine;
+	struct errand_list services, before, labels;
 	struct places places; /* agents write there */
 };
 extern struct errand errand;

@@ -8,107 +8,18 @@ import os
 import socket
 import socketserver
 import struct
-import subprocess
 import sys
 import threading
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                "..", "..", "lib"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "lib"))
+sys.path.insert(0, HERE)
 import harness as h  # noqa: E402
+from own_agent import Box, refused  # noqa: E402
 
 t = h.Tap()
 PAGE = 28096 # the session's own, as other sessions see it
-# Runs in the sandbox; does what it is told in /workspace/do, once for each
-# line, and answers in /workspace/done.N.
-AGENT = r"""
-import json, os, socket, sys, time
-BIG = 3 << 20
-def tcp(port, host="127.0.0.1"):
-    c = socket.create_connection((host, port), 20)
-    c.settimeout(20)
-    return c
-def rest(c):
-    got = b""
-    try:
-        while True:
-            b = c.recv(65536)
-            if not b:
-                return got
-            got += b
-    except ConnectionError:
-        return got + b"!"
-def ask(port, data, host="127.0.0.1"):
-    try:
-        c = tcp(port, host)
-    except OSError as e:
-        return type(e).__name__
-    try:
-        c.sendall(data)
-        c.shutdown(socket.SHUT_WR)
-    except OSError:
-        pass
-    return rest(c).decode()
-def raw(data):
-    c = socket.socket(socket.AF_UNIX)
-    c.settimeout(20)
-    c.connect("/run/ironcurtain/services.sock")
-    try:
-        c.sendall(data)
-        c.shutdown(socket.SHUT_WR)
-    except OSError:
-        pass
-    return rest(c).decode("latin1")
-def big(port):
-    c = tcp(port)
-    pid = os.fork()
-    if pid == 0:
-        for i in range(BIG >> 16):
-            c.sendall(b"x" * 65536)
-        c.shutdown(socket.SHUT_WR)
-        os._exit(0)
-    return len(rest(c))
-def part(port, n):
-    c, got = tcp(port), 0
-    while got < n:
-        got += len(c.recv(n - got))
-    c.close()
-    return got
-def crowd(port, n):
-    all, good = [tcp(port) for i in range(n)], 0
-    for c in all:
-        try:
-            c.sendall(b"a\n")
-            good += c.recv(2) == b"A\n"
-        except OSError:
-            pass
-    return good
-def quiet(port):
-    c = tcp(port)
-    return c.recv(6).decode()
-def env(name):
-    return os.environ.get(name)
-def exists(path):
-    return os.path.exists(path)
-done = 0
-while True:
-    try:
-        lines = open("/workspace/do").read().splitlines()
-    except OSError:
-        lines = []
-    for line in lines[done:]:
-        what = json.loads(line)
-        out = globals()[what[0]](*[a.encode("latin1") if isinstance(a, str)
-            and what[0] in ("ask", "raw") and k == (what[0] == "ask") else a
-            for k, a in enumerate(what[1:])])
-        with open("/workspace/new", "w") as f:
-            json.dump(out, f)
-        done += 1
-        os.rename("/workspace/new", "/workspace/done.%d" % done)
-    time.sleep(0.02)
-"""
-
-
 class Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = daemon_threads = True
     request_queue_size = 256
@@ -157,31 +68,6 @@ def resetter(c):
 def endless(c):
     while True:
         c.sendall(bytes(65536))
-
-
-class Box:
-    """A session whose agent does what it is told."""
-
-    def __init__(self, work, services, **config):
-        self.s = h.Session(work, runtime="bwrap", options=(
-            "--publish", f"127.0.0.1:{PAGE}:3000", "--agent", "command", "--", "/usr/bin/python3", "-c", AGENT),
-            config={"services": services, **config})
-        self.n = 0
-
-    def do(self, *what):
-        self.n += 1
-        with open(os.path.join(self.s.workspace, "do"), "a",
-                  encoding="ascii") as f:
-            f.write(json.dumps(what) + "\n")
-        path = os.path.join(self.s.workspace, f"done.{self.n}")
-        h.wait_for(lambda: os.path.exists(path), f"{what} was not done")
-        with open(path, encoding="utf-8") as f:
-            return json.load(f)
-
-    def status(self, name):
-        status = json.loads(self.s.icctl("--json", "status",
-                                         check=True).stdout)
-        return next(p for p in status["services"] if p["name"] == name)
 
 
 def test_reached(b, ports):
@@ -266,7 +152,7 @@ def test_session():
         services = {n: {"port": at[n], "to": p.to} for n, p in ports.items()}
         services["none"] = {"port": 7005,
                             "to": "127.0.0.1:%d" % none.getsockname()[1]}
-        b = Box(work, services,
+        b = Box(work, services, ("--publish", f"127.0.0.1:{PAGE}:3000"),
                 env={"DATABASE_URL": "postgres://app@echo:5432/shop"})
         b.s.start()
         t.contains(b.s.process.stderr(), "the agent reaches " +
@@ -287,18 +173,6 @@ def test_session():
         p.server_close()
 
 
-def refused(work, services, *words, users=None):
-    s = h.Session(work, runtime="bwrap", config={"services": services},
-                  options=("--agent", "command", "--", "/bin/true"))
-    if users is not None:
-        s.write("services.json", users)
-    r = subprocess.run(s.argv, env=s.env, capture_output=True, text=True,
-                       timeout=60, check=False)
-    t.equal(r.returncode, 78, "refused: " + words[0])
-    for w in words:
-        t.contains(r.stderr, w, "and says so")
-
-
 def docker(c):
     if b"_ping" in c.recv(4096):
         c.sendall(b"HTTP/1.1 200 OK\r\nApi-Version: 1.43\r\n\r\nOK")
@@ -311,17 +185,17 @@ def test_refused(work):
                 (docker, "API of Docker"),
                 (lambda c: c.sendall(b"RFB 003.008\n"), "a screen (VNC)"))):
             p = Server(serve)
-            refused(os.path.join(work, str(n)),
+            refused(t, os.path.join(work, str(n)),
                     {"x": {"port": 5432, "to": p.to}},
                     "services.x: " + p.to, words)
             p.close()
         p = Server(echo)
-        refused(os.path.join(work, "user"),
+        refused(t, os.path.join(work, "user"),
                 {"x": {"port": 5432, "to": p.to}},
                 "at the first start it was user", "services.json",
                 users={p.to: os.getuid() + 1})
         p.close()
-        refused(os.path.join(work, "ours"),
+        refused(t, os.path.join(work, "ours"),
                 {"x": {"port": 5432, "to": f"127.0.0.1:{PAGE}"}},
                 "another session of IronCurtain")
 

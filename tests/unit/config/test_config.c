@@ -208,7 +208,12 @@ test_services(void)
 	static const char text[] =
 	    "{\"services\":{\"db\":{\"port\":5433,\"to\":\"127.0.0.1:5432\"},"
 	    "\"cache\":{\"to\":\"[::1]:6379\"},"
-	    "\"far\":{\"port\":9000,\"to\":\"192.168.1.9:80\"}},"
+	    "\"far\":{\"port\":9000,\"to\":\"192.168.1.9:80\"},"
+	    "\"own\":{\"port\":7000,\"command\":[\"x\",\"-p\"],"
+	    "\"env\":{\"A\":\"b c\"},\"health\":[\"true\"]},"
+	    "\"image\":{\"port\":7001,\"image\":\"r/p@sha256:"
+	    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\","
+	    "\"tmpfs\":[\"/var/x\"]}},"
 	    "\"env\":{\"DATABASE_URL\":\"postgres://app@db:5433/shop\"}}";
 	struct config cfg;
 	struct fault fault;
@@ -217,7 +222,7 @@ test_services(void)
 		    span_str(text), &fault) == 0,
 		"services are taken"))
 		return;
-	is_int(cfg.nservices, 3, "all of them");
+	is_int(cfg.nservices, 5, "all of them");
 	is_str(cfg.services[0].name, "db", "name");
 	is_int(cfg.services[0].port, 5433, "port in the sandbox");
 	is_str(cfg.services[0].host, "127.0.0.1", "address");
@@ -225,6 +230,11 @@ test_services(void)
 	is_int(cfg.services[1].port, 6379, "the same port by default");
 	is_str(cfg.services[1].host, "::1", "an address of IPv6");
 	is_str(cfg.services[2].host, "192.168.1.9", "a private address");
+	ok(cfg.services[2].own == NULL && cfg.services[3].own != NULL &&
+		cfg.services[4].own != NULL,
+	    "those of the session's own are known");
+	is_str(cfg.services[3].host, "own", "which have a name for an address");
+	is_int(cfg.services[3].to, 7000, "and a port");
 	ok(json_object_object_length(cfg.env) == 1, "variables");
 	config_free(&cfg);
 }

@@ -26,7 +26,8 @@ static const char text[] =
     " \"notify\": [\"/bin/notify\", \"x\"],"
     " \"env\": {\"A\": \"b\"}, \"undo\": {\"leaveOut\": [\"tmp\"]},"
     " \"agentView\": {\"allowRead\": [\"/srv/x\"]},"
-    " \"services\": {\"db\": {\"port\": 5432, \"to\": \"127.0.0.1:5433\"}},"
+    " \"services\": {\"db\": {\"port\": 5432, \"to\": \"127.0.0.1:5433\"},"
+    " \"own\": {\"port\": 6379, \"command\": [\"redis-server\"]}},"
     " \"policy\": {\"trustedServers\": [\"a\"]}}";
 
 static struct buf packed;
