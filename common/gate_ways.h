@@ -23,6 +23,7 @@ enum gate_way {
 	GATE_MITM,	/* mitmd: mitm-proxy.sock */
 	GATE_TERM,	/* termd: terminal.sock */
 	GATE_PORTS,	/* portd: publish.sock */
+	GATE_SERVICES,	/* the egressd of services: services.sock */
 	GATE_WAYS,
 };
 

@@ -390,7 +390,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(GATE_LISTEN,	0x0d02,	R(SUP),		R(GATE),	SETUP,	1)	\
 	M(GATE_OPEN,	0x0d03,	R(GATE),	R(SUP),		RUN,	1)	\
 	M(GATE_REFUSED,	0x0d04,	R(GATE),	R(SUP),		RUN,	0)	\
-	M(CONNECTION,	0x0d05,	R(SUP),	R(PROXY)|R(MITM)|R(TERM)|R(PORT)|R(ACP), RUN, 1) \
+	M(CONNECTION,	0x0d05,	R(SUP),	R(PROXY)|R(MITM)|R(TERM)|R(PORT)|R(ACP)|R(EGRESS), RUN, 1) \
 	/* the approver: a pending call, and what it thinks of it */		\
 	M(APPROVER,	0x0f01,	R(SUP),		R(APPROVE),	SETUP,	0)	\
 	M(CONSIDER,	0x0f02,	R(SUP),		R(APPROVE),	RUN,	0)	\

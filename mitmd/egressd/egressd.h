@@ -96,6 +96,8 @@ void egressd_serve(void) __attribute__((noreturn));
 
 /* tunnel.c */
 void tunnel_accept(struct loop_io *, uint32_t);
+/* Serve a connection, which is taken, or close it if there are too many. */
+void tunnel_take(int fd);
 /* Watch the listener unless there are too many tunnels or auditd is behind. */
 void tunnel_listen(void);
 struct tunnel *tunnel_find(uint32_t id);

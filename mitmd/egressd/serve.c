@@ -50,6 +50,18 @@ serve_listen(struct chan *c, const struct msg_LISTEN *m, int fd)
 	return 0;
 }
 
+/* Over TCP, gated has proven that the sandbox has made it. */
+static int
+serve_connection(struct chan *c, const struct msg_CONNECTION *m, int fd)
+{
+	if (!egressd_env.services) {
+		close(fd);
+		return chan_violation(c, "CONNECTION of a server");
+	}
+	tunnel_take(fd);
+	return 0;
+}
+
 static int
 serve_dialed(struct chan *c, const struct msg_DIALED *m, int fd)
 {
@@ -92,6 +104,7 @@ serve_refused(struct chan *c, const struct msg_REFUSED *m)
 static const struct chan_handler serve_handlers[] = {
 	HANDLER(DOOR,		serve_door),
 	HANDLER(LISTEN,		serve_listen),
+	HANDLER(CONNECTION,	serve_connection),
 	HANDLER(DIALED,		serve_dialed),
 	HANDLER(DIAL_FAIL,	serve_dial_fail),
 	HANDLER(REFUSED,	serve_refused),

@@ -428,29 +428,33 @@ side_init(struct side *s, struct tunnel *t, int fd)
 }
 
 /* A connection makes at least two messages, and few are pending. */
+static bool
+tunnel_takes(void)
+{
+	const struct egressd_env *e = &egressd_env;
+
+	return !worker_is_behind(&e->w) &&
+	       (e->services ? service_takes()
+			    : e->ntunnels < EGRESSD_MAX_TUNNELS);
+}
+
 void
 tunnel_listen(void)
 {
 	struct egressd_env *e = &egressd_env;
-	bool takes = !worker_is_behind(&e->w) &&
-		     (e->services ? service_takes()
-				  : e->ntunnels < EGRESSD_MAX_TUNNELS);
 
-	if (e->accept.fd != -1 && loop_mod(&e->w.loop, &e->accept,
-				      takes ? (uint32_t)EPOLLIN : 0) == -1)
+	if (e->accept.fd != -1 &&
+	    loop_mod(&e->w.loop, &e->accept,
+		tunnel_takes() ? (uint32_t)EPOLLIN : 0) == -1)
 		fatal("epoll");
 }
 
-void
-tunnel_accept(struct loop_io *io, uint32_t events)
+static void
+tunnel_new(int fd)
 {
 	struct egressd_env *e = &egressd_env;
 	struct tunnel *t;
-	int fd;
 
-	fd = accept4(e->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (fd == -1)
-		return;
 	if ((t = calloc(1, sizeof(*t))) == NULL)
 		fatal("calloc");
 	side_init(&t->in, t, fd);
@@ -462,6 +466,27 @@ tunnel_accept(struct loop_io *io, uint32_t events)
 	tunnel_time(t, EGRESSD_HEAD_MS);
 	e->ntunnels++;
 	tunnel_listen();
+}
+
+void
+tunnel_take(int fd)
+{
+	/* Such a connection cannot wait in a listener. */
+	if (egressd_env.ntunnels < PROTO_MAX_STREAMS)
+		tunnel_new(fd);
+	else
+		close(fd);
+}
+
+void
+tunnel_accept(struct loop_io *io, uint32_t events)
+{
+	int fd;
+
+	fd = accept4(egressd_env.listener, NULL, NULL,
+	    SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd != -1)
+		tunnel_new(fd);
 }
 
 void

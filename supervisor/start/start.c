@@ -418,10 +418,6 @@ start_check(struct fault *fault)
 	sup.services = sup.config.nservices != 0 &&
 		       sup.opt.runtime != RUNTIME_NONE &&
 		       sup.opt.trial == NULL && !sup.opt.policy_work;
-	if (sup.services && sup.opt.transport == TRANSPORT_TCP)
-		return fault_set(fault,
-		    "services: they are not reached over --transport tcp. Use "
-		    "another transport, or --runtime bwrap, or remove them");
 	sup.require.flags = sup.config.require.flags | sup.opt.require.flags;
 	sup.require.landlock =
 	    sup.config.require.landlock > sup.opt.require.landlock

@@ -31,6 +31,7 @@ static const struct {
 	[GATE_MITM] =	{"mitm-proxy.sock",	ROLE_MITM},
 	[GATE_TERM] =	{"terminal.sock",	ROLE_TERM},
 	[GATE_PORTS] =	{"publish.sock",	ROLE_PORT},
+	[GATE_SERVICES] = {"services.sock",	ROLE_EGRESS},
 };
 /* clang-format on */
 
@@ -99,7 +100,8 @@ gate_listen(uint32_t address, void (*checked)(int fd))
 	gate_env.checked = checked;
 	for (unsigned i = 0; i < GATE_WAYS; i++) {
 		gate_env.fds[i] = -1;
-		if (i == GATE_PORTS && sup.opt.npublish == 0)
+		if ((i == GATE_PORTS && sup.opt.npublish == 0) ||
+		    (i == GATE_SERVICES && !sup.services))
 			continue;
 		gate_env.fds[i] = gate_socket(address, &gate_env.ports[i]);
 		if (gate_env.fds[i] == -1)
@@ -161,7 +163,8 @@ gate_opened(enum gate_way way, int fd)
 		child_send(way == GATE_TERM && sup.opt.acp
 			       ? ROLE_ACP
 			       : gate_ways[way].owner,
-		    0, MSG_CONNECTION, &m, fd);
+		    way == GATE_SERVICES ? PROTO_SERVICES : 0, MSG_CONNECTION,
+		    &m, fd);
 }
 
 void
