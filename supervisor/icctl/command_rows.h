@@ -309,6 +309,11 @@ COMMAND(project, "[show | check | diff | init | trust [--digest DIGEST]]",
     "sessions there need, and grants nothing by itself: `icctl start` asks\n"
     "once. trust accepts it here; --digest, of `icctl project show`, without\n"
     "a question. diff shows what has changed since. init writes a first one.")
+COMMAND(services, "import [--runtime docker|podman] [--yes] FILE [SERVICE]",
+    "take services of a compose file into config.json",
+    "Of each service its image, by digest, its port, constant variables and\n"
+    "its health check are taken; everything else is named and ignored. It\n"
+    "shows the entries and asks before it writes them. Nothing is fetched.")
 COMMAND(policy, "TOOL ...",
     "ask, check, test and compare policies", NULL)
 COMMAND(agents, "",

@@ -233,6 +233,7 @@ int icctl_login(struct icctl *, int argc, char **argv);
 int icctl_policy(struct icctl *, int argc, char **argv);
 int icctl_mcp(struct icctl *, int argc, char **argv);
 int icctl_project(struct icctl *, int argc, char **argv);
+int icctl_services(struct icctl *, int argc, char **argv);
 
 /* span.c: Write a duration in ms: "3 min", "2 h". Returns `dst`. */
 const char *icctl_span(int64_t ms, char *dst, size_t cap);

@@ -57,6 +57,7 @@ enum errand_told {
 	TOLD_LIMITS = 'L',  /* eight numbers: serve.h */
 	TOLD_TOOL = 'B',    /* the path of ic-bridge */
 	TOLD_ENGINE = 'E',  /* "docker" or "podman" */
+	TOLD_FAR = 'R',     /* which reaches no socket of this machine */
 	TOLD_BEFORE = 'A',  /* a word before every command of its client */
 	TOLD_LABEL = 'Y',   /* a label of its containers */
 };

@@ -33,6 +33,8 @@ serve_tell_engine(void)
 		return;
 	engine_owner(pid, start, boot);
 	errand_tell(TOLD_ENGINE, engine.kind->name);
+	if (sup.opt.transport == TRANSPORT_TCP)
+		errand_tell(TOLD_FAR, "");
 	for (char **word = engine.before; *word != NULL; word++)
 		errand_tell(TOLD_BEFORE, *word);
 	/* By these, what is left over is found and removed (end.c). */

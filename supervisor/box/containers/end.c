@@ -149,6 +149,7 @@ sweep_list(const struct swept *k, struct engine_said *said, struct fault *fault)
 	const char *list[END_WORDS];
 	struct wordlist args = WORDLIST_IN(list);
 	char own[64], machine[128], format[256];
+	const char *label;
 	int rv;
 
 	/* Processes of other users may be hidden. */
@@ -157,11 +158,13 @@ sweep_list(const struct swept *k, struct engine_said *said, struct fault *fault)
 	/* The engine's socket may be shared with another machine. */
 	snprintf(machine, sizeof(machine), "label=ironcurtain.owner-host=%s",
 	    here()->host);
+	/* Podman's rows have no function of that name, but a map. */
+	label = engine.kind->bit == ON_PODMAN ? "index .Labels" : ".Label";
 	snprintf(format, sizeof(format),
-	    "%s {{.Label \"ironcurtain.owner-pid\"}} {{.Label "
-	    "\"ironcurtain.owner-start\"}} {{.Label "
+	    "%s {{%s \"ironcurtain.owner-pid\"}} {{%s "
+	    "\"ironcurtain.owner-start\"}} {{%s "
 	    "\"ironcurtain.boot-id\"}}",
-	    k->name);
+	    k->name, label, label, label);
 	wordlist_all(&args, k->list);
 	wordlist_all(&args, (const char *const[]){"--filter", own, "--filter",
 				machine, "--format", format, NULL});
@@ -218,12 +221,34 @@ engine_stop(void)
 {
 }
 
+/*
+ * Those of services end when nobody takes their connections; Podman's own
+ * process that would remove them is killed with the session.
+ */
+static void
+end_services(void)
+{
+	const struct config_service *s = sup.config.services;
+	struct fault fault;
+	char name[160];
+
+	for (unsigned i = 0; sup.services && i < sup.config.nservices; i++) {
+		if (!json_object_object_get_ex(s[i].own, "image", NULL))
+			continue;
+		snprintf(name, sizeof(name), ENGINE_SERVICE, sup.session.id,
+		    s[i].name);
+		(void)end_remove(swept[0].remove, name, &fault);
+	}
+}
+
 void
 engine_remove(void)
 {
 	struct fault fault;
 	int code, status;
 
+	if (engine.fd != -1)
+		end_services();
 	if (engine.fd == -1 || !sup.agent_started)
 		return;
 	if (sup.agent.pidfd != -1) {

@@ -17,6 +17,8 @@
 
 #define ENGINE_ID 72U        /* a container's id, in hex, and its NUL */
 #define ENGINE_MAX_ARGS 320U /* an engine's client takes */
+/* A service's container: the session, and the service. */
+#define ENGINE_SERVICE "ironcurtain-%s-%s"
 #define ENGINE_MAX_ENV 12U
 #define ENGINE_MAX_VOLUMES 16U
 /* The token's place in the sidecar. */

@@ -22,6 +22,7 @@
 #include "common/confine/pledge.h"
 #include "common/json/json.h"
 #include "icctl/mcp/toml.h"
+#include "icctl/mcp/yaml.h"
 
 #define FOREIGN_POOL (32U << 20)
 #define FOREIGN_OUT (2U << 20)
@@ -89,12 +90,14 @@ foreign_line(struct span text, size_t at)
 
 int
 foreign_convert(
-    struct span text, bool toml, struct buf *out, char *why, size_t cap)
+    struct span text, enum foreign_kind kind, struct buf *out, char *why,
+    size_t cap)
 {
 	struct value_pool *pool = value_pool_new(FOREIGN_POOL);
 	const struct value *root = NULL;
 	struct toml_fail bad = {0, NULL};
 	struct json_fail fail = {JSON_OK, 0};
+	struct yaml_fail yaml = {0, NULL};
 	char *copy = NULL;
 	int rv = -1;
 
@@ -106,7 +109,10 @@ foreign_convert(
 		goto out;
 	memcpy(copy, text.p, text.len);
 	copy[text.len] = '\0';
-	if (toml) {
+	if (kind == FOREIGN_YAML) {
+		if ((root = yaml_read(pool, text, &yaml)) == NULL)
+			snprintf(why, cap, "line %u: %s", yaml.line, yaml.what);
+	} else if (kind == FOREIGN_TOML) {
 		if ((root = toml_read(pool, text, &bad)) == NULL)
 			snprintf(why, cap, "line %u: %s", bad.line, bad.what);
 	} else if (strspn(copy, " \t\r\n") == text.len) {
@@ -159,7 +165,7 @@ foreign_slurp(int fd, struct buf *b)
 
 /* In the child: answer with a letter, then JSON or a message. */
 static void
-foreign_child(int fd, int out, bool toml)
+foreign_child(int fd, int out, enum foreign_kind kind)
 {
 	static const enum pledge_promise promises[] = {PLEDGE_STDIO};
 	static const struct pledge rights = {
@@ -174,7 +180,7 @@ foreign_child(int fd, int out, bool toml)
 	if (foreign_slurp(fd, &in) == -1 || in.len > FOREIGN_MAX) {
 		(void)span_write(out, SPAN("Eit is larger than 1 MiB"));
 	} else if (foreign_convert(
-		       buf_span(&in), toml, &json, why, sizeof(why)) == -1) {
+		       buf_span(&in), kind, &json, why, sizeof(why)) == -1) {
 		(void)span_write(out, SPAN("E"));
 		(void)span_write(out, span_str(why));
 	} else {
@@ -228,20 +234,25 @@ foreign_open(const char *path, bool strict, struct fault *fault)
 struct json_object *
 foreign_read_fd(int fd, const char *path, struct fault *fault)
 {
-	size_t n = strlen(path);
-	bool toml = n > 5 && strcmp(path + n - 5, ".toml") == 0;
+	const char *dot = strrchr(path, '.');
+	enum foreign_kind kind = FOREIGN_JSON;
 	struct json_object *root = NULL;
 	struct buf b;
 	int ends[2];
 	pid_t pid;
 
+	if (dot != NULL && strcmp(dot, ".toml") == 0)
+		kind = FOREIGN_TOML;
+	else if (dot != NULL &&
+		 (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0))
+		kind = FOREIGN_YAML;
 	if (pipe2(ends, O_CLOEXEC) == -1 || (pid = fork()) == -1) {
 		fault_errno(fault, "%s", path);
 		return NULL;
 	}
 	if (pid == 0) {
 		close(ends[0]);
-		foreign_child(fd, ends[1], toml);
+		foreign_child(fd, ends[1], kind);
 	}
 	close(ends[1]);
 	buf_init(&b, FOREIGN_OUT + 65536 + 1);

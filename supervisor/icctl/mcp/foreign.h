@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Reads a configuration file of another program: JSON, JSON with comments and
- * trailing commas, or TOML (a name that ends in .toml). A confined child
+ * trailing commas, TOML (a name that ends in .toml) or YAML (.yaml or .yml). A confined child
  * process parses it, and its output is parsed again by our strict parser.
  */
 #ifndef FOREIGN_H
@@ -14,6 +14,12 @@
 #include "common/buf.h"
 
 #define FOREIGN_MAX (1U << 20)
+
+enum foreign_kind {
+	FOREIGN_JSON,
+	FOREIGN_TOML,
+	FOREIGN_YAML,
+};
 
 /*
  * Returns an object that the caller owns, or NULL with the fault set; errno is
@@ -31,6 +37,6 @@ struct json_object *foreign_read_fd(int fd, const char *path, struct fault *);
  * Returns 0, or -1 with a message for a person in `why`.
  */
 int foreign_convert(
-    struct span text, bool toml, struct buf *out, char *why, size_t cap);
+    struct span text, enum foreign_kind, struct buf *out, char *why, size_t cap);
 
 #endif

@@ -183,6 +183,9 @@ errand_take(enum errand_told kind, const char *text)
 	case TOLD_PLACE:
 		errand_place(text);
 		return;
+	case TOLD_FAR:
+		errand.far = true;
+		return;
 	case TOLD_LIMITS:
 		errand.limits = text;
 		return;

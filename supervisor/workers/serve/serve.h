@@ -20,7 +20,7 @@
 /* A session's file has the name of its listener: service.N.sock. */
 #define SERVE_SOCKET_NAME "service.%u.sock"
 
-#define SERVE_WORDS 200U /* of a command, with those of ic-bridge */
+#define SERVE_WORDS 200U /* a command's, with those of ic-bridge */
 
 struct service {
 	unsigned number; /* in config.json: that of its socket */
@@ -29,7 +29,7 @@ struct service {
 	struct json_object *o; /* its entry, checked by ic-reader */
 	int group;             /* the entrance of its control group, or -1 */
 	struct spawned sp;
-	int out; /* what it writes, or -1 */
+	int out; /* a pipe with all that it writes, or -1 */
 };
 
 struct serve_env {
@@ -40,6 +40,7 @@ struct serve_env {
 };
 extern struct serve_env serve_env;
 
+/* serve_words.c */
 /* Returns the text of a member, or NULL. */
 const char *serve_text(const struct service *, const char *key);
 /* Returns the array of a member, or NULL. */

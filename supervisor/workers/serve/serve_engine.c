@@ -18,6 +18,8 @@
 #include "base/read_until.h"
 
 #define ENGINE_WORDS 400U
+/* As in box/containers/engine.h: the session, and the service. */
+#define ENGINE_SERVICE "ironcurtain-%s-%s"
 #define ENGINE_MS 30000
 #define ENGINE_TEXT 65536U
 
@@ -277,6 +279,10 @@ engine_args(struct wordlist *w, const struct service *s,
 		wordlist_all(w, podman);
 	for (size_t i = 0; i < errand.labels.n; i++)
 		add(w, "--label", errand.labels.list[i]);
+	/* By this name, icsupervisor removes it at the end. */
+	add(w, "--name",
+	    keep(ENGINE_SERVICE, strchr(errand.labels.list[0], '=') + 1,
+		s->name));
 	add(w, "--hostname", s->name);
 	engine_user(w, config);
 	engine_limits(w);
@@ -313,6 +319,12 @@ serve_engine(struct service *s, int out, struct fault *fault)
 		    "services.%s: an image needs --runtime docker or podman. "
 		    "With bwrap it can be a program of this machine: "
 		    "\"command\": [\"postgres\"]",
+		    s->name);
+	if (errand.far)
+		return fault_set_kind(fault, FAULT_CONFIG,
+		    "services.%s: an image is not reached over --transport "
+		    "tcp, whose engine may be on another machine. Give it a "
+		    "\"command\" instead, or use --transport unix",
 		    s->name);
 	if (strpbrk(errand.session_path, ",\"\n") != NULL)
 		return fault_set_kind(fault, FAULT_CONFIG,

@@ -18,7 +18,7 @@
 
 #define LOG_NAME "services.log"
 #define LOG_LINE 512U
-#define LOG_LINES 2000U /* of each service */
+#define LOG_LINES 2000U /* for each service */
 
 static struct {
 	int fd;

@@ -80,9 +80,47 @@ static const struct {
     {"two commas", "{\"a\":[1,,]}", NULL, "line 1"},
 };
 
+static const struct {
+	const char *name, *text, *json, *why;
+} yaml_rows[] = {
+    {"a mapping", "a: 1\nb: two words\nc:\n", "{\"a\":1,\"b\":\"two words\",\"c\":null}", NULL},
+    {"nested", "---\na:\n  b:\n    c: x # y\n  d: \"e: #\"\n",
+	"{\"a\":{\"b\":{\"c\":\"x\"},\"d\":\"e: #\"}}", NULL},
+    {"sequences", "a:\n- x\n- y: 1\n  z: 2\n-\n  - 3\nb:\n  - 'it''s'\n",
+	"{\"a\":[\"x\",{\"y\":1,\"z\":2},[3]],\"b\":[\"it's\"]}", NULL},
+    {"flows", "a: [1, \"b\", {c: d}, [],\n  x y]\nf: {\"g\": 'h'}\n",
+	"{\"a\":[1,\"b\",{\"c\":\"d\"},[],\"x y\"],\"f\":{\"g\":\"h\"}}", NULL},
+    {"scalars", "a: true\nb: 007\nc: 1.5\nd: ~\ne: -12\nf: 5432:5432\ng: a#b\n",
+	"{\"a\":true,\"b\":\"007\",\"c\":\"1.5\",\"d\":null,\"e\":-12,\"f\":\"5432:5432\",\"g\":\"a#b\"}",
+	NULL},
+    {"escapes", "a: \"x\\ty\\\\\\\"\"\n", "{\"a\":\"x\\ty\\\\\\\"\"}", NULL},
+    {"block texts are not taken for something else",
+	"a: |\n  x: 1\n\n  - y\nb: >-\n  z\nc: 1\n", "{\"a\":[],\"b\":[],\"c\":1}", NULL},
+    {"line ends of Windows", "a:\r\n  b: 1\r\n", "{\"a\":{\"b\":1}}", NULL},
+    {"no line end", "a: b", "{\"a\":\"b\"}", NULL},
+    {"nothing", "# x\n\n", NULL, "it is empty"},
+    {"twice", "a: 1\na: 2\n", NULL, "line 2: a key is repeated"},
+    {"an anchor", "a: &x\n  b: 1\n", NULL, "line 1: anchors"},
+    {"an alias", "a: *x\n", NULL, "line 1: anchors"},
+    {"a tag", "a: !!python/object x\n", NULL, "line 1: anchors"},
+    {"a merge key", "a:\n  <<: x\n", NULL, "line 2: merge keys"},
+    {"a directive", "%YAML 1.2\n", NULL, "line 1: directives"},
+    {"a second document", "a: 1\n---\nb: 2\n", NULL, "line 2"},
+    {"a tab", "a:\n\tb: 1\n", NULL, "line 2: a tab"},
+    {"a list at the top", "- a\n", NULL, "must hold an object"},
+    {"indented further", "a: 1\n  b: 2\n", NULL, "line 2: is indented"},
+    {"indented less", "  a: 1\nb: 2\n", NULL, "line 2: is indented less"},
+    {"an open quotation", "a: \"b\n", NULL, "line 1: a quotation"},
+    {"an open list", "a: [1, 2\n", NULL, "a list"},
+    {"an open mapping", "a: {b: 1\n", NULL, "a mapping"},
+    {"an escape", "a: \"\\x41\"\n", NULL, "line 1: an escape"},
+    {"a text of two lines", "a: b\n   c\n", NULL, "line 2: is"},
+    {"bytes", "a: \xff\n", NULL, "it is not UTF-8"},
+};
+
 static void
 convert(const char *kind, const char *name, const char *text,
-    const char *json, const char *why, bool toml)
+    const char *json, const char *why, enum foreign_kind as)
 {
 	char said[256] = "", label[128];
 	struct buf out;
@@ -90,7 +128,7 @@ convert(const char *kind, const char *name, const char *text,
 
 	buf_init(&out, 65536);
 	rv = foreign_convert(
-	    span_str(text), toml, &out, said, sizeof(said));
+	    span_str(text), as, &out, said, sizeof(said));
 	snprintf(label, sizeof(label), "%s: %s", kind, name);
 	if (json == NULL)
 		ok(rv == -1 && strstr(said, why) != NULL, "%s is refused: %s",
@@ -466,6 +504,9 @@ main(void)
 	for (size_t i = 0; i < nitems(json_rows); i++)
 		convert("JSON", json_rows[i].name, json_rows[i].text,
 		    json_rows[i].json, json_rows[i].why, false);
+	for (size_t i = 0; i < nitems(yaml_rows); i++)
+		convert("YAML", yaml_rows[i].name, yaml_rows[i].text,
+		    yaml_rows[i].json, yaml_rows[i].why, FOREIGN_YAML);
 	limits();
 	for (size_t i = 0; i < nitems(secret_rows);
 	     i++)
