@@ -4,7 +4,8 @@
  * last state that names everything, and after one a second before it. After an
  * orderly end that state is just before the checkpoint, and the chain is
  * verified from there. After a crash it is the one that the run wrote at its
- * start, and the records of the whole run matter.
+ * start, and the records of the whole run matter; but a long run writes such a
+ * state now and then, with a checkpoint after it.
  */
 #include "resume/carry.h"
 
@@ -14,8 +15,13 @@
 #include "log/scan.h"
 #include "resume/carry_priv.h"
 
-/* An orderly end writes a state and at most this much after it. */
-#define CARRY_BACK (4U << 20)
+/*
+ * An orderly end writes a state and at most this much after it; the start of a
+ * run is looked for as far back.
+ */
+#define CARRY_NEAR (4U << 20)
+/* A checkpoint of a run that goes on has two states in so much before it. */
+#define CARRY_BACK (32U << 20)
 
 /* Returns the offset of the line whose newline is before `end`. */
 static size_t
@@ -37,10 +43,11 @@ static bool
 carry_base(struct span all, size_t end, bool orderly, size_t *base)
 {
 	size_t at, low = end > CARRY_BACK ? end - CARRY_BACK : 0;
+	size_t near = end > CARRY_NEAR ? end - CARRY_NEAR : 0;
 	struct carry_base b = {.orderly = orderly};
 	bool done = false, older, found;
 
-	for (; end > low && end != 0 && !done; end = at) {
+	for (; end > low && !done && (end > near || !b.older); end = at) {
 		at = carry_line_at(all, end);
 		older = b.older;
 		found = b.found;

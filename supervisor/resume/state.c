@@ -17,6 +17,7 @@
 static struct {
 	bool begun;
 	struct loop_timer timer;
+	void (*noted)(void);
 } state_env;
 
 static void
@@ -133,6 +134,14 @@ state_late(struct loop_timer *t)
 {
 	(void)t;
 	state_write(false);
+	if (state_env.noted != NULL)
+		state_env.noted();
+}
+
+void
+state_noted(void (*noted)(void))
+{
+	state_env.noted = noted;
 }
 
 static void

@@ -16,5 +16,7 @@
 void state_all(void);
 /* Write what was spent, and which providers are locked, now. */
 void state_spent(void);
+/* Call `noted` after each record of what was spent, at most once a second. */
+void state_noted(void (*noted)(void));
 
 #endif

@@ -12,6 +12,11 @@
 #include <unistd.h>
 
 #include "core/sup.h"
+#include "hub/approvals.h"
+#include "resume/state.h"
+
+/* Whenever a run has written so much more, that is checked. */
+#define RECHECK_LIVE (16U << 20)
 
 static struct {
 	struct loop_io io;
@@ -23,6 +28,9 @@ static struct {
 	uint64_t from;	      /* in the file, */
 	uint64_t lines;	      /* and the lines before that */
 	bool bad;
+	struct checkpoint live; /* the log's end, as far as it is checked */
+	bool is_live;		/* that is where this check ends */
+	unsigned step, step_part;
 } recheck_env = {.io = LOOP_IO_INIT, .reader = SPAWNED_INIT};
 
 /* Stop the reader, if it still runs. */
@@ -51,9 +59,9 @@ recheck_failed(const char *why)
 
 	recheck_env.bad = true;
 	snprintf(text, sizeof(text),
-	    "the log of this session's earlier runs: %s. Keep it, and look: "
-	    "icctl audit verify",
-	    why);
+	    "the log of this session%s: %s. Keep it, and look: icctl audit "
+	    "verify",
+	    recheck_env.is_live ? "" : "'s earlier runs", why);
 	sup_alarm("icsupervisor", "audit", text);
 	event_log_broken(why);
 	if (!sup.config.log_strict)
@@ -62,12 +70,46 @@ recheck_failed(const char *why)
 	end_request(SUP_EXIT_FAILED, NULL, "audit.strict: %s", why);
 }
 
+/* Check from here, once this run has written much more. */
+static void
+recheck_from(const struct checkpoint *c)
+{
+	recheck_env.part = c->part;
+	recheck_env.from = c->offset;
+	recheck_env.at.log = c->log;
+	recheck_env.at.format = AUDITSCAN_FORMAT;
+	recheck_env.lines = 0;
+}
+
+/*
+ * The log of this run is good up to a record near its end. If this process is
+ * killed, the next start begins there.
+ */
+static void
+recheck_lived(const struct recheck_report *r)
+{
+	struct checkpoint c = {.part = recheck_env.part,
+	    .offset = r->offset,
+	    .log = {.seq = r->seq}};
+
+	/* It could not be synced to the disk. */
+	if (r->offset == 0)
+		return;
+	memcpy(c.log.prev, r->hash, AUDITLOG_HASH);
+	recheck_from(&c);
+	recheck_note(&c, NULL);
+}
+
 /* The last file was good up to the checkpoint. Compare its end with that. */
 static void
 recheck_lead(const struct recheck_report *r)
 {
 	const struct checkpoint *from = &sup.session.unchecked;
 
+	if (recheck_env.is_live) {
+		recheck_lived(r);
+		return;
+	}
 	if (r->seq != from->log.seq ||
 	    memcmp(r->hash, from->log.prev, AUDITLOG_HASH) != 0) {
 		recheck_failed("it does not lead to its checkpoint");
@@ -77,6 +119,7 @@ recheck_lead(const struct recheck_report *r)
 	    r->seq - 1);
 	sup.session.unchecked.offset = 0;
 	recheck_note(&sup.session.begun, NULL);
+	recheck_from(&sup.session.begun);
 }
 
 /* Everything up to this place is good. */
@@ -85,6 +128,8 @@ recheck_came(const struct recheck_report *r)
 {
 	struct checked *c = &sup.session.checked;
 
+	if (recheck_env.is_live)
+		return;
 	c->upto.part = recheck_env.part;
 	c->upto.offset = r->offset;
 	c->upto.log.seq = r->seq;
@@ -96,6 +141,13 @@ recheck_came(const struct recheck_report *r)
 }
 
 static void recheck_next(void);
+
+/* Returns the place where the check ends. */
+static const struct checkpoint *
+recheck_to(void)
+{
+	return recheck_env.is_live ? &recheck_env.live : &sup.session.unchecked;
+}
 
 /* The report is whole, or the reader has ended without one. */
 static void
@@ -115,13 +167,14 @@ recheck_judge(void)
 			snprintf(file, sizeof(file), "%s ",
 			    auditparts_name(
 				recheck_env.part, sup.session.older, name));
-		snprintf(why, sizeof(why), "%sline %" PRIu64 ": %s", file,
-		    recheck_env.lines + r->line,
+		snprintf(why, sizeof(why), "%s%s %" PRIu64 ": %s", file,
+		    recheck_env.is_live ? "record" : "line",
+		    recheck_env.is_live ? r->seq : recheck_env.lines + r->line,
 		    auditscan_why((enum auditlog_check)r->check));
 		recheck_failed(why);
 		return;
 	}
-	if (recheck_env.part == sup.session.unchecked.part) {
+	if (recheck_env.part == recheck_to()->part) {
 		recheck_lead(r);
 		return;
 	}
@@ -163,8 +216,12 @@ recheck_start(int log, uint64_t bytes, int out)
 	const struct auditplace *at = &recheck_env.at;
 	char *path = paths_join(sup.paths.libexecdir, "ic-logcheck");
 	char from[24], offset[24], seq[24], hex[SHA256_HEX], format[24];
-	char name[] = "ic-logcheck";
-	char *const argv[] = {name, from, offset, seq, hex, format, NULL};
+	char name[] = "ic-logcheck", live[] = "live";
+	char *const argv[] = {name, from, offset, seq, hex, format,
+	    recheck_env.is_live && recheck_env.part == recheck_env.live.part
+		? live
+		: NULL,
+	    NULL};
 	char *const envp[] = {NULL};
 	struct spawn s = {.path = path,
 	    .argv = argv,
@@ -193,7 +250,7 @@ recheck_start(int log, uint64_t bytes, int out)
 static int
 recheck_open(uint64_t *bytes)
 {
-	const struct checkpoint *from = &sup.session.unchecked;
+	const struct checkpoint *to = recheck_to();
 	char name[AUDITPARTS_NAME];
 	struct stat st;
 	int log;
@@ -207,8 +264,8 @@ recheck_open(uint64_t *bytes)
 		close(log);
 		return -1;
 	}
-	*bytes = recheck_env.part == from->part ? from->offset
-						: (uint64_t)st.st_size;
+	*bytes = recheck_env.part == to->part ? to->offset
+					      : (uint64_t)st.st_size;
 	return log;
 }
 
@@ -251,6 +308,48 @@ recheck_goes_on(struct checked *c)
 	return false;
 }
 
+/* Returns the bytes that this run wrote and that nothing has checked. */
+static uint64_t
+recheck_grown(struct checkpoint *end)
+{
+	const uint64_t parts = sup.session.older + 1 - recheck_env.part;
+	struct stat st;
+
+	/* auditd may still write to the file before the newest. */
+	if (sup.session.left != -1 || fstat(sup.session.closing, &st) == -1)
+		return 0;
+	end->part = sup.session.older + 1;
+	end->offset = (uint64_t)st.st_size;
+	return parts * sup.config.log_size + end->offset - recheck_env.from;
+}
+
+/*
+ * A state was recorded. If this run has written much, check it, so that a
+ * start after kill -9 need not. Such a start begins with a whole state and one
+ * a second older (resume/carry.c): this one is the older, the next one is the
+ * whole one, and the check follows a second later. A call that waits is found
+ * from the start of its run only.
+ */
+static void
+recheck_live(void)
+{
+	if (recheck_env.io.fd != -1 || recheck_env.bad ||
+	    sup.session.unchecked.offset != 0)
+		return;
+	if (recheck_grown(&recheck_env.live) < RECHECK_LIVE ||
+	    approvals_count() != 0 ||
+	    recheck_env.step_part != recheck_env.live.part)
+		recheck_env.step = 0;
+	recheck_env.step_part = recheck_env.live.part;
+	if (++recheck_env.step == 2)
+		state_all();
+	if (recheck_env.step < 3)
+		return;
+	recheck_env.step = 0;
+	recheck_env.is_live = true;
+	recheck_next();
+}
+
 void
 recheck_begin(void)
 {
@@ -265,14 +364,17 @@ recheck_begin(void)
 		recheck_failed(why);
 		return;
 	}
-	if (sup.session.unchecked.offset == 0) {
-		/* The start has checked everything. */
-		if (sup.session.begun.offset != 0)
-			recheck_note(&sup.session.begun, NULL);
-		return;
-	}
 	recheck_env.part = 1;
 	recheck_env.at.log.seq = 1;
+	state_noted(recheck_live);
+	if (sup.session.unchecked.offset == 0) {
+		/* The start has checked everything. */
+		if (sup.session.begun.offset != 0) {
+			recheck_note(&sup.session.begun, NULL);
+			recheck_from(&sup.session.begun);
+		}
+		return;
+	}
 	if (recheck_goes_on(&sup.session.checked)) {
 		recheck_env.part = sup.session.checked.upto.part;
 		recheck_env.at.log = sup.session.checked.upto.log;

@@ -2,10 +2,13 @@
 /*
  * ic-logcheck: checks one file of an audit log from one byte up to another, at
  * the place in the chain that its arguments name, and says at intervals how far
- * it came. Holds the file, open for reading, as
- * standard input, and a pipe to icsupervisor, which starts it for one file
- * after the other and judges the reports. The log contains what agents wrote,
- * so this program can do nothing else.
+ * it came. With "live" auditd may be writing the file: the check ends before
+ * its last record, so that a checkpoint there has something after it, and the
+ * file is synced, so that no loss of power makes it shorter than its
+ * checkpoint. Holds the file, open for reading, as standard input, and a pipe
+ * to icsupervisor, which starts it for one file after the other and judges the
+ * reports. The log contains what agents wrote, so this program can do nothing
+ * else.
  */
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -18,12 +21,18 @@
 #include "common/log.h"
 #include "log/recheck.h"
 
+#include <seccomp.h>
+
 /* Bytes after which it reports. */
 #define LOGCHECK_PIECE (16U << 20)
 
 /* clang-format off */
 static const enum pledge_promise logcheck_promises[] = {
 	PLEDGE_STDIO,		/* maps the log, writes the report */
+};
+
+static const struct pledge_rule logcheck_rules[] = {
+	{.nr = SCMP_SYS(fdatasync), .reason = "a log that is still written"},
 };
 
 static const struct confine logcheck_confine = {
@@ -37,6 +46,8 @@ static const struct confine logcheck_confine = {
 		.promises = logcheck_promises,
 		.npromises =
 		    nitems(logcheck_promises),
+		.rules = logcheck_rules,
+		.nrules = nitems(logcheck_rules),
 	},
 };
 /* clang-format on */
@@ -95,6 +106,26 @@ piece_check(struct span all, size_t *from, struct auditplace *at,
 	*from = end;
 }
 
+/* Returns the end of the last record but one. */
+static size_t
+live_end(struct span all)
+{
+	const uint8_t *nl = memrchr(all.p, '\n', all.len);
+
+	if (nl != NULL)
+		nl = memrchr(all.p, '\n', (size_t)(nl - all.p));
+	return nl == NULL ? 0 : (size_t)(nl - all.p) + 1;
+}
+
+/* Write the report of a check that came nowhere. */
+static int
+logcheck_none(void)
+{
+	static const struct recheck_report r = {.check = AUDITLOG_GOOD};
+
+	return write(STDOUT_FILENO, &r, sizeof(r)) == (ssize_t)sizeof(r) ? 0 : 1;
+}
+
 static int
 logcheck_run(struct span all, size_t from, struct auditplace *at)
 {
@@ -125,14 +156,16 @@ main(int argc, char **argv)
 	struct confine_state state;
 	struct auditplace at;
 	uint64_t from, len;
+	struct span all;
+	bool live = argc == 7 && strcmp(argv[6], "live") == 0;
 	void *p;
 
 	confine_early();
 	log_init("ic-logcheck", false);
-	if (argc != 6 || span_u64(span_str(argv[1]), SIZE_MAX, &from) == -1 ||
+	if ((argc != 6 && !live) || span_u64(span_str(argv[1]), SIZE_MAX, &from) == -1 ||
 	    span_u64(span_str(argv[2]), SIZE_MAX, &len) == -1 || from >= len ||
 	    !place_of(argv + 3, &at))
-		fatalx("usage: ic-logcheck FROM TO NUMBER HASH FORMAT <LOG");
+		fatalx("usage: ic-logcheck FROM TO NUMBER HASH FORMAT [live] <LOG");
 	/* The session's own work goes first. */
 	(void)setpriority(PRIO_PROCESS, 0, 10);
 	if (confine_apply(&logcheck_confine, &state) == -1)
@@ -140,6 +173,14 @@ main(int argc, char **argv)
 	p = mmap(NULL, (size_t)len, PROT_READ, MAP_PRIVATE, STDIN_FILENO, 0);
 	if (p == MAP_FAILED)
 		fatal("mmap");
-	return logcheck_run(
-	    span_of(p, (size_t)len), (size_t)from, &at);
+	all = span_of(p, (size_t)len);
+	if (live) {
+		/* A crash may have cut nothing but the last newline. */
+		if (from != 0 && all.p[from - 1] != '\n' && all.p[from] == '\n')
+			from++;
+		all.len = live_end(all);
+		if (all.len <= from || fdatasync(STDIN_FILENO) == -1)
+			return logcheck_none();
+	}
+	return logcheck_run(all, (size_t)from, &at);
 }

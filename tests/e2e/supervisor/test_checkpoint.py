@@ -13,6 +13,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
+import traces  # noqa: E402
 from log_helper import INTACT, build, path, read, write  # noqa: E402
 
 t = h.Tap()
@@ -258,6 +259,75 @@ def test_goes_on():
                 "a place that the log does not have is no excuse")
 
 
+def dense(work):
+    """A session of which every call may have a large record."""
+    log = os.path.join(work, "log-echo", "log.jsonl")
+    put = os.path.join(work, "log-echo", "tools.json")
+    entry = h.echo_server(log, "--definitions", put)
+    h.put(put, json.dumps({"echo": {"inputSchema": {
+        "type": "object", "properties": {
+            "text": {"type": "string"},
+            "more": {"type": "array", "items": {"type": "string"}}}}}}))
+    s = h.Session(work, {"echo": entry}, [h.rule("echo", "allow", tool=["echo"])],
+                  {"echo": {"echo": {"text": ["none"], "more": ["none"]}}},
+                  config={"resourceBudget": {"maxSteps": 100000},
+                          "auditRedaction": {"enabled": False}})
+    s.intact = s.session_log().count(INTACT)
+    return s
+
+
+def much(s, m):
+    """Calls until what the run wrote has been checked. Returns their number."""
+    log, before, calls = path(s, "audit.jsonl"), checkpoint(s), 0
+    begun = os.path.getsize(log)
+    while os.path.getsize(log) < begun + (17 << 20) and calls < 500:
+        m.call("echo__echo", {"text": f"much {calls}",
+                                "more": ["and more of it " * 6] * 2000})
+        calls += 1
+
+    def moved():
+        nonlocal calls
+        m.call("echo__echo", {"text": f"little {calls}"})
+        calls += 1
+        return checkpoint(s) not in (None, before) and \
+            checkpoint(s)[0] > begun + (16 << 20)
+
+    h.wait_for(moved, "a checkpoint while the run goes on")
+    return calls
+
+
+def test_live():
+    """A long run is checked while it goes on, so that the start after kill -9
+    need not do it; and all that it spent still counts."""
+    for what in ("a new log", "a resumed log"):
+        with h.workdir() as work, t.case(what):
+            spent = 0
+            if what != "a new log":
+                with dense(work) as s:
+                    s.client().call("echo__echo", {"text": "one"})
+                spent = 1
+            s = dense(work).start()
+            if spent:
+                checked(s)
+            spent += much(s, s.client())
+            t.equal(alarms(s), [], "what was written is intact")
+            # All at once, so that no closing record follows.
+            for pid in [s.ready["pid"]] + traces.children(s.ready["pid"]):
+                h.kill(pid)
+            s.wait()
+            log = read(path(s, "audit.jsonl"))
+            t.ok(checkpoint(s)[0] < len(log), "a record is behind the place")
+            write(path(s, "audit.jsonl"), log.replace(b"much ", b"MUCH ", 1))
+            with dense(work) as s:
+                checked(s)
+                t.contains("".join(alarms(s)), "it was changed",
+                           "the start did not check it again")
+                used = json.loads(s.icctl("--json", "budget", check=True).stdout)
+                used = used["budget"]["limits"]["maxSteps"]["used"]
+                t.ok(spent <= used <= 2 * spent, "each call counts",
+                     (spent, used))
+
+
 def state_of(pid):
     with open(f"/proc/{pid}/status", encoding="ascii") as f:
         return dict(line.rstrip("\n").split(":\t", 1) for line in f
@@ -313,6 +383,7 @@ def main():
     test_hint()
     test_reader()
     test_goes_on()
+    test_live()
     t.done()
 
 
