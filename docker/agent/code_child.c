@@ -142,13 +142,11 @@ child_main(struct child_plan *p)
 
 /*
  * Options that each supported release has, and those that the probe found. An
- * interpreter alone needs no memory that is both written and executed;
- * stripping types needs WebAssembly, which needs the compiler, and runs no
- * program.
+ * interpreter alone needs no memory that is both written and executed.
  */
 static int
 child_options(
-    struct child_plan *p, const struct code_node *node, enum code_task task)
+    struct child_plan *p, const struct code_node *node)
 {
 	struct wordlist words = WORDLIST_IN(p->list);
 	size_t t = 0;
@@ -157,10 +155,9 @@ child_options(
 	    p->limits.heap);
 	wordlist_add(&words, "node");
 	wordlist_add(&words, p->text[t++]);
-	if (task == CODE_TASK_RUN)
-		wordlist_add(&words, "--jitless");
 	wordlist_all(&words,
-	    (const char *const[]){"--disallow-code-generation-from-strings",
+	    (const char *const[]){"--jitless",
+		"--disallow-code-generation-from-strings",
 		"--no-addons", "--no-global-search-paths", "--no-warnings",
 		"--unhandled-rejections=none", "--openssl-config=/dev/null",
 		NULL});
@@ -221,7 +218,7 @@ child_fork(struct child_plan *p, pid_t *pid)
 }
 
 int
-code_child_start(const struct code_node *node, enum code_task task,
+code_child_start(const struct code_node *node,
     const struct code_limits *limits, struct code_child *out)
 {
 	struct child_plan *p;
@@ -232,8 +229,8 @@ code_child_start(const struct code_node *node, enum code_task task,
 		return -1;
 	p->limits = *limits;
 	p->in = p->program = -1;
-	code_filter_make(&p->filter, task);
-	if (child_options(p, node, task) == -1 || child_paths(p, node) == -1 ||
+	code_filter_make(&p->filter);
+	if (child_options(p, node) == -1 || child_paths(p, node) == -1 ||
 	    (p->in = open("/dev/null", O_RDONLY | O_CLOEXEC)) == -1 ||
 	    (p->program = open(node->path, O_PATH | O_CLOEXEC)) == -1 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1 ||

@@ -12,9 +12,10 @@
 
 static const char describe_head[] =
     "Runs a program and returns its output. The program is the body of an "
-    "async function in %s; it calls tools, has the language's own library and "
-    "console.log, and nothing else: no files, network, timers, require, import "
-    "or processes. Each call is a new program.\n"
+    "async function in JavaScript, or in TypeScript whose types can be left "
+    "out; it calls tools, has the language's own library and console.log, and "
+    "nothing else: no files, network, timers, require, import or processes. "
+    "Each call is a new program.\n"
     "- SERVER.tool({...}) takes one object, waits, and returns the tool's "
     "text; "
     "text that is a JSON object or array is returned parsed, and "
@@ -55,7 +56,6 @@ describe_server(struct buf *b, json_object *server)
 char *
 code_describe(const struct code_tool *tools, size_t ntools)
 {
-	const struct code_node *node = code_node_find(NULL);
 	json_object *table;
 	struct buf b;
 	char *text = NULL;
@@ -63,11 +63,8 @@ code_describe(const struct code_tool *tools, size_t ntools)
 	if ((table = code_table(tools, ntools)) == NULL)
 		return NULL;
 	buf_init(&b, DESCRIBE_MAX + ntools * 32 + ntools * CODE_NAME_MAX);
-	buf_printf(&b, describe_head,
-	    node != NULL && node->strip
-		? "JavaScript, or TypeScript whose types can be stripped"
-		: "plain JavaScript, without TypeScript's annotations",
-	    CODE_RESULT_MAX, code_limits_default.ms / 1000);
+	buf_printf(&b, describe_head, CODE_RESULT_MAX,
+	    code_limits_default.ms / 1000);
 	for (size_t i = 0; i < json_object_array_length(table); i++)
 		describe_server(&b, json_object_array_get_idx(table, i));
 	buf_addc(&b, '\0');

@@ -247,7 +247,7 @@ filter_memory(struct code_filter *f)
 }
 
 void
-code_filter_make(struct code_filter *f, enum code_task task)
+code_filter_make(struct code_filter *f)
 {
 	f->len = 0;
 	filter_load(f, offsetof(struct seccomp_data, arch));
@@ -264,7 +264,6 @@ code_filter_make(struct code_filter *f, enum code_task task)
 	for (size_t i = 0; i < nitems(filter_denied); i++)
 		filter_one(f, filter_denied[i], DENY);
 	filter_arguments(f);
-	if (task == CODE_TASK_RUN)
-		filter_memory(f);
+	filter_memory(f);
 	filter_return(f, SECCOMP_RET_ALLOW);
 }

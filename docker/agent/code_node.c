@@ -29,7 +29,6 @@ static const char node_question[] =
     "for (const f of ['--permission', '--experimental-permission'])"
     "  if (flags.has(f)) { out.push('permission ' + f); break; }"
     "if (flags.has('--disable-sigusr1')) out.push('sigusr1 1');"
-    "if (require('module').stripTypeScriptTypes) out.push('strip 1');"
     "const maps = require('fs').readFileSync('/proc/self/maps', 'utf8');"
     "for (const m of new Set(maps.match(/\\/.*$/gm))) out.push('map ' + m);"
     "console.log(out.join('\\n'));";
@@ -157,8 +156,6 @@ node_line(struct code_node *node, const char *line)
 		strlcpy(node->permission, line + 11, sizeof(node->permission));
 	else if (strcmp(line, "sigusr1 1") == 0)
 		node->sigusr1 = true;
-	else if (strcmp(line, "strip 1") == 0)
-		node->strip = true;
 	else if (strncmp(line, "map /", 5) == 0 &&
 		 node->nlibs < CODE_LIBS_MAX &&
 		 (node->libs[node->nlibs] = strdup(line + 4)) != NULL)

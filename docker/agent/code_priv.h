@@ -36,7 +36,6 @@ struct code_node {
 	char *libs[CODE_LIBS_MAX];	/* files that it maps, itself included */
 	size_t nlibs;
 	int major;
-	bool strip;			/* removes TypeScript's annotations */
 	char permission[32];		/* its option --permission, or "" */
 	bool sigusr1;			/* has --disable-sigusr1 */
 };
@@ -57,8 +56,8 @@ struct code_child {
 /*
  * Start a confined node.  Returns 0, or -1 with errno set and nothing started.
  */
-int code_child_start(const struct code_node *, enum code_task,
-    const struct code_limits *, struct code_child *);
+int code_child_start(const struct code_node *, const struct code_limits *,
+    struct code_child *);
 /*
  * Kill the child's process group, wait for the child and close its descriptors.
  * Returns its wait status, which is 0 if another part of the program reaped it.
@@ -76,7 +75,7 @@ struct code_filter {
 };
 
 /* Compose the filter of system calls for a child. */
-void code_filter_make(struct code_filter *, enum code_task);
+void code_filter_make(struct code_filter *);
 
 /* The beginning and the end of a text of any length. */
 struct code_keep {
@@ -111,6 +110,6 @@ int code_run_limited(const char *source, const struct code_tool *tools,
     size_t ntools, code_call_fn *call, void *arg,
     const struct code_limits *limits, struct code_result *out);
 
-extern const char code_runner[];	/* docker/node/execute.cjs */
+extern const char code_runner[];	/* docker/node/types.cjs, execute.cjs */
 
 #endif

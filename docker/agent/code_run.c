@@ -2,7 +2,7 @@
 /*
  * One program, from its text to its result.  Types of TypeScript are removed
  * only after the program was refused as JavaScript, and in a process of its
- * own, because that needs the compiler that the program does without.
+ * own, which has no more rights than the program.
  */
 #include "docker/agent/code_serve.h"
 
@@ -155,7 +155,7 @@ run_process(struct run *r, enum code_task task, struct span code, bool stripped)
 	s->end = 0;
 	s->final_cut = false;
 	if (run_request(r, task, code, stripped) == -1 ||
-	    code_child_start(r->node, task, r->limits, &s->child) == -1)
+	    code_child_start(r->node, r->limits, &s->child) == -1)
 		return -1;
 	atomic_store(&run_child, s->child.pid);
 	if (atomic_load(&run_cancelled))
@@ -171,6 +171,15 @@ run_process(struct run *r, enum code_task task, struct span code, bool stripped)
 	return s->end;
 }
 
+/* Returns true if the text ends with the message. */
+static bool
+run_same(const struct buf *message, const struct buf *text)
+{
+	struct span m = buf_span(message), t = buf_span(text);
+
+	return m.len <= t.len && memcmp(t.p + t.len - m.len, m.p, m.len) == 0;
+}
+
 /*
  * Run the program, and if it is no JavaScript, again without its types.
  * Returns as run_process().
@@ -183,7 +192,7 @@ run_program(struct run *r, struct span source)
 	int end;
 
 	end = run_process(r, CODE_TASK_RUN, source, false);
-	if (end != CODE_SYNTAX || !r->node->strip)
+	if (end != CODE_SYNTAX)
 		return end;
 	buf_init(&text, 2 * CODE_FINAL_MAX);
 	/* For a person or model it may still be meant as JavaScript. */
@@ -196,7 +205,7 @@ run_program(struct run *r, struct span source)
 		end = buf_check(&text) == -1 ? -1
 					     : run_process(r, CODE_TASK_RUN,
 						   buf_span(&text), true);
-	} else if (end == CODE_SYNTAX) {
+	} else if (end == CODE_SYNTAX && !run_same(&s->final, &text)) {
 		buf_addspan(&s->final, buf_span(&text));
 	}
 	buf_free(&text);
@@ -205,7 +214,7 @@ run_program(struct run *r, struct span source)
 
 /* Make the program's failure the text of the result. */
 static int
-run_failed(struct run *r, struct span why, const char *hint)
+run_failed(struct run *r, struct span why)
 {
 	struct code_keep *v = &r->serve.value;
 
@@ -213,15 +222,12 @@ run_failed(struct run *r, struct span why, const char *hint)
 	if (code_keep_init(v) == -1)
 		return -1;
 	code_keep_add(v, why);
-	code_keep_add(v, span_of(hint, strlen(hint)));
 	return 0;
 }
 
 static int
 run_result(struct run *r, const char *source, struct code_result *out)
 {
-	static const char hint[] =
-	    ". Only plain JavaScript runs here: leave out type annotations.";
 	struct code_serve *s = &r->serve;
 	const char *why = NULL;
 	int end;
@@ -231,18 +237,17 @@ run_result(struct run *r, const char *source, struct code_result *out)
 	else if (!utf8_valid(span_of(source, strlen(source))))
 		why = "the program is not UTF-8";
 	if (why != NULL) {
-		if (run_failed(r, span_of(why, strlen(why)), "") == -1)
+		if (run_failed(r, span_of(why, strlen(why))) == -1)
 			return -1;
 		return code_result_make(&s->logs, &s->value, true, out);
 	}
 	if ((end = run_program(r, span_of(source, strlen(source)))) == -1)
 		return -1;
 	if (end == 0 &&
-	    run_failed(r, span_of(r->why, strlen(r->why)), "") == -1)
+	    run_failed(r, span_of(r->why, strlen(r->why))) == -1)
 		return -1;
 	if (end != 0 && end != CODE_DONE &&
-	    run_failed(r, buf_span(&s->final),
-		end == CODE_SYNTAX && !r->node->strip ? hint : "") == -1)
+	    run_failed(r, buf_span(&s->final)) == -1)
 		return -1;
 	return code_result_make(&s->logs, &s->value, end != CODE_DONE, out);
 }

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Writes a file as a string of C: embed.py OUT NAME HEADER FILE"""
+"""Writes files as one string of C: embed.py OUT NAME HEADER FILE..."""
 import sys
 
 
 def main():
-    out, name, header, path = sys.argv[1:]
-    with open(path, "rb") as f:
-        data = f.read() + b"\0"
+    out, name, header, *paths = sys.argv[1:]
+    data = b""
+    for path in paths:
+        with open(path, "rb") as f:
+            data += f.read()
+    data += b"\0"
     text = ['/* SPDX-License-Identifier: ISC */', '#include "%s"' % header, '',
             "const char %s[] = {" % name]
     for at in range(0, len(data), 20):

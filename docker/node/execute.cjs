@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: ISC
-// Runs one program of the model for the built-in agent: node -e THIS, with a
-// socket to the agent as descriptor 3. The program is evaluated in a fresh
+// Runs one program of the model for the built-in agent: node -e THIS, behind
+// types.cjs, with a socket to the agent as descriptor 3. The program is evaluated in a fresh
 // context of node:vm that has the language, console, help and the stubs of the
 // tools, and nothing of Node. A context is no security boundary: the sandbox
 // around the agent is one, and docker/agent/code_child.c takes from this
@@ -20,7 +20,6 @@ const ARGUMENTS_MAX = 4 << 20;
 
 const {readSync, writeSync} = require('node:fs');
 const {Script, createContext} = require('node:vm');
-const {stripTypeScriptTypes} = require('node:module');
 const exit = process.reallyExit.bind(process);
 const on = process.on.bind(process);
 const once = process.once.bind(process);
@@ -445,9 +444,11 @@ function strip(code) {
   let text;
 
   try {
-    text = stripTypeScriptTypes(wrap(code), {mode: 'strip'});
+    text = wrap(stripTypes(code));
   } catch (e) {
-    return finish('X', `SyntaxError: ${e.message.split('\n', 1)[0]}`);
+    return finish('X', `SyntaxError: ${e instanceof RangeError ?
+      'the program is nested too deeply' : e.message}` +
+      (e.line ? ` (line ${e.line})` : ''));
   }
   finish('T', text);
 }

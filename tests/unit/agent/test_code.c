@@ -301,16 +301,21 @@ test_types(void)
 	static const char typed[] =
 	    "interface A { a: string }\nconst f = (x: A): string => x.a;\n"
 	    "return f({a: 'typed'} as A)";
-	bool is_error, strip = code_node_find(NULL)->strip;
+	bool is_error;
 	char *text;
 
 	text = run(typed, NULL, &is_error);
-	if (strip)
-		is_str(text, "\"typed\"", "types are removed");
-	else
-		ok(strstr(text, "SyntaxError: Unexpected identifier") != NULL &&
-			strstr(text, "(line 1). Only plain JavaScript") != NULL,
-		    "types are refused, with the place and the remedy");
+	is_str(text, "\"typed\"", "types are removed");
+	free(text);
+	text = run("type A = 1;\nenum B { C }\nreturn 1", NULL, &is_error);
+	ok(is_error && strstr(text, "an enum is code and no type: use a const "
+		"object (line 2)") != NULL,
+	    "what is no type is refused, with the place and the remedy");
+	free(text);
+	text = run("const a: number = 1;\nthrow new Error(a.b.c as string)", NULL,
+	    &is_error);
+	ok(is_error && strstr(text, "TypeError: ") != NULL,
+	    "a typed program fails as another does");
 	free(text);
 	text = run("const a = 1;\nlet b = ;\n", NULL, &is_error);
 	ok(strstr(text, "SyntaxError: ") != NULL &&
