@@ -59,7 +59,12 @@ icctl_session_at(struct icctl *ctl, const char *dir, bool unit)
 	}
 	n = snprintf(ctl->dir, sizeof(ctl->dir), "%s%s%s", here,
 	    dir[0] == '/' ? "" : "/", dir);
-	for (len = strlen(ctl->dir); len > 1 && ctl->dir[len - 1] == '/'; len--)
+	/* "/." at the end would read as another directory in a sentence. */
+	for (len = strlen(ctl->dir);
+	     len > 1 && (ctl->dir[len - 1] == '/' ||
+			    (ctl->dir[len - 1] == '.' &&
+				ctl->dir[len - 2] == '/'));
+	     len--)
 		ctl->dir[len - 1] = '\0';
 	if (dir[0] == '\0' || n < 0 || (size_t)n >= sizeof(ctl->dir) - 64) {
 		warnx("--session-dir: not a path of at most %zu bytes",
@@ -67,9 +72,9 @@ icctl_session_at(struct icctl *ctl, const char *dir, bool unit)
 		return ICCTL_USAGE;
 	}
 	if (access(ctl->dir, F_OK) == 0) {
-		warnx("--session-dir %s: it is there already. If it is a "
-		      "session's: icctl resume %s. Otherwise name a directory "
-		      "that is not there yet",
+		warnx("--session-dir %s: it is there already. Name a "
+		      "directory that is not there yet; or, if it is a "
+		      "session's: icctl resume %s",
 		    icctl_path(ctl->dir, shown), ctl->dir);
 		return ICCTL_FAILED;
 	}

@@ -217,7 +217,11 @@ repo_copy(
 		goto out;
 	}
 	if ((why = looks_secret(in, path)) != NULL) {
-		fault_set(fault, "%s: refused, because %s", shown, why);
+		fault_set(fault,
+		    "%s: refused, because %s. A clone gets no such file: put "
+		    "what the agent may see into a file of another name, or "
+		    "let it work in place, without --clone",
+		    shown, why);
 		rv = REPO_REFUSED;
 		goto out;
 	}

@@ -157,9 +157,9 @@ check_inflight(void)
 		    remedy);
 	} else if (rl.rlim_max < INFLIGHT_SAFE) {
 		snprintf(remedy, sizeof(remedy),
-		    "an agent can hold as many, which makes your sessions wait "
-		    "until it ends. Raise ulimit -Hn to %u or more: nofile in "
-		    "/etc/security/limits.conf",
+		    "enough for usual work, and nothing has to be done: an "
+		    "agent that takes them all is ended within a second or "
+		    "two, in which sessions wait. With ulimit -Hn %u none can",
 		    INFLIGHT_SAFE);
 		check(NOTE, "descriptors", text, remedy);
 	} else

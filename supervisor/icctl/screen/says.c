@@ -73,6 +73,24 @@ says_write(const char *mark, const char *text)
 	free(line);
 }
 
+/*
+ * For a person at a terminal, who never started icsupervisor, the product says
+ * it. Programs read the name as it is.
+ */
+static void
+says_name(char *text, size_t cap)
+{
+	static const char was[] = "icsupervisor: ";
+	const size_t n = sizeof(was) - 1;
+	char *rest;
+
+	if (!isatty(STDERR_FILENO) || strncmp(text, was, n) != 0 ||
+	    (rest = strdup(text + n)) == NULL)
+		return;
+	snprintf(text, cap, "ironcurtain: %s", rest);
+	free(rest);
+}
+
 /* Show a line, without its newline, made printable. */
 static void
 says_line(struct span s)
@@ -81,6 +99,7 @@ says_line(struct span s)
 	bool tty = viewer.how.screen || !viewer.how.raw[1];
 
 	log_vis_again(s, text, sizeof(text));
+	says_name(text, sizeof(text));
 	if (says_env.wait && !viewer.how.screen) {
 		says_keep(text);
 		return;

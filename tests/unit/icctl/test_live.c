@@ -289,6 +289,46 @@ test_log(struct played *a)
 	close(fd);
 }
 
+/* A session is listed while it starts, by the options that it has. */
+static void
+test_starting(struct played *c)
+{
+	static const char said[] =
+	    "{\"options\":[[\"agent\",\"claude\"],[\"workspace\",\"/w\\u001b\"],"
+	    "[\"task\",7],\"x\"]}";
+	unsigned lists = seen.lists;
+	struct live_session *s = NULL;
+	char path[240];
+	FILE *f;
+
+	play_begin(c, "ccc", true);
+	(void)snprintf(path, sizeof(path), "%s/start.json", c->dir);
+	if ((f = fopen(path, "w")) == NULL || fputs(said, f) == EOF ||
+	    fclose(f) != 0)
+		err(1, "%s", path);
+	ok(play_accept(c), "a session that starts is asked");
+	play_say(c, "{\"ok\":false,\"code\":\"starting\",\"error\":\"w\"}\n");
+	ok(until(&seen.lists, lists + 1) &&
+		(s = live_find(set, "ccc")) != NULL && s->starting &&
+		s->is == LIVE_ABSENT,
+	    "and is listed before it runs");
+	if (s == NULL)
+		return;
+	is_str(s->state, "starting", "as one that is starting");
+	is_str(s->agent, "claude", "with its agent");
+	is_str(s->workspace, "/w\\x1b", "and its workspace, made visible");
+	close(c->conn);
+	c->conn = -1;
+	lists = seen.lists;
+	ok(play_accept(c), "it is asked again");
+	play_say(c, WATCH(""));
+	play_say(c, OTHER);
+	ok(until(&seen.lists, lists + 1) && !s->starting &&
+		s->is == LIVE_RUNS && strcmp(s->state, "starting") != 0,
+	    "and then it runs");
+	play_end(c);
+}
+
 static void
 test_ends(struct played *a, struct played *b)
 {
@@ -318,7 +358,7 @@ test_ends(struct played *a, struct played *b)
 int
 main(void)
 {
-	static struct played a, b;
+	static struct played a, b, c;
 	char path[200], command[64];
 
 	if (mkdtemp(home) == NULL || loop_init(&loop, LIVE_TIMERS) == -1)
@@ -331,6 +371,7 @@ main(void)
 	test_events(&a);
 	test_answers(&a, &b);
 	test_log(&a);
+	test_starting(&c);
 	test_ends(&a, &b);
 	play_end(&a);
 	live_forget(set);
