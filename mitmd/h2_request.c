@@ -144,6 +144,10 @@ on_header(nghttp2_session *session, const nghttp2_frame *frame,
 {
 	struct h2 *h = user;
 
+	/* RFC 9113 section 8.2.2: Firefox sends it always. It is not passed on. */
+	if (span_is(span_of(name, namelen), "te") &&
+	    span_is(span_of(value, valuelen), "trailers"))
+		return 0;
 	h2_head_field(
 	    &h->head, span_of(name, namelen), span_of(value, valuelen));
 	return 0;
