@@ -94,6 +94,7 @@ calls_new(struct agent *a, enum call_kind kind, uint16_t server, size_t bytes,
 	c->held = 0;
 	c->notes = 0;
 	c->held_as[0] = '\0';
+	c->question = false;
 	c->token.len = 0;
 	c->name[0] = '\0';
 	c->part = 0;
@@ -211,9 +212,15 @@ note(struct proxy *p, struct call *c)
 		(void)snprintf(call, sizeof(call),
 		    "pending call %s (icctl approve %s)", c->held_as,
 		    c->held_as);
-	(void)snprintf(text, sizeof(text),
-	    "waiting for approval: %s, %llu s of %u s", call,
-	    (unsigned long long)waited, c->held_ms / 1000);
+	if (c->question)
+		(void)snprintf(text, sizeof(text),
+		    "the server asks the user a question (icctl pending), "
+		    "%llu s of %u s",
+		    (unsigned long long)waited, c->held_ms / 1000);
+	else
+		(void)snprintf(text, sizeof(text),
+		    "waiting for approval: %s, %llu s of %u s", call,
+		    (unsigned long long)waited, c->held_ms / 1000);
 	answer_note(c, span_str(progress), SPAN(""), span_str(text));
 }
 
@@ -224,6 +231,15 @@ calls_held(struct proxy *p, struct call *c, uint32_t ms)
 	c->held_ms = ms;
 	c->deadline += ms;
 	note(p, c);
+}
+
+void
+calls_question(struct proxy *p, struct call *c, uint32_t ms)
+{
+	c->held = 0;
+	c->question = ms != 0;
+	if (c->question)
+		calls_held(p, c, ms);
 }
 
 void

@@ -36,7 +36,7 @@
 #define PROXY_MAX_OUTPUTS ((size_t)48 << 20)
 #define PROXY_MAX_BLANKS 100U
 #define PROXY_MAX_SKIP ((size_t)256 << 20) /* bytes of an over-long line */
-#define PROXY_CALL_MS 300000U
+#define PROXY_CALL_MS PROTO_CALL_MS
 #define PROXY_LIST_MS 30000U /* time for servers to list their tools */
 #define PROXY_NOTE_MS 2000U  /* between notes about a pending call */
 #define PROXY_CLOSE_MS 5000U /* time to read the last answer */
@@ -81,6 +81,7 @@ struct call {
 	uint32_t held_ms;
 	unsigned notes;
 	char held_as[9]; /* the id by which people answer it, or "" */
+	bool question;   /* its server asks the person something */
 	struct jsonrpc_id rid;         /* the agent's; while there is one */
 	struct jsonrpc_id token;       /* len 0: no progress requested */
 	uint8_t part; /* PROTO_PART_*: about that; 0: of a tool */
@@ -251,6 +252,8 @@ void calls_end(struct proxy *, struct call *);
 /* Give up a call before its answer has come, and tell policyd. */
 void calls_cancel(struct proxy *, struct call *);
 void calls_held(struct proxy *, struct call *, uint32_t ms);
+/* The call's server asks the person something; or, if ms is 0, no longer. */
+void calls_question(struct proxy *, struct call *, uint32_t ms);
 /* Set the short id of a pending call: letters and digits. */
 void calls_held_as(struct proxy *, struct call *, struct span name);
 /* Arm the tick, because something has a deadline. */

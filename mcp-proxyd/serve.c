@@ -112,8 +112,11 @@ on_call_held(struct chan *c, const struct msg_CALL_HELD *m)
 	struct proxy *p = chan_arg(c);
 	struct call *call = calls_find(p, m->id);
 
-	if (call != NULL && call->agent != NULL && call->kind == CALL_TOOL &&
-	    call->held == 0)
+	if (call == NULL || call->agent == NULL || call->kind != CALL_TOOL)
+		return 0;
+	if (m->question != 0)
+		calls_question(p, call, m->ms);
+	else if (call->held == 0)
 		calls_held(p, call, m->ms);
 	return 0;
 }

@@ -58,12 +58,13 @@ compose_args(struct buf *b, const struct value *args, struct composed *c)
 }
 
 int
-compose_initialize(struct buf *b)
+compose_initialize(struct buf *b, bool elicits)
 {
-	buf_adds(b, "{\"id\":\"i\",\"jsonrpc\":\"2.0\","
-		    "\"method\":\"initialize\",\"params\":{"
-		    "\"capabilities\":{},"
-		    "\"clientInfo\":{\"name\":\"ironcurtain\","
+	buf_printf(b,
+	    "{\"id\":\"i\",\"jsonrpc\":\"2.0\","
+	    "\"method\":\"initialize\",\"params\":{\"capabilities\":{%s},",
+	    elicits ? "\"elicitation\":{\"form\":{},\"url\":{}}" : "");
+	buf_adds(b, "\"clientInfo\":{\"name\":\"ironcurtain\","
 		    "\"version\":\"" IC_VERSION "\"},"
 		    "\"protocolVersion\":\"" COMPOSE_PROTOCOL "\"}}\n");
 	return done(b);
@@ -154,6 +155,33 @@ compose_unknown(struct buf *b, bool string, struct span rid)
 {
 	buf_adds(b, "{\"error\":{\"code\":-32601,"
 		    "\"message\":\"Method not found\"},");
+	add_rid(b, string, rid);
+	buf_adds(b, "}\n");
+	return done(b);
+}
+
+int
+compose_elicited(struct buf *b, bool string, struct span rid,
+    const char *action, struct span content)
+{
+	buf_addc(b, '{');
+	add_rid(b, string, rid);
+	buf_printf(b, ",\"result\":{\"action\":\"%s\"", action);
+	if (content.p != NULL) {
+		buf_adds(b, ",\"content\":");
+		buf_addspan(b, content);
+	}
+	buf_adds(b, "}}\n");
+	return done(b);
+}
+
+int
+compose_error(struct buf *b, bool string, struct span rid, int code,
+    struct span why)
+{
+	buf_printf(b, "{\"error\":{\"code\":%d,\"message\":", code);
+	(void)json_write_string(b, why);
+	buf_adds(b, "},");
 	add_rid(b, string, rid);
 	buf_adds(b, "}\n");
 	return done(b);

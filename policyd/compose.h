@@ -29,7 +29,8 @@ int compose_call(struct buf *, uint64_t id, struct span tool,
 /* Append the arguments only, for a call that is not forwarded. */
 int compose_args(struct buf *, const struct value *args, struct composed *);
 
-int compose_initialize(struct buf *);
+/* elicits: a person can be asked. */
+int compose_initialize(struct buf *, bool elicits);
 int compose_initialized(struct buf *);
 /* The header with the revision, for the keyd of a remote server. */
 int compose_revision(struct buf *, const char *version);
@@ -48,6 +49,14 @@ int compose_unknown(struct buf *, bool string, struct span rid);
 /* Ask icgit for the URLs of these remotes of the repository. */
 int compose_remotes(struct buf *, uint32_t seq, struct span path,
     const struct span *remotes, unsigned n);
+/*
+ * Answer elicitation/create. content: the form's values as canonical JSON; p ==
+ * NULL: none. And refuse a request of a server with this code and reason.
+ */
+int compose_elicited(struct buf *, bool string, struct span rid,
+    const char *action, struct span content);
+int compose_error(struct buf *, bool string, struct span rid, int code,
+    struct span why);
 int compose_cancelled(struct buf *, uint64_t id);
 
 #endif

@@ -43,6 +43,7 @@ policyd_free(struct policyd_env *e)
 	hold_free_all(&e->holds);
 	asks_free(e);
 	forge_dests_free(e);
+	questions_free(e);
 	remotes_free(&e->remotes);
 	early_free(e);
 	instances_free(e);

@@ -270,7 +270,10 @@ instance_go(struct policyd_env *env, const struct msg_INSTANCE_GO *m)
 		return 0;
 	i->index = m->server;
 	i->state = INSTANCE_GREETED;
-	if (compose_initialize(&env->line) == 0)
+	if (compose_initialize(&env->line,
+		!env->engine.servers[i->hold.server].own &&
+		    (env->engine.servers[i->hold.server].reach &
+			PROTO_REACH_SILENT) == 0) == 0)
 		session_send(env, i->index, "initialize");
 	return 0;
 }
@@ -346,17 +349,27 @@ instance_gone(struct policyd_env *env, uint16_t index, struct span text)
 	    log_vis_again(text, vis, sizeof(vis)));
 }
 
+bool
+instance_may_answer(struct policyd_env *env, uint16_t index)
+{
+	struct instance *i = find_index(env, index);
+
+	if (i == NULL || i->answers == INSTANCE_ANSWERS)
+		return false;
+	i->answers++;
+	return true;
+}
+
 void
 instance_request(
     struct policyd_env *env, uint16_t index, const struct msg_SERVER_REQUEST *m)
 {
-	struct instance *i = find_index(env, index);
 	bool ping = span_is(m->method, "ping");
 	int r;
 
-	if (i == NULL || i->answers == INSTANCE_ANSWERS || !session_rid_good(m))
+	if (!instance_may_answer(env, index) ||
+	    !session_rid_good(m->string != 0, m->rid))
 		return;
-	i->answers++;
 	r = ping ? compose_pong(&env->line, m->string, m->rid)
 		 : compose_unknown(&env->line, m->string, m->rid);
 	if (r == 0)

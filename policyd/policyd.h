@@ -11,6 +11,7 @@
 #include "approval/hold.h"
 #include "approval/host_holds.h"
 #include "approval/request_holds.h"
+#include "asks/question.h"
 #include "breaker.h"
 #include "common/ipc/worker.h"
 #include "compose.h"
@@ -25,10 +26,10 @@
 #include "session.h"
 
 /*
- * Timers: expiry of holds, asks and hosts, the first listing, remotes, the
+ * Timers: expiry of holds, asks, hosts and questions, the first listing, remotes, the
  * budget's report, instances, and two for each session.
  */
-#define POLICYD_TIMERS (7 + 2 * PROTO_MAX_SERVERS)
+#define POLICYD_TIMERS (8 + 2 * PROTO_MAX_SERVERS)
 
 enum call_state { CALL_FREE, CALL_ASKING, CALL_HELD, CALL_RELEASED };
 
@@ -45,6 +46,10 @@ struct call {
 					   or 0 */
 	bool over;			/* the end of its hold was reported */
 	bool automatic;			/* the approver approved it */
+	uint8_t questions;		/* its server asked so many */
+	/* If its server may ask: what a question belongs to. */
+	char tool[PROTO_MAX_TOOL_NAME + 1];
+	uint8_t digest[HOLD_DIGEST];
 };
 
 #define CALL_END UINT16_MAX
@@ -87,6 +92,7 @@ struct policyd_env {
 	struct asks asks;
 	struct forge_dest *forges[PROTO_MAX_PROVIDERS]; /* NULL: no forge */
 	struct hosts hosts;
+	struct questions questions;
 	struct remotes remotes;
 	struct early_calls early;
 	struct instance instances[INSTANCE_MAX];
@@ -213,6 +219,8 @@ void instance_init_result(struct policyd_env *, uint16_t index,
 void instance_gone(struct policyd_env *, uint16_t index, struct span text);
 void instance_request(struct policyd_env *, uint16_t index,
     const struct msg_SERVER_REQUEST *);
+/* Count an answer to its requests. Returns false if it had too many. */
+bool instance_may_answer(struct policyd_env *, uint16_t index);
 /* An mcp-backd's channel closed: here, or in mcp-proxyd if `proxy`. */
 void instance_lost(struct policyd_env *, unsigned index, bool proxy);
 /* approval/hold_end.c: held calls that are not sent */

@@ -238,6 +238,9 @@ on_verdict(struct chan *c, const struct msg_VERDICT_GO *m)
 	/* An id of one kind is never one of the other. */
 	if ((m->id & PROTO_ASK_ID) != 0 && (m->id & PROTO_HOST_ID) != 0)
 		hosts_verdict(&env, m);
+	else if ((m->id & PROTO_ASK_ID) != 0 &&
+		 (m->id & PROTO_QUESTION_ID) != 0)
+		questions_verdict(&env, m);
 	else if ((m->id & PROTO_ASK_ID) != 0)
 		asks_verdict(&env, m);
 	else
@@ -387,6 +390,13 @@ on_request(struct chan *c, const struct msg_SERVER_REQUEST *m)
 }
 
 static int
+on_asked(struct chan *c, const struct msg_ASKED *m)
+{
+	questions_asked(&env, server_of(c), m);
+	return 0;
+}
+
+static int
 on_remotes(struct chan *c, const struct msg_REMOTES *m)
 {
 	remotes_answer(&env, server_of(c), m);
@@ -532,6 +542,7 @@ policyd_serve(struct worker *w)
 		HANDLER(PARTS_PAGE,	on_parts_page),
 		HANDLER(LOG_LEVEL,	on_log_level),
 		HANDLER(SERVER_REQUEST,	on_request),
+		HANDLER(ASKED,		on_asked),
 		HANDLER(REMOTES,	on_remotes),
 		HANDLER(GONE,		on_gone),
 		HANDLER(AGAIN,		on_again),

@@ -215,7 +215,10 @@ session_begin(struct session *s)
 	s->tokens = SESSION_ANSWERS;
 	s->token_time = loop_now(s->env->loop);
 	s->state = PROTO_STATE_STARTING;
-	if (compose_initialize(&s->env->line) == 0)
+	if (compose_initialize(&s->env->line,
+		(s->env->engine.servers[s->index].reach &
+		    PROTO_REACH_SILENT) == 0 &&
+		    !s->env->engine.servers[s->index].internal) == 0)
 		session_send(s->env, s->index, "initialize");
 }
 
@@ -464,6 +467,15 @@ may_answer(struct session *s)
 	return true;
 }
 
+bool
+session_may_answer(struct policyd_env *env, uint16_t index)
+{
+	struct session *s = &env->sessions[index];
+
+	return s->used && s->state != PROTO_STATE_GONE &&
+	       s->state != PROTO_STATE_DIED && may_answer(s);
+}
+
 /* Returns true if the server has /workspace in its view. */
 static bool
 sees_workspace(const struct policyd_env *env, uint16_t index)
@@ -480,14 +492,12 @@ void
 policyd_session_request(
     struct policyd_env *env, uint16_t index, const struct msg_SERVER_REQUEST *m)
 {
-	struct session *s = &env->sessions[index];
 	bool ping = span_is(m->method, "ping");
 	bool roots = span_is(m->method, "roots/list");
 	int r;
 
-	if (!s->used || s->state == PROTO_STATE_GONE ||
-	    s->state == PROTO_STATE_DIED || !may_answer(s) ||
-	    !session_rid_good(m))
+	if (!session_may_answer(env, index) ||
+	    !session_rid_good(m->string != 0, m->rid))
 		return;
 	r = ping    ? compose_pong(&env->line, m->string, m->rid)
 	    : roots ? compose_roots(&env->line, m->string, m->rid,

@@ -130,6 +130,8 @@ void session_list_changed(struct policyd_env *, uint16_t index,
 void session_log_level(struct policyd_env *, uint8_t level);
 void policyd_session_request(
     struct policyd_env *, uint16_t index, const struct msg_SERVER_REQUEST *);
+/* Count an answer to the server's requests. Returns false if it had too many. */
+bool session_may_answer(struct policyd_env *, uint16_t index);
 /* Returns true if the server has no process to send to. */
 bool session_is_dead(const struct policyd_env *, uint16_t index);
 void session_free(struct session *);
@@ -145,7 +147,7 @@ void session_send_cancel(struct policyd_env *, uint16_t index, uint64_t call);
 /* Returns true for a protocol version that policyd speaks. */
 bool session_version_known(struct span version);
 /* Returns true if the request's id may be sent back. */
-bool session_rid_good(const struct msg_SERVER_REQUEST *);
+bool session_rid_good(bool string, struct span rid);
 
 /* tools.c: add a page of tools. Returns 0, or -1 if it cannot be read. */
 int tools_add_page(struct session_tools *, const struct session_limits *,

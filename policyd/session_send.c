@@ -50,14 +50,14 @@ session_version_known(struct span v)
 }
 
 bool
-session_rid_good(const struct msg_SERVER_REQUEST *m)
+session_rid_good(bool string, struct span rid)
 {
 	const uint8_t *stop;
 
-	if (m->string)
-		return utf8_valid(m->rid);
-	return text_number_end(m->rid.p, m->rid.p + m->rid.len, &stop) &&
-	       stop == m->rid.p + m->rid.len;
+	if (string)
+		return utf8_valid(rid);
+	return text_number_end(rid.p, rid.p + rid.len, &stop) &&
+	       stop == rid.p + rid.len;
 }
 
 bool

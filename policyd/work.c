@@ -114,6 +114,23 @@ work_answer(struct policyd_env *env, const struct work *k)
 	    (const char *)k->d.reason.p, WORK_FINAL);
 }
 
+/* Note what a question of the call's server would belong to. */
+static void
+note_call(struct policyd_env *env, struct call *call, const struct work *k,
+    const struct composed *c)
+{
+	const struct span line = buf_span(&env->line);
+
+	if (k->srv->own || k->srv->virtual ||
+	    (k->srv->reach & PROTO_REACH_SILENT) != 0 ||
+	    hold_digest(k->server_name, k->tool,
+		span_of(line.p + c->args_off, c->args_len),
+		span_of(line.p + c->named_off, c->named_len),
+		call->digest) == -1 ||
+	    span_copy(k->tool, call->tool, sizeof(call->tool)) == -1)
+		call->tool[0] = '\0';
+}
+
 void
 work_release(struct policyd_env *env, struct call *call, struct work *k,
     enum work_way way, enum proto_hold hold, struct composed *c)
@@ -138,6 +155,7 @@ work_release(struct policyd_env *env, struct call *call, struct work *k,
 	if (way == WORK_FORWARD) {
 		call->grant = m.grant;
 		m.left = tool_grant_take(env, m.grant);
+		note_call(env, call, k, c);
 		work_note_git_dir(env, k);
 	} else {
 		compose_refused(env, k, c = &refused);

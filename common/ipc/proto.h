@@ -101,6 +101,12 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_KEPT_ID		(1ULL << 60)
 /* set beside PROTO_ASK_ID: a host that a person may open */
 #define PROTO_HOST_ID		(1ULL << 59)
+/* set beside PROTO_ASK_ID: a question of an MCP server to the person */
+#define PROTO_QUESTION_ID	(1ULL << 58)
+#define PROTO_MAX_QUESTIONS	PROTO_FIRST_INSTANCE /* waiting: one a server */
+#define PROTO_MAX_QUESTION	65536U	/* ASKED.tree */
+#define PROTO_MAX_ANSWER	8192U	/* the values of a form, as JSON */
+#define PROTO_CALL_MS		300000U	/* the time that a call may take */
 #define PROTO_ID_KINDS (PROTO_ASK_ID | PROTO_LOGIN_ID | PROTO_BUDGET_ID)
 #define PROTO_MAX_HOST_ASKS	3U	/* hosts that wait for a person */
 #define PROTO_MAX_OPENED	16U	/* hosts opened so in a session */
@@ -150,7 +156,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_PART_PROMPTS	2U
 #define PROTO_PART_COMPLETION	4U
 #define PROTO_PART_LOGGING	8U
-#define PROTO_PARTS		15U
+#define PROTO_PART_SUBSCRIBE	16U	/* to resources */
+#define PROTO_PARTS		31U
+#define PROTO_MAX_PATTERNS	64U	/* TOOLS_ONLY of one server */
 #define PROTO_MAX_PARTS		(2U << 20)	/* PARTS.text */
 #define PROTO_MAX_WORDS		2048U	/* INIT_RESULT.instructions */
 #define PROTO_MAX_NOTICE	4096U	/* NOTICE.text */
@@ -246,6 +254,12 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(SERVER_REQUEST, 0x0505, R(BACK),	R(POLICY),	RUN,	0)	\
 	M(GONE,		0x0506,	R(BACK),  R(POLICY)|R(AUDIT),	RUN,	0)	\
 	M(TOOLS,	0x0507,	R(POLICY),	R(PROXY),	RUN,	0)	\
+	/* a question of a server to the person */				\
+	M(ASKED,	0x1701,	R(BACK),	R(POLICY),	RUN,	0)	\
+	M(QUESTION_END,	0x1702,	R(POLICY),	R(AUDIT),	RUN,	0)	\
+	/* tools that the agent sees, and a resource that was updated */	\
+	M(TOOLS_ONLY,	0x1703,	R(SUP),		R(POLICY),	SETUP,	0)	\
+	M(UPDATED,	0x1704,	R(BACK),	R(PROXY),	RUN,	0)	\
 	/* parts of MCP beside tools, and messages that servers log */			\
 	M(PARTS_PAGE,	0x051f,	R(BACK),	R(POLICY),	RUN,	0)	\
 	M(PARTS,	0x0520,	R(POLICY),	R(PROXY),	RUN,	0)	\
@@ -634,7 +648,12 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, progress, 1)			\
 				F(m, big, args, PROTO_MAX_TREE)
 #define F_CANCEL(F, m)		F(m, u64, id, UINT64_MAX)
+/*
+ * The call waits for a person, for at most so long.  question: it was sent, and
+ * its server asks; then ms is 0 when that question has ended.
+ */
 #define F_CALL_HELD(F, m)	F(m, u64, id, UINT64_MAX)		\
+				F(m, u8, question, 1)			\
 				F(m, u32, ms, 3600000)
 /* The short id by which people answer it, for the agent's progress text. */
 #define F_CALL_HELD_AS(F, m)	F(m, u64, id, UINT64_MAX)		\
@@ -783,11 +802,44 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_SERVER_REQUEST(F, m)	F(m, u8, string, 1)	/* kind of id */	\
 				F(m, str, rid, 256)			\
 				F(m, str, method, 128)
+/*
+ * A server asks the person something.  kind: enum proto_asked.  call: the call
+ * that it belongs to; 0: unknown.  rid: the id of its request, if it is one.
+ * tree: the parameters of elicitation/create, in wire encoding.
+ */
+#define F_ASKED(F, m)		F(m, u8, kind, PROTO_ASKED_LAST)	\
+				F(m, u64, call, UINT64_MAX)		\
+				F(m, u8, string, 1)			\
+				F(m, str, rid, 256)			\
+				F(m, big, tree, PROTO_MAX_QUESTION)
+/*
+ * A question has ended: the action that its server is told, enum proto_action,
+ * and how the hold of it ended.  call_digest: that of the call that it belongs
+ * to.  answer: the values of the form, canonical JSON; empty: none.  asked: what
+ * was shown, canonical JSON.
+ */
+#define F_QUESTION_END(F, m)	F(m, u64, id, UINT64_MAX)		\
+				F(m, u64, call, UINT64_MAX)		\
+				F(m, u16, server, PROTO_MAX_SERVERS - 1) \
+				F(m, u8, action, PROTO_ACTION_LAST)	\
+				F(m, u8, state, PROTO_HOLD_LAST)	\
+				F(m, blob, digest, 32)			\
+				F(m, blob, call_digest, 32)		\
+				F(m, str, answer, PROTO_MAX_ANSWER)	\
+				F(m, big, asked, 131072)
 /* died: the server closed its output; else it must not be read any more. */
 #define F_GONE(F, m)		F(m, u8, died, 1)			\
 				F(m, str, text, 512)
 /* A server that died runs again; no line was sent to it yet. */
 #define F_AGAIN(F, m)		F(m, u16, server, PROTO_FIRST_INSTANCE - 1)
+/*
+ * The agent sees only those tools of this server whose names match one of the
+ * patterns that were sent so.
+ */
+#define F_TOOLS_ONLY(F, m)	F(m, u16, server, PROTO_FIRST_INSTANCE - 1) \
+				F(m, str, pattern, PROTO_MAX_TOOL_NAME)
+/* A resource that was subscribed to has changed; its server's own address. */
+#define F_UPDATED(F, m)		F(m, str, uri, 2048)
 /* The tools that the agent may see from now on: a canonical JSON array. */
 #define F_TOOLS(F, m)		F(m, u8, complete, 1)			\
 				F(m, big, text, 8U << 20)
@@ -800,6 +852,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_STATE(F, m)		F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F(m, u8, state, PROTO_STATE_LAST)	\
 				F(m, u32, tools, UINT32_MAX)		\
+				F(m, u32, resources, UINT32_MAX)	\
+				F(m, u32, prompts, UINT32_MAX)		\
 				F(m, u8, parts, PROTO_PARTS)		\
 				F(m, str, version, 32)			\
 				F(m, str, text, 512)
@@ -920,7 +974,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * session: SHA-256 of HOLD.session as it was shown; empty: for this call only.
  * times: approve so many calls of the tool, this one included; 0: as the text
  * says.  automatic: the approver's opinion, not a person's answer; it approves
- * this call only, and `because` is its reasoning.
+ * this call only, and `because` is its reasoning.  answer: to a question, the
+ * values of its form as JSON.
  */
 #define F_VERDICT(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, blob, digest, 32)			\
@@ -928,7 +983,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, times, PROTO_MAX_TIMES)	\
 				F(m, u8, automatic, 1)			\
 				F(m, u8, approve, 1)			\
-				F(m, str, because, 512)
+				F(m, str, because, 512)			\
+				F(m, str, answer, PROTO_MAX_ANSWER)
 #define F_VERDICT_GO(F, m)	F_VERDICT(F, m)
 /*
  * id: the call whose approval granted it, or its PROTO_KEPT_ID in a later run.
@@ -1640,8 +1696,21 @@ enum proto_reach {
 	PROTO_REACH_SECRET = 1 << 1,	/* it has secrets of its own */
 	PROTO_REACH_HOST = 1 << 2,	/* it has no sandbox */
 	PROTO_REACH_AFAR = 1 << 3,	/* it is on another machine */
+	PROTO_REACH_SILENT = 1 << 4,	/* it cannot ask the person */
 };
-#define PROTO_REACH_ALL 15U
+#define PROTO_REACH_ALL 31U
+
+/* The kinds of ASKED: a request of the server, or the error -32042 of a call. */
+enum proto_asked { PROTO_ASKED_REQUEST, PROTO_ASKED_WANTED };
+#define PROTO_ASKED_LAST PROTO_ASKED_WANTED
+
+/* The answer to a question, as MCP has it. */
+enum proto_action {
+	PROTO_ACTION_ACCEPT,
+	PROTO_ACTION_DECLINE,
+	PROTO_ACTION_CANCEL,
+};
+#define PROTO_ACTION_LAST PROTO_ACTION_CANCEL
 
 /* The access of a server to a row of its view. */
 enum proto_view { PROTO_VIEW_READ, PROTO_VIEW_WRITE, PROTO_VIEW_HIDDEN };

@@ -161,6 +161,12 @@ void session_answer(struct backd *, const struct jsonrpc *);
 void session_request(struct backd *, const struct jsonrpc *);
 void session_changed(struct backd *, enum proto_changed);
 
+/* backd/ask.c: questions to the person. */
+/* A request of the server that is one. */
+void ask_request(struct backd *, const struct jsonrpc *);
+/* The error of a call that has some: its data. */
+void ask_wanted(struct backd *, uint64_t call, const struct value *data);
+
 /* backd/notice.c: a message that the server logs. */
 void notice_take(struct backd *, const struct jsonrpc *);
 

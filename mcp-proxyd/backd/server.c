@@ -125,6 +125,8 @@ send_error(struct backd *b, uint64_t id, int64_t code, struct span text,
 	    value_set(
 		error, SPAN("message"), value_new_string(b->pool, text)) == -1)
 		fatal("value pool");
+	if (code == JSONRPC_URL_WANTED && data != NULL)
+		ask_wanted(b, id, data);
 	/* An error is an error without it, too. */
 	if (data != NULL)
 		(void)value_set(error, SPAN("data"), value_copy(b->pool, data));

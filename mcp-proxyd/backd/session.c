@@ -270,6 +270,8 @@ session_request(struct backd *b, const struct jsonrpc *m)
 		backd_drop(b, "a request with an odd id or method");
 	else if (!backd_may(b, &b->requests))
 		backd_drop(b, "a request, too often");
+	else if (span_is(m->method, "elicitation/create"))
+		ask_request(b, m);
 	else
 		worker_send(
 		    &b->w, ROLE_POLICY, 0, MSG_SERVER_REQUEST, &out, -1);

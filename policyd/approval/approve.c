@@ -178,6 +178,7 @@ call_cancel(struct policyd_env *env, uint64_t id)
 	if (call == NULL || call->cancelled)
 		return;
 	call->cancelled = true;
+	questions_call_ended(env, call);
 	remotes_drop(env, id);
 	early_drop(env, id);
 	if ((h = hold_find(&env->holds, id)) != NULL) {
@@ -207,6 +208,7 @@ call_ended(struct policyd_env *env, uint64_t id, bool error, const char **why)
 		    env, call->grant, true, "one of its calls failed");
 	/* Only the call of an instance has its index. */
 	instance = call->at >= PROTO_FIRST_INSTANCE;
+	questions_call_ended(env, call);
 	calls_table_end(&env->calls, call);
 	if (instance)
 		instance_ended(env, id);

@@ -137,6 +137,7 @@ call_server_gone(struct policyd_env *env, uint16_t server)
 {
 	struct hold *h;
 
+	questions_server_gone(env, server);
 	tool_grants_end(
 	    env, server, span_of(NULL, 0), false, "its server has ended");
 	while ((h = hold_of_server(&env->holds, server)) != NULL)

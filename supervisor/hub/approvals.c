@@ -22,7 +22,7 @@
  */
 #define APPROVALS_MAX                                                          \
 	(PROTO_MAX_HOLDS + PROTO_MAX_ASKS + PROTO_MAX_HOST_ASKS +              \
-	    PROTO_MAX_PROVIDERS + PROTO_MAX_LIMITS)
+	    PROTO_MAX_PROVIDERS + PROTO_MAX_LIMITS + PROTO_MAX_QUESTIONS)
 #define APPROVALS_GONE 256U
 
 static struct hold approvals_list[APPROVALS_MAX];
@@ -147,9 +147,10 @@ hold_full(uint64_t id)
 
 	for (unsigned i = 0; i < approvals_n; i++)
 		if (((approvals_list[i].id ^ id) &
-			(PROTO_ID_KINDS | PROTO_HOST_ID)) == 0)
+			(PROTO_ID_KINDS | PROTO_HOST_ID | PROTO_QUESTION_ID)) == 0)
 			n++;
 	return n == ((id & PROTO_HOST_ID) != 0	      ? PROTO_MAX_HOST_ASKS
+			: (id & PROTO_QUESTION_ID) != 0 ? PROTO_MAX_QUESTIONS
 			: (id & PROTO_ASK_ID) != 0    ? PROTO_MAX_ASKS
 			: (id & PROTO_LOGIN_ID) != 0  ? PROTO_MAX_PROVIDERS
 			: (id & PROTO_BUDGET_ID) != 0 ? PROTO_MAX_LIMITS
@@ -336,13 +337,15 @@ approvals_find(const char *sid, bool part, struct hold **out)
 
 int
 approvals_answer(struct hold *h, const uint8_t digest[32],
-    const uint8_t *session, unsigned times, bool approve, const char *because)
+    const uint8_t *session, unsigned times, bool approve, const char *because,
+    const char *answer)
 {
 	struct msg_VERDICT v = {.id = h->id,
 	    .digest = span_of(h->digest, sizeof(h->digest)),
 	    .times = (uint8_t)times,
 	    .approve = approve,
-	    .because = span_str(because)};
+	    .because = span_str(because),
+	    .answer = span_str(answer)};
 
 	if (memcmp(h->digest, digest, sizeof(h->digest)) != 0)
 		return -1;

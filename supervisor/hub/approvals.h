@@ -49,7 +49,8 @@ unsigned approvals_count(void);
  * are granted instead, or 0. Returns 0, or -1 if a digest differs.
  */
 int approvals_answer(struct hold *, const uint8_t digest[32],
-    const uint8_t *session, unsigned times, bool approve, const char *because);
+    const uint8_t *session, unsigned times, bool approve, const char *because,
+    const char *answer);
 /* Send the approver's approval of exactly this call, with its reasoning. */
 void approvals_automatic(struct hold *, struct span reasoning);
 /* Returns the pending call or request with this id, or NULL. */

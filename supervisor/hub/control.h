@@ -95,7 +95,7 @@ void control_op_events(struct client *);
 void control_op_checkpoint(struct client *, struct json_object *);
 void control_op_undo(struct client *, struct json_object *);
 void control_op_undone(struct client *, struct json_object *);
-void control_op_attach(struct client *);		    /* attach.c */
+void control_op_attach(struct client *, struct json_object *); /* attach.c */
 /* policy/reload.c */
 void control_op_reload(struct client *, struct json_object *);
 void control_op_tools(struct client *, struct json_object *);  /* policy.c */

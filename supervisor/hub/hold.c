@@ -51,6 +51,8 @@ hold_json(const struct hold *h, bool whole)
 	json_object_object_add(o, "call", json_object_new_uint64(h->id));
 	if ((h->id & PROTO_ASK_ID) != 0 && (h->id & PROTO_HOST_ID) != 0)
 		put_bool(o, "host", 1);
+	else if ((h->id & PROTO_ASK_ID) != 0 && (h->id & PROTO_QUESTION_ID) != 0)
+		put_bool(o, "question", 1);
 	else if ((h->id & PROTO_ASK_ID) != 0)
 		put_bool(o, "request", 1);
 	else if ((h->id & PROTO_LOGIN_ID) != 0)

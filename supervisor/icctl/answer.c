@@ -202,6 +202,11 @@ answer_check(struct icctl *ctl, const struct answer *a, json_object *hold)
 		    a->id, a->id);
 		return ICCTL_FAILED;
 	}
+	if (strcmp(a->op, "approve") == 0 && get_true(hold, "question")) {
+		warnx("%s is a question of a server: icctl answer %s", a->id,
+		    a->id);
+		return ICCTL_FAILED;
+	}
 	/* With --json a program answers, which names the digest. */
 	if (ctl->json || strcmp(a->op, "approve") != 0)
 		return 0;

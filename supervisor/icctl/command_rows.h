@@ -140,6 +140,13 @@ COMMAND(approve, "[ID...] [--all-shown] [--digest HEX] [--for-session|--exact|--
     "the tool within one hour, at most 20. With several ids, one call\n"
     "after the other is shown and approved. --all-shown prints every\n"
     "pending call, asks once, and approves those that it printed.")
+COMMAND(answer, "ID [--set NAME=VALUE]... [--yes] [--open] [--opened] [--decline]\n           [--digest HEX]",
+    "answer a question of an MCP server",
+    "Shows the server, the call that it belongs to, and what it asks. On a\n"
+    "terminal, each field is asked for; --set answers one, and fields that\n"
+    "are not set have their defaults. --yes sends the defaults alone. --open\n"
+    "opens an address in your browser, --opened says that you did, and\n"
+    "--decline answers no. The server gets the answer, and the log has it.")
 COMMAND(grants, "",
     "list approvals of more than one call",
     "For each what it allows, the rule that asked, and how to revoke it.")

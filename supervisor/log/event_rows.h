@@ -48,6 +48,10 @@ AUDIT_EVENT(hold,
 AUDIT_EVENT(verdict,
     "id=id answer=verdict reason=because digest=digest count=times",
     "6003.99", "event:verdict", "answers")
+AUDIT_EVENT(elicitation,
+    "id=id server=serverName text=asked answer=action digest=digest "
+    "arguments=answer",
+    "6003.99", "event:elicitation", "answers")
 AUDIT_EVENT(opinion,
     "id=id answer=decision reason=reasoning digest=digest",
     "6003.99", "event:opinion", "answers")

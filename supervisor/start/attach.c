@@ -13,7 +13,7 @@
 #include "relay/link.h"
 
 void
-control_op_attach(struct client *c)
+control_op_attach(struct client *c, struct json_object *req)
 {
 	struct fault fault;
 	struct json_object *o;

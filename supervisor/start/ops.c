@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_get.h"
 #include "base/json_put.h"
 #include "base/jsonfile.h"
 #include "budget/budget.h"
@@ -68,11 +69,9 @@ op_hold(struct client *c, struct json_object *req, bool part)
 	struct hold *h = NULL;
 	char text[256];
 
-	if (!json_object_object_get_ex(req, "id", &v) ||
-	    !json_object_is_type(v, json_type_string)) {
+	if (!json_object_object_get_ex(req, "id", &v)) {
 		control_fail(c, "bad-request",
-		    "\"id\" is missing: the short "
-		    "id of a pending call");
+		    "\"id\" is missing: the short id of a pending call");
 		return NULL;
 	}
 	switch (approvals_find(json_object_get_string(v), part, &h)) {
@@ -146,12 +145,28 @@ op_times(struct client *c, struct json_object *req, const struct hold *h,
 	return 0;
 }
 
-static void
-op_answer(struct client *c, struct json_object *req, bool approve)
+/* Returns a text of at most `max` bytes, or NULL after a refusal. */
+static const char *
+op_text(struct client *c, struct json_object *req, const char *key, size_t max)
 {
+	const char *text = get_str(req, key, "");
+	char why[80];
+
+	if (strlen(text) <= max)
+		return text;
+	snprintf(why, sizeof(why), "\"%s\" must be text of at most %zu bytes",
+	    key, max);
+	control_fail(c, "bad-request", why);
+	return NULL;
+}
+
+static void
+op_answer(struct client *c, struct json_object *req)
+{
+	const bool approve = strcmp(get_str(req, "op", ""), "approve") == 0;
 	struct hold *h = op_hold(c, req, false);
-	struct json_object *v, *o;
-	const char *because = "";
+	struct json_object *o;
+	const char *because, *answer;
 	uint8_t digest[32], session[32];
 	unsigned times = 0;
 	bool grant = json_object_object_get_ex(req, "session", NULL);
@@ -172,18 +187,10 @@ op_answer(struct client *c, struct json_object *req, bool approve)
 		    "for this call");
 		return;
 	}
-	if (op_times(c, req, h, &times) == -1)
+	if (op_times(c, req, h, &times) == -1 ||
+	    (because = op_text(c, req, "because", 512)) == NULL ||
+	    (answer = op_text(c, req, "answer", PROTO_MAX_ANSWER)) == NULL)
 		return;
-	if (json_object_object_get_ex(req, "because", &v)) {
-		if (!json_object_is_type(v, json_type_string) ||
-		    json_object_get_string_len(v) > 512) {
-			control_fail(c, "bad-request",
-			    "\"because\" must be "
-			    "text of at most 512 bytes");
-			return;
-		}
-		because = json_object_get_string(v);
-	}
 	/* The first of several verdicts counts; the others are refused. */
 	if (h->answered) {
 		control_fail(c, "late", "too late: another answer came first");
@@ -192,7 +199,7 @@ op_answer(struct client *c, struct json_object *req, bool approve)
 	o = control_ok();
 	json_object_object_add(o, "hold", hold_json(h, false));
 	if (approvals_answer(h, digest, grant ? session : NULL, times, approve,
-		because) == -1) {
+		because, answer) == -1) {
 		json_object_put(o);
 		control_fail(c, "changed",
 		    "this is not the call that was shown: its digest differs. "
@@ -315,24 +322,6 @@ op_watch(struct client *c)
 }
 
 static void
-op_approve(struct client *c, struct json_object *req)
-{
-	op_answer(c, req, true);
-}
-
-static void
-op_deny(struct client *c, struct json_object *req)
-{
-	op_answer(c, req, false);
-}
-
-static void
-op_attach(struct client *c, struct json_object *req)
-{
-	control_op_attach(c);
-}
-
-static void
 op_stop(struct client *c, struct json_object *req)
 {
 	control_reply(c, control_ok());
@@ -344,11 +333,11 @@ static const struct command {
 	const char *name;
 	void (*fn)(struct client *, struct json_object *);
 } op_commands[] = {
-    {"approve", op_approve},
-    {"attach", op_attach},
+    {"approve", op_answer},
+    {"attach", control_op_attach},
     {"budget-set", op_budget_set},
     {"checkpoint", control_op_checkpoint},
-    {"deny", op_deny},
+    {"deny", op_answer},
     {"interrupt", control_op_interrupt},
     {"keys-reload", op_keys_reload},
     {"reload", control_op_reload},
@@ -365,8 +354,7 @@ static const struct command {
 static const struct command *
 op_command(const char *op)
 {
-	for (size_t i = 0; i < nitems(op_commands);
-	     i++)
+	for (size_t i = 0; i < nitems(op_commands); i++)
 		if (strcmp(op, op_commands[i].name) == 0)
 			return &op_commands[i];
 	return NULL;
@@ -423,7 +411,7 @@ request_read(struct client *c, struct span line, const char **op)
 {
 	static const char *const keys[] = {"op", "id", "digest", "because",
 	    "key", "value", "path", "message", "session", "server", "tool", "policy",
-	    "annotations", "lists", "times", "typed", NULL};
+	    "annotations", "lists", "times", "answer", "typed", NULL};
 	struct fault fault = {""};
 	const struct jsonfile j = {"request", &fault};
 	struct json_object *req;

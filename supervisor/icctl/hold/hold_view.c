@@ -11,6 +11,7 @@
 #include "common/json/json.h"
 #include "common/visible.h"
 #include "icctl/hold/hold_diff.h"
+#include "icctl/hold/hold_question.h"
 #include "icctl/hold/hold_view_text.h"
 
 #define VIEW_POOL (64U << 20)
@@ -42,6 +43,13 @@ static bool
 is_host(json_object *hold)
 {
 	return get_true(hold, "host");
+}
+
+/* Returns true if a server asks the person something. */
+static bool
+is_question(json_object *hold)
+{
+	return get_true(hold, "question");
 }
 
 static void
@@ -245,6 +253,7 @@ hold_view(
 	if (form == HOLD_VIEW_LIST)
 		return view_list(&t, hold);
 	fputs(is_request(hold)  ? "request "
+	      : is_question(hold) ? "question "
 	      : is_host(hold)   ? "host "
 	      : is_budget(hold) ? "limit "
 				: "call ",
@@ -252,6 +261,15 @@ hold_view(
 	hold_text_plain(&t, t.id);
 	fputs("   ", out);
 	put_left(&t, hold);
+	if (is_question(hold)) {
+		fputc('\n', out);
+		if (!hold_question(&t, hold))
+			return refuse(&t, hold);
+		fputs("  digest ", out);
+		hold_text_plain(&t, get_span(hold, "digest"));
+		fputc('\n', out);
+		return true;
+	}
 	fputs("\n  ", out);
 	put_name(&t, hold);
 	fputs("\n  ", out);
@@ -281,6 +299,14 @@ hold_view_answers(FILE *out, json_object *hold, bool digest, unsigned flags)
 {
 	struct hold_text t = {.out = out, .flags = flags};
 
+	if (is_question(hold)) {
+		fputs("\n  icctl answer ", out);
+		hold_text_plain(&t, get_span(hold, "id"));
+		fputs("    or    icctl deny ", out);
+		hold_text_plain(&t, get_span(hold, "id"));
+		fputc('\n', out);
+		return;
+	}
 	fputs("\n  icctl approve ", out);
 	hold_text_plain(&t, get_span(hold, "id"));
 	if (digest) {

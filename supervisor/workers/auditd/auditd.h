@@ -163,6 +163,7 @@ int auditd_on_host_shut(struct chan *, const struct msg_HOST_SHUT *);
 const char *auditd_hold_end(enum proto_hold);
 int auditd_on_hold(struct chan *, const struct msg_HOLD *);
 int auditd_on_verdict(struct chan *, const struct msg_VERDICT *);
+int auditd_on_question_end(struct chan *, const struct msg_QUESTION_END *);
 int auditd_on_opinion(struct chan *, const struct msg_OPINION *);
 int auditd_on_approved(struct chan *, const struct msg_APPROVED *);
 int auditd_on_late(struct chan *, const struct msg_LATE *);

@@ -141,6 +141,43 @@ auditd_on_verdict(struct chan *c, const struct msg_VERDICT *m)
 	return 0;
 }
 
+/* A server's question has ended. Its server is told after this. */
+int
+auditd_on_question_end(struct chan *c, const struct msg_QUESTION_END *m)
+{
+	static const struct span actions[] = {
+	    [PROTO_ACTION_ACCEPT] = SPAN("accept"),
+	    [PROTO_ACTION_DECLINE] = SPAN("decline"),
+	    [PROTO_ACTION_CANCEL] = SPAN("cancel"),
+	};
+	const struct msg_HOLD_END end = {.id = m->id, .state = m->state};
+	struct auditlog_line l;
+
+	if ((m->id & PROTO_ASK_ID) == 0 || (m->id & PROTO_QUESTION_ID) == 0 ||
+	    m->digest.len != AUDITLOG_HASH ||
+	    m->call_digest.len != AUDITLOG_HASH ||
+	    !auditd_env.servers[m->server].known || m->asked.len == 0 ||
+	    auditd_breaks(m->asked) || auditd_breaks(m->answer))
+		return chan_violation(c, "QUESTION_END of no question");
+	auditd_line(&l, "elicitation");
+	auditlog_str(&l, "action", actions[m->action]);
+	if (m->answer.len != 0)
+		auditlog_json(&l, "answer", m->answer);
+	auditlog_json(&l, "asked", m->asked);
+	auditlog_u64(&l, "call", m->call);
+	auditlog_hex(
+	    &l, "callDigest", m->call_digest.p, m->call_digest.len);
+	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
+	auditlog_str(&l, "escalationResult",
+	    span_str(auditd_hold_end((enum proto_hold)m->state)));
+	auditlog_u64(&l, "id", m->id);
+	auditlog_str(
+	    &l, "serverName", span_str(auditd_env.servers[m->server].name));
+	auditd_line_end(&l);
+	auditd_effect_end(ROLE_SUP, 0, MSG_HOLD_END, &end);
+	return 0;
+}
+
 /* The approver's opinion, which decides nothing before it is recorded. */
 int
 auditd_on_opinion(struct chan *c, const struct msg_OPINION *m)

@@ -448,6 +448,7 @@ static const struct chan_handler auditd_handlers[] = {
 	HANDLER(STATE,		on_state),
 	HANDLER(HOLD,		auditd_on_hold),
 	HANDLER(VERDICT,	auditd_on_verdict),
+	HANDLER(QUESTION_END,	auditd_on_question_end),
 	HANDLER(OPINION,	auditd_on_opinion),
 	HANDLER(APPROVED,	auditd_on_approved),
 	HANDLER(HOST_OPEN,	auditd_on_host_open),

@@ -82,7 +82,7 @@ test_start(void)
 	session_start(&ring.env, 1);
 	said(0, "initialize",
 	    "{\"id\":\"i\",\"jsonrpc\":\"2.0\",\"method\":\"initialize\","
-	    "\"params\":{\"capabilities\":{},\"clientInfo\":{\"name\":"
+	    "\"params\":{\"capabilities\":{\"elicitation\":{\"form\":{},\"url\":{}}},\"clientInfo\":{\"name\":"
 	    "\"ironcurtain\",\"version\":\"" IC_VERSION "\"},"
 	    "\"protocolVersion\":\"2025-11-25\"}}\n");
 	ring_clear(&ring);
