@@ -28,6 +28,7 @@ close_agent(struct agent *a)
 	a->fd = -1;
 	lines_free(&a->in);
 	buf_free(&a->out);
+	subs_free(a);
 	if (a->closing != 0)
 		p->nclosing--;
 	if (a->full != 0)

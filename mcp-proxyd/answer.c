@@ -67,9 +67,64 @@ add_as_text(struct buf *b, const struct value *v)
 	buf_free(&json);
 }
 
+/*
+ * Write a link to a resource of the server, under the name that the agent can
+ * read it by. One to the web stays as it is.
+ */
+static void
+add_link(struct buf *b, const struct value *link, const char *server)
+{
+	struct span uri = value_str(link, "uri");
+	const char *before = "{";
+	struct buf all;
+
+	buf_init(&all, 8192);
+	if (!span_starts(uri, SPAN("https://")) &&
+	    !span_starts(uri, SPAN("http://")))
+		buf_printf(&all, "icmcp://%s/", server);
+	buf_addspan(&all, uri);
+	for (const struct value *v = link->child; v != NULL; v = v->next) {
+		if (span_is(v->key, "icons"))
+			continue;
+		buf_adds(b, before);
+		before = ",";
+		(void)json_write_string(b, v->key);
+		buf_addc(b, ':');
+		if (span_is(v->key, "uri"))
+			(void)json_write_string(b, buf_span(&all));
+		else
+			(void)json_write(b, v);
+	}
+	buf_addc(b, '}');
+	b->failed = b->failed || all.failed;
+	buf_free(&all);
+}
+
+static void
+add_content(struct buf *b, const struct value *content, const char *server)
+{
+	const char *before = "";
+	struct span type, uri;
+
+	buf_addc(b, '[');
+	for (const struct value *v = content->child; v != NULL; v = v->next) {
+		buf_adds(b, before);
+		before = ",";
+		type = value_str(v, "type");
+		uri = value_str(v, "uri");
+		if (type.p != NULL && span_is(type, "resource_link") &&
+		    uri.p != NULL && uri.len <= 2048)
+			add_link(b, v, server);
+		else
+			(void)json_write(b, v);
+	}
+	buf_addc(b, ']');
+}
+
 /* Write all members but _meta, which is between a server and mcp-proxyd. */
 static void
-add_members(struct buf *b, const struct value *object)
+add_members(
+    struct buf *b, const struct value *object, const char *server)
 {
 	const struct value *content = value_get(object, "content");
 	const struct value *odd = odd_structured(object), *v;
@@ -88,7 +143,10 @@ add_members(struct buf *b, const struct value *object)
 		buf_addc(b, open);
 		(void)json_write_string(b, v->key);
 		buf_addc(b, ':');
-		(void)json_write(b, v);
+		if (v == content && v->type == VALUE_ARRAY)
+			add_content(b, v, server);
+		else
+			(void)json_write(b, v);
 		open = ',';
 	}
 	buf_addspan(b, open == '{' ? SPAN("{}") : SPAN("}"));
@@ -110,7 +168,9 @@ answer_result(struct call *c, const struct value *result)
 		return;
 	}
 	(void)jsonrpc_add_head(&a->out, &c->rid);
-	add_members(&a->out, result);
+	add_members(&a->out, result,
+	    c->server < PROTO_MAX_SERVERS ? a->p->servers[c->server].name_text
+					  : "");
 	(void)jsonrpc_add_tail(&a->out);
 	agent_wrote(a);
 }
@@ -172,7 +232,10 @@ add_parts(struct buf *b, uint8_t parts)
 	if ((parts & PROTO_PART_PROMPTS) != 0)
 		buf_adds(b, "\"prompts\":{\"listChanged\":true},");
 	if ((parts & PROTO_PART_RESOURCES) != 0)
-		buf_adds(b, "\"resources\":{\"listChanged\":true},");
+		buf_printf(b, "\"resources\":{\"listChanged\":true%s},",
+		    (parts & PROTO_PART_SUBSCRIBE) != 0
+			? ",\"subscribe\":true"
+			: "");
 }
 
 void

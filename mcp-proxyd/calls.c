@@ -66,7 +66,8 @@ tick(struct loop_timer *t)
 
 	calls_tick(p);
 	agents_tick(p);
-	if (p->ncalls != p->ngiven_up || p->nclosing != 0 || p->nfull != 0)
+	subs_tick(p);
+	if (p->nupdates != 0 || p->ncalls != p->ngiven_up || p->nclosing != 0 || p->nfull != 0)
 		loop_timer_set(&p->w.loop, t, TICK_MS, tick, p);
 }
 

@@ -14,6 +14,7 @@
 
 #define URI_MAX 2048U
 #define SCHEME "icmcp://"
+#define UNSUBSCRIBE "resources/unsubscribe"
 
 static const struct {
 	const char *method;
@@ -26,6 +27,8 @@ static const struct {
 	PROTO_LIST_TEMPLATES},
     {"prompts/list", "prompts", PROTO_PART_PROMPTS, PROTO_LIST_PROMPTS},
     {"resources/read", NULL, PROTO_PART_RESOURCES, 0},
+    {"resources/subscribe", NULL, PROTO_PART_SUBSCRIBE, 0},
+    {UNSUBSCRIBE, NULL, PROTO_PART_SUBSCRIBE, 0},
     {"prompts/get", NULL, PROTO_PART_PROMPTS, 0},
     {"completion/complete", NULL, PROTO_PART_COMPLETION, 0},
 };
@@ -192,6 +195,27 @@ take_complete(struct agent *a, const struct jsonrpc *m, struct value *o,
 					  : 0;
 }
 
+/*
+ * Returns true if the server is to be asked: for the first subscription, if
+ * there is room, and for the end of one that there is.
+ */
+static bool
+take_sub(struct agent *a, const struct jsonrpc *m, uint16_t server,
+    struct span own)
+{
+	bool end = span_is(m->method, UNSUBSCRIBE), has;
+	char uri[URI_MAX + 1];
+
+	has = span_copy(own, uri, sizeof(uri)) == 0 && subs_has(a, server, uri);
+	if (has == end && (end || !subs_full(a)))
+		return true;
+	if (has == end)
+		(void)wrong(a, m, "a connection has at most 64 subscriptions");
+	else
+		answer_ping(a, &m->id);
+	return false;
+}
+
 /* Turn the request into a call. Returns -1 if the agent is at a limit. */
 static int
 take_call(struct agent *a, const struct jsonrpc *m, uint8_t part)
@@ -204,12 +228,14 @@ take_call(struct agent *a, const struct jsonrpc *m, uint8_t part)
 	int r;
 
 	r = o == NULL ? -1
-	    : part == PROTO_PART_RESOURCES
+	    : part == PROTO_PART_RESOURCES || part == PROTO_PART_SUBSCRIBE
 		? take_read(a, m, o, &msg.server, &own)
 	    : part == PROTO_PART_PROMPTS
 		? take_get(a, m, o, &msg.server, &own)
 		: take_complete(a, m, o, &msg.server, &own);
 	if (r == -1)
+		return 0;
+	if (part == PROTO_PART_SUBSCRIBE && !take_sub(a, m, msg.server, own))
 		return 0;
 	buf_reset(&p->tree, 2 * LINES_READ);
 	if (value_encode(o, &p->tree) == -1) {
@@ -221,14 +247,10 @@ take_call(struct agent *a, const struct jsonrpc *m, uint8_t part)
 		return -1;
 	c = calls_new(a, CALL_TOOL, msg.server, msg.args.len, &m->id);
 	c->part = part;
-	if (part == PROTO_PART_RESOURCES &&
+	if ((part == PROTO_PART_RESOURCES || part == PROTO_PART_SUBSCRIBE) &&
 	    (c->asked = strndup((const char *)own.p, own.len)) == NULL)
 		fatal("strndup");
-	(void)strlcpy(c->name,
-	    part == PROTO_PART_RESOURCES ? "resources/read"
-	    : part == PROTO_PART_PROMPTS ? "prompts/get"
-					 : "completion/complete",
-	    sizeof(c->name));
+	(void)span_copy(m->method, c->name, sizeof(c->name));
 	msg.id = c->id;
 	worker_send(&p->w, ROLE_POLICY, 0, MSG_CALL, &msg, -1);
 	return 0;

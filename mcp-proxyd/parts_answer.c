@@ -6,6 +6,8 @@
  */
 #include "proxy.h"
 
+#include <string.h>
+
 #include "common/json/json.h"
 
 #define ITEMS_MAX 1000U
@@ -199,6 +201,12 @@ parts_answer(struct call *c, const struct value *result)
 	const char *why;
 	struct buf b;
 
+	if (c->part == PROTO_PART_SUBSCRIBE) {
+		subs_set(a, c->server, c->asked,
+		    strcmp(c->name, "resources/subscribe") == 0);
+		answer_ping(a, &c->rid);
+		return;
+	}
 	buf_init(&b, PROXY_MAX_ANSWER);
 	why = c->part == PROTO_PART_RESOURCES ? put_read(&b, c, result)
 	      : c->part == PROTO_PART_PROMPTS ? put_prompt(&b, c, result)

@@ -39,6 +39,7 @@
 #define PROXY_CALL_MS PROTO_CALL_MS
 #define PROXY_LIST_MS 30000U /* time for servers to list their tools */
 #define PROXY_NOTE_MS 2000U  /* between notes about a pending call */
+#define PROXY_SUBS 64U	     /* subscriptions of one connection */
 #define PROXY_CLOSE_MS 5000U /* time to read the last answer */
 /*
  * A connection is not read for a while if its calls are refused so often that
@@ -112,6 +113,8 @@ struct agent {
 	uint64_t slow;    /* loop ms: not read before; 0: at once */
 	struct bucket cancels;
 	unsigned blanks;
+	LIST_HEAD(, sub) subs; /* to resources */
+	unsigned nsubs;
 };
 
 struct proxy_server {
@@ -126,6 +129,7 @@ struct proxy_server {
 
 struct proxy {
 	struct worker w;
+	unsigned nupdates; /* those of resources that agents must still hear of */
 	struct loop_io listener;
 	int listen_fd;
 	struct agent agents[PROXY_AGENTS];
@@ -227,6 +231,16 @@ bool parts_is_call(struct span method);
 int parts_set(struct proxy *, const struct msg_PARTS *);
 /* Give the agents that want it what a server logs. */
 void parts_notice(struct proxy *, uint16_t server, const struct msg_NOTICE *);
+/*
+ * subs.c: subscriptions to resources, by the server's own address. Set or end
+ * one of an agent; tell those that have one of an update, now or at a tick.
+ */
+bool subs_has(struct agent *, uint16_t server, const char *uri);
+bool subs_full(const struct agent *);
+void subs_set(struct agent *, uint16_t server, const char *uri, bool on);
+void subs_free(struct agent *);
+void subs_updated(struct proxy *, uint16_t server, struct span uri);
+void subs_tick(struct proxy *);
 /* parts_answer.c: answer such a call by its server's result. */
 void parts_answer(struct call *, const struct value *);
 

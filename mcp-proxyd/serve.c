@@ -107,6 +107,18 @@ on_notice(struct chan *c, const struct msg_NOTICE *m)
 }
 
 static int
+on_updated(struct chan *c, const struct msg_UPDATED *m)
+{
+	struct proxy *p = chan_arg(c);
+
+	if (chan_index(c) < PROTO_FIRST_INSTANCE)
+		subs_updated(p, (uint16_t)chan_index(c), m->uri);
+	if (p->nupdates != 0)
+		calls_wake(p);
+	return 0;
+}
+
+static int
 on_call_held(struct chan *c, const struct msg_CALL_HELD *m)
 {
 	struct proxy *p = chan_arg(c);
@@ -284,6 +296,7 @@ const struct chan_handler proxy_handlers[] = {
 	HANDLER(ANSWER,		on_answer),
 	HANDLER(CREDIT,		on_credit),
 	HANDLER(PROGRESS,	on_progress),
+	HANDLER(UPDATED,		on_updated),
 	HANDLER(CALL_HELD,		on_call_held),
 	HANDLER(CALL_HELD_AS,	on_call_held_as),
 	HANDLER(TOOLS,		on_tools),

@@ -37,7 +37,8 @@ find_tool(
 		return WORK_FORWARD;
 	if (s != NULL && (*tool = tools_find(&s->tools, k->tool)) != NULL &&
 	    !(*tool)->words) {
-		if (tools_offered(*tool))
+		/* One that is only not listed is judged as any other. */
+		if (pins_usable(*tool) && !(*tool)->crowded)
 			return WORK_FORWARD;
 		if ((*tool)->crowded)
 			return work_refuse(k, "tool-left-out",

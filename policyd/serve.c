@@ -87,6 +87,14 @@ on_server(struct chan *c, const struct msg_SERVER *m)
 }
 
 static int
+on_tools_only(struct chan *c, const struct msg_TOOLS_ONLY *m)
+{
+	if (tools_only(&env.sessions[m->server], m->pattern) == -1)
+		return impossible(c, "TOOLS_ONLY");
+	return 0;
+}
+
+static int
 on_view(struct chan *c, const struct msg_VIEW *m, int fd)
 {
 	if (engine_view(&env.engine, m->server, m->path, m->host,
@@ -369,6 +377,7 @@ static int
 on_parts_page(struct chan *c, const struct msg_PARTS_PAGE *m)
 {
 	parts_page(&env.sessions[server_of(c)], m);
+	session_counted(&env.sessions[server_of(c)]);
 	return 0;
 }
 
@@ -517,6 +526,7 @@ policyd_serve(struct worker *w)
 	HANDLER(SETTINGS,	on_settings),
 		HANDLER(PROTECT,	on_protect),
 		HANDLER(SERVER,		on_server),
+		HANDLER(TOOLS_ONLY,	on_tools_only),
 		HANDLER(VIEW,		on_view),
 		HANDLER(MOUNTS,		on_mounts),
 		HANDLER(RULES,		on_rules),

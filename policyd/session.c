@@ -7,6 +7,7 @@
 #include "session.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "common/log.h"
 #include "policyd.h"
@@ -17,6 +18,8 @@ session_say(struct session *s)
 	struct msg_STATE msg = {
 	    .server = s->index,
 	    .state = (uint8_t)s->state,
+	    .resources = s->parts_of.list[PROTO_LIST_RESOURCES].shown,
+	    .prompts = s->parts_of.list[PROTO_LIST_PROMPTS].shown,
 	    .parts = s->parts,
 	    .version = span_str(s->version),
 	    .text = span_str(s->text),
@@ -24,7 +27,20 @@ session_say(struct session *s)
 
 	for (size_t i = 0; i < s->tools.n; i++)
 		msg.tools += tools_offered(&s->tools.list[i]);
+	s->told_resources = msg.resources;
+	s->told_prompts = msg.prompts;
 	s->env->send(s->env, ROLE_AUDIT, MSG_STATE, &msg);
+}
+
+void
+session_counted(struct session *s)
+{
+	const struct parts_list *l = s->parts_of.list;
+
+	if (s->state == PROTO_STATE_READY &&
+	    (l[PROTO_LIST_RESOURCES].shown != s->told_resources ||
+		l[PROTO_LIST_PROMPTS].shown != s->told_prompts))
+		session_say(s);
 }
 
 static void
@@ -194,6 +210,7 @@ list_done(struct session *s)
 	tools_sort(&s->next);
 	s->tools = s->next;
 	s->next = (struct session_tools){0};
+	tools_hide(s);
 	pins_judge(s->env, s, &old);
 	tools_free(&old);
 	s->listed = true;
@@ -518,4 +535,7 @@ session_free(struct session *s)
 	tools_free(&s->tools);
 	tools_free(&s->next);
 	parts_free(s);
+	for (unsigned i = 0; i < s->nonly; i++)
+		free(s->only[i]);
+	s->nonly = 0;
 }

@@ -24,6 +24,7 @@
 #define SESSION_QUIET_MS	600000U	/* a remote server that kept its
 					   session for so long may begin
 					   another one as if it were the first */
+#define SESSION_SUBS		64U	/* subscriptions that may be ended */
 #define SESSION_ANSWERS		100U	/* answers to its requests, in a
 					   burst ... */
 #define SESSION_ANSWERS_RATE	20U	/* ... and per second */
@@ -52,6 +53,7 @@ struct session_tool {
 	bool as_pinned;			/* only the command is another one */
 	enum proto_tool state, told;	/* pins.h */
 	bool crowded;			/* without room in the whole list */
+	bool hidden;			/* the person does not want it listed */
 	bool words;			/* no tool: its server's instructions */
 };
 
@@ -88,11 +90,17 @@ struct session {
 	uint8_t noted[32];		/* digest of the last TOOLS_NOTED */
 	unsigned nnoted;		/* how many there were */
 	unsigned crowded;		/* tools without room in the list */
+	char *only[PROTO_MAX_PATTERNS];	/* patterns of tools that are listed */
+	unsigned nonly;			/* 0: all are */
 	bool listing, again;
 	uint32_t seq;			/* the page that is awaited */
 	unsigned pages;
 	struct loop_timer relist;
 	struct session_parts parts_of;
+	unsigned told_resources, told_prompts;	/* as last said */
+	/* Digests of the subscriptions that it was sent last. */
+	uint8_t subs[SESSION_SUBS][32];
+	unsigned nsubs;
 	bool listed;			/* was ready once */
 	unsigned restarts;
 	uint64_t restarted;		/* loop_now() of the last */
@@ -135,6 +143,8 @@ bool session_may_answer(struct policyd_env *, uint16_t index);
 /* Returns true if the server has no process to send to. */
 bool session_is_dead(const struct policyd_env *, uint16_t index);
 void session_free(struct session *);
+/* Resources or prompts were counted: report it if the server is ready. */
+void session_counted(struct session *);
 /* Send mcp-proxyd the list of tools that the agent may see. */
 void session_publish(struct policyd_env *);
 /* The user trusts a tool: see pins_trust(). */
@@ -173,6 +183,13 @@ void tools_free(struct session_tools *);
 /* tools_list.c: what the agent is offered. */
 /* Returns true if the tool may be used and there is room for it. */
 bool tools_offered(const struct session_tool *);
+/*
+ * List only those of the server's tools that match this or another pattern.
+ * Returns 0, or -1 if there are too many.
+ */
+int tools_only(struct session *, struct span pattern);
+/* Find the tools that are not listed for that reason. */
+void tools_hide(struct session *);
 /*
  * Find the tools for which the whole list has no room: no server gets less than
  * its share because of another one. Returns true if that changed.

@@ -6,11 +6,34 @@
 #include "policyd.h"
 
 #include "common/log.h"
+#include "engine/rules.h"
 
 bool
 tools_offered(const struct session_tool *t)
 {
-	return pins_usable(t) && !t->crowded && !t->words;
+	return pins_usable(t) && !t->crowded && !t->words && !t->hidden;
+}
+
+int
+tools_only(struct session *s, struct span pattern)
+{
+	if (s->nonly == PROTO_MAX_PATTERNS ||
+	    (s->only[s->nonly] = span_dup(pattern)) == NULL)
+		return -1;
+	s->nonly++;
+	return 0;
+}
+
+void
+tools_hide(struct session *s)
+{
+	for (size_t i = 0; i < s->tools.n; i++) {
+		s->tools.list[i].hidden = s->nonly != 0;
+		for (unsigned k = 0; k < s->nonly; k++)
+			if (rule_pattern(
+				span_str(s->only[k]), s->tools.list[i].name))
+				s->tools.list[i].hidden = false;
+	}
 }
 
 /* Returns true if the tool belongs in the list if there is room. */
@@ -19,7 +42,7 @@ is_wanted(
     struct policyd_env *env, unsigned server, const struct session_tool *t)
 {
 	return env->sessions[server].state != PROTO_STATE_GONE &&
-	       pins_usable(t) && !t->words &&
+	       pins_usable(t) && !t->words && !t->hidden &&
 	       !unknown_hidden(env, server, t->name);
 }
 

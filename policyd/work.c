@@ -114,21 +114,30 @@ work_answer(struct policyd_env *env, const struct work *k)
 	    (const char *)k->d.reason.p, WORK_FINAL);
 }
 
-/* Note what a question of the call's server would belong to. */
+/*
+ * Note what a question of the call's server would belong to, and a subscription
+ * that may be ended.
+ */
 static void
 note_call(struct policyd_env *env, struct call *call, const struct work *k,
     const struct composed *c)
 {
 	const struct span line = buf_span(&env->line);
+	const bool asks = !k->srv->own && !k->srv->virtual &&
+			  (k->srv->reach & PROTO_REACH_SILENT) == 0;
+	const bool sub = span_is(k->tool, PARTS_SUBSCRIBE);
 
-	if (k->srv->own || k->srv->virtual ||
-	    (k->srv->reach & PROTO_REACH_SILENT) != 0 ||
+	call->tool[0] = '\0';
+	if ((!asks && !sub) ||
 	    hold_digest(k->server_name, k->tool,
 		span_of(line.p + c->args_off, c->args_len),
 		span_of(line.p + c->named_off, c->named_len),
-		call->digest) == -1 ||
-	    span_copy(k->tool, call->tool, sizeof(call->tool)) == -1)
-		call->tool[0] = '\0';
+		call->digest) == -1)
+		return;
+	if (sub)
+		parts_sent(&env->sessions[k->server], call->digest);
+	if (asks)
+		(void)span_copy(k->tool, call->tool, sizeof(call->tool));
 }
 
 void

@@ -805,12 +805,14 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /*
  * A server asks the person something.  kind: enum proto_asked.  call: the call
  * that it belongs to; 0: unknown.  rid: the id of its request, if it is one.
- * tree: the parameters of elicitation/create, in wire encoding.
+ * done: calls of the server that it has answered lately, as u64 in our byte order:
+ * their ENDED may still be on its way.  tree: the parameters of elicitation/create, in wire encoding.
  */
 #define F_ASKED(F, m)		F(m, u8, kind, PROTO_ASKED_LAST)	\
 				F(m, u64, call, UINT64_MAX)		\
 				F(m, u8, string, 1)			\
 				F(m, str, rid, 256)			\
+				F(m, blob, done, 8U * PROTO_MAX_SERVER_CALLS) \
 				F(m, big, tree, PROTO_MAX_QUESTION)
 /*
  * A question has ended: the action that its server is told, enum proto_action,

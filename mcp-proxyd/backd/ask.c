@@ -23,6 +23,7 @@ ask_send(struct backd *b, struct msg_ASKED *m, const struct value *params)
 	if (value_encode(tree, &b->tree) == -1 ||
 	    b->tree.len > PROTO_MAX_QUESTION)
 		buf_reset(&b->tree, 2 * LINES_READ);
+	m->done = span_of(b->answered, sizeof(b->answered));
 	m->tree = buf_span(&b->tree);
 	worker_send(&b->w, ROLE_POLICY, 0, MSG_ASKED, m, -1);
 }
@@ -40,7 +41,7 @@ ask_call(const struct backd *b)
 }
 
 void
-ask_request(struct backd *b, const struct jsonrpc *m)
+backd_ask_request(struct backd *b, const struct jsonrpc *m)
 {
 	struct msg_ASKED out = {.kind = PROTO_ASKED_REQUEST,
 	    .call = ask_call(b),
@@ -51,7 +52,7 @@ ask_request(struct backd *b, const struct jsonrpc *m)
 }
 
 void
-ask_wanted(struct backd *b, uint64_t call, const struct value *data)
+backd_ask_wanted(struct backd *b, uint64_t call, const struct value *data)
 {
 	const struct value *list = value_get(data, "elicitations"), *v;
 	struct msg_ASKED out = {.kind = PROTO_ASKED_WANTED,

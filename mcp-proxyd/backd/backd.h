@@ -87,12 +87,15 @@ struct backd {
 	uint64_t dropped;
 	uint8_t changed; /* the lists that it is about: bits of proto_changed */
 	struct bucket requests, changes, progress, complaints, unasked, answers;
-	struct bucket notices;
+	struct bucket notices, updates;
 	uint64_t silenced; /* stderr lines not logged */
 	struct msg_DONE done[BACKD_DONE];
 	uint64_t done_at[BACKD_DONE]; /* clock_mono_us */
 	unsigned ndone;
 	struct loop_timer done_timer;
+	/* The calls answered last, as many as can be in flight; 0: none. */
+	uint64_t answered[PROTO_MAX_SERVER_CALLS];
+	unsigned nanswered;
 };
 
 extern struct backd backd_env;
@@ -160,12 +163,13 @@ bool blocked_result(const struct value *);
 void session_answer(struct backd *, const struct jsonrpc *);
 void session_request(struct backd *, const struct jsonrpc *);
 void session_changed(struct backd *, enum proto_changed);
+void session_updated(struct backd *, const struct jsonrpc *);
 
 /* backd/ask.c: questions to the person. */
 /* A request of the server that is one. */
-void ask_request(struct backd *, const struct jsonrpc *);
+void backd_ask_request(struct backd *, const struct jsonrpc *);
 /* The error of a call that has some: its data. */
-void ask_wanted(struct backd *, uint64_t call, const struct value *data);
+void backd_ask_wanted(struct backd *, uint64_t call, const struct value *data);
 
 /* backd/notice.c: a message that the server logs. */
 void notice_take(struct backd *, const struct jsonrpc *);

@@ -223,6 +223,7 @@ backd_init(struct backd *b)
 	if ((b->pool = value_pool_new(POOL_MAX)) == NULL)
 		fatal("value_pool_new");
 	b->requests = (struct bucket){.burst = 64, .ms = 100};
+	b->updates = (struct bucket){.burst = 128, .ms = 20};
 	b->changes = (struct bucket){.burst = 4, .ms = 1000};
 	b->progress = (struct bucket){.burst = 64, .ms = 20};
 	b->answers = (struct bucket){.burst = 128, .ms = 20};

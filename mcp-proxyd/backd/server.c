@@ -93,6 +93,7 @@ send_tree(struct backd *b, uint64_t id, bool error, const struct value *v)
 		    error ? blocked_text(value_str(v, "message"))
 			  : blocked_result(v);
 	worker_send(&b->w, ROLE_PROXY, 0, MSG_RESULT, &m, -1);
+	b->answered[b->nanswered++ % PROTO_MAX_SERVER_CALLS] = id;
 	done.status = error || value_bool(v, "isError", false);
 	done.bytes = (uint32_t)m.tree.len;
 	note_done(b, &done);
@@ -126,7 +127,7 @@ send_error(struct backd *b, uint64_t id, int64_t code, struct span text,
 		error, SPAN("message"), value_new_string(b->pool, text)) == -1)
 		fatal("value pool");
 	if (code == JSONRPC_URL_WANTED && data != NULL)
-		ask_wanted(b, id, data);
+		backd_ask_wanted(b, id, data);
 	/* An error is an error without it, too. */
 	if (data != NULL)
 		(void)value_set(error, SPAN("data"), value_copy(b->pool, data));
@@ -211,6 +212,8 @@ take_notification(struct backd *b, const struct jsonrpc *m)
 		session_changed(b, PROTO_CHANGED_RESOURCES);
 	else if (span_is(m->method, "notifications/prompts/list_changed"))
 		session_changed(b, PROTO_CHANGED_PROMPTS);
+	else if (span_is(m->method, "notifications/resources/updated"))
+		session_updated(b, m);
 	else if (span_is(m->method, "notifications/message"))
 		notice_take(b, m);
 	else

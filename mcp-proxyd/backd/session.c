@@ -63,6 +63,9 @@ init_parts(const struct value *capabilities)
 		if (v != NULL && v->type == VALUE_OBJECT)
 			found |= parts[i].part;
 	}
+	if (value_bool(
+		value_get(capabilities, "resources"), "subscribe", false))
+		found |= PROTO_PART_SUBSCRIBE;
 	return found;
 }
 
@@ -271,10 +274,25 @@ session_request(struct backd *b, const struct jsonrpc *m)
 	else if (!backd_may(b, &b->requests))
 		backd_drop(b, "a request, too often");
 	else if (span_is(m->method, "elicitation/create"))
-		ask_request(b, m);
+		backd_ask_request(b, m);
 	else
 		worker_send(
 		    &b->w, ROLE_POLICY, 0, MSG_SERVER_REQUEST, &out, -1);
+}
+
+/* A resource has changed, says the server. One that is dropped comes again. */
+void
+session_updated(struct backd *b, const struct jsonrpc *m)
+{
+	struct msg_UPDATED out = {.uri = value_str(m->params, "uri")};
+
+	if (out.uri.p == NULL || out.uri.len == 0 || out.uri.len > 2048 ||
+	    memchr(out.uri.p, '\0', out.uri.len) != NULL)
+		backd_drop(b, "an update of a resource without an address");
+	else if (!backd_may(b, &b->updates))
+		backd_drop(b, "updates of resources, too often");
+	else
+		worker_send(&b->w, ROLE_PROXY, 0, MSG_UPDATED, &out, -1);
 }
 
 static void

@@ -6,29 +6,10 @@
  */
 #include "asks/form.h"
 
-#include <stdarg.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "asks/form_priv.h"
 #include "common/hidden.h"
-#include "common/log.h"
-
-int
-form_bad(struct form *f, const struct form_field *k, const char *fmt, ...)
-{
-	char name[160] = "";
-	size_t len = 0;
-	va_list ap;
-
-	if (k != NULL) {
-		log_vis(k->name, name, sizeof(name) - 40);
-		len = (size_t)snprintf(f->why, sizeof(f->why), "%s: ", name);
-	}
-	va_start(ap, fmt);
-	(void)vsnprintf(f->why + len, sizeof(f->why) - len, fmt, ap);
-	va_end(ap);
-	return -1;
-}
 
 /* Take a text for people, if it is there. */
 static int
@@ -262,7 +243,7 @@ take_required(struct form *f, const struct value *list)
 }
 
 int
-form_read(struct form *f, const struct value *schema)
+form_from_schema(struct form *f, const struct value *schema)
 {
 	const struct value *list = value_get(schema, "properties"), *v;
 
@@ -281,36 +262,4 @@ form_read(struct form *f, const struct value *schema)
 			return -1;
 	f->why[0] = '\0';
 	return take_required(f, value_get(schema, "required"));
-}
-
-const struct form_field *
-form_find(const struct form *f, struct span name)
-{
-	for (unsigned i = 0; i < f->n; i++)
-		if (span_eq(f->fields[i].name, name))
-			return &f->fields[i];
-	return NULL;
-}
-
-struct span
-form_option(const struct form_field *k, unsigned i, struct span *label)
-{
-	const struct value *o, *l = NULL;
-
-	*label = span_of(NULL, 0);
-	if (k->options == NULL || i >= k->options->count)
-		return span_of(NULL, 0);
-	o = k->options->child;
-	if (k->labels != NULL)
-		l = k->labels->child;
-	for (; i != 0; i--) {
-		o = o->next;
-		l = l != NULL ? l->next : NULL;
-	}
-	if (o->type == VALUE_STRING) {
-		*label = l != NULL ? l->text : span_of(NULL, 0);
-		return o->text;
-	}
-	*label = value_str(o, "title");
-	return value_str(o, "const");
 }

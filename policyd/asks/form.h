@@ -11,9 +11,9 @@
 #include "common/json/value.h"
 
 #define FORM_MAX_FIELDS 32U
-#define FORM_MAX_OPTIONS 100U /* of one choice */
+#define FORM_MAX_OPTIONS 100U /* that a choice may have */
 #define FORM_MAX_NAME 128U    /* bytes of a field's name */
-#define FORM_MAX_TEXT 1024U   /* of a title, a description or an option */
+#define FORM_MAX_TEXT 1024U   /* bytes of a title, a description, an option */
 #define FORM_WHY 320U
 
 enum form_type {
@@ -31,11 +31,11 @@ struct form_field {
 	enum form_type type;
 	bool required;
 	const struct value *preset;  /* the default, or NULL */
-	struct span format;          /* of a text; p == NULL: any */
+	struct span format;          /* a text has it; p == NULL: any */
 	uint64_t min, max;           /* characters, or chosen options */
 	const struct value *least, *most; /* numbers, or NULL */
 	const struct value *options; /* strings, or {"const", "title"} */
-	const struct value *labels;  /* of the strings, or NULL */
+	const struct value *labels;  /* names of those strings, or NULL */
 };
 
 struct form {
@@ -48,7 +48,7 @@ struct form {
  * Read a schema. The form refers to it. Returns 0, or -1 with the reason in
  * form->why, as the end of a sentence that begins with "the form".
  */
-int form_read(struct form *, const struct value *schema);
+int form_from_schema(struct form *, const struct value *schema);
 /*
  * Returns true if the form, or the message above it, asks for a password, a key
  * or another secret, with what says so in form->why.

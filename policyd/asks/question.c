@@ -94,10 +94,19 @@ questions_arm(struct policyd_env *env)
 }
 
 static bool
-is_open(const struct call *c, uint16_t index)
+is_open(const struct call *c, const struct question_from *from)
 {
-	return c->id != 0 && c->at == index && c->state == CALL_RELEASED &&
-	       c->forwarded && !c->cancelled;
+	uint64_t id;
+
+	if (c->id == 0 || c->at != from->server || c->state != CALL_RELEASED ||
+	    !c->forwarded || c->cancelled || c->tool[0] == '\0')
+		return false;
+	for (size_t i = 0; i + sizeof(id) <= from->done.len; i += sizeof(id)) {
+		memcpy(&id, from->done.p + i, sizeof(id));
+		if (id == c->id)
+			return false;
+	}
+	return true;
 }
 
 static void
@@ -126,7 +135,7 @@ call_of(struct policyd_env *env, const struct question_from *from,
 	*to = (struct question_call){.id = 0};
 	for (unsigned i = 0; i < CALLS_MAX; i++) {
 		c = &env->calls.list[i];
-		if (!is_open(c, from->server) ||
+		if (!is_open(c, from) ||
 		    (from->call != 0 && c->id != from->call))
 			continue;
 		*others += found != NULL;
@@ -151,6 +160,8 @@ may_ask(struct policyd_env *env, const struct question_from *from,
 {
 	struct questions *qs = &env->questions;
 
+	if ((env->engine.servers[from->server].reach & PROTO_REACH_SILENT) != 0)
+		return "The user is not asked by this server";
 	if (of->id == 0)
 		return "IronCurtain asks the user only while a call of this "
 		       "server is open";
@@ -195,6 +206,7 @@ question_take(struct policyd_env *env, const struct question_from *from,
 	if (ms > PROTO_CALL_MS)
 		ms = PROTO_CALL_MS;
 	q->from = *from;
+	q->from.done = span_of(NULL, 0);
 	q->from.call = t.call.id;
 	q->server = t.call.server;
 	q->form = t.url.p == NULL;
@@ -232,7 +244,7 @@ answer_bad(struct policyd_env *env, const struct question *q,
 	struct form form;
 
 	asked = json_read(env->pool, buf_span(&q->asked), NULL);
-	if (form_read(&form, value_get(asked, "requestedSchema")) == -1)
+	if (form_from_schema(&form, value_get(asked, "requestedSchema")) == -1)
 		return "its form";
 	if ((v = json_read(env->pool, answer, NULL)) == NULL)
 		return "it is no JSON";
@@ -364,6 +376,7 @@ questions_asked(
 	struct question_from from = {.server = index,
 	    .call = m->call,
 	    .wanted = m->kind == PROTO_ASKED_WANTED,
+	    .done = m->done,
 	    .string = m->string != 0,
 	    .ended = m->kind == PROTO_ASKED_REQUEST ? request_ended : nothing};
 	const struct value *params;

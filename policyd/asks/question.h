@@ -15,7 +15,7 @@
 #include "common/loop.h"
 
 #define QUESTIONS_MAX_ASKED 256U /* in one session, of all servers */
-#define QUESTIONS_EACH 64U       /* of one server */
+#define QUESTIONS_EACH 64U       /* the same for one server */
 #define QUESTIONS_CALL 3U        /* during one call */
 #define QUESTION_MESSAGE 4096U   /* bytes of its text */
 /* Calls that ended lately, to which an error may still have a question. */
@@ -29,6 +29,7 @@ struct question_from {
 	uint16_t server; /* or an instance of one */
 	uint64_t call;   /* 0: unknown */
 	bool wanted;     /* the call failed for want of it (-32042) */
+	struct span done; /* calls that were answered: ASKED.done; or empty */
 	bool string;     /* the kind of id of the server's request */
 	char rid[257];
 	/*

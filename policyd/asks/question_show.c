@@ -24,7 +24,7 @@ check_form(struct policyd_env *env, struct question_text *t,
     const struct value *params)
 {
 	t->schema = value_get(params, "requestedSchema");
-	if (form_read(&t->form, t->schema) == -1 ||
+	if (form_from_schema(&t->form, t->schema) == -1 ||
 	    form_wants_secret(&t->form, t->message))
 		return (const char *)
 		    reason_printf(env->pool, "The form cannot be shown: %s",

@@ -123,6 +123,7 @@ list_done(struct session *s, unsigned which, bool good)
 	if (good) {
 		buf_free(&l->text);
 		l->text = l->next;
+		l->shown = l->n;
 		buf_init(&l->next, PARTS_MAX_LIST);
 	} else {
 		buf_free(&l->next);
@@ -224,6 +225,7 @@ parts_free(struct session *s)
 		buf_free(&l->text);
 		buf_free(&l->next);
 		l->listing = l->again = false;
+		l->shown = 0;
 	}
 	s->parts = 0;
 }

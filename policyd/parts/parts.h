@@ -18,6 +18,8 @@
 #define PARTS_RELIST_MS 1000U /* minimum time between two listings */
 
 #define PARTS_READ "resources/read"
+#define PARTS_SUBSCRIBE "resources/subscribe"
+#define PARTS_UNSUBSCRIBE "resources/unsubscribe"
 #define PARTS_GET "prompts/get"
 #define PARTS_COMPLETE "completion/complete"
 
@@ -30,6 +32,7 @@ struct parts_list {
 	struct buf text; /* objects as the agent gets them, with commas between */
 	struct buf next; /* being listed */
 	unsigned n, left;
+	unsigned shown; /* items of `text` */
 	bool listing, again;
 	uint32_t seq; /* the page that is awaited */
 	unsigned pages;
@@ -48,6 +51,8 @@ void parts_page(struct session *, const struct msg_PARTS_PAGE *);
 void parts_changed(struct session *, enum proto_changed);
 /* Send mcp-proxyd the lists of all servers, and what there is at all. */
 void parts_publish(struct policyd_env *);
+/* parts_line.c: the server was sent the subscription with this digest. */
+void parts_sent(struct session *, const uint8_t digest[32]);
 /* Forget the server's lists. */
 void parts_free(struct session *);
 

@@ -6,6 +6,7 @@
  */
 #include "policyd.h"
 
+#include "common/json/json.h"
 #include "common/log.h"
 #include "engine/rules.h"
 
@@ -13,7 +14,8 @@
 static const struct value *
 patterns_of(const struct rule *r, uint8_t part)
 {
-	return part == PROTO_PART_RESOURCES ? r->resources
+	return part == PROTO_PART_RESOURCES || part == PROTO_PART_SUBSCRIBE
+		   ? r->resources
 	       : part == PROTO_PART_PROMPTS ? r->prompts
 					    : r->completion;
 }
@@ -62,7 +64,7 @@ name_of(const struct work *k, uint8_t part)
 	const struct value *ref;
 	struct span name;
 
-	if (part == PROTO_PART_RESOURCES) {
+	if (part == PROTO_PART_RESOURCES || part == PROTO_PART_SUBSCRIBE) {
 		name = value_str(k->tree, "uri");
 		return name.p != NULL && parts_uri(name) ? name
 							 : span_of(NULL, 0);
@@ -72,6 +74,30 @@ name_of(const struct work *k, uint8_t part)
 	ref = value_get(k->tree, "ref");
 	name = value_str(ref, "uri");
 	return name.p != NULL ? name : value_str(ref, "name");
+}
+
+/*
+ * Returns true if the server was sent a subscription with these arguments: to
+ * end it tells the server nothing new.
+ */
+static bool
+was_sent(struct policyd_env *env, const struct work *k)
+{
+	const struct session *s = &env->sessions[k->server];
+	uint8_t digest[HOLD_DIGEST];
+	bool found = false;
+	struct buf b;
+
+	buf_init(&b, 8192);
+	(void)json_write(&b, k->tree);
+	if (!b.failed &&
+	    hold_digest(k->server_name, SPAN(PARTS_SUBSCRIBE), buf_span(&b),
+		span_of(NULL, 0), digest) == 0)
+		for (unsigned i = 0; i < SESSION_SUBS && i < s->nsubs; i++)
+			found = found ||
+				memcmp(s->subs[i], digest, sizeof(digest)) == 0;
+	buf_free(&b);
+	return found;
 }
 
 static enum work_way
@@ -99,6 +125,12 @@ parts_judge(struct policyd_env *env, struct work *k)
 		    "The address or the name is missing or malformed");
 	if (work_rule_denies(env, k, &annot, &args, false))
 		return WORK_REFUSE;
+	if (span_is(k->tool, PARTS_UNSUBSCRIBE) && was_sent(env, k)) {
+		k->d = (struct decision){.status = PROTO_ALLOW,
+		    .rule = SPAN("unsubscribe"),
+		    .reason = SPAN("It ends a subscription")};
+		return WORK_FORWARD;
+	}
 	if ((r = rule_of(env, k->server_name, part, name)) != NULL) {
 		k->d = (struct decision){.status = r->then,
 		    .rule = r->name,
@@ -116,7 +148,7 @@ parts_judge(struct policyd_env *env, struct work *k)
 	} else {
 		k->d = (struct decision){.status = PROTO_ESCALATE,
 		    .rule = SPAN("part-hold"),
-		    .reason = part == PROTO_PART_RESOURCES
+		    .reason = part != PROTO_PART_PROMPTS
 				  ? SPAN("No rule covers this resource. Its "
 					 "address is sent to the server, and "
 					 "what the server answers reaches the "

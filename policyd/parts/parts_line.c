@@ -6,13 +6,15 @@
 #include "parts/parts.h"
 
 #include "common/json/json.h"
-#include "compose.h"
+#include "policyd.h"
 
 static const struct {
 	const char *method;
 	uint8_t part;
 } parts[] = {
     {PARTS_READ, PROTO_PART_RESOURCES},
+    {PARTS_SUBSCRIBE, PROTO_PART_SUBSCRIBE},
+    {PARTS_UNSUBSCRIBE, PROTO_PART_SUBSCRIBE},
     {PARTS_GET, PROTO_PART_PROMPTS},
     {PARTS_COMPLETE, PROTO_PART_COMPLETION},
 };
@@ -49,4 +51,10 @@ parts_compose(struct buf *b, uint64_t id, struct span method,
 	buf_adds(b, "}\n");
 	c->line_len = (uint32_t)b->len - start;
 	return b->failed ? -1 : 0;
+}
+
+void
+parts_sent(struct session *s, const uint8_t digest[HOLD_DIGEST])
+{
+	memcpy(s->subs[s->nsubs++ % SESSION_SUBS], digest, HOLD_DIGEST);
 }

@@ -75,7 +75,7 @@ struct server {
 	int theirs[3]; /* its stdio, until it runs */
 	int door;      /* its egress listener, until egressd has it */
 	enum proto_state state;
-	uint32_t tools;
+	uint32_t tools, resources, prompts;
 	uint8_t parts;    /* PROTO_PART_* */
 	char version[33]; /* its revision of MCP, or "" */
 	char text[512]; /* the reason why it is gone, or its own name */

@@ -272,8 +272,8 @@ static int
 servers_entry(struct servers_entry *e, struct json_object *o)
 {
 	static const char *const keys[] = {"args", "command", "copy",
-	    "description", "env", "git", "sandbox", "sandboxPolicy", "shell",
-	    "workspace", NULL};
+	    "description", "elicitation", "env", "git", "sandbox",
+	    "sandboxPolicy", "shell", "tools", "workspace", NULL};
 	const char *command = NULL, *text = NULL;
 
 	e->def->workspace = e->def->sandboxed = true;
@@ -290,7 +290,8 @@ servers_entry(struct servers_entry *e, struct json_object *o)
 	    jsonfile_bool(&e->j, o, e->where, "shell", &e->def->shell) == -1 ||
 	    jsonfile_strings(&e->j, o, e->where, "args", SERVERS_MAX_ARGS,
 		&e->def->args) == -1 ||
-	    servers_policy(e, o) == -1 || servers_env(e, o) == -1 ||
+	    servers_shown(e, o) == -1 || servers_policy(e, o) == -1 ||
+	    servers_env(e, o) == -1 ||
 	    servers_copy(e, o) == -1 || servers_sandbox(e, o) == -1)
 		return -1;
 	if (e->def->shell && e->def->sandboxed)

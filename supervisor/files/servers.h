@@ -48,6 +48,8 @@ struct server_def {
 	char *copy;        /* directory with the copy of its program, or NULL */
 	char copy_sum[65]; /* the copy's digest, in hexadecimal digits */
 	struct server_remote *remote; /* NULL: it is started here */
+	char **tools; /* patterns of those that the agent sees; NULL: all */
+	bool silent;  /* it cannot ask the person anything */
 	bool secret; /* has what looks like a credential, or refers to one */
 };
 

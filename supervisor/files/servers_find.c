@@ -128,6 +128,7 @@ servers_free(struct servers *s)
 		jsonfile_strings_free(d->env);
 		jsonfile_strings_free(d->allow_read);
 		jsonfile_strings_free(d->allow_write);
+		jsonfile_strings_free(d->tools);
 		jsonfile_strings_free(d->deny_read);
 		jsonfile_strings_free(d->deny_write);
 	}

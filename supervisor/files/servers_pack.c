@@ -24,7 +24,8 @@ static const struct pack_row def_rows[] = {
 	BOOL(server_def, sandboxed), BOOL(server_def, git),
 	BOOL(server_def, internal), BOOL(server_def, shell),
 	STRING(server_def, copy), TEXT(server_def, copy_sum),
-	BOOL(server_def, secret),
+	BOOL(server_def, secret), STRINGS(server_def, tools),
+	BOOL(server_def, silent),
 };
 
 static const struct pack_row egress_rows[] = {

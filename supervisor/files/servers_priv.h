@@ -28,6 +28,9 @@ int servers_network(struct servers_entry *, struct json_object *sandbox);
 int servers_variables(struct servers_entry *, const char *where,
     const char *key, char *const *own, const char *text, char **out);
 
+/* servers_shown.c: Parse "tools" and "elicitation", of any entry. */
+int servers_shown(struct servers_entry *, struct json_object *);
+
 /*
  * servers_remote.c: Parse an entry with "url". Returns 0, or -1 with the fault
  * set.

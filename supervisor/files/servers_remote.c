@@ -216,7 +216,7 @@ int
 servers_remote(struct servers_entry *e, struct json_object *o)
 {
 	static const char *const keys[] = {"allowPrivate", "ca", "description",
-	    "headers", "type", "url", NULL};
+	    "elicitation", "headers", "tools", "type", "url", NULL};
 	struct server_remote *r = calloc(1, sizeof(*r));
 	const char *url = NULL, *text = NULL;
 	bool private_ok = false;
@@ -243,7 +243,7 @@ servers_remote(struct servers_entry *e, struct json_object *o)
 	    jsonfile_str(&e->j, o, e->where, "description", &text) == -1 ||
 	    jsonfile_bool(&e->j, o, e->where, "allowPrivate", &private_ok) ==
 		-1 ||
-	    remote_type(e, o) == -1 || remote_url(e, url, private_ok) == -1 ||
+	    servers_shown(e, o) == -1 || remote_type(e, o) == -1 || remote_url(e, url, private_ok) == -1 ||
 	    config_reach(&r->as, &e->j, o, e->where, e->how->user_home) == -1 ||
 	    remote_headers(e, o) == -1 || remote_credential(e) == -1)
 		return -1;

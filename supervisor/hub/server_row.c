@@ -3,6 +3,7 @@
 #include "hub/control.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/json_put.h"
 #include "core/sup.h"
@@ -56,13 +57,26 @@ server_parts(uint8_t parts, char text[64])
 	return text;
 }
 
+/* Write where it runs: here, or on the host of its address. Returns `dst`. */
+static const char *
+server_where(const struct server_def *d, char *dst, size_t cap)
+{
+	const char *url = d->command, *host = strstr(url, "://");
+
+	if (d->remote == NULL || host == NULL)
+		return "this machine";
+	host += 3;
+	(void)snprintf(dst, cap, "%.*s", (int)strcspn(host, "/?#"), host);
+	return dst;
+}
+
 struct json_object *
 control_server_json(unsigned server)
 {
 	const struct server *s = &sup.servers[server];
 	char text[sizeof(s->text) + sizeof(s->ended) + 48], again[40] = "";
 	struct json_object *o;
-	char parts[64];
+	char parts[64], where[264];
 
 	if (s->restarts != 0)
 		snprintf(again, sizeof(again), "%sstarted again %s",
@@ -77,6 +91,11 @@ control_server_json(unsigned server)
 		put_str(o, "revision", s->version);
 	if (s->parts != 0)
 		put_str(o, "offers", server_parts(s->parts, parts));
+	if (s->resources != 0)
+		put_int(o, "resources", s->resources);
+	if (s->prompts != 0)
+		put_int(o, "prompts", s->prompts);
+	put_str(o, "where", server_where(s->def, where, sizeof(where)));
 	return o;
 }
 

@@ -334,6 +334,8 @@ on_state_show(struct chan *ch, const struct msg_STATE_SHOW *m)
 	s = &sup.servers[m->server];
 	s->state = (enum proto_state)m->state;
 	s->tools = m->tools;
+	s->resources = m->resources;
+	s->prompts = m->prompts;
 	s->parts = m->parts;
 	log_vis_again(m->version, s->version, sizeof(s->version));
 	log_vis_again(m->text, s->text, sizeof(s->text));

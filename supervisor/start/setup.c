@@ -65,11 +65,12 @@ setup_view(unsigned i)
 static uint8_t
 setup_reach(const struct server_def *d)
 {
-	unsigned reach = 0;
+	unsigned reach = d->silent ? PROTO_REACH_SILENT : 0;
 
 	if (d->remote != NULL)
-		return PROTO_REACH_AFAR | PROTO_REACH_NETWORK |
-		       (d->secret ? PROTO_REACH_SECRET : 0);
+		return (uint8_t)(reach | PROTO_REACH_AFAR |
+				 PROTO_REACH_NETWORK |
+				 (d->secret ? PROTO_REACH_SECRET : 0));
 	if (d->egress != NULL)
 		reach |= PROTO_REACH_NETWORK;
 	if (d->secret)
@@ -90,6 +91,19 @@ setup_server_view(unsigned i)
 	    &sup.servers[i].view, sup.servers[i].def, text, sizeof(text));
 	m.text = span_str(text);
 	child_send(ROLE_PROXY, 0, MSG_SERVER_VIEW, &m, -1);
+}
+
+/* The tools that the agent sees, if not all. */
+static void
+setup_tools(unsigned i)
+{
+	char *const *list = sup.servers[i].def->tools;
+	struct msg_TOOLS_ONLY m = {.server = (uint16_t)i};
+
+	for (size_t k = 0; list != NULL && list[k] != NULL; k++) {
+		m.pattern = span_str(list[k]);
+		child_send(ROLE_POLICY, 0, MSG_TOOLS_ONLY, &m, -1);
+	}
 }
 
 static void
@@ -120,6 +134,7 @@ setup_server_rows(void)
 		m.trusted = config_trusts(&sup.config, d->name);
 		child_send(ROLE_AUDIT, 0, MSG_SERVER, &m, -1);
 		child_send(ROLE_POLICY, 0, MSG_SERVER, &m, -1);
+		setup_tools(i);
 		/* The agent cannot name an internal server. */
 		if (!d->internal)
 			child_send(ROLE_PROXY, 0, MSG_SERVER, &m, -1);

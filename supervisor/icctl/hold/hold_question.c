@@ -112,7 +112,7 @@ put_form(struct hold_text *t, const struct value *asked)
 {
 	struct form f;
 
-	if (form_read(&f, value_get(asked, "requestedSchema")) == -1)
+	if (form_from_schema(&f, value_get(asked, "requestedSchema")) == -1)
 		return false;
 	if (f.n == 0)
 		fputs("  no fields: your consent is all that is asked for\n",

@@ -154,6 +154,7 @@ struct live_verdict {
 	const char *session; /* digest of the grant that was shown, or NULL */
 	unsigned times;      /* so many calls instead, or 0 */
 	const char *because; /* or NULL */
+	const char *answer;  /* to a question, as JSON; or NULL */
 };
 
 /*

@@ -381,6 +381,8 @@ live_answer(
 	}
 	if (v->because != NULL && v->because[0] != '\0')
 		put_str(req, "because", v->because);
+	if (v->approve && v->answer != NULL)
+		put_str(req, "answer", v->answer);
 	return conn_ask(s, req, v->approve ? "approve" : "deny", v->id, token);
 }
 

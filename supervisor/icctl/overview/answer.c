@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/ipc/proto.h"
 #include "common/visible.h"
+#include "icctl/hold/hold_answer.h"
+#include "icctl/question/question.h"
 
 /* Returns the call that may be answered now, or NULL after it said why not. */
 static struct live_hold *
@@ -87,6 +90,13 @@ answer_arm(struct overview *o, char how)
 		overview_say(o, "this call cannot be allowed for the session");
 		return;
 	}
+	if (how == 'a' && hold_is_question(h->hold) &&
+	    hold_address(h->hold) == NULL) {
+		o->input = INPUT_ANSWER;
+		o->typed[0] = '\0';
+		overview_say(o, "%s", "");
+		return;
+	}
 	if (how == 'd') {
 		o->input = INPUT_REASON;
 		o->typed[0] = '\0';
@@ -95,8 +105,9 @@ answer_arm(struct overview *o, char how)
 	}
 	o->armed = how;
 	o->armed_at = loop_now(&o->loop);
-	overview_say(o, "press %c to approve %s%s, any other key not to",
-	    h->id[0], h->id, how == 's' ? " for the session" : "");
+	overview_say(o, "press %c to %s %s%s, any other key not to", h->id[0],
+	    hold_is_question(h->hold) ? "open the address of" : "approve",
+	    h->id, how == 's' ? " for the session" : "");
 }
 
 static void
@@ -121,6 +132,11 @@ answer_approve(struct overview *o, bool session)
 
 	if (h == NULL)
 		return;
+	if (hold_is_question(h->hold) &&
+	    question_open(hold_address(h->hold)) == -1) {
+		overview_say(o, "it cannot be opened: icctl show %s", h->id);
+		return;
+	}
 	v.id = h->id;
 	v.digest = o->digest;
 	if (session)
@@ -163,6 +179,27 @@ answer_second(struct overview *o, int key)
 	}
 }
 
+/* Send the answer to a question, or say what is wrong with it. */
+static void
+answer_question(struct overview *o, struct live_hold *h)
+{
+	struct live_verdict v = {
+	    .approve = true, .id = h->id, .digest = o->digest};
+	char why[HOLD_ANSWER_WHY];
+	struct buf b;
+
+	buf_init(&b, PROTO_MAX_ANSWER);
+	if (hold_answer(h->hold, span_str(o->typed), &b, why) == -1) {
+		overview_say(o, "%s", why);
+	} else {
+		buf_addc(&b, '\0');
+		v.answer = (const char *)buf_span(&b).p;
+		if (!b.failed)
+			answer_send(o, &v);
+	}
+	buf_free(&b);
+}
+
 void
 answer_typed(struct overview *o)
 {
@@ -185,8 +222,12 @@ answer_typed(struct overview *o)
 		text_search(o);
 		return;
 	}
-	if ((h = answer_may(o, false)) == NULL)
+	if ((h = answer_may(o, input == INPUT_ANSWER)) == NULL)
 		return;
+	if (input == INPUT_ANSWER) {
+		answer_question(o, h);
+		return;
+	}
 	v.id = h->id;
 	v.digest = o->digest;
 	v.because = o->typed;

@@ -209,6 +209,10 @@ draw_foot(struct overview *o)
 		(void)snprintf(text, sizeof(text), "show only: %s_", o->typed);
 	else if (o->input == INPUT_SEARCH)
 		(void)snprintf(text, sizeof(text), "look for: %s_", o->typed);
+	else if (o->input == INPUT_ANSWER)
+		(void)snprintf(text, sizeof(text),
+		    "answer %s (Enter sends, Esc does not): %s_", o->hold,
+		    o->typed);
 	else if (o->input == INPUT_REASON)
 		(void)snprintf(text, sizeof(text),
 		    "deny %s; reason (Enter denies, Esc does not): %s_",

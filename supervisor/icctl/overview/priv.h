@@ -34,7 +34,8 @@ enum overview_input {
 	INPUT_NONE,
 	INPUT_FILTER,
 	INPUT_SEARCH,
-	INPUT_REASON
+	INPUT_REASON,
+	INPUT_ANSWER
 };
 
 struct overview_row {

@@ -129,7 +129,7 @@ rows_make(struct overview *o)
 		o->at = 0;
 	o->scroll = 0;
 	o->armed = '\0';
-	if (o->input == INPUT_REASON) {
+	if (o->input == INPUT_REASON || o->input == INPUT_ANSWER) {
 		o->input = INPUT_NONE;
 		overview_say(o, "the call no longer waits: nothing was denied");
 	}

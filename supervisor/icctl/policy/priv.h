@@ -20,6 +20,7 @@ struct policyd {
 	bool refused;
 	char *warnings;
 	char *names[PROTO_MAX_SERVERS];
+	uint8_t reach[PROTO_MAX_SERVERS]; /* PROTO_REACH_* */
 	unsigned nservers;
 	char temp[PATH_MAX]; /* our empty workspace; "": the user named one */
 	unsigned asked;
@@ -30,6 +31,8 @@ struct policyd {
 	void *arg;
 };
 
+/* afar.c: Add the remote servers of the user's own files. */
+void policyd_afar(struct policyd *, const struct icctl *);
 /* setup.c */
 /* Send everything that precedes START. Returns 0, or -1 with `*bad` set. */
 int policyd_configure(struct policyd *, const struct icctl *,

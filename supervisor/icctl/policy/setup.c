@@ -163,6 +163,7 @@ send_servers(struct policyd *p, const struct policy_opts *o, int workspace,
 		m = (struct msg_SERVER){.index = (uint16_t)i,
 		    .name = span_str(p->names[i]),
 		    .git = strcmp(p->names[i], "git") == 0,
+		    .reach = p->reach[i],
 		    .cwd = SPAN("/workspace")};
 		for (unsigned k = 0; k < o->ntrust; k++)
 			if (strcmp(o->trust[k], p->names[i]) == 0)
@@ -250,8 +251,10 @@ policyd_configure(struct policyd *p, const struct icctl *ctl,
     struct policyd_bad *bad)
 {
 	if (send_settings(p, ctl, o, session, &bad->fault) == -1 ||
-	    name_servers(p, o, set, &bad->fault) == -1 ||
-	    send_workspace(p, o, &bad->fault) == -1)
+	    name_servers(p, o, set, &bad->fault) == -1)
+		return -1;
+	policyd_afar(p, ctl);
+	if (send_workspace(p, o, &bad->fault) == -1)
 		return -1;
 	return send_rules(p, set, bad);
 }

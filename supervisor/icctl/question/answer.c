@@ -55,7 +55,7 @@ begin(struct answering *a, json_object *hold)
 		return -1;
 	if (value_get(a->asked, "url") != NULL)
 		return 0;
-	return form_read(&a->form, value_get(a->asked, "requestedSchema"));
+	return form_from_schema(&a->form, value_get(a->asked, "requestedSchema"));
 }
 
 static void

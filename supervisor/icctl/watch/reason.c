@@ -14,14 +14,29 @@
 void
 reason_show(const struct watch_reason *r)
 {
-	printf("-- deny %s; reason (Enter denies, Esc does not): %.*s", r->id,
-	    (int)r->len, r->text);
+	if (r->answer)
+		printf("-- answer %s, %s (Enter sends, Esc does not): %.*s",
+		    r->id, r->form, (int)r->len, r->text);
+	else
+		printf("-- deny %s; reason (Enter denies, Esc does not): %.*s",
+		    r->id, (int)r->len, r->text);
+}
+
+void
+reason_answer(struct watch_reason *r, const char *id, const char *form)
+{
+	(void)strlcpy(r->id, id, sizeof(r->id));
+	(void)strlcpy(r->form, form, sizeof(r->form));
+	r->answer = true;
+	r->len = 0;
+	reason_show(r);
 }
 
 void
 reason_begin(struct watch_reason *r, const char *id)
 {
 	(void)strlcpy(r->id, id, sizeof(r->id));
+	r->answer = false;
 	r->len = 0;
 	reason_show(r);
 }
@@ -68,7 +83,7 @@ reason_key(struct watch_reason *r, char key)
 		putchar('\n');
 		r->text[r->len] = '\0';
 		if (reason_valid(r))
-			return REASON_DENY;
+			return REASON_DONE;
 		puts("-- this is not UTF-8: type it again --");
 		r->len = 0;
 		reason_show(r);

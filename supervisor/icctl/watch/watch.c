@@ -19,9 +19,12 @@
 
 #include "base/json_get.h"
 #include "base/json_put.h"
+#include "common/ipc/proto.h"
 #include "common/plural.h"
+#include "icctl/hold/hold_answer.h"
 #include "icctl/hold/hold_view.h"
 #include "icctl/overview/overview.h"
+#include "icctl/question/question.h"
 #include "icctl/watch/news.h"
 #include "icctl/watch/panel.h"
 #include "icctl/watch/reason.h"
@@ -253,7 +256,8 @@ on_event(json_object *event)
 
 /* Answer the first pending call, on a connection of its own. */
 static void
-answer_now(const char *op, bool session, const char *because)
+answer_now(
+    const char *op, bool session, const char *because, struct span answer)
 {
 	json_object *req, *reply, *hold = watch_env.holds[0];
 
@@ -263,6 +267,10 @@ answer_now(const char *op, bool session, const char *because)
 		put_str(req, "session", icctl_text(hold, "sessionDigest"));
 	if (because != NULL)
 		put_str(req, "because", because);
+	if (answer.len != 0)
+		json_object_object_add(req, "answer",
+		    json_object_new_string_len(
+			(const char *)answer.p, (int)answer.len));
 	reply = icctl_ask(watch_env.ctl, req);
 	json_object_put(req);
 	if (reply == NULL)
@@ -303,12 +311,54 @@ may_answer(bool approve)
 	return false;
 }
 
+/* A question: its form is filled in, or its address opened with a second key. */
+static void
+arm_question(json_object *hold)
+{
+	const char *id = icctl_text(hold, "id");
+	char form[160];
+
+	if (!may_answer(true))
+		return;
+	if (hold_address(hold) == NULL) {
+		reason_answer(&watch_env.reason, id,
+		    hold_answer_form(hold, form, sizeof(form)));
+		return;
+	}
+	watch_env.panel.armed = 'o';
+	printf("-- %s: press %c to open the address in your browser, any other "
+	       "key not to --\n",
+	    id, id[0]);
+}
+
+/* Send the answer that was typed, or say what is wrong with it. */
+static void
+answer_question(struct watch_reason *r)
+{
+	char why[HOLD_ANSWER_WHY], id[sizeof(r->id)];
+	struct buf b;
+
+	buf_init(&b, PROTO_MAX_ANSWER);
+	(void)strlcpy(id, icctl_text(watch_env.holds[0], "id"), sizeof(id));
+	if (hold_answer(watch_env.holds[0], span_str(r->text), &b, why) == 0) {
+		answer_now("approve", false, NULL, buf_span(&b));
+	} else {
+		printf("-- %s --\n", why);
+		reason_answer(r, id, r->form);
+	}
+	buf_free(&b);
+}
+
 /* Handle the first of two keys; the second is the first letter of the id. */
 static void
 arm(char how)
 {
 	const char *id = icctl_text(watch_env.holds[0], "id");
 
+	if (how == 'a' && hold_is_question(watch_env.holds[0])) {
+		arm_question(watch_env.holds[0]);
+		return;
+	}
 	if (how == 's' &&
 	    *icctl_text(watch_env.holds[0], "sessionDigest") == '\0') {
 		puts("-- this call cannot be allowed for the session --");
@@ -329,10 +379,12 @@ second_key(char key)
 
 	watch_env.panel.armed = '\0';
 	if (key != icctl_text(watch_env.holds[0], "id")[0]) {
-		puts("-- not approved --");
+		puts(how == 'o' ? "-- not opened --" : "-- not approved --");
 		prompt();
-	} else if (may_answer(true)) {
-		answer_now("approve", how == 's', NULL);
+	} else if (may_answer(true) &&
+		   (how != 'o' ||
+		       question_open(hold_address(watch_env.holds[0])) == 0)) {
+		answer_now("approve", how == 's', NULL, SPAN(""));
 	}
 }
 
@@ -348,11 +400,16 @@ reason_typed(char key)
 	if (end == REASON_MORE)
 		return;
 	r->id[0] = '\0';
-	if (end == REASON_DENY && same) {
-		answer_now("deny", false, r->text);
+	if (end == REASON_DONE && same && r->answer) {
+		answer_question(r);
 		return;
 	}
-	puts(end == REASON_DENY ? "-- it has ended meanwhile --"
+	if (end == REASON_DONE && same) {
+		answer_now("deny", false, r->text, SPAN(""));
+		return;
+	}
+	puts(end == REASON_DONE ? "-- it has ended meanwhile --"
+	     : r->answer        ? "-- not answered --"
 				: "-- not denied --");
 	ask_for_key();
 }
@@ -401,7 +458,7 @@ key_for_hold(char key)
 		prompt();
 		break;
 	default:
-		puts("a: approve, s: approve for the session, A: always, d: "
+		puts("a: approve, or answer a question, s: approve for the session, A: always, d: "
 		     "deny, with a reason, f: in full, n: next, q: quit");
 		break;
 	}

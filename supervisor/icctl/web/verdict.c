@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/json_put.h"
+#include "icctl/hold/hold_answer.h"
 #include "icctl/hold/hold_view.h"
 
 /* Returns the session that is named, or NULL. */
@@ -106,6 +107,9 @@ verdict_show(struct web *w, const struct msg_WEB_REQUEST *m,
 	put_str(o, "grant", icctl_text(h->hold, "sessionDigest"));
 	put_str(o, "text", text);
 	put_bool(o, "whole", whole);
+	put_bool(o, "question", hold_is_question(h->hold));
+	if (hold_address(h->hold) != NULL)
+		put_str(o, "address", hold_address(h->hold));
 	free(text);
 	send_answer(w, m->n, 200, o);
 	verdict_note(w, login, s, h);
@@ -156,6 +160,28 @@ verdict_seen(struct web *w, const struct msg_WEB_REQUEST *m,
 	return seen;
 }
 
+/* Answer a question in the person's words. */
+static void
+verdict_question(struct web *w, const struct msg_WEB_REQUEST *m,
+    struct live_session *s, struct live_hold *h)
+{
+	struct live_verdict v = {
+	    .approve = true, .id = h->id, .digest = h->digest};
+	char why[HOLD_ANSWER_WHY];
+	struct buf b;
+
+	buf_init(&b, PROTO_MAX_ANSWER);
+	if (hold_answer(h->hold, m->text, &b, why) == -1) {
+		send_refuse(w, m->n, 409, why);
+	} else {
+		buf_addc(&b, '\0');
+		v.answer = (const char *)buf_span(&b).p;
+		if (b.failed || live_answer(s, &v, m->n) == -1)
+			send_refuse(w, m->n, 503, "it cannot be sent: try again");
+	}
+	buf_free(&b);
+}
+
 void
 verdict_give(struct web *w, const struct msg_WEB_REQUEST *m,
     const struct web_login *login)
@@ -188,6 +214,10 @@ verdict_give(struct web *w, const struct msg_WEB_REQUEST *m,
 	}
 	if (!v.approve)
 		v.because = because;
+	if (v.approve && hold_is_question(h->hold)) {
+		verdict_question(w, m, s, h);
+		return;
+	}
 	if (live_answer(s, &v, m->n) == -1)
 		send_refuse(w, m->n, 503,
 		    errno == ENOTCONN ? "the session does not answer"

@@ -465,7 +465,15 @@ SERVERS = [
      "{servers}: s.args: has 257 entries, at most 256 are taken"),
     ("an unknown key", server(cwd="/tmp"), 78,
      "{servers}: s.cwd: unknown key. Known here: args, command, copy, description, "
-     "env, git, sandbox, sandboxPolicy, shell, workspace"),
+     "elicitation, env, git, sandbox, sandboxPolicy, shell, tools, workspace"),
+    ("elicitation", server(elicitation="never"), 78,
+     "{servers}: s.elicitation: must be \"ask\" or \"decline\", is \"never\""),
+    ("no tools", server(tools={"list": []}), 78,
+     "{servers}: s.tools.list: names no tool, so that the agent would see "
+     "none. Name some, such as [\"search_*\"], or remove \"tools\""),
+    ("a pattern of tools", server(tools={"list": ["a b"]}), 78,
+     "{servers}: s.tools.list: \"a b\" is no name or pattern of tools: "
+     "letters, digits, _, . and -, and * for any of them"),
     ("env a list", server(env=["A=b"]), 78,
      "{servers}: s.env: must be an object, is an array"),
     ("a number in env", server(env={"A": 1}), 78,

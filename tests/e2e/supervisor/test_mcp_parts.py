@@ -112,6 +112,47 @@ def reads(s, m, log):
          "each is recorded with its address", len(records))
 
 
+def links(s, m, log):
+    """Links in results lead somewhere, and what they lead to can be watched."""
+    r = m.call("typed__link")["content"]
+    t.ok(r[0]["uri"] == "icmcp://typed/note://one" and "icons" not in r[0] and
+         r[1]["uri"] == "https://www.example.org/",
+         "a link has an address that can be read, and none of the web's", r)
+    got = m.request("resources/read", {"uri": r[0]["uri"]})
+    t.equal(got["contents"][0]["text"], "text of note://one", "it is followed")
+    t.ok(m.server["capabilities"]["resources"]["subscribe"],
+         "subscriptions are offered")
+    sub = {"uri": r[0]["uri"]}
+    t.equal([m.request("resources/subscribe", sub) for _ in range(2)],
+            [{}, {}], "subscribed")
+
+    def updates(m):
+        return [n["params"]["uri"] for n in m.notifications
+                if n["method"] == "notifications/resources/updated"]
+    m.call("typed__link", {"updates": 100})
+    h.wait_for(lambda: len(updates(m)) == 2, "an update at once, one later")
+    t.equal(set(updates(m)), {r[0]["uri"]},
+            "of that resource, by the address that the agent has")
+    m.request("resources/unsubscribe", sub)
+    m.request("resources/unsubscribe", sub)
+    m.call("typed__link", {"updates": 1})
+    m.request("ping")
+    t.equal(len(updates(m)), 2, "and none afterwards")
+    t.equal([n for n, _ in seen(log) if "subscribe" in n],
+            ["resources/subscribe", "resources/unsubscribe"],
+            "the server gets each once")
+    e = fails(m, "resources/subscribe", {"uri": "icmcp://notes/note://secret/x"})
+    t.ok(e and "DENIED" in e["message"], "a rule denies a subscription", e)
+    p = m.start("resources/subscribe", {"uri": "icmcp://notes/note://x?y=z"})
+    hold = s.held()
+    t.ok("note://x?y=z" in json.dumps(hold), "without a rule it is held", hold)
+    s.icctl("deny", hold["id"], check=True)
+    try:
+        t.ok(False, "it is denied", p.wait())
+    except agent.RpcError as e:
+        t.ok("DENIED" in e.error["message"], "and denied", e.error)
+
+
 def prompts(s, m):
     p = m.start("prompts/get", {"name": "notes__greet",
                                 "arguments": {"who": "Ann"}})
@@ -232,6 +273,7 @@ def main():
             lists(m)
             reads(s, m, log)
             prompts(s, m)
+            links(s, m, third)
             words(m)
             logs(s, m)
             results(m)

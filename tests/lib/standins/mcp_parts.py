@@ -70,7 +70,8 @@ def prompt(params):
 def answer(method, params):
     if method == "initialize":
         return {"protocolVersion": "2025-06-18", "capabilities": {
-            "tools": {}, "resources": {"listChanged": True}, "logging": {},
+            "tools": {}, "resources": {"listChanged": True, "subscribe": True},
+            "logging": {},
             "prompts": {"listChanged": True}, "completions": {}},
                 "instructions": WORDS,
                 "serverInfo": {"name": "parts", "version": "1"}}
@@ -79,6 +80,7 @@ def answer(method, params):
             {"name": "say", "inputSchema": {"type": "object"}},
             {"name": "flood", "inputSchema": {"type": "object"}},
             {"name": "roots", "inputSchema": {"type": "object"}},
+            {"name": "link", "inputSchema": {"type": "object"}},
             {"name": "typed", "inputSchema": {"type": "object"},
              "outputSchema": {"type": "object", "required": ["n"],
                               "properties": {"n": {"type": "integer"}}}},
@@ -112,6 +114,16 @@ def call(ident, params):
             note("resources/list_changed")
             note("prompts/list_changed")
             note("message", {"level": "error", "data": "flood"})
+    if params["name"] == "link":
+        for _ in range(params.get("arguments", {}).get("updates", 0)):
+            for uri in ("note://one", "note://one/part", "note://other"):
+                note("resources/updated", {"uri": uri})
+        send({"id": ident, "result": {"content": [
+            {"type": "resource_link", "name": "one", "uri": "note://one",
+             "icons": [{"src": "https://evil.example/i.png"}]},
+            {"type": "resource_link", "name": "web",
+             "uri": "https://www.example.org/"}]}})
+        return
     if params["name"] == "roots":
         send({"id": "r", "method": "roots/list"})
         roots = json.loads(sys.stdin.readline())

@@ -23,7 +23,8 @@ static const char text[] =
     "abcdef\"}},"
     " \"bare\": {\"command\": \"sh\", \"args\": [\"-c\", \"x\"],"
     " \"sandbox\": false, \"shell\": true, \"workspace\": false},"
-    " \"code\": {\"command\": \"code\", \"git\": true},"
+    " \"code\": {\"command\": \"code\", \"git\": true,"
+    " \"elicitation\": \"decline\", \"tools\": {\"list\": [\"a\", \"b_*\"]}},"
     " \"far\": {\"url\": \"https://mcp.example:8443/x?y=z\", \"headers\":"
     " {\"x-team\": \"blue\"}}, \"filesystem\": false}";
 static const char secrets[] =

@@ -259,11 +259,16 @@
       }
     }
     const ready = Boolean(c && shown && !answering && Date.now() - shownAt >= LOOK_MS);
+    const asks = Boolean(shown && shown.question);
+    $("approve").textContent = !asks ? "Approve once" : shown.address ? "I have opened it" : "Answer";
+    $("because").placeholder = asks && !shown.address ? "NAME=VALUE; NAME=VALUE" : "for a denial; the agent reads it";
+    $("address").hidden = !(asks && shown.address);
+    if (asks && shown.address) $("address").href = shown.address;
     $("approve").disabled = !(ready && shown.whole);
     $("approve-session").disabled = !(ready && shown.whole && shown.grant);
     $("approve-session").hidden = !(shown && shown.grant);
     $("deny").disabled = !ready;
-    $("always").disabled = !(ready && shown.whole && !rule);
+    $("always").disabled = !(ready && shown.whole && !rule && !asks);
     $("rule").hidden = !rule;
     $("rule-yes").disabled = !(rule && ready && Date.now() - ruleAt >= LOOK_MS);
     if (wanted && !$(wanted).disabled && document.activeElement === $("call-text")) {
@@ -277,14 +282,15 @@
     if (!shown || answering || !the_call()) return;
     const o = { session: shown.session, call: shown.call, digest: shown.digest, verdict };
     if (verdict === "session") o.grant = shown.grant;
-    if (verdict === "deny") o.text = $("because").value;
+    if (verdict === "deny" || shown.question) o.text = $("because").value;
+    const asked = shown.question;
     answering = true;
     draw_call();
     try {
       await ask("/api/answer", o);
       $("because").value = "";
       next_call(o);
-      say(o.call + ": " + (verdict === "deny" ? "denied" : "approved"));
+      say(o.call + ": " + (verdict === "deny" ? "denied" : asked ? "answered" : "approved"));
     } catch (e) { say(o.call + ": " + e.message); }
     answering = false;
     draw_call();
@@ -471,10 +477,11 @@
   $("always").onclick = always;
   $("rule-yes").onclick = rule_yes;
   $("rule-no").onclick = () => { rule = null; draw_call(); $("always").focus(); };
-  // Enter in the reason denies, as soon as the button would.
+  // Enter in the reason denies, and in an answer sends it, as soon as the button would.
   $("answer").addEventListener("submit", (e) => {
     e.preventDefault();
-    if (!$("deny").disabled) answer("deny");
+    const verdict = shown && shown.question && !shown.address ? "approve" : "deny";
+    if (!$(verdict).disabled) answer(verdict);
   });
   $("say").addEventListener("submit", (e) => { e.preventDefault(); send(); });
   $("message").onkeydown = (e) => {

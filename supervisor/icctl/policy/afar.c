@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The remote servers of the user's own files: `icctl policy` decides their calls
+ * as a session does, in which only a rule that names such a server allows one.
+ */
+#include "icctl/policy/priv.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/config.h"
+#include "files/servers.h"
+
+/* Add the server, unless it is there; `reach` is its own then. */
+static void
+afar_add(struct policyd *p, const char *name, uint8_t reach)
+{
+	for (unsigned i = 0; i < p->nservers; i++) {
+		if (strcmp(p->names[i], name) != 0)
+			continue;
+		p->reach[i] = reach;
+		return;
+	}
+	if (p->nservers == PROTO_MAX_SERVERS ||
+	    (p->names[p->nservers] = strdup(name)) == NULL)
+		return;
+	p->reach[p->nservers++] = reach;
+}
+
+void
+policyd_afar(struct policyd *p, const struct icctl *ctl)
+{
+	struct paths paths = {.home = (char *)(uintptr_t)ctl->home,
+	    .user_home = getenv("HOME")};
+	struct servers_how how = {.checking = true};
+	struct fault ignored;
+	struct config cfg;
+	struct servers s;
+
+	/* A session reports mistakes in these files. */
+	if (paths.user_home == NULL ||
+	    config_load(&cfg, NULL, ctl->home, paths.user_home, NULL,
+		&ignored) == -1)
+		return;
+	if (servers_find(&s, &how, servers_text, &cfg, &paths, &ignored) == 0) {
+		for (unsigned i = 0; i < s.n; i++)
+			if (s.defs[i].remote != NULL)
+				afar_add(p, s.defs[i].name,
+				    PROTO_REACH_AFAR | PROTO_REACH_NETWORK);
+		servers_free(&s);
+	}
+	config_free(&cfg);
+}
