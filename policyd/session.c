@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/log.h"
 #include "policyd.h"
@@ -74,7 +75,7 @@ all_listed(const struct policyd_env *env)
 		if (!s->used || env->engine.servers[i].internal)
 			continue;
 		here |= !is_afar(env, i);
-		if (s->listed || s->state == PROTO_STATE_GONE)
+		if (s->listed || s->state == PROTO_STATE_GONE || s->away != 0)
 			continue;
 		if (!is_afar(env, i))
 			return false;
@@ -239,6 +240,36 @@ session_begin(struct session *s)
 		session_send(s->env, s->index, "initialize");
 }
 
+static void
+away_due(struct loop_timer *t)
+{
+	struct session *s = t->arg;
+
+	if (s->state == PROTO_STATE_STARTING)
+		session_begin(s);
+}
+
+/*
+ * A remote server could not be reached at the start: it is asked again, for as
+ * long as the session runs, and its tools are announced when they come.
+ */
+static void
+session_away(struct session *s, struct span text)
+{
+	uint64_t ms = SESSION_AWAY_MAX_MS;
+	char vis[sizeof(s->text)];
+
+	if (s->away < 5)
+		ms = SESSION_AWAY_MS << s->away;
+	s->away++;
+	log_vis_again(text, vis, sizeof(vis));
+	if (strcmp(vis, s->text) != 0)
+		session_state(s, PROTO_STATE_STARTING, text);
+	if (s->away == 1)
+		session_publish(s->env);
+	loop_timer_set(s->env->loop, &s->relist, ms, away_due, s);
+}
+
 void
 session_trust(struct policyd_env *env, const struct msg_TRUST_GO *m)
 {
@@ -360,6 +391,10 @@ session_init_result(
 
 	if (!s->used || s->state != PROTO_STATE_STARTING)
 		return;
+	if (!m->good && m->tools && is_afar(env, index) && !s->listed) {
+		session_away(s, m->text);
+		return;
+	}
 	if (!m->good) {
 		snprintf(text, sizeof(text), "%s%.*s",
 		    is_afar(env, index) ? "" : "refused initialize: ",

@@ -21,6 +21,10 @@
 					   not */
 #define SESSION_RELIST_MS	1000U	/* minimum time between two listings */
 #define SESSION_RESTARTS	2U	/* restarts of a server that dies */
+#define SESSION_AWAY_MS		2000U	/* a remote server that cannot be
+					   reached is asked again after this
+					   time, twice that, ... */
+#define SESSION_AWAY_MAX_MS	60000U	/* ... and this at most */
 #define SESSION_QUIET_MS	600000U	/* a remote server that kept its
 					   session for so long may begin
 					   another one as if it were the first */
@@ -103,6 +107,7 @@ struct session {
 	unsigned nsubs;
 	bool listed;			/* was ready once */
 	unsigned restarts;
+	unsigned away;			/* attempts to reach it */
 	uint64_t restarted;		/* loop_now() of the last */
 	uint8_t parts;			/* PROTO_PART_*, as it declares them */
 	char version[33];		/* its revision of MCP, or "" */

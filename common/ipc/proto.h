@@ -765,7 +765,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u64, id, UINT64_MAX)		\
 				F(m, big, line, PROTO_MAX_LINE)
 #define F_INIT_RESULT(F, m)	F(m, u8, good, 1)			\
-				F(m, u8, tools, 1)	/* offers tools */	\
+	/* offers tools; unless it is good: may be asked again */ F(m, u8, tools, 1) \
 				F(m, u8, parts, PROTO_PARTS)		\
 				F(m, str, version, 32)			\
 				F(m, str, text, 512)	/* name, or error */	\

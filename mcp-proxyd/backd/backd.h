@@ -85,6 +85,7 @@ struct backd {
 	unsigned stray;
 	char last[BACKD_MAX_LAST]; /* the last line that is no message */
 	uint64_t dropped;
+	bool again;	 /* the remote server could not be reached */
 	uint8_t changed; /* the lists that it is about: bits of proto_changed */
 	struct bucket requests, changes, progress, complaints, unasked, answers;
 	struct bucket notices, updates;

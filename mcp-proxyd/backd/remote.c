@@ -231,6 +231,8 @@ remote_done(struct remote *r)
 {
 	char why[900];
 
+	/* It is there, and cannot work: that may pass. */
+	r->b->again = r->first && (r->status == 429 || r->status >= 500);
 	if (r->how == REMOTE_JSON && !remote_message(r, buf_span(&r->body)))
 		return;
 	if (r->id.len != 0 || r->status >= 300)
@@ -256,6 +258,7 @@ remote_frame(struct remote *r, struct span p)
 		remote_done(r);
 		break;
 	case STREAM_FAIL:
+		r->b->again = r->first && (p.len == 0 || p.p[0] != STREAM_SENT);
 		remote_fail(r, remote_why_failed(r, p, why, sizeof(why)));
 		break;
 	case STREAM_AT:

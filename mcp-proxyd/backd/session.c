@@ -97,6 +97,9 @@ init_result(struct backd *b, const struct jsonrpc *m)
 			    PROTO_MAX_WORDS);
 		}
 	}
+	if (!out.good)
+		out.tools = b->again;
+	b->again = false;
 	if (name.p == NULL)
 		name = SPAN("");
 	backd_show(b, name, text, SHOWN / 2);

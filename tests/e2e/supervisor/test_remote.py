@@ -188,6 +188,8 @@ def gone(work):
     asks = McpHttp(work, "asks", wants="Bearer other")
     old = McpHttp(work, "old")
     old.how = "status 405"
+    late = McpHttp(work, "late")
+    late.how = "status 503"
     named = McpHttp(work, "named", name_of="a" * 2000)
     servers = {"asks": {"url": asks.url, "ca": asks.ca},
                "old": {"url": old.url, "ca": old.ca},
@@ -195,6 +197,7 @@ def gone(work):
                "untrusted": {"url": named.url},
                "down": {"url": "https://127.0.0.1:1/mcp"},
                "odd": {"url": "https://mcp.invalid/mcp"},
+               "late": {"url": late.url, "ca": late.ca},
                "files": h.echo_server(os.path.join(work, "log", "echo"))}
     with h.Session(work, servers, rules=RULES, annotations={},
                    session_dir=os.path.join(work, "second")) as s:
@@ -207,8 +210,10 @@ def gone(work):
             all_rows = {r["name"]: r for r in json.loads(s.icctl(
                 "--json", "status").stdout)["servers"]}
             return all_rows if all(all_rows[n]["state"] == "gone" for n in (
-                "asks", "old", "down", "odd", "named",
-                "untrusted")) else None
+                "asks", "old", "named")) and all(
+                    all_rows[n]["state"] == "starting" and
+                    all_rows[n]["text"] for n in (
+                        "down", "odd", "untrusted", "late")) else None
         found = h.wait_for(rows, "the servers are gone", 70)
         for name, says in (("asks", "it wants a credential"),
                            ("old", "HTTP+SSE of 2024-11-05"),
@@ -218,6 +223,12 @@ def gone(work):
                            ("odd", "cannot be reached")):
             t.contains(found[name]["text"], says, f"status says of {name}")
         t.equal(asks.methods(), ["initialize"], "asked once")
+        late.how = ""
+        ready(s, "late")
+        m.wait_for(lambda m: any("tools/list_changed" in n["method"]
+                                 for n in m.notifications))
+        t.ok(any(x["name"] == "late__act" for x in m.list_tools()),
+             "one that was out of order at the start is asked again")
 
 
 def main():
