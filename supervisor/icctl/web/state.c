@@ -103,6 +103,44 @@ state_printed(void (*print)(json_object *), json_object *arg)
 	return o;
 }
 
+/* Returns one line about an MCP server: its state, parts, place and words. */
+static json_object *
+state_server(json_object *row)
+{
+	const char *revision = icctl_text(row, "revision"),
+		   *text = icctl_text(row, "text");
+	char line[1200];
+
+	(void)snprintf(line, sizeof(line),
+	    "%s: %s, %lld tools, %lld resources, %lld prompts%s%s, on %s%s%s",
+	    icctl_text(row, "name"), icctl_text(row, "state"),
+	    (long long)icctl_number(row, "tools"),
+	    (long long)icctl_number(row, "resources"),
+	    (long long)icctl_number(row, "prompts"),
+	    revision[0] != '\0' ? ", MCP " : "", revision,
+	    icctl_text(row, "where"), text[0] != '\0' ? ": " : "", text);
+	return state_vis(line);
+}
+
+static json_object *
+state_servers(const struct live_session *s)
+{
+	json_object *out = json_object_new_array(), *list = NULL, *o, *row;
+
+	if (s->status == NULL ||
+	    !json_object_object_get_ex(s->status, "servers", &list) ||
+	    !json_object_is_type(list, json_type_array))
+		return out;
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		row = json_object_array_get_idx(list, i);
+		o = json_object_new_object();
+		put_str(o, "n", icctl_text(row, "name"));
+		json_object_object_add(o, "text", state_server(row));
+		json_object_array_add(out, o);
+	}
+	return out;
+}
+
 static json_object *
 state_grants(const struct live_session *s)
 {
@@ -168,6 +206,7 @@ state_make(struct web *w, const char *chosen)
 	json_object_object_add(
 	    more, "budget", state_printed(icctl_show_budget, s->budget));
 	json_object_object_add(more, "grants", state_grants(s));
+	json_object_object_add(more, "servers", state_servers(s));
 	json_object_object_add(more, "items", state_items(s));
 	json_object_object_add(more, "talk", talk_items(w, s));
 	json_object_object_add(o, "chosen", more);

@@ -6,11 +6,14 @@ import json
 import os
 import socket
 import sys
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
+import webpage  # noqa: E402
+from terminal import Terminal  # noqa: E402
 
 t = h.Tap()
 SEAT = {"message": "Which seat?", "requestedSchema": {
@@ -246,6 +249,63 @@ def log_has(s):
     t.equal(s.icctl("audit", "verify").returncode, 0, "and is intact")
 
 
+def screens(s, m):
+    """The plain watch, which the agent's screen shows as its panel, too."""
+    term = Terminal([h.program("icctl"), "--session", s.dir, "watch",
+                     "--plain"], {**s.env, "TERM": "xterm"})
+    term.until(rb"no pending calls")
+    p = m.start_call("asks__ask", {"ask": [SEAT]})
+    term.until(rb"\[a\]pprove")
+    term.answer(b"a")
+    term.until(rb"-- answer \w{4}, bags=\.\.\.; seat=\.\.\. \(Enter sends")
+    term.key(b"seat=roof\n")
+    term.until(rb"must be one of its options")
+    term.key(b"seat=aisle; bags=2\n")
+    t.equal(got(p), [{"action": "accept",
+                      "content": {"seat": "aisle", "bags": 2}}],
+            "answered with one line, and a mistake can be mended")
+    term.until(rb"no pending calls")
+    term.key(b"q")
+    t.equal(term.end(), 0, "q leaves")
+
+
+def page(s, m):
+    p = webpage.Page(s.home)
+    p.login()
+    name = os.path.basename(s.dir)
+
+    def shown():
+        state = p.until(lambda o: any(x["calls"] for x in o["sessions"]),
+                        "a question", name)
+        row = next(x for x in state["sessions"] if x["calls"])
+        want = {"session": row["id"], "call": row["calls"][0]["id"]}
+        o = h.wait_for(lambda: p.ask("/api/call", want), "it is whole")[1]
+        time.sleep(1.1)     # the page wants to be looked at for a second
+        return o
+
+    def give(o, text):
+        return p.ask("/api/answer", {
+            "session": o["session"], "call": o["call"], "digest": o["digest"],
+            "verdict": "approve", "text": text})
+    call = m.start_call("asks__ask", {"ask": [SEAT]})
+    o = shown()
+    t.ok(o["question"] and "address" not in o and "Which seat?" in o["text"],
+         "the page has a question", o)
+    status, r = give(o, "seat=roof")
+    t.ok(status == 409 and "options" in r["error"], "and says what is wrong", r)
+    t.equal(give(o, "seat=window")[0], 200, "and sends what fits")
+    t.equal(got(call), [{"action": "accept",
+                         "content": {"seat": "window", "bags": 1}}], "to the server")
+    url = "https://id.example.org/x"
+    call = m.start_call("asks__ask", {"ask": [{
+        "message": "Log in", "mode": "url", "url": url}]})
+    o = shown()
+    t.equal(o.get("address"), url, "an address is a link")
+    t.equal(give(o, "")[0], 200, "that the person opens")
+    t.equal(got(call), [{"action": "accept"}], "and consents to")
+    p.stop()
+
+
 def nobody(work, servers, trusted):
     """At once where nobody can be asked, and never where nobody is to be."""
     with h.Session(work, servers, config=trusted, options=["--escalations",
@@ -289,6 +349,8 @@ def main():
             address(s, m, log)
             without_call(s, m, log)
             log_has(s)
+            screens(s, m)
+            page(s, m)
         nobody(work, servers, trusted)
     t.done()
 

@@ -135,6 +135,28 @@ on_server_request(struct chan *c, const struct msg_SERVER_REQUEST *m)
 	return 0;
 }
 
+/* The tree is 0 bytes for parameters that are too large. */
+static int
+on_asked(struct chan *c, const struct msg_ASKED *m)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i + sizeof(last) <= m->done.len; i += sizeof(last))
+		if (memcmp(m->done.p + i, &(uint64_t){77}, sizeof(last)) == 0)
+			last = 77;
+	see("ASKED %d of %d %d %.*s, %d bytes%s\n", m->kind, (int)m->call,
+	    m->string, S(m->rid), (int)m->tree.len,
+	    last != 0 ? ", after 77" : "");
+	return 0;
+}
+
+static int
+on_updated(struct chan *c, const struct msg_UPDATED *m)
+{
+	see("UPDATED %.*s\n", S(m->uri));
+	return 0;
+}
+
 static int
 on_gone(struct chan *c, const struct msg_GONE *m)
 {
@@ -161,6 +183,8 @@ static const struct chan_handler handlers[] = {
 	HANDLER(REMOTES,		on_remotes),
 	HANDLER(LIST_CHANGED,		on_list_changed),
 	HANDLER(SERVER_REQUEST,		on_server_request),
+	HANDLER(ASKED,			on_asked),
+	HANDLER(UPDATED,		on_updated),
 	HANDLER(GONE,			on_gone),
 };
 /* clang-format on */

@@ -12,6 +12,26 @@
 static const struct {
 	const char *line, *want;
 } rows[] = {
+	/* Questions: which calls were answered before travels with them. */
+	{"{" V ",\"id\":\"q\",\"method\":\"elicitation/create\",\"params\":"
+	    "{\"message\":\"m\"}}\n", "ASKED 0 of 0 1 q, 22 bytes\n"},
+	{"{" V ",\"id\":77,\"result\":{}}\n", "RESULT 77 0 {}\nDONE 77 0\n"},
+	{"{" V ",\"id\":3,\"method\":\"elicitation/create\"}\n",
+	    "ASKED 0 of 0 0 3, 5 bytes, after 77\n"},
+	{"{" V ",\"id\":6,\"error\":{\"code\":-32042,\"message\":\"m\",\"data\":"
+	    "{\"elicitations\":[{},5,{},{},{}]}}}\n",
+	    "ASKED 1 of 6 1 , 5 bytes, after 77\n"
+	    "ASKED 1 of 6 1 , 5 bytes, after 77\n"
+	    "RESULT 6 1 {\"code\":-32042,\"data\":{\"elicitations\":[{},5,{},{},"
+	    "{}]},\"message\":\"m\"}\nDONE 6 1\n"},
+	{"{" V ",\"id\":6,\"error\":{\"code\":-32041,\"message\":\"m\",\"data\":"
+	    "{\"elicitations\":[{}]}}}\n",
+	    "RESULT 6 1 {\"code\":-32041,\"message\":\"m\"}\nDONE 6 1\n"},
+	{"{" V ",\"method\":\"notifications/resources/updated\",\"params\":"
+	    "{\"uri\":\"note://one\"}}\n", "UPDATED note://one\n"},
+	{"{" V ",\"method\":\"notifications/resources/updated\",\"params\":"
+	    "{\"uri\":5}}\n", ""},
+	{"{" V ",\"method\":\"notifications/resources/updated\"}\n", ""},
 	{"{" V ",\"id\":5,\"result\":{\"b\":1,\"a\":[]}}\n",
 	    "RESULT 5 0 {\"a\":[],\"b\":1}\nDONE 5 0\n"},
 	{"{" V ",\"id\":5,\"result\":{\"isError\":true}}\r\n",

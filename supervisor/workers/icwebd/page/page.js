@@ -417,6 +417,8 @@
         [el("time", { textContent: clock(i.ms) }),
           el("span", { className: "kind " + i.kind, textContent: i.kind === "answered" ? i.state : i.kind }),
           bdi(i.text)]);
+    } else if (tab === "servers") {
+      draw_items(more.servers, "This session has no MCP servers.", (s) => [bdi(s.text)]);
     } else if (tab === "grants") {
       draw_items(more.grants.map((g) => ({ ...g, n: g.id })), "Nothing was allowed beyond single calls.", (g) =>
         [bdi(g.text), el("button", { type: "button", textContent: "Take back", onclick: () => revoke(g.id) })]);
