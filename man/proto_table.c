@@ -31,6 +31,7 @@ static const char *const groups[] = {
     [14] = "The web page",
     [15] = "The approver",
     [17] = "Requests to a forge",
+    [22] = "Revision 2026-07-28 of MCP",
     [23] = "Questions of MCP servers",
     [25] = "A service of the session's own",
 };

@@ -23,10 +23,11 @@ close_agent(struct agent *a)
 
 	while ((c = TAILQ_FIRST(&a->calls)) != NULL)
 		calls_cancel(p, c);
+	listen_free(a);
 	loop_del(&p->w.loop, &a->io);
 	close(a->fd);
 	a->fd = -1;
-	lines_free(&a->in);
+	mcp_reader_free(&a->in);
 	buf_free(&a->out);
 	subs_free(a);
 	if (a->closing != 0)
@@ -53,7 +54,7 @@ take_part(struct agent *a, struct span part, bool last)
 		    "it as it is: send less at once",
 		    PROTO_MAX_LINE);
 		memset(&a->scan, 0, sizeof(a->scan));
-	} else if (a->in.over > PROXY_MAX_SKIP) {
+	} else if (mcp_reader_over(&a->in) > PROXY_MAX_SKIP) {
 		agent_fail(a, JSONRPC_INVALID,
 		    "Invalid Request: a line without end; this connection is "
 		    "closed");
@@ -64,14 +65,14 @@ take_part(struct agent *a, struct span part, bool last)
 static void
 take_lines(struct agent *a)
 {
-	enum lines_got got;
+	enum mcp_got got;
 	struct span line;
 
 	a->blocked = a->slow != 0;
 	while (!a->blocked && a->closing == 0 && !a->doomed &&
-	       (got = lines_next(&a->in, &line)) != LINES_MORE) {
-		if (got != LINES_ONE) {
-			take_part(a, line, got == LINES_LONG_END);
+	       (got = mcp_reader_next(&a->in, &line)) != MCP_MORE) {
+		if (got != MCP_ONE) {
+			take_part(a, line, got == MCP_LONG_END);
 			continue;
 		}
 		/* White space alone is not a message; a CR may end one. */
@@ -84,16 +85,16 @@ take_lines(struct agent *a)
 		}
 		a->blanks = 0;
 		if (request_take(a, line) == -1) {
-			lines_again(&a->in, line);
+			mcp_reader_again(&a->in, line);
 			a->blocked = true;
 		}
 	}
 	/* The end of the stream cut a line short. */
 	if (a->eof && !a->blocked && a->closing == 0 && !a->doomed &&
-	    lines_rest(&a->in) != 0)
+	    mcp_reader_end(&a->in, &line) != MCP_MORE)
 		agent_fail(a, JSONRPC_PARSE,
 		    "Parse error: the last line has no newline");
-	lines_done(&a->in);
+	mcp_reader_done(&a->in);
 	a->dirty = true;
 }
 
@@ -103,7 +104,7 @@ agent_read(struct agent *a)
 	uint8_t *room;
 	ssize_t n;
 
-	if ((room = lines_room(&a->in)) == NULL) {
+	if ((room = mcp_reader_room(&a->in)) == NULL) {
 		log_warn("agent connection %u", a->number);
 		a->doomed = true;
 		return;
@@ -117,7 +118,7 @@ agent_read(struct agent *a)
 	if (n == 0)
 		a->eof = true;
 	else
-		lines_filled(&a->in, (size_t)n);
+		mcp_reader_filled(&a->in, (size_t)n);
 	take_lines(a);
 }
 
@@ -159,7 +160,7 @@ agent_open(struct proxy *p, int fd, bool full)
 	    .fd = fd,
 	    .cancels = {.burst = PROXY_CANCELS, .ms = PROXY_CANCEL_MS}};
 	TAILQ_INIT(&a->calls);
-	lines_init(&a->in, PROTO_MAX_LINE);
+	mcp_reader_init(&a->in, &mcp_by_line, PROTO_MAX_LINE);
 	buf_init(&a->out, PROXY_MAX_UNREAD + PROXY_MAX_ANSWER);
 	a->number = ++p->number;
 	if (loop_add(&p->w.loop, &a->io, fd, EPOLLIN, agent_ready, a) == -1) {

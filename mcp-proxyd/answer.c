@@ -21,6 +21,31 @@ safe_text(struct span s, char *dst, size_t cap)
 	return span_str(log_vis(s, dst, cap));
 }
 
+/* Each result of revision 2026-07-28 says so about its server, us. */
+#define SERVER_META                                                            \
+	"\"_meta\":{\"" JSONRPC_META "serverInfo\":{\"name\":\"ironcurtain\"," \
+	"\"version\":\"" IC_VERSION "\"}}"
+
+void
+answer_close(struct buf *b, bool modern, const char *before)
+{
+	if (modern) {
+		buf_adds(b, before);
+		buf_addspan(
+		    b, SPAN(SERVER_META ",\"resultType\":\"complete\""));
+	} else if (before[0] == '{') {
+		buf_addc(b, '{');
+	}
+	buf_addc(b, '}');
+}
+
+/* Write how long a list may be kept, and that it is for this agent alone. */
+static void
+add_cache(struct buf *b, uint32_t ttl)
+{
+	buf_printf(b, ",\"cacheScope\":\"private\",\"ttlMs\":%u", ttl);
+}
+
 void
 answer_text(struct call *c, struct span text, bool error)
 {
@@ -29,13 +54,20 @@ answer_text(struct call *c, struct span text, bool error)
 
 	if (c->part != 0) {
 		/* Such a result has no place for a text of ours. */
-		(void)jsonrpc_add_error(&a->out, &c->rid, JSONRPC_LIMIT,
+		(void)jsonrpc_add_error(&a->out, &c->rid,
+		    c->modern ? JSONRPC_REFUSED : JSONRPC_LIMIT,
 		    safe_text(text, safe, sizeof(safe)));
 		agent_wrote(a);
 		return;
 	}
-	(void)jsonrpc_add_text(
-	    &a->out, &c->rid, safe_text(text, safe, sizeof(safe)), error);
+	(void)jsonrpc_add_head(&a->out, &c->rid);
+	buf_addspan(&a->out, SPAN("{\"content\":[{\"text\":"));
+	(void)json_write_string(&a->out, safe_text(text, safe, sizeof(safe)));
+	buf_addspan(&a->out, SPAN(",\"type\":\"text\"}]"));
+	if (error)
+		buf_addspan(&a->out, SPAN(",\"isError\":true"));
+	answer_close(&a->out, c->modern, ",");
+	(void)jsonrpc_add_tail(&a->out);
 	agent_wrote(a);
 }
 
@@ -121,13 +153,16 @@ add_content(struct buf *b, const struct value *content, const char *server)
 	buf_addc(b, ']');
 }
 
-/* Write all members but _meta, which is between a server and mcp-proxyd. */
+/*
+ * Write all members but _meta and resultType, which are between a server and
+ * mcp-proxyd.
+ */
 static void
 add_members(
-    struct buf *b, const struct value *object, const char *server)
+    struct buf *b, const struct value *object, const char *server, bool modern)
 {
 	const struct value *content = value_get(object, "content");
-	const struct value *odd = odd_structured(object), *v;
+	const struct value *odd = modern ? NULL : odd_structured(object), *v;
 	bool text = odd != NULL && (content == NULL || content->count == 0);
 	uint8_t open = '{';
 
@@ -138,7 +173,7 @@ add_members(
 	}
 	for (v = object->child; v != NULL; v = v->next) {
 		if (span_is(v->key, "_meta") || v == odd ||
-		    (text && v == content))
+		    span_is(v->key, "resultType") || (text && v == content))
 			continue;
 		buf_addc(b, open);
 		(void)json_write_string(b, v->key);
@@ -149,7 +184,7 @@ add_members(
 			(void)json_write(b, v);
 		open = ',';
 	}
-	buf_addspan(b, open == '{' ? SPAN("{}") : SPAN("}"));
+	answer_close(b, modern, open == '{' ? "{" : ",");
 }
 
 void
@@ -170,9 +205,34 @@ answer_result(struct call *c, const struct value *result)
 	(void)jsonrpc_add_head(&a->out, &c->rid);
 	add_members(&a->out, result,
 	    c->server < PROTO_MAX_SERVERS ? a->p->servers[c->server].name_text
-					  : "");
+					  : "",
+	    c->modern);
 	(void)jsonrpc_add_tail(&a->out);
 	agent_wrote(a);
+}
+
+/* Returns the code of a server's error in the agent's revision. */
+static int64_t
+code_for(const struct call *c, int64_t code, const struct value *data)
+{
+	switch (code) {
+	case JSONRPC_NO_RESOURCE:
+		return c->modern ? JSONRPC_PARAMS : code;
+	case JSONRPC_URL_WANTED:
+		return c->modern ? JSONRPC_INTERNAL : code;
+	case JSONRPC_PARAMS:
+		return !c->modern && c->part == PROTO_PART_RESOURCES &&
+			       value_str(data, "uri").p != NULL
+			   ? JSONRPC_NO_RESOURCE
+			   : code;
+	case JSONRPC_HEADERS:
+	case JSONRPC_CAPABILITY:
+	case JSONRPC_VERSION:
+		/* It is about us and not about the agent. */
+		return JSONRPC_INTERNAL;
+	default:
+		return code;
+	}
 }
 
 void
@@ -191,6 +251,7 @@ answer_error(struct call *c, const struct value *error)
 	}
 	buf_init(&data, PROXY_MAX_UNREAD);
 	error_data(&data, c, code, value_get(error, "data"));
+	code = code_for(c, code, value_get(error, "data"));
 	(void)jsonrpc_add_error_data(&a->out, &c->rid, code, message,
 	    data.failed ? SPAN("") : buf_span(&data));
 	buf_free(&data);
@@ -233,9 +294,8 @@ add_parts(struct buf *b, uint8_t parts)
 		buf_adds(b, "\"prompts\":{\"listChanged\":true},");
 	if ((parts & PROTO_PART_RESOURCES) != 0)
 		buf_printf(b, "\"resources\":{\"listChanged\":true%s},",
-		    (parts & PROTO_PART_SUBSCRIBE) != 0
-			? ",\"subscribe\":true"
-			: "");
+		    (parts & PROTO_PART_SUBSCRIBE) != 0 ? ",\"subscribe\":true"
+							: "");
 }
 
 void
@@ -260,6 +320,40 @@ answer_hello(struct agent *a, const struct jsonrpc_id *id, struct span version)
 	    "\"" IC_VERSION "\"}}");
 	(void)jsonrpc_add_tail(&a->out);
 	agent_wrote(a);
+}
+
+void
+answer_discover(struct agent *a, const struct jsonrpc_id *id)
+{
+	const struct span instructions = buf_span(&a->p->instructions);
+
+	(void)jsonrpc_add_head(&a->out, id);
+	buf_adds(&a->out, "{\"capabilities\":{");
+	add_parts(&a->out, a->p->parts & (uint8_t)~PROTO_PART_SUBSCRIBE);
+	buf_adds(&a->out, "\"tools\":{\"listChanged\":true}}");
+	if (instructions.len != 0) {
+		buf_adds(&a->out, ",\"instructions\":");
+		buf_addspan(&a->out, instructions);
+	}
+	buf_adds(&a->out, ",\"supportedVersions\":[\"" JSONRPC_MODERN "\"]");
+	/* It has more when more servers have started. */
+	add_cache(&a->out, 0);
+	answer_close(&a->out, true, ",");
+	(void)jsonrpc_add_tail(&a->out);
+	agent_wrote(a);
+}
+
+void
+answer_state(struct call *c, struct span state)
+{
+	struct buf *b = &c->agent->out;
+
+	(void)jsonrpc_add_head(b, &c->rid);
+	buf_adds(b, "{" SERVER_META ",\"requestState\":");
+	(void)json_write_string(b, state);
+	buf_adds(b, ",\"resultType\":\"input_required\"}");
+	(void)jsonrpc_add_tail(b);
+	agent_wrote(c->agent);
 }
 
 void
@@ -331,28 +425,34 @@ answer_notice(struct agent *a, const char *level, struct span server,
 	agent_wrote(a);
 }
 
-void
-answer_list(struct agent *a, const struct jsonrpc_id *id, const char *member,
-    struct span list)
+/* Write a result that is one list. */
+static void
+add_list(struct agent *a, const struct jsonrpc_id *id, bool modern,
+    const char *member, struct span list, uint32_t ttl)
 {
 	(void)jsonrpc_add_head(&a->out, id);
 	buf_printf(&a->out, "{\"%s\":", member);
 	buf_addspan(&a->out, list.len != 0 ? list : SPAN("[]"));
-	buf_addc(&a->out, '}');
+	if (modern)
+		add_cache(&a->out, ttl);
+	answer_close(&a->out, modern, ",");
 	(void)jsonrpc_add_tail(&a->out);
 	agent_wrote(a);
 }
 
 void
-answer_tools(struct agent *a, const struct jsonrpc_id *id)
+answer_list(struct agent *a, const struct jsonrpc_id *id, bool modern,
+    const char *member, enum proto_list which)
 {
-	struct span text = buf_span(&a->p->tools);
+	add_list(a, id, modern, member, buf_span(&a->p->lists[which]),
+	    a->p->lists_ttl[which]);
+}
 
-	(void)jsonrpc_add_head(&a->out, id);
-	buf_addspan(&a->out, SPAN("{\"tools\":"));
-	buf_addspan(&a->out, text.len != 0 ? text : SPAN("[]"));
-	buf_addspan(&a->out, SPAN("}"));
-	(void)jsonrpc_add_tail(&a->out);
-	a->listed = true;
-	agent_wrote(a);
+void
+answer_tools(struct agent *a, const struct jsonrpc_id *id, bool modern)
+{
+	if (!modern)
+		a->listed = true;
+	add_list(a, id, modern, "tools", buf_span(&a->p->tools),
+	    a->p->tools_complete ? a->p->tools_ttl : 0);
 }

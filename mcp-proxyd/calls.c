@@ -99,6 +99,8 @@ calls_new(struct agent *a, enum call_kind kind, uint16_t server, size_t bytes,
 	c->token.len = 0;
 	c->name[0] = '\0';
 	c->part = 0;
+	c->modern = false;
+	c->level = 0;
 	c->asked = NULL;
 	b = bucket_of(p, c->id);
 	c->next = *b;
@@ -258,7 +260,7 @@ overdue(struct proxy *p, struct call *c)
 	char text[PROXY_MAX_TOOL + 256];
 
 	if (c->kind == CALL_LIST) {
-		answer_tools(c->agent, &c->rid);
+		answer_tools(c->agent, &c->rid, c->modern);
 		calls_end(p, c);
 		return;
 	}

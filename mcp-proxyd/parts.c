@@ -100,6 +100,28 @@ put_texts(struct agent *a, const struct jsonrpc *m, struct value *o,
 		   : 0;
 }
 
+/* Answer with the error that MCP has for a resource that is not there. */
+static int
+no_resource(struct agent *a, const struct jsonrpc *m, struct span uri)
+{
+	struct buf data;
+
+	buf_init(&data, 8 * URI_MAX);
+	if (uri.len <= URI_MAX) {
+		buf_adds(&data, "{\"uri\":");
+		(void)json_write_string(&data, uri);
+		buf_addc(&data, '}');
+	}
+	(void)jsonrpc_add_error_data(&a->out, &m->id,
+	    modern_is(m) ? JSONRPC_PARAMS : JSONRPC_NO_RESOURCE,
+	    SPAN("Resource not found: its address begins with " SCHEME
+		 "SERVER/, as resources/list has it"),
+	    data.failed ? SPAN("") : buf_span(&data));
+	buf_free(&data);
+	agent_wrote(a);
+	return -1;
+}
+
 /* resources/read {uri} */
 static int
 take_read(struct agent *a, const struct jsonrpc *m, struct value *o,
@@ -110,13 +132,8 @@ take_read(struct agent *a, const struct jsonrpc *m, struct value *o,
 	if (uri.p == NULL)
 		return wrong(a, m, "uri must be a string");
 	*server = uri_server(a->p, uri, own);
-	if (*server == PROTO_NO_SERVER) {
-		/* The code that MCP has for a resource that is not there. */
-		answer_fail(a, &m->id, -32002,
-		    "Resource not found: its address begins with " SCHEME
-		    "SERVER/, as resources/list has it");
-		return -1;
-	}
+	if (*server == PROTO_NO_SERVER)
+		return no_resource(a, m, uri);
 	return put(o, "uri", value_new_string(a->p->pool, *own)) == -1
 		   ? wrong(a, m, "uri is too long")
 		   : 0;
@@ -200,8 +217,8 @@ take_complete(struct agent *a, const struct jsonrpc *m, struct value *o,
  * there is room, and for the end of one that there is.
  */
 static bool
-take_sub(struct agent *a, const struct jsonrpc *m, uint16_t server,
-    struct span own)
+take_sub(
+    struct agent *a, const struct jsonrpc *m, uint16_t server, struct span own)
 {
 	bool end = span_is(m->method, UNSUBSCRIBE), has;
 	char uri[URI_MAX + 1];
@@ -218,11 +235,13 @@ take_sub(struct agent *a, const struct jsonrpc *m, uint16_t server,
 
 /* Turn the request into a call. Returns -1 if the agent is at a limit. */
 static int
-take_call(struct agent *a, const struct jsonrpc *m, uint8_t part)
+take_call(struct agent *a, const struct jsonrpc *m, uint8_t part,
+    const struct era *era)
 {
 	struct proxy *p = a->p;
 	struct value *o = value_new(p->pool, VALUE_OBJECT);
-	struct msg_CALL msg = {.tool = m->method};
+	struct msg_CALL msg = {
+	    .tool = m->method, .modern = era->modern, .state = era->state};
 	struct span own = SPAN("");
 	struct call *c;
 	int r;
@@ -247,6 +266,8 @@ take_call(struct agent *a, const struct jsonrpc *m, uint8_t part)
 		return -1;
 	c = calls_new(a, CALL_TOOL, msg.server, msg.args.len, &m->id);
 	c->part = part;
+	c->modern = era->modern;
+	c->level = era->level;
 	if ((part == PROTO_PART_RESOURCES || part == PROTO_PART_SUBSCRIBE) &&
 	    (c->asked = strndup((const char *)own.p, own.len)) == NULL)
 		fatal("strndup");
@@ -272,6 +293,18 @@ tell_level(struct proxy *p)
 	worker_send(&p->w, ROLE_POLICY, 0, MSG_LOG_LEVEL, &m, -1);
 }
 
+void
+parts_level(struct proxy *p, uint8_t level)
+{
+	const struct msg_LOG_LEVEL m = {.level = (uint8_t)(level - 1)};
+
+	if (level == 0 || (p->level != 0 && p->level <= level) ||
+	    (p->parts & PROTO_PART_LOGGING) == 0)
+		return;
+	p->level = level;
+	worker_send(&p->w, ROLE_POLICY, 0, MSG_LOG_LEVEL, &m, -1);
+}
+
 static void
 take_level(struct agent *a, const struct jsonrpc *m)
 {
@@ -289,21 +322,24 @@ take_level(struct agent *a, const struct jsonrpc *m)
 }
 
 int
-parts_take(struct agent *a, const struct jsonrpc *m, bool *known)
+parts_take(struct agent *a, const struct jsonrpc *m, const struct era *era,
+    bool *known)
 {
 	const struct proxy *p = a->p;
 
 	*known = true;
-	if (span_is(m->method, "logging/setLevel") &&
+	if (span_is(m->method, "logging/setLevel") && !era->modern &&
 	    (p->parts & PROTO_PART_LOGGING) != 0) {
 		take_level(a, m);
 		return 0;
 	}
 	for (size_t i = 0; i < nitems(methods); i++) {
 		if (!span_is(m->method, methods[i].method) ||
-		    (p->parts & methods[i].part) == 0)
+		    (p->parts & methods[i].part) == 0 ||
+		    (era->modern && methods[i].part == PROTO_PART_SUBSCRIBE))
 			continue;
-		if (calls_find_rid(a, &m->id) != NULL) {
+		if (calls_find_rid(a, &m->id) != NULL ||
+		    listen_uses(a, &m->id)) {
 			answer_fail(a, NULL, JSONRPC_INVALID,
 			    "Invalid Request: id %.*s is already used by "
 			    "another request",
@@ -311,13 +347,13 @@ parts_take(struct agent *a, const struct jsonrpc *m, bool *known)
 			return 0;
 		}
 		if (methods[i].list == NULL)
-			return take_call(a, m, methods[i].part);
+			return take_call(a, m, methods[i].part, era);
 		if (value_get(m->params, "cursor") != NULL)
 			(void)wrong(
 			    a, m, "unknown cursor, the list has one page");
 		else
-			answer_list(a, &m->id, methods[i].list,
-			    buf_span(&p->lists[methods[i].which]));
+			answer_list(a, &m->id, era->modern, methods[i].list,
+			    methods[i].which);
 		return 0;
 	}
 	*known = false;
@@ -327,6 +363,8 @@ parts_take(struct agent *a, const struct jsonrpc *m, bool *known)
 int
 parts_set(struct proxy *p, const struct msg_PARTS *m)
 {
+	uint8_t part = m->list == PROTO_LIST_PROMPTS ? PROTO_PART_PROMPTS
+						     : PROTO_PART_RESOURCES;
 	struct buf *b = &p->lists[m->list];
 	struct agent *a;
 
@@ -335,6 +373,7 @@ parts_set(struct proxy *p, const struct msg_PARTS *m)
 	    memchr(m->text.p, '\n', m->text.len) != NULL)
 		return -1;
 	p->parts = m->parts;
+	p->lists_ttl[m->list] = m->ttl;
 	if (span_eq(buf_span(b), m->text))
 		return 0;
 	buf_reset(b, 0);
@@ -344,11 +383,29 @@ parts_set(struct proxy *p, const struct msg_PARTS *m)
 	for (size_t i = 0; i < PROXY_AGENTS; i++) {
 		a = &p->agents[i];
 		if (a->fd != -1 && a->greeted)
-			answer_list_changed(a, m->list == PROTO_LIST_PROMPTS
-						   ? PROTO_PART_PROMPTS
-						   : PROTO_PART_RESOURCES);
+			answer_list_changed(a, part);
+		if (a->fd != -1)
+			listen_changed(a, part);
 	}
 	return 0;
+}
+
+/*
+ * Returns true if the agent wants messages of this level: by its own level, or
+ * by that of a request that this server has not answered yet.
+ */
+static bool
+wants_notice(const struct agent *a, uint16_t server, uint8_t level)
+{
+	const struct call *c;
+
+	if (a->level != 0 && level + 1U >= a->level)
+		return true;
+	TAILQ_FOREACH (c, &a->calls, of_agent)
+		if (c->server == server && c->level != 0 &&
+		    level + 1U >= c->level)
+			return true;
+	return false;
 }
 
 /* Messages are dropped for an agent that does not read, before all else. */
@@ -359,7 +416,7 @@ parts_notice(struct proxy *p, uint16_t server, const struct msg_NOTICE *m)
 
 	for (size_t i = 0; i < PROXY_AGENTS; i++) {
 		a = &p->agents[i];
-		if (a->fd != -1 && a->level != 0 && m->level + 1U >= a->level &&
+		if (a->fd != -1 && wants_notice(a, server, m->level) &&
 		    buf_span(&a->out).len < LINES_READ)
 			answer_notice(a, proto_level_name(m->level),
 			    span_str(p->servers[server].name_text), m->logger,

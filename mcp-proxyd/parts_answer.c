@@ -194,6 +194,17 @@ put_completion(struct buf *b, const struct value *result)
 	return NULL;
 }
 
+/* Returns the time for which the server vouches for what was read, in ms. */
+static uint32_t
+read_ttl(const struct value *result)
+{
+	int64_t ms;
+
+	if (value_int(value_get(result, "ttlMs"), 0, INT64_MAX, &ms) == -1)
+		return 0;
+	return ms < PROTO_MAX_TTL ? (uint32_t)ms : PROTO_MAX_TTL;
+}
+
 void
 parts_answer(struct call *c, const struct value *result)
 {
@@ -218,7 +229,13 @@ parts_answer(struct call *c, const struct value *result)
 		    "The MCP server's answer was refused: %s", why);
 	} else {
 		(void)jsonrpc_add_head(&a->out, &c->rid);
-		buf_addspan(&a->out, buf_span(&b));
+		/* Without the brace at its end, which follows. */
+		buf_add(&a->out, buf_span(&b).p, buf_span(&b).len - 1);
+		if (c->modern && c->part == PROTO_PART_RESOURCES)
+			buf_printf(&a->out,
+			    ",\"cacheScope\":\"private\",\"ttlMs\":%u",
+			    read_ttl(result));
+		answer_close(&a->out, c->modern, ",");
 		(void)jsonrpc_add_tail(&a->out);
 		agent_wrote(a);
 	}

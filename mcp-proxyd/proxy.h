@@ -2,7 +2,8 @@
 /*
  * Shared by the modules of mcp-proxyd: the agent's connections (agent.c), its
  * requests (request.c), calls in flight (calls.c), the tool list (tools.c),
- * what agents are told about the session (instructions.c), answers (answer.c),
+ * those of revision 2026-07-28 (modern.c), what agents are told about the
+ * session (instructions.c), answers (answer.c),
  * and messages from peers (serve.c).
  *
  * Admission happens here: a call over a limit is not refused; instead its
@@ -18,7 +19,7 @@
 #include "common/tool_name.h"
 #include "mcp/idscan.h"
 #include "mcp/jsonrpc.h"
-#include "mcp/lines.h"
+#include "mcp/reader.h"
 
 #define PROXY_MAX_AGENTS 64U
 #define PROXY_MAX_FULL 8U /* connections beyond that are answered once */
@@ -59,7 +60,15 @@
 
 struct proxy;
 struct agent;
+struct listen;
 struct output;
+
+/* The form of a request, which its answer has, too. */
+struct era {
+	bool modern;   /* revision 2026-07-28 */
+	uint8_t level; /* as in struct call */
+	struct span state; /* that it gives back, or empty */
+};
 
 enum call_kind {
 	CALL_TOOL,
@@ -86,6 +95,8 @@ struct call {
 	struct jsonrpc_id rid;         /* the agent's; while there is one */
 	struct jsonrpc_id token;       /* len 0: no progress requested */
 	uint8_t part; /* PROTO_PART_*: about that; 0: of a tool */
+	bool modern;   /* the request is of revision 2026-07-28 */
+	uint8_t level; /* one more than the least level it wants, or 0 */
 	char *asked;  /* the server's address of the resource, or NULL */
 	char name[PROXY_MAX_TOOL + 1]; /* the tool's, for messages */
 };
@@ -95,12 +106,13 @@ struct agent {
 	struct loop_io io;
 	int fd;          /* -1: free */
 	unsigned number; /* increasing, for the log */
-	struct lines in;
+	struct mcp_reader in;
 	struct idscan scan; /* for an over-long line */
 	struct buf out;
 	TAILQ_HEAD(, call) calls;
 	uint64_t full;    /* one too many: its first request is its last;
 			     deadline for it, or 0 */
+	struct listen *listens; /* modern.c */
 	bool greeted;     /* initialize was answered */
 	bool listed;      /* tools/list was answered */
 	uint8_t parts;    /* PROTO_PART_* that it was told of */
@@ -156,6 +168,7 @@ struct proxy {
 	struct value_pool *outputs_pool; /* or NULL */
 	uint8_t parts;                  /* PROTO_PART_* of the session */
 	struct buf lists[PROTO_LISTS];  /* texts of the last PARTS */
+	uint32_t lists_ttl[PROTO_LISTS], tools_ttl; /* ms */
 	unsigned level; /* one more than that of the last LOG_LEVEL */
 	bool oriented;           /* ORIENTATION came */
 	struct buf orientation;  /* its text */
@@ -221,10 +234,39 @@ void agent_end(struct agent *, const struct jsonrpc_id *, enum jsonrpc_code,
 int request_take(struct agent *, struct span line);
 
 /*
+ * modern.c: Returns true for a request of revision 2026-07-28.
+ */
+bool modern_is(const struct jsonrpc *);
+/*
+ * Check the request's _meta. Returns 0 with the level of messages it wants, or
+ * -1 after an error.
+ */
+int modern_check(struct agent *, const struct jsonrpc *, uint8_t *level);
+/*
+ * Take the state that the agent gives back, or an empty one. Returns 0, or -1
+ * after an error.
+ */
+int modern_state(
+    struct agent *, const struct jsonrpc *, struct span *state);
+/* Process a method that older revisions do not have, if it is one. */
+bool modern_take(struct agent *, const struct jsonrpc *);
+void listen_take(struct agent *, const struct jsonrpc *);
+/* Returns true if a subscription has this id. */
+bool listen_uses(const struct agent *, const struct jsonrpc_id *);
+/* End the subscription with this id. Returns false if there is none. */
+bool listen_cancel(struct agent *, const struct jsonrpc_id *);
+void listen_free(struct agent *);
+/* Tell those who listen that the tools, or the lists of a part, changed. */
+void listen_changed(struct agent *, uint8_t part);
+
+/*
  * parts.c: process a request about resources, prompts, completion or logging,
  * if it is one and some server has that. Returns -1 if the agent is at a limit.
  */
-int parts_take(struct agent *, const struct jsonrpc *, bool *known);
+int parts_take(
+    struct agent *, const struct jsonrpc *, const struct era *, bool *known);
+/* A request wants messages from this level on, one more than it; 0: none. */
+void parts_level(struct proxy *, uint8_t level);
 /* Returns true if the method is one that is sent to policyd as a call. */
 bool parts_is_call(struct span method);
 /* Store a list from PARTS. Returns -1 if it is no JSON array in one line. */
@@ -278,11 +320,11 @@ void calls_tick(struct proxy *);
 /*
  * tools.c: answer now, or when the servers have listed.  Returns -1 at a limit.
  */
-int tools_ask(struct agent *, const struct jsonrpc_id *);
+int tools_ask(struct agent *, const struct jsonrpc_id *, bool modern);
 /*
  * Store the list from TOOLS.  Returns -1 if it is not a JSON array in one line.
  */
-int tools_set(struct proxy *, struct span text, bool complete);
+int tools_set(struct proxy *, const struct msg_TOOLS *);
 
 /*
  * Find the server of a name SERVER__NAME, and the rest of it. Returns its
@@ -334,9 +376,18 @@ void answer_list_changed(struct agent *, uint8_t part);
 void answer_notice(struct agent *, const char *level, struct span server,
     struct span logger, struct span text);
 /* Answer with a list of parts, under the name of its member. */
-void answer_list(struct agent *, const struct jsonrpc_id *, const char *member,
-    struct span list);
+void answer_list(struct agent *, const struct jsonrpc_id *, bool modern,
+    const char *member, enum proto_list which);
 /* Answer tools/list with the list as known so far. */
-void answer_tools(struct agent *, const struct jsonrpc_id *);
+void answer_tools(struct agent *, const struct jsonrpc_id *, bool modern);
+/* Answer server/discover. */
+void answer_discover(struct agent *, const struct jsonrpc_id *);
+/* End the agent's request with a state that it may give back. */
+void answer_state(struct call *, struct span state);
+/*
+ * Write the last members of a result, and its end: of which type it is, for a
+ * request of revision 2026-07-28. `before`: "{" if there is none before.
+ */
+void answer_close(struct buf *, bool modern, const char *before);
 
 #endif

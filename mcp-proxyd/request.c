@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The requests that an agent may make.  A line is read into a tree, checked
- * member by member, and either answered here (initialize, ping, tools/list) or
- * turned into a CALL.  Only the id, the progress token and the name are kept.
+ * member by member, and either answered here (initialize, server/discover,
+ * ping, tools/list) or turned into a CALL.  Only the id, the progress token and
+ * the name are kept.
  */
 #include "proxy.h"
 
@@ -12,6 +13,7 @@
 
 struct ask {
 	const struct jsonrpc *m;
+	const struct era *era;
 	struct span name;
 	const struct value *args;
 	struct jsonrpc_id token;
@@ -46,13 +48,15 @@ take_token(struct agent *a, struct ask *q, const struct value *meta)
 enum member {
 	MEMBER_META,
 	MEMBER_ARGUMENTS,
+	MEMBER_INPUT, /* only in revision 2026-07-28, as is the state */
 	MEMBER_NAME,
+	MEMBER_STATE,
 	MEMBER_TASK, /* ignored, since tasks are not offered */
 	NMEMBERS,
 };
 
-static const struct span members[NMEMBERS] = {
-    SPAN("_meta"), SPAN("arguments"), SPAN("name"), SPAN("task")};
+static const struct span members[NMEMBERS] = {SPAN("_meta"), SPAN("arguments"),
+    SPAN("inputResponses"), SPAN("name"), SPAN("requestState"), SPAN("task")};
 
 static int __attribute__((noinline))
 wrong_member(struct agent *a, const struct ask *q, struct span name)
@@ -96,8 +100,12 @@ take_call(struct agent *a, struct ask *q)
 
 	if (params == NULL)
 		return wrong_params(a, q, "tools/call without params");
-	if (take_members(a, q, found) == -1 ||
-	    take_token(a, q, found[MEMBER_META]) == -1)
+	if (take_members(a, q, found) == -1)
+		return -1;
+	for (size_t i = MEMBER_INPUT; i <= MEMBER_STATE; i += 2)
+		if (found[i] != NULL && !q->era->modern)
+			return wrong_member(a, q, members[i]);
+	if (take_token(a, q, found[MEMBER_META]) == -1)
 		return -1;
 	if ((name = found[MEMBER_NAME]) == NULL)
 		return wrong_params(a, q, "name is missing");
@@ -138,7 +146,7 @@ encode_args(struct agent *a, struct ask *q)
 static bool
 in_flight(struct agent *a, const struct jsonrpc *m)
 {
-	if (calls_find_rid(a, &m->id) == NULL)
+	if (calls_find_rid(a, &m->id) == NULL && !listen_uses(a, &m->id))
 		return false;
 	answer_fail(a, NULL, JSONRPC_INVALID,
 	    "Invalid Request: id %.*s is already used by another request",
@@ -147,7 +155,7 @@ in_flight(struct agent *a, const struct jsonrpc *m)
 }
 
 static int
-take_tools_call(struct agent *a, const struct jsonrpc *m)
+take_tools_call(struct agent *a, const struct jsonrpc *m, const struct era *era)
 {
 	struct proxy *p = a->p;
 	struct ask q UNCLEARED;
@@ -156,6 +164,7 @@ take_tools_call(struct agent *a, const struct jsonrpc *m)
 	struct call *c;
 
 	q.m = m;
+	q.era = era;
 	if (in_flight(a, m) || take_call(a, &q) == -1 ||
 	    encode_args(a, &q) == -1)
 		return 0;
@@ -167,10 +176,14 @@ take_tools_call(struct agent *a, const struct jsonrpc *m)
 	msg.tool = tool;
 	msg.args = buf_span(&p->tree);
 	msg.progress = q.token.len != 0;
+	msg.modern = era->modern;
+	msg.state = era->state;
 	if (!calls_admit(p, msg.server, msg.args.len))
 		return -1;
 	c = calls_new(a, CALL_TOOL, msg.server, msg.args.len, &m->id);
 	jsonrpc_id_copy(&c->token, &q.token);
+	c->modern = era->modern;
+	c->level = era->level;
 	memcpy(c->name, q.name.p, q.name.len);
 	c->name[q.name.len] = '\0';
 	msg.id = c->id;
@@ -179,7 +192,7 @@ take_tools_call(struct agent *a, const struct jsonrpc *m)
 }
 
 static int
-take_tools_list(struct agent *a, const struct jsonrpc *m)
+take_tools_list(struct agent *a, const struct jsonrpc *m, bool modern)
 {
 	if (in_flight(a, m))
 		return 0;
@@ -188,7 +201,7 @@ take_tools_list(struct agent *a, const struct jsonrpc *m)
 		    "Invalid params: unknown cursor, the list has one page");
 		return 0;
 	}
-	return tools_ask(a, &m->id);
+	return tools_ask(a, &m->id, modern);
 }
 
 static void
@@ -210,36 +223,70 @@ take_initialize(struct agent *a, const struct jsonrpc *m)
 	answer_hello(a, &m->id, version);
 }
 
+static void
+unknown_method(struct agent *a, const struct jsonrpc *m)
+{
+	char shown[SHOWN];
+
+	answer_fail(a, &m->id, JSONRPC_METHOD, "Method not found: \"%s\"",
+	    log_vis(m->method, shown, sizeof(shown)));
+}
+
+/* Process a request that both kinds of revisions have. */
+static int
+take_common(struct agent *a, const struct jsonrpc *m, const struct era *era)
+{
+	bool known;
+	int r;
+
+	if (span_is(m->method, "tools/call"))
+		return take_tools_call(a, m, era);
+	if (span_is(m->method, "tools/list"))
+		return take_tools_list(a, m, era->modern);
+	if ((r = parts_take(a, m, era, &known)) == -1 || known)
+		return r;
+	unknown_method(a, m);
+	return 0;
+}
+
+/* Process a request that says that it is of revision 2026-07-28. */
+static int
+take_modern(struct agent *a, const struct jsonrpc *m)
+{
+	struct era era = {.modern = true};
+
+	if (modern_check(a, m, &era.level) == -1 ||
+	    modern_state(a, m, &era.state) == -1 || in_flight(a, m) ||
+	    modern_take(a, m))
+		return 0;
+	parts_level(a->p, era.level);
+	return take_common(a, m, &era);
+}
+
 static int
 take_request(struct agent *a, const struct jsonrpc *m)
 {
-	bool call = span_is(m->method, "tools/call"), known;
-	char shown[SHOWN];
-	int r;
+	const struct era old = {.state = SPAN("")};
 
 	if (a->full != 0) {
 		agent_end(a, &m->id, JSONRPC_LIMIT, PROXY_FULL_TEXT);
 		return 0;
 	}
-	if (call || span_is(m->method, "tools/list")) {
-		if (a->greeted)
-			return call ? take_tools_call(a, m)
-				    : take_tools_list(a, m);
-		answer_fail(a, &m->id, JSONRPC_INVALID,
-		    "Invalid Request: %s before initialize",
-		    call ? "tools/call" : "tools/list");
-	} else if (span_is(m->method, "initialize")) {
+	if (modern_is(m))
+		return take_modern(a, m);
+	if (span_is(m->method, "initialize"))
 		take_initialize(a, m);
-	} else if (span_is(m->method, "ping")) {
+	else if (span_is(m->method, "ping"))
 		answer_ping(a, &m->id);
-	} else if (a->greeted &&
-		   ((r = parts_take(a, m, &known)) == -1 || known)) {
-		return r;
-	} else {
-		answer_fail(a, &m->id, JSONRPC_METHOD,
-		    "Method not found: \"%s\"",
-		    log_vis(m->method, shown, sizeof(shown)));
-	}
+	else if (a->greeted)
+		return take_common(a, m, &old);
+	else if (span_is(m->method, "tools/call") ||
+		 span_is(m->method, "tools/list"))
+		answer_fail(a, &m->id, JSONRPC_INVALID,
+		    "Invalid Request: %.*s before initialize",
+		    (int)m->method.len, (const char *)m->method.p);
+	else
+		unknown_method(a, m);
 	return 0;
 }
 
@@ -251,8 +298,11 @@ take_cancelled(struct agent *a, const struct jsonrpc *m)
 	struct jsonrpc_id id;
 	struct call *c;
 
-	if (rid == NULL || jsonrpc_id_set(&id, rid) == -1 ||
-	    (c = calls_find_rid(a, &id)) == NULL)
+	if (rid == NULL || jsonrpc_id_set(&id, rid) == -1)
+		proxy_count(&a->p->ignored, "notifications of the agent");
+	else if (listen_cancel(a, &id))
+		return;
+	else if ((c = calls_find_rid(a, &id)) == NULL)
 		proxy_count(&a->p->ignored, "notifications of the agent");
 	else {
 		calls_cancel(a->p, c);

@@ -77,7 +77,7 @@ on_connection(struct chan *c, const struct msg_CONNECTION *m, int fd)
 static int
 on_tools(struct chan *c, const struct msg_TOOLS *m)
 {
-	if (tools_set(chan_arg(c), m->text, m->complete != 0) == -1)
+	if (tools_set(chan_arg(c), m) == -1)
 		return chan_violation(c, "TOOLS is no array in one line");
 	return 0;
 }
@@ -164,6 +164,25 @@ on_answer(struct chan *c, const struct msg_ANSWER *m)
 	}
 	if (call != NULL && call->kind == CALL_TOOL)
 		calls_end(p, call);
+	return 0;
+}
+
+/* The call goes on when the agent gives the state back. */
+static int
+on_round_answer(struct chan *c, const struct msg_ROUND_ANSWER *m)
+{
+	struct proxy *p = chan_arg(c);
+	struct call *call = calls_find(p, m->id);
+
+	if (call == NULL || call->kind != CALL_TOOL) {
+		proxy_count(&p->stray, "answers to no call");
+		return 0;
+	}
+	if (call->agent != NULL && !call->modern)
+		return chan_violation(c, "a state for an old agent");
+	if (call->agent != NULL)
+		answer_state(call, m->state);
+	calls_end(p, call);
 	return 0;
 }
 
@@ -299,6 +318,7 @@ const struct chan_handler proxy_handlers[] = {
 	HANDLER(UPDATED,		on_updated),
 	HANDLER(CALL_HELD,		on_call_held),
 	HANDLER(CALL_HELD_AS,	on_call_held_as),
+	HANDLER(ROUND_ANSWER,	on_round_answer),
 	HANDLER(TOOLS,		on_tools),
 	HANDLER(TOOLS_TOLD,	on_tools_told),
 	HANDLER(PARTS,		on_parts),

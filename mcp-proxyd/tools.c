@@ -43,9 +43,10 @@ tools_server_of(const struct proxy *p, struct span name, struct span *tool)
 }
 
 int
-tools_set(struct proxy *p, struct span text, bool complete)
+tools_set(struct proxy *p, const struct msg_TOOLS *m)
 {
-	bool changed;
+	bool complete = m->complete != 0, changed;
+	struct span text = m->text;
 
 	if (text.len < 2 || text.p[0] != '[' || text.p[text.len - 1] != ']' ||
 	    memchr(text.p, '\n', text.len) != NULL)
@@ -60,35 +61,39 @@ tools_set(struct proxy *p, struct span text, bool complete)
 	}
 	p->tools_known = true;
 	p->tools_complete = complete;
+	p->tools_ttl = m->ttl;
 	for (size_t i = 0; changed && i < PROXY_AGENTS; i++) {
 		if (p->agents[i].fd != -1 && p->agents[i].listed)
 			answer_changed(&p->agents[i]);
+		if (p->agents[i].fd != -1)
+			listen_changed(&p->agents[i], 0);
 	}
 	for (size_t i = 0; complete && i < PROTO_MAX_CALLS; i++) {
 		struct call *c = &p->calls[i];
 
 		if (c->id == 0 || c->kind != CALL_LIST)
 			continue;
-		answer_tools(c->agent, &c->rid);
+		answer_tools(c->agent, &c->rid, c->modern);
 		calls_end(p, c);
 	}
 	return 0;
 }
 
 int
-tools_ask(struct agent *a, const struct jsonrpc_id *id)
+tools_ask(struct agent *a, const struct jsonrpc_id *id, bool modern)
 {
 	struct proxy *p = a->p;
 	uint64_t now = loop_now(&p->w.loop);
 	struct call *c;
 
 	if (p->tools_complete || now >= p->list_until) {
-		answer_tools(a, id);
+		answer_tools(a, id, modern);
 		return 0;
 	}
 	if (!calls_admit(p, PROTO_NO_SERVER, 0))
 		return -1;
 	c = calls_new(a, CALL_LIST, PROTO_NO_SERVER, 0, id);
 	c->deadline = p->list_until;
+	c->modern = modern;
 	return 0;
 }

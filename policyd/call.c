@@ -28,7 +28,8 @@ work_budget(struct policyd_env *env, struct work *k)
 static void call_go_on(
     struct policyd_env *, struct call *, struct work *, struct span args);
 
-/* Go on with a call that waited for its server, now that its tools are known. */
+/* Go on with a call that waited for its server, now that its tools are known.
+ */
 static void
 call_listed(struct policyd_env *env, const struct early *e)
 {
@@ -40,8 +41,8 @@ call_listed(struct policyd_env *env, const struct early *e)
 	    .progress = e->progress};
 
 	k.server_name = span_str(k.srv->name);
-	k.tool = tools_own_name(
-	    &env->sessions[e->server].tools, span_str(e->tool));
+	k.tool =
+	    tools_own_name(&env->sessions[e->server].tools, span_str(e->tool));
 	value_pool_reset(env->pool);
 	k.tree = (struct value *)(uintptr_t)value_decode(env->pool, args);
 	if (call == NULL || k.tree == NULL)
@@ -71,6 +72,26 @@ call_led(struct policyd_env *env, const struct remotes_ask *a, struct span urls)
 }
 
 /*
+ * Go on with a call that its server asked to be sent again. It was decided
+ * when it was first sent, and nothing about it has changed.
+ */
+static enum work_way
+call_resume(struct policyd_env *env, struct work *k, struct composed *c)
+{
+	if (!round_resume(env, k, c))
+		return work_refuse_plain(env, k, "request-state",
+		    SPAN("The requestState is not one that this very call was "
+			 "given, or it was used already"),
+		    "\nMake the call again without it.");
+	k->d.status = PROTO_ALLOW;
+	k->d.rule = SPAN("same-call");
+	k->d.reason = reason_printf(env->pool,
+	    "It goes on with call %llu, at the request of its server",
+	    (unsigned long long)k->thread);
+	return WORK_FORWARD;
+}
+
+/*
  * Decide about the call, then release or hold it. `args` are as the agent sent
  * them.
  */
@@ -95,7 +116,9 @@ call_go_on(struct policyd_env *env, struct call *call, struct work *k,
 	}
 	if (way != WORK_REFUSE && work_compose(env, k, &c) == WORK_REFUSE)
 		way = WORK_REFUSE;
-	if (way == WORK_ASK) {
+	if (way != WORK_REFUSE && k->given.p != NULL) {
+		way = call_resume(env, k, &c);
+	} else if (way == WORK_ASK) {
 		if ((way = work_hold(env, call, k, args, &c)) == WORK_ASK)
 			call_arm(env);
 	} else if (way == WORK_FORWARD) {
@@ -117,7 +140,7 @@ call_take(struct policyd_env *env, const struct msg_CALL *m, const char **why)
 	    .server = m->server,
 	    .tool = m->tool,
 	    .progress = m->progress != 0,
-	    .may_ask = true,
+	    .may_ask = m->state.len == 0,
 	};
 	struct call *call;
 
@@ -136,6 +159,9 @@ call_take(struct policyd_env *env, const struct msg_CALL *m, const char **why)
 	if ((call = calls_table_admit(
 		 &env->calls, m->id, m->server, m->args.len, why)) == NULL)
 		return -1;
+	call->modern = m->modern != 0;
+	if (m->state.len != 0)
+		k.given = m->state;
 	value_pool_reset(env->pool);
 	/* The tree is in policyd's own pool and may be changed. */
 	k.tree = (struct value *)(uintptr_t)value_decode(env->pool, m->args);

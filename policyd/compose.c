@@ -20,9 +20,46 @@ done(const struct buf *b)
 	return b->failed ? -1 : 0;
 }
 
+#define META "\"io.modelcontextprotocol/"
+#define CLIENT "{\"name\":\"ironcurtain\",\"version\":\"" IC_VERSION "\"}"
+
+/* Append the capabilities that we declare to servers, in every revision. */
+static void
+put_capabilities(struct buf *b, bool elicits)
+{
+	buf_printf(b, "{%s}",
+	    elicits ? "\"elicitation\":{\"form\":{},\"url\":{}}" : "");
+}
+
+void
+compose_meta(struct buf *b, const struct compose_form *f, uint64_t token,
+    const char *after)
+{
+	if (!f->modern && token == 0)
+		return;
+	buf_adds(b, "\"_meta\":{");
+	if (f->modern) {
+		buf_adds(b, META "clientCapabilities\":");
+		put_capabilities(b, f->elicits);
+		buf_adds(b, "," META "clientInfo\":" CLIENT ",");
+		if (f->level != 0)
+			buf_printf(b, META "logLevel\":\"%s\",",
+			    proto_level_name(f->level - 1U));
+		buf_adds(b, META "protocolVersion\":\"" COMPOSE_MODERN "\"");
+	}
+	if (token != 0) {
+		/* policyd's own token; the agent's never leaves mcp-proxyd. */
+		buf_adds(b,
+		    f->modern ? ",\"progressToken\":" : "\"progressToken\":");
+		buf_addu64(b, token);
+	}
+	buf_printf(b, "}%s", after);
+}
+
 int
-compose_call(struct buf *b, uint64_t id, struct span tool,
-    const struct value *args, bool progress, struct composed *c)
+compose_call(struct buf *b, const struct compose_form *f, uint64_t id,
+    struct span tool, const struct value *args, bool progress,
+    struct composed *c)
 {
 	uint32_t start = offset(b);
 
@@ -30,18 +67,21 @@ compose_call(struct buf *b, uint64_t id, struct span tool,
 	buf_addu64(b, id);
 	buf_adds(b, ",\"jsonrpc\":\"2.0\",\"method\":\"tools/call\","
 		    "\"params\":{");
-	/* policyd's own token; the agent's never leaves mcp-proxyd. */
-	if (progress) {
-		buf_adds(b, "\"_meta\":{\"progressToken\":");
-		buf_addu64(b, id);
-		buf_adds(b, "},");
+	/* The keyd of a remote server reads the name off the front. */
+	if (f->modern) {
+		buf_adds(b, "\"name\":");
+		(void)json_write_string(b, tool);
+		buf_addc(b, ',');
 	}
+	compose_meta(b, f, progress ? id : 0, ",");
 	buf_adds(b, "\"arguments\":");
 	c->args_off = offset(b);
 	(void)json_write(b, args);
 	c->args_len = offset(b) - c->args_off;
-	buf_adds(b, ",\"name\":");
-	(void)json_write_string(b, tool);
+	if (!f->modern) {
+		buf_adds(b, ",\"name\":");
+		(void)json_write_string(b, tool);
+	}
 	buf_adds(b, "}}\n");
 	c->line_len = offset(b) - start;
 	return done(b);
@@ -60,12 +100,11 @@ compose_args(struct buf *b, const struct value *args, struct composed *c)
 int
 compose_initialize(struct buf *b, bool elicits)
 {
-	buf_printf(b,
-	    "{\"id\":\"i\",\"jsonrpc\":\"2.0\","
-	    "\"method\":\"initialize\",\"params\":{\"capabilities\":{%s},",
-	    elicits ? "\"elicitation\":{\"form\":{},\"url\":{}}" : "");
-	buf_adds(b, "\"clientInfo\":{\"name\":\"ironcurtain\","
-		    "\"version\":\"" IC_VERSION "\"},"
+	buf_adds(b, "{\"id\":\"i\",\"jsonrpc\":\"2.0\","
+		    "\"method\":\"initialize\",\"params\":{"
+		    "\"capabilities\":");
+	put_capabilities(b, elicits);
+	buf_adds(b, ",\"clientInfo\":" CLIENT ","
 		    "\"protocolVersion\":\"" COMPOSE_PROTOCOL "\"}}\n");
 	return done(b);
 }
@@ -86,22 +125,64 @@ compose_revision(struct buf *b, const char *version)
 }
 
 int
-compose_tools_list(struct buf *b, uint32_t seq, struct span cursor)
+compose_discover(struct buf *b, bool elicits)
 {
-	return compose_list(b, 't', "tools/list", seq, cursor);
+	const struct compose_form f = {.modern = true, .elicits = elicits};
+
+	buf_adds(b, "{\"id\":\"d\",\"jsonrpc\":\"2.0\","
+		    "\"method\":\"server/discover\",\"params\":{");
+	compose_meta(b, &f, 0, "}}\n");
+	return done(b);
 }
 
 int
-compose_list(struct buf *b, char letter, const char *method, uint32_t seq,
+compose_listen(
+    struct buf *b, const struct compose_form *f, uint32_t seq, uint8_t what)
+{
+	const char *before = "";
+
+	buf_printf(b,
+	    "{\"id\":\"n%u\",\"jsonrpc\":\"2.0\",\"method\":"
+	    "\"subscriptions/listen\",\"params\":{",
+	    seq);
+	compose_meta(b, f, 0, ",");
+	buf_adds(b, "\"notifications\":{");
+	if ((what & PROTO_LISTEN_PROMPTS) != 0) {
+		buf_adds(b, "\"promptsListChanged\":true");
+		before = ",";
+	}
+	if ((what & PROTO_LISTEN_RESOURCES) != 0) {
+		buf_printf(b, "%s\"resourcesListChanged\":true", before);
+		before = ",";
+	}
+	if ((what & PROTO_LISTEN_TOOLS) != 0)
+		buf_printf(b, "%s\"toolsListChanged\":true", before);
+	buf_adds(b, "}}}\n");
+	return done(b);
+}
+
+int
+compose_tools_list(struct buf *b, const struct compose_form *f, uint32_t seq,
     struct span cursor)
+{
+	return compose_list(b, f, 't', "tools/list", seq, cursor);
+}
+
+int
+compose_list(struct buf *b, const struct compose_form *f, char letter,
+    const char *method, uint32_t seq, struct span cursor)
 {
 	buf_printf(b,
 	    "{\"id\":\"%c%u\",\"jsonrpc\":\"2.0\","
 	    "\"method\":\"%s\"",
 	    letter, seq, method);
-	if (cursor.len != 0) {
-		buf_adds(b, ",\"params\":{\"cursor\":");
-		(void)json_write_string(b, cursor);
+	if (f->modern || cursor.len != 0) {
+		buf_adds(b, ",\"params\":{");
+		compose_meta(b, f, 0, cursor.len != 0 ? "," : "");
+		if (cursor.len != 0) {
+			buf_adds(b, "\"cursor\":");
+			(void)json_write_string(b, cursor);
+		}
 		buf_addc(b, '}');
 	}
 	buf_adds(b, "}\n");
@@ -176,8 +257,8 @@ compose_elicited(struct buf *b, bool string, struct span rid,
 }
 
 int
-compose_error(struct buf *b, bool string, struct span rid, int code,
-    struct span why)
+compose_error(
+    struct buf *b, bool string, struct span rid, int code, struct span why)
 {
 	buf_printf(b, "{\"error\":{\"code\":%d,\"message\":", code);
 	(void)json_write_string(b, why);

@@ -18,6 +18,7 @@ policyd_init(struct policyd_env *e, struct loop *loop)
 	e->loop = loop;
 	TAILQ_INIT(&e->early);
 	e->server_gone = call_server_gone;
+	e->question = question_take;
 	e->server_listed = early_listed;
 	e->limits = (struct session_limits){
 	    PROTO_TOOL_BYTES, PROTO_SERVER_BYTES, PROTO_LIST_BYTES};
@@ -40,6 +41,7 @@ policyd_free(struct policyd_env *e)
 {
 	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++)
 		session_free(&e->sessions[i]);
+	round_free(e);
 	hold_free_all(&e->holds);
 	asks_free(e);
 	forge_dests_free(e);

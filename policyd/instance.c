@@ -211,7 +211,8 @@ due(struct loop_timer *t)
 		if (i->state >= INSTANCE_ASKED && i->state <= INSTANCE_READY &&
 		    i->asked + INSTANCE_MS <= loop_now(env->loop))
 			fail(env, i, false, INSTANCE_AGAIN,
-			    "The server process for this one call was not ready "
+			    "The server process for this one call was not "
+			    "ready "
 			    "within %u s",
 			    INSTANCE_MS / 1000);
 	}
@@ -270,12 +271,36 @@ instance_go(struct policyd_env *env, const struct msg_INSTANCE_GO *m)
 		return 0;
 	i->index = m->server;
 	i->state = INSTANCE_GREETED;
-	if (compose_initialize(&env->line,
-		!env->engine.servers[i->hold.server].own &&
-		    (env->engine.servers[i->hold.server].reach &
-			PROTO_REACH_SILENT) == 0) == 0)
+	if (env->sessions[i->hold.server].modern) {
+		if (compose_discover(&env->line,
+			session_elicits(env, i->hold.server)) == 0)
+			session_send(env, i->index, "server/discover");
+	} else if (compose_initialize(&env->line,
+		       !env->engine.servers[i->hold.server].own &&
+			   session_elicits(env, i->hold.server)) == 0) {
 		session_send(env, i->index, "initialize");
+	}
 	return 0;
+}
+
+/* The instance is a process of a server of the newer revision. */
+void
+instance_discovered(
+    struct policyd_env *env, uint16_t index, const struct msg_DISCOVERED *m)
+{
+	struct instance *i = find_index(env, index);
+
+	if (i == NULL || i->state != INSTANCE_GREETED)
+		return;
+	if (m->how != PROTO_DISCOVERED_MODERN) {
+		fail(env, i, false, FINAL,
+		    "Server \"%s\" refused server/discover when it was started "
+		    "for this one call",
+		    env->engine.servers[i->hold.server].name);
+		return;
+	}
+	i->state = INSTANCE_READY;
+	release(env, i);
 }
 
 void

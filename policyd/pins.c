@@ -18,8 +18,8 @@
 /* server__tool */
 #define NAME_MAX_FULL (64U + 2U + PROTO_MAX_TOOL_NAME + 1U)
 
-static struct pin *
-pin_find(struct pins *ps, uint16_t server, struct span tool)
+const struct pin *
+pins_of_tool(const struct pins *ps, uint16_t server, struct span tool)
 {
 	for (size_t i = 0; i < ps->n; i++) {
 		if (ps->list[i].server == server &&
@@ -27,6 +27,12 @@ pin_find(struct pins *ps, uint16_t server, struct span tool)
 			return &ps->list[i];
 	}
 	return NULL;
+}
+
+static struct pin *
+pin_find(struct pins *ps, uint16_t server, struct span tool)
+{
+	return (struct pin *)(uintptr_t)pins_of_tool(ps, server, tool);
 }
 
 int

@@ -46,6 +46,9 @@ struct pins {
 int pins_add(struct pins *, uint16_t server, struct span tool,
     struct span digest, struct span definition);
 void pins_free(struct pins *);
+/* Returns the pin, or NULL. */
+const struct pin *pins_of_tool(
+    const struct pins *, uint16_t server, struct span tool);
 
 /*
  * Judge all tools of a server that has listed them. `old` are the tools it

@@ -23,13 +23,14 @@
 #include "pins.h"
 #include "reload.h"
 #include "remotes.h"
+#include "rounds.h"
 #include "session.h"
 
 /*
  * Timers: expiry of holds, asks, hosts and questions, the first listing, remotes, the
- * budget's report, instances, and two for each session.
+ * budget's report, instances, and three for each session.
  */
-#define POLICYD_TIMERS (8 + 2 * PROTO_MAX_SERVERS)
+#define POLICYD_TIMERS (8 + 3 * PROTO_MAX_SERVERS)
 
 enum call_state { CALL_FREE, CALL_ASKING, CALL_HELD, CALL_RELEASED };
 
@@ -50,6 +51,8 @@ struct call {
 	/* If its server may ask: what a question belongs to. */
 	char tool[PROTO_MAX_TOOL_NAME + 1];
 	uint8_t digest[HOLD_DIGEST];
+	bool modern;			/* the agent takes a state; CALL */
+	struct round *round;		/* kept to be sent again, or NULL */
 };
 
 #define CALL_END UINT16_MAX
@@ -94,6 +97,7 @@ struct policyd_env {
 	struct hosts hosts;
 	struct questions questions;
 	struct remotes remotes;
+	struct round_states states;
 	struct early_calls early;
 	struct instance instances[INSTANCE_MAX];
 	unsigned ending;		/* dropped instances that have not
@@ -121,6 +125,9 @@ struct policyd_env {
 	void (*server_listed)(struct policyd_env *, uint16_t server);
 	/* Called when a server's session has ended. */
 	void (*server_gone)(struct policyd_env *, uint16_t server);
+	/* question_take() */
+	const char *(*question)(struct policyd_env *,
+	    const struct question_from *, const struct value *params);
 };
 
 /* Returns 0, or -1 with errno. */
@@ -175,6 +182,9 @@ struct work {
 	uint64_t grant;			/* the grant that allows it, or 0 */
 	struct span answer;		/* the text for the agent if it is
 					   not forwarded */
+	struct span given;		/* the state that the agent gave back;
+					   p == NULL: none */
+	uint64_t thread;		/* the call that it goes on with, or 0 */
 };
 
 /* WORK_WAIT: only with may_ask, before the decision. */
@@ -216,6 +226,8 @@ void instance_no(struct policyd_env *, const struct msg_INSTANCE_FAIL_GO *);
 void instance_moved(struct policyd_env *, const struct msg_MOVED *);
 void instance_init_result(struct policyd_env *, uint16_t index,
     const struct msg_INIT_RESULT *);
+void instance_discovered(struct policyd_env *, uint16_t index,
+    const struct msg_DISCOVERED *);
 void instance_gone(struct policyd_env *, uint16_t index, struct span text);
 void instance_request(struct policyd_env *, uint16_t index,
     const struct msg_SERVER_REQUEST *);

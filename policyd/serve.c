@@ -360,6 +360,31 @@ on_init_result(struct chan *c, const struct msg_INIT_RESULT *m)
 }
 
 static int
+on_discovered(struct chan *c, const struct msg_DISCOVERED *m)
+{
+	if (is_instance(c))
+		instance_discovered(&env, server_of(c), m);
+	else
+		session_discovered(&env, server_of(c), m);
+	return 0;
+}
+
+static int
+on_listen_end(struct chan *c, const struct msg_LISTEN_END *m)
+{
+	if (!is_instance(c))
+		session_listen_end(&env, server_of(c), m->seq);
+	return 0;
+}
+
+static int
+on_input_wanted(struct chan *c, const struct msg_INPUT_WANTED *m)
+{
+	round_wanted(&env, server_of(c), m);
+	return 0;
+}
+
+static int
 on_tools_page(struct chan *c, const struct msg_TOOLS_PAGE *m)
 {
 	session_tools_page(&env, server_of(c), m);
@@ -554,6 +579,9 @@ policyd_serve(struct worker *w)
 		HANDLER(SERVER_REQUEST,	on_request),
 		HANDLER(ASKED,		on_asked),
 		HANDLER(REMOTES,	on_remotes),
+		HANDLER(DISCOVERED,	on_discovered),
+		HANDLER(LISTEN_END,	on_listen_end),
+		HANDLER(INPUT_WANTED,	on_input_wanted),
 		HANDLER(GONE,		on_gone),
 		HANDLER(AGAIN,		on_again),
 		HANDLER(INSTANCE_GO,	on_instance_go),

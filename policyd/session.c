@@ -106,7 +106,8 @@ list_room(struct policyd_env *env)
 void
 session_publish(struct policyd_env *env)
 {
-	struct msg_TOOLS msg = {.complete = all_listed(env)};
+	struct msg_TOOLS msg = {
+	    .complete = all_listed(env), .ttl = PROTO_MAX_TTL};
 	const struct session_tools *t;
 	const char *before = "";
 	struct told_text told;
@@ -120,8 +121,13 @@ session_publish(struct policyd_env *env)
 		t = &env->sessions[i].tools;
 		if (env->sessions[i].state == PROTO_STATE_GONE)
 			continue;
+		if (t->n != 0 && !env->engine.servers[i].own &&
+		    !env->engine.servers[i].virtual &&
+		    env->sessions[i].ttl < msg.ttl)
+			msg.ttl = env->sessions[i].ttl;
 		for (size_t k = 0; k < t->n; k++) {
-			if (t->list[k].words && pins_usable(&t->list[k]))
+			if (t->list[k].words && pins_usable(&t->list[k]) &&
+			    span_is(t->list[k].name, TOOLS_WORDS))
 				told_words(&told,
 				    span_str(env->engine.servers[i].name),
 				    span_str(env->sessions[i].words));
@@ -146,7 +152,8 @@ session_publish(struct policyd_env *env)
 static void
 session_level(struct session *s)
 {
-	if (s->env->log_level == 0 || (s->parts & PROTO_PART_LOGGING) == 0)
+	if (s->env->log_level == 0 || (s->parts & PROTO_PART_LOGGING) == 0 ||
+	    s->modern)
 		return;
 	if (compose_log_level(&s->env->line, s->env->log_level - 1U) == 0)
 		session_send(s->env, s->index, "logging/setLevel");
@@ -171,9 +178,11 @@ session_log_level(struct policyd_env *env, uint8_t level)
 static void
 ask_page(struct session *s, struct span cursor)
 {
+	const struct compose_form f = session_form(s);
+
 	s->seq++;
 	s->pages++;
-	if (compose_tools_list(&s->env->line, s->seq, cursor) == 0)
+	if (compose_tools_list(&s->env->line, &f, s->seq, cursor) == 0)
 		session_send(s->env, s->index, "tools/list");
 	else
 		buf_reset(&s->env->line, 0);
@@ -186,6 +195,7 @@ list_begin(struct session *s)
 	s->listing = true;
 	s->again = false;
 	s->pages = 0;
+	s->next_ttl = PROTO_MAX_TTL;
 	ask_page(s, span_of(NULL, 0));
 }
 
@@ -207,11 +217,13 @@ list_done(struct session *s)
 	if (s->words[0] != '\0')
 		tools_add_words(&s->next,
 		    span_str(s->env->engine.servers[s->index].name),
-		    span_str(s->words));
+		    TOOLS_WORDS, span_str(s->words));
+	era_pin(s);
 	tools_sort(&s->next);
 	s->tools = s->next;
 	s->next = (struct session_tools){0};
 	tools_hide(s);
+	s->ttl = s->next_ttl;
 	pins_judge(s->env, s, &old);
 	tools_free(&old);
 	s->listed = true;
@@ -233,11 +245,7 @@ session_begin(struct session *s)
 	s->tokens = SESSION_ANSWERS;
 	s->token_time = loop_now(s->env->loop);
 	s->state = PROTO_STATE_STARTING;
-	if (compose_initialize(&s->env->line,
-		(s->env->engine.servers[s->index].reach &
-		    PROTO_REACH_SILENT) == 0 &&
-		    !s->env->engine.servers[s->index].internal) == 0)
-		session_send(s->env, s->index, "initialize");
+	era_begin(s);
 }
 
 static void
@@ -292,6 +300,7 @@ session_start(struct policyd_env *env, uint16_t index)
 		session_say(s);
 		return;
 	}
+	era_recall(s);
 	session_begin(s);
 }
 
@@ -319,6 +328,7 @@ session_fail(struct policyd_env *env, uint16_t index, struct span text)
 	if (s->state == PROTO_STATE_GONE)
 		return;
 	s->listing = s->again = false;
+	era_end(s);
 	loop_timer_clear(env->loop, &s->relist);
 	loop_timer_clear(env->loop, &s->parts_of.relist);
 	tools_free(&s->tools);
@@ -345,6 +355,15 @@ session_died(struct policyd_env *env, uint16_t index, struct span text)
 	struct session *s = &env->sessions[index];
 	char vis[400], why[512];
 
+	if (env->started && s->used && era_died(s)) {
+		era_end(s);
+		snprintf(why, sizeof(why),
+		    "%s when it was asked for revision " COMPOSE_MODERN
+		    " of MCP; now it is asked for an older one",
+		    log_vis(text, vis, sizeof(vis)));
+		session_state(s, PROTO_STATE_DIED, span_str(why));
+		return;
+	}
 	if (!env->started || !s->used || !s->listed || srv->own ||
 	    srv->internal || s->state == PROTO_STATE_GONE) {
 		session_fail(env, index, text);
@@ -363,6 +382,7 @@ session_died(struct policyd_env *env, uint16_t index, struct span text)
 	s->restarts++;
 	s->restarted = loop_now(env->loop);
 	s->listing = s->again = false;
+	era_end(s);
 	loop_timer_clear(env->loop, &s->relist);
 	loop_timer_clear(env->loop, &s->parts_of.relist);
 	tools_free(&s->next);
@@ -382,6 +402,20 @@ session_again(struct policyd_env *env, uint16_t index)
 	session_say(s);
 }
 
+static void
+session_greeted(struct session *s, bool tools)
+{
+	s->state = PROTO_STATE_LISTING;
+	session_say(s);
+	session_level(s);
+	parts_begin(s);
+	s->next_ttl = PROTO_MAX_TTL;
+	if (tools)
+		list_begin(s);
+	else
+		list_done(s);
+}
+
 void
 session_init_result(
     struct policyd_env *env, uint16_t index, const struct msg_INIT_RESULT *m)
@@ -389,13 +423,15 @@ session_init_result(
 	struct session *s = &env->sessions[index];
 	char text[256], vis[40];
 
-	if (!s->used || s->state != PROTO_STATE_STARTING)
+	if (!s->used || s->state != PROTO_STATE_STARTING || !s->greeted)
 		return;
 	if (!m->good && m->tools && is_afar(env, index) && !s->listed) {
 		session_away(s, m->text);
 		return;
 	}
 	if (!m->good) {
+		if (era_refused(s))
+			return;
 		snprintf(text, sizeof(text), "%s%.*s",
 		    is_afar(env, index) ? "" : "refused initialize: ",
 		    (int)m->text.len, (const char *)m->text.p);
@@ -420,17 +456,35 @@ session_init_result(
 	s->parts = m->parts;
 	(void)snprintf(s->words, sizeof(s->words), "%.*s",
 	    (int)m->instructions.len, (const char *)m->instructions.p);
+	era_end(s);
+	s->era = ERA_OLD;
 	if (env->engine.servers[index].internal) {
 		session_state(s, PROTO_STATE_READY, m->text);
 		return;
 	}
-	session_state(s, PROTO_STATE_LISTING, m->text);
-	session_level(s);
-	parts_begin(s);
-	if (m->tools)
-		list_begin(s);
-	else
-		list_done(s);
+	log_vis_again(m->text, s->text, sizeof(s->text));
+	session_greeted(s, m->tools != 0);
+}
+
+void
+session_discovered(
+    struct policyd_env *env, uint16_t index, const struct msg_DISCOVERED *m)
+{
+	struct session *s = &env->sessions[index];
+
+	switch (era_discovered(s, m)) {
+	case ERA_GO:
+		session_greeted(s, m->tools != 0);
+		break;
+	case ERA_FAIL:
+		if (m->tools && is_afar(env, index) && !s->listed)
+			session_away(s, m->text);
+		else
+			session_fail(env, index, m->text);
+		break;
+	case ERA_WAIT:
+		break;
+	}
 }
 
 static int
@@ -456,6 +510,8 @@ session_tools_page(
 
 	if (!s->used || !s->listing || m->seq != s->seq)
 		return;
+	if (m->ttl < s->next_ttl)
+		s->next_ttl = m->ttl;
 	if (!m->good || take_page(s, m) == -1) {
 		s->listing = false;
 		tools_free(&s->next);
@@ -496,72 +552,24 @@ session_list_changed(
 	s->again = true;
 }
 
-/* Limit the rate of answers to a server's requests. */
-static bool
-may_answer(struct session *s)
+void
+session_listen_end(struct policyd_env *env, uint16_t index, uint32_t seq)
 {
-	uint64_t now = loop_now(s->env->loop);
-	uint64_t earned = (now - s->token_time) * SESSION_ANSWERS_RATE / 1000;
-
-	if (earned != 0) {
-		s->token_time = now;
-		s->tokens = earned > SESSION_ANSWERS - s->tokens
-				? SESSION_ANSWERS
-				: s->tokens + (unsigned)earned;
-	}
-	if (s->tokens == 0) {
-		if (s->dropped++ == 0)
-			log_warnx("server %s asks too much: not answered",
-			    s->env->engine.servers[s->index].name);
-		return false;
-	}
-	s->tokens--;
-	return true;
-}
-
-bool
-session_may_answer(struct policyd_env *env, uint16_t index)
-{
+	static const struct {
+		uint8_t bit;
+		enum proto_changed what;
+	} all[] = {
+	    {PROTO_LISTEN_TOOLS, PROTO_CHANGED_TOOLS},
+	    {PROTO_LISTEN_RESOURCES, PROTO_CHANGED_RESOURCES},
+	    {PROTO_LISTEN_PROMPTS, PROTO_CHANGED_PROMPTS},
+	};
 	struct session *s = &env->sessions[index];
 
-	return s->used && s->state != PROTO_STATE_GONE &&
-	       s->state != PROTO_STATE_DIED && may_answer(s);
-}
-
-/* Returns true if the server has /workspace in its view. */
-static bool
-sees_workspace(const struct policyd_env *env, uint16_t index)
-{
-	const struct view *v = &env->engine.servers[index].view;
-
-	for (size_t i = 0; i < v->n; i++)
-		if (span_is(v->rows[i].path, "/workspace"))
-			return true;
-	return false;
-}
-
-void
-policyd_session_request(
-    struct policyd_env *env, uint16_t index, const struct msg_SERVER_REQUEST *m)
-{
-	bool ping = span_is(m->method, "ping");
-	bool roots = span_is(m->method, "roots/list");
-	int r;
-
-	if (!session_may_answer(env, index) ||
-	    !session_rid_good(m->string != 0, m->rid))
+	if (!era_listen_ended(s, seq))
 		return;
-	r = ping    ? compose_pong(&env->line, m->string, m->rid)
-	    : roots ? compose_roots(&env->line, m->string, m->rid,
-			  sees_workspace(env, index))
-		    : compose_unknown(&env->line, m->string, m->rid);
-	if (r == 0)
-		session_send(env, index,
-		    ping    ? "pong"
-		    : roots ? "roots"
-			    : "unknown-method");
-	else
-		buf_reset(&env->line, 0);
+	for (size_t i = 0; i < nitems(all); i++)
+		if ((s->listen & all[i].bit) != 0)
+			session_list_changed(env, index, all[i].what);
 }
 
 void

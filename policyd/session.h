@@ -12,6 +12,7 @@
 #include "common/ipc/proto.h"
 #include "common/json/value.h"
 #include "common/loop.h"
+#include "compose.h"
 #include "parts/parts.h"
 
 #define SESSION_MAX_TOOLS	2000U
@@ -29,6 +30,14 @@
 					   session for so long may begin
 					   another one as if it were the first */
 #define SESSION_SUBS		64U	/* subscriptions that may be ended */
+#define SESSION_PROBE_MS	2000U	/* time for server/discover, after
+					   which `initialize` is sent, too */
+#define SESSION_PROBE_AFAR_MS	5000U	/* the same for a remote server */
+#define SESSION_LISTEN_MS	5000U	/* before an ended subscription is
+					   begun again; twice as long each
+					   time, unless it had lasted */
+#define SESSION_LISTEN_LONG_MS	600000U	/* the longest wait */
+#define SESSION_LASTED_MS	60000U
 #define SESSION_ANSWERS		100U	/* answers to its requests, in a
 					   burst ... */
 #define SESSION_ANSWERS_RATE	20U	/* ... and per second */
@@ -82,6 +91,13 @@ struct session_tools {
 	unsigned nnotes, more;
 };
 
+/* The revision of a server, as far as it is known; era.c. */
+enum session_era {
+	ERA_UNKNOWN,
+	ERA_OLD,	/* it begins with `initialize` */
+	ERA_MODERN,	/* COMPOSE_MODERN */
+};
+
 struct session {
 	struct policyd_env *env;
 	uint16_t index;
@@ -111,6 +127,18 @@ struct session {
 	uint64_t restarted;		/* loop_now() of the last */
 	uint8_t parts;			/* PROTO_PART_*, as it declares them */
 	char version[33];		/* its revision of MCP, or "" */
+	enum session_era era;
+	bool modern;			/* it is spoken to in that revision */
+	bool probing;			/* server/discover waits for an answer */
+	bool probed;			/* this process was sent it */
+	bool greeted;			/* ... and `initialize` */
+	uint8_t listen;			/* PROTO_LISTEN_*: what it tells of */
+	uint32_t listen_seq;		/* the open subscription, or the last */
+	uint64_t listened;		/* loop ms when it began ... */
+	uint32_t listen_wait;		/* ... and ms before the next, or 0 */
+	struct loop_timer era_timer;	/* ends the probe; or listens again */
+	uint32_t ttl, next_ttl;		/* its list of tools may be kept so long,
+					   in ms */
 	char words[PROTO_MAX_WORDS + 1]; /* its instructions, or "" */
 	unsigned tokens;
 	uint64_t token_time;
@@ -135,16 +163,27 @@ void session_died(struct policyd_env *, uint16_t index, struct span text);
 void session_again(struct policyd_env *, uint16_t index);
 void session_init_result(struct policyd_env *, uint16_t index,
     const struct msg_INIT_RESULT *);
+void session_discovered(struct policyd_env *, uint16_t index,
+    const struct msg_DISCOVERED *);
+/* The server has ended a subscription. */
+void session_listen_end(struct policyd_env *, uint16_t index, uint32_t seq);
 void session_tools_page(struct policyd_env *, uint16_t index,
     const struct msg_TOOLS_PAGE *);
 void session_list_changed(struct policyd_env *, uint16_t index,
     enum proto_changed);
 /* Ask all servers to log from this level on; see PROTO_LEVEL_LAST. */
 void session_log_level(struct policyd_env *, uint8_t level);
+/* session_request.c: answer a request of the server, or refuse it. */
 void policyd_session_request(
     struct policyd_env *, uint16_t index, const struct msg_SERVER_REQUEST *);
 /* Count an answer to the server's requests. Returns false if it had too many. */
 bool session_may_answer(struct policyd_env *, uint16_t index);
+/* Returns true if the server may ask a person. */
+bool session_elicits(const struct policyd_env *, uint16_t index);
+/* Returns the form of requests to the server. */
+struct compose_form session_form(const struct session *);
+/* Returns true if the server has /workspace in its view. */
+bool session_sees_workspace(const struct policyd_env *, uint16_t index);
 /* Returns true if the server has no process to send to. */
 bool session_is_dead(const struct policyd_env *, uint16_t index);
 void session_free(struct session *);
@@ -154,6 +193,39 @@ void session_counted(struct session *);
 void session_publish(struct policyd_env *);
 /* The user trusts a tool: see pins_trust(). */
 void session_trust(struct policyd_env *, const struct msg_TRUST_GO *);
+
+/* era.c: the revision that a server speaks. */
+/* Find what earlier sessions know about it. */
+void era_recall(struct session *);
+/* Begin with the server: ask for its revision unless it is known. */
+void era_begin(struct session *);
+enum era_next {
+	ERA_WAIT,	/* nothing yet */
+	ERA_GO,		/* the server is ready to be asked for its lists */
+	ERA_FAIL,	/* it is of no use, for the reason in the message */
+};
+/* Take the answer to that. */
+enum era_next era_discovered(struct session *, const struct msg_DISCOVERED *);
+/*
+ * The server refused `initialize`. Returns true if it is asked for its revision
+ * now, because that was not done before.
+ */
+bool era_refused(struct session *);
+/*
+ * The server has ended. Returns true if that may be because it was asked for
+ * its revision, and it can be started again.
+ */
+bool era_died(struct session *);
+/* The session is over, or a process of it. */
+void era_end(struct session *);
+/*
+ * A subscription is over. Returns true if it was the open one: it is begun again
+ * later, and some change may be missed until then.
+ */
+bool era_listen_ended(struct session *, uint32_t seq);
+/* Add the server's revision to its definitions, so that it is pinned. */
+#define TOOLS_REVISION "(revision)"
+void era_pin(struct session *);
 
 /* session_send.c: send the line in env->line to the server. */
 void session_send(struct policyd_env *, uint16_t index, const char *what);
@@ -173,7 +245,7 @@ int tools_add_page(struct session_tools *, const struct session_limits *,
  */
 #define TOOLS_WORDS "(instructions)"
 void tools_add_words(struct session_tools *, struct span server,
-    struct span words);
+    const char *name, struct span words);
 void tools_sort(struct session_tools *);
 /* Returns NULL if no tool has that name; its server's own. */
 const struct session_tool *tools_find(const struct session_tools *,

@@ -66,3 +66,37 @@ session_is_dead(const struct policyd_env *env, uint16_t index)
 	return env->sessions[index].state == PROTO_STATE_DIED ||
 	       env->sessions[index].state == PROTO_STATE_GONE;
 }
+
+bool
+session_elicits(const struct policyd_env *env, uint16_t index)
+{
+	const struct server *srv = &env->engine.servers[index];
+
+	return !srv->internal && (srv->reach & PROTO_REACH_SILENT) == 0;
+}
+
+struct compose_form
+session_form(const struct session *s)
+{
+	struct compose_form f = {
+	    .modern = s->modern, .elicits = session_elicits(s->env, s->index)};
+
+	/* Without a level it would log nothing, also for session.log. */
+	if (s->modern && (s->parts & PROTO_PART_LOGGING) != 0) {
+		f.level = (uint8_t)(proto_level_find(SPAN("info")) + 1);
+		if (s->env->log_level != 0 && s->env->log_level < f.level)
+			f.level = s->env->log_level;
+	}
+	return f;
+}
+
+bool
+session_sees_workspace(const struct policyd_env *env, uint16_t index)
+{
+	const struct view *v = &env->engine.servers[index].view;
+
+	for (size_t i = 0; i < v->n; i++)
+		if (span_is(v->rows[i].path, "/workspace"))
+			return true;
+	return false;
+}

@@ -262,9 +262,10 @@ take_one(struct session_tools *t, const struct session_limits *max,
 }
 
 void
-tools_add_words(struct session_tools *t, struct span server, struct span words)
+tools_add_words(struct session_tools *t, struct span server, const char *name,
+    struct span words)
 {
-	struct candidate c = {.server = server, .name = SPAN(TOOLS_WORDS)};
+	struct candidate c = {.server = server, .name = span_str(name)};
 	struct writer w = {&c.pinned, "{"};
 	struct session_tool *tool;
 

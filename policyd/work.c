@@ -72,13 +72,15 @@ work_breaker(struct policyd_env *env, struct work *k, const struct composed *c)
 enum work_way
 work_compose(struct policyd_env *env, struct work *k, struct composed *c)
 {
+	const struct compose_form f = session_form(&env->sessions[k->server]);
+
 	*c = (struct composed){0};
 	buf_reset(&env->line, WORK_LINE_KEEP);
 	/* The virtual server has no process: compose the arguments only. */
 	if ((k->srv->virtual ? compose_args(&env->line, k->tree, c)
 		: parts_is(k->tool)
-		    ? parts_compose(&env->line, k->id, k->tool, k->tree, c)
-		    : compose_call(&env->line, k->id, k->tool, k->tree,
+		    ? parts_compose(&env->line, &f, k->id, k->tool, k->tree, c)
+		    : compose_call(&env->line, &f, k->id, k->tool, k->tree,
 			  k->progress, c)) == 0 &&
 	    c->line_len <= PROTO_MAX_LINE &&
 	    named_compose(&env->line, k, c) == 0)
@@ -155,6 +157,7 @@ work_release(struct policyd_env *env, struct call *call, struct work *k,
 	    .over = call->over,
 	    .automatic = call->automatic && hold == PROTO_HOLD_APPROVED,
 	    .grant = way == WORK_FORWARD ? k->grant : 0,
+	    .thread = way == WORK_FORWARD ? k->thread : 0,
 	    .rule = k->d.rule,
 	    .reason = k->d.reason,
 	};
@@ -166,6 +169,7 @@ work_release(struct policyd_env *env, struct call *call, struct work *k,
 		m.left = tool_grant_take(env, m.grant);
 		note_call(env, call, k, c);
 		work_note_git_dir(env, k);
+		round_keep(env, call, k, c);
 	} else {
 		compose_refused(env, k, c = &refused);
 		m.answer = work_answer(env, k);

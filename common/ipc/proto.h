@@ -162,6 +162,19 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_PARTS		(2U << 20)	/* PARTS.text */
 #define PROTO_MAX_WORDS		2048U	/* INIT_RESULT.instructions */
 #define PROTO_MAX_NOTICE	4096U	/* NOTICE.text */
+#define PROTO_MAX_TTL		3600000U	/* ms for which a list is good */
+/* Bits of DISCOVERED.listen: the server tells of changes of these. */
+#define PROTO_LISTEN_TOOLS	1U
+#define PROTO_LISTEN_RESOURCES	2U
+#define PROTO_LISTEN_PROMPTS	4U
+#define PROTO_LISTEN_ALL	7U
+#define PROTO_MAX_ROUNDS	8U	/* questions of a server about one call */
+#define PROTO_MAX_STATE		64U	/* CALL.state */
+/*
+ * A request to a server has the call's number as its id, with the round in the
+ * bits from here on: each id is new, and a number that JavaScript can have.
+ */
+#define PROTO_ROUND_SHIFT	48U
 #define PROTO_MAX_NOTED		131072U	/* TOOLS_NOTED.text */
 #define PROTO_MAX_TURN_RULES	24U
 #define PROTO_MAX_PORTS		8U	/* published */
@@ -265,6 +278,12 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(PARTS,	0x0520,	R(POLICY),	R(PROXY),	RUN,	0)	\
 	M(NOTICE,	0x0521,	R(BACK),	R(PROXY),	RUN,	0)	\
 	M(LOG_LEVEL,	0x0522,	R(PROXY),	R(POLICY),	RUN,	0)	\
+	/* revision 2026-07-28 of MCP: what a server says it speaks, and rounds */	\
+	M(DISCOVERED,	0x1601,	R(BACK),	R(POLICY),	RUN,	0)	\
+	M(LISTEN_END,	0x1602,	R(BACK),	R(POLICY),	RUN,	0)	\
+	M(INPUT_WANTED,	0x1603,	R(BACK),	R(POLICY),	RUN,	0)	\
+	M(ROUND,	0x1604,	R(POLICY),	R(AUDIT),	RUN,	0)	\
+	M(ROUND_ANSWER,	0x1605,	R(AUDIT),	R(PROXY),	RUN,	0)	\
 	M(TOOLS_TOLD,	0x051c,	R(POLICY),	R(PROXY)|R(SUP), RUN,	0)	\
 	VIA_AUDIT(M, STATE,		0x0508,	R(POLICY),	R(SUP),		0, STATE_SHOW)		\
 	VIA_AUDIT(M, TOOL_SEEN,		0x050a,	R(POLICY),	R(SUP),		0, TOOL_SEEN_SHOW)	\
@@ -641,11 +660,17 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /* The number of calls so far. */
 #define F_CALLS_SPENT(F, m)	F(m, u64, calls, UINT64_MAX)
 
-/* The agent's call.  server: determined by the part of the name before "__". */
+/*
+ * The agent's call.  server: determined by the part of the name before "__".
+ * modern: the request is of revision 2026-07-28, so that it can be answered
+ * with a state.  state: the one that the agent gives back with it, or empty.
+ */
 #define F_CALL(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u16, server, UINT16_MAX)		\
 				F(m, str, tool, 256)			\
 				F(m, u8, progress, 1)			\
+				F(m, u8, modern, 1)			\
+				F(m, str, state, PROTO_MAX_STATE)	\
 				F(m, big, args, PROTO_MAX_TREE)
 #define F_CANCEL(F, m)		F(m, u64, id, UINT64_MAX)
 /*
@@ -668,7 +693,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * reported the end of the hold.  grant: the call whose approval for the session
  * allowed this one (its own id if it was approved so), or 0.  automatic: the
  * approver approved it.  left: the uses of
- * that grant that remain, PROTO_UNCOUNTED if they are not counted.
+ * that grant that remain, PROTO_UNCOUNTED if they are not counted.  thread: the
+ * call that this one goes on with, or 0.
  */
 #define F_RELEASE(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, u16, server, UINT16_MAX)		\
@@ -681,6 +707,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, automatic, 1)			\
 				F(m, u64, grant, UINT64_MAX)		\
 				F(m, u8, left, UINT8_MAX)		\
+				F(m, u64, thread, UINT64_MAX)		\
 				F(m, str, rule, 256)			\
 				F(m, str, reason, 2048)			\
 				F(m, str, answer, 4096)			\
@@ -771,11 +798,54 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, text, 512)	/* name, or error */	\
 				F(m, str, instructions, PROTO_MAX_WORDS)
 /*
- * One page of tools/list.  tree: the array of tools.  cursor: empty on the last
- * page.
+ * The answer to server/discover.  how: enum proto_discovered.  version: a
+ * revision to go on with, for INITIALIZE if its answer names one.  listen: mask
+ * of PROTO_LISTEN_*.  tools, for FAILED: that may pass.  text: the server's
+ * name, or why not.
+ */
+#define F_DISCOVERED(F, m)	F(m, u8, how, PROTO_DISCOVERED_LAST)	\
+				F(m, u8, tools, 1)	/* offers tools */	\
+				F(m, u8, parts, PROTO_PARTS)		\
+				F(m, u8, listen, PROTO_LISTEN_ALL)	\
+				F(m, str, version, 32)			\
+				F(m, str, text, 512)			\
+				F(m, str, instructions, PROTO_MAX_WORDS)
+/* The server has ended a subscription: seq is the number in its id. */
+#define F_LISTEN_END(F, m)	F(m, u32, seq, UINT32_MAX)
+/*
+ * The server has answered a call with a question: tree is its result, with
+ * inputRequests, requestState, or both.  round: how often it was asked before.
+ */
+#define F_INPUT_WANTED(F, m)	F(m, u64, id, UINT64_MAX)		\
+				F(m, u8, round, PROTO_MAX_ROUNDS)	\
+				F(m, big, tree, PROTO_MAX_TREE)
+/*
+ * A released call goes on, or ends, after such a question.  how: enum
+ * proto_round.  payload: the line for the server, for RETRY; what it asked and
+ * was told, for the log, is at log_off/log_len in it as a JSON object.  text:
+ * for the agent; a state for AGENT.
+ */
+#define F_ROUND(F, m)		F(m, u64, id, UINT64_MAX)		\
+				F(m, u8, how, PROTO_ROUND_LAST)		\
+				F(m, u8, round, PROTO_MAX_ROUNDS)	\
+				F(m, str, text, 1024)			\
+				F(m, u32, line_len, UINT32_MAX)		\
+				F(m, u32, log_off, UINT32_MAX)		\
+				F(m, u32, log_len, UINT32_MAX)		\
+				F(m, big, payload, 2U * PROTO_MAX_TREE)
+/*
+ * The agent's request ends with a state, which it may give back with the same
+ * request.
+ */
+#define F_ROUND_ANSWER(F, m)	F(m, u64, id, UINT64_MAX)		\
+				F(m, str, state, PROTO_MAX_STATE)
+/*
+ * One page of tools/list.  tree: the array of tools.  ttl: milliseconds for
+ * which its server vouches for it.  cursor: empty on the last page.
  */
 #define F_TOOLS_PAGE(F, m)	F(m, u32, seq, UINT32_MAX)		\
 				F(m, u8, good, 1)			\
+				F(m, u32, ttl, PROTO_MAX_TTL)		\
 				F(m, str, cursor, 4096)			\
 				F(m, big, tree, PROTO_MAX_TREE)
 /*
@@ -786,10 +856,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F_TOOLS_PAGE(F, m)
 /*
  * A list of parts that the agent may see from now on, a canonical JSON array,
- * and the parts that some server has: a mask.
+ * for `ttl` milliseconds, and the parts that some server has: a mask.
  */
 #define F_PARTS(F, m)		F(m, u8, list, PROTO_LIST_LAST)		\
 				F(m, u8, parts, PROTO_PARTS)		\
+				F(m, u32, ttl, PROTO_MAX_TTL)		\
 				F(m, big, text, PROTO_MAX_PARTS)
 /* A message that a server logs: the level, its logger's name and the data. */
 #define F_NOTICE(F, m)		F(m, u8, level, PROTO_LEVEL_LAST)	\
@@ -844,6 +915,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_UPDATED(F, m)		F(m, str, uri, 2048)
 /* The tools that the agent may see from now on: a canonical JSON array. */
 #define F_TOOLS(F, m)		F(m, u8, complete, 1)			\
+				F(m, u32, ttl, PROTO_MAX_TTL)		\
 				F(m, big, text, 8U << 20)
 /*
  * The same for its instructions: names, and the beginnings of descriptions,
@@ -1767,6 +1839,21 @@ enum proto_object { PROTO_OBJECT_DIR, PROTO_OBJECT_FILE, PROTO_OBJECT_NAME };
 enum proto_list { PROTO_LIST_RESOURCES, PROTO_LIST_TEMPLATES, PROTO_LIST_PROMPTS };
 #define PROTO_LIST_LAST PROTO_LIST_PROMPTS
 #define PROTO_LISTS (PROTO_LIST_LAST + 1)
+
+enum proto_discovered {
+	PROTO_DISCOVERED_MODERN,     /* it speaks `version`, without initialize */
+	PROTO_DISCOVERED_INITIALIZE, /* it does not know the request */
+	PROTO_DISCOVERED_OTHER,	     /* it speaks revisions that we do not */
+	PROTO_DISCOVERED_FAILED,     /* there is no server, or it lets nobody in */
+};
+#define PROTO_DISCOVERED_LAST PROTO_DISCOVERED_FAILED
+
+enum proto_round {
+	PROTO_ROUND_RETRY, /* the same request again, with answers */
+	PROTO_ROUND_AGENT, /* the agent decides when to go on */
+	PROTO_ROUND_FAIL,  /* there is no answer */
+};
+#define PROTO_ROUND_LAST PROTO_ROUND_FAIL
 
 enum proto_changed {
 	PROTO_CHANGED_TOOLS,

@@ -37,7 +37,7 @@ ask_call(const struct backd *b)
 	if (b->from == NULL || b->from->id.len == 0 ||
 	    idscan_number(&b->from->id, &id) == -1)
 		return 0;
-	return id;
+	return rounds_call(id);
 }
 
 void

@@ -13,7 +13,7 @@
 #include "common/mask/mask.h"
 #include "mcp/idscan.h"
 #include "mcp/jsonrpc.h"
-#include "mcp/lines.h"
+#include "mcp/reader.h"
 
 #define BACKD_MAX_STRAY 20U    /* lines that are not messages */
 #define BACKD_MAX_SKIP ((size_t)256 << 20) /* bytes of an over-long line */
@@ -62,12 +62,14 @@ struct backd {
 	int fd[2]; /* stdout, stderr; -1: none */
 	bool seen[2];
 	struct loop_io io[2];
-	struct lines out;
+	struct mcp_reader out;
 	struct idscan scan; /* for an over-long line */
 	uint8_t err[BACKD_MAX_STDERR + BACKD_MORE_STDERR]; /* an incomplete line */
 	size_t err_len;
 	bool gone;
 	bool died; /* the server closed its output */
+	bool modern; /* it has said that it speaks JSONRPC_MODERN */
+	unsigned status; /* the last HTTP answer that failed had it, or 0 */
 	bool sandboxed;
 	bool mask; /* show its text without secrets */
 	unsigned in_key; /* more lines that a private key may have */
@@ -88,7 +90,7 @@ struct backd {
 	bool again;	 /* the remote server could not be reached */
 	uint8_t changed; /* the lists that it is about: bits of proto_changed */
 	struct bucket requests, changes, progress, complaints, unasked, answers;
-	struct bucket notices, updates;
+	struct bucket notices, updates, wanted;
 	uint64_t silenced; /* stderr lines not logged */
 	struct msg_DONE done[BACKD_DONE];
 	uint64_t done_at[BACKD_DONE]; /* clock_mono_us */
@@ -139,6 +141,9 @@ void backd_gone(struct backd *, const char *fmt, ...)
 void server_line(struct backd *, struct span);
 /* Fail the request with this id, whose answer is missing: the server `why`. */
 void server_fail(struct backd *, const struct jsonrpc_id *, const char *why);
+/* The request's answer is this error, which was read with b->pool. */
+void server_error(
+    struct backd *, const struct jsonrpc_id *, const struct jsonrpc *);
 /* Process an over-long line, all of which b->scan has seen. */
 void server_long(struct backd *);
 /* Report calls to auditd that have ended and were not reported yet. */
@@ -165,6 +170,34 @@ void session_answer(struct backd *, const struct jsonrpc *);
 void session_request(struct backd *, const struct jsonrpc *);
 void session_changed(struct backd *, enum proto_changed);
 void session_updated(struct backd *, const struct jsonrpc *);
+/* The server cancels a request, which it may do with a subscription. */
+void session_cancelled(struct backd *, const struct jsonrpc *);
+
+/* backd/discover.c */
+/* Returns the parts of MCP beside tools that the capabilities declare. */
+uint8_t discover_parts(const struct value *capabilities);
+/*
+ * Append the revisions that a server names, so that a person can see that it is
+ * one that we do not speak.
+ */
+void discover_supported(const struct value *array, char *text, size_t cap);
+/* Process the answer to server/discover. */
+void discover_answer(struct backd *, const struct jsonrpc *);
+
+/* backd/rounds.c */
+/*
+ * Process the result of a call: it is an answer, or a question. Returns NULL if
+ * it is an answer or was taken, else the reason for refusing it; `*answer`
+ * tells which.
+ */
+const char *rounds_result(
+    struct backd *, uint64_t id, const struct value *, bool *answer);
+/* Returns the call that a request's id belongs to. */
+static inline uint64_t
+rounds_call(uint64_t id)
+{
+	return id & (((uint64_t)1 << PROTO_ROUND_SHIFT) - 1);
+}
 
 /* backd/ask.c: questions to the person. */
 /* A request of the server that is one. */

@@ -29,10 +29,10 @@ remote_close(struct remote *r)
 	if (r->fd != -1)
 		close(r->fd);
 	r->fd = -1;
-	b->held -= r->body.len + mcp_sse_held(&r->sse);
+	b->held -= r->body.len + mcp_reader_held(&r->in);
 	buf_free(&r->part);
 	buf_free(&r->body);
-	mcp_sse_free(&r->sse);
+	mcp_reader_free(&r->in);
 	if (b->from == r)
 		return;
 	LIST_REMOVE(r, entry);
@@ -59,6 +59,7 @@ remote_fail(struct remote *r, const char *why)
 
 	jsonrpc_id_copy(&id, &r->id);
 	r->id.len = 0;
+	r->b->status = r->status;
 	if (id.len != 0)
 		server_fail(r->b, &id, why);
 	else
@@ -150,6 +151,10 @@ remote_head(struct remote *r, struct span p)
 		r->how = REMOTE_EVENTS;
 	else
 		r->how = REMOTE_NONE;
+	if (r->how == REMOTE_JSON || r->how == REMOTE_EVENTS)
+		mcp_reader_init(&r->in,
+		    r->how == REMOTE_JSON ? &mcp_by_body : &mcp_by_event,
+		    PROTO_MAX_LINE);
 }
 
 /* Read one message. Returns false if the stream has ended. */
@@ -167,30 +172,45 @@ remote_message(struct remote *r, struct span line)
 	return r->fd != -1;
 }
 
+/* Count what the reader holds now, in place of what it held before. */
 static void
-remote_events(struct remote *r, struct span in)
+remote_count(struct remote *r, size_t *was)
 {
-	struct backd *b = r->b;
-	struct mcp_event ev;
-	enum mcp_sse_got got;
-	size_t was;
+	size_t now = mcp_reader_held(&r->in);
 
-	while (r->fd != -1 && in.len != 0) {
-		was = mcp_sse_held(&r->sse);
-		got = mcp_sse_next(&r->sse, &in, &ev);
-		b->held += mcp_sse_held(&r->sse);
-		b->held -= was;
-		if (b->held > REMOTE_HELD || got == SSE_LONG) {
+	r->b->held += now;
+	r->b->held -= *was;
+	*was = now;
+}
+
+/* Read the messages that are complete. */
+static void
+remote_messages(struct remote *r, struct span in)
+{
+	size_t was = mcp_reader_held(&r->in);
+	enum mcp_got got = MCP_MORE;
+	struct span text;
+
+	if (mcp_reader_add(&r->in, in) == -1)
+		fatal("a server's answer");
+	remote_count(r, &was);
+	if (r->b->held > REMOTE_HELD) {
+		remote_fail(r, remote_much);
+		return;
+	}
+	do {
+		got = mcp_reader_next(&r->in, &text);
+		remote_count(r, &was);
+		if (got == MCP_LONG || got == MCP_LONG_END)
 			remote_fail(r, remote_much);
-		} else if (got == SSE_EVENT && span_is(ev.name, "endpoint")) {
+		else if (got == MCP_OTHER && span_is(text, "endpoint"))
 			remote_fail(r, "speaks HTTP+SSE of 2024-11-05, which "
 				       "is not supported");
-		} else if (got == SSE_EVENT &&
-			   (ev.name.len == 0 || span_is(ev.name, "message"))) {
-			if (!remote_message(r, ev.data))
-				return;
-		}
-	}
+		else if (got == MCP_ONE && !remote_message(r, text))
+			return;
+	} while (r->fd != -1 && got != MCP_MORE);
+	if (r->fd != -1)
+		mcp_reader_done(&r->in);
 }
 
 static void
@@ -203,20 +223,16 @@ remote_body(struct remote *r, struct span p)
 		remote_fail(r, "gave no answer that makes sense");
 		return;
 	case REMOTE_EVENTS:
-		remote_events(r, p);
+	case REMOTE_JSON:
+		remote_messages(r, p);
 		return;
 	case REMOTE_NONE:
 		return;
 	case REMOTE_ERROR:
 		if (p.len > REMOTE_WORDS - r->body.len)
 			p.len = REMOTE_WORDS - r->body.len;
-		break;
-	case REMOTE_JSON:
-		if (p.len > PROTO_MAX_LINE - r->body.len ||
-		    p.len > REMOTE_HELD - b->held) {
-			remote_fail(r, remote_much);
-			return;
-		}
+		if (p.len > REMOTE_HELD - b->held)
+			p.len = 0;
 		break;
 	}
 	buf_addspan(&r->body, p);
@@ -225,15 +241,48 @@ remote_body(struct remote *r, struct span p)
 		fatal("a server's answer");
 }
 
+/*
+ * An error's body may be the message that says why, as a server of revision
+ * 2026-07-28 has it. Returns true if it was one.
+ */
+static bool
+remote_told(struct remote *r)
+{
+	struct backd *b = r->b;
+	struct jsonrpc_id id;
+	struct jsonrpc m;
+
+	if (r->how != REMOTE_ERROR || r->id.len == 0 ||
+	    (r->status != 400 && r->status != 404) ||
+	    strcmp(r->type, "application/json") != 0)
+		return false;
+	value_pool_reset(b->pool);
+	jsonrpc_read_repaired(b->pool, buf_span(&r->body), &m);
+	if (m.kind != JSONRPC_ERROR ||
+	    (m.rid != NULL && !jsonrpc_id_eq(&m.id, &r->id)))
+		return false;
+	jsonrpc_id_copy(&id, &r->id);
+	r->id.len = 0;
+	b->status = r->status;
+	server_error(b, &id, &m);
+	remote_close(r);
+	return true;
+}
+
 /* The answer is complete. */
 static void
 remote_done(struct remote *r)
 {
+	struct span text;
 	char why[900];
 
 	/* It is there, and cannot work: that may pass. */
 	r->b->again = r->first && (r->status == 429 || r->status >= 500);
-	if (r->how == REMOTE_JSON && !remote_message(r, buf_span(&r->body)))
+	if (remote_told(r))
+		return;
+	if ((r->how == REMOTE_JSON || r->how == REMOTE_EVENTS) &&
+	    mcp_reader_end(&r->in, &text) == MCP_ONE &&
+	    !remote_message(r, text))
 		return;
 	if (r->id.len != 0 || r->status >= 300)
 		remote_fail(r, remote_why(r, why, sizeof(why)));
@@ -371,7 +420,7 @@ remote_on_afar(struct chan *c, const struct msg_SERVER_AFAR *m)
 	remote_end(b);
 	b->afar = &remote_streams;
 	b->mask = m->mask != 0;
-	b->gone = b->died = false;
+	b->gone = b->died = b->modern = false;
 	b->stray = 0;
 	return 0;
 }
@@ -397,13 +446,12 @@ remote_on_post(struct chan *c, const struct msg_POST *m, int fd)
 	r->fd = fd;
 	r->io.fd = -1;
 	r->session = m->session != 0;
-	r->first = span_is(m->id, "\"i\"");
+	r->first = span_is(m->id, "\"i\"") || span_is(m->id, "\"d\"");
 	r->id.len = (uint16_t)m->id.len;
 	if (m->id.len != 0)
 		memcpy(r->id.text, m->id.p, m->id.len);
 	buf_init(&r->part, STREAM_MAX_FRAME);
-	buf_init(&r->body, PROTO_MAX_LINE);
-	mcp_sse_init(&r->sse, PROTO_MAX_LINE);
+	buf_init(&r->body, REMOTE_WORDS);
 	LIST_INSERT_HEAD(&b->remotes, r, entry);
 	b->nremotes++;
 	backd_watch(b);

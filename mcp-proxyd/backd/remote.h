@@ -9,18 +9,18 @@
 
 #include "backd/backd.h"
 #include "common/ipc/stream.h"
-#include "mcp/mcp_sse.h"
 
 /* As many as keyd has at once (keyd/post.c). */
 #define REMOTE_MAX (PROTO_MAX_CALLS + 64U)
 /* Bytes of incomplete answers, of all streams together. */
 #define REMOTE_HELD ((size_t)64 << 20)
-#define REMOTE_WORDS 1024U /* bytes of an error's body that are looked at */
+/* Bytes of an error's body that are looked at. */
+#define REMOTE_WORDS 16384U
 
 enum remote_how {
 	REMOTE_HEAD,   /* the answer's head is awaited */
-	REMOTE_JSON,   /* the body is one message */
-	REMOTE_EVENTS, /* the body is a stream of events */
+	REMOTE_JSON,   /* the body is one message: `in` */
+	REMOTE_EVENTS, /* the body is a stream of events, likewise */
 	REMOTE_ERROR,  /* the body explains an error */
 	REMOTE_NONE,   /* the body is nothing to us */
 };
@@ -31,7 +31,7 @@ struct remote {
 	int fd; /* -1: it has ended */
 	struct loop_io io;
 	struct jsonrpc_id id; /* the request's; len 0: none, or answered */
-	bool first;           /* the request is `initialize` */
+	bool first;           /* the request begins the session */
 	bool session;         /* the message named a session */
 	enum remote_how how;
 	unsigned status;
@@ -41,8 +41,8 @@ struct remote {
 	struct stream_frame frame; /* if `fhave` is complete */
 	uint32_t fleft;            /* bytes of it that are missing */
 	struct buf part;           /* the payload of HEAD or FAIL so far */
-	struct buf body;
-	struct mcp_sse sse;
+	struct buf body;      /* the beginning of one that explains an error */
+	struct mcp_reader in; /* reads the messages */
 };
 
 int remote_on_afar(struct chan *, const struct msg_SERVER_AFAR *);

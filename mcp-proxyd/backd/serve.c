@@ -35,7 +35,7 @@ out_part(struct backd *b, struct span part, bool last)
 	if (last) {
 		server_long(b);
 		memset(&b->scan, 0, sizeof(b->scan));
-	} else if (b->out.over > BACKD_MAX_SKIP) {
+	} else if (mcp_reader_over(&b->out) > BACKD_MAX_SKIP) {
 		backd_gone(b, "wrote a line longer than %zu bytes",
 		    (size_t)BACKD_MAX_SKIP);
 	}
@@ -44,17 +44,18 @@ out_part(struct backd *b, struct span part, bool last)
 static void
 out_lines(struct backd *b)
 {
-	enum lines_got got;
+	enum mcp_got got;
 	struct span line;
 
-	while (!b->gone && (got = lines_next(&b->out, &line)) != LINES_MORE) {
-		if (got == LINES_ONE)
+	while (
+	    !b->gone && (got = mcp_reader_next(&b->out, &line)) != MCP_MORE) {
+		if (got == MCP_ONE)
 			server_line(b, line);
 		else
-			out_part(b, line, got == LINES_LONG_END);
+			out_part(b, line, got == MCP_LONG_END);
 	}
 	if (!b->gone)
-		lines_done(&b->out);
+		mcp_reader_done(&b->out);
 }
 
 /*
@@ -78,13 +79,14 @@ static void
 out_ready(struct loop_io *io, uint32_t events)
 {
 	struct backd *b = io->arg;
+	struct span rest;
 	ssize_t n;
 
-	if ((n = pipe_read(b, 0, lines_room(&b->out))) == -1)
+	if ((n = pipe_read(b, 0, mcp_reader_room(&b->out))) == -1)
 		return;
 	if (n == 0) {
 		b->died = true;
-		if (lines_rest(&b->out) != 0)
+		if (mcp_reader_end(&b->out, &rest) != MCP_MORE)
 			backd_gone(b, "closed its output within a line");
 		else if (b->stray != 0)
 			backd_gone(b,
@@ -95,7 +97,7 @@ out_ready(struct loop_io *io, uint32_t events)
 			backd_gone(b, "closed its output");
 		return;
 	}
-	lines_filled(&b->out, (size_t)n);
+	mcp_reader_filled(&b->out, (size_t)n);
 	out_lines(b);
 	backd_watch(b);
 }
@@ -170,12 +172,12 @@ out_again(struct backd *b)
 {
 	backd_close(b, 1);
 	b->seen[0] = b->seen[1] = false;
-	b->gone = b->died = false;
+	b->gone = b->died = b->modern = false;
 	b->stray = 0;
 	b->err_len = 0;
 	b->in_key = 0;
 	memset(&b->scan, 0, sizeof(b->scan));
-	lines_init(&b->out, PROTO_MAX_LINE);
+	mcp_reader_init(&b->out, &mcp_by_line, PROTO_MAX_LINE);
 }
 
 static int
@@ -218,7 +220,7 @@ backd_init(struct backd *b)
 		b->io[i].fd = -1;
 	}
 	b->readable = out_ready;
-	lines_init(&b->out, PROTO_MAX_LINE);
+	mcp_reader_init(&b->out, &mcp_by_line, PROTO_MAX_LINE);
 	buf_init(&b->tree, PROTO_MAX_TREE);
 	if ((b->pool = value_pool_new(POOL_MAX)) == NULL)
 		fatal("value_pool_new");
@@ -228,6 +230,7 @@ backd_init(struct backd *b)
 	b->progress = (struct bucket){.burst = 64, .ms = 20};
 	b->answers = (struct bucket){.burst = 128, .ms = 20};
 	b->notices = (struct bucket){.burst = 100, .ms = 50};
+	b->wanted = (struct bucket){.burst = 256, .ms = 20};
 	b->unasked = (struct bucket){.burst = 256, .ms = BACKD_UNASKED_MS};
 	b->complaints = (struct bucket){.burst = 200, .ms = 50};
 }

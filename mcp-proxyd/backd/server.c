@@ -80,8 +80,8 @@ note_done(struct backd *b, const struct msg_DONE *done)
 static void
 send_tree(struct backd *b, uint64_t id, bool error, const struct value *v)
 {
-	struct msg_RESULT m = {.id = id, .error = error};
-	struct msg_DONE done = {.id = id};
+	struct msg_RESULT m = {.id = rounds_call(id), .error = error};
+	struct msg_DONE done = {.id = m.id};
 
 	buf_reset(&b->tree, 2 * LINES_READ);
 	/* The reader checked the limits, so any part of its tree fits. */
@@ -107,6 +107,7 @@ error_data(const struct jsonrpc *m)
 	case JSONRPC_PARAMS:
 	case JSONRPC_NO_RESOURCE:
 	case JSONRPC_URL_WANTED:
+	case JSONRPC_CAPABILITY:
 		return m->data != NULL && m->data->type == VALUE_OBJECT
 			   ? m->data
 			   : NULL;
@@ -127,7 +128,7 @@ send_error(struct backd *b, uint64_t id, int64_t code, struct span text,
 		error, SPAN("message"), value_new_string(b->pool, text)) == -1)
 		fatal("value pool");
 	if (code == JSONRPC_URL_WANTED && data != NULL)
-		backd_ask_wanted(b, id, data);
+		backd_ask_wanted(b, rounds_call(id), data);
 	/* An error is an error without it, too. */
 	if (data != NULL)
 		(void)value_set(error, SPAN("data"), value_copy(b->pool, data));
@@ -143,6 +144,18 @@ send_failure(struct backd *b, uint64_t id, const char *why)
 	(void)snprintf(
 	    text, sizeof(text), "the MCP server's answer was refused: %s", why);
 	send_error(b, id, JSONRPC_INTERNAL, span_str(text), NULL);
+}
+
+static void
+take_result(struct backd *b, uint64_t id, const struct value *result)
+{
+	const char *why;
+	bool answer;
+
+	if ((why = rounds_result(b, id, result, &answer)) != NULL)
+		send_failure(b, id, why);
+	else if (answer)
+		send_tree(b, id, false, result);
 }
 
 static void
@@ -164,7 +177,7 @@ take_answer(struct backd *b, const struct jsonrpc *m)
 	else if (m->result->type != VALUE_OBJECT)
 		send_failure(b, (uint64_t)id, "its result is no object");
 	else
-		send_tree(b, (uint64_t)id, false, m->result);
+		take_result(b, (uint64_t)id, m->result);
 }
 
 static void
@@ -191,7 +204,7 @@ take_progress(struct backd *b, const struct jsonrpc *m)
 		backd_drop(b, "progress, too often");
 		return;
 	}
-	out.id = (uint64_t)id;
+	out.id = rounds_call((uint64_t)id);
 	out.progress = progress->text;
 	if (total != NULL && total->type == VALUE_NUMBER)
 		out.total = total->text;
@@ -216,6 +229,11 @@ take_notification(struct backd *b, const struct jsonrpc *m)
 		session_updated(b, m);
 	else if (span_is(m->method, "notifications/message"))
 		notice_take(b, m);
+	else if (span_is(m->method, "notifications/cancelled"))
+		session_cancelled(b, m);
+	else if (b->modern &&
+		 span_is(m->method, "notifications/subscriptions/acknowledged"))
+		return;
 	else
 		backd_drop(b, backd_show(b, m->method, shown, sizeof(shown)));
 }
@@ -307,7 +325,8 @@ take_bad(struct backd *b, struct span line, const struct jsonrpc *m)
 	    backd_show(b, line, shown, sizeof(shown)));
 }
 
-/* Returns the id as a value for session_answer(), or NULL if it is no string. */
+/* Returns the id as a value for session_answer(), or NULL if it is no string.
+ */
 static const struct value *
 string_id(struct backd *b, const struct jsonrpc_id *id)
 {
@@ -315,6 +334,19 @@ string_id(struct backd *b, const struct jsonrpc_id *id)
 		return NULL;
 	return value_new_string(
 	    b->pool, span_of(id->text + 1, (size_t)id->len - 2));
+}
+
+void
+server_error(
+    struct backd *b, const struct jsonrpc_id *id, const struct jsonrpc *m)
+{
+	struct jsonrpc as = *m;
+	uint64_t n;
+
+	if (idscan_number(id, &n) == 0)
+		send_error(b, n, m->error, m->message, error_data(m));
+	else if ((as.rid = string_id(b, id)) != NULL)
+		session_answer(b, &as);
 }
 
 void
@@ -411,5 +443,5 @@ backd_gone(struct backd *b, const char *fmt, ...)
 	if (b->afar != NULL)
 		b->afar->end(b);
 	backd_close(b, 0);
-	lines_free(&b->out);
+	mcp_reader_free(&b->out);
 }

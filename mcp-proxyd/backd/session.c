@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The part of a server's output that concerns its session, which policyd
- * drives: answers to "initialize" (id "i"), to "tools/list" (id "t" and a
- * number) and, from icgit, to "remotes" (id "r" and a number); requests of the
+ * drives: answers to "initialize" (id "i"), to "server/discover" (id "d"), to
+ * "tools/list" (id "t" and a number) and, from icgit, to "remotes" (id "r" and
+ * a number); the end of a subscription (id "n" and a number); requests of the
  * server; and notifications that its list changed.  The last two are
  * rate-limited here, because each makes work for others.
  */
@@ -14,60 +15,6 @@
 
 #define SHOWN 400
 #define MAX_URLS ((size_t)32768)
-
-/*
- * Append the revisions that a server names in its error, so that a person can
- * see that it is one that we do not speak.
- */
-static void
-add_supported(const struct value *data, char *text, size_t cap)
-{
-	const struct value *v = value_get(data, "supported");
-	size_t len = strlen(text);
-	char shown[40];
-	unsigned n = 0;
-
-	if (v == NULL || v->type != VALUE_ARRAY)
-		return;
-	for (v = v->child; v != NULL && n < 8 && len < cap; v = v->next) {
-		if (v->type != VALUE_STRING)
-			continue;
-		len += (size_t)snprintf(text + len, cap - len, "%s%s",
-		    n++ == 0 ? ". It speaks revision " : ", ",
-		    log_vis(v->text, shown, sizeof(shown)));
-	}
-	if (n != 0 && len < cap)
-		snprintf(text + len, cap - len,
-		    " of MCP, and IronCurtain " JSONRPC_LATEST
-		    " and earlier ones");
-}
-
-/* Returns the parts of MCP beside tools that the server declares. */
-static uint8_t
-init_parts(const struct value *capabilities)
-{
-	static const struct {
-		const char *name;
-		uint8_t part;
-	} parts[] = {
-	    {"resources", PROTO_PART_RESOURCES},
-	    {"prompts", PROTO_PART_PROMPTS},
-	    {"completions", PROTO_PART_COMPLETION},
-	    {"logging", PROTO_PART_LOGGING},
-	};
-	const struct value *v;
-	uint8_t found = 0;
-
-	for (size_t i = 0; i < nitems(parts); i++) {
-		v = value_get(capabilities, parts[i].name);
-		if (v != NULL && v->type == VALUE_OBJECT)
-			found |= parts[i].part;
-	}
-	if (value_bool(
-		value_get(capabilities, "resources"), "subscribe", false))
-		found |= PROTO_PART_SUBSCRIBE;
-	return found;
-}
 
 static void
 init_result(struct backd *b, const struct jsonrpc *m)
@@ -90,11 +37,11 @@ init_result(struct backd *b, const struct jsonrpc *m)
 			out.good = 1;
 			out.tools =
 			    tools != NULL && tools->type == VALUE_OBJECT;
-			out.parts = init_parts(capabilities);
+			out.parts = discover_parts(capabilities);
 			out.version = version;
-			out.instructions = backd_cut(
-			    value_str(m->result, "instructions"),
-			    PROTO_MAX_WORDS);
+			out.instructions =
+			    backd_cut(value_str(m->result, "instructions"),
+				PROTO_MAX_WORDS);
 		}
 	}
 	if (!out.good)
@@ -103,8 +50,11 @@ init_result(struct backd *b, const struct jsonrpc *m)
 	if (name.p == NULL)
 		name = SPAN("");
 	backd_show(b, name, text, SHOWN / 2);
-	if (m->kind == JSONRPC_ERROR)
-		add_supported(m->data, text, sizeof(text));
+	if (value_get(m->data, "supported") != NULL) {
+		strlcat(text, ". ", sizeof(text));
+		discover_supported(
+		    value_get(m->data, "supported"), text, sizeof(text));
+	}
 	out.text = span_str(text);
 	worker_send(&b->w, ROLE_POLICY, 0, MSG_INIT_RESULT, &out, -1);
 }
@@ -117,10 +67,13 @@ static const char *
 read_page(struct backd *b, const struct jsonrpc *m, const char *name,
     struct span *cursor)
 {
+	const struct span type = value_str(m->result, "resultType");
 	const struct value *array, *next;
 
 	if (m->kind != JSONRPC_RESULT)
 		return "the server answers with an error";
+	if (type.p != NULL && !span_is(type, "complete"))
+		return "the server asks a question instead";
 	array = value_get(m->result, name);
 	next = value_get(m->result, "nextCursor");
 	if (array == NULL || array->type != VALUE_ARRAY)
@@ -134,6 +87,17 @@ read_page(struct backd *b, const struct jsonrpc *m, const char *name,
 	if (value_encode(array, &b->tree) == -1)
 		return "it is too large";
 	return NULL;
+}
+
+/* Returns the time for which the server vouches for a list, in ms. */
+static uint32_t
+page_ttl(const struct jsonrpc *m)
+{
+	int64_t ms;
+
+	if (value_int(value_get(m->result, "ttlMs"), 0, INT64_MAX, &ms) == -1)
+		return 0;
+	return ms < PROTO_MAX_TTL ? (uint32_t)ms : PROTO_MAX_TTL;
 }
 
 /* Read a page as read_page() does; an empty one if it is refused. */
@@ -160,6 +124,7 @@ tools_page(struct backd *b, const struct jsonrpc *m, uint32_t seq)
 	struct msg_TOOLS_PAGE out = {.seq = seq, .cursor = SPAN("")};
 
 	out.good = list_page(b, m, "tools", &out.cursor);
+	out.ttl = page_ttl(m);
 	out.tree = buf_span(&b->tree);
 	worker_send(&b->w, ROLE_POLICY, 0, MSG_TOOLS_PAGE, &out, -1);
 }
@@ -179,6 +144,7 @@ parts_page(
 	    : letter == 'm' ? "resourceTemplates"
 			    : "prompts",
 	    &out.cursor);
+	out.ttl = page_ttl(m);
 	out.tree = buf_span(&b->tree);
 	worker_send(&b->w, ROLE_POLICY, 0, MSG_PARTS_PAGE, &out, -1);
 }
@@ -233,6 +199,30 @@ remotes(struct backd *b, const struct jsonrpc *m, uint32_t seq)
 	worker_send(&b->w, ROLE_POLICY, 0, MSG_REMOTES, &out, -1);
 }
 
+static void
+listen_end(struct backd *b, uint32_t seq)
+{
+	const struct msg_LISTEN_END out = {.seq = seq};
+
+	worker_send(&b->w, ROLE_POLICY, 0, MSG_LISTEN_END, &out, -1);
+}
+
+void
+session_cancelled(struct backd *b, const struct jsonrpc *m)
+{
+	const struct value *id = value_get(m->params, "requestId");
+	uint64_t seq;
+
+	if (id != NULL && id->type == VALUE_STRING && id->text.len > 1 &&
+	    id->text.p[0] == 'n' &&
+	    span_u64(span_of(id->text.p + 1, id->text.len - 1), UINT32_MAX,
+		&seq) == 0 &&
+	    backd_may(b, &b->answers))
+		listen_end(b, (uint32_t)seq);
+	else
+		backd_drop(b, "a cancellation of nothing that is open");
+}
+
 void
 session_answer(struct backd *b, const struct jsonrpc *m)
 {
@@ -252,6 +242,12 @@ session_answer(struct backd *b, const struct jsonrpc *m)
 		backd_pause(b, b->answers.ms);
 	if (span_is(id, "i"))
 		init_result(b, m);
+	else if (span_is(id, "d"))
+		discover_answer(b, m);
+	else if (letter == 'n' && m->kind == JSONRPC_ERROR && m->error != 0)
+		backd_drop(b, "a refusal to tell of changes");
+	else if (letter == 'n')
+		listen_end(b, (uint32_t)seq);
 	else if (letter == 't')
 		tools_page(b, m, (uint32_t)seq);
 	else if (letter == 'r')
@@ -276,7 +272,7 @@ session_request(struct backd *b, const struct jsonrpc *m)
 		backd_drop(b, "a request with an odd id or method");
 	else if (!backd_may(b, &b->requests))
 		backd_drop(b, "a request, too often");
-	else if (span_is(m->method, "elicitation/create"))
+	else if (!b->modern && span_is(m->method, "elicitation/create"))
 		backd_ask_request(b, m);
 	else
 		worker_send(

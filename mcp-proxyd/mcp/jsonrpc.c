@@ -376,17 +376,26 @@ jsonrpc_add_text(
 	return jsonrpc_add_tail(b);
 }
 
+static const char *const jsonrpc_versions[] = {
+    "2024-11-05", "2025-03-26", "2025-06-18", JSONRPC_LATEST};
+
+bool
+jsonrpc_version_old(struct span asked)
+{
+	for (size_t i = 0; i < nitems(jsonrpc_versions); i++)
+		if (span_is(asked, jsonrpc_versions[i]))
+			return true;
+	return false;
+}
+
 const char *
 jsonrpc_version(struct span asked)
 {
-	static const char *const versions[] = {
-	    "2024-11-05", "2025-03-26", "2025-06-18", JSONRPC_LATEST};
-	const size_t n = nitems(versions);
+	const size_t n = nitems(jsonrpc_versions);
 
-	for (size_t i = 0; i < n; i++) {
-		if (span_is(asked, versions[i]))
-			return versions[i];
-	}
+	for (size_t i = 0; i < n; i++)
+		if (span_is(asked, jsonrpc_versions[i]))
+			return jsonrpc_versions[i];
 	/* We do not know that version; the other side may know our latest. */
-	return versions[n - 1];
+	return jsonrpc_versions[n - 1];
 }

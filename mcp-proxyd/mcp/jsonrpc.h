@@ -14,8 +14,12 @@
 #define JSONRPC_MAX_ID 256
 #define JSONRPC_WHY 200
 
-/* The newest revision of MCP that we speak. */
+/* The newest revision of MCP that begins with `initialize`. */
 #define JSONRPC_LATEST "2025-11-25"
+/* The one without: each request says what it is. */
+#define JSONRPC_MODERN "2026-07-28"
+/* The members of a request's _meta in that revision. */
+#define JSONRPC_META "io.modelcontextprotocol/"
 
 enum jsonrpc_code {
 	JSONRPC_PARSE = -32700,
@@ -26,6 +30,10 @@ enum jsonrpc_code {
 	JSONRPC_LIMIT = -32000, /* our own: too many of something */
 	JSONRPC_NO_RESOURCE = -32002, /* MCP: there is no such resource */
 	JSONRPC_URL_WANTED = -32042, /* MCP: a person has to visit an address */
+	JSONRPC_HEADERS = -32020,    /* MCP: headers and message differ */
+	JSONRPC_CAPABILITY = -32021, /* MCP: the client lacks a capability */
+	JSONRPC_VERSION = -32022,    /* MCP: the server lacks the revision */
+	JSONRPC_REFUSED = 1000, /* our own, where -32000 is not to be used */
 };
 
 enum jsonrpc_kind {
@@ -115,6 +123,8 @@ int jsonrpc_add_text(
     struct buf *, const struct jsonrpc_id *, struct span text, bool error);
 /* Returns the protocol version to answer to a peer that asks for this one. */
 const char *jsonrpc_version(struct span asked);
+/* Returns true for a revision that begins with `initialize` and that we speak. */
+bool jsonrpc_version_old(struct span);
 /* Append what comes before and after the JSON of a result. */
 int jsonrpc_add_head(struct buf *, const struct jsonrpc_id *);
 int jsonrpc_add_tail(struct buf *);

@@ -14,8 +14,10 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "keyd/post_line.h"
 #include "provider/dest_mcp.h"
 
+#define POST_MODERN "2026-07-28"
 #define POST_READ 65536U
 #define POST_VERSION 32U
 /* Streams at once: all calls of a session, and the session's own messages. */
@@ -46,44 +48,18 @@ post_skip(struct span *s, const char *text)
 	return true;
 }
 
-/* Take everything up to this byte off the front, and the byte. */
-static bool
-post_until(struct span *s, uint8_t end, struct span *taken)
-{
-	const uint8_t *at = s->len != 0 ? memchr(s->p, end, s->len) : NULL;
-
-	if (at == NULL)
-		return false;
-	*taken = span_of(s->p, (size_t)(at - s->p));
-	*s = span_of(at + 1, s->len - taken->len - 1);
-	return true;
-}
-
-/*
- * Find id and method of a request, as policyd/compose.c writes them. Returns
- * false for any other message: it has no answer.
- */
-static bool
-post_request(struct span line, struct span *id, struct span *method)
-{
-	return post_skip(&line, "{\"id\":") && post_until(&line, ',', id) &&
-	       id->len != 0 && id->len <= 64 &&
-	       post_skip(&line, "\"jsonrpc\":\"2.0\",\"method\":\"") &&
-	       post_until(&line, '"', method);
-}
-
 /* Returns true if the message may be sent again with another credential. */
 static bool
 post_repeats(struct span line)
 {
 	static const char *const methods[] = {"initialize", "prompts/list",
-	    "resources/list", "resources/templates/list", "tools/list"};
-	struct span id, method;
+	    "resources/list", "resources/templates/list", "server/discover",
+	    "tools/list"};
+	struct post_line l;
 
-	if (!post_request(line, &id, &method))
-		return false;
+	post_line_read(line, &l);
 	for (size_t i = 0; i < nitems(methods); i++)
-		if (span_is(method, methods[i]))
+		if (span_is(l.method, methods[i]))
 			return true;
 	return false;
 }
@@ -96,12 +72,23 @@ post_copy(struct buf *b, const char *name, const char *value)
 		   : provider_pack(b, span_str(name), span_str(value));
 }
 
+/* The newer revision's messages have their method and name in headers, too. */
+static int
+post_modern(struct buf *b, const struct post_line *l)
+{
+	if (strcmp(post.version, POST_MODERN) != 0 || l->method.len == 0)
+		return 0;
+	return provider_pack(b, SPAN("mcp-method"), l->method) == -1
+		   ? -1
+		   : post_copy(b, "mcp-name", l->name);
+}
+
 /*
  * Compose what the head is made of, beside the credential. Returns 0, or -1 if
  * it is too long.
  */
 static int
-post_head(struct request *r, uint64_t length)
+post_head(struct request *r, const struct post_line *l, uint64_t length)
 {
 	const struct dest_mcp *m = keyd_env.provider->mcp;
 	bool root = keyd_env.hosts[0].prefix[0] == '\0' && m->path.len == 0;
@@ -118,6 +105,7 @@ post_head(struct request *r, uint64_t length)
 		0 &&
 	    post_copy(&b, "content-type", "application/json") == 0 &&
 	    post_copy(&b, "mcp-protocol-version", post.version) == 0 &&
+	    post_modern(&b, l) == 0 &&
 	    post_copy(&b, "mcp-session-id", post.session.value) == 0) {
 		buf_addspan(&b, m->headers);
 		r->size = b.len;
@@ -180,18 +168,18 @@ static void
 post_send(struct span line)
 {
 	struct msg_POST m = {.id = SPAN("")};
-	struct span id, method = SPAN("");
+	struct post_line l;
 	struct stream *s;
 	struct request r;
 	int theirs;
 
 	if (post_reader() == PROTO_MAX_PEERS)
 		return;
-	if (post_request(line, &id, &method))
-		m.id = id;
+	post_line_read(line, &l);
+	m.id = l.id;
 	if (++post.last == 0)
 		post.last = 1;
-	if (span_is(method, "initialize")) {
+	if (span_is(l.method, "initialize")) {
 		post.session.value[0] = post.version[0] = '\0';
 		post.init = post.last;
 	}
@@ -207,7 +195,7 @@ post_send(struct span line)
 		return;
 	buf_init(&s->pend, PROTO_MAX_LINE + 1U);
 	buf_addspan(&s->pend, line);
-	if (s->pend.failed || post_head(&r, line.len) == -1) {
+	if (s->pend.failed || post_head(&r, &l, line.len) == -1) {
 		s->x = (struct txn){.state = TXN_ON, .req.exchange = 1};
 		txn_fail(s, KEYD_FAIL_INTERNAL, "no memory for the message");
 		return;

@@ -188,7 +188,7 @@ call_cancel(struct policyd_env *env, uint64_t id)
 	} else if (instance_cancel(env, id)) {
 		return;
 	} else if (call->forwarded && !session_is_dead(env, call->at) &&
-		   compose_cancelled(&env->line, id) == 0) {
+		   compose_cancelled(&env->line, round_id(call)) == 0) {
 		session_send_cancel(env, call->at, id);
 	}
 }
@@ -208,6 +208,7 @@ call_ended(struct policyd_env *env, uint64_t id, bool error, const char **why)
 		    env, call->grant, true, "one of its calls failed");
 	/* Only the call of an instance has its index. */
 	instance = call->at >= PROTO_FIRST_INSTANCE;
+	round_drop(env, call);
 	questions_call_ended(env, call);
 	calls_table_end(&env->calls, call);
 	if (instance)

@@ -25,11 +25,12 @@ static void
 list_ask(struct session *s, unsigned which, struct span cursor)
 {
 	struct parts_list *l = &s->parts_of.list[which];
+	const struct compose_form f = session_form(s);
 
 	l->seq++;
 	l->pages++;
-	if (compose_list(&s->env->line, lists[which].id, lists[which].method,
-		l->seq, cursor) == 0)
+	if (compose_list(&s->env->line, &f, lists[which].id,
+		lists[which].method, l->seq, cursor) == 0)
 		session_send(s->env, s->index, lists[which].method);
 	else
 		buf_reset(&s->env->line, 0);
@@ -45,6 +46,7 @@ list_begin(struct session *s, unsigned which)
 	l->listing = true;
 	l->again = false;
 	l->pages = l->n = l->left = 0;
+	l->ttl = PROTO_MAX_TTL;
 	list_ask(s, which, span_of(NULL, 0));
 }
 
@@ -80,7 +82,8 @@ parts_there(struct policyd_env *env)
 static void
 list_publish(struct policyd_env *env, unsigned which, uint8_t there)
 {
-	struct msg_PARTS msg = {.list = (uint8_t)which, .parts = there};
+	struct msg_PARTS msg = {
+	    .list = (uint8_t)which, .parts = there, .ttl = PROTO_MAX_TTL};
 	struct span text;
 	struct buf b;
 
@@ -88,6 +91,9 @@ list_publish(struct policyd_env *env, unsigned which, uint8_t there)
 	buf_addc(&b, '[');
 	for (unsigned i = 0; i < PROTO_FIRST_INSTANCE; i++) {
 		text = buf_span(&env->sessions[i].parts_of.list[which].text);
+		if (text.len != 0 &&
+		    env->sessions[i].parts_of.list[which].ttl < msg.ttl)
+			msg.ttl = env->sessions[i].parts_of.list[which].ttl;
 		if (text.len == 0 ||
 		    text.len > PROTO_MAX_PARTS - 2 - buf_span(&b).len)
 			continue;
@@ -174,6 +180,8 @@ parts_page(struct session *s, const struct msg_PARTS_PAGE *m)
 	value_pool_reset(s->env->pool);
 	array = good ? value_decode(s->env->pool, m->tree) : NULL;
 	good = array != NULL && array->type == VALUE_ARRAY;
+	if (m->ttl < l->ttl)
+		l->ttl = m->ttl;
 	if (good)
 		list_take(s, m->list, array);
 	value_pool_reset(s->env->pool);

@@ -35,6 +35,7 @@ struct parts_list {
 	unsigned shown; /* items of `text` */
 	bool listing, again;
 	uint32_t seq; /* the page that is awaited */
+	uint32_t ttl; /* ms for which the server vouches for it */
 	unsigned pages;
 };
 
@@ -73,8 +74,9 @@ bool parts_is(struct span tool);
 uint8_t parts_of(struct span tool);
 /* Append the line for the server, as compose_call() does. */
 struct composed;
-int parts_compose(struct buf *, uint64_t id, struct span method,
-    const struct value *params, struct composed *);
+struct compose_form;
+int parts_compose(struct buf *, const struct compose_form *, uint64_t id,
+    struct span method, const struct value *params, struct composed *);
 
 /* parts_judge.c: Returns true if some rule may allow the server's completion. */
 bool parts_completion(struct policyd_env *, struct span server);

@@ -34,9 +34,52 @@ parts_is(struct span tool)
 	return parts_of(tool) != 0;
 }
 
+/* Write the member that names what the request is about, if there is one. */
+static const struct value *
+put_name(struct buf *b, const struct value *params)
+{
+	const struct value *v = value_get(params, "name");
+
+	if (v == NULL)
+		v = value_get(params, "uri");
+	if (v == NULL)
+		return NULL;
+	(void)json_write_string(b, v->key);
+	buf_addc(b, ':');
+	(void)json_write(b, v);
+	buf_addc(b, ',');
+	return v;
+}
+
+/* Write the members as revision 2026-07-28 has them, the name first. */
+static void
+put_modern(
+    struct buf *b, const struct compose_form *f, const struct value *params)
+{
+	const struct value *first, *v;
+	bool more;
+
+	buf_addc(b, '{');
+	first = put_name(b, params);
+	more = params->count > (first != NULL ? 1U : 0U);
+	compose_meta(b, f, 0, more ? "," : "");
+	more = false;
+	for (v = params->child; v != NULL; v = v->next) {
+		if (v == first)
+			continue;
+		if (more)
+			buf_addc(b, ',');
+		(void)json_write_string(b, v->key);
+		buf_addc(b, ':');
+		(void)json_write(b, v);
+		more = true;
+	}
+	buf_addc(b, '}');
+}
+
 int
-parts_compose(struct buf *b, uint64_t id, struct span method,
-    const struct value *params, struct composed *c)
+parts_compose(struct buf *b, const struct compose_form *f, uint64_t id,
+    struct span method, const struct value *params, struct composed *c)
 {
 	uint32_t start = (uint32_t)b->len;
 
@@ -45,11 +88,19 @@ parts_compose(struct buf *b, uint64_t id, struct span method,
 	buf_adds(b, ",\"jsonrpc\":\"2.0\",\"method\":");
 	(void)json_write_string(b, method);
 	buf_adds(b, ",\"params\":");
+	if (f->modern) {
+		put_modern(b, f, params);
+		buf_adds(b, "}\n");
+		c->line_len = (uint32_t)b->len - start;
+	}
+	/* Our own _meta is neither judged nor recorded. */
 	c->args_off = (uint32_t)b->len;
 	(void)json_write(b, params);
 	c->args_len = (uint32_t)b->len - c->args_off;
-	buf_adds(b, "}\n");
-	c->line_len = (uint32_t)b->len - start;
+	if (!f->modern) {
+		buf_adds(b, "}\n");
+		c->line_len = (uint32_t)b->len - start;
+	}
 	return b->failed ? -1 : 0;
 }
 

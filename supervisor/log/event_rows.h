@@ -41,6 +41,9 @@ AUDIT_EVENT(refusedCalls,
 AUDIT_EVENT(result,
     "id=id server=serverName status=status bytes=bytes reason=error",
     "6003.99", "execute_tool", "results")
+AUDIT_EVENT(round,
+    "id=id server=serverName status=how count=number",
+    "6003.99", "event:round", "results")
 AUDIT_EVENT(hold,
     "id=id server=serverName tool=toolName rule=rule reason=reason "
     "digest=digest",

@@ -72,7 +72,7 @@ def test_calls(s):
     r = m.call("nobody__x", {})
     t.ok(r.get("isError") and "Unknown tool: nobody__x" in h.text_of(r),
          "an unknown server's tool is named", r)
-    for method in ("resources/list", "prompts/list", "server/discover"):
+    for method in ("resources/list", "prompts/list", "server/recover"):
         try:
             m.request(method)
             t.ok(False, f"{method} is not offered")

@@ -170,6 +170,9 @@ int auditd_on_late(struct chan *, const struct msg_LATE *);
 int auditd_on_grant(struct chan *, const struct msg_GRANT *);
 int auditd_on_revoke(struct chan *, const struct msg_REVOKE *);
 
+/* rounds.c */
+int auditd_on_round(struct chan *, const struct msg_ROUND *);
+
 /* egress.c */
 int auditd_on_connect(struct chan *, const struct msg_CONNECT *);
 int auditd_on_connect_end(struct chan *, const struct msg_CONNECT_END *);

@@ -182,6 +182,8 @@ add_call_line(const struct msg_RELEASE *m)
 	auditlog_json(&l, "arguments", call_shown(m));
 	if (m->automatic != 0)
 		auditlog_bool(&l, "autoApproved", true);
+	if (m->thread != 0)
+		auditlog_u64(&l, "continues", m->thread);
 	auditlog_hex(&l, "digest", digest, sizeof(digest));
 	if (m->hold != PROTO_HOLD_NONE)
 		auditlog_str(&l, "escalationResult",
@@ -227,8 +229,7 @@ count_call(const struct msg_RELEASE *m)
 }
 
 /*
- * Returns true if the server is known and `line` is exactly one line that
- * contains the logged arguments.
+ * Returns true if the server is known and `line` is exactly one line.
  */
 static bool
 deliverable(const struct msg_RELEASE *m, struct span line)
@@ -240,8 +241,7 @@ deliverable(const struct msg_RELEASE *m, struct span line)
 	if (auditd_env.servers[m->server].virtual)
 		return line.len == 0;
 	return line.len != 0 &&
-	       memchr(line.p, '\n', line.len) == line.p + line.len - 1 &&
-	       inside(m->args_off, m->args_len, line.len);
+	       memchr(line.p, '\n', line.len) == line.p + line.len - 1;
 }
 
 /* Report the end to policyd in a batch. */
@@ -444,6 +444,7 @@ static const struct chan_handler auditd_handlers[] = {
 	HANDLER(CONNECT_END,	auditd_on_connect_end),
 	HANDLER(CONNECT_DENIED,	auditd_on_connect_denied),
 	HANDLER(SESSION,	on_session),
+	HANDLER(ROUND,		auditd_on_round),
 	HANDLER(GONE,		on_gone),
 	HANDLER(STATE,		on_state),
 	HANDLER(HOLD,		auditd_on_hold),

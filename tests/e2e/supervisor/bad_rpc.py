@@ -131,8 +131,15 @@ FRESH = [
      "Invalid Request: params must be an object, not an array"),
     ("params a string", Q + b'"method":"ping","params":"x"}\n', 7, -32600,
      "Invalid Request: params must be an object, not a string"),
-    ("an unknown method", Q + b'"method":"server/discover"}\n', 7, -32601,
-     "Method not found: \"server/discover\""),
+    ("an unknown method", Q + b'"method":"server/recover"}\n', 7, -32601,
+     "Method not found: \"server/recover\""),
+    ("the newer revision without its _meta", Q +
+     b'"method":"server/discover"}\n', 7, -32602,
+     "Invalid params: _meta is missing"),
+    ("a version that is no string", Q + b'"method":"tools/list","params":'
+     b'{"_meta":{"io.modelcontextprotocol/protocolVersion":5}}}\n', 7, -32602,
+     "Invalid params: _meta has no io.modelcontextprotocol/protocolVersion "
+     "that is a string"),
     ("an empty method", Q + b'"method":""}\n', 7, -32601,
      "Method not found: \"\""),
     ("resources before initialize", Q + b'"method":"resources/list"}\n', 7,

@@ -18,10 +18,12 @@ from mcp_http import McpHttp  # noqa: E402
 t = h.Tap()
 TOKEN = "tok-" + secrets.token_hex(24)
 ANNOTATIONS = {"far": {"act": {"how": ["none"]}, "read": {"text": ["none"]}},
-               "plain": {"act": {"how": ["none"]}, "read": {"text": ["none"]}}}
+               "plain": {"act": {"how": ["none"]}, "read": {"text": ["none"]}},
+               "newer": {"act": {"how": ["none"], "text": ["none"]}}}
 # The first rule names no server: it allows nothing of a remote one.
 RULES = [h.rule("any", "allow"),
-         h.rule("act", "allow", server=["far", "plain"], tool=["act"]),
+         h.rule("act", "allow", server=["far", "plain", "newer"],
+                tool=["act"]),
          h.rule("ask", "escalate", server=["far"], tool=["read"])]
 # How the server answers a call, and what the agent reads of it.
 ODD = [
@@ -95,9 +97,11 @@ def good(s, m, far):
     t.equal(headers.get("accept"), "application/json, text/event-stream",
             "what it accepts")
     t.equal(message["params"]["arguments"], {"text": "hello"}, "arguments")
-    t.ok("mcp-session-id" not in far.seen[0][1] and
-         "mcp-protocol-version" not in far.seen[0][1],
-         "initialize has neither", far.seen[0][1])
+    first = [x[1] for x in far.seen if x[2].get("method") == "initialize"][0]
+    t.ok("mcp-session-id" not in first and
+         "mcp-protocol-version" not in first, "initialize has neither", first)
+    t.equal(far.methods()[:2], ["server/discover", "initialize"],
+            "which follows a question about the revision")
     logged = [r["event"] for r in s.audit() if r.get("serverName") == "far"]
     t.ok("hold" in logged and "call" in logged,
          "the log has the call", logged)
@@ -115,6 +119,32 @@ def words(m, tool, args):
         return str(h.text_of(m.call(tool, args)))
     except RpcError as e:
         return e.error["message"]
+
+
+def newer(s, m, site, future):
+    """A server of revision 2026-07-28: no session, and headers that agree."""
+    t.equal(h.text_of(m.call("newer__act", {"how": "good"})), "done",
+            "a server of the newer revision")
+    _, headers, message = site.seen[-1]
+    t.equal((headers.get("mcp-protocol-version"), headers.get("mcp-method"),
+             headers.get("mcp-name"), "mcp-session-id" in headers),
+            ("2026-07-28", "tools/call", "act", False), "its headers")
+    t.ok("initialize" not in site.methods() and
+         site.methods()[0] == "server/discover" and
+         "subscriptions/listen" in site.methods(), "no initialize",
+         site.methods())
+    r = h.text_of(m.call("newer__act", {"text": "x"}))
+    t.equal(r, 'read: {"r": {"roots": []}}', "a question is answered")
+    ids = [x["id"] for _, _, x in site.seen if x["method"] == "tools/call"]
+    t.equal(len(ids), len(set(ids)), "each request has an id of its own")
+    t.contains(words(m, "newer__act", {"how": "error"}), "the moon is full",
+               "an error of it")
+    rows = {r["name"]: r for r in json.loads(s.icctl(
+        "--json", "status").stdout)["servers"]}
+    t.equal(rows["newer"]["revision"], "2026-07-28", "status names it")
+    t.contains(rows["future"]["text"], "It speaks revision 2031-01-01",
+               "and what a server wants that nobody speaks")
+    t.equal(future.methods(), ["server/discover"], "which is asked once")
 
 
 def several(m, far):
@@ -222,7 +252,7 @@ def gone(work):
                            ("untrusted", "no trusted TLS connection"),
                            ("odd", "cannot be reached")):
             t.contains(found[name]["text"], says, f"status says of {name}")
-        t.equal(asks.methods(), ["initialize"], "asked once")
+        t.equal(asks.methods(), ["server/discover"], "asked once")
         late.how = ""
         ready(s, "late")
         m.wait_for(lambda m: any("tools/list_changed" in n["method"]
@@ -241,14 +271,18 @@ def main():
             "plain": {"type": "http", "url": plain.url + "/?team=a",
                       "ca": plain.ca},
         }
+        site = McpHttp(work, "newer", modern="2026-07-28")
+        future = McpHttp(work, "future", modern="2031-01-01")
+        servers["newer"] = {"url": site.url, "ca": site.ca}
+        servers["future"] = {"url": future.url, "ca": future.ca}
         config = {"serverCredentials": {"far": {"bearer": {
             "env": "FAR_TOKEN"}}}}
         with h.Session(work, servers, rules=RULES, annotations=ANNOTATIONS,
                        config=config, env={"FAR_TOKEN": TOKEN}) as s:
-            ready(s, "far", "plain")
+            ready(s, "far", "plain", "newer")
             status = json.loads(s.icctl("--json", "status").stdout)
             t.equal([(d["host"], d["kind"]) for d in status["destinations"]],
-                    [("localhost", "mcp")] * 2, "status names their hosts")
+                    [("localhost", "mcp")] * 4, "status names their hosts")
             m = s.client()
             good(s, m, far)
             t.equal(h.text_of(m.call("plain__act", {"how": "good"})), "done",
@@ -259,6 +293,7 @@ def main():
                     ("/mcp/?team=a", False, "2025-11-25"), "its address")
             t.contains(words(m, "plain__read", {"text": "x"}), "DENIED",
                        "no rule without the server's name allows a call")
+            newer(s, m, site, future)
             several(m, far)
             bad(m, far)
             lost(s, m, far)

@@ -2,6 +2,7 @@
 """A remote MCP server for tests: streamable HTTP over TLS on loopback, in the
 test's own process.  The argument "how" of its tools says how it misbehaves.
 Shares no code with the product."""
+import base64
 import http.server
 import json
 import os
@@ -10,6 +11,7 @@ import threading
 
 from provider_ca import make_certificates
 
+VERSION = "io.modelcontextprotocol/protocolVersion"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 RAW = {
     "interim": b"HTTP/1.1 100 Continue\r\n\r\n" * 50,
@@ -52,7 +54,8 @@ READ = {"name": "read", "description": "reads", "inputSchema": {
     "type": "object", "properties": {"text": {"type": "string"}}},
     "annotations": {"readOnlyHint": True}}
 ACT = {"name": "act", "description": "acts", "inputSchema": {
-    "type": "object", "properties": {"how": {"type": "string"}}}}
+    "type": "object", "properties": {"how": {"type": "string"},
+                                     "text": {"type": "string"}}}}
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -112,8 +115,63 @@ class Handler(http.server.BaseHTTPRequestHandler):
         else:
             self.serve(message, s, headers)
 
+    def refuse(self, message, code, text, data=None, status=400):
+        self.answer(json.dumps({"jsonrpc": "2.0", "id": message.get("id"),
+                                "error": {"code": code, "message": text,
+                                          **({"data": data} if data else {})}}),
+                    status)
+
+    def serve_modern(self, message, s, headers):
+        """Revision 2026-07-28: headers and message must agree."""
+        method, params = message.get("method"), message.get("params", {})
+        meta = params.get("_meta", {})
+        name = params.get("name", params.get("uri"))
+        told = headers.get("mcp-name")
+        if told and told.startswith("=?base64?"):
+            told = base64.b64decode(told[9:-2]).decode()
+        if VERSION not in meta:
+            self.refuse(message, -32602, "_meta has no version")
+        elif meta[VERSION] != s.modern:
+            self.refuse(message, -32022, "another one", {
+                "supported": [s.modern], "requested": meta[VERSION]})
+        elif (headers.get("mcp-protocol-version") != meta[VERSION] or
+              headers.get("mcp-method") != method or told != name or
+              "mcp-session-id" in headers):
+            self.refuse(message, -32020, "headers and message differ")
+        elif method == "server/discover":
+            self.result(message, {
+                "resultType": "complete", "supportedVersions": [s.modern],
+                "capabilities": {"tools": {"listChanged": True}},
+                "ttlMs": 0, "cacheScope": "private"})
+        elif method == "tools/list":
+            self.result(message, {
+                "resultType": "complete", "tools": s.tools, "ttlMs": 0,
+                "cacheScope": "private"})
+        elif method == "subscriptions/listen":
+            self.events(json_event({
+                "jsonrpc": "2.0", "method":
+                "notifications/subscriptions/acknowledged", "params": {
+                    "notifications": params["notifications"]}}), close=False)
+            s.release.wait(60)
+        elif method == "tools/call":
+            args = params["arguments"]
+            if "how" in args:
+                self.behave(message, args["how"])
+            elif "text" in args and "requestState" not in params:
+                self.result(message, {
+                    "resultType": "input_required", "requestState": "s",
+                    "inputRequests": {"r": {"method": "roots/list"}}})
+            else:
+                self.result(message, {"resultType": "complete", **text(
+                    "read: " + json.dumps(params["inputResponses"]))})
+        else:
+            self.refuse(message, -32601, "no such method", None, 404)
+
     def serve(self, message, s, headers):
         method = message.get("method")
+        if s.modern:
+            self.serve_modern(message, s, headers)
+            return
         if method == "initialize":
             s.session += 1
             self.result(message, {
@@ -237,7 +295,8 @@ class McpHttp:
     wait."""
 
     def __init__(self, work, name, wants="", header="authorization",
-                 sessions=True, revision="2025-06-18", name_of="session-{}"):
+                 sessions=True, revision="2025-06-18", name_of="session-{}",
+                 modern=None):
         self.dir = os.path.join(work, "tls-" + name)
         make_certificates(self.dir, ["localhost"])
         self.ca = os.path.join(self.dir, "ca.pem")
@@ -257,7 +316,7 @@ class McpHttp:
         self.release = threading.Event()
         self.wants, self.header, self.sessions = wants, header, sessions
         self.revision, self.tools = revision, [READ, ACT]
-        self.name_of = name_of
+        self.name_of, self.modern = name_of, modern
         threading.Thread(target=s.serve_forever, daemon=True).start()
         self.url = f"https://localhost:{s.server_address[1]}/mcp"
 

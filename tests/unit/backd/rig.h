@@ -273,7 +273,7 @@ tear_down(void)
 		if (b->fd[i] != -1)
 			close(b->fd[i]);
 	}
-	lines_free(&b->out);
+	mcp_reader_free(&b->out);
 	buf_free(&b->tree);
 	value_pool_free(b->pool);
 	loop_free(&b->w.loop);

@@ -65,7 +65,7 @@ static const struct {
 	    "\"Unsupported protocol version\",\"data\":{\"supported\":["
 	    "\"2026-07-28\",7],\"requested\":\"2025-11-25\"}}}\n",
 	    "INIT 0 0  Unsupported protocol version. It speaks revision "
-	    "2026-07-28 of MCP, and IronCurtain 2025-11-25 and earlier ones\n"},
+	    "2026-07-28 of MCP, and IronCurtain 2026-07-28 and earlier ones\n"},
 	{"{" V ",\"id\":5,\"result\":[]}\n",
 	    "RESULT 5 1 {\"code\":-32603,\"message\":\"the MCP server's answer "
 	    "was refused: its result is no object\"}\nDONE 5 1\n"},

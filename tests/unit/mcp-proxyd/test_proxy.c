@@ -18,9 +18,9 @@ test_handshake(void)
 {
 	int fd = connect_agent(), other;
 
-	is_str(ask(fd, "{" V ",\"id\":\"p\",\"method\":\"server/discover\"}\n"),
+	is_str(ask(fd, "{" V ",\"id\":\"p\",\"method\":\"server/recover\"}\n"),
 	    "{\"error\":{\"code\":-32601,\"message\":\"Method not found: "
-	    "\\\"server/discover\\\"\"},\"id\":\"p\"," V "}\n",
+	    "\\\"server/recover\\\"\"},\"id\":\"p\"," V "}\n",
 	    "an unknown request before initialize");
 	is_str(ask(fd, "{" V ",\"id\":1,\"method\":\"ping\"}\n"),
 	    "{\"id\":1," V ",\"result\":{}}\n", "ping before initialize");

@@ -110,10 +110,12 @@ ring_ready_json(
 	    .tools = 1,
 	    .version = SPAN("2025-06-18"),
 	    .text = span_str(name)};
+	struct msg_DISCOVERED old = {.how = PROTO_DISCOVERED_INITIALIZE};
 	struct msg_TOOLS_PAGE page = {.good = 1};
 	struct buf bytes;
 
 	session_start(&r->env, (uint16_t)index);
+	session_discovered(&r->env, (uint16_t)index, &old);
 	session_init_result(&r->env, (uint16_t)index, &init);
 	page.seq = r->env.sessions[index].seq;
 	page.tree = encoded(r, tools, &bytes);

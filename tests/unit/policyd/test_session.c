@@ -16,8 +16,8 @@ static void
 page(unsigned server, uint32_t seq, bool good, const char *cursor,
     const char *tools)
 {
-	struct msg_TOOLS_PAGE m = {.seq = seq, .good = good,
-	    .cursor = span_str(cursor)};
+	struct msg_TOOLS_PAGE m = {
+	    .seq = seq, .good = good, .cursor = span_str(cursor)};
 	struct buf b;
 
 	buf_init(&b, 32 << 20);
@@ -31,10 +31,33 @@ page(unsigned server, uint32_t seq, bool good, const char *cursor,
 static void
 init_result(unsigned server, bool good, const char *version, const char *text)
 {
-	struct msg_INIT_RESULT m = {.good = good, .tools = 1,
-	    .version = span_str(version), .text = span_str(text)};
+	struct msg_INIT_RESULT m = {.good = good,
+	    .tools = 1,
+	    .version = span_str(version),
+	    .text = span_str(text)};
 
 	session_init_result(&ring.env, (uint16_t)server, &m);
+}
+
+static void
+discovered(unsigned server, enum proto_discovered how, const char *text)
+{
+	struct msg_DISCOVERED m = {.how = (uint8_t)how,
+	    .tools = 1,
+	    .listen = PROTO_LISTEN_TOOLS,
+	    .version = SPAN(""),
+	    .text = span_str(text),
+	    .instructions = SPAN("")};
+
+	session_discovered(&ring.env, (uint16_t)server, &m);
+}
+
+/* Start a server that does not know server/discover. */
+static void
+start_old(unsigned server)
+{
+	session_start(&ring.env, (uint16_t)server);
+	discovered(server, PROTO_DISCOVERED_INITIALIZE, "");
 }
 
 static void
@@ -127,7 +150,8 @@ test_bad(void)
 {
 	init_result(1, true, "1999-01-01", "two");
 	state(1, PROTO_STATE_GONE,
-	    "speaks MCP version 1999-01-01, which IronCurtain does not support");
+	    "speaks MCP version 1999-01-01, which IronCurtain does not "
+	    "support");
 	published(true,
 	    "[{\"annotations\":{\"readOnlyHint\":true},\"inputSchema\":"
 	    "{\"type\":\"object\"},\"name\":\"one__a\",\"title\":\"A\"},"
@@ -183,8 +207,8 @@ test_relist(void)
 static void
 request(bool string, const char *rid, const char *method)
 {
-	struct msg_SERVER_REQUEST m = {.string = string,
-	    .rid = span_str(rid), .method = span_str(method)};
+	struct msg_SERVER_REQUEST m = {
+	    .string = string, .rid = span_str(rid), .method = span_str(method)};
 
 	ring_clear(&ring);
 	policyd_session_request(&ring.env, 0, &m);
@@ -272,11 +296,11 @@ test_died(void)
 	struct session *s = &ring.env.sessions[5];
 
 	ring.env.engine.servers[5].own = false;
-	session_start(&ring.env, 5);
+	start_old(5);
 	session_died(&ring.env, 5, SPAN("early"));
 	state(5, PROTO_STATE_GONE, "early");
 	memset(s, 0, sizeof(*s));
-	session_start(&ring.env, 5);
+	start_old(5);
 	listed();
 	for (unsigned i = 0; i < 2; i++) {
 		ring_clear(&ring);
@@ -315,7 +339,7 @@ test_own(void)
 	session_free(s);
 	memset(s, 0, sizeof(*s));
 	ring.env.engine.servers[5].own = true;
-	session_start(&ring.env, 5);
+	start_old(5);
 	listed();
 	session_died(&ring.env, 5, SPAN("closed its output"));
 	state(5, PROTO_STATE_GONE, "closed its output");
@@ -341,7 +365,7 @@ test_early(void)
 	uint64_t early, cancelled;
 
 	ring.env.engine.servers[6].own = false;
-	session_start(&ring.env, 6);
+	start_old(6);
 	ring_clear(&ring);
 	early = ring_call(&ring, 6, "x", "{\"a\":1}");
 	cancelled = ring_call(&ring, 6, "x", "{}");
@@ -366,8 +390,8 @@ test_early(void)
 int
 main(void)
 {
-	static const char *const names[] = {"one", "two", "three", "four",
-	    "five", "six", "seven"};
+	static const char *const names[] = {
+	    "one", "two", "three", "four", "five", "six", "seven"};
 
 	ring_init(&ring, true);
 	for (unsigned i = 0; i < 7; i++)

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: ISC */
+/* The front of lines for a remote MCP server, and the header made from it. */
+#include "keyd/post_line.h"
+
+#include <string.h>
+
+#include "tap.h"
+
+#define CALL(name)                                                             \
+	"{\"id\":7,\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{" \
+	"\"name\":\"" name "\",\"_meta\":{}}}"
+
+static const struct {
+	const char *line, *id, *method, *name;
+} rows[] = {
+    {CALL("act"), "7", "tools/call", "act"},
+    {CALL("a.b/c d"), "7", "tools/call", "a.b/c d"},
+    {CALL(" a"), "7", "tools/call", "=?base64?IGE=?="},
+    {CALL("a "), "7", "tools/call", "=?base64?YSA=?="},
+    {CALL("q\\\"\\\\"), "7", "tools/call", "q\"\\"},
+    {CALL("bl\xc3\xa4"), "7", "tools/call", "=?base64?YmzDpA==?="},
+    {CALL("bl\\u00e4"), "7", "tools/call", "=?base64?YmzDpA==?="},
+    {CALL("\\u20ac"), "7", "tools/call", "=?base64?4oKs?="},
+    {CALL("a\\nb"), "7", "tools/call", "=?base64?YQpi?="},
+    {CALL("=?base64?YQ==?="), "7", "tools/call",
+	"=?base64?PT9iYXNlNjQ/WVE9PT89?="},
+    {CALL("=?base64?"), "7", "tools/call", "=?base64?"},
+    {CALL("\\ud83d\\ude00"), "7", "tools/call", ""},
+    {CALL("\\x"), "7", "tools/call", ""},
+    {CALL(""), "7", "tools/call", ""},
+    {"{\"id\":\"d\",\"jsonrpc\":\"2.0\",\"method\":\"server/discover\","
+     "\"params\":{\"_meta\":{}}}",
+	"\"d\"", "server/discover", ""},
+    {"{\"id\":8,\"jsonrpc\":\"2.0\",\"method\":\"resources/read\","
+     "\"params\":{\"uri\":\"note://one\",\"_meta\":{}}}",
+	"8", "resources/read", "note://one"},
+    {"{\"id\":8,\"jsonrpc\":\"2.0\",\"method\":\"tools/call\","
+     "\"params\":{\"name\":\"cut",
+	"8", "tools/call", ""},
+    {"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}", "", "",
+	""},
+    {"{\"id\":", "", "", ""},
+    {"", "", "", ""},
+};
+
+int
+main(void)
+{
+	static char long_name[5000];
+	struct post_line l;
+	char small[16];
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		post_line_read(span_str(rows[i].line), &l);
+		ok(span_is(l.id, rows[i].id) &&
+			span_is(l.method, rows[i].method),
+		    "%s", rows[i].line);
+		is_str(l.name, rows[i].name, "its name");
+	}
+	memset(long_name, 'x', sizeof(long_name) - 1);
+	memcpy(long_name,
+	    "{\"id\":7,\"jsonrpc\":\"2.0\",\"method\":\"x\","
+	    "\"params\":{\"name\":\"",
+	    55);
+	post_line_read(span_str(long_name), &l);
+	is_str(l.name, "", "a name that is too long has no header");
+	is_int(post_line_header(SPAN("\x01\x02\x03\x04"), small, sizeof(small)),
+	    -1, "a header that does not fit");
+	return tap_done();
+}

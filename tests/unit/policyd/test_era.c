@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The revision of a server: what policyd says to it, and what it makes of each
+ * answer; and questions about calls, with peers that ask what they may not.
+ */
+#include "policyd.h"
+#include "ring.h"
+#include "tap.h"
+
+#include <err.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct ring ring;
+
+static void
+discovered(unsigned server, enum proto_discovered how, const char *text)
+{
+	struct msg_DISCOVERED m = {.how = (uint8_t)how,
+	    .tools = 1,
+	    .listen = PROTO_LISTEN_TOOLS,
+	    .version = SPAN(""),
+	    .text = span_str(text),
+	    .instructions = SPAN("")};
+
+	session_discovered(&ring.env, (uint16_t)server, &m);
+}
+
+static void
+greeted(unsigned server, bool good)
+{
+	struct msg_INIT_RESULT m = {.good = good,
+	    .tools = 1,
+	    .version = SPAN("2025-06-18"),
+	    .text = SPAN("x"),
+	    .instructions = SPAN("")};
+
+	session_init_result(&ring.env, (uint16_t)server, &m);
+}
+
+/* List these tools as the server. */
+static void
+listed(unsigned server, const char *tools)
+{
+	struct msg_TOOLS_PAGE m = {.seq = ring.env.sessions[server].seq,
+	    .good = 1,
+	    .ttl = 70,
+	    .cursor = SPAN("")};
+	struct buf b;
+
+	buf_init(&b, 1 << 20);
+	if (value_encode(rig_tree(&ring.rig, tools), &b) == -1)
+		err(1, "value_encode");
+	m.tree = buf_span(&b);
+	session_tools_page(&ring.env, (uint16_t)server, &m);
+	buf_free(&b);
+}
+
+/* Check that the n-th line to a server is this message. */
+static void
+said(unsigned n, const char *what)
+{
+	const union proto_any *m = ring_find(&ring, MSG_SESSION, n);
+
+	is_str(m == NULL ? "nothing" : ring_str(m->SESSION.what), what,
+	    "policyd says");
+}
+
+static bool
+state_is(unsigned server, enum proto_state state)
+{
+	return ring.env.sessions[server].state == state;
+}
+
+static void
+due(unsigned server)
+{
+	struct loop_timer *t = &ring.env.sessions[server].era_timer;
+
+	loop_timer_clear(&ring.loop, t);
+	t->fn(t);
+}
+
+static void
+test_probe(void)
+{
+	session_start(&ring.env, 0);
+	said(0, "server/discover");
+	ok(ring_find(&ring, MSG_SESSION, 1) == NULL, "and nothing else");
+	ring_clear(&ring);
+	greeted(0, true);
+	ok(ring.n == 0, "an answer to what was not asked is nothing");
+	discovered(0, PROTO_DISCOVERED_MODERN, "new");
+	said(0, "subscriptions/listen");
+	said(1, "tools/list");
+	listed(0, "[{\"name\":\"a\"}]");
+	ok(state_is(0, PROTO_STATE_READY) && ring.env.sessions[0].ttl == 70,
+	    "a server of the newer revision is ready");
+	ring_clear(&ring);
+	discovered(0, PROTO_DISCOVERED_OTHER, "late");
+	ok(ring.n == 0 && state_is(0, PROTO_STATE_READY),
+	    "a second answer is nothing");
+
+	session_start(&ring.env, 1);
+	ring_clear(&ring);
+	due(1);
+	said(0, "initialize");
+	discovered(1, PROTO_DISCOVERED_INITIALIZE, "");
+	discovered(1, PROTO_DISCOVERED_OTHER, "x");
+	ok(ring_find(&ring, MSG_SESSION, 1) == NULL &&
+		state_is(1, PROTO_STATE_STARTING),
+	    "after the time limit only a good answer counts");
+	greeted(1, true);
+	ok(state_is(1, PROTO_STATE_LISTING) && !ring.env.sessions[1].modern,
+	    "as this one to initialize does");
+
+	session_start(&ring.env, 2);
+	due(2);
+	discovered(2, PROTO_DISCOVERED_MODERN, "slow");
+	greeted(2, true);
+	ok(state_is(2, PROTO_STATE_LISTING) && ring.env.sessions[2].modern,
+	    "or a late one to the question");
+
+	session_start(&ring.env, 3);
+	discovered(3, PROTO_DISCOVERED_OTHER, "speaks another one");
+	ok(state_is(3, PROTO_STATE_GONE), "one of which we speak none is gone");
+	is_str(ring.env.sessions[3].text, "speaks another one", "and why");
+	ring_clear(&ring);
+}
+
+static void
+test_died(void)
+{
+	session_start(&ring.env, 4);
+	session_died(&ring.env, 4, SPAN("closed its output"));
+	ok(state_is(4, PROTO_STATE_DIED), "one that ends is started again");
+	ring_clear(&ring);
+	session_again(&ring.env, 4);
+	said(0, "initialize");
+	session_died(&ring.env, 4, SPAN("closed its output"));
+	ok(state_is(4, PROTO_STATE_GONE), "once");
+}
+
+/* A server begins as earlier sessions have pinned it. */
+static void
+test_known(void)
+{
+	uint8_t digest[PIN_DIGEST] = {1};
+
+	if (pins_add(&ring.env.pins, 5, SPAN("x"), span_of(digest, PIN_DIGEST),
+		SPAN("")) == -1)
+		err(1, "pins_add");
+	session_start(&ring.env, 5);
+	ring_clear(&ring);
+	session_start(&ring.env, 5);
+	said(0, "initialize");
+	ring_clear(&ring);
+	greeted(5, false);
+	said(0, "server/discover");
+	ok(state_is(5, PROTO_STATE_STARTING),
+	    "one that refuses what it spoke before is asked");
+	discovered(5, PROTO_DISCOVERED_MODERN, "new");
+	listed(5, "[]");
+	ok(pins_of_tool(&ring.env.pins, 5, SPAN(TOOLS_REVISION)) != NULL,
+	    "its revision is pinned");
+	ring_clear(&ring);
+	session_start(&ring.env, 5);
+	said(0, "server/discover");
+	ok(ring.env.sessions[5].era == ERA_MODERN, "and known from then on");
+	ring_clear(&ring);
+}
+
+static void
+wants(uint64_t id, unsigned server, unsigned round, const char *tree)
+{
+	struct msg_INPUT_WANTED m = {.id = id, .round = (uint8_t)round};
+	struct buf b;
+
+	buf_init(&b, 1 << 20);
+	if (value_encode(rig_tree(&ring.rig, tree), &b) == -1)
+		err(1, "value_encode");
+	m.tree = buf_span(&b);
+	ring_clear(&ring);
+	round_wanted(&ring.env, (uint16_t)server, &m);
+	buf_free(&b);
+}
+
+/* Check that the call goes on, or ends, and with which text or line. */
+static void
+round_is(enum proto_round how, const char *part, const char *name)
+{
+	const union proto_any *m = ring_find(&ring, MSG_ROUND, 0);
+	const char *text = "";
+
+	if (m != NULL)
+		text = how == PROTO_ROUND_RETRY
+			   ? ring_str(
+				 span_of(m->ROUND.payload.p, m->ROUND.line_len))
+			   : ring_str(m->ROUND.text);
+	ok(m != NULL && m->ROUND.how == how && strstr(text, part) != NULL, "%s",
+	    name);
+	if (m == NULL || strstr(text, part) == NULL)
+		fprintf(stderr, "%s\n", text);
+}
+
+static void
+test_rounds(void)
+{
+	static const char *const bad[] = {"{\"inputRequests\":7}",
+	    "{\"requestState\":7}", "{\"inputRequests\":{\"a\":7}}",
+	    "{\"inputRequests\":{\"a\":{\"method\":7}}}",
+	    "{\"inputRequests\":{\"a\":{\"method\":\"sampling/"
+	    "createMessage\"}}}"};
+	uint64_t id;
+
+	ring.env.engine.servers[0].trusted = true;
+	id = ring_call(&ring, 0, "a", "{\"x\":1}");
+	ok(ring_find(&ring, MSG_RELEASE, 0) != NULL, "a call is released");
+	wants(id + 1, 0, 0, "{\"requestState\":\"s\"}");
+	ok(ring.n == 0, "a question about no call is nothing");
+	wants(id, 1, 0, "{\"requestState\":\"s\"}");
+	ok(ring.n == 0, "nor is another server's");
+	wants(id, 0, 1, "{\"requestState\":\"s\"}");
+	ok(ring.n == 0, "nor one about a request that was not sent");
+	wants(id, 0, 0,
+	    "{\"requestState\":\"s\\\"\",\"inputRequests\":{\"k\\\"\":{"
+	    "\"method\":\"elicitation/create\"},\"r\":{\"method\":"
+	    "\"roots/list\"}}}");
+	round_is(PROTO_ROUND_RETRY,
+	    "\"arguments\":{\"x\":1},\"inputResponses\":{\"k\\\"\":{\"action\":"
+	    "\"decline\"},\"r\":{\"roots\":[{\"name\":\"workspace\",\"uri\":"
+	    "\"file:///workspace\"}]}},\"requestState\":\"s\\\"\"}}\n",
+	    "the same request with the answer and the state");
+	wants(id, 0, 0, "{\"requestState\":\"s\"}");
+	ok(ring.n == 0, "the first request is over");
+	for (unsigned n = 1; n < PROTO_MAX_ROUNDS; n++)
+		wants(id, 0, n, "{\"requestState\":\"s\"}");
+	round_is(PROTO_ROUND_RETRY, "\"requestState\":\"s\"", "the last round");
+	wants(id, 0, PROTO_MAX_ROUNDS, "{\"requestState\":\"s\"}");
+	round_is(PROTO_ROUND_FAIL, "8 questions", "there is an end");
+	for (size_t i = 0; i < nitems(bad); i++) {
+		id = ring_call(&ring, 0, "a", "{}");
+		wants(id, 0, 0, bad[i]);
+		round_is(PROTO_ROUND_FAIL, "Do not retry", bad[i]);
+	}
+	id = ring_call(&ring, 0, "a", "{}");
+	call_cancel(&ring.env, id);
+	wants(id, 0, 0, "{\"requestState\":\"s\"}");
+	ok(ring.n == 0, "a cancelled call does not go on");
+}
+
+int
+main(void)
+{
+	static const char *const names[] = {
+	    "one", "two", "three", "four", "five", "six"};
+
+	ring_init(&ring, true);
+	for (unsigned i = 0; i < nitems(names); i++) {
+		rig_server(&ring.rig, i, names[i], false, "");
+		ring.env.engine.servers[i].own = false;
+	}
+	test_probe();
+	test_died();
+	test_known();
+	test_rounds();
+	ring_free(&ring);
+	return tap_done();
+}
