@@ -1049,7 +1049,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * times: approve so many calls of the tool, this one included; 0: as the text
  * says.  automatic: the approver's opinion, not a person's answer; it approves
  * this call only, and `because` is its reasoning.  answer: to a question, the
- * values of its form as JSON.
+ * values of its form as JSON.  by: who answers, as a relay of another machine
+ * claims; else empty.
  */
 #define F_VERDICT(F, m)		F(m, u64, id, UINT64_MAX)		\
 				F(m, blob, digest, 32)			\
@@ -1058,7 +1059,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, automatic, 1)			\
 				F(m, u8, approve, 1)			\
 				F(m, str, because, 512)			\
-				F(m, str, answer, PROTO_MAX_ANSWER)
+				F(m, str, answer, PROTO_MAX_ANSWER)	\
+				F(m, str, by, 128)
 #define F_VERDICT_GO(F, m)	F_VERDICT(F, m)
 /*
  * id: the call whose approval granted it, or its PROTO_KEPT_ID in a later run.
@@ -1642,7 +1644,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, blob, token, 32)			\
 				F(m, str, host, 255)			\
 				F(m, str, origin, 255)			\
-				F(m, str, session, 64)			\
+				F(m, str, session, 160)			\
 				F(m, str, call, 16)			\
 				F(m, str, digest, 64)			\
 				F(m, str, grant, 64)			\

@@ -338,14 +338,15 @@ approvals_find(const char *sid, bool part, struct hold **out)
 int
 approvals_answer(struct hold *h, const uint8_t digest[32],
     const uint8_t *session, unsigned times, bool approve, const char *because,
-    const char *answer)
+    const char *answer, const char *by)
 {
 	struct msg_VERDICT v = {.id = h->id,
 	    .digest = span_of(h->digest, sizeof(h->digest)),
 	    .times = (uint8_t)times,
 	    .approve = approve,
 	    .because = span_str(because),
-	    .answer = span_str(answer)};
+	    .answer = span_str(answer),
+	    .by = span_str(by)};
 
 	if (memcmp(h->digest, digest, sizeof(h->digest)) != 0)
 		return -1;

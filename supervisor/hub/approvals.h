@@ -46,11 +46,12 @@ unsigned approvals_count(void);
 /*
  * Send the verdict on the call that the user saw. `session` is the digest of
  * what is granted for the session, or NULL; `times` is the number of calls that
- * are granted instead, or 0. Returns 0, or -1 if a digest differs.
+ * are granted instead, or 0. `by` is who answers, as a relay claims, or "".
+ * Returns 0, or -1 if a digest differs.
  */
 int approvals_answer(struct hold *, const uint8_t digest[32],
     const uint8_t *session, unsigned times, bool approve, const char *because,
-    const char *answer);
+    const char *answer, const char *by);
 /* Send the approver's approval of exactly this call, with its reasoning. */
 void approvals_automatic(struct hold *, struct span reasoning);
 /* Returns the pending call or request with this id, or NULL. */

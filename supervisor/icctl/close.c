@@ -98,6 +98,9 @@ close_doors(const struct icctl *ctl, const struct session *s)
 	closedir(d);
 }
 
+/* With --json and several directories: what was closed. */
+static json_object *close_list;
+
 static void
 close_report(const struct icctl *ctl, const struct session *s, bool already)
 {
@@ -118,9 +121,14 @@ close_report(const struct icctl *ctl, const struct session *s, bool already)
 	}
 	o = json_object_new_object();
 	put_bool(o, "ok", 1);
+	put_str(o, "session", ctl->session);
 	put_bool(o, "already", already);
 	put_int(o, "records", (int64_t)seq);
 	put_str(o, "hash", hex);
+	if (close_list != NULL) {
+		json_object_array_add(close_list, o);
+		return;
+	}
 	icctl_put_json(o);
 	json_object_put(o);
 }
@@ -213,8 +221,8 @@ icctl_close_locked(const struct icctl *ctl, int dirfd, struct fault *fault)
 	return rv;
 }
 
-int
-icctl_close(struct icctl *ctl, int argc, char **argv)
+static int
+close_one(struct icctl *ctl, const char *name)
 {
 	struct session s = {.fd = -1,
 	    .audit = -1,
@@ -223,9 +231,7 @@ icctl_close(struct icctl *ctl, int argc, char **argv)
 	    .left = -1};
 	int r;
 
-	if (argc != 2)
-		return words_usage();
-	ctl->session = argv[1];
+	ctl->session = name;
 	if ((r = icctl_find(ctl)) != 0)
 		return r;
 	s.fd = open(ctl->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -235,5 +241,33 @@ icctl_close(struct icctl *ctl, int argc, char **argv)
 	}
 	r = close_session(ctl, &s);
 	close_release(&s);
+	return r;
+}
+
+/* Close all that can be closed; the exit status is that of the first failure. */
+int
+icctl_close(struct icctl *ctl, int argc, char **argv)
+{
+	int r = ICCTL_OK, one;
+	json_object *o;
+
+	if (argc < 2)
+		return words_usage();
+	if (ctl->json && argc > 2)
+		close_list = json_object_new_array();
+	for (int i = 1; i < argc; i++) {
+		if (argc > 2 && !ctl->json)
+			printf("%s: ", argv[i]);
+		(void)fflush(stdout);
+		one = close_one(ctl, argv[i]);
+		r = r == ICCTL_OK ? one : r;
+	}
+	if (close_list == NULL)
+		return r;
+	o = json_object_new_object();
+	put_bool(o, "ok", r == ICCTL_OK);
+	json_object_object_add(o, "closed", close_list);
+	icctl_put_json(o);
+	json_object_put(o);
 	return r;
 }

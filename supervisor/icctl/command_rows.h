@@ -170,15 +170,28 @@ COMMAND(watch, "[--plain | --all]",
     "call after the other; where there is no terminal, it only prints.\n"
     "icctl --json watch prints the events of all sessions. Each waits if no\n"
     "session runs, and stays when one ends, unless --session names one.")
-COMMAND(web, "[--port N|--socket PATH] [--host NAME] [--open] [--logout|--stop]",
+COMMAND(web, "[--port N|--socket PATH] [--host NAME] [--hub FILE] [--open] [--logout|--stop]",
     "show all sessions as a page for your browser",
     "Prints a link that logs one browser in, once, within a minute; while\n"
     "the page runs, icctl web prints another one. The page shows what\n"
     "icctl watch does, and calls are answered on it. It listens on\n"
     "127.0.0.1 (::1 where that is missing), at --port N or at a free one,\n"
     "or at a Unix socket to forward to, with --host for what the browser\n"
-    "calls it then. --open opens your browser, --logout ends all logins,\n"
-    "--stop ends the page.")
+    "calls it then. --hub shows the sessions of other machines: see icctl\n"
+    "hub. --open opens your browser, --logout ends all logins, --stop ends\n"
+    "the page.")
+COMMAND(hub, "FILE",
+    "watch and answer the sessions of many machines",
+    "FILE names relays: programs such as ssh or kubectl that run `icctl\n"
+    "relay` where sessions are. All their sessions are on one screen, as\n"
+    "with icctl watch; icctl web --hub FILE is the page. An answer carries\n"
+    "the digest of what was shown, and your name as a claim for the log.\n"
+    "icctl --json hub FILE is for programs. See ironcurtain-fleet(7).")
+COMMAND(relay, "",
+    "speak with icctl hub on standard input and output",
+    "Listens nowhere: icctl hub starts it where sessions run, through ssh,\n"
+    "kubectl exec or srun. It tells what your sessions do, and passes on\n"
+    "answers, which each session checks as those of icctl approve.")
 COMMAND(trust, "[SERVER [TOOL]] [--yes]",
     "inspect tools in quarantine, and allow them",
     "Shows how each tool changed, and asks. --yes, which needs a SERVER,\ndoes "
@@ -250,11 +263,12 @@ COMMAND(audit, "verify [--anchor FILE] [FILE|DIR] | events\n"
     "compared with the one that\n"
     "audit.anchor of config.json recorded, or with --anchor FILE;\n"
     "- reads the output of journalctl -t icsupervisor -o cat.")
-COMMAND(close, "DIR",
-    "end the log of a session that was killed",
+COMMAND(close, "DIR...",
+    "end the logs of sessions that were killed",
     "Writes the missing closing record, frees the reserved disk space and\n"
     "prints the log's last hash. DIR is a session's directory or id. A\n"
-    "running session is refused; a closed one is left as it is.")
+    "running session is refused; a closed one is left as it is. All are\n"
+    "tried, and the status is that of the first failure.")
 COMMAND(gc, "[--dry-run] [--older-than D] [--keep N]",
     "tidy up after ended sessions",
     "Removes the directories of sessions that ended more than D ago (45m,\n"

@@ -38,7 +38,7 @@ static const char help_groups[] =
     "trust\n"
     "Look           ls (list, ps), watch, web, status, logs, history, budget,\n"
     "               metrics, usage, report\n"
-    "By itself      job, driver\n"
+    "By itself      job, driver; many machines: hub, relay\n"
     "Settings       config, project, services, keys, unlock, policy, persona,\n"
     "               mcp, image\n"
     "Tidy, check    gc, home, close, audit, diagnostics, version (-v)\n"

@@ -30,6 +30,7 @@ struct icctl {
 	const char *waits;	/* id of a call or a grant: its session; or NULL */
 	char home[4096];	/* IRONCURTAIN_HOME */
 	char dir[4096];		/* the session's directory, once found */
+	const char *hub;	/* the file of a hub, whose sessions count; or NULL */
 	const char *code;	/* why it was not, for a program, or NULL */
 	char why[1024];
 };
@@ -196,6 +197,8 @@ int icctl_watch(struct icctl *, int argc, char **argv);
 int icctl_config(struct icctl *, int argc, char **argv);
 int icctl_setup(struct icctl *, int argc, char **argv);
 int icctl_web(struct icctl *, int argc, char **argv);
+int icctl_hub(struct icctl *, int argc, char **argv);
+int icctl_relay(struct icctl *, int argc, char **argv);
 /* The command that a viewer runs as its panel: `icctl panel MODE DIR`. */
 #define ICCTL_PANEL "panel"
 int icctl_panel(struct icctl *, int argc, char **argv);

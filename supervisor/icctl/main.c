@@ -105,7 +105,7 @@ static bool
 streams(const struct command *c, int argc, char **argv)
 {
 	static int (*const fns[])(struct icctl *, int, char **) = {icctl_attach,
-	    icctl_driver, icctl_resume, icctl_send, icctl_start, icctl_watch, icctl_web};
+	    icctl_driver, icctl_hub, icctl_relay, icctl_resume, icctl_send, icctl_start, icctl_watch, icctl_web};
 
 	for (size_t i = 0; i < nitems(fns); i++)
 		if (c->fn == fns[i])

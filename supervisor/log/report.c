@@ -162,8 +162,11 @@ column_text(
 static struct span
 answered_by(const struct value *record, enum report_event event)
 {
-	struct span answer = value_str(record, "escalationResult");
+	struct span answer = value_str(record, "escalationResult"),
+		    claim = value_str(record, "claimedBy");
 
+	if (event == EVENT_verdict && claim.len != 0)
+		return claim;
 	if (event == EVENT_opinion || value_bool(record, "autoApproved", false))
 		return SPAN("the approver");
 	if (event == EVENT_verdict || event == EVENT_revoke ||

@@ -166,7 +166,7 @@ op_answer(struct client *c, struct json_object *req)
 	const bool approve = strcmp(get_str(req, "op", ""), "approve") == 0;
 	struct hold *h = op_hold(c, req, false);
 	struct json_object *o;
-	const char *because, *answer;
+	const char *because, *answer, *by;
 	uint8_t digest[32], session[32];
 	unsigned times = 0;
 	bool grant = json_object_object_get_ex(req, "session", NULL);
@@ -189,7 +189,8 @@ op_answer(struct client *c, struct json_object *req)
 	}
 	if (op_times(c, req, h, &times) == -1 ||
 	    (because = op_text(c, req, "because", 512)) == NULL ||
-	    (answer = op_text(c, req, "answer", PROTO_MAX_ANSWER)) == NULL)
+	    (answer = op_text(c, req, "answer", PROTO_MAX_ANSWER)) == NULL ||
+	    (by = op_text(c, req, "by", 128)) == NULL)
 		return;
 	/* The first of several verdicts counts; the others are refused. */
 	if (h->answered) {
@@ -199,15 +200,16 @@ op_answer(struct client *c, struct json_object *req)
 	o = control_ok();
 	json_object_object_add(o, "hold", hold_json(h, false));
 	if (approvals_answer(h, digest, grant ? session : NULL, times, approve,
-		because, answer) == -1) {
+		because, answer, by) == -1) {
 		json_object_put(o);
 		control_fail(c, "changed",
 		    "this is not the call that was shown: its digest differs. "
 		    "Look again: icctl show ID");
 		return;
 	}
-	sup_note("%s %s%s by pid %d", approve ? "approve" : "deny", h->sid,
-	    grant ? " for the session" : "", (int)c->peer.pid);
+	sup_note("%s %s%s by pid %d%s%s", approve ? "approve" : "deny", h->sid,
+	    grant ? " for the session" : "", (int)c->peer.pid,
+	    by[0] != '\0' ? ", for " : "", by);
 	c->session = grant;
 	/* The reply waits until policyd has decided. */
 	c->verdict = h->id;
@@ -409,7 +411,7 @@ op_ask(struct client *c, const char *op, struct json_object *req)
 static struct json_object *
 request_read(struct client *c, struct span line, const char **op)
 {
-	static const char *const keys[] = {"op", "id", "digest", "because",
+	static const char *const keys[] = {"op", "id", "digest", "because", "by",
 	    "key", "value", "path", "message", "session", "server", "tool", "policy",
 	    "annotations", "lists", "times", "answer", "typed", NULL};
 	struct fault fault = {""};

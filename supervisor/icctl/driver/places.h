@@ -12,5 +12,11 @@ bool plain_within(const char *path, const char *dir);
  * text, or NULL if none can.
  */
 const char *places_writer(const char *home, const char *path);
+/*
+ * Find a program as a shell does, in the directories of PATH that are absolute,
+ * or by an absolute path, and write its path without links. Returns false if
+ * there is none.
+ */
+bool places_program(const char *name, char path[4096]);
 
 #endif

@@ -25,26 +25,6 @@
 #define NOTIFY_WORDS 64U
 #define NOTIFY_MS 10000
 
-/* Find the program as a shell does, in directories with an absolute path. */
-static bool
-notify_program(const char *name, char path[4096])
-{
-	const char *dirs = getenv("PATH"), *end;
-	char found[4096];
-
-	if (strchr(name, '/') != NULL)
-		return name[0] == '/' && realpath(name, path) != NULL;
-	for (; dirs != NULL && *dirs != '\0'; dirs = *end ? end + 1 : end) {
-		end = dirs + strcspn(dirs, ":");
-		snprintf(found, sizeof(found), "%.*s/%.200s", (int)(end - dirs),
-		    dirs, name);
-		if (dirs[0] == '/' && access(found, X_OK) == 0 &&
-		    realpath(found, path) != NULL)
-			return true;
-	}
-	return false;
-}
-
 /* Returns the words of the command, or NULL. */
 static json_object *
 notify_words(json_object *config)
@@ -85,7 +65,7 @@ job_notify_find(const struct icctl *ctl, struct job_notify *n)
 			goto bad;
 		}
 	}
-	if (!notify_program(n->argv[0], n->path) || stat(n->path, &st) == -1) {
+	if (!places_program(n->argv[0], n->path) || stat(n->path, &st) == -1) {
 		warnx("notify: the program %s is not found", n->argv[0]);
 		goto bad;
 	}

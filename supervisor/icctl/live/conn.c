@@ -165,6 +165,9 @@ conn_ask(struct live_session *s, json_object *req, const char *op,
 	int r = -1;
 
 	put_str(req, "op", op);
+	if (s->set->far.ask != NULL)
+		return s->set->far.ask(
+		    s->set->far.arg, s, req, op, id, token);
 	if (c->io.fd == -1) {
 		errno = ENOTCONN;
 	} else if (c->nasks == LIVE_ASKS) {

@@ -61,6 +61,7 @@ const char *
 died_why(const struct live_session *s, char dst[LIVE_TEXT])
 {
 	(void)snprintf(dst, LIVE_TEXT,
-	    "the session has died; to go on with it: icctl resume %s", s->id);
+	    "the session has died; to go on with it: icctl resume %.64s",
+	    s->id);
 	return dst;
 }

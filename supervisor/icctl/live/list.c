@@ -108,15 +108,14 @@ live_forget(struct live *l)
 			live_drop(l, l->all[i]);
 }
 
-/* Make room by dropping the oldest sessions that have ended. */
-static void
+void
 live_trim(struct live *l)
 {
 	unsigned over = 0, i;
 
 	for (i = 0; i < l->n; i++)
 		over += l->all[i]->is == LIVE_OVER;
-	for (i = 0; i < l->n && (over > LIVE_KEPT || l->n == LIVE_MAX);) {
+	for (i = 0; i < l->n && (over > LIVE_KEPT || l->n == l->max);) {
 		if (l->all[i]->is != LIVE_OVER) {
 			i++;
 			continue;
@@ -151,11 +150,23 @@ session_new(struct live *l, const char *id)
 	return s;
 }
 
+void
+live_insert(struct live *l, struct live_session *s)
+{
+	unsigned i = l->n;
+
+	for (; i > 0 && session_age_cmp(&l->all[i - 1]->age, l->all[i - 1]->id,
+			    &s->age, s->id) > 0;
+	     i--)
+		l->all[i] = l->all[i - 1];
+	l->all[i] = s;
+	l->n++;
+}
+
 struct live_session *
 live_add(struct live *l, const char *id)
 {
 	struct live_session *s = live_find(l, id);
-	unsigned i;
 
 	/* A new session of the name of one that has ended. */
 	if (s != NULL && (s->is == LIVE_OVER || s->conn->gone)) {
@@ -165,19 +176,13 @@ live_add(struct live *l, const char *id)
 	if (s != NULL || strlen(id) >= sizeof(s->id))
 		return s;
 	live_trim(l);
-	if (l->n == LIVE_MAX) {
+	if (l->n == l->max) {
 		l->more = true;
 		return NULL;
 	}
 	if ((s = session_new(l, id)) == NULL)
 		return NULL;
-	for (i = l->n;
-	     i > 0 && session_age_cmp(&l->all[i - 1]->age,
-			  l->all[i - 1]->id, &s->age, id) > 0;
-	     i--)
-		l->all[i] = l->all[i - 1];
-	l->all[i] = s;
-	l->n++;
+	live_insert(l, s);
 	list_watch(s);
 	conn_open(s);
 	return s;

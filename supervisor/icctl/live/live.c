@@ -10,12 +10,11 @@
 
 #define LIVE_POOL (4U << 20)
 
-struct live *
-live_new(struct loop *loop, const char *home, const char *dir, unsigned flags,
-    const struct live_ops *ops, void *arg)
+static struct live *
+live_make(struct loop *loop, unsigned flags, const struct live_ops *ops,
+    void *arg, unsigned max)
 {
 	struct live *l = calloc(1, sizeof(*l));
-	int save;
 
 	if (l == NULL)
 		return NULL;
@@ -23,10 +22,27 @@ live_new(struct loop *loop, const char *home, const char *dir, unsigned flags,
 	l->flags = flags;
 	l->ops = ops;
 	l->arg = arg;
+	l->max = max;
 	l->message = take_message;
 	l->over = live_over;
 	l->run = l->notify = l->io.fd = -1;
 	l->watch_run = l->watch_home = -1;
+	if ((l->all = calloc(max, sizeof(*l->all))) == NULL) {
+		free(l);
+		return NULL;
+	}
+	return l;
+}
+
+struct live *
+live_new(struct loop *loop, const char *home, const char *dir, unsigned flags,
+    const struct live_ops *ops, void *arg)
+{
+	struct live *l = live_make(loop, flags, ops, arg, LIVE_MAX);
+	int save;
+
+	if (l == NULL)
+		return NULL;
 	if ((l->pool = value_pool_new(LIVE_POOL)) == NULL ||
 	    (home != NULL && (l->home = strdup(home)) == NULL) ||
 	    (dir != NULL && (l->dir = strdup(dir)) == NULL) ||
@@ -36,6 +52,17 @@ live_new(struct loop *loop, const char *home, const char *dir, unsigned flags,
 		errno = save;
 		return NULL;
 	}
+	return l;
+}
+
+struct live *
+live_new_far(struct loop *loop, unsigned flags, const struct live_ops *ops,
+    void *arg, const struct live_far *far)
+{
+	struct live *l = live_make(loop, flags, ops, arg, LIVE_FAR_MAX);
+
+	if (l != NULL)
+		l->far = *far;
 	return l;
 }
 
@@ -50,5 +77,6 @@ live_free(struct live *l)
 	value_pool_free(l->pool);
 	free(l->home);
 	free(l->dir);
+	free(l->all);
 	free(l);
 }

@@ -19,11 +19,14 @@
 #include "common/loop.h"
 
 #define LIVE_MAX 128U     /* links in run/ that are followed */
+#define LIVE_FAR_MAX 4096U /* sessions of other machines that are followed */
+#define LIVE_NAME 161U    /* bytes of the id of a session, with its machine's */
 #define LIVE_HOLDS 512U   /* pending calls of one session */
 #define LIVE_RING 256U    /* latest activity of one session */
 #define LIVE_TEXT 200U    /* bytes of one line of activity */
 #define LIVE_ID 16U       /* bytes of the short id of a pending call */
 #define LIVE_BECAUSE 500U /* bytes of a reason */
+#define LIVE_BY 128U      /* bytes of the claim of who answers */
 /* Timers that the caller's loop must have room for. */
 #define LIVE_TIMERS (2 * LIVE_MAX + 1)
 
@@ -54,6 +57,7 @@ struct live_hold {
 	bool whole;        /* false: its values are still being fetched */
 	uint64_t expires;  /* loop_now() ms; 0: no limit */
 	uint64_t since;    /* loop_now() ms: unchanged from then on */
+	size_t bytes;      /* as it came from elsewhere */
 };
 
 enum live_state {
@@ -69,9 +73,10 @@ struct live;
 struct live_conn;
 struct live_session {
 	struct live *set;
-	char id[65];
+	char id[LIVE_NAME];
+	void *far; /* the machine that it runs on, for the set's owner; or NULL */
 	struct session_age age;
-	char *dir;       /* HOME/run/ID */
+	char *dir;       /* HOME/run/ID; "" elsewhere */
 	char real[4096]; /* its directory, once it answered; or "" */
 	char agent[65];
 	char workspace[1024];
@@ -155,6 +160,7 @@ struct live_verdict {
 	unsigned times;      /* so many calls instead, or 0 */
 	const char *because; /* or NULL */
 	const char *answer;  /* to a question, as JSON; or NULL */
+	const char *by; /* the name that a hub claims for its person; or NULL */
 };
 
 /*
@@ -170,5 +176,43 @@ int live_revoke(struct live_session *, const char *id, uint64_t token);
  */
 int live_order(struct live_session *, const char *op, const char *text,
     uint64_t token);
+
+/* How a set asks sessions that run on other machines. */
+struct live_far {
+	/* Send a request on, and take it. Returns 0, or -1 with errno set. */
+	int (*ask)(void *arg, struct live_session *, json_object *,
+	    const char *op, const char *id, uint64_t token);
+	void *arg;
+};
+
+/*
+ * Begin a set whose sessions the caller adds, and whose news it brings, which
+ * it has taken from elsewhere. Returns NULL with errno set.
+ */
+struct live *live_new_far(struct loop *, unsigned flags,
+    const struct live_ops *, void *arg, const struct live_far *);
+
+/* The state of a session as another machine tells it; none is NULL. */
+struct live_row {
+	enum live_state is;
+	bool starting;
+	const char *agent, *workspace, *policy, *state, *until, *why;
+};
+/* Returns the session of that id, which may be new, or NULL. */
+struct live_session *live_far_add(struct live *, const char *id, void *far);
+void live_far_row(struct live_session *, const struct live_row *);
+/* Returns the session at this place, seen or not, or NULL after the last. */
+struct live_session *live_far_at(const struct live *, unsigned i);
+/* Forget the session. */
+void live_far_drop(struct live_session *);
+void live_far_hold(struct live_session *, json_object *hold);
+void live_far_end(struct live_session *, const char *id);
+/* Keep the object: a reply to `status`, or its budget. */
+void live_far_status(struct live_session *, json_object *);
+void live_far_budget(struct live_session *, json_object *);
+/* Pass on the reply to a request. */
+void live_far_reply(struct live_session *, const struct live_reply *);
+/* Add an item; its number is another one here. */
+void live_far_item(struct live_session *, const struct live_item *);
 
 #endif

@@ -46,8 +46,9 @@ struct live {
 	int watch_run, watch_home;
 	struct loop_io io;
 	struct loop_timer look; /* armed if the kernel refused a watch */
-	struct live_session *all[LIVE_MAX];
-	unsigned n;
+	struct live_session **all;
+	unsigned n, max;
+	struct live_far far; /* without ask: sessions run here */
 	bool more;
 	struct value_pool *pool;
 	/* Upwards, from a connection. */
@@ -56,10 +57,14 @@ struct live {
 };
 
 /* list.c */
+/* Make room by dropping the oldest sessions that have ended. */
+void live_trim(struct live *);
 /* Returns the session, which is new or known; NULL if there are too many. */
 struct live_session *live_add(struct live *, const char *id);
 void live_drop(struct live *, struct live_session *);
 void live_session_free(struct live_session *);
+/* Put a session in its place; there is room for it. */
+void live_insert(struct live *, struct live_session *);
 /* The session has ended. */
 void live_over(struct live_session *, const char *why);
 /* The link is gone: once the connection ends, so does the session. */
@@ -93,6 +98,15 @@ void starting_over(struct live_session *);
 /* take.c: Handle a reply, or an event. Returns false if it makes no sense. */
 bool take_message(struct live_session *, json_object *);
 void take_clear(struct live_session *);
+/*
+ * Add the call, or replace what is known of it, and say in `*is_new` which.
+ * Returns false if it makes no sense.
+ */
+bool take_hold_add(struct live_session *, json_object *hold, bool *is_new);
+/* Forget the call. Returns false if there is none. */
+bool take_hold_drop(struct live_session *, const char *id);
+/* Copy a text in its visible form. */
+void take_vis(struct live_session *, char *dst, size_t cap, const char *text);
 
 /* activity.c */
 void live_tell(struct live_session *, enum live_change);

@@ -87,48 +87,67 @@ hold_set(struct live_session *s, struct live_hold *h, json_object *hold)
 		h->expires =
 		    loop_now(s->set->loop) + (left > 0 ? (uint64_t)left : 0);
 	}
-	if (!h->whole)
+	if (!h->whole && s->far == NULL)
 		(void)live_show(s, h->id);
+}
+
+bool
+take_hold_add(struct live_session *s, json_object *hold, bool *is_new)
+{
+	const char *id = icctl_text(hold, "id");
+	struct live_hold *h = live_hold(s, id);
+
+	*is_new = h == NULL;
+	if (id[0] == '\0' || strlen(id) >= LIVE_ID)
+		return false;
+	if (h == NULL) {
+		if (s->nholds == LIVE_HOLDS)
+			return false;
+		h = &s->holds[s->nholds++];
+		*h = (struct live_hold){.hold = NULL};
+		(void)strlcpy(h->id, id, sizeof(h->id));
+	}
+	hold_set(s, h, hold);
+	return true;
 }
 
 /* Add the call, or note that it waits for another reason now. */
 static void
 take_hold(struct live_session *s, json_object *hold, bool tell)
 {
-	const char *id = icctl_text(hold, "id");
-	struct live_hold *h = live_hold(s, id);
-	bool is_new = h == NULL;
+	bool is_new;
 
-	if (id[0] == '\0' || strlen(id) >= LIVE_ID)
-		return;
-	if (h == NULL) {
-		if (s->nholds == LIVE_HOLDS)
-			return;
-		h = &s->holds[s->nholds++];
-		*h = (struct live_hold){.hold = NULL};
-		(void)strlcpy(h->id, id, sizeof(h->id));
-	}
-	hold_set(s, h, hold);
-	if (!tell)
+	if (!take_hold_add(s, hold, &is_new) || !tell)
 		return;
 	if (is_new)
 		note_hold(s, hold, LIVE_HELD, "");
 	live_tell(s, LIVE_HOLD);
 }
 
-static void
-take_end(struct live_session *s, const char *id, const char *state)
+bool
+take_hold_drop(struct live_session *s, const char *id)
 {
 	struct live_hold *h = live_hold(s, id);
 	size_t i;
 
 	if (h == NULL)
-		return;
-	note_hold(s, h->hold, LIVE_ANSWERED, state);
+		return false;
 	json_object_put(h->hold);
 	i = (size_t)(h - s->holds);
 	s->nholds--;
 	memmove(h, h + 1, (s->nholds - i) * sizeof(*h));
+	return true;
+}
+
+static void
+take_end(struct live_session *s, const char *id, const char *state)
+{
+	struct live_hold *h = live_hold(s, id);
+
+	if (h == NULL)
+		return;
+	note_hold(s, h->hold, LIVE_ANSWERED, state);
+	(void)take_hold_drop(s, id);
 	live_tell(s, LIVE_HOLD);
 }
 
@@ -166,8 +185,8 @@ take_watch(struct live_session *s, json_object *o)
 	tail_read(s);
 }
 
-static void
-copy_vis(struct live_session *s, char *dst, size_t cap, const char *text)
+void
+take_vis(struct live_session *s, char *dst, size_t cap, const char *text)
 {
 	struct buf b;
 	struct span t;
@@ -199,13 +218,13 @@ take_status(struct live_session *s, json_object *o)
 
 	json_object_put(s->status);
 	s->status = json_object_get(o);
-	copy_vis(s, s->agent, sizeof(s->agent), icctl_text(o, "agent"));
-	copy_vis(
+	take_vis(s, s->agent, sizeof(s->agent), icctl_text(o, "agent"));
+	take_vis(
 	    s, s->workspace, sizeof(s->workspace), icctl_text(o, "workspace"));
-	copy_vis(s, s->policy, sizeof(s->policy), icctl_text(o, "policy"));
-	copy_vis(s, s->state, sizeof(s->state),
+	take_vis(s, s->policy, sizeof(s->policy), icctl_text(o, "policy"));
+	take_vis(s, s->state, sizeof(s->state),
 	    state[0] == '\0' ? "running" : state);
-	copy_vis(s, s->until, sizeof(s->until), icctl_text(o, "quotaUntil"));
+	take_vis(s, s->until, sizeof(s->until), icctl_text(o, "quotaUntil"));
 	(void)strlcpy(s->real, icctl_text(o, "dir"), sizeof(s->real));
 	take_budget(s, o);
 	live_tell(s, LIVE_ROW);
@@ -250,9 +269,9 @@ take_news(struct live_session *s, const char *event, json_object *o)
 		conn_status(s);
 	} else if (strcmp(event, "session") == 0) {
 		/* The state of a conversation. */
-		copy_vis(
+		take_vis(
 		    s, s->state, sizeof(s->state), icctl_text(o, "status"));
-		copy_vis(s, s->until, sizeof(s->until), icctl_text(o, "until"));
+		take_vis(s, s->until, sizeof(s->until), icctl_text(o, "until"));
 		live_tell(s, LIVE_ROW);
 	} else if (strcmp(event, "turn_start") == 0 ||
 		   strcmp(event, "turn_end") == 0) {
@@ -273,7 +292,7 @@ take_event(struct live_session *s, const char *event, json_object *o)
 	} else if (strcmp(event, "holdEnd") == 0) {
 		take_end(s, icctl_text(o, "id"), icctl_text(o, "state"));
 	} else if (strcmp(event, "end") == 0 && !s->conn->over) {
-		copy_vis(s, s->why, sizeof(s->why), icctl_text(o, "why"));
+		take_vis(s, s->why, sizeof(s->why), icctl_text(o, "why"));
 		s->conn->over = true;
 	} else if (strcmp(event, "usage") == 0) {
 		take_budget(s, o);
@@ -366,7 +385,8 @@ live_answer(
 
 	if (strlen(v->id) >= LIVE_ID || strlen(v->digest) != 64 ||
 	    v->times > 20 ||
-	    (v->because != NULL && strlen(v->because) > LIVE_BECAUSE)) {
+	    (v->because != NULL && strlen(v->because) > LIVE_BECAUSE) ||
+	    (v->by != NULL && strlen(v->by) > LIVE_BY)) {
 		errno = EINVAL;
 		return -1;
 	}
@@ -383,6 +403,8 @@ live_answer(
 		put_str(req, "because", v->because);
 	if (v->approve && v->answer != NULL)
 		put_str(req, "answer", v->answer);
+	if (v->by != NULL && v->by[0] != '\0')
+		put_str(req, "by", v->by);
 	return conn_ask(s, req, v->approve ? "approve" : "deny", v->id, token);
 }
 

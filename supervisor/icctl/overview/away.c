@@ -118,6 +118,13 @@ draw_away(struct overview *o)
 		overview_say(o, "choose a call that waits first (n)");
 		return;
 	}
+	if (row.session->far != NULL) {
+		overview_say(o,
+		    "a rule is made where the session runs: icctl always %s "
+		    "there",
+		    row.hold->id);
+		return;
+	}
 	const char *argv[] = {"icctl", "--session", row.session->dir, "always",
 	    row.hold->id, NULL};
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "icctl/fleet/fleet.h"
 #include "icctl/overview/priv.h"
 
 static volatile sig_atomic_t overview_signal;
@@ -29,8 +30,8 @@ on_changed(void *arg, struct live_session *s, enum live_change change)
 	struct overview *o = arg;
 
 	(void)s;
-	if (change == LIVE_LIST || change == LIVE_HOLD || change == LIVE_ROW)
-		rows_make(o);
+	/* The list is made once for all that changes in a turn. */
+	o->stale |= change != LIVE_ACTIVITY;
 	o->dirty = true;
 }
 
@@ -84,6 +85,8 @@ overview_loop(struct overview *o)
 			draw(o);
 		if (loop_once(&o->loop, -1) == -1)
 			break;
+		if (o->stale)
+			rows_make(o);
 		/* A new size of the terminal comes as a key. */
 		keys_read(o);
 	}
@@ -97,16 +100,15 @@ overview_run(struct icctl *ctl)
 	struct overview *o = calloc(1, sizeof(*o));
 	const struct sigaction sa = {.sa_handler = on_signal};
 
-	if (o == NULL || loop_init(&o->loop, LIVE_TIMERS + 1) == -1)
+	if (o == NULL || loop_init(&o->loop, LIVE_TIMERS + FLEET_TIMERS + 1) == -1)
 		err(ICCTL_FAILED, "watch");
 	o->ctl = ctl;
 	/* Before the first session there is nothing to watch. */
 	if (ctl->dir[0] == '\0')
 		(void)mkdir(ctl->home, 0700);
 	/* Sets the locale, which curses reads. */
-	o->live =
-	    live_new(&o->loop, ctl->home, ctl->dir[0] != '\0' ? ctl->dir : NULL,
-		icctl_visible(), &overview_ops, o);
+	o->live = fleet_follow(
+	    ctl, &o->loop, icctl_visible(), &overview_ops, o);
 	if (o->live == NULL) {
 		warn("%s", ctl->dir[0] != '\0' ? ctl->dir : ctl->home);
 		loop_free(&o->loop);
@@ -121,7 +123,7 @@ overview_run(struct icctl *ctl)
 				   "icctl watch --plain");
 	overview_loop(o);
 	draw_end();
-	live_free(o->live);
+	fleet_leave(o->live);
 	text_free(o);
 	free(o->rows);
 	loop_free(&o->loop);

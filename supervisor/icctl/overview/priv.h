@@ -56,6 +56,7 @@ struct overview {
 	struct live *live;
 	bool quit;
 	bool dirty; /* must be drawn again */
+	bool stale; /* the rows must be made again before they are used */
 
 	/* rows.c: valid until the live set changes. */
 	struct overview_row *rows;
@@ -64,7 +65,7 @@ struct overview {
 	unsigned at;                     /* the chosen row */
 	unsigned top;                    /* the first row on the screen */
 	bool moved;                      /* the user chose the row */
-	char session[65], hold[LIVE_ID]; /* the chosen row, by its names */
+	char session[LIVE_NAME], hold[LIVE_ID]; /* the chosen row, by names */
 	char filter[OVERVIEW_INPUT + 1];
 	char search[OVERVIEW_INPUT + 1]; /* looked for on the right */
 	size_t found; /* the line where it was found last */

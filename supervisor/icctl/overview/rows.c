@@ -104,6 +104,7 @@ rows_make(struct overview *o)
 	struct live_session *s;
 	unsigned i;
 
+	o->stale = false;
 	o->nrows = o->waiting = 0;
 	for (i = 0; (s = live_at(o->live, i)) != NULL; i++)
 		rows_session(o, s);
@@ -257,10 +258,14 @@ rows_text(const struct overview *o, const struct overview_row *r, char *dst,
 	char left[32];
 
 	if (r->hold == NULL) {
-		(void)snprintf(dst, cap, "%s %s %s, %s",
+		(void)snprintf(dst, cap, "%s %.*s%s %s, %s",
 		    s->nholds != 0       ? "!"
 		    : s->is == LIVE_OVER ? "-"
 					 : " ",
+		    s->far != NULL && s->workspace[0] != '\0'
+			? (int)strcspn(s->id, "/") + 1
+			: 0,
+		    s->id,
 		    s->workspace[0] != '\0' ? rows_base(s->workspace) : s->id,
 		    state, strcmp(s->agent, "none") == 0 ? s->id : s->agent);
 		return;

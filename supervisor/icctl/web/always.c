@@ -221,7 +221,12 @@ always_ask(struct web *w, const struct msg_WEB_REQUEST *m,
 		    "first");
 		return;
 	}
-	if ((s = live_find(w->live, seen->session)) == NULL ||
+	s = live_find(w->live, seen->session);
+	if (s != NULL && s->far != NULL) {
+		send_refuse(w, m->n, 409, web_elsewhere);
+		return;
+	}
+	if (s == NULL ||
 	    (a = always_new(w, seen, m->n)) == NULL) {
 		send_refuse(w, m->n, 503, "too many rules are being made");
 		return;

@@ -110,10 +110,13 @@ audit_search(char *p, size_t len, bool cut, const char *text)
 	return list;
 }
 
+const char web_elsewhere[] =
+    "the session runs on another machine, which has its files: use icctl there";
+
 void
 audit_find(struct web *w, const struct msg_WEB_REQUEST *m)
 {
-	char id[65], text[513], *p;
+	char id[LIVE_NAME], text[513], *p;
 	struct live_session *s = NULL;
 	json_object *o;
 	size_t len;
@@ -124,6 +127,10 @@ audit_find(struct web *w, const struct msg_WEB_REQUEST *m)
 		s = live_find(w->live, id);
 	if (s == NULL || span_copy(m->text, text, sizeof(text)) == -1) {
 		send_refuse(w, m->n, 404, "there is no such session");
+		return;
+	}
+	if (s->far != NULL) {
+		send_refuse(w, m->n, 404, web_elsewhere);
 		return;
 	}
 	dir = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -147,7 +154,7 @@ audit_policy(struct web *w, const struct msg_WEB_REQUEST *m)
 {
 	struct live_session *s = NULL;
 	json_object *o;
-	char id[65], *p;
+	char id[LIVE_NAME], *p;
 	const char *path;
 	size_t len;
 	bool cut;
@@ -156,6 +163,11 @@ audit_policy(struct web *w, const struct msg_WEB_REQUEST *m)
 		s = live_find(w->live, id);
 	path = s == NULL || s->status == NULL ? ""
 					      : icctl_text(s->status, "policy");
+	/* Another machine's path must not choose a file of this one. */
+	if (s != NULL && s->far != NULL) {
+		send_refuse(w, m->n, 404, web_elsewhere);
+		return;
+	}
 	if (path[0] != '/') {
 		send_refuse(w, m->n, 404, "its policy is not known");
 		return;

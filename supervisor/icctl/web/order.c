@@ -16,7 +16,7 @@ static struct live_session *
 order_session(struct web *w, const struct msg_WEB_REQUEST *m)
 {
 	struct live_session *s = NULL;
-	char id[65];
+	char id[LIVE_NAME];
 
 	if (span_copy(m->session, id, sizeof(id)) == 0)
 		s = live_find(w->live, id);

@@ -51,13 +51,13 @@ struct web_login {
 struct web_wait {
 	bool is;
 	uint64_t n, page, since, until;
-	char session[65];
+	char session[LIVE_NAME];
 };
 
 /* A call as it was sent to a login, from when on. */
 struct web_seen {
 	const struct web_login *login;
-	char session[65], call[LIVE_ID], digest[65];
+	char session[LIVE_NAME], call[LIVE_ID], digest[65];
 	uint64_t since; /* the call's: it is unchanged if this is */
 	uint64_t at;    /* loop_now() ms; 0: unused place */
 	char rule[65];  /* digest of the rule for it that was sent, or "" */
@@ -66,7 +66,7 @@ struct web_seen {
 
 /* The latest events of a conversation. */
 struct web_talk {
-	char id[65];
+	char id[LIVE_NAME];
 	struct {
 		uint64_t n;
 		char event[24];
@@ -205,6 +205,8 @@ void always_free(struct web *);
 void order_take(struct web *, const struct msg_WEB_REQUEST *);
 
 /* audit.c */
+/* Says that a session's files are on another machine. */
+extern const char web_elsewhere[];
 void audit_find(struct web *, const struct msg_WEB_REQUEST *);
 void audit_policy(struct web *, const struct msg_WEB_REQUEST *);
 

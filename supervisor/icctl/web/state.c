@@ -277,7 +277,7 @@ state_ask(struct web *w, const struct msg_WEB_REQUEST *m)
 {
 	uint64_t now = loop_now(&w->loop);
 	struct web_wait *place = NULL, *q;
-	char session[65];
+	char session[LIVE_NAME];
 
 	if (span_copy(m->session, session, sizeof(session)) == -1)
 		session[0] = '\0';

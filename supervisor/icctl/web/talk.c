@@ -128,6 +128,8 @@ talk_before(struct web_talk *t, const struct live_session *s)
 	ssize_t n;
 	int fd;
 
+	if (s->far != NULL)
+		return;
 	snprintf(path, sizeof(path), "%s/events.jsonl", s->dir);
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd == -1)

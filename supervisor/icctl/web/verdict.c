@@ -19,7 +19,7 @@
 static struct live_session *
 verdict_session(struct web *w, struct span id)
 {
-	char text[65];
+	char text[LIVE_NAME];
 
 	return span_copy(id, text, sizeof(text)) == -1 ? NULL
 						       : live_find(w->live, text);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/json_put.h"
+#include "icctl/fleet/fleet.h"
 #include "icctl/words.h"
 
 static volatile sig_atomic_t web_signal;
@@ -59,6 +60,7 @@ web_options(struct web *w, const char **ask)
 	const char *port = words_option("--port"), *bad = NULL;
 
 	w->path = words_option("--socket");
+	w->ctl->hub = words_option("--hub");
 	w->open = words_given("--open");
 	*ask = words_given("--stop")     ? "stop"
 	       : words_given("--logout") ? "logout"
@@ -75,6 +77,9 @@ web_options(struct web *w, const char **ask)
 		if (!web_is_name(w->names[i]))
 			return web_refuse(
 			    "--host: not the name of a host: ", w->names[i]);
+	if (w->ctl->hub != NULL && w->ctl->session != NULL)
+		return web_refuse("--hub: its sessions are those of its "
+				  "relays; leave --session out", "");
 	if (w->path != NULL && w->port != 0)
 		return web_refuse("--port and --socket: choose one", "");
 	if (w->path != NULL && w->nnames == 0)
@@ -122,8 +127,7 @@ web_serving(struct web *w)
 static int
 web_run(struct web *w)
 {
-	w->live = live_new(&w->loop, w->ctl->home,
-	    w->ctl->dir[0] != '\0' ? w->ctl->dir : NULL, 0, &web_ops, w);
+	w->live = fleet_follow(w->ctl, &w->loop, 0, &web_ops, w);
 	if (w->live == NULL) {
 		warn("%s", w->ctl->home);
 		return ICCTL_FAILED;
@@ -146,7 +150,7 @@ web_end(struct web *w)
 	child_stop(w);
 	always_free(w);
 	if (w->live != NULL)
-		live_free(w->live);
+		fleet_leave(w->live);
 	state_free(w);
 	loop_free(&w->loop);
 	explicit_bzero(w, sizeof(*w));
@@ -161,7 +165,7 @@ icctl_web(struct icctl *ctl, int argc, char **argv)
 	const char *ask = NULL;
 	int r;
 
-	if (w == NULL || loop_init(&w->loop, LIVE_TIMERS + 2) == -1 ||
+	if (w == NULL || loop_init(&w->loop, LIVE_TIMERS + FLEET_TIMERS + 2) == -1 ||
 	    spawn_init() == -1) {
 		icctl_warn_errno("icwebd");
 		exit(ICCTL_FAILED);

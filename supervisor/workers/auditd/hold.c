@@ -126,6 +126,8 @@ auditd_on_verdict(struct chan *c, const struct msg_VERDICT *m)
 	if (m->automatic != 0)
 		auditlog_bool(&l, "autoApproved", m->approve != 0);
 	auditlog_str(&l, "because", m->because);
+	if (m->by.len != 0)
+		auditlog_str(&l, "claimedBy", m->by);
 	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
 	if (m->session.len != 0)
 		auditlog_bool(&l, "forSession", true);

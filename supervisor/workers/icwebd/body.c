@@ -66,7 +66,7 @@ body_member(struct value_pool *pool, const struct value *v,
 	if (span_is(v->key, "secret") && ask->route == PROTO_WEB_LOGIN)
 		return body_secret(pool, v, &ask->token);
 	if (span_is(v->key, "session"))
-		return body_text(v, 64, &ask->session);
+		return body_text(v, 160, &ask->session);
 	if (span_is(v->key, "call"))
 		return body_text(v, 16, &ask->call);
 	if (span_is(v->key, "digest"))

@@ -92,7 +92,7 @@ def test_bodies(p):
     for body, want in ((b"", 400), (b"[]", 400), (b"{", 400),
                        (b'{"since":-1}', 400), (b'{"since":1e3}', 400),
                        (b'{"what":1}', 400), (b'{"page":"1"}', 400),
-                       (b'{"session":"' + b"x" * 65 + b'"}', 400),
+                       (b'{"session":"' + b"x" * 161 + b'"}', 400),
                        (b'{"since":1,"since":1}', 400),
                        (b'{"verdict":"both"}', 400),
                        (b'{"secret":"' + b"00" * 32 + b'"}', 400),

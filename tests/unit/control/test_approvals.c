@@ -189,13 +189,13 @@ test_digest(void)
 
 	ok(add(7) == 0, "held");
 	h = approvals_at(0);
-	is_int(approvals_answer(h, other, NULL, 0, true, "", ""), -1,
+	is_int(approvals_answer(h, other, NULL, 0, true, "", "", ""), -1,
 	    "an answer to another digest is refused");
-	is_int(approvals_answer(h, digest, other, 0, true, "", ""), -1,
+	is_int(approvals_answer(h, digest, other, 0, true, "", "", ""), -1,
 	    "so is one that grants something else than was shown");
 	ok(!h->answered, "and changes nothing");
 	is_int(
-	    approvals_answer(h, digest, NULL, 0, true, "", ""), 0, "the shown one");
+	    approvals_answer(h, digest, NULL, 0, true, "", "", ""), 0, "the shown one");
 	ok(h->answered, "is on its way");
 	approvals_free();
 }
