@@ -75,6 +75,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_DONE_SIZE		22U		/* bytes of a DONE */
 #define PROTO_MAX_SERVER_BYTES	(16U << 20)	/* arguments in flight */
 #define PROTO_MAX_HOLDS		64U
+#define PROTO_HOLD_MS		86400000U /* as long as a call may wait */
 #define PROTO_MAX_TIMES		20U	/* calls of a counted grant */
 #define PROTO_GRANT_MS		3600000U	/* how long it lasts */
 /* text of what a grant is bound to */
@@ -520,7 +521,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * list_bytes: the definitions of one tool, of one server, and of all that the
  * agent is offered.  hosts: enum proto_hosts.
  */
-#define F_SETTINGS(F, m)	F(m, u32, hold_ms, 3600000)		\
+#define F_SETTINGS(F, m)	F(m, u32, hold_ms, PROTO_HOLD_MS)		\
 				F(m, u8, ask, 1)			\
 				F(m, u8, redact, 1)			\
 				F(m, u8, strict, 1)			\
@@ -679,7 +680,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  */
 #define F_CALL_HELD(F, m)	F(m, u64, id, UINT64_MAX)		\
 				F(m, u8, question, 1)			\
-				F(m, u32, ms, 3600000)
+				F(m, u32, ms, PROTO_HOLD_MS)
 /* The short id by which people answer it, for the agent's progress text. */
 #define F_CALL_HELD_AS(F, m)	F(m, u64, id, UINT64_MAX)		\
 				F(m, str, name, 8)
@@ -1035,7 +1036,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, reason, 2048)			\
 				F(m, str, effect, 2048)			\
 				F(m, str, logged, 2048)			\
-				F(m, u32, ms, 3600000)			\
+				F(m, u32, ms, PROTO_HOLD_MS)			\
 				F(m, u8, automatic, 1)			\
 				F(m, str, session, 2048)		\
 				F(m, u32, args, PROTO_MAX_TREE)		\

@@ -7,6 +7,7 @@
 #include "base/paths.h"
 
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include <ctype.h>
 #include <errno.h>
@@ -115,8 +116,14 @@ paths_private(const struct stat *st, const char *what, const char *dir,
 }
 
 int
-paths_credential(const struct stat *st, const char *path, struct fault *fault)
+paths_credential(
+    int fd, const struct stat *st, const char *path, struct fault *fault)
 {
+	struct statvfs mount;
+	bool mounted = st->st_uid == 0 && (st->st_mode & 0333) == 0 &&
+		       fstatvfs(fd, &mount) == 0 &&
+		       (mount.f_flag & ST_RDONLY) != 0;
+
 	if (!S_ISREG(st->st_mode))
 		return fault_set(
 		    fault, "credential %s: not a plain file", path);
@@ -124,7 +131,7 @@ paths_credential(const struct stat *st, const char *path, struct fault *fault)
 		return fault_set(fault,
 		    "credential %s: belongs to another user (uid %u)", path,
 		    (unsigned)st->st_uid);
-	if ((st->st_mode & 077) != 0)
+	if ((st->st_mode & 077) != 0 && !mounted)
 		return fault_set(fault,
 		    "credential %s: other users can read or write it (mode "
 		    "%04o). Run: chmod 600 %s",

@@ -36,10 +36,12 @@ void paths_free(struct paths *);
 int paths_private(const struct stat *, const char *what, const char *dir,
     struct fault *);
 /*
- * Check that a credential may be read from the file: a plain file that others
- * cannot read.
+ * Check that a credential may be read from the open file: a plain one that
+ * others cannot read, or one of root's that nobody can write, on a mount that is
+ * read-only, which is how engines of containers hand secrets over.
  */
-int paths_credential(const struct stat *, const char *path, struct fault *);
+int paths_credential(
+    int fd, const struct stat *, const char *path, struct fault *);
 /*
  * Check that IRONCURTAIN_HOME is a directory of ours that others cannot enter.
  */

@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "credential/credential_env.h"
+#include "credential/revoke.h"
+#include "files/parse.h"
 
 /* `where` is for messages: "credentials.NAME" or the like. */
 static int
@@ -51,7 +53,7 @@ credential_file(
 		fault_errno(fault, "credential %s", path);
 		goto bad;
 	}
-	if (paths_credential(&st, path, fault) == -1)
+	if (paths_credential(fd, &st, path, fault) == -1)
 		goto bad;
 	if (workspace != -1 && paths_within(fd, workspace) != 0) {
 		fault_set(fault,
@@ -92,18 +94,25 @@ static int
 credential_command(struct credential *c, char **argv, const char *where,
     const struct credential_how *how, struct fault *fault)
 {
-	struct spawn s = {.argv = argv, .nfds = 3, .session = false};
-	char what[128];
-	int pipefd[2];
+	struct spawn s = {.nfds = 3, .session = false};
+	char what[128], **words;
+	int pipefd[2], rv;
 
 	snprintf(what, sizeof(what), "%s.command", where);
 	if (pipe2(pipefd, O_CLOEXEC) == -1)
 		return fault_errno(fault, "%s.command", where);
+	/* A gateway's key is made for the session, by its name. */
+	if ((words = config_command_words(argv, revoke_session())) == NULL) {
+		(void)fault_errno(fault, "%s.command", where);
+		goto bad;
+	}
+	s.argv = words;
 	s.fds[0] = -1;
 	s.fds[1] = pipefd[1];
 	s.fds[2] = STDERR_FILENO;
-	if (host_command_start(how->command, what, &s, &c->command, fault) ==
-	    -1)
+	rv = host_command_start(how->command, what, &s, &c->command, fault);
+	jsonfile_strings_free(words);
+	if (rv == -1)
 		goto bad;
 	close(pipefd[1]);
 	if (spawn_check(&c->command) == -1) {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/jsonfile.h"
+#include "common/ipc/proto.h"
 #include "common/sha256.h"
 #include "files/answer_key.h"
 #include "files/founding.h"
@@ -57,7 +58,7 @@ static const struct {
 
 static const char *const config_keys[] = {"agent", "agentView", "answerKey", "audit", "auditRedaction",
     "autoApprove", "confinement", "containerRuntime", "credentials", "destinations",
-    "dockerResources", "env", "escalationTimeoutSeconds", "image", "limits", "maxConcurrentSessions", "mcpServers", "modelBodies", "notify", "openHosts",
+    "dockerResources", "env", "escalationExpiry", "escalationTimeoutSeconds", "image", "limits", "maxConcurrentSessions", "mcpServers", "modelBodies", "notify", "openHosts",
     "packageCaches", "packageInstall", "policy", "policyBudget", "profiles", "providers", "proxy", "proxyTools",
     "resourceBudget", "runtime", "sandboxPolicy", "serverCredentials", "services", "settingsOf",
     "toolDefinitions", "transport", "undo", NULL};
@@ -169,9 +170,15 @@ config_scalars(
 	const char *s = NULL;
 	int64_t seconds = 300, sessions = CONFIG_SESSIONS, size = AUDIT_ROTATE_MIB;
 
-	if (jsonfile_int(j, root, "", "escalationTimeoutSeconds", 30, 3600,
-		&seconds) == -1)
+	if (jsonfile_int(j, root, "", "escalationTimeoutSeconds", 30,
+		PROTO_HOLD_MS / 1000, &seconds) == -1 ||
+	    jsonfile_str(j, root, "", "escalationExpiry", &s) == -1)
 		return -1;
+	if (s != NULL && strcmp(s, "deny") != 0 && strcmp(s, "end") != 0)
+		return jsonfile_bad(j, "", "escalationExpiry",
+		    "must be \"deny\" or \"end\", is \"%s\"", s);
+	cfg->expiry_ends = s != NULL && strcmp(s, "end") == 0;
+	s = NULL;
 	cfg->hold_ms = (uint32_t)seconds * 1000;
 	if (config_answer_key(cfg, j, root) == -1)
 		return -1;

@@ -55,6 +55,7 @@ struct config_provider {
 	char *value; /* variable, path, systemd name, or vendor of the login */
 	char *login_file; /* NULL: its usual place */
 	struct config_command command;
+	struct config_command revoke; /* takes a session's key back */
 	bool reuse;
 	/* Servers to use instead of the provider's hosts. */
 	struct {
@@ -174,6 +175,7 @@ struct config {
 	struct config_command notify;
 	uint8_t answer_key; /* as answer_key.h has it */
 	uint32_t hold_ms;
+	bool expiry_ends; /* a call that nobody answers ends the session */
 	unsigned max_sessions; /* that `icctl start` starts; 0: no limit */
 	struct budget_limits budget;
 	struct budget_limits policy_budget; /* for compiling one */

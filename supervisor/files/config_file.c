@@ -52,7 +52,9 @@ config_file(struct config *cfg, config_parse_fn *parse, const char *file,
 	if (parse(cfg, path, user_home, profile, span_of(text, len), fault) ==
 	    -1)
 		goto out;
-	if (cfg->server_env != NULL && (st.st_mode & 044) != 0) {
+	/* Engines of containers mount a Secret as root's, with a group. */
+	if (cfg->server_env != NULL &&
+	    (st.st_mode & (st.st_uid == 0 ? 004U : 044U)) != 0) {
 		fault_set(fault,
 		    "%s: other users can read it (mode %04o), and it contains "
 		    "serverCredentials. Run: chmod 600 %s",

@@ -39,6 +39,7 @@ config_provider_free(struct config_provider *p)
 	free(p->value);
 	free(p->login_file);
 	config_command_free(&p->command);
+	config_command_free(&p->revoke);
 	free(p->ca);
 	for (unsigned k = 0; k < PROVIDERS_PARAMS; k++)
 		free(p->params[k]);

@@ -6,8 +6,16 @@
 #include "base/jsonfile.h"
 #include "files/config.h"
 
+/*
+ * Returns true for 1 to `max` letters, digits and characters of `extra`.
+ */
+bool config_name_ok(const char *, size_t max, const char *extra);
+/* providers.c: "credentials", and "providers". */
 int config_credentials(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
+int config_providers(struct config *, const struct jsonfile *,
+    struct json_object *root, const char *user_home);
+/* parse.c */
 /* Parse an object that says where a credential is. `login` allows a login. */
 int config_credential_of(struct config_provider *, const struct jsonfile *,
     struct json_object *val, const char *where, const char *user_home,
@@ -16,18 +24,21 @@ int config_credential_of(struct config_provider *, const struct jsonfile *,
 /* Parse the members "command", "variables" and "shell" of an object. */
 int config_command(struct config_command *, const struct jsonfile *,
     struct json_object *, const char *where);
-/* Parse "notify": a list of words, or an object of these members. */
+/* notify.c: Parse "notify": a list of words, or an object of these members. */
 int config_notify(
     struct config *, const struct jsonfile *, struct json_object *root);
 void config_command_free(struct config_command *);
+/*
+ * Returns a copy of a command's words, with the session's name in place of a
+ * word {session}, for jsonfile_strings_free(); or NULL with errno set.
+ */
+char **config_command_words(char *const *argv, const char *session);
 /* proxy.c */
 int config_proxy(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
 /* reach.c: Parse "upstream", "ca" and "reuse" of an object. */
 int config_reach(struct config_provider *, const struct jsonfile *,
     struct json_object *, const char *where, const char *user_home);
-int config_providers(struct config *, const struct jsonfile *,
-    struct json_object *root, const char *user_home);
 /*
  * profile.c: Merge the profile (NULL: none) into `root`. `*chosen` becomes its
  * providers, or NULL.

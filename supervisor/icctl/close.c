@@ -19,6 +19,7 @@
 
 #include "base/here.h"
 #include "base/json_put.h"
+#include "icctl/revoke.h"
 #include "icctl/words.h"
 #include "log/closing.h"
 #include "log/scan.h"
@@ -182,7 +183,7 @@ close_session(const struct icctl *ctl, struct session *s)
 		return ICCTL_FAILED;
 	}
 	close_report(ctl, s, already);
-	return ICCTL_OK;
+	return revoke_left(ctl, s->fd) == 0 ? ICCTL_OK : ICCTL_FAILED;
 }
 
 static void

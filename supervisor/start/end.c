@@ -27,6 +27,7 @@
 #include "common/log.h"
 #include "common/loop.h"
 #include "conversation/conversation.h"
+#include "credential/revoke.h"
 #include "home/project.h"
 #include "hub/approvals.h"
 #include "hub/control.h"
@@ -381,6 +382,7 @@ end_run(void)
 	/* An agent that ended by itself has written all its output. */
 	link_end(sup.agent_ended ? -1 : END_VIEWER_MS);
 	end_orphans();
+	revoke_end();
 	group_end();
 	undo_end(undo_turn());
 	end_caches();

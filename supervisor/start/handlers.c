@@ -8,6 +8,7 @@
 
 #include <sys/socket.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -403,6 +404,8 @@ on_hold_end(struct chan *ch, const struct msg_HOLD_END *m)
 	    sup.audit_failed[0] == '\0')
 		return chan_violation(ch, "HOLD_END of no hold");
 	consider_gone(m->id);
+	if (m->state == PROTO_HOLD_EXPIRED && sup.config.expiry_ends)
+		end_stop(SIGTERM, "a pending call that expired");
 	return 0;
 }
 

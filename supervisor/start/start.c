@@ -34,6 +34,7 @@
 #include "files/persona.h"
 #include "conversation/conversation.h"
 #include "credential/credential_env.h"
+#include "credential/revoke.h"
 #include "domains.h"
 #include "git.h"
 #include "home/caches.h"
@@ -269,11 +270,11 @@ start_commands(struct fault *fault)
 			return -1;
 	}
 	if (sup.proxy.auth && !sup.proxy.escaped &&
-	    credential_asks_config(&sup.config.proxy.auth))
-		return host_command_find(&sup.proxy.command,
-		    "proxy.credential.command", &sup.config.proxy.auth.command,
-		    fault);
-	return 0;
+	    credential_asks_config(&sup.config.proxy.auth) &&
+	    host_command_find(&sup.proxy.command, "proxy.credential.command",
+		&sup.config.proxy.auth.command, fault) == -1)
+		return -1;
+	return revoke_begin(fault);
 }
 
 /* Open the credentials that come from a command, or all others. */

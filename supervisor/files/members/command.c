@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Commands of the user's that run on the host, outside of every sandbox: the
- * notify command, and those that print a credential.
+ * Commands of the user's that run on the host, outside of every sandbox, such as
+ * those that print a credential.
  */
 #include "files/parse.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define COMMAND_MAX_WORDS 64U
@@ -40,33 +41,24 @@ config_command(struct config_command *c, const struct jsonfile *j,
 	return 0;
 }
 
-int
-config_notify(
-    struct config *cfg, const struct jsonfile *j, struct json_object *root)
+char **
+config_command_words(char *const *argv, const char *session)
 {
-	static const char *const keys[] = {
-	    "command", "variables", "shell", NULL};
-	struct config_command *c = &cfg->notify;
-	struct json_object *o;
+	size_t n = 0;
+	char **out;
 
-	if (!json_object_object_get_ex(root, "notify", &o))
-		return 0;
-	if (json_object_is_type(o, json_type_object)) {
-		if (jsonfile_known(j, o, "notify", keys) == -1 ||
-		    config_command(c, j, o, "notify") == -1)
-			return -1;
-		if (c->argv == NULL)
-			return jsonfile_bad(j, "notify", "command",
-			    "missing: name a program: "
-			    "[\"notify-send\", \"IronCurtain\"]");
-	} else if (jsonfile_strings(j, root, "", "notify", COMMAND_MAX_WORDS,
-		       &c->argv) == -1) {
-		return -1;
+	while (argv[n] != NULL)
+		n++;
+	if ((out = calloc(n + 1, sizeof(*out))) == NULL)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		const char *word =
+		    strcmp(argv[i], "{session}") == 0 ? session : argv[i];
+
+		if ((out[i] = strdup(word)) == NULL) {
+			jsonfile_strings_free(out);
+			return NULL;
+		}
 	}
-	/* An empty list is nobody. */
-	if (c->argv != NULL && c->argv[0] != NULL && c->argv[0][0] == '\0')
-		return jsonfile_bad(j, "", "notify",
-		    "must name a command: "
-		    "[\"notify-send\", \"IronCurtain\"]");
-	return 0;
+	return out;
 }

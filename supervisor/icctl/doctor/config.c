@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,6 +258,7 @@ files_credential(const struct config_provider *p)
 	const char *value;
 	struct stat st;
 	char text[4500], path[ICCTL_PATH];
+	int fd;
 
 	snprintf(text, sizeof(text), "of %s: %s", p->name,
 	    p->value != NULL ? icctl_path(p->value, path)
@@ -272,13 +274,16 @@ files_credential(const struct config_provider *p)
 			files_env.check(GOOD, what, text, "");
 		break;
 	case CREDENTIAL_FILE:
-		if (stat(p->value, &st) == -1)
+		fd = open(p->value, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		if (fd == -1 || fstat(fd, &st) == -1)
 			files_env.check(WRONG, what, text,
 			    "this file does not exist, or you cannot read it");
-		else if (paths_credential(&st, p->value, &fault) == -1)
+		else if (paths_credential(fd, &st, p->value, &fault) == -1)
 			files_env.check(WRONG, what, text, fault.text);
 		else
 			files_env.check(GOOD, what, text, "");
+		if (fd != -1)
+			close(fd);
 		break;
 	case CREDENTIAL_DEFAULT:
 	case CREDENTIAL_COMMAND:

@@ -20,6 +20,7 @@
 
 #include "files/adapter/adapter.h"
 #include "icctl/policy/policy.h"
+#include "icctl/revoke.h"
 #include "icctl/words.h"
 #include "log/parts.h"
 #include "repo/record.h"
@@ -169,6 +170,12 @@ ended(struct gc *g, size_t row, const struct gc_look *l)
 	char why[4800], age[32];
 	uint64_t bytes;
 
+	/* It stays until the keys that were made for it are gone. */
+	if (!g->dry && revoke_left(g->ctl, l->fd) == -1) {
+		gc_say(g, "kept", r->name, 0,
+		    "a key that was made for it could not be revoked");
+		return;
+	}
 	if (l->state == GC_REFUSED && !l->work) {
 		remove_session(g, row, "a start that came to nothing");
 		return;

@@ -60,7 +60,7 @@ CONFIG = [
      "{config}: escalationTimeout: unknown key (did "
      "you mean escalationTimeoutSeconds?). Known here: agent, agentView, answerKey, "
      "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
-     "destinations, dockerResources, env, escalationTimeoutSeconds, image, limits, "
+     "destinations, dockerResources, env, escalationExpiry, escalationTimeoutSeconds, image, limits, "
      "maxConcurrentSessions, mcpServers, modelBodies, notify, openHosts, packageCaches, packageInstall, policy, policyBudget, profiles, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
      "serverCredentials, services, settingsOf, toolDefinitions, transport, undo"),
@@ -68,7 +68,7 @@ CONFIG = [
      78,
      "{config}: \\x1b[2J: unknown key. Known here: agent, agentView, answerKey, "
      "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
-     "destinations, dockerResources, env, escalationTimeoutSeconds, image, limits, "
+     "destinations, dockerResources, env, escalationExpiry, escalationTimeoutSeconds, image, limits, "
      "maxConcurrentSessions, mcpServers, modelBodies, notify, openHosts, packageCaches, packageInstall, policy, policyBudget, profiles, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
      "serverCredentials, services, settingsOf, toolDefinitions, transport, undo"),
@@ -96,10 +96,12 @@ CONFIG = [
     ("the time-out a string", config(escalationTimeoutSeconds="300"), 78,
      "{config}: escalationTimeoutSeconds: must be a whole number from 30 to "
      "3600, is a string"),
+    ("another end of a time-out", config(escalationExpiry="stop"), 78,
+     "{config}: escalationExpiry: must be \"deny\" or \"end\", is \"stop\""),
     ("the time-out too short", config(escalationTimeoutSeconds=29), 78,
-     "{config}: escalationTimeoutSeconds: must be from 30 to 3600, is 29"),
-    ("the time-out too long", config(escalationTimeoutSeconds=3601), 78,
-     "{config}: escalationTimeoutSeconds: must be from 30 to 3600, is 3601"),
+     "{config}: escalationTimeoutSeconds: must be from 30 to 86400, is 29"),
+    ("the time-out too long", config(escalationTimeoutSeconds=86401), 78,
+     "{config}: escalationTimeoutSeconds: must be from 30 to 86400, is 86401"),
     ("the time-out a fraction", config(escalationTimeoutSeconds=30.5), 78,
      "{config}: escalationTimeoutSeconds: must be a whole number from 30 to "
      "3600, is a fraction"),
@@ -109,7 +111,7 @@ CONFIG = [
     ("the time-out huge",
      {"config.json": '{"escalationTimeoutSeconds":99999999999999999999}'},
      78,
-     "{config}: escalationTimeoutSeconds: must be from 30 to 3600, is far "
+     "{config}: escalationTimeoutSeconds: must be from 30 to 86400, is far "
      "beyond"),
     ("a budget that is a number", config(resourceBudget=5), 78,
      "{config}: resourceBudget: must be an object, is a number"),
@@ -231,6 +233,17 @@ CONFIG = [
     ("a key command that fails", config(credentials={
         "anthropic": {"command": ["false"]}}), 78,
      "credentials.anthropic.command: false exited with status 1"),
+    ("a revoke command that is no list", config(credentials={
+        "anthropic": {"env": "X", "revoke": "key delete"}}), 78,
+     "{config}: credentials.anthropic.revoke: must be an array of strings, is "
+     "a string"),
+    ("a revoke command without a program", config(credentials={
+        "anthropic": {"env": "X", "revoke": []}}), 78,
+     "{config}: credentials.anthropic.revoke: must name a program"),
+    ("a revoke command that is not there", config(credentials={
+        "anthropic": {"env": "ANTHROPIC_API_KEY",
+                      "revoke": ["no-such-program"]}}), 78,
+     "credentials.anthropic.revoke: no-such-program not found in PATH"),
     ("a systemd credential outside of systemd",
      config(credentials={"anthropic": {"systemd": "anthropic"}}), 78,
      "credential anthropic: CREDENTIALS_DIRECTORY is not set; the unit needs "
