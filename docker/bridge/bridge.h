@@ -242,6 +242,9 @@ int bridge_session_open(const char *path, const struct bridge_limits *);
 void setup_environment(const char *path);
 void setup_filter(const char *path);
 
+/* own_network.c: Enter a network of our own; exits if it cannot be. */
+void own_network(void);
+
 /*
  * turns.c: a conversation. icsupervisor sends a command for each turn, on the
  * connection that bridge_session_open() returned; one runs at a time.
@@ -275,6 +278,7 @@ struct run {
 	bool publish;      /* bridge_publish_ports() has been called */
 	bool services;     /* services_ports() has been called */
 	bool service;      /* `serve`: the command is a service */
+	bool own_network;  /* leave the container's network first */
 	char **argv;
 };
 int run_command(const struct run *);

@@ -76,7 +76,10 @@ usage(FILE *to)
 	      "both carried\n"
 	      "       over DIR/terminal.sock; --input makes standard input one "
 	      "of them, and\n"
-	      "       --merge makes one of standard output and error\n"
+	      "       --merge makes one of standard output and error; "
+	      "--own-network leaves\n"
+	      "       the container's network for one that has nothing but "
+	      "the loopback\n"
 	      "egress forward 127.0.0.1:18080 to SOCKET while COMMAND runs\n"
 	      "serve  keep connections to SOCKET, by which PORT is reached, "
 	      "while COMMAND\n"
@@ -136,7 +139,9 @@ run_options(struct run *r, int argc, char **argv)
 			   i + 1 < argc && services_ports(argv[i + 1])) {
 			r->services = true;
 			i++;
-		} else if (r->agent && strcmp(argv[i], "--supervised") == 0)
+		} else if (r->agent && strcmp(argv[i], "--own-network") == 0)
+			r->own_network = true;
+		else if (r->agent && strcmp(argv[i], "--supervised") == 0)
 			r->supervised = true;
 		else if (r->agent && strcmp(argv[i], "--turns") == 0)
 			r->turns = r->terminal.turns = true;

@@ -320,6 +320,8 @@ run_command(const struct run *r)
 	sigset_t set;
 
 	signal(SIGPIPE, SIG_IGN);
+	if (r->own_network)
+		own_network();
 	if (r->filter != NULL)
 		setup_filter(r->filter);
 	if (r->environment != NULL)

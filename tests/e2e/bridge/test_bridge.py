@@ -267,9 +267,67 @@ def closed(t):
     b.close()
 
 
+# Connects to the address, prints what it may do, and asks the bridge.
+PROBE = """import os, socket, sys
+try:
+    socket.create_connection(("127.0.0.1", int(sys.argv[1])), 5)
+    print("connected")
+except OSError as e:
+    print(e.strerror)
+print([x.split()[1] for x in open("/proc/self/status")
+       if x.startswith(("CapPrm", "CapBnd", "NoNewPrivs"))])
+print(os.getuid(),
+      [x.split(":")[0].strip() for x in open("/proc/net/dev")][2:])
+print(sorted(int(x) for x in os.listdir("/proc/self/fd"))[:-1])
+s = socket.create_connection(("127.0.0.1", 18080), 5)
+s.sendall(b"hello")
+print(s.recv(5))
+"""
+
+
+def own_network(t):
+    """A command beside others in one network cannot reach them."""
+    with tempfile.TemporaryDirectory(prefix="icb") as d, \
+            socket.create_server(("127.0.0.1", 0)) as beside, \
+            socket.socket(socket.AF_UNIX) as session, \
+            socket.socket(socket.AF_UNIX) as mitm:
+        for s, name in ((session, "proxy.sock"), (mitm, "mitm-proxy.sock")):
+            s.bind(os.path.join(d, name))
+            s.listen(8)
+        for own in (False, True):
+            host = "127.0.0.1:18080" if own else \
+                f"127.{os.getpid() % 250 + 1}.9.7:18080"
+            p = subprocess.Popen(
+                [program("ic-bridge"), "run",
+                 *(["--own-network"] if own else []), "--listen", host, d,
+                 "--", sys.executable, "-c",
+                 PROBE.replace("127.0.0.1\", 18080", host.replace(
+                     ":", '", ')), str(beside.getsockname()[1])],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT, text=True)
+            session.settimeout(20)
+            mitm.settimeout(20)
+            kept = session.accept()[0]
+            conn = mitm.accept()[0]
+            conn.sendall(conn.recv(5))
+            out = p.communicate(timeout=30)[0].splitlines()
+            kept.close()
+            conn.close()
+            if not own:
+                t.equal(out[0], "connected", "without it, it reaches a port")
+                continue
+            t.equal(out[0], "Connection refused", "its loopback has nobody")
+            zero = "0" * 16
+            t.equal((out[1], out[2]),
+                    (str([zero, zero, "1"]), f"{os.getuid()} ['lo']"),
+                    "it has no capability, its own user, and no other network")
+            t.equal((out[3], out[4]), ("[0, 1, 2]", "b'hello'"),
+                    "it has no descriptor of before, and the session's socket")
+
+
 def main():
     t = Tap()
-    for part in (pty, stopped, pipes, again, closed):
+    for part in (pty, stopped, pipes, again, closed, own_network):
         part(t)
     t.done()
 
