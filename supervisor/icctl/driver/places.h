@@ -18,5 +18,11 @@ const char *places_writer(const char *home, const char *path);
  * there is none.
  */
 bool places_program(const char *name, char path[4096]);
+/*
+ * Open a file for reading without following any link of its path, which an
+ * agent may have put there. Returns the descriptor, or -1 with errno set and the
+ * reason in `*why`.
+ */
+int places_open(const char *path, const char **why);
 
 #endif

@@ -7,9 +7,6 @@
 #include "icctl/driver/places.h"
 
 #include <sys/stat.h>
-#include <sys/syscall.h>
-
-#include <linux/openat2.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -111,9 +108,7 @@ char *
 plain_read(
     const struct driver *d, const char *path, size_t max, char why[DRIVER_WHY])
 {
-	const struct open_how how = {
-	    .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-	    .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+	const char *reason;
 	char *text = NULL;
 	size_t len = 0;
 	ssize_t n = 0;
@@ -124,11 +119,8 @@ plain_read(
 		    "prompt_file %s: must be an absolute path", path);
 		return NULL;
 	}
-	fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
-	if (fd == -1) {
-		snprintf(why, DRIVER_WHY, "prompt_file %s: %s", path,
-		    errno == ELOOP ? "a link leads there, and none is followed"
-				   : strerror(errno));
+	if ((fd = places_open(path, &reason)) == -1) {
+		snprintf(why, DRIVER_WHY, "prompt_file %s: %s", path, reason);
 		return NULL;
 	}
 	if (!plain_ok(d, fd, path, why))

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-/* Finds the programs that a person's files name. */
+/* Finds programs and files that a person names. */
 #include "icctl/driver/places.h"
 
+#include <sys/syscall.h>
+
+#include <linux/openat2.h>
+
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,4 +30,19 @@ places_program(const char *name, char path[4096])
 			return true;
 	}
 	return false;
+}
+
+int
+places_open(const char *path, const char **why)
+{
+	const struct open_how how = {
+	    .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+	    .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+	int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+
+	if (fd == -1)
+		*why = errno == ELOOP ? "a link leads there, and none is "
+					"followed; name the file itself"
+				      : strerror(errno);
+	return fd;
 }

@@ -55,6 +55,18 @@ frames_state(const char *is)
 	return strcmp(is, "over") == 0 ? LIVE_OVER : LIVE_ABSENT;
 }
 
+/* Returns the number of the relay's sessions. */
+static unsigned
+frames_sessions(const struct fleet_node *n)
+{
+	struct live_session *s;
+	unsigned sum = 0;
+
+	for (unsigned i = 0; (s = live_far_at(n->fleet->live, i)) != NULL; i++)
+		sum += s->far == n;
+	return sum;
+}
+
 static const char *
 take_row(struct fleet_node *n, struct span p)
 {
@@ -71,11 +83,10 @@ take_row(struct fleet_node *n, struct span p)
 	if (frames_name(n, f.session, name) == NULL)
 		return "frame";
 	if ((s = frames_find(n, f.session)) == NULL) {
-		if (n->nsessions == FLEET_SESSIONS)
+		if (frames_sessions(n) == FLEET_SESSIONS)
 			return "it tells of more than 256 sessions";
 		if ((s = live_far_add(n->fleet->live, name, n)) == NULL)
 			return NULL; /* the list says that there are more */
-		n->nsessions++;
 	}
 	row = (struct live_row){.is = frames_state(f.is),
 	    .starting = frames_state(f.is) == LIVE_ABSENT,
@@ -171,7 +182,6 @@ take_name(struct fleet_node *n, enum hear_kind kind, struct span p)
 		live_far_end(s, f.id);
 		return NULL;
 	}
-	n->nsessions--;
 	live_far_drop(s);
 	return NULL;
 }

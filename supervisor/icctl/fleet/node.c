@@ -67,7 +67,6 @@ node_forget(struct fleet_node *n)
 			live_far_drop(s);
 		else
 			i++;
-	n->nsessions = 0;
 }
 
 /* Close everything, and end both programs. */

@@ -73,7 +73,6 @@ struct fleet_node {
 	unsigned tries;
 	uint64_t second;  /* loop_now() / 1000 of `frames_now` */
 	unsigned frames_now;
-	unsigned nsessions;
 	struct fleet_ask asks[FLEET_ASKS];
 	unsigned nasks;
 };

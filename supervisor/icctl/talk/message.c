@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/bridge_frames.h"
+#include "icctl/driver/places.h"
 #include "icctl/icctl.h"
 #include "icctl/words.h"
 
@@ -86,7 +87,9 @@ int
 message_find(int argc, char **argv, int *status)
 {
 	const char *file = words_option("--file"), *text = argv[1];
-	int fd, mfd;
+	const char *why;
+	struct stat st;
+	int fd, mfd = -1;
 
 	*status = ICCTL_USAGE;
 	if (argc > 2) {
@@ -104,11 +107,14 @@ message_find(int argc, char **argv, int *status)
 		return message_text(text);
 	if (strcmp(file, "-") == 0)
 		return message_copy(STDIN_FILENO, "standard input");
-	if ((fd = open(file, O_RDONLY | O_CLOEXEC)) == -1) {
-		warn("%s", file);
+	if ((fd = places_open(file, &why)) == -1) {
+		warnx("%s: %s", file, why);
 		return -1;
 	}
-	mfd = message_copy(fd, file);
+	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
+		warnx("%s: is no plain file; for a pipe: --file -", file);
+	else
+		mfd = message_copy(fd, file);
 	close(fd);
 	return mfd;
 }

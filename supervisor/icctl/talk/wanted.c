@@ -7,7 +7,6 @@
 
 #include <err.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 
 #include "common/json/json.h"
 #include "common/log.h"
+#include "icctl/driver/places.h"
 #include "icctl/schema/schema.h"
 #include "icctl/talk/talk.h"
 
@@ -37,14 +37,15 @@ static size_t
 wanted_file(
     const char *path, char text[WANTED_SCHEMA + 1], char why[WANTED_WHY])
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const char *reason = "";
+	int fd = places_open(path, &reason);
 	size_t len = 0;
 	struct stat st;
 	ssize_t n = 0;
 
 	if (fd == -1 || fstat(fd, &st) == -1) {
 		snprintf(why, WANTED_WHY, "--schema %s: %s", path,
-		    strerror(errno));
+		    fd == -1 ? reason : strerror(errno));
 	} else if (!S_ISREG(st.st_mode)) {
 		snprintf(why, WANTED_WHY, "--schema %s: is not a file", path);
 	} else {

@@ -256,6 +256,13 @@ def test_trouble(work):
             r = k.icctl("send", "--file", path)
             t.ok(r.returncode == 1 and why in r.stderr, f"refused: {name}",
                  (r.returncode, r.stderr))
+        link = os.path.join(work, "a link")
+        os.symlink(path, link)
+        for option in ("--file", "--schema"):
+            r = k.icctl("send", option, link,
+                        *(["hello"] if option == "--schema" else []))
+            t.ok(r.returncode == 1 and "none is followed" in r.stderr,
+                 f"{option} follows no link", (r.returncode, r.stderr))
         path = h.put(os.path.join(work, "message"), "y" * (1 << 20))
         r = k.icctl("send", "--file", path)
         t.equal(r.returncode, 0, "1 MiB is not too much")

@@ -223,7 +223,8 @@ def running(work):
                 line = f.read().decode(errors="replace")
         except OSError:
             continue
-        if work in line and (".py" in line or "relay" in line):
+        if work in line and any(f"/{x}.py" in line for x in (
+                "liar", "hang", "flood", "eager")):
             found.append(line)
     return found
 
@@ -338,7 +339,7 @@ def test_files(work, one):
              f"{str(text)[:70]}: {want}", r.stderr)
     os.chmod(path, 0o666)
     t.contains(run().stderr, "write", "a file that others may write")
-    # Where an agent writes, it would choose programs of the person's.
+    # An agent that writes it would choose programs of the person's.
     inside = h.put(os.path.join(one.workspace, "hub.json"), json.dumps(
         {"relays": [{"name": "a", "command": ["true"]}]}), 0o600)
     t.contains(run(inside).stderr, "can write it", "a file of the workspace")
