@@ -29,6 +29,7 @@ static const char *const groups[] = {
     [12] = "Published ports",
     [13] = "Connections over TCP",
     [14] = "The web page",
+    [21] = "A login at a remote MCP server",
     [15] = "The approver",
     [17] = "Requests to a forge",
     [22] = "Revision 2026-07-28 of MCP",
@@ -243,6 +244,13 @@ put_channels(void)
 	put_pair(ROLE_ACP, ROLE_VIEWER);
 	/* icwebd belongs to no session: `icctl web` is its supervisor. */
 	put_pair(ROLE_SUP, ROLE_WEB);
+	/* Nor do these: `icctl mcp login` is theirs. */
+	put_pair(ROLE_SUP, ROLE_META);
+	put_pair(ROLE_SUP, ROLE_GRANT);
+	put_pair(ROLE_SUP, ROLE_CALLBACK);
+	put_pair(ROLE_META, ROLE_DIAL);
+	put_pair(ROLE_GRANT, ROLE_DIAL);
+	put_pair(ROLE_CALLBACK, ROLE_GRANT);
 	puts(".El");
 }
 

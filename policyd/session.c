@@ -395,8 +395,12 @@ session_again(struct policyd_env *env, uint16_t index)
 {
 	struct session *s = &env->sessions[index];
 
-	/* The server may have failed for another reason meanwhile. */
-	if (s->state != PROTO_STATE_DIED)
+	/*
+	 * The server may have failed for another reason meanwhile. A remote
+	 * one begins again when somebody has logged in.
+	 */
+	if (s->state != PROTO_STATE_DIED &&
+	    (s->state != PROTO_STATE_GONE || !is_afar(env, index)))
 		return;
 	session_begin(s);
 	session_say(s);

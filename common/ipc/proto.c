@@ -113,7 +113,7 @@ role_name(enum role r)
 	    "mcp-proxyd", "policyd", "auditd", "mcp-backd", "mitmd", "keyd",
 	    "dialerd", "egressd", "tunneld", "termd", "portd", "acpd", "gated",
 	    "approver",
-	    "viewer", "icwebd"};
+	    "viewer", "icwebd", "mcp-logind", "mcp-grantd", "mcp-callbackd"};
 
 	return r < ROLE_COUNT ? names[r] : "nobody";
 }

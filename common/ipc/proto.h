@@ -37,6 +37,10 @@ enum role {
 	ROLE_APPROVE,	/* approver, only if config.json says so */
 	ROLE_VIEWER,	/* icctl, as the viewer of what termd sends */
 	ROLE_WEB,	/* icwebd, which `icctl web` starts: ROLE_SUP is icctl */
+	/* These belong to `icctl mcp login`: ROLE_SUP is that icctl. */
+	ROLE_META,	/* mcp-logind */
+	ROLE_GRANT,	/* mcp-grantd */
+	ROLE_CALLBACK,	/* mcp-callbackd */
 	ROLE_COUNT,
 };
 
@@ -45,6 +49,8 @@ enum role {
 	(R(PROXY) | R(POLICY) | R(AUDIT) | R(BACK) | R(MITM) | R(KEY) |	\
 	    R(DIAL) | R(EGRESS) | R(TUNNEL) | R(TERM) | R(PORT) | R(ACP) |	\
 	    R(GATE) | R(APPROVE))
+/* Programs of icctl's own, which belong to no session. */
+#define R_ICCTL		(R(WEB) | R(META) | R(GRANT) | R(CALLBACK))
 
 /* SETUP: before START.  RUN: after it.  BOTH: at any time. */
 enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
@@ -182,6 +188,16 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_GATE_TOKEN	44U	/* base64url of 256 bits, and a newline */
 #define PROTO_MAX_SITE		2048U	/* names of the web page's host */
 #define PROTO_MAX_PAGE		(16U << 20) /* an answer to the web page */
+#define PROTO_MAX_URL		2048U
+#define PROTO_MAX_PLACE		1024U	/* path and query of an endpoint */
+#define PROTO_MAX_ISSUERS	8192U
+#define PROTO_MAX_SCOPES	8192U
+#define PROTO_MAX_CLIENT	2048U	/* the id of an OAuth client */
+#define PROTO_MAX_CODE		4096U
+#define PROTO_MAX_PASTED	16384U
+/* Indices that mcp-logind and mcp-grantd have for dialerd. */
+#define PROTO_META_INDEX	PROTO_FIRST_ADDED
+#define PROTO_GRANT_INDEX	(PROTO_FIRST_ADDED + 1U)
 
 /* clang-format off */
 /*
@@ -196,10 +212,10 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /*	name		number	from		to		phase	fds */
 #define PROTO_MSGS(M)								\
 	/* start-up and end */							\
-	M(HELLO,	0x0101,	R_WORKER|R(WEB), R(SUP),	SETUP,	0)	\
-	M(PEER,		0x0102,	R(SUP),		R_WORKER,	BOTH,	1)	\
-	M(START,	0x0103,	R(SUP),		R_WORKER|R(WEB), SETUP,	0)	\
-	M(STOP,		0x0104,	R(SUP),		R_WORKER|R(WEB), BOTH,	0)	\
+	M(HELLO,	0x0101,	R_WORKER|R_ICCTL, R(SUP),	SETUP,	0)	\
+	M(PEER,		0x0102,	R(SUP),	R_WORKER|R_ICCTL, BOTH,	1)	\
+	M(START,	0x0103,	R(SUP),	R_WORKER|R_ICCTL, SETUP,	0)	\
+	M(STOP,		0x0104,	R(SUP),	R_WORKER|R_ICCTL, BOTH,	0)	\
 	M(LISTEN,	0x0105,	R(SUP),	R(PROXY)|R(MITM)|R(EGRESS)|R(TERM)|R(PORT)|R(ACP), SETUP, 1) \
 	/* audit log */								\
 	M(LOG,		0x0201,	R(SUP),		R(AUDIT),	SETUP,	1)	\
@@ -319,7 +335,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(CA,		0x0704,	R(MITM),	R(SUP),		SETUP,	0)	\
 	M(UPSTREAM,	0x0705,	R(SUP),		R(KEY),		SETUP,	0)	\
 	M(SECRET,	0x0706,	R(SUP),	R(KEY)|R(TUNNEL),	BOTH,	1)	\
-	M(ROOTS,	0x0707,	R(SUP),		R(KEY),		BOTH,	0)	\
+	M(ROOTS,	0x0707,	R(SUP),	R(KEY)|R(META)|R(GRANT), BOTH,	0)	\
 	M(KEY_STATE,	0x0708,	R(KEY)|R(TUNNEL), R(SUP),	BOTH,	0)	\
 	M(UNLOCK,	0x0709,	R(SUP),		R(KEY),		RUN,	0)	\
 	M(TARGET,	0x070a,	R(SUP),	R(DIAL)|R(TUNNEL),	BOTH,	0)	\
@@ -333,7 +349,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(SECRET_WANT,	0x070d,	R(KEY),		R(SUP),		RUN,	0)	\
 	M(SECRET_DONE,	0x070e,	R(KEY),		R(SUP),		RUN,	0)	\
 	M(SECRET_NONE,	0x0711,	R(SUP),		R(KEY),		RUN,	0)	\
-	M(TOKEN,	0x0712,	R(SUP),		R(KEY),		SETUP,	0)	\
+	M(TOKEN,	0x0712,	R(SUP),		R(KEY),		BOTH,	0)	\
 	M(KEY_ASK,	0x0713,	R(SUP),		R(KEY),		RUN,	0)	\
 	M(KEY_TELL,	0x0714,	R(KEY),		R(SUP),		RUN,	0)	\
 	M(PROVIDER_DROP, 0x0715, R(SUP),	R(MITM),	RUN,	0)	\
@@ -348,9 +364,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(REQUEST_GO,	0x0804,	R(AUDIT),	R(KEY),		RUN,	0)	\
 	M(REFUSED,	0x0805,	R(AUDIT), R(MITM)|R(EGRESS)|R(APPROVE), RUN, 0)	\
 	M(EXCHANGE_END,	0x0806,	R(KEY),		R(AUDIT),	RUN,	0)	\
-	M(DIAL,		0x0807,	R(KEY),		R(DIAL),	RUN,	0)	\
-	M(DIALED,	0x0808,	R(DIAL),	R(KEY)|R(EGRESS), RUN,	1)	\
-	M(DIAL_FAIL,	0x0809,	R(DIAL),	R(KEY)|R(EGRESS), RUN,	0)	\
+	M(DIAL,		0x0807,	R(KEY)|R(META)|R(GRANT), R(DIAL), RUN,	0)	\
+	M(DIALED,	0x0808,	R(DIAL), R(KEY)|R(EGRESS)|R(META)|R(GRANT), RUN, 1)	\
+	M(DIAL_FAIL,	0x0809,	R(DIAL), R(KEY)|R(EGRESS)|R(META)|R(GRANT), RUN, 0)	\
 	M(DENIED,	0x080a,	R(MITM),	R(AUDIT),	RUN,	0)	\
 	VIA_AUDIT(M, USAGE,		0x080b,	R(MITM)|R(APPROVE), R(SUP),		0, USAGE_SHOW)		\
 	/* a request that a person must approve */					\
@@ -437,7 +453,22 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(WEB_SITE,	0x0e01,	R(SUP),		R(WEB),		SETUP,	0)	\
 	M(WEB_CONN,	0x0e02,	R(SUP),		R(WEB),		RUN,	1)	\
 	M(WEB_REQUEST,	0x0e03,	R(WEB),		R(SUP),		RUN,	0)	\
-	M(WEB_ANSWER,	0x0e04,	R(SUP),		R(WEB),		RUN,	0)
+	M(WEB_ANSWER,	0x0e04,	R(SUP),		R(WEB),		RUN,	0)	\
+	/* a login at a remote MCP server */					\
+	M(META_GET,	0x1501,	R(SUP),		R(META),	RUN,	0)	\
+	M(META_DOC,	0x1502,	R(META),	R(SUP),		RUN,	0)	\
+	M(REGISTER,	0x1503,	R(SUP),		R(GRANT),	RUN,	0)	\
+	M(REGISTERED,	0x1504,	R(GRANT),	R(SUP),		RUN,	0)	\
+	M(CLIENT_SECRET, 0x1505, R(SUP),	R(GRANT),	RUN,	1)	\
+	M(LOGIN_BEGIN,	0x1506,	R(SUP),		R(GRANT),	RUN,	1)	\
+	M(CHALLENGE,	0x1507,	R(GRANT),	R(SUP),		RUN,	0)	\
+	M(CALLBACK_WAIT, 0x1508, R(SUP),	R(CALLBACK),	RUN,	0)	\
+	M(CALLBACK_CONN, 0x1509, R(SUP),	R(CALLBACK),	RUN,	1)	\
+	M(CALLBACK_TEXT, 0x150a, R(SUP),	R(CALLBACK),	RUN,	0)	\
+	M(CALLBACK,	0x150b,	R(CALLBACK),	R(GRANT),	RUN,	0)	\
+	M(CALLBACK_SEEN, 0x150c, R(CALLBACK),	R(SUP),		RUN,	0)	\
+	M(LOGIN_DONE,	0x150d,	R(GRANT),	R(SUP),		RUN,	0)	\
+	M(LOGOUT,	0x150e,	R(SUP),		R(GRANT),	RUN,	1)
 
 /* The sender's role, and the confinement in force (confine.h). */
 #define F_HELLO(F, m)		F(m, u64, proto, UINT64_MAX)		\
@@ -588,7 +619,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * revision of MCP, as a header.
  */
 #define F_SERVER_IN(F, m)
-#define F_SERVER_AFAR(F, m)	F(m, u8, mask, 1)
+#define F_SERVER_AFAR(F, m)	F(m, u8, mask, 1)			\
+				F(m, str, name, 64)
 /* The view of a sandboxed server, as the agent is told when it is refused. */
 #define F_SERVER_VIEW(F, m)	F(m, u16, server, PROTO_MAX_SERVERS - 1)	\
 				F(m, str, text, PROTO_MAX_SEEN)
@@ -1734,6 +1766,103 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_CONTINUE(F, m)
 /* From a viewer that is waited for: it can no longer write that stream. */
 #define F_OUT_GONE(F, m)	F(m, u8, stream, 1)
+
+/*
+ * Get a document.  kind: enum proto_meta.  path: with its query.
+ */
+#define F_META_GET(F, m)	F(m, u8, kind, PROTO_META_LAST)		\
+				F(m, str, host, 253)			\
+				F(m, u16, port, UINT16_MAX)		\
+				F(m, str, path, PROTO_MAX_PLACE)
+/*
+ * The document.  status: of the answer, or 0 without one.  good: it is such a
+ * document; else `why` says what is wrong.  flags: enum proto_server.  URLs and
+ * texts are the server's: those that are not there are empty.  metadata: where
+ * a challenge says that the resource's document is.  issuers: one a line.
+ * scopes: with spaces between them.
+ */
+#define F_META_DOC(F, m)	F(m, u8, kind, PROTO_META_LAST)		\
+				F(m, u16, status, 999)			\
+				F(m, u8, good, 1)			\
+				F(m, str, why, 256)			\
+				F(m, u32, flags, PROTO_SERVER_ALL)	\
+				F(m, str, metadata, PROTO_MAX_URL)	\
+				F(m, str, resource, PROTO_MAX_URL)	\
+				F(m, str, issuers, PROTO_MAX_ISSUERS)	\
+				F(m, str, authorization, PROTO_MAX_URL)	\
+				F(m, str, token, PROTO_MAX_URL)		\
+				F(m, str, registration, PROTO_MAX_URL)	\
+				F(m, str, revocation, PROTO_MAX_URL)	\
+				F(m, str, scopes, PROTO_MAX_SCOPES)
+/*
+ * Register a client (RFC 7591) that comes back to this address.  auth: enum
+ * proto_auth, how it would prove itself.
+ */
+#define F_REGISTER(F, m)	F(m, str, host, 253)			\
+				F(m, u16, port, UINT16_MAX)		\
+				F(m, str, path, PROTO_MAX_PLACE)	\
+				F(m, str, redirect, 256)		\
+				F(m, u8, auth, PROTO_AUTH_LAST)		\
+				F(m, str, scopes, PROTO_MAX_SCOPES)
+/* client: its id; empty: it was not registered, and `why` says why. */
+#define F_REGISTERED(F, m)	F(m, str, client, PROTO_MAX_CLIENT)	\
+				F(m, u8, auth, PROTO_AUTH_LAST)		\
+				F(m, u16, status, 999)			\
+				F(m, str, why, 256)
+/* The secret of a client that the user configured, to its end. */
+#define F_CLIENT_SECRET(F, m)
+/*
+ * Make a verifier and a state; the token endpoint gets the code that comes back
+ * with that state.  The descriptor is that of the file to write.  iss: the
+ * answer must name the issuer.
+ */
+#define F_LOGIN_BEGIN(F, m)	F(m, str, host, 253)			\
+				F(m, u16, port, UINT16_MAX)		\
+				F(m, str, path, PROTO_MAX_PLACE)	\
+				F(m, str, client, PROTO_MAX_CLIENT)	\
+				F(m, u8, auth, PROTO_AUTH_LAST)		\
+				F(m, str, redirect, 256)		\
+				F(m, str, resource, PROTO_MAX_URL)	\
+				F(m, str, issuer, PROTO_MAX_URL)	\
+				F(m, u8, iss, 1)
+/* challenge: the verifier's SHA-256 (RFC 7636).  Both in base64url. */
+#define F_CHALLENGE(F, m)	F(m, str, state, 64)			\
+				F(m, str, challenge, 64)
+/* The answer to wait for.  host: as a browser names it, with its port. */
+#define F_CALLBACK_WAIT(F, m)	F(m, str, state, 64)			\
+				F(m, str, host, 64)			\
+				F(m, str, issuer, PROTO_MAX_URL)	\
+				F(m, u8, iss, 1)
+/* A browser's connection, whose user was checked. */
+#define F_CALLBACK_CONN(F, m)
+/* The address to which the browser was sent back, as a person pasted it. */
+#define F_CALLBACK_TEXT(F, m)	F(m, str, text, PROTO_MAX_PASTED)
+/* named: the answer names its issuer. */
+#define F_CALLBACK(F, m)	F(m, str, state, 64)			\
+				F(m, str, code, PROTO_MAX_CODE)		\
+				F(m, u8, named, 1)			\
+				F(m, str, issuer, PROTO_MAX_URL)
+/*
+ * how: enum proto_seen.  text: why it is refused; or the error that the issuer
+ * answered with, which is its own word.
+ */
+#define F_CALLBACK_SEEN(F, m)	F(m, u8, how, PROTO_SEEN_LAST)		\
+				F(m, str, text, 512)
+/*
+ * good: the file is written, or the login was revoked.  expires: of the token,
+ * seconds since 1970, 0 if unknown.  renews: it can be renewed.  scopes: as
+ * granted; empty if the server does not say.
+ */
+#define F_LOGIN_DONE(F, m)	F(m, u8, good, 1)			\
+				F(m, u16, status, 999)			\
+				F(m, u64, expires, UINT64_MAX)		\
+				F(m, u8, renews, 1)			\
+				F(m, str, scopes, PROTO_MAX_SCOPES)	\
+				F(m, str, why, 256)
+/* Revoke the login (RFC 7009) whose file this is. */
+#define F_LOGOUT(F, m)		F(m, str, host, 253)			\
+				F(m, u16, port, UINT16_MAX)		\
+				F(m, str, path, PROTO_MAX_PLACE)
 /* clang-format on */
 
 /* Shared memory of a pair beside its channel. */
@@ -1999,6 +2128,44 @@ enum proto_from {
 	PROTO_FROM_OTHER,
 };
 #define PROTO_FROM_LAST PROTO_FROM_OTHER
+
+/* Documents of a login at a remote MCP server. */
+enum proto_meta {
+	PROTO_META_CHALLENGE,	/* its answer to a request without a token */
+	PROTO_META_RESOURCE,	/* protected resource metadata, RFC 9728 */
+	PROTO_META_SERVER,	/* authorization server metadata, RFC 8414 */
+};
+#define PROTO_META_LAST PROTO_META_SERVER
+
+/* Properties of an authorization server, as its document has them. */
+enum proto_server {
+	PROTO_SERVER_PKCE = 1 << 0,	/* takes S256 */
+	PROTO_SERVER_ISS = 1 << 1,	/* names itself in its answers */
+	PROTO_SERVER_DOCUMENT = 1 << 2,	/* takes a client's document as its id */
+	PROTO_SERVER_NONE = 1 << 3,	/* clients without a secret */
+	PROTO_SERVER_POST = 1 << 4,
+	PROTO_SERVER_BASIC = 1 << 5,
+	PROTO_SERVER_SAYS = 1 << 6,	/* it says which of these it takes */
+	PROTO_SERVER_REFRESH = 1 << 7,	/* grant_types_supported has it */
+	PROTO_SERVER_SCOPE = 1 << 8,	/* a challenge: for want of a scope */
+	PROTO_SERVER_OFFLINE = 1 << 9,	/* it lists offline_access */
+};
+#define PROTO_SERVER_ALL 0x3ffU
+
+/* How a client proves itself at the token endpoint. */
+enum proto_auth {
+	PROTO_AUTH_NONE,
+	PROTO_AUTH_POST,	/* client_secret_post */
+	PROTO_AUTH_BASIC,	/* client_secret_basic */
+};
+#define PROTO_AUTH_LAST PROTO_AUTH_BASIC
+
+enum proto_seen {
+	PROTO_SEEN_CODE,	/* passed on to mcp-grantd */
+	PROTO_SEEN_ERROR,	/* the issuer refuses */
+	PROTO_SEEN_OTHER,	/* not the answer that is awaited */
+};
+#define PROTO_SEEN_LAST PROTO_SEEN_OTHER
 
 enum proto_cursor { PROTO_CURSOR_BLOCK, PROTO_CURSOR_LINE, PROTO_CURSOR_BAR };
 #define PROTO_CURSOR_LAST PROTO_CURSOR_BAR

@@ -72,6 +72,7 @@ struct backd {
 	unsigned status; /* the last HTTP answer that failed had it, or 0 */
 	bool sandboxed;
 	bool mask; /* show its text without secrets */
+	char name[65]; /* the name of a remote server */
 	unsigned in_key; /* more lines that a private key may have */
 	struct mask_known *known; /* secrets of the session, or NULL */
 	loop_io_fn *readable;     /* reads from stdout */

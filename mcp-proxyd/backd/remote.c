@@ -55,17 +55,23 @@ remote_end(struct backd *b)
 static void
 remote_fail(struct remote *r, const char *why)
 {
+	struct backd *b = r->b;
 	struct jsonrpc_id id;
 
 	jsonrpc_id_copy(&id, &r->id);
 	r->id.len = 0;
 	r->b->status = r->status;
 	if (id.len != 0)
-		server_fail(r->b, &id, why);
+		server_fail(b, &id, why);
 	else
 		log_info("a message to the server: it %s", why);
-	if (r->fd != -1)
+	if (r->first && id.len != 0) {
+		/* It can be begun again, after a login. */
+		b->died = true;
+		backd_gone(b, "%s", why);
+	} else if (r->fd != -1) {
 		remote_close(r);
+	}
 }
 
 static bool
@@ -420,6 +426,7 @@ remote_on_afar(struct chan *c, const struct msg_SERVER_AFAR *m)
 	remote_end(b);
 	b->afar = &remote_streams;
 	b->mask = m->mask != 0;
+	(void)span_copy(m->name, b->name, sizeof(b->name));
 	b->gone = b->died = b->modern = false;
 	b->stray = 0;
 	return 0;

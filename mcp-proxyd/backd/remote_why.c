@@ -17,11 +17,17 @@
 static const char *
 why_status(const struct remote *r)
 {
+	static char login[256];
+
 	switch (r->status) {
 	case 401:
-		return ": it wants a credential, or does not accept the one in "
-		       "serverCredentials of config.json. A login with OAuth "
-		       "is not supported";
+		(void)snprintf(login, sizeof(login),
+		    ": it wants a credential, or does not accept the one that "
+		    "it got. It needs a login: the user can run: icctl mcp "
+		    "login %s. A key belongs into serverCredentials of "
+		    "config.json",
+		    r->b->name);
+		return login;
 	case 403:
 		return ": it does not allow this with the credential";
 	case 404:
@@ -84,7 +90,7 @@ const char *
 remote_why_failed(
     const struct remote *r, struct span payload, char *dst, size_t cap)
 {
-	static const char provider[] = "provider";
+	static const char provider[] = "provider", login[] = "icctl login";
 	bool sent = payload.len != 0 && payload.p[0] == STREAM_SENT;
 	char text[600], *at;
 	size_t skip;
@@ -98,8 +104,14 @@ remote_why_failed(
 		memmove(at + 6, at + 8, strlen(at + 8) + 1);
 		memcpy(at, "server", 6);
 	}
-	(void)snprintf(dst, cap, "gave no answer: %s%s",
+	/* A provider has another way to log in than this server. */
+	at = strstr(text, login);
+	if (at != NULL)
+		at[0] = '\0';
+	(void)snprintf(dst, cap, "gave no answer: %s%s%s%s",
 	    text[0] != '\0' ? text : "the connection was given up",
+	    at != NULL ? "icctl mcp login " : "",
+	    at != NULL ? r->b->name : "",
 	    sent ? ". It had the whole request, which may or may not have "
 		   "taken effect"
 		 : "");

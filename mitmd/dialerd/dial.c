@@ -382,9 +382,10 @@ dialerd_dial(struct chan *c, const struct msg_DIAL *m)
 	struct target *t;
 
 	target = dial_target(key, m->which);
-	if (key >= PROTO_MAX_PROVIDERS || !e->targets[target].set)
-		return chan_violation(
-		    c, "keyd %u has no target %u", key, m->which);
+	if (key >= PROTO_MAX_PROVIDERS || !e->targets[target].set ||
+	    e->targets[target].role != chan_peer(c))
+		return chan_violation(c, "%s %u has no target %u",
+		    role_name(chan_peer(c)), key, m->which);
 	t = &e->targets[target];
 	if (m->id <= t->last || t->queued >= DIALERD_MAX_QUEUED)
 		return chan_violation(c, "DIAL repeated, or too many");

@@ -10,6 +10,16 @@
 
 #include "common/log.h"
 
+/* Returns the role that has this index: in a session, always a keyd. */
+static enum role
+serve_asker(unsigned index)
+{
+	if (dialerd_env.w.peers[ROLE_META][index] != NULL)
+		return ROLE_META;
+	return dialerd_env.w.peers[ROLE_GRANT][index] != NULL ? ROLE_GRANT
+							      : ROLE_KEY;
+}
+
 static int
 serve_target(struct chan *c, const struct msg_TARGET *m)
 {
@@ -18,15 +28,17 @@ serve_target(struct chan *c, const struct msg_TARGET *m)
 
 	if (t->set)
 		return chan_violation(c, "TARGET %u twice", m->index);
+	/* The first login at a remote MCP server may come in a session. */
 	if (dialerd_env.w.started &&
-	    (!dialerd_env.open || m->index < PROTO_FIRST_ADDED))
+	    (!dialerd_env.open || (m->index < PROTO_FIRST_ADDED &&
+				      m->which != PROTO_TARGET_TOKEN)))
 		return chan_violation(c, "TARGET %u in a session", m->index);
 	if (m->port == 0 || m->host.len == 0 ||
 	    span_copy(m->host, t->host, sizeof(t->host)) == -1)
 		return chan_violation(c, "TARGET %u is impossible", m->index);
 	t->port = m->port;
 	t->private_ok = m->private_ok != 0;
-	t->role = ROLE_KEY;
+	t->role = serve_asker(m->index);
 	t->index = m->index;
 	t->literal = target_literal(t);
 	t->set = true;

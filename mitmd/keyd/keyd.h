@@ -329,6 +329,7 @@ struct span request_type(struct span headers);
 
 /* keyd/tls.c */
 void tls_warm(void);			/* before confinement */
+int tls_roots(struct chan *, const struct msg_ROOTS *);
 /*
  * Create up->ssl for up->fd. `resume` is the host whose latest session to
  * resume, or NULL. Returns 0, or -1 with `*why`, a constant text.

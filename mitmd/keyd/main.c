@@ -11,6 +11,8 @@
  */
 #include "keyd/keyd.h"
 
+#include "keyd/login/oauth.h"
+
 /* clang-format off */
 static const enum pledge_promise keyd_promises[] = {
 	PLEDGE_STDIO,		/* channels, connections, the loop */
@@ -42,7 +44,9 @@ static void
 keyd_warm(void)
 {
 	keyd_secret_prepare();
-	token_prepare();
+	/* With little locked memory there is no login. */
+	if (keyd_env.cap >= SCRUB_MAX)
+		token_prepare(OAUTH_MAX_ANSWER);
 	tls_warm();
 }
 

@@ -134,7 +134,8 @@ post_begin(struct stream *s)
 	x->counted = x->req.length;
 	x->keeping = x->keeping && post_repeats(body);
 	txn_keep(s, body.p, body.len);
-	if (e->now == NULL && e->provider->nkinds != 0) {
+	if (e->now == NULL && e->provider->nkinds != 0 &&
+	    e->provider->nlogins == 0) {
 		x->state = TXN_ON;
 		txn_fail(s, KEYD_FAIL_NO_KEY, "no credential");
 	} else if (e->locked) {

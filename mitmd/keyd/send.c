@@ -100,9 +100,10 @@ txn_write_head(struct stream *s)
 		x->key = keyset_hold(e->now);
 		x->date[0] = '\0';
 	}
-	if (bare) {
+	/* A remote MCP server may want no login. */
+	if (bare || x->key == NULL) {
 		h.auth_header = h.auth_prefix = span_of(NULL, 0);
-	} else if (x->key != NULL) {
+	} else {
 		if (txn_credential(x, &h) == -1)
 			return TLS_ERROR;
 		h.nadds = txn_adds(x->key, adds);

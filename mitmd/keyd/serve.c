@@ -62,20 +62,9 @@ on_upstream(struct chan *c, const struct msg_UPSTREAM *m)
 static int
 on_roots(struct chan *c, const struct msg_ROOTS *m)
 {
-	struct keyd_env *e = &keyd_env;
-	struct span pem = m->pem;
-
-	if (e->roots_len != 0)
-		return chan_violation(c, "ROOTS twice");
-	e->roots_len = pem.len;
-	e->have_roots = true;
-	if (pem.len != 0) {
-		/* Parsed before the first connection, not now. */
-		if ((e->roots = malloc(pem.len)) == NULL)
-			fatal("roots");
-		memcpy(e->roots, pem.p, pem.len);
-	}
-	if (e->w.started)
+	if (tls_roots(c, m) == -1)
+		return -1;
+	if (keyd_env.w.started)
 		up_balance();
 	token_rooted();
 	return 0;

@@ -123,6 +123,24 @@ tls_warm(void)
 	(void)localtime_r(&now, &tm);
 }
 
+int
+tls_roots(struct chan *c, const struct msg_ROOTS *m)
+{
+	struct keyd_env *e = &keyd_env;
+
+	if (e->roots_len != 0)
+		return chan_violation(c, "ROOTS twice");
+	e->roots_len = m->pem.len;
+	e->have_roots = true;
+	if (m->pem.len != 0) {
+		/* Parsed before the first connection, not now. */
+		if ((e->roots = malloc(m->pem.len)) == NULL)
+			fatal("roots");
+		memcpy(e->roots, m->pem.p, m->pem.len);
+	}
+	return 0;
+}
+
 /* A PEM file with a password would ask for it on the terminal. */
 static int
 tls_no_password(char *buf, int size, int write, void *arg)

@@ -106,6 +106,9 @@ trouble_status(const struct reply *r, bool model)
 	unsigned status = model ? r->status : 0;
 	char text[128];
 
+	/* A remote MCP server says so that it wants a login. */
+	if (keyd_env.now == NULL)
+		return;
 	if (r->status == 401)
 		tell("REFUSED (401): the provider does not accept the "
 		     "credential",

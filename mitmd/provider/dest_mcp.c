@@ -96,6 +96,35 @@ mcp_credential(struct parse *ps, const struct value *v)
 	    mcp_is_key, &p->kinds[0].name);
 }
 
+/*
+ * Describe the file of a login: every server's has the same form, and says
+ * itself which client it is for.
+ */
+static int
+mcp_login(struct parse *ps, const struct value *v)
+{
+	struct provider *p = ps->p;
+	struct provider_login *l = &p->logins[0];
+
+	if (v == NULL)
+		return 0;
+	if (v->type != VALUE_TRUE || p->nkinds == 0)
+		return parse_fail(
+		    ps, "login: must be true, beside a credential");
+	*l = (struct provider_login){.name = SPAN("oauth"),
+	    .access = SPAN("access_token"),
+	    .refresh = SPAN("refresh_token"),
+	    .expires = SPAN("expires_at"),
+	    .client_at = SPAN("client_id"),
+	    .secret = SPAN("client_secret"),
+	    .resource = SPAN("resource"),
+	    .auth = SPAN("auth"),
+	    .endpoint = SPAN("token_endpoint"),
+	    .unit = PROVIDER_EXPIRES_S};
+	p->nlogins = 1;
+	return 0;
+}
+
 /* The end of the path, behind the upstream's: a slash, or nothing. */
 static bool
 mcp_is_rest(struct span s)
@@ -107,7 +136,8 @@ static int
 mcp_parse(struct parse *ps, const struct value *file)
 {
 	static const char *const names[] = {
-	    "name", "kind", "hosts", "path", "query", "headers", "credential"};
+	    "name", "kind", "hosts", "path", "query", "headers", "credential",
+	    "login"};
 	struct provider *p = ps->p;
 	struct dest_mcp *m;
 
@@ -122,6 +152,7 @@ mcp_parse(struct parse *ps, const struct value *file)
 		&m->query) == -1 ||
 	    mcp_headers(ps, value_get(file, "headers"), m) == -1 ||
 	    mcp_credential(ps, value_get(file, "credential")) == -1 ||
+	    mcp_login(ps, value_get(file, "login")) == -1 ||
 	    dest_list(ps, mcp_response, &p->response) == -1 ||
 	    (p->routes = parse_alloc(ps, 1, sizeof(*p->routes))) == NULL)
 		return -1;

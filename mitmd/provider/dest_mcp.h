@@ -3,6 +3,8 @@
  * A remote MCP server, as a destination: {"name": "mcp-linear", "kind": "mcp",
  * "hosts": [...], "path": "/", "query": "", "headers": {"x-team": "a"},
  * "credential": {"env": ..., "name": "authorization", "prefix": "Bearer "}}.
+ * With "login": true, the credential is a login that `icctl mcp login` made
+ * (mitmd/grantd), and messages go without one as long as there is none.
  * The host and the rest of its path are those of the upstream.
  */
 #ifndef DEST_MCP_H

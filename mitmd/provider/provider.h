@@ -164,6 +164,12 @@ struct provider_login {
 	unsigned kind;                 /* index into the provider's kinds */
 	struct span access, refresh;   /* members of the file */
 	struct span client_at, secret; /* members; may be empty */
+	/*
+	 * Members with the resource (RFC 8707), with how the client proves
+	 * itself, and with the token endpoint, which alone gets the refresh
+	 * token; may be empty.
+	 */
+	struct span resource, auth, endpoint;
 	struct span expires;           /* empty: see the JWT */
 	struct span id, renewed;       /* may be empty */
 	enum provider_expires unit;

@@ -24,7 +24,8 @@ serve_target(struct chan *c, const struct msg_TARGET *m)
 	struct tunneld_env *e = &tunneld_env;
 	struct hop *h = &e->hops[e->nhops];
 
-	if (e->w.started && m->index < PROTO_FIRST_ADDED)
+	if (e->w.started && m->index < PROTO_FIRST_ADDED &&
+	    m->which != PROTO_TARGET_TOKEN)
 		return chan_violation(c, "TARGET %u in a session", m->index);
 	if (e->nhops == TUNNELD_MAX_HOPS || m->port == 0 ||
 	    egress_host(m->host, h->host) == -1)

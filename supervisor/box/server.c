@@ -228,7 +228,8 @@ server_post(unsigned i, struct fault *fault)
 	static const struct msg_SERVER_IN to;
 	const struct topology_size size = sup_size();
 	struct msg_SERVER_STDIN in = {.server = (uint16_t)i};
-	struct msg_SERVER_AFAR afar = {.mask = sup.config.redact};
+	struct msg_SERVER_AFAR afar = {.mask = sup.config.redact,
+	    .name = span_str(sup.servers[i].def->name)};
 	int p[2];
 
 	if (pipe2(p, O_CLOEXEC | O_NONBLOCK) == -1)

@@ -274,6 +274,8 @@ int setup_peers_of(enum role, unsigned index, struct fault *);
 void setup_providers(void);
 /* Announce an added provider whose keyd has said HELLO. */
 int setup_provider(unsigned i, struct fault *);
+/* Send the server that renews a login, which is a target of its own. */
+void setup_token(unsigned i);
 /* setup.c */
 void setup_config(void);
 void setup_start(void);

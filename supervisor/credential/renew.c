@@ -315,6 +315,12 @@ renew_tell(const struct renewal *r)
 		    "icctl keys");
 }
 
+static bool
+renew_remote(const struct renewal *r)
+{
+	return sup.providers.list[r->provider].server != 0;
+}
+
 int
 credential_renew_done(struct renewal *r, const struct msg_SECRET_DONE *m)
 {
@@ -360,8 +366,9 @@ credential_renew_done(struct renewal *r, const struct msg_SECRET_DONE *m)
 		renew_tell(r);
 	else if (m->result == PROTO_DONE_REFUSED)
 		sup_warn("the login of %s has ended: %s. Log in again: icctl "
-			 "login %s",
-		    name, text, name);
+			 "%slogin %s",
+		    name, text, renew_remote(r) ? "mcp " : "",
+		    name + (renew_remote(r) ? strlen("mcp-") : 0));
 	else if (m->result == PROTO_DONE_FAILED)
 		sup_warn("the login of %s was not renewed: %s", name, text);
 	else

@@ -22,6 +22,7 @@
 struct server_remote {
 	struct config_provider as; /* its name, upstream, credential, CA */
 	bool public; /* its addresses must be; else they may be private */
+	bool login;  /* without a key: `icctl mcp login` may make a login */
 	struct json_object *file; /* members of its provider file */
 };
 

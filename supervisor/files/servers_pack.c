@@ -45,7 +45,8 @@ const struct pack_row servers_egress_rows[SERVERS_EGRESS_ROWS] = {
 
 const struct pack_row servers_remote_rows[SERVERS_REMOTE_ROWS] = {
 	PART(server_remote, as, config_provider_rows),
-	BOOL(server_remote, public), JSON(server_remote, file),
+	BOOL(server_remote, public), BOOL(server_remote, login),
+	JSON(server_remote, file),
 };
 /* clang-format on */
 

@@ -12,7 +12,7 @@
 
 #define SERVERS_ROWS 4U
 #define SERVERS_EGRESS_ROWS 3U
-#define SERVERS_REMOTE_ROWS 3U
+#define SERVERS_REMOTE_ROWS 4U
 
 extern const struct pack_row servers_rows[SERVERS_ROWS];
 extern const struct pack_row servers_egress_rows[SERVERS_EGRESS_ROWS];

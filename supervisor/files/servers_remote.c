@@ -148,18 +148,40 @@ remote_headers(struct servers_entry *e, struct json_object *o)
 	return 0;
 }
 
+/* It has no key: a login goes into Authorization, as soon as there is one. */
+static int
+remote_login(struct servers_entry *e)
+{
+	struct server_remote *r = e->def->remote;
+	struct json_object *cred;
+
+	if (!r->as.upstreams[0].at.tls)
+		return 0;
+	cred = json_object_new_object();
+	put_str(cred, "env", "MCP_CREDENTIAL");
+	put_str(cred, "name", "authorization");
+	put_str(cred, "prefix", "Bearer ");
+	json_object_object_add(r->file, "credential", cred);
+	put_bool(r->file, "login", true);
+	r->login = true;
+	return 0;
+}
+
 /* The one credential: {"bearer": WHERE} or {"headers": {NAME: WHERE}}. */
 static int
 remote_credential(struct servers_entry *e)
 {
-	static const char *const keys[] = {"bearer", "headers", NULL};
+	static const char *const keys[] = {
+	    "bearer", "clientSecret", "headers", NULL};
 	struct json_object *o, *cred, *val = NULL, *headers = NULL;
 	struct server_remote *r = e->def->remote;
 	char where[160], name[128] = "authorization";
 
 	if (e->how->env == NULL ||
-	    !json_object_object_get_ex(e->how->env, e->def->name, &o))
-		return 0;
+	    !json_object_object_get_ex(e->how->env, e->def->name, &o) ||
+	    (json_object_object_length(o) == 1 &&
+		json_object_object_get_ex(o, "clientSecret", NULL)))
+		return remote_login(e);
 	snprintf(where, sizeof(where), "serverCredentials.%s", e->def->name);
 	if (!json_object_is_type(o, json_type_object))
 		return jsonfile_bad(&e->j, where, NULL,
@@ -216,7 +238,7 @@ int
 servers_remote(struct servers_entry *e, struct json_object *o)
 {
 	static const char *const keys[] = {"allowPrivate", "ca", "description",
-	    "elicitation", "headers", "tools", "type", "url", NULL};
+	    "elicitation", "headers", "oauth", "tools", "type", "url", NULL};
 	struct server_remote *r = calloc(1, sizeof(*r));
 	const char *url = NULL, *text = NULL;
 	bool private_ok = false;

@@ -360,10 +360,16 @@ MCP_COMMAND(annotate, "SERVER [OPTIONS]", "SERVER [--into DIR] [--yes]",
 MCP_COMMAND(import, "[OPTIONS] [FILE...]",
     "[--dry-run] [--yes] [--no-start] [--copy NAME] [--workspace DIR] [FILE...]",
     "import servers from another program")
+MCP_COMMAND(login, "[OPTIONS] NAME",
+    "[--no-browser] [--callback-port N] [--scope SCOPE]... [--yes] NAME",
+    "log in at a remote server, in your browser")
+MCP_COMMAND(logout, "NAME", "NAME", "end that login, and revoke it")
 MCP_COMMAND(ls, "", "",
     "list your servers, and what a session would say of each")
 MCP_COMMAND(rm, "[--yes] NAME", "[--yes] NAME",
     "remove a server, and say what else refers to it")
+MCP_COMMAND(status, "[NAME]", "[NAME]",
+    "show logins at remote servers, and how long they last")
 MCP_COMMAND(test, "NAME [OPTIONS]", "[--call TOOL] NAME [ARGUMENTS]",
     "start one server, and show its tools and an answer")
 

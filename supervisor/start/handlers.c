@@ -143,6 +143,7 @@ on_key_state(struct chan *ch, const struct msg_KEY_STATE *m)
 {
 	struct child *c = chan_arg(ch);
 	struct key *k = &sup.keys[c->index];
+	unsigned server;
 
 	if (c->role == ROLE_TUNNEL) {
 		sup.proxy.known = true;
@@ -169,6 +170,10 @@ on_key_state(struct chan *ch, const struct msg_KEY_STATE *m)
 		    sup.providers.list[c->index].name, k->text);
 	control_key(c->index);
 	control_keys_state(c->index);
+	server = sup.providers.list[c->index].server;
+	if (server != 0 && k->state == PROTO_KEY_LOADED &&
+	    sup.servers[server - 1].state == PROTO_STATE_GONE)
+		server_again(&sup.servers[server - 1]);
 	return 0;
 }
 

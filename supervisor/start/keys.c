@@ -13,6 +13,7 @@
 
 #include "base/json_put.h"
 #include "core/sup.h"
+#include "files/providers/destinations.h"
 
 /* UINT64_MAX means never. */
 static void
@@ -178,6 +179,36 @@ keys_handed(const struct provider *p, struct key *k, struct client *c,
 	return credential_open_pipe(&k->cred, fd, fault);
 }
 
+/*
+ * Before the login of a remote server is read: find who renews it. Returns 0,
+ * or -1 with the fault set.
+ */
+static int
+keys_server(unsigned i, struct fault *fault)
+{
+	struct provider *p = &sup.providers.list[i];
+	struct config_upstream up, *is = &p->logins[0].token;
+
+	if (p->server == 0 || p->login == -1)
+		return 0;
+	if (destination_login_token(p, sup.servers[p->server - 1].def->command,
+		&up, fault) == -1)
+		return -1;
+	if (is->set && (strcmp(is->host, up.host) != 0 ||
+			   strcmp(is->prefix, up.prefix) != 0 ||
+			   is->port != up.port))
+		return fault_set(fault,
+		    "the login of %s is one at another issuer; sessions that "
+		    "begin now use it",
+		    p->name);
+	if (is->set)
+		return 0;
+	*is = up;
+	p->waits = false;
+	setup_token(i);
+	return 0;
+}
+
 static int
 keys_open(struct client *c, unsigned i, const char *path, struct fault *fault)
 {
@@ -195,6 +226,8 @@ keys_open(struct client *c, unsigned i, const char *path, struct fault *fault)
 		    fault, "the credential command of %s is still "
 			   "running", p->name);
 	source = keys_source(p, &kind);
+	if (keys_server(i, fault) == -1)
+		return -1;
 	if (path != NULL && path[0] != '/')
 		return fault_set(fault, "%s: must be a whole path", path);
 	if (path != NULL)

@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-/* Send the server that renews a login, which is a target of its own. */
-static void
+void
 setup_token(unsigned i)
 {
 	const struct provider *p = &sup.providers.list[i];
@@ -86,7 +85,8 @@ setup_key(unsigned i)
 	}
 	if (p->captures)
 		setup_sentinel(i, ROLE_KEY, i);
-	if (p->login != -1)
+	/* A remote server without a login has nobody yet who renews it. */
+	if (p->login != -1 && (p->server == 0 || !p->waits))
 		setup_token(i);
 	if (p->waits) {
 		sup.keys[i].known = true;
@@ -136,6 +136,7 @@ setup_providers(void)
 	const struct msg_SEAL seal = {
 	    .open = sup.config.proxy_tools || sup.config.asks_hosts,
 	    .ask = sup.config.asks_hosts};
+	struct msg_SEAL dials = seal;
 	struct msg_BODIES bodies = {
 	    .bytes = (uint64_t)sup.config.held_mb << 20};
 	struct msg_PROVIDER m;
@@ -152,8 +153,10 @@ setup_providers(void)
 			setup_sentinel(i, ROLE_MITM, 0);
 		child_send(ROLE_KEY, i, MSG_PROVIDER, &m, -1);
 		setup_key(i);
+		/* The first login of a remote server adds a target. */
+		dials.open = dials.open || (p->server != 0 && p->waits);
 	}
 	child_send(ROLE_MITM, 0, MSG_BODIES, &bodies, -1);
 	child_send(ROLE_MITM, 0, MSG_SEAL, &seal, -1);
-	child_send(ROLE_DIAL, 0, MSG_SEAL, &seal, -1);
+	child_send(ROLE_DIAL, 0, MSG_SEAL, &dials, -1);
 }

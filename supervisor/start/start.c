@@ -156,8 +156,9 @@ start_servers(struct fault *fault)
 	for (unsigned i = 0; i < sup.nservers; i++) {
 		remote = sup.servers[i].def->remote;
 		if (remote != NULL &&
-		    destinations_remote(&sup.providers, i, &remote->as,
-			remote->file, fault) == -1)
+		    destinations_remote(&sup.providers, i, remote,
+			sup.paths.home, sup.servers[i].def->command,
+			fault) == -1)
 			return -1;
 	}
 	/* The virtual server needs the last place. */
@@ -239,7 +240,10 @@ start_login(unsigned i, struct fault *fault)
 {
 	struct provider *p = &sup.providers.list[i];
 
-	if (p->waits)
+	/* The server says whether it wants one. */
+	if (p->server != 0)
+		;
+	else if (p->waits)
 		sup_note("provider %s: nobody is logged in. Log in from inside "
 			 "the session, with the agent's own login (%s)",
 		    p->name, p->logins[p->login].name);

@@ -102,7 +102,7 @@ class Bare:
                                host))
             ours.send(self.msg("START", b""))
             return peers
-        if role == "gated":         # nor has it
+        if role in ("gated", "mcp-logind", "mcp-grantd", "mcp-callbackd"):
             ours.send(self.msg("START", b""))
             return peers
         for name, number in self.table.roles.items():

@@ -37,9 +37,9 @@ def wait(p, seconds):
     return p.wait() if ended else None
 
 
-# Workers that are attacked alone: icwebd is no part of a session, and gated only
-# of one in a container.
-ALONE = ("icwebd", "gated")
+# Workers that are attacked alone: icwebd and those of `icctl mcp login` are no
+# part of a session, and gated only of one in a container.
+ALONE = ("icwebd", "gated", "mcp-logind", "mcp-grantd", "mcp-callbackd")
 
 
 class Table:

@@ -93,7 +93,11 @@ int keyd_verdict(struct chan *, const struct msg_VERDICT_GO *);
 /* keyd/login/token.c: the connection to a token endpoint */
 /* Receives the complete answer, or status 0 and the reason for the failure. */
 typedef void token_done(unsigned status, struct span body, const char *why);
-void token_prepare(void); /* before confinement */
+/*
+ * Allocate memory for requests and for an answer of `max` bytes behind its
+ * head; before confinement.
+ */
+void token_prepare(size_t max);
 int keyd_token(struct chan *, const struct msg_TOKEN *);
 /*
  * Returns the buffer for a token request's body, or NULL if a request is in
@@ -106,6 +110,31 @@ uint8_t *token_room(size_t *cap);
  */
 int token_send_body(const struct provider_login *, bool json, size_t len,
     token_done *done, const char **why);
+/* Further requests over TLS, by programs that have no login in use. */
+#define TOKEN_FORM "application/x-www-form-urlencoded"
+struct token_how {
+	const char *type;          /* the body's; NULL: none, it is a GET */
+	const char *accept;        /* NULL: JSON */
+	struct span authorization; /* or empty */
+	bool head_only; /* the answer is complete with its head */
+	const struct provider_login *login; /* has headers to add; or NULL */
+};
+int token_send(const struct token_how *, size_t len, token_done *done,
+    const char **why);
+/*
+ * The next requests go there, by dialerd's target `which`. Returns 0, or -1 if
+ * that is impossible or a request is in flight.
+ */
+int token_place(
+    struct span host, uint16_t port, struct span path, unsigned which);
+/* Returns true if requests go to this address, which has its port. */
+bool token_is_at(struct span url);
+/* Returns the answer's head, within `done` and if the status is not 0. */
+struct span token_answer_head(void);
+/* token_alone.c: messages to such a program */
+int token_on_roots(struct chan *, const struct msg_ROOTS *);
+int token_on_dialed(struct chan *, const struct msg_DIALED *, int fd);
+int token_on_dial_fail(struct chan *, const struct msg_DIAL_FAIL *);
 /* The root certificates have arrived. */
 void token_rooted(void);
 /* Returns true if the dial was for the token endpoint; then `fd` is taken. */

@@ -190,6 +190,28 @@ oauth_file_bare(const struct provider_login *l, const struct value *root,
 	return 0;
 }
 
+/* Read who the client is, in a file that has a token as well. */
+static int
+oauth_file_client(const struct provider_login *l, const struct value *root,
+    struct span text, struct oauth_file *f, const char **why)
+{
+	const struct value *v = oauth_member(root, l->auth);
+
+	if (oauth_string(root, l->client_at, text, OAUTH_MAX_CLIENT,
+		&f->client) == -1 ||
+	    oauth_string(root, l->resource, text, OAUTH_MAX_CLIENT,
+		&f->resource) == -1 ||
+	    oauth_string(root, l->endpoint, text, OAUTH_MAX_CLIENT,
+		&f->endpoint) == -1) {
+		*why = "names no client, resource or token endpoint: log in "
+		       "again";
+		return -1;
+	}
+	(void)oauth_string(root, l->secret, text, OAUTH_MAX_ADD, &f->secret);
+	f->basic = v != NULL && span_is(v->text, "basic");
+	return 0;
+}
+
 static int
 oauth_file_read(const struct provider_login *l, const struct value *root,
     struct span text, struct oauth_file *f, const char **why)
@@ -202,6 +224,9 @@ oauth_file_read(const struct provider_login *l, const struct value *root,
 	} else if (oauth_string(root, l->access, text, OAUTH_MAX_TOKEN,
 		       &f->access) == -1) {
 		*why = "holds no access token of this kind of login";
+		return -1;
+	} else if (l->resource.len != 0 &&
+		   oauth_file_client(l, root, text, f, why) == -1) {
 		return -1;
 	}
 	if (oauth_string(

@@ -15,6 +15,7 @@
 #define OAUTH_MAX_FILE 65536U
 #define OAUTH_MAX_TOKEN 4096U /* same limit as for any credential */
 #define OAUTH_MAX_ADD 256U    /* value of a header taken from the file */
+#define OAUTH_MAX_CLIENT 2048U /* a client's id, or a resource */
 #define OAUTH_MAX_ANSWER 16384U
 #define OAUTH_PARTS 16U
 
@@ -22,6 +23,8 @@
 struct oauth_file {
 	struct span access, refresh; /* either may be empty */
 	struct span client, secret;  /* the vendor's program; may be empty */
+	struct span resource, endpoint; /* may be empty */
+	bool basic; /* the client proves itself in a header */
 	struct span adds[PROVIDER_MAX_ADDS]; /* for headers with a `member` */
 	uint64_t expires; /* seconds since 1970; 0: unknown */
 	/* The JSON texts to replace, without quotes; p NULL: absent. */
@@ -67,6 +70,13 @@ enum oauth_verdict oauth_verdict(unsigned status);
  */
 int oauth_compose(const struct provider_login *, const struct oauth_file *,
     uint8_t *dst, size_t cap, size_t *len);
+
+/*
+ * Write the value of Authorization for client_secret_basic (RFC 6749 section
+ * 2.3.1). Returns 0, or -1 with ENOBUFS.
+ */
+int oauth_basic(struct span client, struct span secret, uint8_t *dst,
+    size_t cap, size_t *len);
 
 struct oauth_new {
 	struct span access, refresh, id; /* id may be empty */

@@ -10,18 +10,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/http/base64.h"
 #include "common/time_text.h"
 
-void
-oauth_put_form(struct sink *o, const char *name, struct span value)
+static void
+oauth_put_escaped(struct sink *o, struct span value)
 {
 	static const char hex[] = "0123456789ABCDEF";
 	uint8_t c, esc[3] = {'%', 0, 0};
 
-	if (o->len != 0)
-		sink_put(o, SPAN("&"));
-	sink_put(o, span_str(name));
-	sink_put(o, SPAN("="));
 	for (size_t i = 0; i < value.len; i++) {
 		c = value.p[i];
 		if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
@@ -33,6 +30,44 @@ oauth_put_form(struct sink *o, const char *name, struct span value)
 		esc[2] = (uint8_t)hex[c & 15];
 		sink_put(o, span_of(esc, 3));
 	}
+}
+
+void
+oauth_put_form(struct sink *o, const char *name, struct span value)
+{
+	if (o->len != 0)
+		sink_put(o, SPAN("&"));
+	sink_put(o, span_str(name));
+	sink_put(o, SPAN("="));
+	oauth_put_escaped(o, value);
+}
+
+int
+oauth_basic(struct span client, struct span secret, uint8_t *dst, size_t cap,
+    size_t *len)
+{
+	static const char scheme[] = "Basic ";
+	const size_t front = sizeof(scheme) - 1;
+	struct sink o;
+	size_t n, half = cap / 2;
+
+	/* The pair is written behind the place of its encoding. */
+	o = (struct sink){.p = dst + half, .cap = cap - half};
+	oauth_put_escaped(&o, client);
+	sink_put(&o, SPAN(":"));
+	oauth_put_escaped(&o, secret);
+	if (sink_end(&o, &n) == -1)
+		return -1;
+	if (front + BASE64_LEN(n) > half) {
+		explicit_bzero(dst, cap);
+		errno = ENOBUFS;
+		return -1;
+	}
+	memcpy(dst, scheme, front);
+	base64_put(dst + front, span_of(dst + half, n));
+	explicit_bzero(dst + half, n);
+	*len = front + BASE64_LEN(n);
+	return 0;
 }
 
 void
@@ -55,9 +90,13 @@ oauth_compose(const struct provider_login *l, const struct oauth_file *f,
 
 	put(&o, "grant_type", SPAN("refresh_token"));
 	put(&o, "refresh_token", f->refresh);
-	put(&o, "client_id", f->client.len != 0 ? f->client : l->client);
-	if (f->secret.len != 0)
+	if (!f->basic)
+		put(&o, "client_id",
+		    f->client.len != 0 ? f->client : l->client);
+	if (f->secret.len != 0 && !f->basic)
 		put(&o, "client_secret", f->secret);
+	if (f->resource.len != 0)
+		put(&o, "resource", f->resource);
 	if (l->scope.len != 0)
 		put(&o, "scope", l->scope);
 	if (l->json)
@@ -94,7 +133,8 @@ oauth_splice(const struct provider_login *l, const struct oauth_file *f,
 	oauth_edit(e, &ne, f->access, n->access);
 	oauth_edit(e, &ne, f->refresh, n->refresh);
 	oauth_edit(e, &ne, f->id_at, n->id);
-	if (f->expires_at.p != NULL && n->expires != 0) {
+	if (f->expires_at.p != NULL &&
+	    (n->expires != 0 || f->resource.len != 0)) {
 		snprintf(numbers, 32, "%" PRIu64 "%s", n->expires,
 		    l->unit == PROVIDER_EXPIRES_MS ? "000" : "");
 		oauth_edit(e, &ne, f->expires_at, span_str(numbers));

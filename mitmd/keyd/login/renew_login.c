@@ -207,16 +207,25 @@ static int
 renew_ask(const struct oauth_file *f, const char **why)
 {
 	const struct provider_login *l = keyd_login();
-	size_t cap, len;
-	uint8_t *body;
+	struct token_how how = {
+	    .login = l, .type = l->json ? "application/json" : TOKEN_FORM};
+	size_t cap, len, room, n = 0;
+	uint8_t *body, *head;
+	int rv;
 
 	*why = "no token endpoint is known";
 	if ((body = token_room(&cap)) == NULL)
 		return -1;
 	*why = "the refresh token is too long";
-	if (oauth_compose(l, f, body, cap, &len) == -1)
+	head = secret_bytes(keyd_env.head, &room);
+	if (oauth_compose(l, f, body, cap, &len) == -1 ||
+	    (f->basic &&
+		oauth_basic(f->client, f->secret, head, room, &n) == -1))
 		return -1;
-	return token_send_body(l, l->json, len, renew_answer, why);
+	how.authorization = span_of(head, n);
+	rv = token_send(&how, len, renew_answer, why);
+	explicit_bzero(head, n);
+	return rv;
 }
 
 /* Decide the next step under the lock, with the current file. */
@@ -275,6 +284,9 @@ renew_read(const char **why)
 	}
 	if (oauth_parse_file(
 		keyd_login(), secret_span(keyd_env.file), &f, why) == -1)
+		return -1;
+	*why = "is one at another issuer, which a new session uses";
+	if (f.endpoint.len != 0 && !token_is_at(f.endpoint))
 		return -1;
 	if (r->phase == RENEW_READ) {
 		renew_decide(&f);

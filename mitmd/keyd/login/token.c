@@ -15,8 +15,8 @@
 #include "keyd/login/token_answer.h"
 
 /* Room for the head before the body, which is written first. */
-#define TOKEN_HEAD 2048U
-#define TOKEN_MAX_REQUEST (3U * OAUTH_MAX_TOKEN + TOKEN_HEAD)
+#define TOKEN_HEAD 4096U
+#define TOKEN_MAX_REQUEST (4U * OAUTH_MAX_TOKEN + TOKEN_HEAD)
 enum token_phase {
 	TOKEN_IDLE,
 	TOKEN_ROOTS, /* waits for root certificates */
@@ -28,8 +28,10 @@ enum token_phase {
 
 static struct token {
 	bool set, tls;
-	char host[254], path[1025];
+	char host[254], path[PROTO_MAX_PLACE + 1];
 	uint16_t port;
+	uint8_t which;
+	bool head_only;
 	enum token_phase phase;
 	uint32_t dial;
 	struct up up; /* only its descriptor and TLS are used */
@@ -44,13 +46,39 @@ static void token_ready(struct loop_io *, uint32_t);
 static void token_late(struct loop_timer *);
 
 void
-token_prepare(void)
+token_prepare(size_t max)
 {
-	if (keyd_env.cap < SCRUB_MAX)
-		return;
 	if ((token.out = secret_new(TOKEN_MAX_REQUEST)) == NULL ||
-	    token_answer_new(&token.in) == -1)
+	    token_answer_new(&token.in, max) == -1)
 		fatal("secret memory");
+}
+
+int
+token_place(struct span host, uint16_t port, struct span path, unsigned which)
+{
+	if (host.len == 0 || port == 0 || path.len == 0 || path.p[0] != '/' ||
+	    token.phase != TOKEN_IDLE ||
+	    span_copy(host, token.host, sizeof(token.host)) == -1 ||
+	    span_copy(path, token.path, sizeof(token.path)) == -1)
+		return -1;
+	for (size_t i = 0; i < path.len; i++) {
+		if (path.p[i] < 0x21 || path.p[i] > 0x7e)
+			return -1;
+	}
+	token.port = port;
+	token.which = (uint8_t)which;
+	token.tls = token.set = true;
+	return 0;
+}
+
+bool
+token_is_at(struct span url)
+{
+	char text[sizeof(token.host) + sizeof(token.path) + 16];
+
+	(void)snprintf(text, sizeof(text), "https://%s:%u%s", token.host,
+	    (unsigned)token.port, token.path);
+	return token.set && span_is(url, text);
 }
 
 int
@@ -58,18 +86,9 @@ keyd_token(struct chan *c, const struct msg_TOKEN *m)
 {
 	if (token.set)
 		return chan_violation(c, "TOKEN twice");
-	if (m->host.len == 0 || m->port == 0 || m->path.len == 0 ||
-	    m->path.p[0] != '/' ||
-	    span_copy(m->host, token.host, sizeof(token.host)) == -1 ||
-	    span_copy(m->path, token.path, sizeof(token.path)) == -1)
+	if (token_place(m->host, m->port, m->path, PROTO_TARGET_TOKEN) == -1)
 		return chan_violation(c, "TOKEN is impossible");
-	for (size_t i = 0; i < m->path.len; i++) {
-		if (m->path.p[i] < 0x21 || m->path.p[i] > 0x7e)
-			return chan_violation(c, "TOKEN is impossible");
-	}
-	token.port = m->port;
 	token.tls = m->tls != 0;
-	token.set = true;
 	return 0;
 }
 
@@ -106,47 +125,58 @@ token_end(unsigned status, const char *why)
 	token_answer_begin(&t->in);
 }
 
+static void
+token_put_field(struct sink *o, struct span name, struct span value)
+{
+	sink_put(o, name);
+	sink_put(o, SPAN(": "));
+	sink_put(o, value);
+	sink_put(o, SPAN("\r\n"));
+}
+
 /* Same order of headers as in requests to providers (keyd/head.h). */
 static int
-token_compose(const struct provider_login *l, bool json, size_t len)
+token_compose(const struct token_how *how, size_t len)
 {
 	struct token *t = &token;
 	bool literal = strchr(t->host, ':') != NULL;
-	uint8_t *p, *body;
-	size_t cap, n;
-	int r;
+	char line[300], length[32];
+	struct sink o = {.cap = TOKEN_HEAD};
+	size_t cap;
+	uint8_t *p;
 
-	p = secret_bytes(t->out, &cap);
-	body = p + TOKEN_HEAD;
-	r = snprintf((char *)p, TOKEN_HEAD,
-	    "POST %s HTTP/1.1\r\nhost: %s%s%s:%u\r\n"
-	    "accept: application/json\r\naccept-encoding: identity\r\n"
-	    "content-type: %s\r\ncontent-length: %zu\r\n"
-	    "connection: close\r\n",
-	    t->path, literal ? "[" : "", t->host, literal ? "]" : "",
-	    (unsigned)t->port,
-	    json ? "application/json" : "application/x-www-form-urlencoded",
-	    len);
-	if (r < 0 || (size_t)r >= TOKEN_HEAD)
-		return -1;
-	n = (size_t)r;
-	for (unsigned i = 0; i < l->nadds; i++) {
-		if (l->adds[i].value.len == 0)
-			continue;
-		r = snprintf((char *)p + n, TOKEN_HEAD - n, "%.*s: %.*s\r\n",
-		    (int)l->adds[i].name.len, (const char *)l->adds[i].name.p,
-		    (int)l->adds[i].value.len,
-		    (const char *)l->adds[i].value.p);
-		if (r < 0 || (size_t)r >= TOKEN_HEAD - n)
-			return -1;
-		n += (size_t)r;
+	o.p = p = secret_bytes(t->out, &cap);
+	sink_put(&o, how->type == NULL ? SPAN("GET ") : SPAN("POST "));
+	sink_put(&o, span_str(t->path));
+	sink_put(&o, SPAN(" HTTP/1.1\r\n"));
+	snprintf(line, sizeof(line), t->port == 443 ? "%s%s%s" : "%s%s%s:%u",
+	    literal ? "[" : "", t->host, literal ? "]" : "",
+	    (unsigned)t->port);
+	token_put_field(&o, SPAN("host"), span_str(line));
+	if (how->authorization.len != 0)
+		token_put_field(
+		    &o, SPAN("authorization"), how->authorization);
+	token_put_field(&o, SPAN("accept"),
+	    how->accept != NULL ? span_str(how->accept)
+				: SPAN("application/json"));
+	token_put_field(&o, SPAN("accept-encoding"), SPAN("identity"));
+	if (how->type != NULL) {
+		snprintf(length, sizeof(length), "%zu", len);
+		token_put_field(
+		    &o, SPAN("content-type"), span_str(how->type));
+		token_put_field(
+		    &o, SPAN("content-length"), span_str(length));
 	}
-	if (n + 2 > TOKEN_HEAD)
+	token_put_field(&o, SPAN("connection"), SPAN("close"));
+	for (unsigned i = 0; how->login != NULL && i < how->login->nadds; i++)
+		if (how->login->adds[i].value.len != 0)
+			token_put_field(&o, how->login->adds[i].name,
+			    how->login->adds[i].value);
+	sink_put(&o, SPAN("\r\n"));
+	if (sink_end(&o, &t->len) == -1)
 		return -1;
-	p[n++] = '\r';
-	p[n++] = '\n';
-	memmove(p + n, body, len);
-	t->len = n + len;
+	memmove(p + t->len, p + TOKEN_HEAD, len);
+	t->len += len;
 	return 0;
 }
 
@@ -158,7 +188,7 @@ token_dial(void)
 
 	token.phase = TOKEN_DIAL;
 	token.dial = ++e->dial;
-	m = (struct msg_DIAL){.id = token.dial, .which = PROTO_TARGET_TOKEN};
+	m = (struct msg_DIAL){.id = token.dial, .which = token.which};
 	worker_send(&e->w, ROLE_DIAL, 0, MSG_DIAL, &m, -1);
 }
 
@@ -178,13 +208,24 @@ int
 token_send_body(const struct provider_login *l, bool json, size_t len,
     token_done *done, const char **why)
 {
+	const struct token_how how = {.login = l,
+	    .type = json ? "application/json" : TOKEN_FORM};
+
+	return token_send(&how, len, done, why);
+}
+
+int
+token_send(const struct token_how *how, size_t len, token_done *done,
+    const char **why)
+{
 	struct token *t = &token;
 
 	*why = "the headers of that login are too long";
-	if (token_compose(l, json, len) == -1) {
+	if (token_compose(how, len) == -1) {
 		token_wipe();
 		return -1;
 	}
+	t->head_only = how->head_only;
 	t->sent = 0;
 	t->done = done;
 	token_answer_begin(&t->in);
@@ -201,6 +242,14 @@ token_rooted(void)
 {
 	if (token.phase == TOKEN_ROOTS)
 		token_dial();
+}
+
+struct span
+token_answer_head(void)
+{
+	size_t cap;
+
+	return span_of(secret_bytes(token.in.mem, &cap), token.in.head);
 }
 
 static void
@@ -289,7 +338,7 @@ token_handshake(void)
 }
 
 static void
-token_send(void)
+token_push(void)
 {
 	struct token *t = &token;
 	size_t cap, n = 0;
@@ -322,6 +371,8 @@ token_take(size_t n)
 	bool done;
 
 	bad = token_answer_take(&token.in, n, &done);
+	/* The body may never end. */
+	done = done || (bad == NULL && token.head_only && token.in.headed);
 	if (bad != NULL) {
 		snprintf(text, sizeof(text),
 		    "the token endpoint's answer is malformed: %s", bad);
@@ -369,7 +420,7 @@ token_ready(struct loop_io *io, uint32_t events)
 		token_handshake();
 		return;
 	case TOKEN_SEND:
-		token_send();
+		token_push();
 		break;
 	case TOKEN_READ:
 		token_read();

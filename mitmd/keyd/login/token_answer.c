@@ -8,12 +8,12 @@
 
 #include "keyd/login/oauth.h"
 
-#define TOKEN_MAX_HEAD 4096U
+#define TOKEN_MAX_HEAD 8192U
 
 int
-token_answer_new(struct token_answer *a)
+token_answer_new(struct token_answer *a, size_t max)
 {
-	a->mem = secret_new(TOKEN_MAX_HEAD + OAUTH_MAX_ANSWER);
+	a->mem = secret_new(TOKEN_MAX_HEAD + max);
 	return a->mem != NULL ? 0 : -1;
 }
 
@@ -59,7 +59,9 @@ answer_head(struct token_answer *a)
 	}
 	if (h.size > TOKEN_MAX_HEAD)
 		return "head too large";
-	if (h.status < 200 || (h.status >= 300 && h.status < 400))
+	if (h.status >= 300 && h.status < 400)
+		return "a redirect, which is not followed";
+	if (h.status < 200)
 		return "neither an answer nor an error";
 	for (unsigned i = 0; i < h.nheaders; i++) {
 		if (span_ieq(h.headers[i].name, SPAN("content-encoding")) &&

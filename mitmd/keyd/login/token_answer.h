@@ -19,8 +19,11 @@ struct token_answer {
 	struct http1_body body;
 };
 
-/* Allocate the secret memory before confinement. Returns 0, or -1. */
-int token_answer_new(struct token_answer *);
+/*
+ * Allocate the secret memory for an answer with `max` bytes behind its head,
+ * before confinement. Returns 0, or -1.
+ */
+int token_answer_new(struct token_answer *, size_t max);
 /* Begin a new answer. */
 void token_answer_begin(struct token_answer *);
 /*

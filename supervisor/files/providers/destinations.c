@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/json_put.h"
+#include "files/servers.h"
 
 const struct destination_kind destination_forge = {
     .name = "forge", .credential = true, .max_hosts = 1};
@@ -316,9 +317,10 @@ destination_added_slot(struct provider *p, const struct config *cfg,
 
 int
 destinations_remote(struct providers *ps, unsigned server,
-    const struct config_provider *as, struct json_object *members,
+    const struct server_remote *r, const char *home, const char *url,
     struct fault *fault)
 {
+	const struct config_provider *as = &r->as;
 	struct provider *p = &ps->list[ps->n];
 	char host[80], *hosts[] = {host};
 	unsigned routes;
@@ -336,10 +338,12 @@ destinations_remote(struct providers *ps, unsigned server,
 	/* No agent can name it; the upstream is the real one. */
 	snprintf(host, sizeof(host), "%.63s.invalid", as->name);
 	if (provider_ca(as, "mcp-servers", fault) == -1 ||
-	    destination_slot(p, as, as->name, "mcp", hosts, 1, members,
+	    destination_slot(p, as, as->name, "mcp", hosts, 1, r->file,
 		fault) == -1)
 		return -1;
 	p->server = server + 1;
 	ps->n++;
+	if (r->login && destination_login(p, home, url, fault) == -1)
+		return -1;
 	return provider_usable(p, &routes, fault);
 }

@@ -58,11 +58,25 @@ int destinations_load(
     struct providers *, const struct config *, struct fault *);
 /*
  * Add a slot for the remote server with that index, whose entry has these
- * settings and members.
+ * settings and members. `home`: IRONCURTAIN_HOME, which may have a login for
+ * the address `url`.
  */
+struct server_remote;
 int destinations_remote(struct providers *, unsigned server,
-    const struct config_provider *, struct json_object *members,
+    const struct server_remote *, const char *home, const char *url,
     struct fault *);
+/*
+ * destinations_login.c: Use the login for the address, or wait for one. Returns
+ * 0, or -1 with the fault set.
+ */
+int destination_login(
+    struct provider *, const char *home, const char *url, struct fault *);
+/*
+ * Get the server that renews that login. Returns 0, or -1 with the fault set if
+ * there is no login for the address.
+ */
+int destination_login_token(const struct provider *, const char *url,
+    struct config_upstream *, struct fault *);
 /*
  * Fill the empty slot `p` for the nth that was added in the session, as the
  * kind of destination that it is known to be: with no credential, to be read.

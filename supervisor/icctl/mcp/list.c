@@ -13,6 +13,7 @@
 #include "base/json_put.h"
 #include "icctl/icctl.h"
 #include "icctl/mcp/import_check.h"
+#include "icctl/mcp/login/state.h"
 #include "icctl/mcp/own.h"
 #include "icctl/words.h"
 
@@ -68,6 +69,8 @@ list_row(const struct own *own, const char *name, struct json_object *entry,
 	    list_names(get_typed(entry, "env", json_type_object)));
 	json_object_object_add(
 	    o, "secrets", list_names(own_secrets(own, name)));
+	if ((v = login_state_of(own, name, entry)) != NULL)
+		json_object_object_add(o, "login", v);
 	return o;
 }
 
@@ -92,6 +95,7 @@ list_put(struct json_object *row)
 {
 	struct json_object *args = get_typed(row, "args", json_type_array);
 	size_t n = args != NULL ? json_object_array_length(args) : 0;
+	char login[1100];
 
 	printf("%-*s  ", LIST_NAME, icctl_text(row, "name"));
 	icctl_put_str(icctl_text(row, "command"));
@@ -103,6 +107,10 @@ list_put(struct json_object *row)
 	putchar('\n');
 	list_words("variables:", get_member(row, "variables"));
 	list_words("secrets:", get_member(row, "secrets"));
+	if (get_member(row, "login") != NULL)
+		printf("%*s%s\n", LIST_NAME + 2, "",
+		    login_state_text(get_member(row, "login"),
+			icctl_text(row, "name"), login, sizeof(login)));
 	if (*icctl_text(row, "why") != '\0') {
 		printf("%*ssessions start without it: ", LIST_NAME + 2, "");
 		icctl_put_str(icctl_text(row, "why"));

@@ -403,7 +403,8 @@ on_state(struct chan *c, const struct msg_STATE *m)
 	if (m->version.len != 0)
 		auditlog_str(&l, "revision", m->version);
 	auditd_line_end(&l);
-	auditd_env.servers[m->server].died = m->state == PROTO_STATE_DIED;
+	auditd_env.servers[m->server].died =
+	    m->state == PROTO_STATE_DIED || m->state == PROTO_STATE_GONE;
 	auditd_effect_msg(ROLE_SUP, 0, MSG_STATE_SHOW, m, 0);
 	return 0;
 }

@@ -107,9 +107,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with s.lock:
             s.seen.append((self.path, headers, message))
             s.changed.notify_all()
-        if s.wants and headers.get(s.header) != s.wants:
-            self.answer("who are you?", 401, "text/plain", WWW_Authenticate=(
-                'Bearer resource_metadata="https://localhost/x"'))
+        if not s.accepts(headers.get(s.header)):
+            self.answer("who are you?", 401, "text/plain",
+                        **s.challenge and {"WWW_Authenticate": s.challenge})
         elif s.how != "":
             self.behave(message, s.how)
         else:
@@ -166,6 +166,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     "read: " + json.dumps(params["inputResponses"]))})
         else:
             self.refuse(message, -32601, "no such method", None, 404)
+
+    def do_GET(self):
+        s = self.server.site
+        doc = s.documents.get(self.path)
+        if callable(doc):
+            doc(self)
+        elif doc is not None:
+            self.answer(doc if isinstance(doc, bytes) else json.dumps(doc))
+        else:
+            self.answer("", 405 if self.path == "/mcp" else 404, None)
 
     def serve(self, message, s, headers):
         method = message.get("method")
@@ -296,14 +306,15 @@ class McpHttp:
 
     def __init__(self, work, name, wants="", header="authorization",
                  sessions=True, revision="2025-06-18", name_of="session-{}",
+                 host="localhost", address="127.0.0.1", tls=None,
                  modern=None):
-        self.dir = os.path.join(work, "tls-" + name)
-        make_certificates(self.dir, ["localhost"])
+        self.dir = tls or os.path.join(work, "tls-" + name)
+        make_certificates(self.dir, [host])
         self.ca = os.path.join(self.dir, "ca.pem")
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(os.path.join(self.dir, "leaf.pem"),
                                 os.path.join(self.dir, "leaf.key"))
-        s = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        s = http.server.ThreadingHTTPServer((address, 0), Handler)
         s.daemon_threads = True
         # Clients that do not trust the certificate, or go away.
         s.handle_error = lambda *_: None
@@ -317,8 +328,12 @@ class McpHttp:
         self.wants, self.header, self.sessions = wants, header, sessions
         self.revision, self.tools = revision, [READ, ACT]
         self.name_of, self.modern = name_of, modern
+        self.challenge = 'Bearer resource_metadata="https://localhost/x"'
+        self.documents = {}  # path -> JSON, bytes, or function(handler)
+        self.accepts = lambda token: not self.wants or token == self.wants
         threading.Thread(target=s.serve_forever, daemon=True).start()
-        self.url = f"https://localhost:{s.server_address[1]}/mcp"
+        self.origin = f"https://{host}:{s.server_address[1]}"
+        self.url = self.origin + "/mcp"
 
     def methods(self):
         """Returns the methods of all messages; "-" for an answer."""

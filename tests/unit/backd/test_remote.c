@@ -42,7 +42,7 @@ static const char *
 streams(const uint8_t *p, size_t len, size_t step)
 {
 	static char copy[sizeof(seen)];
-	const struct msg_SERVER_AFAR afar = {0};
+	const struct msg_SERVER_AFAR afar = {.name = SPAN("far")};
 	const struct msg_POST post = {.stream = 1, .id = SPAN("5")};
 	struct chan *c;
 	int fd[2];

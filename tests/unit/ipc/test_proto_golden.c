@@ -202,6 +202,13 @@ test_messages_have_channels(void)
 					continue;
 				if (a != b && has_channel(a, b))
 					continue;
+				/* `icctl mcp login` pairs its programs. */
+				if ((a == ROLE_DIAL && (b == ROLE_META ||
+							   b == ROLE_GRANT)) ||
+				    (b == ROLE_DIAL && (a == ROLE_META ||
+							   a == ROLE_GRANT)) ||
+				    (a == ROLE_CALLBACK && b == ROLE_GRANT))
+					continue;
 				/* icsupervisor gives a viewer its channel. */
 				if (((a == ROLE_TERM || a == ROLE_ACP) &&
 					b == ROLE_VIEWER) ||
@@ -265,8 +272,8 @@ test_workers(void)
 		    w->program);
 	}
 	is_int(seen, R_WORKER, "every worker is in the topology");
-	/* All but icsupervisor, viewers, and icwebd, which is no session's. */
-	is_int(topology_nworkers, ROLE_COUNT - 3, "and each once");
+	/* All but icsupervisor, viewers, and programs of icctl's own. */
+	is_int(topology_nworkers, ROLE_COUNT - 6, "and each once");
 }
 
 /*
@@ -309,7 +316,8 @@ test_descriptors(void)
 		const struct proto_msg *m = &proto_msgs[i];
 
 		if (m->nfds == 0 || m->from == R(SUP) ||
-		    (m->from == R(DIAL) && m->to == (R(KEY) | R(EGRESS))) ||
+		    (m->from == R(DIAL) &&
+			m->to == (R(KEY) | R(EGRESS) | R(META) | R(GRANT))) ||
 		    (m->from == R(KEY) && m->to == (R(MITM) | R(APPROVE))) ||
 		    (m->from == R(KEY) && m->to == R(BACK)) ||
 		    (m->from == R(DIAL) && m->to == R(TUNNEL)) ||

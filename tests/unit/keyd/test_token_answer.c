@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mitmd/keyd/login/oauth.h"
 #include "mitmd/keyd/login/token_answer.h"
 #include "tap.h"
 
@@ -112,7 +113,8 @@ test_limits(void)
 int
 main(void)
 {
-	if (!ok(secret_prepare(65536) == 0 && token_answer_new(&a) == 0,
+	if (!ok(secret_prepare(65536) == 0 &&
+		    token_answer_new(&a, OAUTH_MAX_ANSWER) == 0,
 		"secret memory"))
 		return tap_done();
 	test_rows();

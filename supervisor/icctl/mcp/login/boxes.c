@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The programs of a login: dialerd, mcp-logind, mcp-grantd and mcp-callbackd,
+ * each confined before it is told anything. icctl is their supervisor: it says
+ * which hosts may be reached, one at a time, and passes checked texts.
+ */
+#include "icctl/mcp/login/login.h"
+
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <err.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/jsonfile.h"
+#include "common/confine/confine.h"
+#include "common/log.h"
+
+#define BOX_HELLO_MS 20000U
+
+#ifdef IC_SANITIZED
+#define BOX_LAYERS (CONFINE_DUMPABLE0 | CONFINE_NNP)
+#else
+#define BOX_LAYERS                                                             \
+	(CONFINE_DUMPABLE0 | CONFINE_NNP | CONFINE_SECCOMP | CONFINE_LANDLOCK)
+#endif
+
+static const struct {
+	enum role role;
+	unsigned index; /* as dialerd knows it */
+} kinds[BOX_COUNT] = {
+    [BOX_DIAL] = {ROLE_DIAL, 0},
+    [BOX_META] = {ROLE_META, PROTO_META_INDEX},
+    [BOX_GRANT] = {ROLE_GRANT, PROTO_GRANT_INDEX},
+    [BOX_CALLBACK] = {ROLE_CALLBACK, 0},
+};
+
+static struct box *
+box_of(struct chan *c)
+{
+	struct login *l = chan_arg(c);
+
+	for (unsigned i = 0; i < BOX_COUNT; i++)
+		if (l->boxes[i].chan == c)
+			return &l->boxes[i];
+	return NULL;
+}
+
+static int
+on_hello(struct chan *c, const struct msg_HELLO *m)
+{
+	struct box *b = box_of(c);
+
+	if (b == NULL || m->proto != proto_id() ||
+	    m->role != kinds[b->kind].role)
+		return chan_violation(c, "it is not of this version");
+	if ((m->flags & BOX_LAYERS) != BOX_LAYERS)
+		return chan_violation(c, "it is not confined");
+	b->hello = true;
+	return 0;
+}
+
+/* clang-format off */
+static const struct chan_handler handlers[] = {
+	HANDLER(HELLO,		on_hello),
+	HANDLER(META_DOC,	on_meta_doc),
+	HANDLER(REGISTERED,	on_registered),
+	HANDLER(CHALLENGE,	on_challenge),
+	HANDLER(CALLBACK_SEEN,	on_callback_seen),
+	HANDLER(LOGIN_DONE,	on_login_done),
+};
+/* clang-format on */
+
+/* Print the last lines that the programs wrote. */
+static void
+boxes_said(const struct login *l)
+{
+	char text[2048], vis[4200];
+	off_t size = lseek(l->said, 0, SEEK_END);
+	ssize_t n;
+
+	if (size <= 0)
+		return;
+	n = pread(l->said, text, sizeof(text),
+	    size > (off_t)sizeof(text) ? size - (off_t)sizeof(text) : 0);
+	if (n > 0) {
+		(void)log_vis(span_of(text, (size_t)n), vis, sizeof(vis));
+		warnx("they said: %s", vis);
+	}
+}
+
+static void
+box_closed(struct chan *c, const char *why)
+{
+	struct login *l = chan_arg(c);
+	struct box *b = box_of(c);
+
+	if (!l->lost) {
+		warnx("%s has ended%s%s",
+		    b == NULL ? "a program" : role_name(kinds[b->kind].role),
+		    why != NULL ? ": " : "", why != NULL ? why : "");
+		boxes_said(l);
+	}
+	l->lost = true;
+	if (b != NULL)
+		b->chan = NULL;
+	chan_free(c);
+}
+
+static const struct chan_ops ops = {
+    .handlers = handlers,
+    .nhandlers = nitems(handlers),
+    .closed = box_closed,
+};
+
+static int
+box_run(struct login *l, struct box *b, int sock)
+{
+	const char *name = role_name(kinds[b->kind].role);
+	char program[PATH_MAX], tail[64];
+	char *argv[] = {(char *)(uintptr_t)name, NULL}, *envp[] = {NULL};
+	struct spawn s = {.path = program,
+	    .argv = argv,
+	    .envp = envp,
+	    .fds = {-1, -1, l->said, sock},
+	    .nfds = 4,
+	    .session = true,
+	    .worker = true};
+
+	snprintf(tail, sizeof(tail), "../libexec/ironcurtain/%s", name);
+	if (icctl_program(tail, program, sizeof(program)) == -1 ||
+	    spawn_start(&s, &b->sp) == -1 || spawn_check(&b->sp) == -1) {
+		warn("%s%s", name, spawn_step());
+		return -1;
+	}
+	return 0;
+}
+
+static int
+box_start(struct login *l, enum box_kind kind)
+{
+	struct box *b = &l->boxes[kind];
+	int pair[2], r;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		0, pair) == -1) {
+		warn("socketpair");
+		return -1;
+	}
+	r = box_run(l, b, pair[1]);
+	close(pair[1]);
+	if (r == -1) {
+		close(pair[0]);
+		return -1;
+	}
+	b->chan = chan_new(&l->loop, pair[0], ROLE_SUP, kinds[kind].role,
+	    kinds[kind].index, &ops, l);
+	if (b->chan == NULL || chan_open(b->chan) == -1) {
+		warn("%s", role_name(kinds[kind].role));
+		return -1;
+	}
+	return 0;
+}
+
+int
+box_send(struct login *l, enum box_kind kind, enum msg_type type,
+    const void *msg, int fd)
+{
+	if (l->boxes[kind].chan != NULL &&
+	    chan_send(l->boxes[kind].chan, type, msg, fd) == 0)
+		return 0;
+	if (l->boxes[kind].chan == NULL && fd != -1)
+		close(fd);
+	warnx("%s does not answer", role_name(kinds[kind].role));
+	return -1;
+}
+
+static int
+box_pair(struct login *l, enum box_kind a, enum box_kind b)
+{
+	struct msg_PEER to_a = {.role = (uint8_t)kinds[b].role,
+	    .index = (uint16_t)kinds[b].index};
+	struct msg_PEER to_b = {.role = (uint8_t)kinds[a].role,
+	    .index = (uint16_t)kinds[a].index};
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		0, pair) == -1) {
+		warn("socketpair");
+		return -1;
+	}
+	if (box_send(l, a, MSG_PEER, &to_a, pair[0]) == -1) {
+		close(pair[1]);
+		return -1;
+	}
+	return box_send(l, b, MSG_PEER, &to_b, pair[1]);
+}
+
+/* Returns the certificates that the server's entry names, or the system's. */
+static char *
+boxes_roots(const struct login *l, size_t *len)
+{
+	static const char *const places[] = {
+	    "/etc/ssl/certs/ca-certificates.crt",
+	    "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+	    "/etc/ssl/cert.pem"};
+	struct fault fault = {""};
+	struct stat st;
+	char *text = NULL, path[4400];
+
+	if (l->ca != NULL) {
+		snprintf(path, sizeof(path), "%s%s",
+		    strncmp(l->ca, "~/", 2) == 0 ? l->own.paths.user_home : "",
+		    l->ca + (l->ca[0] == '~'));
+		if ((text = jsonfile_text(path, len, &st, &fault)) == NULL)
+			warnx("%s", fault.text);
+		return text;
+	}
+	for (size_t i = 0; text == NULL && i < nitems(places); i++)
+		text = jsonfile_text(places[i], len, &st, &fault);
+	if (text == NULL)
+		warnx("no root certificates: apt install ca-certificates");
+	return text;
+}
+
+static int
+boxes_roots_send(struct login *l)
+{
+	struct msg_ROOTS m;
+	size_t len = 0;
+	char *text = boxes_roots(l, &len);
+	int rv;
+
+	if (text == NULL)
+		return -1;
+	if (len > 4U << 20) {
+		warnx("root certificates: over 4 MiB");
+		free(text);
+		return -1;
+	}
+	m = (struct msg_ROOTS){.pem = span_of(text, len)};
+	rv = box_send(l, BOX_META, MSG_ROOTS, &m, -1);
+	if (rv == 0)
+		rv = box_send(l, BOX_GRANT, MSG_ROOTS, &m, -1);
+	free(text);
+	return rv;
+}
+
+static bool
+boxes_hello(const struct login *l)
+{
+	for (unsigned i = 0; i < BOX_COUNT; i++)
+		if (!l->boxes[i].hello)
+			return false;
+	return true;
+}
+
+static int
+boxes_run(struct login *l)
+{
+	static const struct msg_START start;
+	const struct msg_SEAL seal = {.open = 1};
+
+	if (box_pair(l, BOX_META, BOX_DIAL) == -1 ||
+	    box_pair(l, BOX_GRANT, BOX_DIAL) == -1 ||
+	    box_pair(l, BOX_CALLBACK, BOX_GRANT) == -1 ||
+	    box_send(l, BOX_DIAL, MSG_SEAL, &seal, -1) == -1 ||
+	    boxes_roots_send(l) == -1)
+		return -1;
+	for (unsigned i = 0; i < BOX_COUNT; i++) {
+		if (box_send(l, (enum box_kind)i, MSG_START, &start, -1) == -1)
+			return -1;
+		chan_phase(l->boxes[i].chan, PHASE_RUN);
+	}
+	return 0;
+}
+
+int
+boxes_start(struct login *l)
+{
+	uint64_t until = clock_mono_us() / 1000 + BOX_HELLO_MS;
+
+	if ((l->said = memfd_create("said", MFD_CLOEXEC)) == -1 ||
+	    loop_init(&l->loop, 4) == -1 || spawn_init() == -1) {
+		warn("the programs of a login");
+		return -1;
+	}
+	for (unsigned i = 0; i < BOX_COUNT; i++)
+		if (box_start(l, (enum box_kind)i) == -1)
+			return -1;
+	while (!l->lost && !boxes_hello(l)) {
+		if (loop_once(&l->loop, 100) == -1 ||
+		    clock_mono_us() / 1000 >= until) {
+			warnx("the programs of a login do not start");
+			boxes_said(l);
+			return -1;
+		}
+	}
+	return l->lost ? -1 : boxes_run(l);
+}
+
+void
+boxes_stop(struct login *l)
+{
+	l->lost = true;
+	for (unsigned i = 0; i < BOX_COUNT; i++) {
+		struct box *b = &l->boxes[i];
+
+		chan_free(b->chan);
+		b->chan = NULL;
+		spawn_stop(&b->sp, 0);
+	}
+	if (l->said != -1)
+		close(l->said);
+	l->said = -1;
+}
+
+int
+boxes_wait(struct login *l, const bool *flag, uint64_t ms)
+{
+	uint64_t until = clock_mono_us() / 1000 + ms, now;
+
+	while (!*flag) {
+		now = clock_mono_us() / 1000;
+		if (l->lost)
+			return -1;
+		if (now >= until) {
+			warnx("nothing has come within %llu seconds",
+			    (unsigned long long)(ms / 1000));
+			return -1;
+		}
+		if (loop_once(&l->loop,
+			until - now > 1000 ? 1000 : (int)(until - now)) == -1) {
+			warn("epoll");
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int
+box_target(struct login *l, enum box_kind kind, unsigned which,
+    const struct place *p, bool private_ok)
+{
+	const struct msg_TARGET m = {.index = (uint16_t)kinds[kind].index,
+	    .host = span_str(p->host),
+	    .port = p->port,
+	    .private_ok = private_ok,
+	    .which = (uint8_t)which};
+
+	return box_send(l, BOX_DIAL, MSG_TARGET, &m, -1);
+}

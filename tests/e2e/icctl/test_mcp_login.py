@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""Logins at remote MCP servers: discovery, registration, PKCE, the browser's
+way back, the token in the store, sessions that use and renew it, and the end of
+a login. The test is the browser, and the servers check what they are sent."""
+import json
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+from agent import RpcError  # noqa: E402
+import mcp_login as ml  # noqa: E402
+import public_net  # noqa: E402
+
+t = h.Tap()
+ANNOTATIONS = {"far": {"act": {"how": ["none"]}, "read": {"text": ["none"]}}}
+RULES = [h.rule("act", "allow", server=["far"], tool=["act", "read"])]
+
+
+def session(work, far, auth, **more):
+    return h.Session(work, {"far": {"url": far.url, "ca": far.ca}},
+                     rules=RULES, annotations=ANNOTATIONS, **more)
+
+
+def state(s, name="far"):
+    rows = json.loads(s.icctl("--json", "status").stdout)["servers"]
+    return next(r for r in rows if r["name"] == name)
+
+
+def ready(s):
+    h.wait_for(lambda: state(s)["state"] == "ready", "the server is ready")
+
+
+def kept(s):
+    with open(os.path.join(s.home, "logins", "mcp-far.json"),
+              encoding="utf-8") as f:
+        return json.load(f)
+
+
+def test_first(work):
+    far, auth = ml.pair(work)
+    s = session(work, far, auth)
+    status, text = ml.log_in(s.env, "far", far.ca)
+    t.equal(status, 0, "a login")
+    if status != 0:
+        print("#", text.replace("\n", "\n# "))
+        return
+    for word in (far.url, auth.issuer, "issues:read offline_access"):
+        t.contains(text, word, f"it shows {word}")
+    q = auth.asked[0]
+    t.equal((q["resource"], q["scope"], q["code_challenge_method"]),
+            (far.url, "issues:read offline_access", "S256"), "what is asked")
+    f = auth.forms("authorization_code")[0]
+    t.equal((f["resource"], f["client_id"] in auth.clients,
+             f["redirect_uri"]), (far.url, True, q["redirect_uri"]),
+            "what is sent for the token")
+    token = kept(s)
+    t.equal(os.stat(os.path.join(s.home, "logins", "mcp-far.json")).st_mode
+            & 0o777, 0o600, "the file is the user's alone")
+    t.ok(token["access_token"] not in text, "no token is printed")
+    with s:
+        ready(s)
+        m = s.client()
+        t.equal(h.text_of(m.call("far__act", {"how": "good"})), "done",
+                "a session uses it")
+        t.equal(far.seen[-1][1]["authorization"],
+                "Bearer " + token["access_token"], "with the token")
+        auth.expire()
+
+
+def words(m, how="good"):
+    """Returns what the agent reads of a call."""
+    try:
+        return str(h.text_of(m.call("far__act", {"how": how})))
+    except RpcError as e:
+        return e.error["message"]
+
+
+def test_renewed(work):
+    """A refused token is renewed once, and the call after it is made; a refused
+    refresh removes nothing and says what to do; a login made meanwhile is
+    used."""
+    far, auth = ml.pair(work)
+    s = session(work, far, auth)
+    ml.log_in(s.env, "far", far.ca)
+    with s:
+        ready(s)
+        m = s.client()
+        first = kept(s)
+        auth.expire()
+        calls = far.calls("good")
+        t.contains(words(m), "send the request again",
+                   "a call whose token is refused is not sent twice")
+        t.equal(far.calls("good"), calls + 1, "it was sent once")
+        h.wait_for(lambda: kept(s) != first, "the token is renewed")
+        t.equal(words(m), "done", "the next call goes with the new token")
+        f = auth.forms("refresh_token")
+        t.equal((len(f), f[0]["resource"], f[0]["client_id"],
+                 f[0]["refresh_token"]),
+                (1, far.url, first["client_id"], first["refresh_token"]),
+                "one refresh, with resource and client")
+        auth.dead.update(auth.refresh.values())
+        auth.expire()
+        words(m)
+        h.wait_for(lambda: "mcp login far" in words(m),
+                   "the agent reads that it needs a login", 30)
+        t.ok(os.path.exists(os.path.join(s.home, "logins", "mcp-far.json")),
+             "a refused refresh removes nothing")
+        h.wait_for(lambda: "icctl mcp login far" in
+                   s.session_log() + s.process.stderr(),
+                   "the person reads it as well")
+        status, text = ml.log_in(s.env, "far", far.ca)
+        t.ok(status == 0 and "uses it" in text,
+             "a login while the session runs", text)
+        h.wait_for(lambda: words(m) == "done", "the session uses it", 15)
+
+
+def test_later(work):
+    """The first login while a session runs; then its end."""
+    far, auth = ml.pair(work)
+    s = session(work, far, auth)
+    with s:
+        h.wait_for(lambda: state(s)["state"] == "gone", "not logged in")
+        t.contains(state(s)["text"], "icctl mcp login far",
+                   "status says what to do")
+        t.ok("authorization" not in far.seen[0][1], "sent without a token")
+        status, text = ml.log_in(s.env, "far", far.ca)
+        t.ok(status == 0 and "uses it" in text, "a login", text)
+        ready(s)
+        m = s.client()
+        h.wait_for(lambda: words(m) == "done", "the session uses it")
+        auth.expire()
+        words(m)
+        h.wait_for(lambda: words(m) == "done", "and renews it")
+        rows = json.loads(s.icctl("--json", "mcp", "status").stdout)
+        t.equal((rows["servers"][0]["state"], rows["servers"][0]["issuer"],
+                 rows["servers"][0]["renews"]),
+                ("login", auth.issuer, True), "mcp status")
+        t.contains(s.icctl("mcp", "ls").stdout, "logged in at", "mcp ls")
+    tokens = kept(s)
+    r = s.icctl("mcp", "logout", "far")
+    t.equal((r.returncode, auth.revoked), (0, [tokens["refresh_token"]]),
+            "logout revokes it")
+    t.equal([n for n in os.listdir(os.path.join(s.home, "logins"))
+             if n.startswith("mcp-")], [], "and removes the files")
+    t.contains(s.icctl("mcp", "status").stdout, "no login", "mcp status")
+
+
+def drop(d, *keys):
+    return {k: v for k, v in d.items() if k not in keys}
+
+
+def refusals(far, auth):
+    """Yields a name, a function that spoils one thing, and words of the
+    refusal."""
+    resource = "/.well-known/oauth-protected-resource/mcp"
+    server = "/.well-known/oauth-authorization-server/t1"
+    good = dict(auth.metadata)
+
+    def doc(**members):
+        def spoil():
+            auth.documents[server] = {**good, **members}
+        return spoil
+
+    def res(**members):
+        def spoil():
+            far.documents[resource] = {
+                **far.documents[resource], **members}
+        return spoil
+
+    def token(**members):
+        return lambda: auth.answers.update(members)
+
+    def redirect(handler):
+        handler.answer(b"", 302, Location="https://10.9.9.9/")
+
+    def gone(handler):
+        handler.answer(b"no", 500)
+
+    yield ("a challenge of another host", lambda: setattr(
+        far, "challenge", 'Bearer resource_metadata="https://evil.com/x"'),
+        "another host")
+    yield ("another resource", res(resource="https://evil.com/mcp"),
+           "another resource")
+    yield ("an issuer on this machine",
+           res(authorization_servers=["https://localhost/x"]), "host")
+    yield ("an issuer that leads to a private address",
+           res(authorization_servers=["https://rebound.linear-like.com"]),
+           "a private address")
+    yield ("a redirect", lambda: auth.documents.update({server: redirect}),
+           "a redirect, which is not followed")
+    yield ("an error of the server",
+           lambda: auth.documents.update({server: gone}), "no metadata")
+    yield "another issuer", doc(issuer=auth.issuer + "/"), "another issuer"
+    yield ("no PKCE", doc(code_challenge_methods_supported=["plain"]),
+           "PKCE")
+    yield ("a script as endpoint",
+           doc(authorization_endpoint="javascript:alert(1)"), "https://")
+    yield ("parameters of ours",
+           doc(authorization_endpoint=auth.issuer +
+               "/authorize?redirect_uri=https://evil.com"), "parameters")
+    yield ("no registration", doc(registration_endpoint=None), "Register one")
+    yield ("a refused registration", lambda: setattr(
+        auth, "register_raw", lambda q: q.answer(
+            {"error": "invalid_redirect_uri"}, 403)), "status 403")
+    yield ("a registration for another address", lambda: setattr(
+        auth, "register_raw", lambda q: q.answer(
+            {"client_id": "x", "redirect_uris": ["https://evil.com"]}, 201)),
+        "redirect_uris")
+    yield ("a client_id with a line break", lambda: setattr(
+        auth, "register_raw", lambda q: q.answer(
+            {"client_id": "x\r\ny"}, 201)), "client_id")
+    yield ("a denial", lambda: setattr(auth, "deny", "\x1b[31mno"),
+           "access_denied")
+    yield "a mac token", token(token_type="mac"), "no usable token"
+    yield "a DPoP token", token(token_type="DPoP"), "no usable token"
+    yield "no type of token", token(token_type=None), "token_type"
+    yield "an empty token", token(access_token=""), "no usable token"
+    yield ("a token with a line break", token(access_token="a\r\nb"),
+           "no usable token")
+    yield "a huge token", token(access_token="a" * 60000), "too large"
+    yield "a negative lifetime", token(expires_in=-1), "lifetime"
+    yield "a lifetime in words", token(expires_in="1h"), "lifetime"
+    yield "an error beside a token", token(error="x"), "an error"
+    yield ("a refused code", lambda: setattr(
+        auth, "token_raw", lambda q: q.answer(
+            {"error": "invalid_grant"}, 400)), "invalid_grant")
+    yield ("a redirect of the token endpoint", lambda: setattr(
+        auth, "token_raw", redirect), "redirect")
+
+
+def test_refused(work):
+    """What a server does wrong ends the login, and leaves no file."""
+    far, auth = ml.pair(work)
+    s = session(work, far, auth)
+    keep = (far.challenge, dict(far.documents), dict(auth.documents))
+    for name, spoil, says in refusals(far, auth):
+        with t.case(name):
+            far.challenge = keep[0]
+            far.documents, auth.documents = dict(keep[1]), dict(keep[2])
+            auth.register_raw = auth.token_raw = None
+            auth.deny, auth.answers = "", {}
+            spoil()
+            status, text = ml.log_in(s.env, "far", far.ca, "--yes")
+            t.ok(status == 1 and says in text and "\x1b" not in text,
+                 f"refused: {name}", text)
+    t.equal([n for n in os.listdir(os.path.join(s.home, "logins"))
+             if "json" in n], [], "no file is left")
+
+
+def test_pasted(work):
+    """Without a browser here; a page that calls the port changes nothing."""
+    far, auth = ml.pair(work)
+    s = session(work, far, auth)
+    login = ml.Login(s.env, "far", "--no-browser")
+    back = ml.browse(login.url, far.ca)
+    for name, headers in (("a page", [("Origin", "https://evil.com")]),
+                          ("a script", [("Sec-Fetch-Mode", "cors")])):
+        t.equal(ml.come_back(back, headers)[0], 400, f"{name} is refused")
+    t.equal(ml.come_back(back.replace("state=", "state=x"))[0], 400,
+            "another state")
+    login.say(back.replace("state=", "state=x"))
+    login.say(back)
+    status, text = login.end()
+    t.ok(status == 0, "a pasted address", text)
+    t.contains(text, "its state is not that of this login",
+               "and one of another login")
+
+
+def main():
+    why = public_net.enter(ml.MCP_HOST, ml.AUTH_HOST,
+                           private=["rebound.linear-like.com"])
+    if why is not None:
+        t.skip("logins", f"no network of its own: {why}")
+        t.done()
+        return
+    only = sys.argv[1:]
+    for test in (test_first, test_renewed, test_later, test_refused,
+                 test_pasted):
+        if only and test.__name__[5:] not in only:
+            continue
+        with h.workdir() as work, t.case(test.__name__):
+            test(work)
+    t.done()
+
+
+main()
