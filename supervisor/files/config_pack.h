@@ -10,7 +10,7 @@
 extern const struct pack_row config_rows[];
 extern const size_t config_nrows;
 /* The rows of `struct config_provider`. */
-#define CONFIG_PROVIDER_ROWS 14U
+#define CONFIG_PROVIDER_ROWS 15U
 extern const struct pack_row config_provider_rows[CONFIG_PROVIDER_ROWS];
 
 /* Add it to the buffer. Returns 0, or -1 if it does not fit. */

@@ -78,7 +78,7 @@ secret_open(const struct login *l)
 	    file + (file[0] == '~'));
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd == -1 || fstat(fd, &st) == -1 ||
-	    paths_credential(&st, path, &fault) == -1) {
+	    paths_credential(fd, &st, path, &fault) == -1) {
 		warnx("serverCredentials.%s.clientSecret: %s", l->name,
 		    fault.text[0] != '\0' ? fault.text : path);
 		if (fd != -1)
