@@ -8,7 +8,8 @@
 #include "common/forge/forge_priv.h"
 #include "common/json/json.h"
 
-#define ANSWER_MAX_POOL (64U << 20)
+#define ANSWER_MAX_POOL (96U << 20)
+#define ANSWER_MAX_NODES 500000U
 
 static bool
 listed(const char *const *list, struct span name)
@@ -86,7 +87,8 @@ forge_answer_cut(
 
 	if ((pool = value_pool_new(ANSWER_MAX_POOL)) == NULL)
 		return -1;
-	if ((v = json_read(pool, json, NULL)) == NULL) {
+	if ((v = json_read_large(pool, json, ANSWER_MAX_NODES, FORGE_MAX_ANSWER,
+		 NULL)) == NULL) {
 		errno = EBADMSG;
 		goto out;
 	}

@@ -11,13 +11,6 @@ forge_needs_body(struct span method)
 	return !span_is(method, "GET") && !span_is(method, "HEAD");
 }
 
-bool
-forge_is_graphql(const struct forge_grant *grant, struct span target)
-{
-	return grant->kind == FORGE_GITHUB &&
-	       span_is(target, grant->enterprise ? "/api/graphql" : "/graphql");
-}
-
 const struct value *
 forge_request_read(const struct forge_grant *grant, struct value_pool *pool,
     struct span method, struct span target, struct span body,

@@ -10,6 +10,8 @@
 
 #include "common/json/json.h"
 
+#define ROUTE_POOL (64U << 10)
+
 /*
  * Read a part of a path, and the one after it for an owner. Returns the number
  * of parts read, or 0 if they do not fit.
@@ -241,4 +243,29 @@ forge_rest_read(const struct forge_grant *grant, struct value_pool *pool,
 full:
 	forge_refuse(fail, "the request is too large");
 	return NULL;
+}
+
+bool
+forge_cuts(const struct forge_grant *grant, struct span method,
+    struct span target, struct forge_call *call)
+{
+	struct value_pool *pool;
+	struct forge_target t UNCLEARED;
+	struct forge_fail fail;
+	bool foreign;
+
+	*call = (struct forge_call){.grant = grant};
+	/* GraphQL has no field that leads to such a member. */
+	if (forge_is_graphql(grant, target))
+		return false;
+	if ((pool = value_pool_new(ROUTE_POOL)) == NULL)
+		return true;
+	if (forge_target_read(grant, pool, target, &t, &fail) == 0)
+		call->route = route_find(grant, method, &t, &foreign);
+	value_pool_free(pool);
+	/* An unknown answer is cut. */
+	call->cut =
+	    call->route == NULL ||
+	    (call->route->flags & (FORGE_ROUTE_CUT | FORGE_ROUTE_KEEP)) != 0;
+	return call->cut;
 }

@@ -26,6 +26,13 @@ forge_prefix(const struct forge_grant *grant)
 }
 
 bool
+forge_is_graphql(const struct forge_grant *grant, struct span target)
+{
+	return grant->kind == FORGE_GITHUB &&
+	       span_is(target, grant->enterprise ? "/api/graphql" : "/graphql");
+}
+
+bool
 forge_digits_valid(struct span s)
 {
 	if (s.len == 0 || s.len > 19 || s.p[0] == '0')

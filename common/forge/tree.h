@@ -129,6 +129,14 @@ bool forge_follow_host(enum forge_kind, struct span host);
  */
 bool forge_accept(const struct forge_call *, struct span value);
 
+/* The most of an answer that is held, so that members can be cut out. */
+#define FORGE_MAX_ANSWER	(16U << 20)
+/*
+ * Returns true if the answer to a request has to go through forge_answer_cut(),
+ * with a call that is good for that alone. The request was checked before.
+ */
+bool forge_cuts(const struct forge_grant *, struct span method,
+    struct span target, struct forge_call *);
 /*
  * Append the answer `json` without the members that no agent may see. Returns
  * 0, or -1 with errno EBADMSG if it is not JSON within the limits: then nothing

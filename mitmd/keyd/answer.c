@@ -87,6 +87,29 @@ reply_hold_head(struct reply_hold *hold, const struct http1_head *h)
 	}
 }
 
+/* Append the headers on the list, as far as there is room. */
+static void
+reply_pack_headers(
+    const struct provider *p, const struct http1_head *h, struct buf *b)
+{
+	uint8_t name[PROVIDER_MAX_NAME];
+	struct span n, v;
+
+	for (unsigned i = 0; i < h->nheaders; i++) {
+		n = h->headers[i].name;
+		v = h->headers[i].value;
+		if (n.len > sizeof(name))
+			continue;
+		reply_lower(n, name);
+		n.p = name;
+		if (!provider_name_ok(n) || !provider_listed(&p->response, n) ||
+		    !provider_value_ok(v))
+			continue;
+		if (provider_pack(b, n, v) == -1)
+			break;
+	}
+}
+
 /*
  * Append the HEAD frame: status, framing, length, and the headers on the list.
  * Returns 0, or -1 after reply_fail().
@@ -95,13 +118,16 @@ static int
 reply_put_head(struct reply *r, const struct provider *p,
     const struct http1_head *h, struct buf *out)
 {
-	uint8_t fixed[11] = {0}, name[PROVIDER_MAX_NAME];
-	struct span n, v;
+	uint8_t fixed[11] = {0};
 	struct buf b;
 	int ret = -1;
 
 	if (r->hold != NULL) {
 		reply_hold_head(r->hold, h);
+		if (r->hold->heads != NULL) {
+			buf_reset(r->hold->heads, STREAM_MAX_FRAME);
+			reply_pack_headers(p, h, r->hold->heads);
+		}
 		return 0;
 	}
 	buf_init(&b, STREAM_MAX_FRAME);
@@ -113,19 +139,7 @@ reply_put_head(struct reply *r, const struct provider *p,
 	for (unsigned i = 0; i < 8 && r->framing == HTTP1_LENGTH; i++)
 		fixed[3 + i] = (uint8_t)(r->body.length >> (8 * i));
 	buf_add(&b, fixed, sizeof(fixed));
-	for (unsigned i = 0; i < h->nheaders; i++) {
-		n = h->headers[i].name;
-		v = h->headers[i].value;
-		if (n.len > sizeof(name))
-			continue;
-		reply_lower(n, name);
-		n.p = name;
-		if (!provider_name_ok(n) || !provider_listed(&p->response, n) ||
-		    !provider_value_ok(v))
-			continue;
-		if (provider_pack(&b, n, v) == -1)
-			break;
-	}
+	reply_pack_headers(p, h, &b);
 	if (b.failed)
 		(void)reply_fail(r, KEYD_FAIL_INTERNAL,
 		    reply_full(&b, "the frame of the answer's head"));

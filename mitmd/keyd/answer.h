@@ -113,6 +113,7 @@ struct reply_hold {
 	/* bytes held by all transactions together, and their limit */
 	size_t *total, max;
 	char modified[32]; /* its Last-Modified, or "" */
+	struct buf *heads; /* NULL, or takes the headers that pass */
 	/*
 	 * Nothing of the text is passed on, so that it may have the credential.
 	 */

@@ -165,7 +165,8 @@ struct txn {
 	struct up *up;
 	struct reply reply;
 	struct package *package;	/* a registry's: keyd/package.c */
-	struct reply_hold *batch;	/* a batch of git-lfs: keyd/lfs.c */
+	/* a batch of git-lfs, or an answer of a forge: keyd/lfs.c, forge.c */
+	struct reply_hold *batch;
 };
 
 /*
@@ -520,6 +521,9 @@ int keyd_stream_open(struct chan *, const struct msg_STREAM_OPEN *);
 
 /* keyd/package.c: requests to a package registry */
 extern const struct txn_kind package_kind;
+
+/* keyd/forge.c: answers of forges, without their secrets */
+extern const struct txn_kind forge_kind;
 
 /* keyd/lfs.c: where objects of git-lfs are */
 extern const struct txn_kind lfs_kind;

@@ -135,6 +135,8 @@ request_kind(const struct provider_route *route)
 {
 	if (keyd_env.provider->registry != NULL)
 		return &package_kind;
+	if (keyd_env.provider->forge != NULL)
+		return &forge_kind;
 	if (route->lfs)
 		return &lfs_kind;
 	return route->capture != 0 ? &capture_kind : &txn_plain;

@@ -114,6 +114,7 @@ provider_secretive(struct span s)
 		       names_end(s, SPAN("auth-token")) ||
 		       names_end(s, SPAN("access-token")) ||
 		       names_end(s, SPAN("security-token")) ||
+		       names_end(s, SPAN("private-token")) ||
 		       names_end(s, SPAN("api-token"));
 	return last == 'y' &&
 	       (names_end(s, SPAN("api-key")) || names_end(s, SPAN("apikey")));

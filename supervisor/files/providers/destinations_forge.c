@@ -125,13 +125,9 @@ destination_forge_read(const struct jsonfile *j, const char *where,
 		return -1;
 	if (s == NULL || forge_kind_find(span_str(s), &kind) == -1)
 		return jsonfile_bad(j, where, "forge",
-		    "must be \"github\"%s%s%s",
+		    "must be \"github\", \"gitlab\" or \"gitea\"%s%s%s",
 		    s != NULL ? ", is \"" : "", s != NULL ? s : "",
 		    s != NULL ? "\"" : "");
-	if (kind != FORGE_GITHUB)
-		return jsonfile_bad(j, where, "forge",
-		    "\"%s\" is not known to this version, only \"github\"",
-		    s);
 	put_str(file, "forge", s);
 	if (!json_object_object_get_ex(o, "credential", NULL))
 		return jsonfile_bad(j, where, "credential",

@@ -193,7 +193,7 @@ def test_sandbox(work, g):
             with open(os.path.join(s.workspace, name), encoding="utf-8") as f:
                 got[name] = f.read()
         t.equal((got["code"], got["err"]), ("0\n", ""), "gh in a sandbox")
-        t.contains(got["out"], '"full_name": "me/shop"', "reads the repository")
+        t.contains(got["out"], '"full_name":"me/shop"', "reads the repository")
         t.ok(TOKEN not in got["env"] and "GH_TOKEN=ghp_" in got["env"],
              "with a placeholder")
 

@@ -306,7 +306,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def reply(self, status, out):
         body = out if isinstance(out, bytes) else json.dumps(out).encode()
         self.send_response(status)
-        self.send_header("content-type", "application/json; charset=utf-8")
+        self.send_header("content-type", "text/plain" if isinstance(out, bytes)
+                         else "application/json; charset=utf-8")
         self.send_header("x-oauth-scopes", "repo, read:org")
         self.send_header("content-length", str(len(body)))
         self.end_headers()

@@ -315,6 +315,7 @@ static const struct name_row name_rows[] = {
 	{"Proxy-Authorization", false, false, true},
 	{"X_API_KEY", false, false, true},
 	{"x-goog-api-key", false, false, true},
+	{"PRIVATE-TOKEN", false, false, true},
 	{"openai-organization", false, false, false},
 };
 

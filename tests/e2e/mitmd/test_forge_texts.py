@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""Forges through a whole session, with a plain client: none of the hostile texts
+of tests/unit/forge arrives at GitHub, and what arrives is what was checked; what
+glab and tea send arrives at GitLab and Gitea, each change after an approval by
+name, and no secret of an answer comes back."""
+import http.client
+import json
+import os
+import ssl
+import sys
+import threading
+import urllib.parse
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+from bridge import Bridge  # noqa: E402
+
+t = h.Tap()
+TEXTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..",
+                     "unit", "forge", "hostile_graphql.txt")
+TOKEN = "real-0123456789abcdefABCDEF0123456789"
+SECRETS = ("GR1348941runners", "octo@example.org")
+
+
+class Forge(h.Process):
+    def __init__(self, work, program, *options):
+        self.dir = os.path.join(work, "forge")
+        os.makedirs(self.dir)
+        self.log = os.path.join(self.dir, "log.jsonl")
+        super().__init__([h.PYTHON, os.path.join(h.STANDINS, program),
+                          "--ca-dir", self.dir, "--log", self.log, "--token",
+                          TOKEN, *options], os.path.join(self.dir, "stderr"))
+        self.url = f"https://127.0.0.1:{self.ready['port']}"
+        self.ca = os.path.join(self.dir, "ca.pem")
+
+    def seen(self):
+        return h.read_lines(self.log) if os.path.exists(self.log) else []
+
+
+class Client:
+    """Requests as a tool in the sandbox makes them."""
+
+    def __init__(self, s, host, header, value):
+        self.host, self.fixed = host, {header: value}
+        self.bridge = Bridge(s.ready["sockets"]["mitm"])
+        self.proxy = urllib.parse.urlparse(self.bridge.url)
+        self.context = ssl.create_default_context(cafile=os.path.join(
+            s.dir, "orientation", "ca-cert.pem"))
+        self.connection = None
+
+    def __call__(self, method, target, body=None, **headers):
+        if self.connection is None:
+            self.connection = http.client.HTTPSConnection(
+                self.proxy.hostname, self.proxy.port, context=self.context,
+                timeout=60)
+            self.connection.set_tunnel(self.host, 443)
+        headers = {**self.fixed, **headers}
+        if body is not None:
+            headers["content-type"] = "application/json"
+            body = body.encode("utf-8", "surrogatepass")
+        try:
+            self.connection.request(method, target, body, headers)
+            r = self.connection.getresponse()
+            answer = r.read().decode("utf-8", "replace")
+            if r.getheader("connection") == "close":
+                self.connection = None
+            return r.status, answer
+        except (http.client.HTTPException, OSError):
+            self.connection = None
+            raise
+
+
+def session(work, g, kind, host):
+    return h.Session(work, env={"SHOP_TOKEN": TOKEN}, config={
+        "destinations": {"shop": {
+            "kind": "forge", "forge": kind, "hosts": [host],
+            "upstream": g.url, "ca": g.ca, "merge": "ask",
+            "credential": {"env": "SHOP_TOKEN"},
+            "repositories": ["me/shop", "me/tools"]}}})
+
+
+def body_of(row):
+    if row[0] == "b":
+        return row[2]
+    variables = f',"variables":{row[3]}' if len(row) > 3 else ""
+    return '{"query":' + json.dumps(row[2]) + variables + "}"
+
+
+def test_texts(s, g, client):
+    with open(TEXTS, encoding="utf-8") as f:
+        rows = [x.rstrip("\n").split("\t") for x in f if x[0] != "#"]
+    wrong, sent = [], 0
+    for row in rows:
+        if "mutation" in row[2] and row[0] == "a":
+            continue
+        before = len(g.seen())
+        status, answer = client("POST", "/graphql", body_of(row))
+        arrived = g.seen()[before:]
+        sent += 1
+        if row[0] == "a":
+            if [x["body"] for x in arrived] != [row[1]]:
+                wrong.append((row, status, answer, arrived))
+        elif arrived or status != 200 or "errors" not in json.loads(answer):
+            wrong.append((row, status, answer, arrived))
+    t.equal(wrong[:3], [], f"{sent} texts: none of the hostile ones arrives")
+    t.ok(sent >= 200, "at least 200")
+    t.equal(s.pending(), [], "and none is asked about")
+
+
+def test_never(g, client):
+    before = len(g.seen())
+    targets = [("GET", "/repos/me/other"), ("GET", "/repos/me/shop/keys"),
+               ("GET", "/repos/me/shop/%6beys"), ("GET", "/repos//me/shop"),
+               ("GET", "/repos/me/shop/../other"),
+               ("GET", "/repos/me/shop%2f..%2fother"),
+               ("GET", "/repos/me/shop;a=b"), ("GET", "/repos/me/shop/"),
+               ("GET", "/repos/me/shop/actions/secrets"),
+               ("GET", "/REPOS/me/shop"), ("GET", "/graphql?query={viewer}"),
+               ("POST", "/repos/me/shop/keys"), ("PUT", "/graphql"),
+               ("PUT", "/repos/me/shop/contents/a"), ("DELETE", "/repos/me/shop"),
+               ("PATCH", "/repos/me/shop"), ("POST", "/repos/me/shop/hooks"),
+               ("POST", "/repos/me/shop/git/refs"), ("POST", "/gists"),
+               ("PUT", "/repos/me/shop/actions/workflows/5/disable")]
+    statuses = {client(method, target, None if method == "GET" else "{}")[0]
+                for method, target in targets}
+    t.ok(statuses <= {400, 403, 404, 405}, f"{len(targets)} paths that are "
+         f"never permitted are refused: {statuses}")
+    t.equal(len(g.seen()), before, "and none arrives")
+
+
+READS = {
+    "gitlab": [
+        "/api/v4/user", "/api/v4/projects/me%2Fshop?license=true",
+        "/api/v4/users?username=octo",
+        "/api/v4/projects/me%2Fshop/issues?page=1&per_page=30&state=opened",
+        "/api/v4/projects/me%2Fshop/issues/12",
+        "/api/v4/projects/me%2Fshop/issues/12/notes?page=1&per_page=20",
+        "/api/v4/projects/me%2Fshop/merge_requests?per_page=30&scope=all&"
+        "state=opened",
+        "/api/v4/projects/me%2Fshop/merge_requests/12",
+        "/api/v4/projects/me%2Fshop/merge_requests/12/diffs",
+        "/api/v4/projects/me%2Fshop/merge_requests/12/approvals",
+        "/api/v4/projects/me%2Fshop/pipelines/4711/jobs",
+        "/api/v4/projects/me%2Fshop/jobs/99/trace",
+        "/api/v4/projects/me%2Fshop/releases?page=1&per_page=30",
+        "/api/v4/projects/me%2Fshop/repository/files/src%2Fa.c?ref=main"],
+    "gitea": [
+        "/api/v1/version", "/api/v1/user", "/api/v1/repos/me/shop",
+        "/api/v1/repos/me/shop/issues?limit=30&page=1&state=open&type=issues",
+        "/api/v1/repos/me/shop/issues/12",
+        "/api/v1/repos/me/shop/issues/12/comments",
+        "/api/v1/repos/me/shop/pulls?limit=30&page=1&state=open",
+        "/api/v1/repos/me/shop/pulls/12",
+        "/api/v1/repos/me/shop/pulls/12.diff",
+        "/api/v1/repos/me/shop/pulls/12/reviews",
+        "/api/v1/repos/me/shop/releases?limit=30&page=1"]}
+# A change, what is sent for it, and what a person reads.
+WRITES = {
+    "gitlab": [
+        ("POST", "/api/v4/projects/me%2Ftools/merge_requests",
+         {"source_branch": "fix/tax", "target_branch": "main", "title": "Tax",
+          "description": "Closes #3", "target_project_id": 77,
+          "assignee_ids": [5]},
+         "Opens a merge request in me/shop, from me/tools: \"Tax\", fix/tax "
+         "into main, assigned to octo."),
+        ("PUT", "/api/v4/projects/me%2Fshop/merge_requests/12",
+         {"state_event": "close"},
+         "Closes me/shop !12 \"Fix tax\" (open, fix/tax into main)."),
+        ("POST", "/api/v4/projects/me%2Fshop/issues/12/notes",
+         {"body": "Looks good"}, "Comments on me/shop #12 \"Fix tax\" (open"),
+        ("POST", "/api/v4/projects/me%2Fshop/jobs/99/retry", None,
+         "Re-runs the CI job 99 of \"build\" on fix/tax in me/shop."),
+        ("PUT", "/api/v4/projects/me%2Fshop/merge_requests/12/merge",
+         {"squash": True}, "Merges me/shop !12")],
+    "gitea": [
+        ("POST", "/api/v1/repos/me/shop/pulls",
+         {"head": "fix/tax", "base": "main", "title": "Tax", "body": "x"},
+         "Opens a pull request in me/shop: \"Tax\", fix/tax into main."),
+        ("PATCH", "/api/v1/repos/me/shop/pulls/12",
+         {"title": "Fix tax", "state": "closed", "base": ""},
+         "Closes me/shop #12 \"Fix tax\" (open)."),
+        ("POST", "/api/v1/repos/me/shop/issues/12/comments", {"body": "Done"},
+         "Comments on me/shop #12 \"Fix tax\" (open).")]}
+REFUSED = {
+    "gitlab": [
+        ("GET", "/api/v4/projects/else%2Fsecret", None),
+        ("GET", "/api/v4/projects/77", None),
+        ("GET", "/api/v4/projects/me%2Fshop/variables", None),
+        ("GET", "/api/v4/projects/me/shop", None),
+        ("POST", "/api/v4/projects/me%2Fshop/issues/12/notes",
+         {"body": "x\n/merge"}),
+        ("DELETE", "/api/v4/projects/me%2Fshop", None)],
+    "gitea": [
+        ("GET", "/api/v1/repos/else/secret", None),
+        ("GET", "/api/v1/repos/me/shop/keys", None),
+        ("POST", "/api/v1/admin/users", {}),
+        ("PUT", "/api/v1/repos/me/shop/contents/a", {})]}
+
+
+def held(s, client, method, target, body):
+    """Make a request, and approve it when it is asked about. Returns status,
+    answer and what a person saw."""
+    result = []
+    text = None if body is None else json.dumps(body)
+    thread = threading.Thread(target=lambda: result.append(
+        client(method, target, text)), daemon=True)
+    thread.start()
+    hold = h.wait_for(lambda: s.pending() or not thread.is_alive(), "a call")
+    shown = ""
+    if hold is not True:
+        shown = s.icctl("show", hold[0]["id"]).stdout
+        s.icctl("approve", hold[0]["id"])
+    thread.join(60)
+    return *(result or [(0, "")])[0], shown
+
+
+def test_rest(s, g, client, kind):
+    for target in READS[kind]:
+        before = len(g.seen())
+        status, answer = client("GET", target)
+        t.equal((status, [x["target"] for x in g.seen()[before:]]),
+                (200, [target]), f"{target} is read")
+        t.ok(not any(x in answer for x in SECRETS), "without secrets")
+    t.equal(s.pending(), [], "reading asks nobody")
+    for method, target, body, sentence in WRITES[kind]:
+        before = len(g.seen())
+        status, answer, shown = held(s, client, method, target, body)
+        made = [x for x in g.seen()[before:] if x["method"] == method]
+        t.ok(sentence in shown, f"a person reads: {sentence}" if sentence in
+             shown else f"a person reads: {shown}")
+        t.equal((status in (200, 201), [x["target"] for x in made],
+                 [json.loads(x["body"] or "null") for x in made]),
+                (True, [target], [body]), "and what was approved arrives")
+        t.ok(not any(x in answer for x in SECRETS), "its answer is clean")
+    before = len(g.seen())
+    for method, target, body in REFUSED[kind]:
+        status, answer = client(method, target,
+                                None if body is None else json.dumps(body))
+        t.ok(status in (403, 404), f"{method} {target} is refused: {status}")
+    status, answer = client("POST", "/api/v4/projects/me%2Ftools/"
+                            "merge_requests", json.dumps(
+                                {"source_branch": "a", "target_branch": "b",
+                                 "title": "T", "target_project_id": 78})) \
+        if kind == "gitlab" else (403, "")
+    t.ok(status in (403, 404), "a target on another list is refused")
+    t.equal([x for x in g.seen()[before:] if x["method"] != "GET"], [],
+            "nothing of them arrives")
+    t.ok(all(x["authorized"] for x in g.seen()), "all had the real token")
+
+
+def github():
+    with h.workdir() as work:
+        g = Forge(work, "forge.py")
+        with session(work, g, "github", "api.github.com") as s:
+            client = Client(s, "api.github.com", "authorization",
+                            "token " + s.agent_env()["GH_TOKEN"])
+            with t.case("test_texts"):
+                test_texts(s, g, client)
+            with t.case("test_never"):
+                test_never(g, client)
+            t.equal(s.events("alarm"), [], "no alarm")
+        g.end()
+
+
+def other(kind, header, prefix, variable):
+    host = kind + ".example.org"
+    with h.workdir() as work:
+        g = Forge(work, "forge_rest.py", "--host", host)
+        with session(work, g, kind, host) as s:
+            client = Client(s, host, header, prefix + s.agent_env()[variable])
+            with t.case(kind):
+                test_rest(s, g, client, kind)
+            log = json.dumps(s.audit()) + s.session_log()
+            t.ok(TOKEN not in log and SECRETS[0] not in log,
+                 "no secret in our logs")
+            t.equal(s.events("alarm"), [], "no alarm")
+        g.end()
+
+
+github()
+other("gitlab", "private-token", "", "GITLAB_TOKEN")
+other("gitea", "authorization", "token ", "GITEA_TOKEN")
+t.done()
