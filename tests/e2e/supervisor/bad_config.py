@@ -95,7 +95,7 @@ CONFIG = [
      "{config}: openHosts: must be \"ask\" or \"off\", is \"always\""),
     ("the time-out a string", config(escalationTimeoutSeconds="300"), 78,
      "{config}: escalationTimeoutSeconds: must be a whole number from 30 to "
-     "3600, is a string"),
+     "86400, is a string"),
     ("another end of a time-out", config(escalationExpiry="stop"), 78,
      "{config}: escalationExpiry: must be \"deny\" or \"end\", is \"stop\""),
     ("the time-out too short", config(escalationTimeoutSeconds=29), 78,
@@ -104,10 +104,10 @@ CONFIG = [
      "{config}: escalationTimeoutSeconds: must be from 30 to 86400, is 86401"),
     ("the time-out a fraction", config(escalationTimeoutSeconds=30.5), 78,
      "{config}: escalationTimeoutSeconds: must be a whole number from 30 to "
-     "3600, is a fraction"),
+     "86400, is a fraction"),
     ("the time-out null", config(escalationTimeoutSeconds=None), 78,
      "{config}: escalationTimeoutSeconds: must be a whole number from 30 to "
-     "3600, is null"),
+     "86400, is null"),
     ("the time-out huge",
      {"config.json": '{"escalationTimeoutSeconds":99999999999999999999}'},
      78,
@@ -202,7 +202,7 @@ CONFIG = [
     ("a credential from elsewhere",
      config(credentials={"anthropic": {"key": "sk-ant-secret"}}), 78,
      "{config}: credentials.anthropic.key: unknown key. Known here: env, "
-     "file, command, systemd, secret-service, login, capture, variables, shell"),
+     "file, command, systemd, secret-service, login, capture, variables, shell, revoke"),
     ("a key for the name of a variable",
      config(credentials={"anthropic": {"env": "sk-ant-secret"}}), 78,
      "{config}: credentials.anthropic.env: must be the NAME of an "
@@ -239,7 +239,8 @@ CONFIG = [
      "a string"),
     ("a revoke command without a program", config(credentials={
         "anthropic": {"env": "X", "revoke": []}}), 78,
-     "{config}: credentials.anthropic.revoke: must name a program"),
+     "{config}: credentials.anthropic.revoke: must name a program: "
+     "[\"gateway-key\", \"delete\", \"{session}\"]"),
     ("a revoke command that is not there", config(credentials={
         "anthropic": {"env": "ANTHROPIC_API_KEY",
                       "revoke": ["no-such-program"]}}), 78,

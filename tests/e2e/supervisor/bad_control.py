@@ -42,8 +42,8 @@ CONTROL = [
      "member name"),
     ("an unknown member", b'{"op":"ping","force":true}\n', "bad-request",
      "a request is one JSON object on one line: request: force: unknown key. "
-     "Known here: op, id, digest, because, key, value, path, message, session, "
-     "server, tool, policy, annotations, lists, times, typed"),
+     "Known here: op, id, digest, because, by, key, value, path, message, session, "
+     "server, tool, policy, annotations, lists, times, answer, typed"),
     ("two objects", b'{"op":"ping"}{"op":"stop"}\n', "bad-request",
      "a request is one JSON object on one line: request:1:14: something "
      "after the value"),
@@ -88,7 +88,7 @@ CONTROL = [
      "\"digest\" must be the 64 hex digits that `show` gives for this call"),
     ("deny with a long because", b'{"op":"deny","id":"ID","digest":"DIGEST",'
      b'"because":"' + b"x" * 513 + b'"}\n', "bad-request",
-     "\"because\" must be text of at most 512 bytes"),
+     "\"because\" has at most 512 bytes, and \"by\" 128"),
     ("deny because of a number",
      b'{"op":"deny","id":"ID","digest":"DIGEST","because":1}\n', "bad-request",
      "a request is one JSON object on one line: request: because: must be a "

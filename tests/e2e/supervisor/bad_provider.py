@@ -151,7 +151,7 @@ OTHERS = [
      [("configuration",
        "{config}: notfy: unknown key (did you mean notify?). Known here: agent, agentView, answerKey, "
        "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
-       "destinations, dockerResources, env, escalationTimeoutSeconds, image, "
+       "destinations, dockerResources, env, escalationExpiry, escalationTimeoutSeconds, image, "
        "limits, "
        "maxConcurrentSessions, mcpServers, modelBodies, notify, openHosts, packageCaches, packageInstall, policy, policyBudget, "
        "profiles, providers, proxy, proxyTools, resourceBudget, runtime, "
@@ -162,7 +162,7 @@ OTHERS = [
      [("configuration",
        "{config}: credentials.anthropic.fil: unknown key (did you mean "
        "file?). Known here: env, "
-       "file, command, systemd, secret-service, login, capture, variables, shell")]),
+       "file, command, systemd, secret-service, login, capture, variables, shell, revoke")]),
     ("mcp-servers.json", {"mcp-servers.json": {"s": {"comand": "x"}}},
      [("MCP servers",
        "{servers}: s.comand: unknown key (did you mean command?). Known here: args, command, "
