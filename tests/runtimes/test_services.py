@@ -7,8 +7,10 @@ after kill -9 of icsupervisor as well."""
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -138,6 +140,41 @@ def test_killed():
         t.ok(True, "nor is one after kill -9")
 
 
+def test_tcp():
+    """Over TCP, those that are no image."""
+    with h.workdir() as work, t.case("tcp"), \
+            socket.create_server(("127.0.0.1", 0)) as host:
+        threading.Thread(target=answer, args=(host,), daemon=True).start()
+        b = own_agent.Box(work, {
+            "plain": own("")["plain"],
+            "host": {"port": 7002,
+                     "to": "127.0.0.1:%d" % host.getsockname()[1]}},
+            ("--transport", "tcp"))
+        b.s.start(90)
+        t.contains(b.do("ask", 7001, "", "plain"), "ic-bridge",
+                   "tcp: a service of the session's own")
+        t.equal(b.do("ask", 7002, "hi", "host"), "HI",
+                "tcp: a service of this machine")
+        t.equal(b.do("crowd", 7002, 30), 30, "tcp: 30 connections at once")
+        for index in (2, 128):
+            t.equal(b.do("raw", chr(index) + "x").strip("!"), "",
+                    f"tcp: index {index} reaches nothing")
+        t.equal(b.s.stop(), 143, "tcp: it ends")
+
+
+def answer(listener):
+    def serve(c):
+        with c:
+            while (got := c.recv(65536)):
+                c.sendall(got.upper())
+    while True:
+        try:
+            c, _ = listener.accept()
+        except OSError:
+            return
+        threading.Thread(target=serve, args=(c,), daemon=True).start()
+
+
 def test_missing():
     with h.workdir() as work, t.case("missing"):
         own_agent.refused(t, work, {"x": {
@@ -148,4 +185,6 @@ def test_missing():
 test_session()
 test_killed()
 test_missing()
+if NAME == "docker":
+    test_tcp()
 t.done()

@@ -21,6 +21,7 @@
 #include "files/prices.h"
 #include "files/servers.h"
 #include "icctl/policy/policy.h"
+#include "icctl/project/project.h"
 #include "files/providers/destinations.h"
 #include "files/providers/providers.h"
 
@@ -367,6 +368,14 @@ files_approver(void)
 	files_env.check(NOTE, "autoApprove", text,
 	    "turn it off: icctl config set autoApprove.enabled false");
 }
+/* A project's file in this directory sets something, too. */
+static void
+files_project(void *arg, const char *text, bool bad)
+{
+	(void)arg;
+	files_env.check(bad ? BAD : NOTE, "project", text, "");
+}
+
 
 unsigned
 doctor_files(struct icctl *ctl, doctor_check *check)
@@ -394,6 +403,7 @@ doctor_files(struct icctl *ctl, doctor_check *check)
 	doctor_toolchains(&files_env.paths, &files_env.config, check);
 	doctor_constitutions(&files_env.paths, &files_env.config, check);
 	doctor_services(&files_env.config, check);
+	(void)project_sources(ctl, files_project, NULL);
 	n = files_credentials();
 	doctor_commands(&files_env.config, files_env.paths.user_home, check);
 	config_free(&files_env.config);

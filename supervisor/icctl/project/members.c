@@ -4,22 +4,18 @@
  * person reads about it. A sentence has the whole value, so that what was shown
  * is what is in force. Values that do not fit one are refused.
  */
-#include "icctl/project/project.h"
+#include "icctl/project/members.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/jsonfile.h"
 #include "budget/budget.h"
 #include "common/http/known_host.h"
 #include "common/log.h"
 
-#define MEMBER_LIST 16U
-
-/* Returns true for a text that is shown as it is. */
-static bool
-is_plain(const char *s, size_t max)
+bool
+member_plain(const char *s, size_t max)
 {
 	const size_t n = strlen(s);
 
@@ -31,16 +27,15 @@ is_plain(const char *s, size_t max)
 	return true;
 }
 
-/* Get a text of printable ASCII. Returns 0, or -1. */
-static int
-plain(const struct jsonfile *j, const char *where, json_object *v, size_t max,
+int
+member_text(const struct jsonfile *j, const char *where, json_object *v, size_t max,
     const char **out)
 {
 	if (!json_object_is_type(v, json_type_string))
 		return jsonfile_bad(
 		    j, where, NULL, "must be a text, not %s", jsonfile_kind(v));
 	*out = json_object_get_string(v);
-	if (is_plain(*out, max) &&
+	if (member_plain(*out, max) &&
 	    strlen(*out) == (size_t)json_object_get_string_len(v))
 		return 0;
 	return jsonfile_bad(j, where, NULL,
@@ -58,8 +53,8 @@ is_host(const char *s)
 	       isalpha((unsigned char)last[1]) && strstr(s, "..") == NULL;
 }
 
-static bool
-is_name(const char *s)
+bool
+member_name_ok(const char *s)
 {
 	return strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 			 "0123456789_-.") == strlen(s);
@@ -84,7 +79,7 @@ each_name(const struct jsonfile *j, const char *member, json_object *v,
 		return jsonfile_bad(j, member, NULL,
 		    "must be an array of at most %u names", MEMBER_LIST);
 	for (size_t i = 0; i < json_object_array_length(v); i++)
-		if (plain(j, member, json_object_array_get_idx(v, i), 253,
+		if (member_text(j, member, json_object_array_get_idx(v, i), 253,
 			&s) == -1)
 			return -1;
 		else if (!l->ok(s))
@@ -125,7 +120,7 @@ member_name(
 	const char *s;
 
 	(void)p;
-	return plain(j, m, v, 64, &s);
+	return member_text(j, m, v, 64, &s);
 }
 
 static int
@@ -134,7 +129,7 @@ member_chosen(
 {
 	const char *s;
 
-	if (plain(j, m, v, 128, &s) == -1)
+	if (member_text(j, m, v, 128, &s) == -1)
 		return -1;
 	if (s[0] == '-' || strpbrk(s, " \"'\\") != NULL)
 		return jsonfile_bad(j, m, NULL, "\"%s\" is no name", s);
@@ -151,7 +146,7 @@ member_image(
 {
 	const char *s;
 
-	if (plain(j, m, v, 256, &s) == -1)
+	if (member_text(j, m, v, 256, &s) == -1)
 		return -1;
 	if (s[0] == '-' || strchr(s, ' ') != NULL)
 		return jsonfile_bad(j, m, NULL, "\"%s\" is no image", s);
@@ -209,10 +204,45 @@ member_own(
 	static const struct listed l = {"", "",
 	    "is no name: a project names what your own settings have, and "
 	    "describes none of it",
-	    is_name};
+	    member_name_ok};
 
 	(void)p;
 	return each_name(j, m, v, &l);
+}
+
+/* Names of the person's own, or images. */
+static int
+member_services(
+    struct project *p, const struct jsonfile *j, const char *m, json_object *v)
+{
+	return json_object_is_type(v, json_type_object)
+		   ? members_services(p, j, v)
+		   : member_own(p, j, m, v);
+}
+
+/* A project may say what to save, but not what to leave out. */
+static int
+member_undo(
+    struct project *p, const struct jsonfile *j, const char *m, json_object *v)
+{
+	static const struct listed l = {
+	    "undo keeps ", " too, if it leaves it out otherwise",
+	    "is no name of a file or directory", member_name_ok};
+	static const char *const keys[] = {"include", NULL};
+	json_object *list = NULL;
+
+	if (!json_object_is_type(v, json_type_object))
+		return jsonfile_bad(j, m, NULL, "must be an object");
+	if (json_object_object_get_ex(v, "leaveOut", NULL))
+		return jsonfile_bad(j, m, "leaveOut",
+		    "may not be set by a project: what undo leaves out, it "
+		    "cannot bring back, so that is for you to say in "
+		    "config.json");
+	if (jsonfile_known(j, v, m, keys) == -1)
+		return -1;
+	return json_object_object_get_ex(v, "include", &list)
+		   ? say_each(p, j, m, list, &l)
+		   : 0;
 }
 
 static int
@@ -227,8 +257,8 @@ member_env(
 		    "must be an object of at most %u variables", MEMBER_LIST);
 	json_object_object_foreach(v, name, val)
 	{
-		if (!is_plain(name, 64) || !is_name(name) ||
-		    plain(j, name, val, 512, &s) == -1)
+		if (!member_plain(name, 64) || !member_name_ok(name) ||
+		    member_text(j, name, val, 512, &s) == -1)
 			return jsonfile_bad(j, m, NULL,
 			    "each variable has a name, and a text of at most "
 			    "512 printable ASCII characters");
@@ -303,7 +333,8 @@ static const struct member {
 	{"agent", member_chosen}, {"model", member_chosen},
 	{"image", member_image}, {"hosts", member_hosts},
 	{"git", member_git}, {"registries", member_own},
-	{"services", member_own}, {"servers", member_own},
+	{"services", member_services}, {"servers", member_own},
+	{"undo", member_undo},
 	{"env", member_env}, {"budget", member_budget},
 	{"policy", member_policy}, {"install", member_install},
 };

@@ -125,6 +125,45 @@ add_env(const struct project *p, json_object *root)
 	}
 }
 
+/* Add the services that the person has none of that name for. */
+static void
+add_services(const struct project *p, json_object *root)
+{
+	json_object *from = project_member(p, "services"), *to;
+
+	if (!json_object_is_type(from, json_type_object) ||
+	    (to = object_in(root, "services")) == NULL)
+		return;
+	json_object_object_foreach(from, name, val)
+	{
+		if (!json_object_object_get_ex(to, name, NULL))
+			json_object_object_add(to, name, json_object_get(val));
+	}
+}
+
+/* Add what undo keeps, unless the person has switched it off. */
+static void
+add_undo(const struct project *p, json_object *root)
+{
+	json_object *from = NULL, *to = NULL, *list = NULL;
+
+	if (!json_object_object_get_ex(
+		project_member(p, "undo"), "include", &from) ||
+	    (json_object_object_get_ex(root, "undo", &to) &&
+		!json_object_is_type(to, json_type_object)) ||
+	    (to = object_in(root, "undo")) == NULL)
+		return;
+	if (!json_object_object_get_ex(to, "include", &list)) {
+		list = json_object_new_array();
+		json_object_object_add(to, "include", list);
+	}
+	for (size_t i = 0; json_object_is_type(list, json_type_array) &&
+			   i < json_object_array_length(from);
+	     i++)
+		json_object_array_add(list,
+		    json_object_get(json_object_array_get_idx(from, i)));
+}
+
 /* Returns the person's limit; a very large number: none. */
 static double
 own_limit(json_object *to, const char *name)
@@ -186,8 +225,11 @@ project_merge(const struct icctl *ctl, struct project *p, const char *config,
 		if (json_object_object_length(all) == 0)
 			json_object_object_del(root, "destinations");
 	}
-	if (granted)
+	if (granted) {
 		add_env(p, root);
+		add_services(p, root);
+		add_undo(p, root);
+	}
 	lower_budget(p, root);
 	text = strdup(json_object_to_json_string_ext(
 	    root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
@@ -252,6 +294,8 @@ project_lacks(const struct icctl *ctl, struct project *p, const char *config)
 			    name);
 	}
 	list = project_member(p, "services");
+	if (json_object_is_type(list, json_type_object))
+		list = NULL;
 	for (size_t i = 0; list && i < json_object_array_length(list); i++) {
 		name =
 		    json_object_get_string(json_object_array_get_idx(list, i));

@@ -91,6 +91,15 @@ void accepted_diff(const struct accepted *, const struct project *, FILE *);
 void accepted_elsewhere(
     const struct icctl *, const struct project *, char *dst, size_t cap);
 
+/* changed.c */
+#define PROJECT_SESSION 129U
+/*
+ * Write the session of this workspace during which the file last changed.
+ * Returns false if there is none.
+ */
+bool project_changed(
+    const struct icctl *, const struct project *, char id[PROJECT_SESSION]);
+
 /* merge.c */
 /*
  * Compose the settings of a session: those of `config`, or of config.json, and
@@ -101,6 +110,15 @@ char *project_merge(const struct icctl *, struct project *, const char *config,
     const char *profile, bool granted, struct fault *);
 /* Say what the project names and the person's settings lack. */
 void project_lacks(const struct icctl *, struct project *, const char *config);
+
+/* sources.c */
+/*
+ * Tell what the file of the current directory sets for sessions here: a line
+ * that names the file, and a sentence for each thing that is in force. Returns
+ * 0, or -1 if the file is broken, which it tells, too.
+ */
+int project_sources(const struct icctl *,
+    void (*tell)(void *arg, const char *text, bool bad), void *arg);
 
 /* install.c */
 /* Check "install", and say what it runs.  Returns 0, or -1. */

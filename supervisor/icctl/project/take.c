@@ -26,12 +26,17 @@ project_ask(
     const struct icctl *ctl, const struct project *p, const struct accepted *a)
 {
 	char shown[ICCTL_PATH], other[4096];
-	char answer[16] = "";
+	char answer[16] = "", id[PROJECT_SESSION];
 
 	if (a->root != NULL) {
 		fprintf(stderr, "%s has changed since you accepted it:\n",
 		    icctl_path(p->path, shown));
 		accepted_diff(a, p, stderr);
+		if (project_changed(ctl, p, id))
+			fprintf(stderr,
+			    "It was last changed while the session %s ran "
+			    "here.\n",
+			    id);
 	} else {
 		fprintf(
 		    stderr, "%s asks for this:\n", icctl_path(p->path, shown));

@@ -76,13 +76,18 @@ verb_show(struct icctl *ctl, struct project *p, struct accepted *a)
 static int
 verb_diff(struct icctl *ctl, struct project *p, struct accepted *a)
 {
-	(void)ctl;
+	char id[PROJECT_SESSION];
+
 	if (a->root == NULL)
 		warnx("you have accepted nothing here; see icctl project show");
 	else if (accepted_is(a, p))
 		warnx("it means what you accepted");
 	else
 		accepted_diff(a, p, stdout);
+	if (a->root != NULL && !accepted_is(a, p) &&
+	    project_changed(ctl, p, id))
+		printf("It was last changed while the session %s ran here.\n",
+		    id);
 	return a->root == NULL ? ICCTL_FAILED : ICCTL_OK;
 }
 

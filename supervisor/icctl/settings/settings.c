@@ -9,6 +9,7 @@
 
 #include "base/secret.h"
 #include "common/buf.h"
+#include "icctl/project/project.h"
 #include "icctl/words.h"
 
 static int
@@ -59,6 +60,15 @@ settings_rows(json_object *o, const char **names, unsigned n)
 	}
 }
 
+/* Print what sets something else for sessions of this directory. */
+static void
+settings_source(void *arg, const char *text, bool bad)
+{
+	unsigned *n = arg;
+
+	printf("%s%s\n", (*n)++ == 0 || bad ? "" : "  ", text);
+}
+
 static int
 settings_ls(const struct icctl *ctl)
 {
@@ -66,6 +76,7 @@ settings_ls(const struct icctl *ctl)
 	struct fault fault = {""};
 	char shown[ICCTL_PATH];
 	struct settings s;
+	unsigned lines = 0;
 
 	if (settings_open(ctl, &s, false, &fault) == -1) {
 		settings_close(&s);
@@ -79,9 +90,12 @@ settings_ls(const struct icctl *ctl)
 		       "man ironcurtain-config\n",
 		    icctl_path(s.path, shown));
 	} else {
+		printf("%s sets\n", icctl_path(s.path, shown));
 		settings_rows(s.root, names, 0);
 	}
 	settings_close(&s);
+	if (!ctl->json)
+		(void)project_sources(ctl, settings_source, &lines);
 	return ICCTL_OK;
 }
 

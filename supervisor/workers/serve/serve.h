@@ -47,10 +47,11 @@ const char *serve_text(const struct service *, const char *key);
 struct json_object *serve_list(const struct service *, const char *key);
 /*
  * Add ic-bridge's words: how it serves the port, its limits if `limited`, and
- * the health check; the command must follow.
+ * the health check, which is the shell's text `ready` if the entry has none and
+ * that is not NULL; the command must follow.
  */
-void serve_bridge(
-    struct wordlist *, const struct service *, bool limited);
+void serve_bridge(struct wordlist *, const struct service *, bool limited,
+    const char *ready);
 
 /* serve_box.c: Start a program of the host in a sandbox of its own. */
 int serve_box(struct service *, int out, struct fault *);
@@ -58,9 +59,10 @@ int serve_box(struct service *, int out, struct fault *);
 int serve_engine(struct service *, int out, struct fault *);
 /*
  * serve_known.c: Returns the program text for the shell that sets a well-known
- * server up and becomes it, if the command is its name alone; or NULL.
+ * server up and becomes it, if the command is its name alone; or, if `ready`,
+ * the one that says whether it takes logins. NULL: there is none.
  */
-const char *serve_known(const struct service *);
+const char *serve_known(const struct service *, bool ready);
 
 /*
  * serve_log.c: Open services.log. Returns 0, or -1 with the fault set.

@@ -52,7 +52,7 @@ static void
 box_command(struct wordlist *w, const struct service *s)
 {
 	struct json_object *words = serve_list(s, "command");
-	const char *text = serve_known(s);
+	const char *text = serve_known(s, false);
 
 	if (text != NULL) {
 		wordlist_add(w, "/bin/sh");
@@ -92,7 +92,7 @@ serve_box(struct service *s, int out, struct fault *fault)
 	box_args(&b, "--chdir", SERVE_DATA, NULL);
 	b.group = s->group;
 	wordlist_add(&words, SERVE_BRIDGE);
-	serve_bridge(&words, s, true);
+	serve_bridge(&words, s, true, serve_known(s, true));
 	box_command(&words, s);
 	if (wordlist_end(&words) == NULL)
 		fault_errno(fault, "%s", what);

@@ -301,7 +301,7 @@ engine_args(struct wordlist *w, const struct service *s,
 	}
 	add(w, "--env", keep("SERVICE_PORT=%u", s->port));
 	wordlist_add(w, serve_text(s, "image"));
-	serve_bridge(w, s, false);
+	serve_bridge(w, s, false, NULL);
 	return engine_command(w, s, config);
 }
 

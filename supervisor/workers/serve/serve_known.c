@@ -68,6 +68,8 @@ static const char known_mariadb[] =
     "\"$n\" \"$u\"\n"
     "	printf \"CREATE USER 'root'@'%%' IDENTIFIED BY '%s';\\n\" \"$r\"\n"
     "	echo \"GRANT ALL ON *.* TO 'root'@'%' WITH GRANT OPTION;\"\n"
+    /* A host by its address comes before any host, and has no password. */
+    "	echo \"DROP USER IF EXISTS 'root'@'127.0.0.1', 'root'@'::1';\"\n"
     "} >/tmp/init.sql\n"
     "unset MARIADB_ROOT_PASSWORD MYSQL_ROOT_PASSWORD MARIADB_PASSWORD "
     "MYSQL_PASSWORD\n"
@@ -77,13 +79,22 @@ static const char known_mariadb[] =
     "--innodb-flush-log-at-trx-commit=0 --innodb-buffer-pool-size=64M "
     "--skip-log-bin --skip-name-resolve\n";
 
+/* It listens before it takes logins. */
+static const char known_postgres_ready[] =
+    "for b in /usr/lib/postgresql/*/bin /usr/pgsql-*/bin; do\n"
+    "	[ -x \"$b/pg_isready\" ] && PATH=$b:$PATH\n"
+    "done\n"
+    "exec pg_isready -q -h 127.0.0.1 -p $SERVICE_PORT\n";
+
 const char *
-serve_known(const struct service *s)
+serve_known(const struct service *s, bool ready)
 {
 	static const struct {
-		const char *name, *text;
-	} all[] = {{"postgres", known_postgres}, {"redis-server", known_redis},
-	    {"mariadbd", known_mariadb}, {"mysqld", known_mariadb}};
+		const char *name, *text, *ready;
+	} all[] = {{"postgres", known_postgres, known_postgres_ready},
+	    {"redis-server", known_redis, NULL},
+	    {"mariadbd", known_mariadb, NULL},
+	    {"mysqld", known_mariadb, NULL}};
 	struct json_object *words = serve_list(s, "command");
 	const char *name;
 
@@ -92,6 +103,6 @@ serve_known(const struct service *s)
 	name = json_object_get_string(json_object_array_get_idx(words, 0));
 	for (size_t i = 0; i < nitems(all); i++)
 		if (strcmp(all[i].name, name) == 0)
-			return all[i].text;
+			return ready ? all[i].ready : all[i].text;
 	return NULL;
 }

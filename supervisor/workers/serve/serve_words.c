@@ -28,7 +28,8 @@ serve_list(const struct service *s, const char *key)
 }
 
 void
-serve_bridge(struct wordlist *w, const struct service *s, bool limited)
+serve_bridge(struct wordlist *w, const struct service *s, bool limited,
+    const char *ready)
 {
 	struct json_object *health = serve_list(s, "health");
 	static char limits[96], port[8], count[8];
@@ -52,6 +53,9 @@ serve_bridge(struct wordlist *w, const struct service *s, bool limited)
 					    json_object_array_get_idx(
 						health, i)));
 	}
+	if (health == NULL && ready != NULL)
+		wordlist_all(w, (const char *const[]){"--health", "3",
+				    "/bin/sh", "-euc", ready, NULL});
 	wordlist_add(w, SERVE_SOCKET);
 	wordlist_add(w, "--");
 }

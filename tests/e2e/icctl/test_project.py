@@ -84,6 +84,9 @@ def test_yes(work):
     out = project(p, "diff")
     t.ok('- the agent\'s variable VALUE is "one"' in out and
          '+ the agent\'s variable VALUE is "two"' in out, "diff shows it", out)
+    t.ok("It was last changed while the session " +
+         os.path.basename(p.session()) + " ran here." in out,
+         "and the session in which it was changed", out)
     accept(p)
     write(p, {"env": {"VALUE": "one", "OWN": "theirs"}})
     t.equal(start(p).returncode, 1, "an older accepted text is not in force again")
@@ -128,6 +131,44 @@ def test_install(work):
          not r.stdout, "an install that fails", r.stderr)
 
 
+IMAGE = "postgres@sha256:" + "ab" * 32
+
+
+def test_services(work):
+    """Images by digest are asked for; the person's own of that name wins."""
+    p = Place(work, {"services": {"mine": {"port": 7000, "command": ["true"]}}})
+    asked = {"mine": {"port": 7000, "image": IMAGE}, "db": {
+        "port": 5432, "image": IMAGE, "env": {"POSTGRES_DB": "shop"},
+        "health": ["pg_isready"], "tmpfs": ["/srv"]}}
+    write(p, {"services": asked, "undo": {"include": ["dist"]}})
+    out = project(p, "show")
+    for words in (f"starts a service db of the image {IMAGE}, at "
+                  "localhost:5432", 'POSTGRES_DB of the service db is "shop"',
+                  '["pg_isready"]', 'to ["/srv"]', "undo keeps dist too"):
+        t.ok(words in out, "it is shown: " + words, out)
+    r = p.icctl("config", "ls", cwd=p.project)
+    t.ok("config.json sets\n" in r.stdout and "services.mine.port = 7000" in
+         r.stdout and "is not accepted: only what narrows" in r.stdout and
+         "service db" not in r.stdout, "config says where settings are from",
+         r.stdout)
+    accept(p)
+    r = p.icctl("config", "ls", cwd=p.project)
+    t.ok("adds, for sessions that start here, what config.json does not set "
+         "itself\n  each session starts a service " in r.stdout,
+         "and when they are accepted", r.stdout)
+    out = p.icctl("doctor", cwd=p.project).stdout
+    t.ok(".ironcurtain.json adds" in out and "service db of the image" in out,
+         "so does doctor", out)
+    r = start(p)
+    t.ok("services.db: an image needs --runtime docker or podman" in r.stderr,
+         "the session has the services", r.stderr)
+    made = json.load(open(os.path.join(p.session(), "settings.json"),
+                          encoding="utf-8"))
+    t.equal(made["services"], {"db": asked["db"], "mine": {
+        "port": 7000, "command": ["true"]}}, "with the person's own")
+    t.equal(made["undo"], {"include": ["dist"]}, "and undo keeps what it says")
+
+
 BAD = [
     ("[]", "must hold an object"), ("{", "line 1"), ("", "is empty"),
     ('{"version":1,"version":1}', "line 1"), ("{}", "version"),
@@ -135,7 +176,7 @@ BAD = [
     *[(json.dumps({"version": 1, name: {}}), "may not be set by a project")
       for name in ("credentials", "serverCredentials", "providers", "notify",
                    "autoApprove", "trust", "audit", "publish", "runtime",
-                   "limits", "agentView", "undo", "homeFiles", "mcpServers",
+                   "limits", "agentView", "homeFiles", "mcpServers",
                    "resourceBudget", "escalations", "x\u001b[31m")],
     (json.dumps({"version": 1, "hosts": ["127.0.0.1"]}), "is no name of a host"),
     (json.dumps({"version": 1, "hosts": ["*.example.org"]}), "no name of a host"),
@@ -148,8 +189,21 @@ BAD = [
     (json.dumps({"version": 1, "hosts": ["a.example"] * 17}), "at most 16"),
     (json.dumps({"version": 1, "env": {"LD_PRELOAD": "x"}}), "LD_PRELOAD"),
     (json.dumps({"version": 1, "env": {"A": "a\nb"}}), "ASCII"),
-    (json.dumps({"version": 1, "services": {"db": {"to": "127.0.0.1:1"}}}),
-     "array"),
+    *[(json.dumps({"version": 1, "services": {"db": {"port": 5432, **more}}}),
+       want) for more, want in (
+          ({"to": "127.0.0.1:1"}, "services.to: unknown key"),
+          ({"command": ["sh"], "image": IMAGE}, "services.command: unknown"),
+          ({"image": "postgres:16"}, "with its digest"),
+          ({"image": IMAGE, "port": 80}, "must be from 1024"),
+          ({"image": IMAGE, "env": {"A": "\u001b"}}, "ASCII"),
+          ({"image": IMAGE, "env": {"LD_PRELOAD": "x"}}, "no variable"),
+          ({"image": IMAGE, "health": "sh"}, "of at most 16 words"),
+          ({"image": IMAGE, "tmpfs": ["/x:y"]}, "absolute paths"),
+          ({"image": IMAGE, "volumes": ["/:/"]}, "services.volumes: unknown"))],
+    (json.dumps({"version": 1, "undo": {"leaveOut": [".env"]}}),
+     "may not be set by a project: what undo leaves out"),
+    (json.dumps({"version": 1, "undo": False}), "must be an object"),
+    (json.dumps({"version": 1, "undo": {"maxDays": 0}}), "unknown key"),
     (json.dumps({"version": 1, "services": ["/run/x.sock"]}), "is no name"),
     (json.dumps({"version": 1, "policy": {"allow": ["x"]}}), "policy"),
     (json.dumps({"version": 1, "policy": {"workspace": "writable"}}),
@@ -189,7 +243,8 @@ def test_bad(work):
 
 
 def main():
-    for case in (test_nobody, test_yes, test_terminal, test_install, test_bad):
+    for case in (test_nobody, test_yes, test_terminal, test_install,
+                 test_services, test_bad):
         with h.workdir() as work, t.case(case.__name__):
             case(work)
     t.done()
