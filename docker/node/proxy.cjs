@@ -7,8 +7,10 @@
 // protects nothing: the proxy decides.
 'use strict';
 
-const at = process.env.HTTPS_PROXY;
-const knows = process.env.NODE_USE_ENV_PROXY === '1' &&
+// Deno knows the proxy by itself, and asks its user before a file like this one
+// may read a variable.
+const at = globalThis.Deno ? undefined : process.env.HTTPS_PROXY;
+const knows = at && process.env.NODE_USE_ENV_PROXY === '1' &&
   process.allowedNodeEnvironmentFlags.has('--use-env-proxy');
 
 if (at && !knows)

@@ -48,6 +48,7 @@ class Mirror(http.server.SimpleHTTPRequestHandler):
         self.send_header("content-type", "application/json"
                          if path.endswith(".json") else
                          "text/html" if path.endswith(".html") else
+                         "text/plain" if path.endswith(".txt") else
                          "application/octet-stream")
         self.send_header("content-length", str(len(body)))
         self.end_headers()

@@ -72,6 +72,31 @@ GO_DEP = 'package main\nimport ("fmt"; "example.org/dep")\n' \
 PY_TEST = "import unittest, m\nclass T(unittest.TestCase):\n" \
     "    def test(self):\n        self.assertEqual(m.twice(2), 4)\n"
 
+# playwright-core drives Debian's Chromium: its own cannot be had from npm.
+PLAYWRIGHT = r"""
+const {existsSync} = require('fs');
+const bin = process.env.PATH.split(':').find((d) =>
+  existsSync(d + '/playwright-core'));
+const {chromium} = require(bin + '/../playwright-core');
+exports.read = async (url) => {
+  const browser = await chromium.launch({executablePath: '/usr/bin/chromium'});
+  const page = await browser.newPage();
+  await page.goto(url);
+  const text = await page.evaluate(() => document.body.innerText);
+  await browser.close();
+  return text.trim();
+};
+if (require.main === module)
+  exports.read(process.argv[2]).then(console.log);
+"""
+OWN_SERVER = r"""
+const {read} = require('./p.js');
+const s = require('http').createServer((q, r) => r.end('mine')).listen(0, () =>
+  read(`http://localhost:${s.address().port}/`).then((text) => {
+    console.log(text);
+    s.close();
+  }));
+"""
 ROWS = [
     Row("node", "node", "nodejs",
         {"m.js": "exports.twice = n => 2 * n; if (require.main === module) "
@@ -88,6 +113,18 @@ ROWS = [
     Row("Yarn 1", "yarn node", "npm:yarn", {"package.json": NPM},
         "yarn --version", "echo ok",
         "yarn install --silent --registry {M}/npm/ && " + SAYS),
+    Row("Yarn 4", "yarn4 node", "npm:@yarnpkg/cli-dist",
+        {"package.json": NPM, "yarn.lock": "",
+         ".yarnrc.yml": "npmRegistryServer: '{M}/npm/'\nnodeLinker: "
+                        "node-modules\nenableTelemetry: false\n"
+                        "npmMinimalAgeGate: 0\n"
+                        "unsafeHttpWhitelist: ['127.0.0.1']\n"},
+        "yarn4 --version", "echo ok",
+        "yarn4 install --no-immutable >o || { cat o; exit 1; }; " + SAYS),
+    Row("playwright", "playwright-core node chromium", "npm:playwright-core",
+        {"p.js": PLAYWRIGHT, "own.js": OWN_SERVER},
+        "playwright-core --version", "node own.js",
+        "node p.js {M}/one.txt"),
     Row("pnpm", "pnpm node", "npm:pnpm", {"package.json": NPM},
         "pnpm --version", "echo ok",
         "pnpm install --silent --registry {M}/npm/ && " + SAYS),
@@ -176,8 +213,8 @@ ROWS = [
         "curl -sS {M}/one.txt"),
 ]
 # A stand-in laid out as the manager does it is in test_toolchains.py.
-NOT_HERE = ("rustup", "uv", "mise", "sdkman", "sbt", ".NET", "Yarn 4",
-            "Gradle", "Homebrew")
+NOT_HERE = ("rustup", "uv", "mise", "sdkman", "sbt", ".NET", "Gradle",
+            "Homebrew")
 
 
 def write(top, name, data):
