@@ -511,6 +511,43 @@ def filters(p):
                "and the start says so")
 
 
+def real_lfs(p):
+    """git-lfs itself, set up by `git lfs install` for the user."""
+    if not os.path.exists("/usr/bin/git-lfs"):
+        t.skip("git-lfs itself", "it is not installed")
+        return
+    w = World(p, "git-lfs itself")
+    w.put(".gitconfig", JANE)
+    os.makedirs(w.repo)
+    w.git("lfs", "install", "--skip-repo")
+    w.make(**{".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n",
+              "big.bin": "x" * 300000})
+    show = "git cat-file -p HEAD:big.bin; git lfs fsck; git status --short"
+    want = w.git("cat-file", "-p", "HEAD:big.bin")
+    t.ok(want.startswith("version https://git-lfs"), "a pointer outside", want)
+    r = w.start("printf y >>big.bin; git add -A; git commit -qm x; " + show)
+    got = r.stdout.split("\n")
+    t.equal([got[0], *got[2:]],
+            ["version https://git-lfs.github.com/spec/v1", "size 300001",
+             "Git LFS fsck OK", ""], "it commits a pointer in the sandbox")
+    want = w.git("cat-file", "-p", "HEAD:big.bin")
+    t.ok("size 300001" in want and w.git("lfs", "fsck") == "Git LFS fsck OK\n",
+         "which is whole outside", want)
+    r = w.start("git rm -q --cached big.bin; rm big.bin; git reset -q --hard; "
+                "wc -c <big.bin")
+    t.equal(r.stdout, "300001\n", "and checks the file out")
+
+
+def dubious(p):
+    """A repository of another owner, which the user's git trusts by name."""
+    w = World(p, "of another owner")
+    w.put(".gitconfig", JANE + f"[safe]\n\tdirectory = {w.repo}\n")
+    w.make()
+    # git's own way to test this without a second user.
+    w.commands = "export GIT_TEST_ASSUME_DIFFERENT_OWNER=1; " + COMMIT
+    w.compare(clone=False)
+
+
 def cloned(p):
     """Shapes of repositories of which --clone cannot take everything."""
     w = World(p, "a partial clone")
@@ -691,8 +728,8 @@ def tokens(p):
 
 
 def main():
-    for part in (person, secrets, ignore, filters, cloned, remotes, signing,
-                 signed, tokens, linked, bare, pruned, elsewhere):
+    for part in (person, secrets, ignore, filters, real_lfs, dubious, cloned,
+                 remotes, signing, signed, tokens, linked, bare, pruned, elsewhere):
         with h.workdir() as work, t.case(part.__name__):
             part(Place(work))
     t.done()
