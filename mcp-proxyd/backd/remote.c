@@ -57,15 +57,20 @@ remote_fail(struct remote *r, const char *why)
 {
 	struct backd *b = r->b;
 	struct jsonrpc_id id;
+	bool begins;
 
 	jsonrpc_id_copy(&id, &r->id);
+	/* The probe of its revision is no end; a wanted login is, in either. */
+	begins = r->first &&
+		 (r->status == 401 ||
+		     span_is(span_of(r->id.text, r->id.len), "\"i\""));
 	r->id.len = 0;
 	r->b->status = r->status;
 	if (id.len != 0)
 		server_fail(b, &id, why);
 	else
 		log_info("a message to the server: it %s", why);
-	if (r->first && id.len != 0) {
+	if (begins && id.len != 0) {
 		/* It can be begun again, after a login. */
 		b->died = true;
 		backd_gone(b, "%s", why);

@@ -20,7 +20,7 @@ struct grant {
 	struct span code, verifier;
 };
 
-/* What a registration says; spans into its text. */
+/* The answer to a registration; spans into its text. */
 struct grant_client {
 	struct span id, secret;
 	enum proto_auth auth;

@@ -96,7 +96,7 @@ read_pair(struct reading *r, struct span pair)
 		if ((r->seen & 1U << i) != 0)
 			return "it has a value twice";
 		r->seen |= 1U << i;
-		/* What is shown may be cut. */
+		/* A text that is only shown may be left out. */
 		if (known[i].to == r->c->text && value.len > 1200)
 			value.len = 0;
 		if (!decode(value, known[i].to, known[i].cap)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a browser brings back from a login, as pure functions: the target of its
+ * The answer that a browser brings back from a login, as pure functions: the
+ * target of its
  * one request, or the address that a person pasted. Anything that can reach the
  * loopback port may have sent it, a page of another site included.
  */
@@ -13,7 +14,7 @@
 #define CALLBACK_PATH "/callback"
 #define CALLBACK_HEAD 16384U /* bytes of a request */
 
-/* What is waited for. */
+/* The answer that is awaited. */
 struct callback_want {
 	char state[65], host[65];
 	char issuer[PROTO_MAX_URL + 1];
@@ -24,7 +25,7 @@ struct callback {
 	char code[PROTO_MAX_CODE + 1];
 	char issuer[PROTO_MAX_URL + 1];
 	bool named; /* the issuer is named */
-	char error[65], text[401]; /* of an issuer that refuses; or "" */
+	char error[65], text[401]; /* an issuer refuses so; or "" */
 	const char *why; /* for PROTO_SEEN_OTHER: a constant text */
 };
 

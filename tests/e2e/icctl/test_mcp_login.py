@@ -233,7 +233,7 @@ def refusals(far, auth):
 
 
 def test_refused(work):
-    """What a server does wrong ends the login, and leaves no file."""
+    """Each mistake of a server ends the login, and leaves no file."""
     far, auth = ml.pair(work)
     s = session(work, far, auth)
     keep = (far.challenge, dict(far.documents), dict(auth.documents))

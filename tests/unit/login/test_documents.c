@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What servers may say on the way to a login, as a table: documents, challenges,
+ * Texts of servers on the way to a login, as a table: documents, challenges,
  * addresses and callbacks, most of them hostile, each with the words that a
  * person reads of it.
  */

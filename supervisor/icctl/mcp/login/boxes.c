@@ -50,8 +50,8 @@ box_of(struct chan *c)
 	return NULL;
 }
 
-static int
-on_hello(struct chan *c, const struct msg_HELLO *m)
+int
+box_on_hello(struct chan *c, const struct msg_HELLO *m)
 {
 	struct box *b = box_of(c);
 
@@ -63,17 +63,6 @@ on_hello(struct chan *c, const struct msg_HELLO *m)
 	b->hello = true;
 	return 0;
 }
-
-/* clang-format off */
-static const struct chan_handler handlers[] = {
-	HANDLER(HELLO,		on_hello),
-	HANDLER(META_DOC,	on_meta_doc),
-	HANDLER(REGISTERED,	on_registered),
-	HANDLER(CHALLENGE,	on_challenge),
-	HANDLER(CALLBACK_SEEN,	on_callback_seen),
-	HANDLER(LOGIN_DONE,	on_login_done),
-};
-/* clang-format on */
 
 /* Print the last lines that the programs wrote. */
 static void
@@ -111,11 +100,7 @@ box_closed(struct chan *c, const char *why)
 	chan_free(c);
 }
 
-static const struct chan_ops ops = {
-    .handlers = handlers,
-    .nhandlers = nitems(handlers),
-    .closed = box_closed,
-};
+static struct chan_ops ops = {.closed = box_closed};
 
 static int
 box_run(struct login *l, struct box *b, int sock)
@@ -167,7 +152,7 @@ box_start(struct login *l, enum box_kind kind)
 }
 
 int
-box_send(struct login *l, enum box_kind kind, enum msg_type type,
+boxes_send(struct login *l, enum box_kind kind, enum msg_type type,
     const void *msg, int fd)
 {
 	if (l->boxes[kind].chan != NULL &&
@@ -193,11 +178,11 @@ box_pair(struct login *l, enum box_kind a, enum box_kind b)
 		warn("socketpair");
 		return -1;
 	}
-	if (box_send(l, a, MSG_PEER, &to_a, pair[0]) == -1) {
+	if (boxes_send(l, a, MSG_PEER, &to_a, pair[0]) == -1) {
 		close(pair[1]);
 		return -1;
 	}
-	return box_send(l, b, MSG_PEER, &to_b, pair[1]);
+	return boxes_send(l, b, MSG_PEER, &to_b, pair[1]);
 }
 
 /* Returns the certificates that the server's entry names, or the system's. */
@@ -243,9 +228,9 @@ boxes_roots_send(struct login *l)
 		return -1;
 	}
 	m = (struct msg_ROOTS){.pem = span_of(text, len)};
-	rv = box_send(l, BOX_META, MSG_ROOTS, &m, -1);
+	rv = boxes_send(l, BOX_META, MSG_ROOTS, &m, -1);
 	if (rv == 0)
-		rv = box_send(l, BOX_GRANT, MSG_ROOTS, &m, -1);
+		rv = boxes_send(l, BOX_GRANT, MSG_ROOTS, &m, -1);
 	free(text);
 	return rv;
 }
@@ -268,11 +253,11 @@ boxes_run(struct login *l)
 	if (box_pair(l, BOX_META, BOX_DIAL) == -1 ||
 	    box_pair(l, BOX_GRANT, BOX_DIAL) == -1 ||
 	    box_pair(l, BOX_CALLBACK, BOX_GRANT) == -1 ||
-	    box_send(l, BOX_DIAL, MSG_SEAL, &seal, -1) == -1 ||
+	    boxes_send(l, BOX_DIAL, MSG_SEAL, &seal, -1) == -1 ||
 	    boxes_roots_send(l) == -1)
 		return -1;
 	for (unsigned i = 0; i < BOX_COUNT; i++) {
-		if (box_send(l, (enum box_kind)i, MSG_START, &start, -1) == -1)
+		if (boxes_send(l, (enum box_kind)i, MSG_START, &start, -1) == -1)
 			return -1;
 		chan_phase(l->boxes[i].chan, PHASE_RUN);
 	}
@@ -280,10 +265,12 @@ boxes_run(struct login *l)
 }
 
 int
-boxes_start(struct login *l)
+boxes_start(struct login *l, const struct chan_handler *handlers, size_t n)
 {
 	uint64_t until = clock_mono_us() / 1000 + BOX_HELLO_MS;
 
+	ops.handlers = handlers;
+	ops.nhandlers = n;
 	if ((l->said = memfd_create("said", MFD_CLOEXEC)) == -1 ||
 	    loop_init(&l->loop, 4) == -1 || spawn_init() == -1) {
 		warn("the programs of a login");
@@ -352,5 +339,5 @@ box_target(struct login *l, enum box_kind kind, unsigned which,
 	    .private_ok = private_ok,
 	    .which = (uint8_t)which};
 
-	return box_send(l, BOX_DIAL, MSG_TARGET, &m, -1);
+	return boxes_send(l, BOX_DIAL, MSG_TARGET, &m, -1);
 }

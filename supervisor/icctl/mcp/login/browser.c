@@ -83,7 +83,7 @@ browser_came(struct loop_io *io, uint32_t events)
 		close(fd);
 		return;
 	}
-	(void)box_send(l, BOX_CALLBACK, MSG_CALLBACK_CONN, &m, fd);
+	(void)boxes_send(l, BOX_CALLBACK, MSG_CALLBACK_CONN, &m, fd);
 }
 
 /* Pass a pasted line on, and wipe it. */
@@ -93,7 +93,7 @@ pasted_line(struct login *l, size_t n)
 	struct msg_CALLBACK_TEXT m = {.text = span_of(l->pasted, n)};
 
 	if (n != 0)
-		(void)box_send(l, BOX_CALLBACK, MSG_CALLBACK_TEXT, &m, -1);
+		(void)boxes_send(l, BOX_CALLBACK, MSG_CALLBACK_TEXT, &m, -1);
 	/* Other lines may have come with it. */
 	n += n < l->npasted;
 	l->npasted -= n;
@@ -245,7 +245,7 @@ browser_begin(struct login *l, const struct place *token, int fd)
 	    .iss = m.iss};
 
 	if (box_target(l, BOX_GRANT, 1, token, false) == -1 ||
-	    box_send(l, BOX_GRANT, MSG_LOGIN_BEGIN, &m, fd) == -1)
+	    boxes_send(l, BOX_GRANT, MSG_LOGIN_BEGIN, &m, fd) == -1)
 		return -1;
 	while (!l->challenged && !l->done)
 		if (loop_once(&l->loop, 1000) == -1 || l->lost)
@@ -253,7 +253,7 @@ browser_begin(struct login *l, const struct place *token, int fd)
 	if (l->done)
 		return 0;
 	w.state = span_str(l->state);
-	return box_send(l, BOX_CALLBACK, MSG_CALLBACK_WAIT, &w, -1);
+	return boxes_send(l, BOX_CALLBACK, MSG_CALLBACK_WAIT, &w, -1);
 }
 
 static int

@@ -126,7 +126,7 @@ configured(struct login *l, const char *id)
 		return -1;
 	}
 	l->auth = fd == -1 ? PROTO_AUTH_NONE : auth_of(l);
-	return fd == -1 ? 0 : box_send(l, BOX_GRANT, MSG_CLIENT_SECRET, &m, fd);
+	return fd == -1 ? 0 : boxes_send(l, BOX_GRANT, MSG_CLIENT_SECRET, &m, fd);
 }
 
 static int
@@ -162,7 +162,7 @@ registered(struct login *l)
 	m.path = span_str(p.path);
 	m.auth = takes_none(l) ? PROTO_AUTH_NONE : (uint8_t)auth_of(l);
 	if (box_target(l, BOX_GRANT, 0, &p, false) == -1 ||
-	    box_send(l, BOX_GRANT, MSG_REGISTER, &m, -1) == -1 ||
+	    boxes_send(l, BOX_GRANT, MSG_REGISTER, &m, -1) == -1 ||
 	    boxes_wait(l, &l->registered, REGISTER_MS) == -1)
 		return -1;
 	if (l->client[0] == '\0') {

@@ -61,7 +61,7 @@ get(struct login *l, enum proto_meta kind, const struct place *p,
 		warnx("%s: its path is too long", l->url);
 		return -1;
 	}
-	if (box_send(l, BOX_META, MSG_META_GET, &m, -1) == -1)
+	if (boxes_send(l, BOX_META, MSG_META_GET, &m, -1) == -1)
 		return -1;
 	return boxes_wait(l, &l->doc.come, DISCOVER_MS);
 }

@@ -27,7 +27,7 @@
 #include "common/log.h"
 #include "credential/renew.h"
 
-#define LOCK_TRIES 600U /* of 100 ms */
+#define LOCK_TRIES 600U /* each of them takes 100 ms */
 
 void
 files_name(struct login_files *f, const char *home, const char *provider)

@@ -243,7 +243,7 @@ wanted(struct login *l)
 	}
 	for (size_t i = 0; rv == 0 && i < n; i++)
 		rv = plan_scopes(l->wanted, more[i]);
-	/* What was asked for at this issuer before is asked for again. */
+	/* Scopes of an earlier login at this issuer are asked for again. */
 	list = get_typed(said, "asked", json_type_array);
 	if (n != 0 && list != NULL &&
 	    strcmp(get_str(said, "issuer", ""), l->issuer) == 0)
@@ -286,7 +286,7 @@ go(struct login *l)
 	if (open_place(l) == -1 || files_dir(&l->files) == -1 ||
 	    (one = files_one(l)) == -1)
 		return ICCTL_FAILED;
-	rv = boxes_start(l) == -1 ? -1 : discover(l);
+	rv = login_start(l) == -1 ? -1 : discover(l);
 	if (rv == 0 && l->server.good) {
 		if (wanted(l) == -1 || show(l) == -1 ||
 		    browser_listen(l) == -1 || client_find(l) == -1 ||

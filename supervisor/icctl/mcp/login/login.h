@@ -25,7 +25,7 @@ struct box {
 	bool hello;
 };
 
-/* What a document says, kept. */
+/* The fields of a document, kept. */
 struct doc {
 	bool come, good;
 	unsigned status;
@@ -41,7 +41,7 @@ struct doc {
 struct login_files {
 	char dir[4200];
 	char token[4400];  /* with the tokens: never read here */
-	char server[4400]; /* what is no secret */
+	char server[4400]; /* the rest, which is no secret */
 };
 
 struct login {
@@ -94,8 +94,12 @@ int login_open(struct login *, struct icctl *, const char *name);
 void login_close(struct login *);
 
 /* boxes.c */
-/* Start the programs and pair them. Returns 0, or -1 after the reason. */
-int boxes_start(struct login *);
+/*
+ * Start the programs and pair them. The messages that they send to icctl are
+ * handled so. Returns 0, or -1 after the reason.
+ */
+int boxes_start(struct login *, const struct chan_handler *, size_t n);
+int box_on_hello(struct chan *, const struct msg_HELLO *);
 void boxes_stop(struct login *);
 /*
  * Run until `*flag` is set, for at most `ms`. Returns 0, or -1 after the
@@ -103,10 +107,13 @@ void boxes_stop(struct login *);
  */
 int boxes_wait(struct login *, const bool *flag, uint64_t ms);
 /* Send a message. Returns 0, or -1 after the reason. Takes `fd`. */
-int box_send(struct login *, enum box_kind, enum msg_type, const void *, int fd);
+int boxes_send(struct login *, enum box_kind, enum msg_type, const void *, int fd);
 /* Tell dialerd of a host that a box may reach as its nth. */
 int box_target(struct login *, enum box_kind, unsigned which,
     const struct place *, bool private_ok);
+
+/* messages.c: Start the programs. Returns 0, or -1 after the reason. */
+int login_start(struct login *);
 
 /* discover.c: Find where and how to log in. Returns an exit status, or -1. */
 int discover(struct login *);

@@ -3,7 +3,7 @@
  * `icctl mcp logout` and `icctl mcp status`: the end of a login, and what is
  * known of each. Nothing here reads a token.
  */
-#include "icctl/mcp/login/login.h"
+#include "icctl/mcp/mcp.h"
 
 #include <err.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "base/json_get.h"
 #include "base/json_put.h"
 #include "common/log.h"
-#include "icctl/mcp/mcp.h"
+#include "icctl/mcp/login/login.h"
 #include "icctl/words.h"
 
 #define REVOKE_MS 60000U
@@ -42,7 +42,7 @@ revoke_login(struct login *l, const char *url)
 		icctl_warn_errno(l->files.token);
 		return -1;
 	}
-	if (boxes_start(l) == -1) {
+	if (login_start(l) == -1) {
 		close(fd);
 		return -1;
 	}
@@ -50,7 +50,7 @@ revoke_login(struct login *l, const char *url)
 		close(fd);
 		return -1;
 	}
-	if (box_send(l, BOX_GRANT, MSG_LOGOUT, &m, fd) == -1 ||
+	if (boxes_send(l, BOX_GRANT, MSG_LOGOUT, &m, fd) == -1 ||
 	    boxes_wait(l, &l->done, REVOKE_MS) == -1)
 		return -1;
 	if (l->end.good)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a login at a remote MCP server decides from the documents that
+ * The decisions of a login at a remote MCP server, from the documents that
  * mcp-logind has read, as pure functions: where the next document is, whether
  * one belongs to what was asked for, which scopes are asked for, and the
  * address that the browser opens. Every text of a document is checked here once

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What is known of logins: from mcp-NAME.server.json, which has no secret, from
+ * The state of logins: from mcp-NAME.server.json, which has no secret, from
  * config.json, and from sessions that run, whose keyds know when their token
  * expires and why it was not renewed. `icctl mcp status` prints it.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What is known of the login of a remote MCP server, for lists of servers. */
+/* The state of the login of a remote MCP server, for lists of servers. */
 #ifndef MCP_LOGIN_STATE_H
 #define MCP_LOGIN_STATE_H
 
