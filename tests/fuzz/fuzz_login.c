@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a server or a browser sends on the way to a login, as any bytes; the
+ * Input of a server or a browser on the way to a login, as any bytes; the
  * first one says which: a challenge, the two kinds of documents, a callback, or
  * an address. What is accepted can be used as it is: addresses are https and
  * public, scopes are plain, and a code comes with the awaited state only.
