@@ -166,7 +166,7 @@ OTHERS = [
     ("mcp-servers.json", {"mcp-servers.json": {"s": {"comand": "x"}}},
      [("MCP servers",
        "{servers}: s.comand: unknown key (did you mean command?). Known here: args, command, "
-       "copy, description, env, git, sandbox, sandboxPolicy, shell, workspace")]),
+       "copy, description, elicitation, env, git, sandbox, sandboxPolicy, shell, tools, workspace")]),
     ("an agent", {"agents/mine.json": {"name": "yours"}},
      [("agent",
        "{home}/agents/mine.json: name: must be \"mine\", like the file's "

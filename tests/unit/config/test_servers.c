@@ -35,8 +35,8 @@ static const struct {
     {"{\"a\":{\"command\":1}}", F "a.command: must be a string, is a number"},
     {"{\"a\":{\"cmd\":\"x\"}}",
 	F "a.cmd: unknown key. Known here: args, "
-	  "command, copy, description, env, git, sandbox, "
-	  "sandboxPolicy, shell, workspace"},
+	  "command, copy, description, elicitation, env, git, sandbox, "
+	  "sandboxPolicy, shell, tools, workspace"},
     {"{\"a\":{\"command\":\"x\",\"args\":\"y\"}}",
 	F "a.args: must be an array of strings, is a string"},
     {"{\"a\":{\"command\":\"x\",\"args\":[\"y\",null]}}",
