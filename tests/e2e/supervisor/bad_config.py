@@ -562,6 +562,10 @@ SERVERS = [
      "{servers}"),
 ]
 
+# A shell's answer to the question about the revision.
+NO_PROBE = ("read x; echo '{\"jsonrpc\":\"2.0\",\"id\":\"d\",\"error\":"
+            "{\"code\":-32601,\"message\":\"no such method\"}}'; ")
+
 # Servers that end at once: the entry, and the text in icctl status.
 GONE = [
     ("no such program", {"command": "no-such-server"}, "gone",
@@ -572,27 +576,29 @@ GONE = [
      "to fetch it. Run: npm install --prefix ~/.local/share/ironcurtain "
      "@acme/no-such-server"),
     ("a program that ends", {"command": "/bin/false"}, "gone",
-     "closed its output; it exited with status 1"),
+     "closed its output; started again once; it exited with status 1"),
     ("a program that says nothing", {"command": "/bin/true"}, "gone",
-     "closed its output; it exited with status 0"),
+     "closed its output; started again once; it exited with status 0"),
     ("a program that is killed", {"command": "/bin/sh",
                                   "args": ["-c", "kill -9 $$"]}, "gone",
-     "closed its output; it exited with status 137"),
+     "closed its output; started again once; it exited with status 137"),
     ("no JSON", {"command": "/bin/echo", "args": ["hello"]}, "gone",
-     "closed its output; it wrote what is no MCP message: hello; it exited "
-     "with status 0"),
+     "closed its output; it wrote what is no MCP message: hello; started "
+     "again once; it exited with status 0"),
     ("no MCP", {"command": "/bin/echo", "args": ["{}"]}, "gone",
-     "closed its output; it wrote what is no MCP message: {}; it exited with "
-     "status 0"),
+     "closed its output; it wrote what is no MCP message: {}; started again "
+     "once; it exited with status 0"),
     ("an answer to nothing", {"command": "/bin/echo", "args": [
         '{"jsonrpc":"2.0","id":99,"result":{}}']}, "gone",
-     "closed its output; it exited with status 0"),
+     "closed its output; started again once; it exited with status 0"),
     ("initialize refused", {"command": "/bin/sh", "args": [
-        "-c", "read x; echo '{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"error\":"
+        "-c", NO_PROBE +
+        "read x; echo '{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"error\":"
         "{\"code\":1,\"message\":\"no\\u001b[2J\"}}'; cat"]}, "gone",
      "refused initialize: no\\x1b[2J"),
     ("an unknown version", {"command": "/bin/sh", "args": [
-        "-c", "read x; echo '{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"result\":"
+        "-c", NO_PROBE +
+        "read x; echo '{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"result\":"
         "{\"protocolVersion\":\"1999-01-01\",\"capabilities\":{},"
         "\"serverInfo\":{\"name\":\"x\",\"version\":\"1\"}}}'; cat"]}, "gone",
      "speaks MCP version 1999-01-01, which IronCurtain does not support"),
