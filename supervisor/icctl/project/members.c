@@ -14,34 +14,6 @@
 #include "common/http/known_host.h"
 #include "common/log.h"
 
-bool
-member_plain(const char *s, size_t max)
-{
-	const size_t n = strlen(s);
-
-	if (n == 0 || n > max)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (s[i] < ' ' || s[i] > '~')
-			return false;
-	return true;
-}
-
-int
-member_text(const struct jsonfile *j, const char *where, json_object *v, size_t max,
-    const char **out)
-{
-	if (!json_object_is_type(v, json_type_string))
-		return jsonfile_bad(
-		    j, where, NULL, "must be a text, not %s", jsonfile_kind(v));
-	*out = json_object_get_string(v);
-	if (member_plain(*out, max) &&
-	    strlen(*out) == (size_t)json_object_get_string_len(v))
-		return 0;
-	return jsonfile_bad(j, where, NULL,
-	    "must be a text of 1 to %zu printable ASCII characters", max);
-}
-
 /* Returns true for a name as DNS has it, with a dot, and no address. */
 static bool
 is_host(const char *s)
@@ -51,13 +23,6 @@ is_host(const char *s)
 
 	return s[n] == '\0' && n <= 253 && last != NULL && s[0] != '.' &&
 	       isalpha((unsigned char)last[1]) && strstr(s, "..") == NULL;
-}
-
-bool
-member_name_ok(const char *s)
-{
-	return strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			 "0123456789_-.") == strlen(s);
 }
 
 /* A member that is a list of names. */

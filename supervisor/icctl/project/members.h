@@ -8,6 +8,7 @@
 
 #define MEMBER_LIST 16U
 
+/* members_text.c */
 /* Returns true for a text that is shown as it is. */
 bool member_plain(const char *, size_t max);
 bool member_name_ok(const char *);
