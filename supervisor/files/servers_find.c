@@ -3,6 +3,8 @@
  * Finds mcp-servers.json, has it read by the one parser or the other, and holds
  * the user's settings for each server. Their environment may contain secrets.
  */
+#include "files/servers_priv.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,6 @@
 
 #include "base/jsonfile.h"
 #include "files/parse.h"
-#include "files/servers_priv.h"
 
 /* A missing file means that there are no servers, unless it must be there. */
 static int

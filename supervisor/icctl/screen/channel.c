@@ -81,7 +81,7 @@ on_title(struct chan *c, const struct msg_TITLE *m)
 static int
 on_offer(struct chan *c, const struct msg_OFFER *m)
 {
-	if (viewer.how.screen && offer_take(m) == -1)
+	if (viewer.how.screen && offer_new(m) == -1)
 		return chan_violation(c, "OFFER of what nobody sees");
 	return 0;
 }

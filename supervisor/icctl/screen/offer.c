@@ -19,7 +19,7 @@ static struct {
 } offer_env;
 
 int
-offer_take(const struct msg_OFFER *m)
+offer_new(const struct msg_OFFER *m)
 {
 	char told[512];
 	struct span host;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What the agent offers the person of this viewer: a text to copy, or an
+ * Offers of the agent to the person of this viewer: a text to copy, or an
  * address to open. Only the newest offer is kept, and nothing happens with it
  * until the person has seen it whole and said yes.
  */
@@ -10,7 +10,7 @@
 #include "common/ipc/proto.h"
 
 /* Take an offer. Returns -1 if it is not what termd may send. */
-int offer_take(const struct msg_OFFER *);
+int offer_new(const struct msg_OFFER *);
 /* The key was typed: show the offer in the agent's place, and ask. */
 void offer_show(void);
 

@@ -4,11 +4,14 @@
  * asks. A text is put into the clipboard by the terminal itself (OSC 52), which
  * also works over ssh; an address is opened by the desktop's own program.
  */
+#include "icctl/screen/offer.h"
+
+#include <sys/ioctl.h>
+
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -18,7 +21,6 @@
 #include "common/visible.h"
 #include "icctl/browse.h"
 #include "icctl/icctl.h"
-#include "icctl/screen/offer.h"
 #include "icctl/wrap.h"
 
 static struct span

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What the agent's screen offers to the person: a text for the clipboard, by
+ * Offers of the agent's screen to the person: a text for the clipboard, by
  * OSC 52, or an address to open, by the sequence that the sandbox's xdg-open
  * writes. Nothing happens with it until the person has seen it and said so.
  */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""What an agent offers on its screen: a text to copy, and an address to open.
+"""Offers of an agent on its screen: a text to copy, and an address to open.
 Neither leaves the sandbox before the person has seen it whole and said yes."""
 import os
 import shlex
