@@ -80,8 +80,7 @@ dial_fail(struct dial *d, const char *why)
 
 /* Returns the address in the form that keyd receives. */
 static struct span
-dial_text(
-    const struct dial *d, const union addr *addr, char text[DIAL_TEXT])
+dial_text(const struct dial *d, const union addr *addr, char text[DIAL_TEXT])
 {
 	char host[INET6_ADDRSTRLEN];
 	const void *raw = &addr->in.sin_addr;
@@ -344,9 +343,8 @@ dial_new(unsigned target, uint32_t id, struct span avoid)
 	d->key = d->via = target;
 	d->id = id;
 	d->why = avoid.len != 0 ? "no other address" : "no address";
-	if (avoid.len != 0 &&
-	    asprintf(&d->avoid, "\n%.*s", (int)avoid.len,
-		(const char *)avoid.p) == -1)
+	if (avoid.len != 0 && asprintf(&d->avoid, "\n%.*s", (int)avoid.len,
+				  (const char *)avoid.p) == -1)
 		fatal("asprintf");
 	for (unsigned i = 0; i < DIALERD_MAX_ADDRS; i++) {
 		d->attempts[i].fd = -1;
@@ -374,6 +372,73 @@ dial_target(unsigned key, unsigned which)
 	return key * (PROTO_TARGET_LAST + 1) + which;
 }
 
+static void early_due(struct loop_timer *);
+
+static struct {
+	struct loop_timer timer;
+	struct early list[DIALERD_EARLY];
+	unsigned n;
+} early_env;
+
+/* Keep a DIAL whose TARGET may be on its way. Returns false if it is not. */
+static bool
+early_add(const struct chan *c, const struct msg_DIAL *m)
+{
+	if (!dialerd_env.open || m->avoid.len != 0 ||
+	    early_env.n == DIALERD_EARLY)
+		return false;
+	early_env.list[early_env.n++] = (struct early){.role = chan_peer(c),
+	    .key = chan_index(c),
+	    .which = m->which,
+	    .id = m->id};
+	loop_timer_set(&dialerd_env.w.loop, &early_env.timer, DIALERD_EARLY_MS,
+	    early_due, NULL);
+	return true;
+}
+
+static bool
+dial_has_target(unsigned key, unsigned which, enum role role)
+{
+	const struct target *t;
+
+	if (key >= PROTO_MAX_PROVIDERS)
+		return false;
+	t = &dialerd_env.targets[dial_target(key, which)];
+	return t->set && t->role == role;
+}
+
+/* Begin those that have their target, or have waited for it long enough. */
+static void
+early_due(struct loop_timer *timer)
+{
+	struct msg_DIAL_FAIL m = {
+	    .text = SPAN("icsupervisor has named no host for it")};
+	unsigned n = early_env.n, left = 0;
+	struct early *d;
+	struct target *t;
+
+	for (unsigned i = 0; i < n; i++) {
+		d = &early_env.list[i];
+		t = &dialerd_env.targets[dial_target(d->key, d->which)];
+		if (dial_has_target(d->key, d->which, d->role) &&
+		    d->id > t->last && t->queued < DIALERD_MAX_QUEUED) {
+			t->last = d->id;
+			dial_new((unsigned)(t - dialerd_env.targets), d->id,
+			    span_of(NULL, 0));
+		} else if (++d->turns < DIALERD_EARLY_TURNS) {
+			early_env.list[left++] = *d;
+		} else {
+			m.id = d->id;
+			worker_send(&dialerd_env.w, d->role, d->key,
+			    MSG_DIAL_FAIL, &m, -1);
+		}
+	}
+	early_env.n = left;
+	if (left != 0)
+		loop_timer_set(&dialerd_env.w.loop, timer, DIALERD_EARLY_MS,
+		    early_due, NULL);
+}
+
 int
 dialerd_dial(struct chan *c, const struct msg_DIAL *m)
 {
@@ -382,8 +447,10 @@ dialerd_dial(struct chan *c, const struct msg_DIAL *m)
 	struct target *t;
 
 	target = dial_target(key, m->which);
-	if (key >= PROTO_MAX_PROVIDERS || !e->targets[target].set ||
-	    e->targets[target].role != chan_peer(c))
+	if (key < PROTO_MAX_PROVIDERS &&
+	    !dial_has_target(key, m->which, chan_peer(c)) && early_add(c, m))
+		return 0;
+	if (!dial_has_target(key, m->which, chan_peer(c)))
 		return chan_violation(c, "%s %u has no target %u",
 		    role_name(chan_peer(c)), key, m->which);
 	t = &e->targets[target];

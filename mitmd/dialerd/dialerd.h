@@ -40,7 +40,7 @@
 #define DIALERD_GUEST		(DIALERD_PROXY + 1U)
 #define DIALERD_TARGETS		(DIALERD_GUEST + DIALERD_MAX_GUESTS)
 #define DIALERD_TIMERS							\
-	(DIALERD_MAX_ACTIVE + DIALERD_TARGETS + DIALERD_OWN_ASKS + 8U)
+	(DIALERD_MAX_ACTIVE + DIALERD_TARGETS + DIALERD_OWN_ASKS + 9U)
 
 union addr {
 	struct sockaddr sa;
@@ -55,6 +55,19 @@ enum dial_state {
 };
 
 struct dial;
+
+/*
+ * A DIAL that came before its TARGET: icsupervisor sent that first, on a channel
+ * that may not have been read yet. One turn of the loop is enough.
+ */
+struct early {
+	enum role role;
+	unsigned key, which, turns;
+	uint32_t id;
+};
+#define DIALERD_EARLY		8U
+#define DIALERD_EARLY_MS	2U
+#define DIALERD_EARLY_TURNS	3U
 
 struct attempt {
 	int fd;

@@ -259,7 +259,7 @@ run(struct icctl *ctl, bool outcome, int argc, char **argv)
 			return help_command(ctl, c, NULL);
 		if (argc > 1 && instead_say(c->name, argv[1]))
 			return ICCTL_USAGE;
-		if (argc > 1 && c->args[0] == '\0')
+		if (argc > 1 && (c->args[0] == '\0' || c->fn == icctl_setup))
 			return too_many(c->name);
 	}
 	if (ctl->json && only_asks(c, argc, argv)) {

@@ -234,7 +234,7 @@ ARGS = [
      "a file {home}/agents/NAME.json"),
     ("ic-bridge alone", ["ic-bridge"], 2, "ic-bridge: no command is given"),
     ("ic-bridge with a word", ["ic-bridge", "walk"], 2,
-     "ic-bridge: the commands are `run`, `egress`, `forward`, `limit`, `exec` and `stdio PATH`"),
+     "ic-bridge: the commands are `run`, `egress`, `serve`, `forward`, `limit`, `exec` and `stdio PATH`"),
     ("ic-bridge without a command", ["ic-bridge", "run", "{work}"], 2,
      "ic-bridge: run needs a directory, --, and a command"),
     ("ic-bridge without a session", ["ic-bridge", "run", "{work}", "--",

@@ -282,7 +282,9 @@ CONFIG = [
      config(destinations={"x": {"kind": "forge", "forge": "github",
                                 "hosts": ["api.github.com"],
                                 "repositories": ["me/shop"]}}), 78,
-     "{config}: destinations.x.credential: must say where the token is"),
+     "{config}: destinations.x.credential: must say where the token is: "
+     "{\"env\": \"VARIABLE\"} or {\"file\": \"PATH\"}; icctl setup --forge says "
+     "which token to make"),
     ("a forge that may write unasked",
      config(destinations={"x": {"kind": "forge", "forge": "github",
                                 "hosts": ["api.github.com"],
@@ -296,7 +298,8 @@ CONFIG = [
                                 "hosts": ["api.github.com"],
                                 "credential": {"env": "T"},
                                 "repositories": ["me/*"]}}), 78,
-     "{config}: destinations.x.repositories: \"me/*\" is not a repository"),
+     "{config}: destinations.x.repositories: \"me/*\" is not a repository: "
+     "write owner and name, \"owner/repository\"; there are no patterns here"),
     ("a destination's CA that is none",
      config(destinations={"x": {"kind": "web", "hosts": ["a.example"],
                                 "ca": "/dev/null"}}), 78,
@@ -466,7 +469,7 @@ SERVERS = [
         "mcp-servers.json": {"s": {"url": "https://mcp.invalid"}},
         **config(serverCredentials={"s": {"TOKEN": "abc"}})}, 78,
      "{servers}: serverCredentials.s.TOKEN: unknown key. Known here: bearer, "
-     "headers"),
+     "clientSecret, headers"),
     ("an empty command", server(command=""), 78,
      "{servers}: s.command: must not be empty"),
     ("the command a list", server(command=["a", "b"]), 78,

@@ -88,7 +88,7 @@ CONTROL = [
      "\"digest\" must be the 64 hex digits that `show` gives for this call"),
     ("deny with a long because", b'{"op":"deny","id":"ID","digest":"DIGEST",'
      b'"because":"' + b"x" * 513 + b'"}\n', "bad-request",
-     "\"because\" has at most 512 bytes, and \"by\" 128"),
+     "\"because\" must be text of at most 512 bytes"),
     ("deny because of a number",
      b'{"op":"deny","id":"ID","digest":"DIGEST","because":1}\n', "bad-request",
      "a request is one JSON object on one line: request: because: must be a "

@@ -129,7 +129,7 @@ static const struct {
 	{"{\"credentials\":{\"anthropic\":{\"env\":\"A\",\"file\":\"b\"}}}",
 	 "/h/config.json: credentials.anthropic: must have exactly one of env, file, command, systemd, secret-service, login, capture; has 2"},
 	{"{\"credentials\":{\"anthropic\":{\"key\":\"sk-x\"}}}",
-	 "/h/config.json: credentials.anthropic.key: unknown key. Known here: env, file, command, systemd, secret-service, login, capture, variables, shell"},
+	 "/h/config.json: credentials.anthropic.key: unknown key. Known here: env, file, command, systemd, secret-service, login, capture, variables, shell, revoke"},
 	{"{\"credentials\":{\"anthropic\":{\"env\":\"sk-ant-x\"}}}",
 	 "/h/config.json: credentials.anthropic.env: must be the NAME of an environment variable (letters, digits, _), not its value"},
 	{"{\"credentials\":{\"anthropic\":{\"env\":\"\"}}}",

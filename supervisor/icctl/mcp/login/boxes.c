@@ -6,10 +6,10 @@
  */
 #include "icctl/mcp/login/login.h"
 
-#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include <err.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,18 +64,15 @@ box_on_hello(struct chan *c, const struct msg_HELLO *m)
 	return 0;
 }
 
-/* Print the last lines that the programs wrote. */
+/* Print the lines that the programs wrote. */
 static void
 boxes_said(const struct login *l)
 {
 	char text[2048], vis[4200];
-	off_t size = lseek(l->said, 0, SEEK_END);
 	ssize_t n;
 
-	if (size <= 0)
-		return;
-	n = pread(l->said, text, sizeof(text),
-	    size > (off_t)sizeof(text) ? size - (off_t)sizeof(text) : 0);
+	/* More than that is the trouble of a program that says too much. */
+	n = read(l->said[0], text, sizeof(text));
 	if (n > 0) {
 		(void)log_vis(span_of(text, (size_t)n), vis, sizeof(vis));
 		warnx("they said: %s", vis);
@@ -111,7 +108,7 @@ box_run(struct login *l, struct box *b, int sock)
 	struct spawn s = {.path = program,
 	    .argv = argv,
 	    .envp = envp,
-	    .fds = {-1, -1, l->said, sock},
+	    .fds = {-1, -1, l->said[1], sock},
 	    .nfds = 4,
 	    .session = true,
 	    .worker = true};
@@ -271,7 +268,8 @@ boxes_start(struct login *l, const struct chan_handler *handlers, size_t n)
 
 	ops.handlers = handlers;
 	ops.nhandlers = n;
-	if ((l->said = memfd_create("said", MFD_CLOEXEC)) == -1 ||
+	/* A pipe: the programs may write to no file. */
+	if (pipe2(l->said, O_CLOEXEC | O_NONBLOCK) == -1 ||
 	    loop_init(&l->loop, 4) == -1 || spawn_init() == -1) {
 		warn("the programs of a login");
 		return -1;
@@ -301,9 +299,11 @@ boxes_stop(struct login *l)
 		b->chan = NULL;
 		spawn_stop(&b->sp, 0);
 	}
-	if (l->said != -1)
-		close(l->said);
-	l->said = -1;
+	for (unsigned i = 0; i < nitems(l->said); i++) {
+		if (l->said[i] != -1)
+			close(l->said[i]);
+		l->said[i] = -1;
+	}
 }
 
 int

@@ -120,7 +120,7 @@ login_open(struct login *l, struct icctl *ctl, const char *name)
 
 	*l = (struct login){.ctl = ctl,
 	    .name = name,
-	    .said = -1,
+	    .said = {-1, -1},
 	    .listener = -1,
 	    .diag = -1,
 	    .listen_io = LOOP_IO_INIT,

@@ -57,7 +57,7 @@ struct login {
 
 	struct loop loop;
 	struct box boxes[BOX_COUNT];
-	int said; /* memfd: what the boxes say */
+	int said[2]; /* the pipe on which the programs complain */
 	bool lost; /* one of them has ended */
 
 	/* discover.c */
