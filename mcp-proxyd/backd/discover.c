@@ -170,6 +170,16 @@ is_hopeless(const struct backd *b)
 	}
 }
 
+/* It knows the request, and will not serve us. */
+static void
+discover_refused(struct backd *b, struct span said,
+    struct msg_DISCOVERED *out, char *text, size_t cap)
+{
+	out->how = PROTO_DISCOVERED_OTHER;
+	strlcpy(text, "refused server/discover: ", cap);
+	backd_show(b, said, text + strlen(text), cap / 2);
+}
+
 static void
 take_error(struct backd *b, const struct jsonrpc *m, struct msg_DISCOVERED *out,
     char *text, size_t cap)
@@ -193,12 +203,11 @@ take_error(struct backd *b, const struct jsonrpc *m, struct msg_DISCOVERED *out,
 				break;
 		}
 		/* It says no to what it says that it speaks. */
-		/* FALLTHROUGH */
+		discover_refused(b, said, out, text, cap);
+		break;
 	case JSONRPC_HEADERS:
 	case JSONRPC_CAPABILITY:
-		out->how = PROTO_DISCOVERED_OTHER;
-		strlcpy(text, "refused server/discover: ", cap);
-		backd_show(b, said, text + strlen(text), cap / 2);
+		discover_refused(b, said, out, text, cap);
 		break;
 	default:
 		break;

@@ -209,8 +209,8 @@ test_rounds(void)
 	static const char *const bad[] = {"{\"inputRequests\":7}",
 	    "{\"requestState\":7}", "{\"inputRequests\":{\"a\":7}}",
 	    "{\"inputRequests\":{\"a\":{\"method\":7}}}",
-	    "{\"inputRequests\":{\"a\":{\"method\":\"sampling/"
-	    "createMessage\"}}}"};
+	    ("{\"inputRequests\":{\"a\":{\"method\":\"sampling/"
+	     "createMessage\"}}}")};
 	uint64_t id;
 
 	ring.env.engine.servers[0].trusted = true;
