@@ -475,7 +475,7 @@ def test_keys(s):
     w.until(rb"denied")
     t.contains(h.text_of(call.wait()), "ESCALATION DENIED", "d denies")
     w.key(b"x")
-    w.until(rb"a: approve, s: approve for the session, A: always, d: deny")
+    w.until(rb"a: approve, or answer a question, s: approve for the session")
     w.key(b"q")
     t.equal(w.end(), 0, "q quits")
     m.close()
