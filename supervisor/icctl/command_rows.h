@@ -8,7 +8,7 @@
  */
 /* clang-format off */
 #ifndef COMMAND
-#define COMMAND(name, args, help, more)
+#define COMMAND(name, args, help, more, page)
 #endif
 #ifndef MCP_COMMAND
 #define MCP_COMMAND(name, args, usage, help)
@@ -23,9 +23,12 @@
 #define POLICY_OPTION(name, value, one, list, n)
 #endif
 
-/* `more` is printed by the command's own --help; NULL if it has none. */
+/*
+ * `more` is printed by the command's own --help; NULL if it has none. `page` is
+ * the manual page in section 1 that describes the command.
+ */
 COMMAND(start, "[OPTIONS] [TASK | -- CMD...]",
-    "run an agent in a session, in the foreground", NULL)
+    "run an agent in a session, in the foreground", NULL, "icctl-session")
 COMMAND(driver,
     "[--workers N] [--messages ironcurtain|amelia] [--once] [OPTIONS] [-- CMD...]",
     "run requests of an orchestrator, each in a session of its own",
@@ -33,7 +36,7 @@ COMMAND(driver,
     "events: see icctl-driver(1). OPTIONS are those of icctl start. At most\n"
     "N requests run at once (5); the others wait. --messages amelia prints\n"
     "AgenticMessages. The end of input cancels what runs; --once takes one\n"
-    "request, ends with it, and exits with its status.")
+    "request, ends with it, and exits with its status.", "icctl-driver")
 COMMAND(job,
     "[ls] | show NAME | run NAME | enable NAME | disable NAME | logs NAME\n"
     "           | rm [--yes] NAME | recompile [--accept DIGEST] NAME | daemon\n"
@@ -50,7 +53,7 @@ COMMAND(job,
     "never overlaps the one before. Calls that would wait are denied, unless\n"
     "--escalations wait; the notify program is told of failures, or of all\n"
     "runs. An empty value removes what edit names. recompile makes a policy\n"
-    "of the constitution: what the agent may do, in English.")
+    "of the constitution: what the agent may do, in English.", "icctl-job")
 COMMAND(send, "[--file FILE|-] [--schema FILE] MESSAGE",
     "send a message and print the answer",
     "MESSAGE is one word of the command line, in quotes; FILE or - has a\n"
@@ -58,10 +61,10 @@ COMMAND(send, "[--file FILE|-] [--schema FILE] MESSAGE",
     "Exits with 0 after the turn, 1 if it failed, 75 if another turn runs.\n"
     "--json prints the turn's events, one a line. --schema wants an answer\n"
     "that fits the JSON Schema in FILE, and prints it if it does; the agent\n"
-    "is asked once to repair one that does not.")
+    "is asked once to repair one that does not.", "icctl-session")
 COMMAND(interrupt, "",
     "interrupt the turn of a conversation",
-    "The agent is told to stop, and ended after 5 s.")
+    "The agent is told to stop, and ended after 5 s.", "icctl-session")
 COMMAND(resume,
     "[--detach|--systemd] [--after-crash] [--keep-grants] SESSION [-- CMD...]",
     "go on with a session that has ended",
@@ -72,27 +75,29 @@ COMMAND(resume,
     "--after-crash goes on. Approvals of more than one call are shown, and\n"
     "apply again only if you say so; --keep-grants keeps those of the last\n"
     "24 hours unasked. CMD is the command of a session that ran one.\n"
-    "--allow-sockets and --allow-unsandboxed must be said again.")
+    "--allow-sockets and --allow-unsandboxed must be said again.",
+    "icctl-session")
 COMMAND(ls, "[--all]",
     "list sessions, running and past",
-    "--all also lists those in which icctl compiled policies.")
+    "--all also lists those in which icctl compiled policies.", "icctl-session")
 COMMAND(history, "[SESSION]",
     "list the turns of a conversation",
-    "--json prints all its events, one a line.")
+    "--json prints all its events, one a line.", "icctl-session")
 COMMAND(logs, "[-f] [SESSION]",
     "print a session's log",
-    "-f goes on printing what is added.")
+    "-f goes on printing what is added.", "icctl-session")
 COMMAND(diagnostics, "[--log] [SESSION]",
     "print what a report of a problem needs",
     "The machine, what `icctl doctor` finds and, of SESSION, its state and\n"
     "last records: names, paths and times, but no keys, messages, arguments\n"
-    "or results. --log adds the end of session.log, which may have them.")
+    "or results. --log adds the end of session.log, which may have them.",
+    "icctl")
 COMMAND(diff, "[SESSION] [--stat] | --turn N [M]",
     "show what a session changed in its clone, or in a turn",
     "Files as they are now, compared with those that the agent found.\n"
     "--stat counts lines only. The session may run or have ended. --turn\n"
     "shows what turn N changed in the workspace, or turns N to M, by the\n"
-    "checkpoints of `icctl undo`, whatever program did it.")
+    "checkpoints of `icctl undo`, whatever program did it.", "icctl-session")
 COMMAND(undo, "[--turn N | --to CHECKPOINT] [--dry-run] [--all] [--yes] [PATH...]\n"
     "           | --list [--all] | forget PATH...",
     "put files back to how they were before a turn",
@@ -102,32 +107,34 @@ COMMAND(undo, "[--turn N | --to CHECKPOINT] [--dry-run] [--all] [--yes] [PATH...
     "turn stays, unless --all is given. An undo can be undone: it makes a\n"
     "checkpoint first. --list lists them, --list --all those of other\n"
     "sessions in the workspace, too. forget removes PATH from all of them.\n"
-    "The session may run or have ended.")
+    "The session may run or have ended.", "icctl-session")
 COMMAND(checkpoint, "[NAME]",
     "make a checkpoint of the workspace now, to undo to",
     "Sessions make one at the start, before and after each message of a\n"
-    "conversation, and at the end.")
+    "conversation, and at the end.", "icctl-session")
 COMMAND(pull, "[SESSION] [--workflow ID] [--branch B] [--into DIR] [--sign] [--yes]",
     "get the work of a session's clone, as branches",
     "Makes branches ironcurtain/SESSION/... in the repository that was\n"
     "cloned, or in DIR: one for each branch with new commits, or for B\n"
     "only, and one named unsaved for files that are in no commit. Every\n"
     "object is checked; nothing is checked out, merged or run. --sign shows\n"
-    "the commits, asks (unless --yes), and signs them with your own key.")
+    "the commits, asks (unless --yes), and signs them with your own key.",
+    "icctl-session")
 COMMAND(attach, "[SESSION]",
     "show the agent's terminal here, and type into it",
     "Ctrl-] d leaves again, and the session goes on; Ctrl-] s says something\n"
     "to the agent, and Ctrl-] shows what else there is (config.json's\n"
     "answerKey names another key). SESSION is its directory or id; without\n"
-    "it, the only one that runs.")
+    "it, the only one that runs.", "icctl-session")
 COMMAND(pending, "",
     "list pending calls and requests",
     "For each a short id, how long you have, what it would do, and every\n"
-    "path, URL and name that it touches.")
+    "path, URL and name that it touches.", "icctl-policy")
 COMMAND(show, "ID [--full]",
     "show one pending call in full",
     "ID is as `icctl pending` shows it, or any unique beginning of it.\nLong "
-    "texts are shortened in the middle, unless --full is given.")
+    "texts are shortened in the middle, unless --full is given.",
+    "icctl-policy")
 COMMAND(approve, "[ID...] [--all-shown] [--digest HEX] [--for-session|--exact|--times N]",
     "approve that call, once, or calls like it",
     "ID is as `icctl pending` shows it, in full. The call is printed, and\n"
@@ -139,28 +146,32 @@ COMMAND(approve, "[ID...] [--all-shown] [--digest HEX] [--for-session|--exact|--
     "arguments until the session ends, and --times N allows N calls of\n"
     "the tool within one hour, at most 20. With several ids, one call\n"
     "after the other is shown and approved. --all-shown prints every\n"
-    "pending call, asks once, and approves those that it printed.")
+    "pending call, asks once, and approves those that it printed.",
+    "icctl-policy")
 COMMAND(answer, "ID [--set NAME=VALUE]... [--yes] [--open] [--opened] [--decline]\n           [--digest HEX]",
     "answer a question of an MCP server",
     "Shows the server, the call that it belongs to, and what it asks. On a\n"
     "terminal, each field is asked for; --set answers one, and fields that\n"
     "are not set have their defaults. --yes sends the defaults alone. --open\n"
     "opens an address in your browser, --opened says that you did, and\n"
-    "--decline answers no. The server gets the answer, and the log has it.")
+    "--decline answers no. The server gets the answer, and the log has it.",
+    "icctl-mcp")
 COMMAND(grants, "",
     "list approvals of more than one call",
-    "For each what it allows, the rule that asked, and how to revoke it.")
+    "For each what it allows, the rule that asked, and how to revoke it.",
+    "icctl-policy")
 COMMAND(revoke, "ID",
     "withdraw an approval of more than one call",
-    "ID is what `icctl grants` shows.")
+    "ID is what `icctl grants` shows.", "icctl-policy")
 COMMAND(always, "[--rule DIGEST] ID",
     "allow a call and those like it from now on",
     "Shows a rule for the call, in the narrowest form, and what it would\n"
-    "allow. On a yes it is added to the session's policy and in force.")
+    "allow. On a yes it is added to the session's policy and in force.",
+    "icctl-policy")
 COMMAND(deny, "ID... [--because TEXT]",
     "deny that call, and tell the agent why",
     "ID is as `icctl pending` shows it, in full. The agent is told TEXT,\nof "
-    "at most 500 characters.")
+    "at most 500 characters.", "icctl-policy")
 COMMAND(watch, "[--plain | --all]",
     "watch all sessions on one screen, and answer",
     "On a terminal: every session, what waits in it and what happens;\n"
@@ -169,7 +180,8 @@ COMMAND(watch, "[--plain | --all]",
     "--plain prints lines instead, for one session, and asks about one\n"
     "call after the other; where there is no terminal, it only prints.\n"
     "icctl --json watch prints the events of all sessions. Each waits if no\n"
-    "session runs, and stays when one ends, unless --session names one.")
+    "session runs, and stays when one ends, unless --session names one.",
+    "icctl-session")
 COMMAND(web, "[--port N|--socket PATH] [--host NAME] [--hub FILE] [--open] [--logout|--stop]",
     "show all sessions as a page for your browser",
     "Prints a link that logs one browser in, once, within a minute; while\n"
@@ -179,40 +191,42 @@ COMMAND(web, "[--port N|--socket PATH] [--host NAME] [--hub FILE] [--open] [--lo
     "or at a Unix socket to forward to, with --host for what the browser\n"
     "calls it then. --hub shows the sessions of other machines: see icctl\n"
     "hub. --open opens your browser, --logout ends all logins, --stop ends\n"
-    "the page.")
+    "the page.", "icctl-session")
 COMMAND(hub, "FILE",
     "watch and answer the sessions of many machines",
     "FILE names relays: programs such as ssh or kubectl that run `icctl\n"
     "relay` where sessions are. All their sessions are on one screen, as\n"
     "with icctl watch; icctl web --hub FILE is the page. An answer carries\n"
     "the digest of what was shown, and your name as a claim for the log.\n"
-    "icctl --json hub FILE is for programs. See ironcurtain-fleet(7).")
+    "icctl --json hub FILE is for programs. See ironcurtain-fleet(7).",
+    "icctl-session")
 COMMAND(relay, "",
     "speak with icctl hub on standard input and output",
     "Listens nowhere: icctl hub starts it where sessions run, through ssh,\n"
     "kubectl exec or srun. It tells what your sessions do, and passes on\n"
-    "answers, which each session checks as those of icctl approve.")
+    "answers, which each session checks as those of icctl approve.",
+    "icctl-session")
 COMMAND(trust, "[SERVER [TOOL]] [--yes]",
     "inspect tools in quarantine, and allow them",
     "Shows how each tool changed, and asks. --yes, which needs a SERVER,\ndoes "
-    "not ask.")
+    "not ask.", "icctl-policy")
 COMMAND(status, "",
-    "show what runs, what is in force, and counts", NULL)
+    "show what runs, what is in force, and counts", NULL, "icctl-session")
 COMMAND(stop, "",
     "end the session",
-    "The agent is stopped; workspace and log are kept.")
+    "The agent is stopped; workspace and log are kept.", "icctl-session")
 COMMAND(budget, "[set KEY VALUE|null]",
     "show what the session costs; change its limits",
     "KEY: maxTotalTokens, maxSteps, maxSessionSeconds,\n"
     "maxEstimatedCostUsd, maxTurnTokens, maxTurnSteps, maxTurnSeconds or\n"
     "maxTurnEstimatedCostUsd; null removes its limit. A change applies to this\n"
     "session only; resourceBudget in config.json sets the limits of\n"
-    "later ones.")
+    "later ones.", "icctl-session")
 COMMAND(metrics, "[--all [--textfile FILE]]",
     "budget and counts as Prometheus text",
     "--all adds up all sessions that are kept, by agent and model, from\n"
     "their logs. --textfile writes FILE all at once, readable for others,\n"
-    "for the textfile directory of node_exporter.")
+    "for the textfile directory of node_exporter.", "icctl-session")
 COMMAND(usage, "[--by UNIT] [--since WHEN] [--until WHEN] [--csv] [--again]",
     "what all sessions cost, by day, model, project ...",
     "UNIT is day (the default), week, month, model, project, session or\n"
@@ -220,7 +234,7 @@ COMMAND(usage, "[--by UNIT] [--since WHEN] [--until WHEN] [--csv] [--again]",
     "7d, 4w). Costs are those that were counted at the time, as in `icctl\n"
     "budget`. --json has the names of ccusage. The sums of each session are\n"
     "kept beside its log and hold only while that is unchanged; --again\n"
-    "reads and checks every log.")
+    "reads and checks every log.", "icctl-session")
 COMMAND(report, "[-o FILE] [--with-arguments] [--with-messages] [SESSION]",
     "a session as one page to send to a colleague",
     "Writes one HTML file, without script, that needs no network: what was\n"
@@ -228,24 +242,24 @@ COMMAND(report, "[-o FILE] [--with-arguments] [--with-messages] [SESSION]",
     "whether the log is intact, with its last hash. Arguments are named\n"
     "only, with the last part of paths; --with-arguments shows them, reasons\n"
     "and hosts, --with-messages what was asked. FILE is SESSION.html\n"
-    "here unless it is named; - is standard output.")
+    "here unless it is named; - is standard output.", "icctl-session")
 COMMAND(unlock, "",
     "unlock a provider after an alarm",
     "It was locked because its credential came back in a response:\n`icctl "
-    "status` says which. Look into that first.")
+    "status` says which. Look into that first.", "icctl-session")
 COMMAND(keys, "[reload PROVIDER [--file PATH] | forget PROVIDER]",
     "show credentials and their use; load a new one",
     "reload reads the credential again from its source (your variable,\n"
     "the file or the command), or from PATH; forget removes logins that\n"
     "were made in a session and kept.\n"
     "Keys are never shown. If the new one does not work, the old one\n"
-    "stays in use.")
+    "stays in use.", "icctl-session")
 COMMAND(login, "[NAME]",
     "show which keys and logins were found, and how to add one",
     "NAME is a provider (anthropic, openai, chatgpt, google,\n"
     "openrouter, bedrock, vertex, or one of your own) or a login\n"
     "(claude-code, anthropic-cli, codex, gcloud). You are not\n"
-    "asked for anything, and nothing is stored.")
+    "asked for anything, and nothing is stored.", "icctl")
 COMMAND(audit, "verify [--anchor FILE] [FILE|DIR] | events\n"
     "           | show [OPTIONS] [SESSION] | search [OPTIONS] [--all] [TEXT]\n"
     "           | export [--format jsonl|csv] [OPTIONS] [--all] [SESSION]\n"
@@ -262,13 +276,13 @@ COMMAND(audit, "verify [--anchor FILE] [FILE|DIR] | events\n"
     "newest session, or of the one that --session names. Its end is\n"
     "compared with the one that\n"
     "audit.anchor of config.json recorded, or with --anchor FILE;\n"
-    "- reads the output of journalctl -t icsupervisor -o cat.")
+    "- reads the output of journalctl -t icsupervisor -o cat.", "icctl")
 COMMAND(close, "DIR...",
     "end the logs of sessions that were killed",
     "Writes the missing closing record, frees the reserved disk space and\n"
     "prints the log's last hash. DIR is a session's directory or id. A\n"
     "running session is refused; a closed one is left as it is. All are\n"
-    "tried, and the status is that of the first failure.")
+    "tried, and the status is that of the first failure.", "icctl")
 COMMAND(gc, "[--dry-run] [--older-than D] [--keep N]",
     "tidy up after ended sessions",
     "Removes the directories of sessions that ended more than D ago (45m,\n"
@@ -279,12 +293,12 @@ COMMAND(gc, "[--dry-run] [--older-than D] [--keep N]",
     "left behind. Checkpoints of workspaces that are gone, or old ones, go\n"
     "as well. A session that runs, one of another machine, and one\n"
     "with files in its own workspace are left alone. --dry-run only says\n"
-    "what would be done.")
+    "what would be done.", "icctl")
 COMMAND(home, "[rm ID...]",
     "list or remove homes of agents that stay",
     "Those of `icctl start --home project`, by workspace and agent. rm\n"
     "removes them with all that agents left there; one that a session\n"
-    "uses is refused.")
+    "uses is refused.", "icctl")
 COMMAND(image, "ls | build [--build-arg NAME=VALUE] [--network none|host]\n"
     "           [--devcontainer] [--workspace DIR] [--yes] AGENT | rm NAME...\n"
     "           [--runtime docker|podman]",
@@ -300,19 +314,20 @@ COMMAND(image, "ls | build [--build-arg NAME=VALUE] [--network none|host]\n"
     "since the last build, and asks unless --yes is given. icctl start\n"
     "--image devcontainer uses it. rm removes what ls lists under that\n"
     "name. Without --runtime: the one of config.json, or else Docker if\n"
-    "it is here.")
+    "it is here.", "icctl")
 COMMAND(setup, "[--forge]",
     "ask what a first session needs, and set it up",
     "Provider, key, policy, runtime and notification. Each question has a\n"
     "default, nothing is saved before a yes, and it can be run again.\n"
-    "--forge says which token to make for GitHub's API, and asks nothing.")
+    "--forge says which token to make for GitHub's API, and asks nothing.",
+    "icctl")
 COMMAND(config, "[ls] | get KEY | set KEY VALUE | unset KEY | edit",
     "show and change your settings",
     "KEY is a name in config.json, with dots: limits.homeMb, agent.claude-\n"
     "code.path; or with slashes, /agent/my.agent/path. VALUE is JSON, or\n"
     "else a text. Nothing is saved that a session would refuse. edit opens\n"
     "your editor, and asks again about mistakes. ironcurtain-config(5)\n"
-    "describes every key.")
+    "describes every key.", "icctl")
 COMMAND(persona, "ls | show NAME | compile NAME | rm NAME\n"
     "           | new NAME [--policy P] [--profile NAME] [--agent NAME]\n"
     "           [--model NAME] [--workspace DIR] [--budget KEY=VALUE]...",
@@ -321,24 +336,27 @@ COMMAND(persona, "ls | show NAME | compile NAME | rm NAME\n"
     "persona.json and, if you like, constitution.md: what the agent may do, in\n"
     "English. icctl policy customize --persona NAME edits it, and compile (or\n"
     "icctl policy compile --persona NAME) makes the persona's policy of it,\n"
-    "unless persona.json names another. show says whether that is up to date.")
+    "unless persona.json names another. show says whether that is up to date.",
+    "icctl-policy")
 COMMAND(mcp, "COMMAND ...",
-    "add, test, list and annotate your own MCP servers", NULL)
+    "add, test, list and annotate your own MCP servers", NULL, "icctl-mcp")
 COMMAND(project, "[show | check | diff | init | trust [--digest DIGEST]]",
     "show and accept what a project's file asks for",
     "The file is .ironcurtain.json of the current directory. It says what\n"
     "sessions there need, and grants nothing by itself: `icctl start` asks\n"
     "once. trust accepts it here; --digest, of `icctl project show`, without\n"
-    "a question. diff shows what has changed since. init writes a first one.")
+    "a question. diff shows what has changed since. init writes a first one.",
+    "icctl")
 COMMAND(services, "import [--runtime docker|podman] [--yes] FILE [SERVICE]",
     "take services of a compose file into config.json",
     "Of each service its image, by digest, its port, constant variables and\n"
     "its health check are taken; everything else is named and ignored. It\n"
-    "shows the entries and asks before it writes them. Nothing is fetched.")
+    "shows the entries and asks before it writes them. Nothing is fetched.",
+    "icctl")
 COMMAND(policy, "TOOL ...",
-    "ask, check, test and compare policies", NULL)
+    "ask, check, test and compare policies", NULL, "icctl-policy")
 COMMAND(agents, "",
-    "list the agents, and what each still needs", NULL)
+    "list the agents, and what each still needs", NULL, "icctl")
 COMMAND(doctor, "[--check-api | --attack [IMAGE]]",
     "check this machine and your configuration",
     "Tests what sessions need, then reads config.json, mcp-\n"
@@ -349,7 +367,7 @@ COMMAND(doctor, "[--check-api | --attack [IMAGE]]",
     "says whether it is accepted. Exits with status 1 if something is\n"
     "missing, wrong or refused. --attack instead tries to break out of a\n"
     "sandbox of each kind that this machine has, containers of IMAGE\n"
-    "included, and prints each attempt; 1 if one succeeds.")
+    "included, and prints each attempt; 1 if one succeeds.", "icctl")
 
 /* `icctl mcp`; `args` is for the list of commands, `usage` for their own. */
 MCP_COMMAND(add, "[OPTIONS] NAME -- CMD...",

@@ -17,7 +17,7 @@
 static const struct help_row {
 	const char *name, *args, *help;
 } help_rows[] = {
-#define COMMAND(name, args, help, more) {#name, args, help},
+#define COMMAND(name, args, help, more, page) {#name, args, help},
 #include "icctl/command_rows.h"
 };
 /* clang-format on */

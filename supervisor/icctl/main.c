@@ -37,7 +37,7 @@ static const struct command {
 	const char *help;
 	const char *more; /* for its own --help, or NULL */
 } commands[] = {
-#define COMMAND(name, args, help, more)					\
+#define COMMAND(name, args, help, more, page)				\
 	{#name, args, icctl_##name, help, more},
 #include "icctl/command_rows.h"
 };

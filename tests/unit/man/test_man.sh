@@ -74,8 +74,37 @@ for f in mcp-proxyd/main.c policyd/main.c supervisor/workers/auditd/main.c \
 	    sed -n "/^\.It $w\$/,/^\.It /p" | grep -qF ".Li ${p% } ."
 	ok $? "promises of $w: $p"
 done
-has icctl.1 11 "commands of icctl" '.It Cm @' \
-    $(grep -oE '^COMMAND\([a-z]+' "$sup/icctl/command_rows.h" | cut -d '(' -f 2)
+# Each command is in the page that its row names, and in the lists of commands:
+# that of icctl(1), by page, and the one at the top of the page itself.
+index() { sed '/^\.Bl/,/^\.El/!d;/^\.El/q' "$man/$1.1"; }	# PAGE: its first list
+# PAGE: the commands of its line in icctl(1)
+of_page() {
+	local line="Xr $1 1"; [ "$1" = icctl ] && line="this page"
+	index icctl | sed -n "/^\.It $line\$/,/^\.[IE]/{s/^\.Cm //p}" | tr -d , | xargs -n 1 | sort
+}
+pages=$(awk -F '[(,]' '/^COMMAND\(/ { name = $2 }
+    name != "" && match($0, /"icctl[a-z-]*"\)$/) { print name, substr($0, RSTART + 1, RLENGTH - 3); name = "" }' \
+    "$sup/icctl/command_rows.h")
+[ "$(wc -l <<<"$pages")" -ge 50 ]; ok $? "pages of the commands are found in the sources"
+for page in icctl icctl-session icctl-policy icctl-mcp icctl-driver icctl-job; do
+	commands=$(sed -n "s/ $page\$//p" <<<"$pages" | sort)
+	listed=$(of_page "$page")
+	[ -n "$commands" ] && [ "$listed" = "$commands" ]; ok $? "icctl.1 lists the commands of $page(1), no other"
+	[ "$listed" = "$commands" ] || diff <(echo "$listed") <(echo "$commands") | sed 's/^/# /'
+	case $page in icctl-[sm]* | icctl-policy)
+		own=$(index $page | sed -n 's/^\.It Cm \([a-z]*\).*/\1/p' | sort -u)
+		[ "$own" = "$commands" ]; ok $? "$page.1 has them at its top" ;;
+	esac
+	body=$page; case $page in icctl-driver | icctl-job) body=icctl ;; esac
+	missing=
+	for c in $commands; do
+		sed '1,/^\.El/d' "$man/$body.1" | grep -qE "^\.It Cm $c( |\$)" || missing="$missing $c"
+	done
+	[ -z "$missing" ]; ok $? "$body.1 describes them$missing"
+done
+has icctl-mcp.1 9 "commands of icctl mcp" '.It Cm mcp @' $(grep -oE '^MCP_COMMAND\([a-z]+' "$sup/icctl/command_rows.h" | cut -d '(' -f 2)
+has icctl-policy.1 14 "tools of icctl policy" '.It Cm policy @' \
+    $(grep -oE '^POLICY_(TOOL|COMMAND)\("?[a-z-]+' "$sup/icctl/command_rows.h" | tr -d '"' | cut -d '(' -f 2)
 has icctl.1 4 "exit statuses of icctl" '.It @' \
     $(grep -oE 'ICCTL_[A-Z_]+ = [0-9]+' "$sup/icctl/icctl.h" | grep -oE '[0-9]+$')
 has icctl.1 7 "codes of refusals" '@' $(grep -ohE 'control_fail\(c, "[a-z-]+"|client_refuse\(c, "[a-z]+"' \
