@@ -36,9 +36,10 @@ static const struct command {
 	int (*fn)(struct icctl *, int, char **);
 	const char *help;
 	const char *more; /* for its own --help, or NULL */
+	const char *page; /* the manual page that describes it */
 } commands[] = {
 #define COMMAND(name, args, help, more, page)				\
-	{#name, args, icctl_##name, help, more},
+	{#name, args, icctl_##name, help, more, page},
 #include "icctl/command_rows.h"
 };
 /* clang-format on */
@@ -81,10 +82,11 @@ help_command(struct icctl *ctl, const struct command *c, char *sub)
 	if (c->fn == icctl_start || c->fn == icctl_policy || c->fn == icctl_mcp)
 		return c->fn(ctl, own[2] != NULL ? 3 : 2, own);
 	printf("usage: icctl [--json] [--session DIR|ID]%s%s%s%s\n\n%s: %s.\n"
-	       "%s%sDetails: icctl(1).\n",
+	       "%s%sDetails: %s(1).\n",
 	    strlen(c->args) > USAGE_ARGS ? "\n       " : " ", c->name,
 	    c->args[0] != '\0' ? " " : "", c->args, c->name, c->help,
-	    c->more != NULL ? c->more : "", c->more != NULL ? "\n" : "");
+	    c->more != NULL ? c->more : "", c->more != NULL ? "\n" : "",
+	    c->page);
 	return ICCTL_OK;
 }
 

@@ -392,7 +392,7 @@ find_how(const struct start *st, struct viewer_how *how)
 	if (isatty(STDIN_FILENO) || isatty(STDOUT_FILENO)) {
 		warnx("--acp is for an editor, which runs this command and "
 		      "speaks the Agent Client Protocol to it; this is a "
-		      "terminal (see icctl(1))");
+		      "terminal (see icctl-session(1))");
 		return -1;
 	}
 	viewer_how_editor(how);

@@ -35,7 +35,7 @@ static const struct tool {
 	"SERVER\n"                                                             \
 	"  --audit FILE (diff) --into FILE (learn), NAME (propose) --json\n"   \
 	"Without --policy: the files that a session would use. See "           \
-	"icctl(1).\n"
+	"icctl-policy(1).\n"
 
 static void
 usage(FILE *to)

@@ -284,8 +284,8 @@ check_schema(
 				break;
 		if (i == nitems(keywords))
 			return check_fail(c,
-			    "this keyword is not known (icctl(1) lists those "
-			    "that are)");
+			    "this keyword is not known (icctl-session(1) lists "
+			    "those that are)");
 		if (check_keyword(c, keywords[i].kind, v, n, depth) == -1)
 			return -1;
 		c->fail->path[at] = '\0';

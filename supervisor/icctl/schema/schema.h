@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A subset of JSON Schema 2020-12, which icctl(1) lists. A schema is checked
- * before it is used: a keyword that is not known is an error, never ignored.
+ * A subset of JSON Schema 2020-12, which icctl-session(1) lists. A schema is
+ * checked before it is used: a keyword that is not known is an error, never
+ * ignored.
  * Both the schema and the value are from outside; time and depth are bounded.
  */
 #ifndef SCHEMA_H

@@ -31,6 +31,10 @@ for program in "$@"; do
 		helps "icctl $c" "$program" "$c" --help
 		helps "icctl $c" "$program" "$c" -h
 		helps "icctl $c" "$program" help "$c"
+		case $c in start | mcp | policy) continue ;; esac
+		page=$("$program" "$c" --help | sed -n '$s/^Details: \(icctl[a-z-]*\)(1)\.$/\1/p')
+		[ -n "$page" ] && [ -e "${0%/*}/../../../man/$page.1" ]
+		ok $? "icctl $c --help ends with the page that has it: $page"
 	done
 	for tool in $("$program" policy --help | grep -oE '^  [a-z][a-z-]+' | tr -d ' ' | sort -u); do
 		helps "icctl policy $tool" "$program" policy "$tool" --help
