@@ -316,7 +316,7 @@ def test_attached(work):
                         {**k.s.env, "TERM": "dumb"}, 24, 80)
         h.wait_for(lambda: "attached to the terminal" in k.s.session_log(),
                    "not attached")
-        term.until(b"each line that you type is a message; \\^D detaches")
+        term.until(b"each line that you type is a message; \\^D\\s+detaches")
         term.key(b"colour\n")
         said = term.until(b"next\r\n")
         t.ok(b"red end\n" in said and b"\033" not in said
