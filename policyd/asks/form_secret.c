@@ -2,9 +2,9 @@
 /*
  * Finds out whether a server's form asks for a secret, which MCP forbids: what
  * is typed there reaches the server, and the log. Only fields that can hold one
- * count; a choice or a yes cannot. Words are compared without case, and
- * "apiKey", "api_key" and "API-Key" are the same. It is a net for careless
- * servers and plain phishing; a person reads the question as well.
+ * count; a choice or a yes cannot. Words are compared without the case of Latin
+ * letters, and "apiKey", "api_key" and "API-Key" are the same. It is a net for
+ * careless servers and plain phishing; a person reads the question as well.
  */
 #include "asks/form.h"
 
@@ -27,7 +27,7 @@ static const char *const form_secrets[] = {
     "totp", "seed phrase", "mnemonic", "recovery code", "recovery phrase",
     "backup code", "card number", "credit card", "social security", "ssn",
     "passwort", "kennwort", "mot de passe", "contraseña", "senha", "пароль",
-    "密码", "密碼", "パスワード",
+    "Пароль", "ПАРОЛЬ", "密码", "密碼", "パスワード",
 };
 
 /* Append the text in lower case, with one blank between words. */

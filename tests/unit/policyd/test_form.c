@@ -183,6 +183,7 @@ test_secrets(void)
 		{"\"x\":{\"type\":\"string\",\"description\":\"the pass phrase\"}", "m", true},
 		{"\"x\":{\"type\":\"string\",\"title\":\"密码在此\"}", "m", true},
 		{"\"x\":{\"type\":\"string\",\"title\":\"Passwort\"}", "m", true},
+		{"\"x\":{\"type\":\"string\",\"title\":\"Ваш Пароль:\"}", "m", true},
 		{"\"x\":{\"type\":\"string\",\"format\":\"password\"}", "m", true},
 		{"\"pin\":{\"type\":\"integer\"}", "m", true},
 		{"\"x\":{\"type\":\"string\"}", "Your secret, please", true},
