@@ -187,7 +187,10 @@ era_discovered(struct session *s, const struct msg_DISCOVERED *m)
 		return ERA_WAIT;
 	default:
 		/* The answer to `initialize` decides if that was sent. */
-		return s->probing ? ERA_FAIL : ERA_WAIT;
+		if (!s->probing)
+			return ERA_WAIT;
+		era_end(s);
+		return ERA_FAIL;
 	}
 }
 

@@ -125,6 +125,15 @@ test_probe(void)
 	discovered(3, PROTO_DISCOVERED_OTHER, "speaks another one");
 	ok(state_is(3, PROTO_STATE_GONE), "one of which we speak none is gone");
 	is_str(ring.env.sessions[3].text, "speaks another one", "and why");
+
+	ring.env.engine.servers[3].reach = PROTO_REACH_AFAR;
+	session_again(&ring.env, 3);
+	discovered(3, PROTO_DISCOVERED_FAILED, "is out of order");
+	ok(state_is(3, PROTO_STATE_STARTING) && ring.env.sessions[3].away == 1,
+	    "a remote one that is away is asked again later");
+	ok(ring.env.sessions[3].era_timer.at == 0 &&
+		!ring.env.sessions[3].probing,
+	    "and gets no initialize before that");
 	ring_clear(&ring);
 }
 
