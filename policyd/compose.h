@@ -26,6 +26,7 @@ struct composed {
 	uint32_t args_off, args_len;
 	uint32_t log_off, log_len;
 	uint32_t named_off, named_len;
+	uint32_t state_len;	/* bytes at the end of the params: rounds.h */
 	bool redacted;
 	bool judged_whole;	/* it still has all that rules judge */
 };

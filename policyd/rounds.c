@@ -51,7 +51,8 @@ round_keep(struct policyd_env *env, struct call *call, const struct work *k,
 	    (r = calloc(1, sizeof(*r) + line.len)) == NULL)
 		return;
 	r->thread = k->thread != 0 ? k->thread : k->id;
-	r->len = line.len - skip - strlen(END);
+	/* The state that the agent gave back was for this request alone. */
+	r->len = line.len - skip - strlen(END) - c->state_len;
 	memcpy(r->text, line.p + skip, r->len);
 	if (hold_digest(k->server_name, k->tool, args, named, r->digest) ==
 	    -1) {
@@ -448,6 +449,7 @@ insert_state(struct buf *b, struct composed *c, const struct round_state *s)
 		if (c->named_off >= c->line_len)
 			c->named_off += (uint32_t)n;
 		c->line_len += (uint32_t)n;
+		c->state_len = (uint32_t)n;
 	}
 	buf_free(&all);
 	return fits && !b->failed;

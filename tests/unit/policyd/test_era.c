@@ -258,6 +258,60 @@ test_rounds(void)
 	ok(ring.n == 0, "a cancelled call does not go on");
 }
 
+/* Make the call as an agent that may give back a state. Returns its id. */
+static uint64_t
+call_with(const char *state)
+{
+	struct msg_CALL m = {.id = ++ring.id,
+	    .tool = SPAN("a"),
+	    .modern = 1,
+	    .state = span_str(state)};
+	const char *why;
+	struct buf b;
+
+	buf_init(&b, 1 << 20);
+	if (value_encode(rig_tree(&ring.rig, "{}"), &b) == -1)
+		err(1, "value_encode");
+	m.args = buf_span(&b);
+	ring_clear(&ring);
+	if (call_take(&ring.env, &m, &why) == -1)
+		errx(1, "%s", why);
+	buf_free(&b);
+	return m.id;
+}
+
+/* The agent goes on with a state, and its server asks again. */
+static void
+test_resumed(void)
+{
+	const union proto_any *m;
+	char state[PROTO_MAX_STATE + 1];
+	const char *line, *at;
+	uint64_t id = call_with("");
+
+	wants(id, 0, 0, "{\"requestState\":\"first\"}");
+	round_is(PROTO_ROUND_AGENT, "", "the agent gets a state");
+	m = ring_find(&ring, MSG_ROUND, 0);
+	(void)span_copy(m->ROUND.text, state, sizeof(state));
+	id = call_with(state);
+	m = ring_find(&ring, MSG_RELEASE, 0);
+	ok(m != NULL && m->RELEASE.forward &&
+		strstr(ring_str(span_of(m->RELEASE.payload.p,
+			   m->RELEASE.line_len)),
+		    ",\"requestState\":\"first\"}}\n") != NULL,
+	    "its server gets its own");
+	wants(id, 0, 0,
+	    "{\"inputRequests\":{\"r\":{\"method\":\"roots/list\"}},"
+	    "\"requestState\":\"second\"}");
+	round_is(PROTO_ROUND_RETRY, ",\"requestState\":\"second\"}}\n",
+	    "it may ask again");
+	m = ring_find(&ring, MSG_ROUND, 0);
+	line = ring_str(span_of(m->ROUND.payload.p, m->ROUND.line_len));
+	at = strstr(line, "\"requestState\"");
+	ok(at != NULL && strstr(at + 1, "\"requestState\"") == NULL,
+	    "and gets one state, the newer one: %s", line);
+}
+
 int
 main(void)
 {
@@ -273,6 +327,7 @@ main(void)
 	test_died();
 	test_known();
 	test_rounds();
+	test_resumed();
 	ring_free(&ring);
 	return tap_done();
 }
