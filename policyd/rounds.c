@@ -86,15 +86,21 @@ round_id(const struct call *call)
 
 /* Append what was asked and answered, for the log. */
 static void
-put_log(struct buf *b, const struct round *r, struct msg_ROUND *m)
+put_log(struct policyd_env *env, const struct round *r, struct msg_ROUND *m)
 {
+	struct buf *b = &env->line;
 	const char *before = "";
 
 	m->log_off = (uint32_t)b->len;
 	buf_adds(b, "{\"asked\":[");
 	for (unsigned i = 0; r != NULL && i < r->nasked; i++) {
-		buf_printf(b, "%s{\"answer\":%s,\"key\":", before,
-		    r->asked[i].answer != NULL ? r->asked[i].answer : "null");
+		buf_printf(b, "%s{\"answer\":", before);
+		if (r->asked[i].answer != NULL)
+			question_put_logged(
+			    env, b, span_str(r->asked[i].answer));
+		else
+			buf_adds(b, "null");
+		buf_adds(b, ",\"key\":");
 		(void)json_write_string(b, span_str(r->asked[i].key));
 		buf_printf(b, ",\"method\":\"%s\"}", r->asked[i].method);
 		before = ",";
@@ -109,7 +115,7 @@ send_round(
 {
 	const struct round *r = call->round;
 
-	put_log(&env->line, r, m);
+	put_log(env, r, m);
 	m->id = call->id;
 	m->round = r != NULL ? r->n : 0;
 	m->payload = buf_span(&env->line);

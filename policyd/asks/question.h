@@ -84,5 +84,10 @@ void questions_call_ended(struct policyd_env *, const struct call *);
 /* The server has ended. */
 void questions_server_gone(struct policyd_env *, uint16_t server);
 void questions_free(struct policyd_env *);
+/*
+ * question_show.c: append canonical JSON without the secrets that the log must
+ * not have, or {} if that fails.
+ */
+void question_put_logged(struct policyd_env *, struct buf *, struct span json);
 
 #endif

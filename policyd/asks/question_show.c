@@ -192,9 +192,8 @@ free_role(const struct value *v, void *arg)
 	return REDACT_FREE;
 }
 
-/* Write JSON without the secrets that the log must not have. */
-static void
-add_logged(struct policyd_env *env, struct buf *b, struct span json)
+void
+question_put_logged(struct policyd_env *env, struct buf *b, struct span json)
 {
 	struct redact how = {.pool = env->pool,
 	    .secrets = env->engine.redact,
@@ -226,9 +225,9 @@ question_record(struct policyd_env *env, const struct question *q,
 
 	buf_init(&asked, QUESTION_JSON);
 	buf_init(&answer, PROTO_MAX_ANSWER);
-	add_logged(env, &asked, buf_span(&q->asked));
+	question_put_logged(env, &asked, buf_span(&q->asked));
 	if (content.p != NULL)
-		add_logged(env, &answer, content);
+		question_put_logged(env, &answer, content);
 	if (!answer.failed && answer.len != 0)
 		m.answer = buf_span(&answer);
 	m.asked = asked.failed ? SPAN("{}") : buf_span(&asked);

@@ -312,6 +312,38 @@ test_resumed(void)
 	    "and gets one state, the newer one: %s", line);
 }
 
+/* An answer of a person is masked in the log, and not for the server. */
+static void
+test_logged(void)
+{
+	const union proto_any *m;
+	struct msg_VERDICT_GO v = {
+	    .approve = 1, .answer = SPAN("{\"a\":\"sk-abcdefghijklmnopqrstuvwx\"}")};
+	const char *text;
+
+	ring.env.engine.hold_ms = 60000;
+	wants(ring_call(&ring, 0, "a", "{}"), 0, 0,
+	    "{\"inputRequests\":{\"k\":{\"method\":\"elicitation/create\","
+	    "\"params\":{\"message\":\"Which?\",\"requestedSchema\":{"
+	    "\"type\":\"object\",\"properties\":{\"a\":{\"type\":"
+	    "\"string\"}}}}}}}");
+	if ((m = ring_find(&ring, MSG_HOLD, 0)) == NULL)
+		errx(1, "no question is shown");
+	v.id = m->HOLD.id;
+	v.digest = m->HOLD.digest;
+	questions_verdict(&ring.env, &v);
+	round_is(PROTO_ROUND_RETRY, "\"a\":\"sk-abcdefghijklmnopqrstuvwx\"",
+	    "the server gets the answer");
+	m = ring_find(&ring, MSG_ROUND, 0);
+	text = ring_str(span_of(
+	    m->ROUND.payload.p + m->ROUND.log_off, m->ROUND.log_len));
+	is_str(text,
+	    "{\"asked\":[{\"answer\":{\"action\":\"accept\",\"content\":{"
+	    "\"a\":\"sk-a...uvwx\"}},\"key\":\"k\",\"method\":"
+	    "\"elicitation/create\"}],\"stateBytes\":0}",
+	    "and the log does not have its secret");
+}
+
 int
 main(void)
 {
@@ -328,6 +360,7 @@ main(void)
 	test_known();
 	test_rounds();
 	test_resumed();
+	test_logged();
 	ring_free(&ring);
 	return tap_done();
 }
