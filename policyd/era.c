@@ -98,7 +98,7 @@ era_probe(struct session *s)
 	(void)snprintf(s->version, sizeof(s->version), "%s", COMPOSE_MODERN);
 	era_revision(s);
 	s->version[0] = '\0';
-	s->probing = s->probed = true;
+	s->probing = s->probed = s->unanswered = true;
 	if (compose_discover(
 		&s->env->line, session_elicits(s->env, s->index)) == 0)
 		session_send(s->env, s->index, "server/discover");
@@ -110,6 +110,8 @@ void
 era_begin(struct session *s)
 {
 	s->modern = s->probing = s->probed = s->greeted = false;
+	s->unanswered = false;
+	s->refused[0] = '\0';
 	s->listen = 0;
 	if (s->era == ERA_OLD)
 		era_initialize(s);
@@ -155,6 +157,7 @@ era_modern(struct session *s, const struct msg_DISCOVERED *m)
 {
 	loop_timer_clear(s->env->loop, &s->era_timer);
 	s->probing = false;
+	s->refused[0] = '\0';
 	s->modern = true;
 	s->era = ERA_MODERN;
 	(void)snprintf(s->version, sizeof(s->version), "%s", COMPOSE_MODERN);
@@ -175,11 +178,14 @@ era_discovered(struct session *s, const struct msg_DISCOVERED *m)
 {
 	if (!s->used || s->state != PROTO_STATE_STARTING || !s->probed)
 		return ERA_WAIT;
+	s->unanswered = false;
 	switch (m->how) {
 	case PROTO_DISCOVERED_MODERN:
 		era_modern(s, m);
 		return ERA_GO;
 	case PROTO_DISCOVERED_INITIALIZE:
+		if (s->refused[0] != '\0')
+			return ERA_FAIL;
 		if (s->probing) {
 			s->era = ERA_OLD;
 			era_initialize(s);
@@ -187,7 +193,7 @@ era_discovered(struct session *s, const struct msg_DISCOVERED *m)
 		return ERA_WAIT;
 	default:
 		/* The answer to `initialize` decides if that was sent. */
-		if (!s->probing)
+		if (!s->probing && s->refused[0] == '\0')
 			return ERA_WAIT;
 		era_end(s);
 		return ERA_FAIL;
@@ -195,20 +201,25 @@ era_discovered(struct session *s, const struct msg_DISCOVERED *m)
 }
 
 bool
-era_refused(struct session *s)
+era_refused(struct session *s, const char *why)
 {
-	if (s->probed || s->env->engine.servers[s->index].own ||
-	    s->env->engine.servers[s->index].internal)
+	if (s->env->engine.servers[s->index].own ||
+	    s->env->engine.servers[s->index].internal ||
+	    (s->probed && (!s->unanswered || !era_afar(s))))
 		return false;
-	s->era = ERA_UNKNOWN;
-	era_probe(s);
+	(void)strlcpy(s->refused, why, sizeof(s->refused));
+	if (!s->probed) {
+		s->era = ERA_UNKNOWN;
+		era_probe(s);
+	}
 	return true;
 }
 
 bool
 era_died(struct session *s)
 {
-	if (s->state != PROTO_STATE_STARTING || !s->probed || s->era == ERA_OLD)
+	if (s->state != PROTO_STATE_STARTING || !s->probed ||
+	    s->era == ERA_OLD || s->refused[0] != '\0')
 		return false;
 	s->era = ERA_OLD;
 	return true;

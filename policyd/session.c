@@ -366,7 +366,8 @@ session_died(struct policyd_env *env, uint16_t index, struct span text)
 	}
 	if (!env->started || !s->used || !s->listed || srv->own ||
 	    srv->internal || s->state == PROTO_STATE_GONE) {
-		session_fail(env, index, text);
+		session_fail(env, index,
+		    s->refused[0] == '\0' ? text : span_str(s->refused));
 		return;
 	}
 	if (is_afar(env, index) &&
@@ -420,6 +421,14 @@ session_greeted(struct session *s, bool tools)
 		list_done(s);
 }
 
+static void
+unanswered_due(struct loop_timer *t)
+{
+	struct session *s = t->arg;
+
+	session_fail(s->env, s->index, span_str(s->refused));
+}
+
 void
 session_init_result(
     struct policyd_env *env, uint16_t index, const struct msg_INIT_RESULT *m)
@@ -434,12 +443,14 @@ session_init_result(
 		return;
 	}
 	if (!m->good) {
-		if (era_refused(s))
-			return;
 		snprintf(text, sizeof(text), "%s%.*s",
 		    is_afar(env, index) ? "" : "refused initialize: ",
 		    (int)m->text.len, (const char *)m->text.p);
-		session_fail(env, index, span_str(text));
+		if (!era_refused(s, text))
+			session_fail(env, index, span_str(text));
+		else if (!is_afar(env, index))
+			loop_timer_set(env->loop, &s->era_timer,
+			    SESSION_PROBE_MS, unanswered_due, s);
 		return;
 	}
 	if (!session_version_known(m->version)) {
@@ -484,7 +495,8 @@ session_discovered(
 		if (m->tools && is_afar(env, index) && !s->listed)
 			session_away(s, m->text);
 		else
-			session_fail(env, index, m->text);
+			session_fail(env, index,
+			    m->text.len != 0 ? m->text : span_str(s->refused));
 		break;
 	case ERA_WAIT:
 		break;

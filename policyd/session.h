@@ -132,6 +132,8 @@ struct session {
 	bool probing;			/* server/discover waits for an answer */
 	bool probed;			/* this process was sent it */
 	bool greeted;			/* ... and `initialize` */
+	bool unanswered;		/* server/discover has no answer yet */
+	char refused[257];		/* why it refused `initialize`, or "" */
 	uint8_t listen;			/* PROTO_LISTEN_*: what it tells of */
 	uint32_t listen_seq;		/* the open subscription, or the last */
 	uint64_t listened;		/* loop ms when it began ... */
@@ -207,10 +209,11 @@ enum era_next {
 /* Take the answer to that. */
 enum era_next era_discovered(struct session *, const struct msg_DISCOVERED *);
 /*
- * The server refused `initialize`. Returns true if it is asked for its revision
- * now, because that was not done before.
+ * The server refused `initialize`. Returns true if the answer to
+ * server/discover decides: it is sent now if it was not before, and one to a
+ * remote server may still be on its way.
  */
-bool era_refused(struct session *);
+bool era_refused(struct session *, const char *why);
 /*
  * The server has ended. Returns true if that may be because it was asked for
  * its revision, and it can be started again.

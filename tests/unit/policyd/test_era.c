@@ -17,7 +17,7 @@ static void
 discovered(unsigned server, enum proto_discovered how, const char *text)
 {
 	struct msg_DISCOVERED m = {.how = (uint8_t)how,
-	    .tools = 1,
+	    .tools = how != PROTO_DISCOVERED_INITIALIZE,
 	    .listen = PROTO_LISTEN_TOOLS,
 	    .version = SPAN(""),
 	    .text = span_str(text),
@@ -30,7 +30,7 @@ static void
 greeted(unsigned server, bool good)
 {
 	struct msg_INIT_RESULT m = {.good = good,
-	    .tools = 1,
+	    .tools = good,
 	    .version = SPAN("2025-06-18"),
 	    .text = SPAN("x"),
 	    .instructions = SPAN("")};
@@ -148,6 +148,15 @@ test_died(void)
 	said(0, "initialize");
 	session_died(&ring.env, 4, SPAN("closed its output"));
 	ok(state_is(4, PROTO_STATE_GONE), "once");
+
+	session_start(&ring.env, 8);
+	session_died(&ring.env, 8, SPAN("closed its output"));
+	session_again(&ring.env, 8);
+	greeted(8, false);
+	session_died(&ring.env, 8, SPAN("closed its output"));
+	ok(state_is(8, PROTO_STATE_GONE),
+	    "also if it refuses the older request first");
+	ring_clear(&ring);
 }
 
 /* A server begins as earlier sessions have pinned it. */
@@ -176,6 +185,53 @@ test_known(void)
 	session_start(&ring.env, 5);
 	said(0, "server/discover");
 	ok(ring.env.sessions[5].era == ERA_MODERN, "and known from then on");
+	ring_clear(&ring);
+}
+
+/* One that refuses both requests is gone, for the reason that it gave. */
+static void
+test_refused(void)
+{
+	static const char reason[] = "refused initialize: x";
+	const uint8_t digest[PIN_DIGEST] = {1};
+	struct session *s = &ring.env.sessions[6];
+
+	if (pins_add(&ring.env.pins, 6, SPAN("x"), span_of(digest, PIN_DIGEST),
+		SPAN("")) == -1)
+		err(1, "pins_add");
+	session_start(&ring.env, 6);
+	greeted(6, false);
+	discovered(6, PROTO_DISCOVERED_INITIALIZE, "");
+	ok(state_is(6, PROTO_STATE_GONE), "one that refuses both is gone");
+	is_str(s->text, reason, "and why");
+	s->state = PROTO_STATE_STARTING;
+	session_start(&ring.env, 6);
+	greeted(6, false);
+	due(6);
+	ok(state_is(6, PROTO_STATE_GONE), "also if it does not answer the probe");
+	is_str(s->text, reason, "and why");
+
+	s->state = PROTO_STATE_STARTING;
+	session_start(&ring.env, 6);
+	greeted(6, false);
+	session_died(&ring.env, 6, SPAN("closed its output"));
+	ok(state_is(6, PROTO_STATE_GONE), "and if it ends then");
+	is_str(s->text, reason, "and why");
+
+	ring.env.engine.servers[7].reach = PROTO_REACH_AFAR;
+	session_start(&ring.env, 7);
+	due(7);
+	greeted(7, false);
+	ok(state_is(7, PROTO_STATE_STARTING),
+	    "a remote one may still answer the probe");
+	discovered(7, PROTO_DISCOVERED_MODERN, "new");
+	ok(state_is(7, PROTO_STATE_LISTING), "which counts then");
+	ring.env.sessions[7].state = PROTO_STATE_STARTING;
+	session_start(&ring.env, 7);
+	due(7);
+	greeted(7, false);
+	discovered(7, PROTO_DISCOVERED_INITIALIZE, "");
+	ok(state_is(7, PROTO_STATE_GONE), "or not");
 	ring_clear(&ring);
 }
 
@@ -348,7 +404,8 @@ int
 main(void)
 {
 	static const char *const names[] = {
-	    "one", "two", "three", "four", "five", "six"};
+	    "one", "two", "three", "four", "five", "six", "seven", "eight",
+	    "nine"};
 
 	ring_init(&ring, true);
 	for (unsigned i = 0; i < nitems(names); i++) {
@@ -358,6 +415,7 @@ main(void)
 	test_probe();
 	test_died();
 	test_known();
+	test_refused();
 	test_rounds();
 	test_resumed();
 	test_logged();
