@@ -68,7 +68,8 @@ struct backd {
 	size_t err_len;
 	bool gone;
 	bool died; /* the server closed its output */
-	bool modern; /* it has said that it speaks JSONRPC_MODERN */
+	bool modern; /* it has said that it speaks JSONRPC_MODERN ... */
+	bool old;    /* ... or answered `initialize`: whichever came first */
 	unsigned status; /* the last HTTP answer that failed had it, or 0 */
 	bool sandboxed;
 	bool mask; /* show its text without secrets */

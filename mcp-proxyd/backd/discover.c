@@ -227,7 +227,7 @@ discover_answer(struct backd *b, const struct jsonrpc *m)
 	else
 		take_error(b, m, &out, text, sizeof(text));
 	if (out.how == PROTO_DISCOVERED_MODERN)
-		b->modern = true;
+		b->modern = !b->old;
 	b->again = false;
 	out.text = span_str(text);
 	worker_send(&b->w, ROLE_POLICY, 0, MSG_DISCOVERED, &out, -1);

@@ -432,7 +432,7 @@ remote_on_afar(struct chan *c, const struct msg_SERVER_AFAR *m)
 	b->afar = &remote_streams;
 	b->mask = m->mask != 0;
 	(void)span_copy(m->name, b->name, sizeof(b->name));
-	b->gone = b->died = b->modern = false;
+	b->gone = b->died = b->modern = b->old = false;
 	b->stray = 0;
 	return 0;
 }

@@ -172,7 +172,7 @@ out_again(struct backd *b)
 {
 	backd_close(b, 1);
 	b->seen[0] = b->seen[1] = false;
-	b->gone = b->died = b->modern = false;
+	b->gone = b->died = b->modern = b->old = false;
 	b->stray = 0;
 	b->err_len = 0;
 	b->in_key = 0;

@@ -46,6 +46,8 @@ init_result(struct backd *b, const struct jsonrpc *m)
 	}
 	if (!out.good)
 		out.tools = b->again;
+	else
+		b->old = !b->modern;
 	b->again = false;
 	if (name.p == NULL)
 		name = SPAN("");

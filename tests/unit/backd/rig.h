@@ -104,6 +104,13 @@ on_init_result(struct chan *c, const struct msg_INIT_RESULT *m)
 }
 
 static int
+on_discovered(struct chan *c, const struct msg_DISCOVERED *m)
+{
+	see("DISCOVERED %d %d %d\n", m->how, m->tools, m->listen);
+	return 0;
+}
+
+static int
 on_tools_page(struct chan *c, const struct msg_TOOLS_PAGE *m)
 {
 	see("PAGE %d %d %.*s ", (int)m->seq, m->good, S(m->cursor));
@@ -183,6 +190,7 @@ static const struct chan_handler handlers[] = {
 	HANDLER(REMOTES,		on_remotes),
 	HANDLER(LIST_CHANGED,		on_list_changed),
 	HANDLER(SERVER_REQUEST,		on_server_request),
+	HANDLER(DISCOVERED,		on_discovered),
 	HANDLER(ASKED,			on_asked),
 	HANDLER(UPDATED,		on_updated),
 	HANDLER(GONE,			on_gone),

@@ -140,6 +140,12 @@ static const struct {
 	{"{" V ",\"method\":\"notifications/progress\",\"params\":{"
 	    "\"progressToken\":9,\"progress\":\"1\"}}\n", ""},
 	{"{" V ",\"method\":\"notifications/progress\"}\n", ""},
+	/* A late answer to the probe does not make it another server. */
+	{"{" V ",\"id\":\"d\",\"result\":{\"supportedVersions\":["
+	    "\"2026-07-28\"],\"capabilities\":{\"tools\":{\"listChanged\":"
+	    "true}}}}\n", "DISCOVERED 0 1 1\n"},
+	{"{" V ",\"id\":3,\"method\":\"elicitation/create\"}\n",
+	    "ASKED 0 of 0 0 3, 5 bytes, after 77\n"},
 	{"Server listening\n[info] ready\n{\"level\":\"info\"}\n\n", ""},
 };
 
