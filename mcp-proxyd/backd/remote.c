@@ -60,8 +60,11 @@ remote_fail(struct remote *r, const char *why)
 	bool begins;
 
 	jsonrpc_id_copy(&id, &r->id);
-	/* The probe of its revision is no end; a wanted login is, in either. */
-	begins = r->first &&
+	/*
+	 * The probe of its revision is no end, nor is what may pass: policyd asks
+	 * again. A wanted login is one, in either.
+	 */
+	begins = r->first && !b->again &&
 		 (r->status == 401 ||
 		     span_is(span_of(r->id.text, r->id.len), "\"i\""));
 	r->id.len = 0;

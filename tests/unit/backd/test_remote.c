@@ -37,13 +37,15 @@ put_head(uint8_t *p, unsigned status, const char *type)
 	return put_frame(p, STREAM_HEAD, head, n + len);
 }
 
-/* Returns the messages after these bytes came on a stream for request 5. */
+static const char *request = "5";
+
+/* Returns the messages after these bytes came on a stream for the request. */
 static const char *
 streams(const uint8_t *p, size_t len, size_t step)
 {
 	static char copy[sizeof(seen)];
 	const struct msg_SERVER_AFAR afar = {.name = SPAN("far")};
-	const struct msg_POST post = {.stream = 1, .id = SPAN("5")};
+	const struct msg_POST post = {.stream = 1, .id = span_str(request)};
 	struct chan *c;
 	int fd[2];
 
@@ -113,12 +115,39 @@ test_remote(void)
 	    "what is no frame");
 }
 
+/* A server that does not begin: it is over, unless that may pass. */
+static void
+test_begin(void)
+{
+	static uint8_t p[4096];
+	const char *s;
+	size_t n;
+
+	request = "\"i\"";
+	n = put_head(p, 503, "text/plain");
+	n += put_frame(p + n, STREAM_END, "", 0);
+	s = streams(p, n, 64);
+	ok(strstr(s, "INIT 0 1 ") != NULL && strstr(s, "GONE") == NULL,
+	    "one that is out of order can be asked again: %s", s);
+	n = put_frame(p, STREAM_FAIL, "\0" "000 no network", 15);
+	s = streams(p, n, 64);
+	ok(strstr(s, "INIT 0 1 ") != NULL && strstr(s, "GONE") == NULL,
+	    "and one that was not reached: %s", s);
+	n = put_head(p, 404, "text/plain");
+	n += put_frame(p + n, STREAM_END, "", 0);
+	s = streams(p, n, 64);
+	ok(strstr(s, "INIT 0 0 ") != NULL &&
+		strstr(s, "GONE to policyd") != NULL,
+	    "one that is not there is over: %s", s);
+}
+
 int
 main(void)
 {
 	if ((pool = value_pool_new(32U << 20)) == NULL)
 		err(1, "value_pool_new");
 	test_remote();
+	test_begin();
 	is_str(closed_why, "", "no channel was broken");
 	return tap_done();
 }
