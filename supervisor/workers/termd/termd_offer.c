@@ -18,11 +18,11 @@ offer_begins(struct span s)
 }
 
 /*
- * Add the text without what a person would not see. Returns false if it is no
- * text.
+ * Add the text without what a person would not see, and, unless `joiners`,
+ * without what only emoji and some scripts need. Returns false if it is no text.
  */
 static bool
-offer_text(struct buf *to, struct span s)
+offer_add(struct buf *to, struct span s, bool joiners)
 {
 	const uint8_t *end = s.p + s.len;
 	size_t len;
@@ -32,10 +32,24 @@ offer_text(struct buf *to, struct span s)
 		if ((len = text_utf8_len(p, end)) == 0)
 			return false;
 		c = text_utf8_code(p, len);
-		if (c == '\n' || c == '\t' || (c >= 0x20 && !hidden_code(c)))
+		if (c == '\n' || c == '\t' ||
+		    (c >= 0x20 && c != 0x7f && !hidden_code(c) &&
+			(joiners || !hidden_alone(c))))
 			buf_add(to, p, len);
 	}
 	return buf_check(to) == 0;
+}
+
+/* A viewer refuses a text with a joiner where it joins nothing. */
+static bool
+offer_text(struct buf *to, struct span s)
+{
+	if (!offer_add(to, s, true))
+		return false;
+	if (!hidden_in(buf_span(to)))
+		return true;
+	buf_reset(to, 0);
+	return offer_add(to, s, false);
 }
 
 static bool
