@@ -51,6 +51,7 @@ static struct {
 	int64_t again; /* when to connect again, in ms; 0: at once */
 	bool awaits;   /* a service has not begun to listen */
 	bool later;    /* there are streams in STREAM_LATER */
+	int64_t retry; /* and when they connect again, in ms */
 	bool lost;     /* nobody takes connections */
 } publish_env;
 
@@ -264,9 +265,12 @@ stream_asked(struct stream *s)
 static void
 publish_late(void)
 {
-	if (!publish_env.later || !health_ok())
+	const int64_t now = publish_now();
+
+	if (!publish_env.later || now < publish_env.retry || !health_ok())
 		return;
 	publish_env.later = false;
+	publish_env.retry = now + PUBLISH_LATER_MS;
 	for (size_t i = 0; i < PUBLISH_STREAMS; i++) {
 		struct stream *s = publish_env.streams[i];
 
@@ -298,10 +302,9 @@ publish_poll(struct pollfd *p, nfds_t first)
 			if (open)
 				want = (short)(flow_wants(s->in, fd) |
 					       flow_wants(s->out, fd));
-			else if (s->state == STREAM_IDLE)
+			else if (s->state == STREAM_IDLE ||
+				 s->state == STREAM_LATER)
 				want = side == 0 ? POLLIN : 0;
-			else if (s->state == STREAM_LATER)
-				want = 0;
 			else
 				want = side == 1 ? POLLOUT : 0;
 			p[n++] = (struct pollfd){
@@ -322,7 +325,8 @@ stream_move(struct stream *s, short box, short tcp)
 	case STREAM_SECOND:
 		return tcp == 0 || stream_dialed(s);
 	case STREAM_LATER:
-		return true;
+		/* Nothing comes before PUBLISH_YES but the end. */
+		return box == 0;
 	case STREAM_OPEN:
 		break;
 	}

@@ -6,6 +6,8 @@ are limited, and gone when the session is, however it ends."""
 import json
 import os
 import signal
+import socket
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -243,6 +245,34 @@ def test_killed():
         gone(mark, "after kill -9 of icsupervisor, too")
 
 
+def test_given_up():
+    """The host gives connections up while a service does not listen yet. Then
+    the end of the session is noticed all the same."""
+    with h.workdir() as work, t.case("given up"):
+        path = os.path.join(work, "service.sock")
+        door = socket.socket(socket.AF_UNIX)
+        door.bind(path)
+        door.listen(16)
+        door.settimeout(10)
+        p = subprocess.Popen([h.program("ic-bridge"), "serve", "--publish",
+                              "1", path, "--", "/bin/sleep", "600"],
+                             stdout=subprocess.DEVNULL, start_new_session=True)
+        try:
+            for _ in range(200):
+                c, _ = door.accept()
+                c.sendall(b"\0")
+                c.close()
+            t.ok(True, "200 are given up, one after the other")
+            door.close()
+            t.ok(p.wait(GONE) != 0, "it ends when nobody takes connections")
+        except (OSError, subprocess.TimeoutExpired) as e:
+            t.ok(False, "it notices what is given up, and the end", repr(e))
+        finally:
+            door.close()
+            os.killpg(p.pid, signal.SIGKILL)
+            p.wait()
+
+
 def test_refused():
     with h.workdir() as work, t.case("refused"):
         own_agent.refused(t, os.path.join(work, "image"),
@@ -252,5 +282,6 @@ def test_refused():
 
 test_session()
 test_killed()
+test_given_up()
 test_refused()
 t.done()
