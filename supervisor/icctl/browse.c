@@ -27,11 +27,11 @@ browse(const char *what)
 	    .envp = environ,
 	    .fds = {-1, -1, -1},
 	    .nfds = 3,
-	    .session = true};
+	    .session = true,
+	    .tie = SPAWN_APART};
 	struct spawned sp = SPAWNED_INIT;
 	int rv = 0;
 
-	/* It dies with us, but the browser that it started does not. */
 	if (spawn_start(&s, &sp) == -1 || spawn_check(&sp) == -1) {
 		warn("%s", program);
 		rv = -1;
