@@ -171,6 +171,38 @@ def test_answers(work, one, two):
     t.ok(record["claimedBy"] in r.stdout, "icctl audit shows it", r.stdout)
 
 
+SEAT = {"message": "Which seat?", "requestedSchema": {
+    "type": "object", "required": ["seat"],
+    "properties": {"seat": {"type": "string"}}}}
+
+
+def test_question(work):
+    """A server's question is answered through the hub, too."""
+    place = os.path.join(work, "asking")
+    log = os.path.join(place, "log", "asks.log")
+    os.makedirs(os.path.dirname(log), mode=0o700)
+    server = {"command": h.PYTHON, "args": [
+        os.path.join(h.STANDINS, "mcp_asks.py"), log],
+        "sandbox": {"filesystem": {"allowRead": [h.STANDINS],
+                                   "allowWrite": [os.path.dirname(log)]}}}
+    with h.Session(place, {"asks": server},
+                   config={"policy": {"trustedServers": ["asks"]}},
+                   session_dir=os.path.join(place, "home", "sessions",
+                                            "asking")) as s:
+        hub = Hub(work, hub_file(work, [("red", relay_of(s))]))
+        call = s.client().start_call("asks__ask", {"ask": [SEAT]})
+        hold = hub.held("red/asking")
+        r = hub.reply(hub.ask("approve", "red/asking", id=hold["id"],
+                              digest=hold["digest"],
+                              answer='{"seat":"aisle"}'))
+        t.ok(r["ok"], "a question is answered through the hub", r)
+        if r["ok"]:
+            t.equal(json.loads(h.text_of(call.wait())),
+                    [{"action": "accept", "content": {"seat": "aisle"}}],
+                    "and the server gets the answer")
+        hub.end()
+
+
 def test_screen(work, one, two):
     """The same on the screen of a person."""
     path = hub_file(work, [("red", relay_of(one)), ("blue", relay_of(two))])
@@ -370,6 +402,8 @@ def main():
         with session(work, "one") as one, session(work, "two") as two:
             with t.case("answers"):
                 test_answers(work, one, two)
+            with t.case("question"):
+                test_question(work)
             with t.case("screen"):
                 test_screen(work, one, two)
             with t.case("hostile relays"):
