@@ -100,7 +100,10 @@ take_row(struct fleet_node *n, struct span p)
 	return NULL;
 }
 
-/* Returns the bytes of all pending calls of the relay. */
+static const char frames_much[] =
+    "its pending calls and states have more than 64 MiB";
+
+/* Returns the bytes of all pending calls and states of the relay. */
 static size_t
 frames_held(const struct fleet_node *n)
 {
@@ -108,27 +111,63 @@ frames_held(const struct fleet_node *n)
 	size_t sum = 0;
 
 	for (unsigned i = 0; (s = live_far_at(n->fleet->live, i)) != NULL;
-	     i++)
-		for (unsigned k = 0; s->far == n && k < s->nholds; k++)
+	     i++) {
+		if (s->far != n)
+			continue;
+		sum += s->status_bytes + s->budget_bytes;
+		for (unsigned k = 0; k < s->nholds; k++)
 			sum += s->holds[k].bytes;
+	}
 	return sum;
+}
+
+/* Returns false if it has no room for so many bytes more. */
+static bool
+frames_room(struct fleet_node *n, size_t more)
+{
+	if (more > FLEET_HELD - n->kept)
+		n->kept = frames_held(n);
+	if (more > FLEET_HELD - n->kept)
+		return false;
+	n->kept += more;
+	return true;
 }
 
 static const char *
 take_hold(struct fleet_node *n, struct live_session *s, json_object *o,
     size_t bytes)
 {
-	struct live_hold *h;
+	struct live_hold *h = live_hold(s, icctl_text(o, "id"));
 
 	/* Screens show the digest, and answers carry it. */
 	if (strlen(icctl_text(o, "digest")) != 64 ||
 	    strspn(icctl_text(o, "digest"), "0123456789abcdef") != 64)
 		return "it sent a pending call without a digest";
-	if (bytes > 65536 && frames_held(n) > FLEET_HELD - bytes)
-		return "its pending calls have more than 64 MiB";
+	if (h != NULL)
+		h->bytes = 0;
+	if (!frames_room(n, bytes))
+		return frames_much;
 	live_far_hold(s, o);
 	if ((h = live_hold(s, icctl_text(o, "id"))) != NULL)
 		h->bytes = bytes;
+	return NULL;
+}
+
+static const char *
+take_state(struct fleet_node *n, struct live_session *s, enum hear_kind kind,
+    json_object *o, size_t bytes)
+{
+	size_t *now =
+	    kind == HEAR_STATUS ? &s->status_bytes : &s->budget_bytes;
+
+	*now = 0;
+	if (!frames_room(n, bytes))
+		return frames_much;
+	*now = bytes;
+	if (kind == HEAR_STATUS)
+		live_far_status(s, o);
+	else
+		live_far_budget(s, o);
 	return NULL;
 }
 
@@ -141,6 +180,7 @@ take_tree(struct fleet_node *n, enum hear_kind kind, struct span p)
 	struct live_session *s;
 	struct hear_name f;
 	json_object *o;
+	size_t bytes;
 
 	if (p.len < sizeof(f))
 		return "frame";
@@ -153,15 +193,16 @@ take_tree(struct fleet_node *n, enum hear_kind kind, struct span p)
 		return "frame";
 	if ((s = frames_find(n, f.session)) == NULL)
 		return NULL;
+	/* Small frames can be large objects. */
+	if ((bytes = tree_weight(v)) > FLEET_HELD)
+		return frames_much;
 	o = tree_object(v);
 	if (!icctl_reply_ok(o))
 		why = "it sent an object of an unknown form";
-	else if (kind == HEAR_STATUS)
-		live_far_status(s, o);
-	else if (kind == HEAR_BUDGET)
-		live_far_budget(s, o);
+	else if (kind == HEAR_HOLD)
+		why = take_hold(n, s, o, bytes);
 	else
-		why = take_hold(n, s, o, p.len);
+		why = take_state(n, s, kind, o, bytes);
 	json_object_put(o);
 	return why;
 }

@@ -21,7 +21,7 @@
 #define FLEET_ENTRIES 256U
 #define FLEET_ASKS 64U    /* requests to a relay that wait for a reply */
 #define FLEET_SESSIONS 256U /* told by one relay */
-#define FLEET_HELD (64U << 20) /* bytes of pending calls of one relay */
+#define FLEET_HELD (64U << 20) /* bytes of calls and states of one relay */
 #define FLEET_VARIABLES 16U
 
 /* A program as it was found and judged at the start. */
@@ -73,6 +73,7 @@ struct fleet_node {
 	unsigned tries;
 	uint64_t second;  /* loop_now() / 1000 of `frames_now` */
 	unsigned frames_now;
+	size_t kept; /* at least the bytes of its calls and states */
 	struct fleet_ask asks[FLEET_ASKS];
 	unsigned nasks;
 };
@@ -147,5 +148,7 @@ int ask_flush(struct fleet_node *);
 
 /* tree.c: Returns the value, which the caller owns, or NULL without memory. */
 json_object *tree_object(const struct value *);
+/* Returns about as many bytes as that takes; an empty object takes 800. */
+size_t tree_weight(const struct value *);
 
 #endif

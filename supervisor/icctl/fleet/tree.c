@@ -20,6 +20,18 @@ tree_number(struct span text)
 	return json_object_new_double(strtod(digits, NULL));
 }
 
+size_t
+tree_weight(const struct value *v)
+{
+	size_t sum = 64 + v->key.len + v->text.len;
+
+	if (v->type == VALUE_OBJECT || v->type == VALUE_ARRAY)
+		sum += v->type == VALUE_OBJECT ? 800 : 320;
+	for (const struct value *m = v->child; m != NULL; m = m->next)
+		sum += tree_weight(m);
+	return sum;
+}
+
 json_object *
 tree_object(const struct value *v)
 {

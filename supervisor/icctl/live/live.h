@@ -89,6 +89,7 @@ struct live_session {
 	char why[LIVE_TEXT]; /* it ended, printable */
 	json_object *status; /* the latest reply to `status`, or NULL */
 	json_object *budget; /* the latest budget, or NULL */
+	size_t status_bytes, budget_bytes; /* as they came from elsewhere */
 	struct live_hold holds[LIVE_HOLDS]; /* oldest first */
 	unsigned nholds;
 	struct live_item ring[LIVE_RING];

@@ -256,7 +256,7 @@ def running(work):
         except OSError:
             continue
         if work in line and any(f"/{x}.py" in line for x in (
-                "liar", "hang", "flood", "eager")):
+                "liar", "hang", "flood", "heavy", "eager")):
             found.append(line)
     return found
 
@@ -267,8 +267,8 @@ def row(name):
 
 
 def test_hostile(work, one, two):
-    """Eight relays, of which one lies, one hangs, one floods and one dies; the
-    others are as if they were alone."""
+    """Nine relays, of which one lies, one hangs, one floods, one is large and
+    one dies; the others are as if they were alone."""
     a = one.client()
     first = a.start_call("echo__echo", {"text": "true"})
     real = one.held()
@@ -287,6 +287,10 @@ def test_hostile(work, one, two):
             "while True:\n    say(item)\n    "
             "sys.stderr.write('y' * 9000 + '\\n')\n")),
         ("dies", ["/bin/sh", "-c", "echo 'not today' >&2; exit 3"]),
+        # 270 KB of a state that would be 70 MB of objects here.
+        ("heavy", fake(work, "heavy", row("one")
+                       + "say({'session': 'one', 'status': {'ok': True, "
+                       "'x': [{}] * 90000}})\nasked()\n")),
         # It answers what nobody asked.
         ("eager", fake(work, "eager", row("one") + "time.sleep(0.5)\n"
                        + "\n".join(f"say({{'reply': {n}, 'ok': True}})"
@@ -295,6 +299,7 @@ def test_hostile(work, one, two):
         ("noise", ["/bin/sh", "-c", "echo hello; sleep 600"])]
     hub = Hub(work, hub_file(work, relays))
     lost = {"dies": "not today", "eager": "nobody had asked",
+            "heavy": "more than 64 MiB",
             "noise": "no relay's"}
     hub.until("the true call", lambda: ("red/one", real["id"]) in hub.holds)
     hub.until("the lie", lambda: ("liar/one", "k3k3") in hub.holds)
