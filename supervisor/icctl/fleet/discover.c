@@ -8,12 +8,14 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define DISCOVER_MAX (256U << 10)
 #define DISCOVER_MS 60000U /* as long as it may take */
+#define DISCOVER_END_MS 500 /* from the end of its output to its own */
 
 static void discover_run(struct loop_timer *);
 
@@ -33,7 +35,7 @@ discover_stop(struct fleet_entry *e)
 		loop_del(e->fleet->loop, &e->out);
 		close(fd);
 	}
-	spawn_stop(&e->sp, 0);
+	fleet_stop(&e->sp);
 	buf_free(&e->in);
 }
 
@@ -94,6 +96,7 @@ discover_ready(struct loop_io *io, uint32_t events)
 {
 	struct fleet_entry *e = io->arg;
 	uint8_t *room = buf_room(&e->in, 4096);
+	struct pollfd p = {.events = POLLIN};
 	int code, status;
 	ssize_t n = -1;
 	bool good;
@@ -105,8 +108,10 @@ discover_ready(struct loop_io *io, uint32_t events)
 		buf_grow(&e->in, (size_t)n);
 	if (n > 0 || (n == -1 && (errno == EAGAIN || errno == EINTR)))
 		return;
-	/* It has closed its output, and so is about to end. */
-	good = n == 0 && spawn_reap(e->sp.pidfd, true, &code, &status) == 1 &&
+	/* It has closed its output, and so is about to end; or it is ended. */
+	p.fd = e->sp.pidfd;
+	good = n == 0 && poll(&p, 1, DISCOVER_END_MS) == 1 &&
+	       spawn_reap(e->sp.pidfd, false, &code, &status) == 1 &&
 	       spawn_status(code, status) == 0;
 	if (good)
 		discover_names(e);

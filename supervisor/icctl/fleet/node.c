@@ -86,7 +86,7 @@ node_shut(struct fleet_node *n)
 	if (n->from != -1)
 		close(n->from);
 	n->to = n->from = -1;
-	spawn_stop(&n->relay, 0);
+	fleet_stop(&n->relay);
 	spawn_stop(&n->hear, 0);
 	buf_free(&n->frames);
 	buf_free(&n->requests);

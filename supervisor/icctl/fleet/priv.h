@@ -111,6 +111,8 @@ int fleet_program(const struct icctl *, struct fleet_program *, char **argv,
  */
 int fleet_run(const struct fleet *, const struct fleet_program *,
     const char *name, const int fds[3], struct spawned *);
+/* End it at once, with what it has started in its session. */
+void fleet_stop(struct spawned *);
 /* Make the environment of programs. Returns NULL without memory. */
 char *const *fleet_env(char *const *more);
 

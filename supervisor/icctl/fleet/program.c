@@ -7,8 +7,10 @@
 #include "icctl/fleet/priv.h"
 
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +73,16 @@ fleet_run(const struct fleet *f, const struct fleet_program *p,
 	if (spawn_start(&s, sp) == -1)
 		return -1;
 	return spawn_check(sp);
+}
+
+void
+fleet_stop(struct spawned *sp)
+{
+	/* Its number is nobody else's until it was waited for. */
+	if (sp->pidfd != -1 &&
+	    syscall(SYS_pidfd_send_signal, sp->pidfd, 0, NULL, 0) == 0)
+		(void)kill(-sp->pid, SIGKILL);
+	spawn_stop(sp, 0);
 }
 
 char *const *

@@ -256,7 +256,7 @@ def running(work):
         except OSError:
             continue
         if work in line and any(f"/{x}.py" in line for x in (
-                "liar", "hang", "flood", "heavy", "eager")):
+                "liar", "hang", "flood", "heavy", "eager", "noise")):
             found.append(line)
     return found
 
@@ -273,6 +273,8 @@ def test_hostile(work, one, two):
     first = a.start_call("echo__echo", {"text": "true"})
     real = one.held()
     lie = dict(real, id="k3k3", effect="read a file")
+    noise = h.put(os.path.join(work, "noise.py"),
+                  "import time\ntime.sleep(600)\n")
     relays = [
         ("red", relay_of(one)), ("blue", relay_of(two)),
         # The name and the call of another machine's session.
@@ -296,7 +298,8 @@ def test_hostile(work, one, two):
                        + "\n".join(f"say({{'reply': {n}, 'ok': True}})"
                                    for n in range(1, 9))
                        + "\nasked()\n")),
-        ("noise", ["/bin/sh", "-c", "echo hello; sleep 600"])]
+        ("noise", ["/bin/sh", "-c",
+                   f"echo hello; {h.PYTHON} {noise} & wait"])]
     hub = Hub(work, hub_file(work, relays))
     lost = {"dies": "not today", "eager": "nobody had asked",
             "heavy": "more than 64 MiB",
@@ -389,10 +392,13 @@ def test_files(work, one):
 
 def test_discover(work, one):
     names = h.put(os.path.join(work, "names"), "red\n-bad\n../up\n")
+    # The second one closes its output and goes on, which holds nobody up.
     path = hub_file(work, [{"discover": ["/bin/cat", names], "every": 5,
                             "command": [
         "/usr/bin/env", "IRONCURTAIN_HOME=" + one.home, "/bin/sh", "-c",
-        f'test "$1" = red && exec {ICCTL} relay', "sh", "{name}"]}])
+        f'test "$1" = red && exec {ICCTL} relay', "sh", "{name}"]},
+        {"discover": ["/bin/sh", "-c", "exec >&-; exec sleep 600"],
+         "command": ["/bin/true", "{name}"]}])
     hub = Hub(work, path)
     hub.until("red", lambda: "red/one" in hub.rows)
     t.equal(sorted(hub.rows), ["red/one"], "names that are none are left out")
