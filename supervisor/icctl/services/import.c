@@ -13,6 +13,7 @@
 #include "base/json_put.h"
 #include "base/spawn.h"
 #include "common/log.h"
+#include "common/visible.h"
 #include "files/config.h"
 #include "icctl/image/image.h"
 #include "icctl/mcp/foreign.h"
@@ -21,6 +22,7 @@
 #include "icctl/words.h"
 
 #define IMPORT_OUT 16384U
+#define IMPORT_SHOWN (16U << 20) /* a file has 1 MiB */
 
 /*
  * Returns what the engine prints about an image, or NULL if it has none of this
@@ -141,6 +143,33 @@ import_notes(const struct services_notes *notes)
 		fprintf(stderr, "note: %s\n", notes->list[i]);
 }
 
+/* Print the entries; a text of the file must not write to the terminal. */
+static void
+import_show(const struct icctl *ctl, json_object *taken)
+{
+	const char *text = json_object_to_json_string_ext(taken,
+	    ctl->json ? ICCTL_JSON
+		      : JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+			    JSON_C_TO_STRING_NOSLASHESCAPE);
+	struct buf b;
+	size_t n;
+
+	buf_init(&b, IMPORT_SHOWN);
+	for (; *text != '\0'; text += n + (text[n] == '\n')) {
+		n = strcspn(text, "\n");
+		if (ctl->json)
+			buf_add(&b, text, n);
+		else
+			(void)visible_add(&b, span_of(text, n),
+			    icctl_visible() | VISIBLE_AGAIN);
+		buf_addc(&b, '\n');
+	}
+	if (buf_check(&b) == -1)
+		err(ICCTL_FAILED, "services");
+	(void)fwrite(buf_span(&b).p, 1, b.len, stdout);
+	buf_free(&b);
+}
+
 /* Show the entries, ask, and write them. */
 static int
 import_write(
@@ -156,10 +185,7 @@ import_write(
 		return ICCTL_FAILED;
 	}
 	n = import_add(s.root, taken, notes);
-	puts(json_object_to_json_string_ext(taken,
-	    ctl->json ? ICCTL_JSON
-		      : JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-			    JSON_C_TO_STRING_NOSLASHESCAPE));
+	import_show(ctl, taken);
 	import_notes(notes);
 	if (n == 0)
 		warnx("there is nothing to add");

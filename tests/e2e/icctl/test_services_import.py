@@ -119,6 +119,16 @@ def test_taken(x):
     t.equal(x.config()["services"], WANT, "indeed")
 
 
+def test_shown(x, work):
+    path = h.put(os.path.join(work, "shown.yaml"), "services:\n  a:\n"
+                 f"    image: a@{DIGEST}\n    ports: [\"5000\"]\n"
+                 "    environment:\n      A: \"b\u202ec\u009b31m\"\n")
+    r = x.run("import", path)
+    t.ok(r.stdout.count("31m") == 1 and "\u202e" not in r.stdout and
+         "\u009b" not in r.stdout, "characters that hide others are shown",
+         r.stdout)
+
+
 def test_refused(x, work):
     for name, text, words in (
             ("alias.yaml", "services: *x\n", "line 1: anchors, aliases"),
@@ -143,5 +153,6 @@ def test_refused(x, work):
 with h.workdir() as top, t.case("import"):
     here = Here(top)
     test_taken(here)
+    test_shown(here, top)
     test_refused(here, top)
 t.done()
