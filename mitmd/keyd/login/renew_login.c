@@ -158,7 +158,8 @@ renew_got(const struct oauth_file *f, struct span body)
 		return;
 	}
 	keyd_env.renewals++;
-	if (a.refresh.len != 0)
+	/* Some servers answer with the same one again: it is not spent. */
+	if (a.refresh.len != 0 && !span_eq(a.refresh, f->refresh))
 		renew_remember(&tokens.spent, &tokens.nspent, f->refresh);
 	/*
 	 * A file with only a refresh token is unchanged unless that was
