@@ -8,6 +8,8 @@
  */
 #include "keyd/login/oauth.h"
 
+#include <stdio.h>
+
 #include "common/json/json.h"
 
 #define OAUTH_POOL (1U << 20)
@@ -267,6 +269,44 @@ oauth_parse_file(const struct provider_login *l, struct span text,
 		rv = oauth_file_read(l, root, text, f, why);
 	value_pool_free(pool);
 	return rv;
+}
+
+bool
+oauth_is_resource(struct span url, const char *host, uint16_t port,
+    struct span path, struct span query)
+{
+	const bool literal = strchr(host, ':') != NULL;
+	const uint8_t *mark;
+	struct span rest = SPAN("");
+	char front[280];
+	uint64_t n = 443;
+	size_t len;
+
+	snprintf(front, sizeof(front), "https://%s%s%s", literal ? "[" : "",
+	    host, literal ? "]" : "");
+	len = strlen(front);
+	if (url.len < len ||
+	    !span_ieq(span_of(url.p, len), span_of(front, len)))
+		return false;
+	url = span_of(url.p + len, url.len - len);
+	if (url.len != 0 && url.p[0] == ':') {
+		for (len = 1; len < url.len && url.p[len] >= '0' &&
+			      url.p[len] <= '9';
+		     len++)
+			;
+		if (span_u64(span_of(url.p + 1, len - 1), UINT16_MAX, &n) == -1)
+			return false;
+		url = span_of(url.p + len, url.len - len);
+	}
+	mark = url.len != 0 ? memchr(url.p, '?', url.len) : NULL;
+	if (mark != NULL) {
+		len = (size_t)(mark - url.p);
+		rest = span_of(mark + 1, url.len - len - 1);
+		url.len = len;
+	}
+	while (url.len != 0 && url.p[url.len - 1] == '/')
+		url.len--;
+	return n == port && span_eq(url, path) && span_eq(rest, query);
 }
 
 int

@@ -78,6 +78,13 @@ int oauth_compose(const struct provider_login *, const struct oauth_file *,
 int oauth_basic(struct span client, struct span secret, uint8_t *dst,
     size_t cap, size_t *len);
 
+/*
+ * Returns true if a login's resource is the server with this host, port, path
+ * (without slashes at its end) and query.
+ */
+bool oauth_is_resource(struct span resource, const char *host, uint16_t port,
+    struct span path, struct span query);
+
 struct oauth_new {
 	struct span access, refresh, id; /* id may be empty */
 	uint64_t expires, now;           /* seconds; expires 0: unknown */

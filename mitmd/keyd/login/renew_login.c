@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "keyd/login/oauth.h"
+#include "provider/dest_mcp.h"
 
 /* Refresh tokens that are no longer valid: used, and refused. */
 static struct tokens {
@@ -288,6 +289,12 @@ renew_read(const char **why)
 		return -1;
 	*why = "is one at another issuer, which a new session uses";
 	if (f.endpoint.len != 0 && !token_is_at(f.endpoint))
+		return -1;
+	*why = "is one for another address, which a new session uses";
+	if (f.resource.len != 0 &&
+	    !oauth_is_resource(f.resource, keyd_env.hosts[0].name,
+		keyd_env.hosts[0].port, span_str(keyd_env.hosts[0].prefix),
+		keyd_env.provider->mcp->query))
 		return -1;
 	if (r->phase == RENEW_READ) {
 		renew_decide(&f);

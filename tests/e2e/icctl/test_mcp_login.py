@@ -40,6 +40,12 @@ def kept(s):
         return json.load(f)
 
 
+def replace(s, token):
+    with open(os.path.join(s.home, "logins", "mcp-far.json"), "w",
+              encoding="utf-8") as f:
+        json.dump(token, f)
+
+
 def test_first(work):
     far, auth = ml.pair(work)
     s = session(work, far, auth)
@@ -143,6 +149,17 @@ def test_later(work):
                  rows["servers"][0]["renews"]),
                 ("login", auth.issuer, True), "mcp status")
         t.contains(s.icctl("mcp", "ls").stdout, "logged in at", "mcp ls")
+        replace(s, {**kept(s), "access_token": "at-of-another",
+                 "resource": "https://mcp.example.com/mcp"})
+        auth.expire()
+        words(m)
+        h.wait_for(lambda: "another address" in
+                   s.session_log() + s.process.stderr(),
+                   "a login that is made for another address is not taken")
+        words(m)
+        t.equal([x for x in far.seen if "at-of-another" in
+                 x[1].get("authorization", "")], [],
+                "its token is sent to nobody")
     tokens = kept(s)
     r = s.icctl("mcp", "logout", "far")
     t.equal((r.returncode, auth.revoked), (0, [tokens["refresh_token"]]),

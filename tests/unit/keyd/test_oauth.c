@@ -317,9 +317,48 @@ test_steps(void)
 	    "five minutes; less for what lives less");
 }
 
+static void
+test_resource(void)
+{
+	static const struct {
+		const char *url, *host;
+		uint16_t port;
+		const char *path, *query;
+		bool is;
+	} rows[] = {
+	    {"https://a.com/mcp", "a.com", 443, "/mcp", "", true},
+	    {"https://A.com:443/mcp/", "a.com", 443, "/mcp", "", true},
+	    {"https://a.com", "a.com", 443, "", "", true},
+	    {"https://a.com/", "a.com", 443, "", "", true},
+	    {"https://a.com:8443/mcp?x=1", "a.com", 8443, "/mcp", "x=1", true},
+	    {"https://[::1]:8443/mcp", "::1", 8443, "/mcp", "", true},
+	    {"https://a.com/mcp?x=1", "a.com", 443, "/mcp", "", false},
+	    {"https://a.com/mcp", "a.com", 443, "/mcp", "x=1", false},
+	    {"https://a.com/MCP", "a.com", 443, "/mcp", "", false},
+	    {"https://a.com", "a.com", 443, "/mcp", "", false},
+	    {"https://a.com/mcp", "a.com", 443, "", "", false},
+	    {"https://a.com:8443/mcp", "a.com", 443, "/mcp", "", false},
+	    {"https://a.com/mcp", "a.com", 8443, "/mcp", "", false},
+	    {"https://a.com:/mcp", "a.com", 443, "/mcp", "", false},
+	    {"https://a.com.evil.com", "a.com", 443, "", "", false},
+	    {"https://a.com@evil.com", "a.com", 443, "", "", false},
+	    {"https://b.com/mcp", "a.com", 443, "/mcp", "", false},
+	    {"http://a.com/mcp", "a.com", 443, "/mcp", "", false},
+	    {"", "a.com", 443, "", "", false},
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++)
+		ok(oauth_is_resource(span_str(rows[i].url), rows[i].host,
+		       rows[i].port, span_str(rows[i].path),
+		       span_str(rows[i].query)) == rows[i].is,
+		    "resource: %s at %s:%u%s?%s", rows[i].url, rows[i].host,
+		    (unsigned)rows[i].port, rows[i].path, rows[i].query);
+}
+
 int
 main(void)
 {
+	test_resource();
 	test_files();
 	test_bad_files();
 	test_jwt();
