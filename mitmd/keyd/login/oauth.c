@@ -14,6 +14,8 @@
 
 #define OAUTH_POOL (1U << 20)
 #define OAUTH_MARGIN 300U /* seconds */
+/* The latest time that is taken, in seconds; 64 bits have its milliseconds. */
+#define OAUTH_LATEST (INT64_MAX / 1000)
 /* seconds of validity that another session's token needs to be adopted */
 #define OAUTH_USABLE 10U
 
@@ -146,7 +148,7 @@ oauth_jwt_expires(struct span token)
 		return 0;
 	root = oauth_read(&pool, span_of(claims, len), &why);
 	if (root == NULL ||
-	    value_int(value_get(root, "exp"), 1, INT64_MAX, &exp) == -1)
+	    value_int(value_get(root, "exp"), 1, OAUTH_LATEST, &exp) == -1)
 		exp = 0;
 	value_pool_free(pool);
 	explicit_bzero(claims, sizeof(claims));

@@ -117,6 +117,10 @@ test_jwt(void)
 	    oauth_jwt_expires(SPAN("a.eyJleHAiOi01fQ.c")) == 0 &&
 	    oauth_jwt_expires(SPAN("a.eyJleHAiOjEuNX0.c")) == 0,
 	    "not a number of seconds");
+	/* {"exp":9223372036854775807} */
+	ok(oauth_jwt_expires(SPAN("a.eyJleHAiOjkyMjMzNzIwMzY4NTQ3NzU4MDd9.c")) ==
+		0,
+	    "a time that milliseconds cannot say");
 }
 
 static void
