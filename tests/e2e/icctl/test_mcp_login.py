@@ -96,6 +96,8 @@ def test_renewed(work):
         ready(s)
         m = s.client()
         first = kept(s)
+        login = ml.Login(s.env, "far")
+        back = ml.browse(login.url, far.ca)
         auth.expire()
         calls = far.calls("good")
         t.contains(words(m), "send the request again",
@@ -108,6 +110,11 @@ def test_renewed(work):
                  f[0]["refresh_token"]),
                 (1, far.url, first["client_id"], first["refresh_token"]),
                 "one refresh, with resource and client")
+        ml.come_back(back)
+        status, text = login.end()
+        t.equal(status, 0, "a login during which a session renewed it")
+        if status != 0:
+            print("#", text.replace("\n", "\n# "))
         auth.dead.update(auth.refresh.values())
         auth.expire()
         words(m)

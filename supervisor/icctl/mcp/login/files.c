@@ -74,8 +74,16 @@ files_temp(const struct login *l, char *path, size_t cap)
 {
 	int fd;
 
-	snprintf(path, cap, "%s/.%s.json.ironcurtain-%08x", l->files.dir,
-	    l->provider, (unsigned)arc4random());
+	/*
+	 * Sessions that renew the login remove what other renewals have left;
+	 * this file is not of that kind. One that is there is of a login that
+	 * was killed: only one is under way.
+	 */
+	snprintf(path, cap, "%s/.%s.login.json", l->files.dir, l->provider);
+	if (unlink(path) == -1 && errno != ENOENT) {
+		icctl_warn_errno(path);
+		return -1;
+	}
 	fd = open(path,
 	    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd == -1)
