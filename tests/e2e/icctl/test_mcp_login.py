@@ -207,6 +207,11 @@ def refusals(far, auth):
     def gone(handler):
         handler.answer(b"no", 500)
 
+    def trouble():
+        far.how, far.accepts = "status 500", lambda _: True
+        far.documents.clear()
+
+    yield "a server in trouble", trouble, "status 500"
     yield ("a challenge of another host", lambda: setattr(
         far, "challenge", 'Bearer resource_metadata="https://evil.com/x"'),
         "another host")
@@ -270,10 +275,16 @@ def test_refused(work):
             far.documents, auth.documents = dict(keep[1]), dict(keep[2])
             auth.register_raw = auth.token_raw = None
             auth.deny, auth.answers = "", {}
+            far.how, far.accepts = "", auth.accepts
             spoil()
             status, text = ml.log_in(s.env, "far", far.ca, "--yes")
             t.ok(status == 1 and says in text and "\x1b" not in text,
                  f"refused: {name}", text)
+    far.how, far.accepts = "", auth.accepts
+    far.documents, auth.documents = dict(keep[1]), dict(keep[2])
+    status, text = ml.log_in(s.env, "far", far.ca, "--scope", "x" * 9000)
+    t.ok(status == 1 and "the scopes have more than 8192 bytes" in text,
+         "too many scopes", text)
     t.equal([n for n in os.listdir(os.path.join(s.home, "logins"))
              if "json" in n], [], "no file is left")
 

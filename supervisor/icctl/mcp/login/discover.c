@@ -287,18 +287,21 @@ discover(struct login *l)
 	char scopes[PROTO_MAX_SCOPES + 1], own[PROTO_MAX_SCOPES + 1];
 	char metadata[PROTO_MAX_URL + 1], vis[600];
 	int wants, found;
+	unsigned status;
 
 	if (box_target(l, BOX_META, 0, &l->at, l->private_ok) == -1 ||
 	    (wants = ask(l)) == -1)
 		return -1;
 	memcpy(scopes, l->doc.scopes, sizeof(scopes));
 	memcpy(metadata, l->doc.metadata, sizeof(metadata));
-	if (wants == 0 && l->doc.status >= 300) {
+	status = l->doc.status;
+	if (wants == 0 && status >= 300)
 		warnx("%s answers with status %u, and does not say that it "
 		      "wants a login",
-		    l->url, l->doc.status);
-	}
+		    l->url, status);
 	if ((found = resource(l, metadata)) == -1)
+		return -1;
+	if (found == 0 && wants == 0 && status >= 300)
 		return -1;
 	if (found == 0 && wants == 0) {
 		printf("%s answers without a login: there is nothing to do.\n",

@@ -226,7 +226,7 @@ show(const struct login *l)
 		warnx("%s: nobody is here to say yes; --yes says so", l->name);
 		return -1;
 	}
-	return icctl_confirm("Log in there? [y/N] ") ? 0 : -1;
+	return icctl_confirm("Log in there?") ? 0 : -1;
 }
 
 static int
@@ -254,6 +254,9 @@ wanted(struct login *l)
 			rv = plan_scopes(l->wanted, one != NULL ? one : "");
 		}
 	json_object_put(said);
+	if (rv == -1 && n <= LOGIN_SCOPES)
+		warnx("mcp login: the scopes have more than %u bytes",
+		    PROTO_MAX_SCOPES);
 	return rv;
 }
 
