@@ -178,14 +178,15 @@ remote_credential(struct servers_entry *e)
 	char where[160], name[128] = "authorization";
 
 	if (e->how->env == NULL ||
-	    !json_object_object_get_ex(e->how->env, e->def->name, &o) ||
-	    (json_object_object_length(o) == 1 &&
-		json_object_object_get_ex(o, "clientSecret", NULL)))
+	    !json_object_object_get_ex(e->how->env, e->def->name, &o))
 		return remote_login(e);
 	snprintf(where, sizeof(where), "serverCredentials.%s", e->def->name);
 	if (!json_object_is_type(o, json_type_object))
 		return jsonfile_bad(&e->j, where, NULL,
 		    "must be an object, is %s", jsonfile_kind(o));
+	if (json_object_object_length(o) == 1 &&
+	    json_object_object_get_ex(o, "clientSecret", NULL))
+		return remote_login(e);
 	if (jsonfile_known(&e->j, o, where, keys) == -1 ||
 	    jsonfile_object(&e->j, o, where, "headers", &headers) == -1)
 		return -1;

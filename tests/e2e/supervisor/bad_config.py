@@ -470,6 +470,10 @@ SERVERS = [
         **config(serverCredentials={"s": {"TOKEN": "abc"}})}, 78,
      "{servers}: serverCredentials.s.TOKEN: unknown key. Known here: bearer, "
      "clientSecret, headers"),
+    ("a remote server's secrets as text", {
+        "mcp-servers.json": {"s": {"url": "https://mcp.invalid"}},
+        **config(serverCredentials={"s": "abc"})}, 78,
+     "{servers}: serverCredentials.s: must be an object, is a string"),
     ("an empty command", server(command=""), 78,
      "{servers}: s.command: must not be empty"),
     ("the command a list", server(command=["a", "b"]), 78,
