@@ -157,6 +157,10 @@ callback_target(
 	const uint8_t *mark;
 
 	memset(c, 0, sizeof(*c));
+	/* A pasted address may have a fragment, which no browser sends. */
+	if (target.len != 0 &&
+	    (mark = memchr(target.p, '#', target.len)) != NULL)
+		target.len = (size_t)(mark - target.p);
 	c->why = "it is not the address of the end of a login";
 	if (target.len == 0 ||
 	    (mark = memchr(target.p, '?', target.len)) == NULL)

@@ -133,6 +133,8 @@ static const struct callback_row {
 	{"good", "/callback?code=c&state=s1&iss=https%3A%2F%2Fb.com", PROTO_SEEN_CODE, ""},
 	{"another order", "/callback?iss=https%3A%2F%2Fb.com&state=s1&x=y&code=c", PROTO_SEEN_CODE, ""},
 	{"pasted whole", "http://127.0.0.1:1/callback?code=c&state=s1&iss=https://b.com", PROTO_SEEN_CODE, ""},
+	{"pasted with a fragment", "http://127.0.0.1:1/callback?code=c&iss=https://b.com&state=s1#_=_", PROTO_SEEN_CODE, ""},
+	{"a query in a fragment", "http://127.0.0.1:1/callback#?code=c&iss=https://b.com&state=s1", PROTO_SEEN_OTHER, "not the address"},
 	{"no query", "/callback", PROTO_SEEN_OTHER, "not the address"},
 	{"empty", "", PROTO_SEEN_OTHER, "not the address"},
 	{"wrong state", "/callback?code=c&state=s2&iss=https%3A%2F%2Fb.com", PROTO_SEEN_OTHER, "state"},
