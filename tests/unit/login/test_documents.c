@@ -351,6 +351,13 @@ test_plan(void)
 	    "code_challenge_method=S256&resource=https%3A%2F%2Fa.com%2Fmcp&"
 	    "scope=a%20b",
 	    "whole");
+	buf_reset(&b, 0);
+	r.endpoint = "https://b.com/$(id)'[*]!?x=1;state=x";
+	ok(plan_authorize(&r, &b, &why) == 0 &&
+		span_starts(buf_span(&b),
+		    SPAN("https://b.com/%24%28id%29%27%5B%2A%5D%21?x=1%3Bstate"
+			 "=x&response_type=code&")),
+	    "nothing in it is a shell's");
 	for (size_t i = 0; i < nitems(ours); i++) {
 		buf_reset(&b, 0);
 		r.endpoint = ours[i];

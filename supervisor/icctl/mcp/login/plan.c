@@ -251,6 +251,20 @@ put_param(struct buf *b, const char *mark, const char *name, const char *value)
 	}
 }
 
+/*
+ * Write the endpoint. What a shell could take for its own, and the ; that some
+ * servers take for &, is escaped, as it may be in every address.
+ */
+static void
+put_endpoint(struct buf *b, const char *url)
+{
+	for (; *url != '\0'; url++)
+		if (strchr("!$'()*;[]", *url) != NULL)
+			buf_printf(b, "%%%02X", (uint8_t)*url);
+		else
+			buf_addc(b, (uint8_t)*url);
+}
+
 int
 plan_authorize(const struct plan_request *r, struct buf *b, const char **why)
 {
@@ -261,7 +275,7 @@ plan_authorize(const struct plan_request *r, struct buf *b, const char **why)
 	*why = "has parameters of a login in its own query";
 	if (u.query.p != NULL && has_ours(u.query))
 		return -1;
-	buf_adds(b, r->endpoint);
+	put_endpoint(b, r->endpoint);
 	put_param(b,
 	    u.query.p == NULL	? "?"
 	    : u.query.len == 0	? ""
