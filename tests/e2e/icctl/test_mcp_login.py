@@ -285,6 +285,18 @@ def test_refused(work):
     status, text = ml.log_in(s.env, "far", far.ca, "--scope", "x" * 9000)
     t.ok(status == 1 and "the scopes have more than 8192 bytes" in text,
          "too many scopes", text)
+    servers = os.path.join(s.home, "mcp-servers.json")
+    for oauth, says in (({"isuer": auth.issuer}, "oauth.isuer: unknown key"),
+                        ({"issuer": 5}, "oauth.issuer: must be a string"),
+                        ({"callbackPort": 0}, "oauth.callbackPort: "),
+                        (auth.issuer, "far.oauth: must be an object")):
+        with open(servers, encoding="utf-8") as f:
+            all_of = json.load(f)
+        all_of["far"]["oauth"] = oauth
+        with open(servers, "w", encoding="utf-8") as f:
+            json.dump(all_of, f)
+        status, text = ml.log_in(s.env, "far", far.ca)
+        t.ok(status == 1 and says in text, f"refused: oauth {oauth}", text)
     t.equal([n for n in os.listdir(os.path.join(s.home, "logins"))
              if "json" in n], [], "no file is left")
 

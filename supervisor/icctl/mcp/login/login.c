@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/json_get.h"
+#include "base/jsonfile.h"
 #include "common/log.h"
 #include "files/config.h"
 #include "icctl/mcp/mcp.h"
@@ -79,6 +80,38 @@ open_place(struct login *l)
 	l->at.port = up.port;
 	l->private_ok = true;
 	return 0;
+}
+
+/*
+ * Check what the entry says of the login: one that is misspelled would be an
+ * issuer that nobody asked for. Returns 0, or -1 after the reason.
+ */
+static int
+open_oauth(const struct login *l)
+{
+	static const char *const keys[] = {"callbackPort", "clientId",
+	    "clientIdMetadata", "issuer", "scopes", NULL};
+	struct fault fault = {""};
+	const struct jsonfile j = {.file = l->own.name, .fault = &fault};
+	struct json_object *o = NULL;
+	const char *text;
+	int64_t port;
+	char where[100];
+	int rv;
+
+	snprintf(where, sizeof(where), "%.64s.oauth", l->name);
+	rv = jsonfile_object(&j, l->entry, l->name, "oauth", &o);
+	if (rv == 1 &&
+	    (jsonfile_known(&j, o, where, keys) == -1 ||
+		jsonfile_int(&j, o, where, "callbackPort", 1, 65535, &port) ==
+		    -1))
+		rv = -1;
+	for (size_t i = 1; rv == 1 && i < 4; i++)
+		if (jsonfile_str(&j, o, where, keys[i], &text) == -1)
+			rv = -1;
+	if (rv == -1)
+		warnx("%s", fault.text);
+	return rv == -1 ? -1 : 0;
 }
 
 static int
@@ -286,8 +319,8 @@ go(struct login *l)
 {
 	int one, rv;
 
-	if (open_place(l) == -1 || files_dir(&l->files) == -1 ||
-	    (one = files_one(l)) == -1)
+	if (open_oauth(l) == -1 || open_place(l) == -1 ||
+	    files_dir(&l->files) == -1 || (one = files_one(l)) == -1)
 		return ICCTL_FAILED;
 	rv = login_start(l) == -1 ? -1 : discover(l);
 	if (rv == 0 && l->server.good) {
