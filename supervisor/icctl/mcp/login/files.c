@@ -30,6 +30,19 @@
 #define LOCK_TRIES 600U /* each of them takes 100 ms */
 
 void
+files_provider(const char *name, char dst[80])
+{
+	size_t n = (size_t)snprintf(dst, 80, "mcp-%.64s", name);
+
+	for (size_t i = 4; i < n && i < 80; i++) {
+		if (dst[i] >= 'A' && dst[i] <= 'Z')
+			dst[i] = (char)(dst[i] - 'A' + 'a');
+		else if (dst[i] == '_')
+			dst[i] = '-';
+	}
+}
+
+void
 files_name(struct login_files *f, const char *home, const char *provider)
 {
 	snprintf(f->dir, sizeof(f->dir), "%.4000s/logins", home);

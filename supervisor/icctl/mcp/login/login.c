@@ -118,7 +118,6 @@ static int
 open_entry(struct login *l)
 {
 	struct fault fault;
-	size_t n;
 
 	if ((l->entry = own_find(&l->own, l->name, &fault)) == NULL) {
 		warnx("%s", fault.text);
@@ -133,15 +132,7 @@ open_entry(struct login *l)
 		    l->name);
 		return -1;
 	}
-	/* As files/servers_remote.c names its provider. */
-	n = (size_t)snprintf(
-	    l->provider, sizeof(l->provider), "mcp-%.64s", l->name);
-	for (size_t i = 4; i < n && i < sizeof(l->provider); i++) {
-		if (l->provider[i] >= 'A' && l->provider[i] <= 'Z')
-			l->provider[i] = (char)(l->provider[i] - 'A' + 'a');
-		else if (l->provider[i] == '_')
-			l->provider[i] = '-';
-	}
+	files_provider(l->name, l->provider);
 	files_name(&l->files, l->own.paths.home, l->provider);
 	return 0;
 }

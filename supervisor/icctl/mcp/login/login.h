@@ -135,6 +135,8 @@ int on_callback_seen(struct chan *, const struct msg_CALLBACK_SEEN *);
 int on_login_done(struct chan *, const struct msg_LOGIN_DONE *);
 
 /* files.c */
+/* Write the name of the server's provider, as files/servers_remote.c has it. */
+void files_provider(const char *name, char dst[80]);
 void files_name(struct login_files *, const char *home, const char *provider);
 /* Returns 0, or -1 after the reason. */
 int files_dir(const struct login_files *);

@@ -19,20 +19,6 @@
 #include "icctl/mcp/mcp.h"
 #include "icctl/words.h"
 
-/* As files/servers_remote.c names its provider. */
-static void
-provider_of(const char *name, char dst[80])
-{
-	size_t n = (size_t)snprintf(dst, 80, "mcp-%.64s", name);
-
-	for (size_t i = 4; i < n && i < 80; i++) {
-		if (dst[i] >= 'A' && dst[i] <= 'Z')
-			dst[i] = (char)(dst[i] - 'A' + 'a');
-		else if (dst[i] == '_')
-			dst[i] = '-';
-	}
-}
-
 /* Returns the credential of that name in the session, or NULL. */
 static struct json_object *
 key_of(struct json_object *reply, const char *provider)
@@ -94,7 +80,7 @@ login_state_of(
 	if (url == NULL)
 		return NULL;
 	o = json_object_new_object();
-	provider_of(name, provider);
+	files_provider(name, provider);
 	files_name(&files, own->paths.home, provider);
 	said = files_said(&files);
 	if (get_member(own_secrets(own, name), "bearer") != NULL ||
