@@ -315,10 +315,13 @@ renew_tell(const struct renewal *r)
 		    "icctl keys");
 }
 
-static bool
-renew_remote(const struct renewal *r)
+/* Returns the remote server whose login it is, or NULL. */
+static const char *
+renew_server(const struct renewal *r)
 {
-	return sup.providers.list[r->provider].server != 0;
+	const unsigned server = sup.providers.list[r->provider].server;
+
+	return server != 0 ? sup.servers[server - 1].def->name : NULL;
 }
 
 int
@@ -367,8 +370,8 @@ credential_renew_done(struct renewal *r, const struct msg_SECRET_DONE *m)
 	else if (m->result == PROTO_DONE_REFUSED)
 		sup_warn("the login of %s has ended: %s. Log in again: icctl "
 			 "%slogin %s",
-		    name, text, renew_remote(r) ? "mcp " : "",
-		    name + (renew_remote(r) ? strlen("mcp-") : 0));
+		    name, text, renew_server(r) != NULL ? "mcp " : "",
+		    renew_server(r) != NULL ? renew_server(r) : name);
 	else if (m->result == PROTO_DONE_FAILED)
 		sup_warn("the login of %s was not renewed: %s", name, text);
 	else

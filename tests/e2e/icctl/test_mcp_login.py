@@ -20,9 +20,12 @@ ANNOTATIONS = {"far": {"act": {"how": ["none"]}, "read": {"text": ["none"]}}}
 RULES = [h.rule("act", "allow", server=["far"], tool=["act", "read"])]
 
 
-def session(work, far, auth, **more):
-    return h.Session(work, {"far": {"url": far.url, "ca": far.ca}},
-                     rules=RULES, annotations=ANNOTATIONS, **more)
+def session(work, far, auth, name="far"):
+    entry = {"url": far.url, "ca": far.ca}
+    return h.Session(work, {name: entry},
+                     rules=[{**r, "if": {**r["if"], "server": [name]}}
+                            for r in RULES],
+                     annotations={name: ANNOTATIONS["far"]})
 
 
 def state(s, name="far"):
@@ -30,8 +33,9 @@ def state(s, name="far"):
     return next(r for r in rows if r["name"] == name)
 
 
-def ready(s):
-    h.wait_for(lambda: state(s)["state"] == "ready", "the server is ready")
+def ready(s, name="far"):
+    h.wait_for(lambda: state(s, name)["state"] == "ready",
+               "the server is ready")
 
 
 def kept(s):
@@ -77,10 +81,10 @@ def test_first(work):
         auth.expire()
 
 
-def words(m, how="good"):
+def words(m, how="good", name="far"):
     """Returns what the agent reads of a call."""
     try:
-        return str(h.text_of(m.call("far__act", {"how": how})))
+        return str(h.text_of(m.call(name + "__act", {"how": how})))
     except RpcError as e:
         return e.error["message"]
 
@@ -90,21 +94,22 @@ def test_renewed(work):
     refresh removes nothing and says what to do; a login made meanwhile is
     used."""
     far, auth = ml.pair(work)
-    s = session(work, far, auth)
-    ml.log_in(s.env, "far", far.ca)
+    s = session(work, far, auth, "Far")
+    ml.log_in(s.env, "Far", far.ca)
     with s:
-        ready(s)
+        ready(s, "Far")
         m = s.client()
         first = kept(s)
-        login = ml.Login(s.env, "far")
+        login = ml.Login(s.env, "Far")
         back = ml.browse(login.url, far.ca)
         auth.expire()
         calls = far.calls("good")
-        t.contains(words(m), "send the request again",
+        t.contains(words(m, name="Far"), "send the request again",
                    "a call whose token is refused is not sent twice")
         t.equal(far.calls("good"), calls + 1, "it was sent once")
         h.wait_for(lambda: kept(s) != first, "the token is renewed")
-        t.equal(words(m), "done", "the next call goes with the new token")
+        t.equal(words(m, name="Far"), "done",
+                "the next call goes with the new token")
         f = auth.forms("refresh_token")
         t.equal((len(f), f[0]["resource"], f[0]["client_id"],
                  f[0]["refresh_token"]),
@@ -117,18 +122,19 @@ def test_renewed(work):
             print("#", text.replace("\n", "\n# "))
         auth.dead.update(auth.refresh.values())
         auth.expire()
-        words(m)
-        h.wait_for(lambda: "mcp login far" in words(m),
+        words(m, name="Far")
+        h.wait_for(lambda: "mcp login Far" in words(m, name="Far"),
                    "the agent reads that it needs a login", 30)
         t.ok(os.path.exists(os.path.join(s.home, "logins", "mcp-far.json")),
              "a refused refresh removes nothing")
-        h.wait_for(lambda: "icctl mcp login far" in
+        h.wait_for(lambda: "icctl mcp login Far" in
                    s.session_log() + s.process.stderr(),
                    "the person reads it as well")
-        status, text = ml.log_in(s.env, "far", far.ca)
+        status, text = ml.log_in(s.env, "Far", far.ca)
         t.ok(status == 0 and "uses it" in text,
              "a login while the session runs", text)
-        h.wait_for(lambda: words(m) == "done", "the session uses it", 15)
+        h.wait_for(lambda: words(m, name="Far") == "done",
+                   "the session uses it", 15)
 
 
 def test_later(work):
