@@ -94,6 +94,8 @@ def test_renewed(work):
     refresh removes nothing and says what to do; a login made meanwhile is
     used."""
     far, auth = ml.pair(work)
+    auth.metadata["token_endpoint_auth_methods_supported"] = [
+        "client_secret_post"]
     s = session(work, far, auth, "Far")
     ml.log_in(s.env, "Far", far.ca)
     with s:
@@ -140,6 +142,8 @@ def test_renewed(work):
 def test_later(work):
     """The first login while a session runs; then its end."""
     far, auth = ml.pair(work)
+    auth.metadata["token_endpoint_auth_methods_supported"] = [
+        "client_secret_basic"]
     s = session(work, far, auth)
     with s:
         h.wait_for(lambda: state(s)["state"] == "gone", "not logged in")
@@ -174,6 +178,9 @@ def test_later(work):
                  x[1].get("authorization", "")], [],
                 "its token is sent to nobody")
     tokens = kept(s)
+    t.equal(tokens["client_secret"],
+            auth.clients[tokens["client_id"]]["client_secret"],
+            "the client has a secret, which renewals sent")
     r = s.icctl("mcp", "logout", "far")
     t.equal((r.returncode, auth.revoked), (0, [tokens["refresh_token"]]),
             "logout revokes it")
