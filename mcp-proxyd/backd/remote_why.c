@@ -29,7 +29,12 @@ why_status(const struct remote *r)
 		    r->b->name);
 		return login;
 	case 403:
-		return ": it does not allow this with the credential";
+		(void)snprintf(login, sizeof(login),
+		    ": it does not allow this with the credential. If a login "
+		    "lacks a scope, the user can run: icctl mcp login --scope "
+		    "SCOPE %s",
+		    r->b->name);
+		return login;
 	case 404:
 	case 405:
 	case 406:

@@ -155,6 +155,8 @@ def test_later(work):
         ready(s)
         m = s.client()
         h.wait_for(lambda: words(m) == "done", "the session uses it")
+        t.contains(words(m, "status 403"), "icctl mcp login --scope SCOPE far",
+                   "a call that lacks a scope says what to do")
         auth.answers, auth.grace = {
             "refresh_token": kept(s)["refresh_token"]}, 1e9
         for when in ("", ", again with the same refresh token"):
