@@ -310,8 +310,10 @@ chan_send(struct chan *c, enum msg_type type, const void *msg, int fd)
 		memfd = big.len;
 		big.len = 0;
 	}
-	if (chan_enqueue(c, span_of(chan_head, len), big, fd, memfd) == 0)
+	if (chan_enqueue(c, span_of(chan_head, len), big, fd, memfd) == 0) {
+		chan_forget(c, chan_head, len);
 		return 0;
+	}
 bad:
 	saved = errno;
 	if (fd != -1)

@@ -219,6 +219,7 @@ chan_take(struct chan *c, size_t slot, bool drop)
 	size_t nfds = chan_fds(&m->msg_hdr, fds, 4);
 	bool bad = m->msg_len == 0 || nfds > 1 ||
 		   (m->msg_hdr.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
+	int r;
 
 	if (drop || bad) {
 		for (size_t i = 0; i < nfds; i++)
@@ -227,8 +228,10 @@ chan_take(struct chan *c, size_t slot, bool drop)
 			chan_violation(c, "over-long message or descriptors");
 		return -1;
 	}
-	return chan_dispatch(c, chan_env.slots[slot].in, m->msg_len,
-	    nfds == 1 ? fds[0] : -1);
+	r = chan_dispatch(
+	    c, chan_env.slots[slot].in, m->msg_len, nfds == 1 ? fds[0] : -1);
+	chan_forget(c, chan_env.slots[slot].in, m->msg_len);
+	return r;
 }
 
 int

@@ -6,6 +6,7 @@
 #include <sys/queue.h>
 
 #include <fcntl.h>
+#include <string.h>
 
 #include "common/ipc/arena.h"
 #include "common/ipc/chan.h"
@@ -73,6 +74,14 @@ struct chan {
 	struct chan_ring *ring; /* NULL: everything is on the socket */
 	struct arena *arena;
 };
+
+/* The code of a login passes through mcp-callbackd: wipe what had it. */
+static inline void
+chan_forget(const struct chan *c, uint8_t *bytes, size_t len)
+{
+	if (c->self == ROLE_CALLBACK || c->peer == ROLE_CALLBACK)
+		explicit_bzero(bytes, len);
+}
 
 /* chan_put.c */
 /* Make a memfd that can be sealed.  Returns -1 with errno set on failure. */
