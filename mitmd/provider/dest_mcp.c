@@ -120,6 +120,7 @@ mcp_login(struct parse *ps, const struct value *v)
 	    .resource = SPAN("resource"),
 	    .auth = SPAN("auth"),
 	    .endpoint = SPAN("token_endpoint"),
+	    .ended = SPAN("ended_at"),
 	    .unit = PROVIDER_EXPIRES_S};
 	p->nlogins = 1;
 	return 0;

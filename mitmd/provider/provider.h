@@ -170,6 +170,11 @@ struct provider_login {
 	 * token; may be empty.
 	 */
 	struct span resource, auth, endpoint;
+	/*
+	 * Member with the time at which the token endpoint ended the login, or
+	 * 0; may be empty.
+	 */
+	struct span ended;
 	struct span expires;           /* empty: see the JWT */
 	struct span id, renewed;       /* may be empty */
 	enum provider_expires unit;

@@ -287,6 +287,17 @@ renew_place(struct renewal *r)
 	return 0;
 }
 
+/* keyd may have noted in the file that its login has ended. */
+static void
+renew_place_ended(struct renewal *r)
+{
+	struct stat st;
+
+	if (fstat(r->temp, &st) == 0 && st.st_size != 0 && renew_place(r) == -1)
+		sup_warn("%s: that its login has ended cannot be noted: %s",
+		    r->path, strerror(errno));
+}
+
 /*
  * Let keyd start over, so that neither its new token nor the change that
  * another program made is lost.
@@ -367,12 +378,13 @@ credential_renew_done(struct renewal *r, const struct msg_SECRET_DONE *m)
 	    r->provider, captured ? "captured" : results[m->result], text);
 	if (captured)
 		renew_tell(r);
-	else if (m->result == PROTO_DONE_REFUSED)
+	else if (m->result == PROTO_DONE_REFUSED) {
+		renew_place_ended(r);
 		sup_warn("the login of %s has ended: %s. Log in again: icctl "
 			 "%slogin %s",
 		    name, text, renew_server(r) != NULL ? "mcp " : "",
 		    renew_server(r) != NULL ? renew_server(r) : name);
-	else if (m->result == PROTO_DONE_FAILED)
+	} else if (m->result == PROTO_DONE_FAILED)
 		sup_warn("the login of %s was not renewed: %s", name, text);
 	else
 		sup_note("the login of %s is %s", name, results[m->result]);

@@ -200,6 +200,7 @@ oauth_file_client(const struct provider_login *l, const struct value *root,
     struct span text, struct oauth_file *f, const char **why)
 {
 	const struct value *v = oauth_member(root, l->auth);
+	int64_t n = 0;
 
 	if (oauth_string(root, l->client_at, text, OAUTH_MAX_CLIENT,
 		&f->client) == -1 ||
@@ -213,6 +214,12 @@ oauth_file_client(const struct provider_login *l, const struct value *root,
 	}
 	(void)oauth_string(root, l->secret, text, OAUTH_MAX_ADD, &f->secret);
 	f->basic = v != NULL && span_is(v->text, "basic");
+	v = oauth_member(root, l->ended);
+	if (value_int(v, 0, INT64_MAX, &n) == 0 &&
+	    oauth_inside(text, v->text)) {
+		f->ended_at = v->text;
+		f->ended = n != 0;
+	}
 	return 0;
 }
 
@@ -361,6 +368,21 @@ oauth_verdict(unsigned status)
 	}
 }
 
+bool
+oauth_is_over(struct span text)
+{
+	struct value_pool *pool = NULL;
+	const struct value *root, *v = NULL;
+	const char *why;
+	bool over;
+
+	if ((root = oauth_read(&pool, text, &why)) != NULL)
+		v = value_get(root, "error");
+	over = v != NULL && span_is(v->text, "invalid_grant");
+	value_pool_free(pool);
+	return over;
+}
+
 uint64_t
 oauth_margin(uint64_t lifetime)
 {
@@ -391,23 +413,22 @@ oauth_lasts(const struct oauth_file *f, uint64_t until)
 enum oauth_step
 oauth_next(const struct oauth_have *h, const struct oauth_file *f)
 {
+	const bool dead = f->ended || oauth_same(f->refresh, h->dead);
+
 	if (h->spent.len != 0 && oauth_same(f->refresh, h->spent))
 		return OAUTH_STORE;
 	if (h->bare)
-		return oauth_same(f->refresh, h->dead) ? OAUTH_GIVE_UP
-						       : OAUTH_RENEW;
+		return dead ? OAUTH_GIVE_UP : OAUTH_RENEW;
 	if (!oauth_same(f->access, h->access)) {
 		/*
 		 * Another session renewed it; use that token unless it has
 		 * expired.
 		 */
 		if (oauth_lasts(f, h->now + OAUTH_USABLE) &&
-		    !(f->refresh.len != 0 && oauth_same(f->refresh, h->dead)))
+		    !(f->refresh.len != 0 && dead))
 			return OAUTH_ADOPT;
 	} else if (!h->rejected && oauth_lasts(f, h->now + h->margin)) {
 		return OAUTH_KEEP;
 	}
-	if (f->refresh.len == 0 || oauth_same(f->refresh, h->dead))
-		return OAUTH_GIVE_UP;
-	return OAUTH_RENEW;
+	return f->refresh.len == 0 || dead ? OAUTH_GIVE_UP : OAUTH_RENEW;
 }

@@ -25,10 +25,11 @@ struct oauth_file {
 	struct span client, secret;  /* the vendor's program; may be empty */
 	struct span resource, endpoint; /* may be empty */
 	bool basic; /* the client proves itself in a header */
+	bool ended; /* the refresh token was refused */
 	struct span adds[PROVIDER_MAX_ADDS]; /* for headers with a `member` */
 	uint64_t expires; /* seconds since 1970; 0: unknown */
 	/* The JSON texts to replace, without quotes; p NULL: absent. */
-	struct span expires_at, id_at, renewed_at;
+	struct span expires_at, id_at, renewed_at, ended_at;
 };
 
 /* Spans into the text of the answer. */
@@ -61,8 +62,14 @@ enum oauth_verdict {
 	OAUTH_REFUSED, /* this login has ended: a person must log in */
 };
 
-/* Judge the endpoint's status alone; the rest of an error is not trusted. */
+/* Judge the endpoint's status alone. */
 enum oauth_verdict oauth_verdict(unsigned status);
+
+/*
+ * Returns true if an answer says that the refresh token is good for nothing any
+ * more (RFC 6749 section 5.2).
+ */
+bool oauth_is_over(struct span text);
 
 /*
  * Write the request's body with the refresh token, client and secret of the
@@ -97,6 +104,13 @@ struct oauth_new {
 size_t oauth_splice(const struct provider_login *, const struct oauth_file *,
     struct span text, const struct oauth_new *n, char numbers[64],
     struct span parts[OAUTH_PARTS]);
+
+/*
+ * Describe the same file with the note that its login has ended, at `now` in
+ * seconds. Returns the number of parts, or 0 if the file has no room for it.
+ */
+size_t oauth_splice_ended(const struct oauth_file *, struct span text,
+    uint64_t now, char number[32], struct span parts[OAUTH_PARTS]);
 
 /*
  * The next step for a login file that was read under the lock. The same file

@@ -122,13 +122,30 @@ oauth_edit(struct oauth_edit *e, size_t *n, struct span old, struct span new)
 	(*n)++;
 }
 
+/* Returns the number of parts of the text with its edits, which are sorted. */
+static size_t
+oauth_parts(const struct oauth_edit *e, size_t n, struct span text,
+    struct span parts[OAUTH_PARTS])
+{
+	size_t np = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		parts[np++] = span_of(text.p, (size_t)(e[i].old.p - text.p));
+		parts[np++] = e[i].new;
+		text.len -= (size_t)(e[i].old.p + e[i].old.len - text.p);
+		text.p = e[i].old.p + e[i].old.len;
+	}
+	parts[np++] = text;
+	return np;
+}
+
 size_t
 oauth_splice(const struct provider_login *l, const struct oauth_file *f,
     struct span text, const struct oauth_new *n, char numbers[64],
     struct span parts[OAUTH_PARTS])
 {
 	struct oauth_edit e[5];
-	size_t ne = 0, np = 0;
+	size_t ne = 0;
 
 	oauth_edit(e, &ne, f->access, n->access);
 	oauth_edit(e, &ne, f->refresh, n->refresh);
@@ -142,12 +159,17 @@ oauth_splice(const struct provider_login *l, const struct oauth_file *f,
 	if (f->renewed_at.p != NULL &&
 	    time_text_fine((int64_t)n->now, ".000000", numbers + 32)[0] != '\0')
 		oauth_edit(e, &ne, f->renewed_at, span_str(numbers + 32));
-	for (size_t i = 0; i < ne; i++) {
-		parts[np++] = span_of(text.p, (size_t)(e[i].old.p - text.p));
-		parts[np++] = e[i].new;
-		text.len -= (size_t)(e[i].old.p + e[i].old.len - text.p);
-		text.p = e[i].old.p + e[i].old.len;
-	}
-	parts[np++] = text;
-	return np;
+	return oauth_parts(e, ne, text, parts);
+}
+
+size_t
+oauth_splice_ended(const struct oauth_file *f, struct span text, uint64_t now,
+    char number[32], struct span parts[OAUTH_PARTS])
+{
+	struct oauth_edit e[1];
+	size_t n = 0;
+
+	snprintf(number, 32, "%" PRIu64, now);
+	oauth_edit(e, &n, f->ended_at, span_str(number));
+	return n == 0 ? 0 : oauth_parts(e, n, text, parts);
 }

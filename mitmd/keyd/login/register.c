@@ -213,7 +213,7 @@ grant_file(const struct grant *g, const struct oauth_answer *a,
 	oauth_put_json(&o, "auth", span_str(names[g->auth]));
 	oauth_put_json(&o, "resource", g->resource);
 	oauth_put_json(&o, "token_endpoint", g->endpoint);
-	sink_put(&o, SPAN("}\n"));
+	sink_put(&o, SPAN(",\"ended_at\":0}\n"));
 	return sink_end(&o, len);
 }
 

@@ -87,11 +87,31 @@ renew_adopt(const struct oauth_file *f, bool fresh)
 	    fresh && f->expires > now ? f->expires - now : 0);
 }
 
+/* Write the new file. Returns 0, or -1 with errno. */
+static int
+renew_write_parts(const struct span *parts, size_t count)
+{
+	struct iovec iov[OAUTH_PARTS];
+	size_t want = 0;
+	ssize_t done;
+
+	for (size_t i = 0; i < count; i++) {
+		iov[i].iov_base = (void *)(uintptr_t)parts[i].p;
+		iov[i].iov_len = parts[i].len;
+		want += parts[i].len;
+	}
+	do {
+		done = writev(keyd_env.renew.out, iov, (int)count);
+	} while (done == -1 && errno == EINTR);
+	if (done != -1 && (size_t)done != want)
+		errno = ENOSPC;
+	return done == -1 || (size_t)done != want ? -1 : 0;
+}
+
 /* Write the file with the tokens in use. */
 static int
 renew_write(const struct oauth_file *f, struct span id)
 {
-	struct renew *r = &keyd_env.renew;
 	const struct keyset *k = keyd_env.now;
 	struct oauth_new n = {.access = k->access,
 	    .refresh = k->refresh,
@@ -99,26 +119,15 @@ renew_write(const struct oauth_file *f, struct span id)
 	    .expires = k->expires,
 	    .now = renew_seconds()};
 	struct span parts[OAUTH_PARTS];
-	struct iovec iov[OAUTH_PARTS];
-	size_t count, want = 0;
 	char numbers[64];
-	ssize_t done;
+	size_t count;
 
 	count = oauth_splice(
 	    keyd_login(), f, secret_span(keyd_env.file), &n, numbers, parts);
-	for (size_t i = 0; i < count; i++) {
-		iov[i].iov_base = (void *)(uintptr_t)parts[i].p;
-		iov[i].iov_len = parts[i].len;
-		want += parts[i].len;
-	}
-	do {
-		done = writev(r->out, iov, (int)count);
-	} while (done == -1 && errno == EINTR);
-	if (done == -1 || (size_t)done != want) {
-		r->unsaved = true;
-		return -1;
-	}
-	return 0;
+	if (renew_write_parts(parts, count) == 0)
+		return 0;
+	keyd_env.renew.unsaved = true;
+	return -1;
 }
 
 static void
@@ -172,6 +181,30 @@ renew_got(const struct oauth_file *f, struct span body)
 		renew_store(f, a.id);
 }
 
+/*
+ * The token endpoint refused the refresh token. If that is its last word, the
+ * file says so, and no other session, nor one that comes later, sends it again.
+ */
+static void
+renew_refused(const struct oauth_file *f, unsigned status, struct span body)
+{
+	struct span parts[OAUTH_PARTS];
+	char text[128], number[32];
+	size_t count = 0;
+
+	renew_remember(&tokens.dead, &tokens.ndead, f->refresh);
+	snprintf(text, sizeof(text),
+	    "the token endpoint refused the login (status %u)", status);
+	if (oauth_is_over(body))
+		count = oauth_splice_ended(f, secret_span(keyd_env.file),
+		    renew_seconds(), number, parts);
+	/* Otherwise it is refused at the next try, without a file. */
+	if (count != 0 && renew_write_parts(parts, count) == -1)
+		renew_done(PROTO_DONE_FAILED, text);
+	else
+		renew_done(PROTO_DONE_REFUSED, text);
+}
+
 /* The token endpoint answered, or `status` is 0 and `why` is the reason. */
 static void
 renew_answer(unsigned status, struct span body, const char *why)
@@ -192,10 +225,7 @@ renew_answer(unsigned status, struct span body, const char *why)
 		renew_got(&f, body);
 		return;
 	case OAUTH_REFUSED:
-		renew_remember(&tokens.dead, &tokens.ndead, f.refresh);
-		snprintf(text, sizeof(text),
-		    "the token endpoint refused the login (status %u)", status);
-		renew_done(PROTO_DONE_REFUSED, text);
+		renew_refused(&f, status, body);
 		return;
 	case OAUTH_LATER:
 		break;

@@ -289,6 +289,56 @@ test_bare(void)
 		    -1, "no such file: %s", bad[i]);
 }
 
+/* A login of ours, which says itself that it has ended. */
+static void
+test_ended(void)
+{
+	static const struct provider_login remote = {
+	    .access = SPAN_INIT("access_token"),
+	    .refresh = SPAN_INIT("refresh_token"),
+	    .expires = SPAN_INIT("expires_at"),
+	    .client_at = SPAN_INIT("client_id"),
+	    .secret = SPAN_INIT("client_secret"),
+	    .resource = SPAN_INIT("resource"),
+	    .auth = SPAN_INIT("auth"),
+	    .endpoint = SPAN_INIT("token_endpoint"),
+	    .ended = SPAN_INIT("ended_at"),
+	    .unit = PROVIDER_EXPIRES_S};
+#define REMOTE(ended) "{\"access_token\":\"a\",\"refresh_token\":\"r\"," \
+	"\"expires_at\":9000,\"client_id\":\"c\",\"auth\":\"none\"," \
+	"\"resource\":\"https://s\",\"token_endpoint\":\"https://t\"" ended "}"
+	struct oauth_have h = {.access = SPAN("a"), .rejected = true,
+	    .now = 1000};
+	struct span text = SPAN(REMOTE(",\"ended_at\":0")), parts[OAUTH_PARTS];
+	char number[32], out[512];
+	const char *why = "";
+	struct oauth_file f;
+	size_t n, len = 0;
+
+	is_int(oauth_parse_file(&remote, text, &f, &why), 0, "a login of ours");
+	is_int(oauth_next(&h, &f), OAUTH_RENEW, "it is renewed");
+	n = oauth_splice_ended(&f, text, 1234, number, parts);
+	for (size_t i = 0; i < n; i++) {
+		memcpy(out + len, parts[i].p, parts[i].len);
+		len += parts[i].len;
+	}
+	is_mem_of(span_of((uint8_t *)out, len),
+	    SPAN(REMOTE(",\"ended_at\":1234")), "its end is noted");
+	is_int(oauth_parse_file(&remote, span_of((uint8_t *)out, len), &f,
+	    &why), 0, "and read");
+	is_int(oauth_next(&h, &f), OAUTH_GIVE_UP, "by who has its token");
+	h.access = SPAN("older");
+	is_int(oauth_next(&h, &f), OAUTH_GIVE_UP, "and by who has another");
+	is_int(oauth_parse_file(&remote, SPAN(REMOTE("")), &f, &why), 0,
+	    "one without room for that");
+	ok(oauth_is_over(SPAN("{\"error\":\"invalid_grant\"}")) &&
+	    !oauth_is_over(SPAN("{\"error\":\"invalid_client\"}")) &&
+	    !oauth_is_over(SPAN("{\"error\":{\"invalid_grant\":1}}")) &&
+	    !oauth_is_over(SPAN("invalid_grant")), "only that error ends it");
+	ok(!f.ended && oauth_splice_ended(&f, SPAN(REMOTE("")), 1, number,
+	    parts) == 0, "stays as it is");
+}
+
 static void
 test_steps(void)
 {
@@ -369,6 +419,7 @@ main(void)
 	test_answers();
 	test_request();
 	test_splice();
+	test_ended();
 	test_steps();
 	test_bare();
 	return tap_done();
