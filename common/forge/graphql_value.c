@@ -226,9 +226,9 @@ variable_define(struct reader *r)
 	struct variable *v = &r->variables[r->nvariables];
 	bool required = false;
 
-	*v = (struct variable){0};
 	if (r->nvariables == GRAPHQL_MAX_VARIABLES)
 		return graphql_fail(r, "there are too many variables");
+	*v = (struct variable){0};
 	if (graphql_expect(r, '$') == -1 || graphql_name(r, &v->name) == -1 ||
 	    graphql_expect(r, ':') == -1 || type_read(r, 0, &required) == -1)
 		return -1;
