@@ -18,7 +18,7 @@ forge_quick_action(struct span text, struct span *word)
 	struct span line;
 
 	while (span_line(&text, &line)) {
-		size_t i = 0, from;
+		size_t i = 0, from, begin;
 
 		/* Also within a quotation, a list or other blanks. */
 		while (
@@ -27,12 +27,13 @@ forge_quick_action(struct span text, struct span *word)
 			i++;
 		if (i == line.len || line.p[i] != '/')
 			continue;
-		for (from = i++; i < line.len && is_word(line.p[i]); i++)
+		/* GitLab removes carriage returns before it looks. */
+		for (from = i++; i < line.len && line.p[i] == '\r'; i++)
+			continue;
+		for (begin = i; i < line.len && is_word(line.p[i]); i++)
 			continue;
 		/* A path, such as /usr/lib, is no command. */
-		if (i == from + 1 ||
-		    (i < line.len && line.p[i] != ' ' && line.p[i] != '\t' &&
-			line.p[i] != '\r'))
+		if (i == begin || (i < line.len && line.p[i] > 0x20))
 			continue;
 		*word = span_of(line.p + from, i - from);
 		return true;

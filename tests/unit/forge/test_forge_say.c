@@ -148,6 +148,8 @@ static const struct {
     {"see http://a.example and https://b.example:8443/x", "b.example:8443"},
     {"x\\n/merge\\n", "Begins a line with /merge"},
     {"> /approve now", "Begins a line with /approve"},
+    {"x\\n/\\rmerge\\n", "Begins a line with"},
+    {"/merge\\f", "Begins a line with /merge"},
     {"/usr/lib is a path", NULL},
 };
 
@@ -478,6 +480,10 @@ test_gitlab(void)
 		     "\"x\\n /merge\"}")),
 	    -1, "a text that would merge is refused");
 	ok(strstr(c.fail.why, "/merge") != NULL, "by name: %s", c.fail.why);
+	is_int(case_run(&c, "POST",
+		   "/api/v4/projects/me%2Fshop/issues/12/notes",
+		   SPAN("{\"body\":\"x\\n/\\rmerge\\n\"}")),
+	    -1, "also where GitLab takes out a carriage return");
 	is_int(case_run(&c, "PUT",
 		   "/api/v4/projects/me%2Fshop/merge_requests/"
 		   "12",
