@@ -88,11 +88,12 @@ look_mention(struct noter *n, struct span t, const uint8_t *p)
 	const uint8_t *end = t.p + t.len, *from = p + 1, *to = from;
 	struct span login;
 
-	if (p > t.p && is_word(p[-1]))
+	/* "_@x_" is a mention, in italics. */
+	if (p > t.p && is_word(p[-1]) && p[-1] != '_')
 		return;
 	while (to < end && is_login(*to))
 		to++;
-	while (to > from && (to[-1] == '.' || to[-1] == '/' || to[-1] == '-'))
+	while (to > from && strchr("./-_", to[-1]) != NULL)
 		to--;
 	if (to == from)
 		return;
@@ -125,7 +126,18 @@ closing_word(const uint8_t *start, const uint8_t *p)
 	return 0;
 }
 
-/* Look at the "#" or "!" before digits at `p`: a reference. */
+/* Returns true if a reference may begin at `p`; GitHub reads "GH-3" as "#3". */
+static bool
+is_mark(const struct noter *n, struct span t, const uint8_t *p)
+{
+	if (*p == '-')
+		return p - t.p >= 2 && span_ieq(span_of(p - 2, 2), SPAN("gh")) &&
+		       (p - t.p == 2 || !is_login(p[-3]));
+	return *p == '#' ||
+	       (*p == '!' && n->s->call->grant->kind == FORGE_GITLAB);
+}
+
+/* Look at the mark before digits at `p`: a reference. */
 static void
 look_number(struct noter *n, struct span t, const uint8_t *p)
 {
@@ -181,8 +193,7 @@ look_text(struct noter *n, struct span t)
 		rest = span_of(p, (size_t)(end - p));
 		if (*p == '@')
 			look_mention(n, t, p);
-		else if (*p == '#' ||
-			 (*p == '!' && n->s->call->grant->kind == FORGE_GITLAB))
+		else if (is_mark(n, t, p))
 			look_number(n, t, p);
 		else if (*p == ':' && span_starts(rest, SPAN("://")))
 			look_link(n, t, p);
