@@ -64,7 +64,8 @@ put_members(const struct sayer *s, struct buf *b, const char *label,
 
 	for (; m->name != NULL; m++) {
 		v = value_get(object, m->name);
-		if (v == NULL || v->type == VALUE_NULL)
+		/* To send null takes away what is there, where it is taken. */
+		if (v == NULL || m->role == FORGE_NONE)
 			continue;
 		(void)snprintf(name, sizeof(name), "%s%s%s", label,
 		    label[0] == '\0' ? "" : " ", m->name);

@@ -230,6 +230,14 @@ test_text(void)
 	    "event: comment\ncomments 1 path: a.c\ncomments 1 position: 3\n"
 	    "comments 1 body:\n  | why\n",
 	    "also within a list");
+	(void)case_query(&c,
+	    "mutation{updateIssue(input:{id:\"I_1\",milestoneId:null,"
+	    "labelIds:[],projectIds:null}){clientMutationId}}",
+	    "");
+	(void)case_say(&c, NULL);
+	is_str(text_of(&c.said.text),
+	    "id: the id I_1\nlabelIds: none\nmilestoneId: nothing\n",
+	    "what is taken away is there, too");
 	buf_init(&body, FORGE_MAX_BODY);
 	buf_adds(&body, "{\"body\":\"");
 	for (unsigned i = 0; i < FORGE_MAX_BODY / 2 - 16; i++)
