@@ -58,7 +58,8 @@ forge_routes(struct parse *ps, const struct forge_grant *g)
 						   : SPAN("/REPOSITORY");
 		r->reply = FORGE_REPLY;
 		r->stay = true;
-		r->ask = g->word[FORGE_READ] == FORGE_ASK;
+		/* policyd shows what a read asks for from its tree, too. */
+		r->ask = r->call = g->word[FORGE_READ] == FORGE_ASK;
 		if (i <= FORGE_ROUTE_FOLLOW)
 			continue;
 		r->types = types;

@@ -73,13 +73,13 @@ class Client:
             raise
 
 
-def session(work, g, kind, host):
+def session(work, g, kind, host, **settings):
     return h.Session(work, env={"SHOP_TOKEN": TOKEN}, config={
         "destinations": {"shop": {
             "kind": "forge", "forge": kind, "hosts": [host],
             "upstream": g.url, "ca": g.ca, "merge": "ask",
             "credential": {"env": "SHOP_TOKEN"},
-            "repositories": ["me/shop", "me/tools"]}}})
+            "repositories": ["me/shop", "me/tools"], **settings}}})
 
 
 def body_of(row):
@@ -280,7 +280,34 @@ def other(kind, header, prefix, variable):
         g.end()
 
 
+def test_asked(s, g, client):
+    before = len(g.seen())
+    for method, target, body, sentence in (
+            ("GET", "/repos/me/shop", None,
+             "Reads the repository of me/shop."),
+            ("POST", "/graphql", {"query": "{viewer{login}}"}, "Reads.")):
+        status, _, shown = held(s, client, method, target, body)
+        t.ok(sentence in shown, f"{method} {target}: a person reads: "
+             f"{sentence if sentence in shown else shown}")
+        t.equal(status, 200, "and it is sent")
+    t.equal(len(g.seen()) - before, 2, "each once")
+
+
+def asked():
+    """With "read": "ask", a person is asked about reads, too."""
+    with h.workdir() as work:
+        g = Forge(work, "forge.py")
+        with session(work, g, "github", "api.github.com", read="ask") as s:
+            client = Client(s, "api.github.com", "authorization",
+                            "token " + s.agent_env()["GH_TOKEN"])
+            with t.case("test_asked"):
+                test_asked(s, g, client)
+            t.equal(s.events("alarm"), [], "no alarm")
+        g.end()
+
+
 github()
+asked()
 other("gitlab", "private-token", "", "GITLAB_TOKEN")
 other("gitea", "authorization", "token ", "GITEA_TOKEN")
 t.done()
