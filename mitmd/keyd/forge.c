@@ -154,6 +154,7 @@ forge_done(struct stream *s, bool again)
 {
 	struct forge_answer *a = forge_of(s);
 	struct txn *x = &s->x;
+	const uint64_t sent = x->sent, received = x->reply.received;
 	const unsigned status = x->reply.status;
 	int r = 0;
 
@@ -170,9 +171,14 @@ forge_done(struct stream *s, bool again)
 	else
 		buf_addspan(&a->give, buf_span(&a->hold.buf));
 	forge_held += a->give.len;
+	if (x->key != NULL)
+		trouble_status(&x->reply, false);
 	/* This empties the buffer of what was held. */
 	txn_reset(s, again);
 	buf_free(&a->hold.buf);
+	/* Its end is reported after it was passed on. */
+	x->sent = sent;
+	x->reply.received = received;
 	if (r == 0 && buf_check(&a->give) == 0) {
 		forge_answer(s, status);
 	} else {

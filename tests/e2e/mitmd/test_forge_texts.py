@@ -276,6 +276,9 @@ def other(kind, header, prefix, variable):
             log = json.dumps(s.audit()) + s.session_log()
             t.ok(TOKEN not in log and SECRETS[0] not in log,
                  "no secret in our logs")
+            t.equal([x for x in s.events("modelResponse") if
+                     x["status"] == 200 and x["received"] == 0], [],
+                    "and each answer has its size")
             t.equal(s.events("alarm"), [], "no alarm")
         g.end()
 
