@@ -250,8 +250,10 @@ keyd_forge_look(struct chan *c, const struct msg_FORGE_LOOK_GO *m)
 		lookup_free(l);
 		return 0;
 	}
+	/* Which member has the id is not known here. */
 	l->ref = (struct forge_ref){.kind = (enum forge_ref_kind)m->kind,
 	    .is = m->is,
+	    .role = "id",
 	    .id = span_str(l->text[0]),
 	    .repository = m->repository.len != 0 ? span_str(l->text[1])
 						 : span_of(NULL, 0)};

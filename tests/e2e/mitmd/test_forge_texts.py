@@ -276,6 +276,7 @@ def other(kind, header, prefix, variable):
             log = json.dumps(s.audit()) + s.session_log()
             t.ok(TOKEN not in log and SECRETS[0] not in log,
                  "no secret in our logs")
+            t.ok("(null)" not in log, "each reason in them names something")
             t.equal([x for x in s.events("modelResponse") if
                      x["status"] == 200 and x["received"] == 0], [],
                     "and each answer has its size")
