@@ -448,7 +448,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	/* a request to a forge: an id in it is looked up before it is shown */	\
 	M(FORGE_TREE,	0x1105,	R(MITM),	R(POLICY),	RUN,	0)	\
 	VIA_AUDIT(M, FORGE_LOOK,	0x1101,	R(POLICY),	R(KEY),		0, FORGE_LOOK_GO)	\
-	VIA_AUDIT(M, FORGE_FOUND,	0x1103,	R(KEY),		R(POLICY),	0, FORGE_FOUND_GO)	\
+	M(FORGE_FOUND,	0x1103,	R(KEY),		R(AUDIT),	RUN,	0)	\
+	M(FORGE_FOUND_GO, 0x1104, R(AUDIT),	R(POLICY),	RUN,	0)	\
 	/* the web page: browsers' connections, and what they ask for */	\
 	M(WEB_SITE,	0x0e01,	R(SUP),		R(WEB),		SETUP,	0)	\
 	M(WEB_CONN,	0x0e02,	R(SUP),		R(WEB),		RUN,	1)	\
@@ -1370,7 +1371,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, n, 255)			\
 				F(m, str, why, 240)			\
 				F(m, blob, found, PROTO_MAX_FOUND)
-#define F_FORGE_FOUND_GO(F, m)	F_FORGE_FOUND(F, m)
+/* provider: whose keyd found it, as auditd knows. */
+#define F_FORGE_FOUND_GO(F, m)	F(m, u16, provider, PROTO_MAX_PROVIDERS - 1) \
+				F_FORGE_FOUND(F, m)
 /* The agent gave the request up. */
 #define F_REQUEST_CANCEL(F, m)	F(m, u32, id, UINT32_MAX)
 /*

@@ -285,6 +285,10 @@ asks_found(struct policyd_env *env, const struct msg_FORGE_FOUND_GO *m,
 	/* The request may have ended meanwhile. */
 	if (k == NULL || k->shown)
 		return 0;
+	/* No other destination says what an id of this one is. */
+	*why = "of another destination";
+	if (m->provider != k->msg.provider)
+		return -1;
 	if (forge_ask_found(k, m, why) == -1)
 		ask_refuse(
 		    env, k, PROTO_HOLD_NONE, PROTO_REFUSED_ELSEWHERE);

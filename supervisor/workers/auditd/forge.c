@@ -6,9 +6,10 @@
 #include "workers/auditd/auditd.h"
 
 static void
-forge_lost(uint32_t id, uint8_t n)
+forge_lost(uint16_t provider, uint32_t id, uint8_t n)
 {
-	const struct msg_FORGE_FOUND_GO m = {.id = id,
+	const struct msg_FORGE_FOUND_GO m = {.provider = provider,
+	    .id = id,
 	    .n = n,
 	    .why = SPAN("it could not be looked up")};
 
@@ -19,7 +20,9 @@ forge_lost(uint32_t id, uint8_t n)
 static void
 look_refuse(const struct auditd_effect *e)
 {
-	forge_lost(e->msg.FORGE_LOOK_GO.id, e->msg.FORGE_LOOK_GO.n);
+	const struct msg_FORGE_LOOK_GO *m = &e->msg.FORGE_LOOK_GO;
+
+	forge_lost(m->provider, m->id, m->n);
 }
 
 static bool
@@ -56,24 +59,28 @@ auditd_on_forge_look(struct chan *c, const struct msg_FORGE_LOOK *m)
 static void
 found_refuse(const struct auditd_effect *e)
 {
-	forge_lost(e->msg.FORGE_FOUND_GO.id, e->msg.FORGE_FOUND_GO.n);
+	const struct msg_FORGE_FOUND_GO *m = &e->msg.FORGE_FOUND_GO;
+
+	forge_lost(m->provider, m->id, m->n);
 }
 
 int
 auditd_on_forge_found(struct chan *c, const struct msg_FORGE_FOUND *m)
 {
+	const struct msg_FORGE_FOUND_GO go = {
+	    .provider = (uint16_t)chan_index(c),
+	    F_FORGE_FOUND(PROTO_COPY, m)};
 	struct auditlog_line l;
 
 	auditd_line(&l, "forgeFound");
 	auditlog_bool(&l, "found", m->found.len != 0);
 	auditlog_u64(&l, "id", PROTO_ASK_ID | m->id);
 	auditlog_u64(&l, "n", m->n);
-	auditlog_u64(&l, "provider", chan_index(c));
+	auditlog_u64(&l, "provider", go.provider);
 	if (m->why.len != 0)
 		auditlog_str(&l, "reason", m->why);
 	auditd_line_end(&l);
-	/* FORGE_FOUND and FORGE_FOUND_GO have the same layout. */
-	auditd_effect_msg(ROLE_POLICY, 0, MSG_FORGE_FOUND_GO, m, 0)->refuse =
+	auditd_effect_msg(ROLE_POLICY, 0, MSG_FORGE_FOUND_GO, &go, 0)->refuse =
 	    found_refuse;
 	return 0;
 }

@@ -9,6 +9,9 @@
 #include <err.h>
 #include <stdio.h>
 
+#include "common/sha256.h"
+#include "policyd/approval/forge_holds.h"
+
 static const char rules[] =
     "{\"rules\":[{\"name\":\"ask\",\"if\":{},\"then\":\"escalate\","
     "\"reason\":\"it is outside\"}]}";
@@ -349,11 +352,117 @@ test_hostile(void)
 	    1, "a call with the id of a request");
 }
 
+#define FORGE 5
+
+/* A comment on a forge, and its tree, which has another text if `other`. */
+static struct msg_REQUEST_ASK
+comment(struct value_pool *pool, bool other)
+{
+	static const struct span target =
+	    SPAN("/repos/me/shop/issues/12/comments");
+	static uint8_t digest[32];
+	struct span body = SPAN("{\"body\":\"good\"}");
+	struct msg_REQUEST_ASK m = request();
+	struct msg_FORGE_TREE tree = {.id = m.id};
+	struct forge_fail fail;
+	const char *why;
+	struct buf b;
+
+	m.provider = FORGE;
+	m.name = SPAN("shop");
+	m.host_name = SPAN("api.github.com");
+	m.path = target;
+	m.query = SPAN("");
+	m.length = body.len;
+	sha256_span(body, digest);
+	m.body = span_of(digest, sizeof(digest));
+	if (other)
+		body = SPAN("{\"body\":\"evil\"}");
+	buf_init(&b, PROTO_MAX_FORGE_TREE);
+	if (value_encode(forge_request_read(
+			     &ring.env.forges[FORGE]->settings.grant, pool,
+			     SPAN("POST"), target, body, &fail),
+		&b) == -1)
+		errx(1, "a comment: %s", fail.why);
+	tree.piece = buf_span(&b);
+	if (asks_tree(&ring.env, &tree, &why) == -1)
+		errx(1, "FORGE_TREE: %s", why);
+	buf_free(&b);
+	ring_clear(&ring);
+	return m;
+}
+
+/* Hand over what the keyd of a destination found. Returns as asks_found(). */
+static int
+found(struct value_pool *pool, unsigned provider, uint32_t id, const char *in)
+{
+	const struct forge_found f = {.is = FORGE_IS_ISSUE,
+	    .repository = span_str(in),
+	    .number = 12,
+	    .title = SPAN("Totals")};
+	struct msg_FORGE_FOUND_GO m = {
+	    .provider = (uint16_t)provider, .id = id};
+	const char *why;
+	struct buf b;
+	int r;
+
+	buf_init(&b, PROTO_MAX_FOUND);
+	if (value_encode(forge_found_tree(pool, &f), &b) == -1)
+		errx(1, "what was found");
+	m.found = buf_span(&b);
+	r = asks_found(&ring.env, &m, &why);
+	buf_free(&b);
+	return r;
+}
+
+static void
+test_forge(void)
+{
+	struct msg_PROVIDER p = {.index = FORGE,
+	    .json = SPAN("{\"name\":\"shop\",\"kind\":\"forge\",\"forge\":"
+			 "\"github\",\"hosts\":[\"api.github.com\"],"
+			 "\"repositories\":[\"me/shop\"]}")};
+	struct value_pool *pool = value_pool_new(1U << 20);
+	struct msg_REQUEST_ASK m;
+	const union proto_any *hold;
+	uint8_t digest[32];
+	const char *why = "";
+
+	if (pool == NULL || forge_dest_take(&ring.env, &p, &why) == -1)
+		errx(1, "the forge: %s", why);
+	m = comment(pool, false);
+	ok(asks_take(&ring.env, &m, &why) == 0 &&
+		ring_find(&ring, MSG_FORGE_LOOK, 0) != NULL &&
+		ring_find(&ring, MSG_HOLD, 0) == NULL,
+	    "a comment on a forge is not shown before its number is looked up");
+	memcpy(digest, ring.env.asks.list[0].digest, 32);
+	is_int(found(pool, FORGE - 1, m.id, "me/shop"), -1,
+	    "another destination's keyd does not say what it is");
+	is_int(found(pool, FORGE, m.id, "me/shop"), 0, "the forge's own does");
+	hold = ring_find(&ring, MSG_HOLD, 0);
+	is_str(hold == NULL ? "" : ring_str(hold->HOLD.effect),
+	    "Comments on me/shop #12 \"Totals\".", "then it is shown");
+	ring_clear(&ring);
+	verdict(PROTO_ASK_ID | m.id, span_of(digest, 32), true);
+	ok(!late() && asked() != NULL, "and may be approved");
+	m = comment(pool, false);
+	ok(asks_take(&ring.env, &m, &why) == 0 &&
+		found(pool, FORGE, m.id, "me/other") == 0 && no() != NULL &&
+		no()->reason == PROTO_REFUSED_ELSEWHERE,
+	    "what is in another repository is refused");
+	m = comment(pool, true);
+	is_int(asks_take(&ring.env, &m, &why), -1,
+	    "a tree of another body is refused");
+	is_str(why, "a body that its tree does not make", "as what it is");
+	value_pool_free(pool);
+}
+
 int
 main(void)
 {
 	ring_init(&ring, true);
 	rig_must_load(&ring.rig, PROTO_RULES_POLICY, rules);
+	test_forge();
 	test_shown();
 	test_verdicts();
 	test_ends();
