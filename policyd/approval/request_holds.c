@@ -322,9 +322,10 @@ asks_verdict(struct policyd_env *env, const struct msg_VERDICT_GO *m)
 	asks_arm(env);
 	k = ask_find(env, m->id);
 	/*
-	 * The verdict must be about what was shown, and only for this request.
+	 * The verdict must be about what was shown, and only for this request:
+	 * while its ids are looked up, nothing was shown yet.
 	 */
-	if (k == NULL || m->session.len != 0 ||
+	if (k == NULL || !k->shown || m->session.len != 0 ||
 	    !span_eq(m->digest, span_of(k->digest, sizeof(k->digest))))
 		env->send(env, ROLE_AUDIT, MSG_LATE, &late);
 	else if (m->approve)

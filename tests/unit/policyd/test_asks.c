@@ -436,6 +436,8 @@ test_forge(void)
 		ring_find(&ring, MSG_HOLD, 0) == NULL,
 	    "a comment on a forge is not shown before its number is looked up");
 	memcpy(digest, ring.env.asks.list[0].digest, 32);
+	verdict(PROTO_ASK_ID | m.id, span_of(digest, 32), true);
+	ok(late() && asked() == NULL, "nor approved before it is shown");
 	is_int(found(pool, FORGE - 1, m.id, "me/shop"), -1,
 	    "another destination's keyd does not say what it is");
 	is_int(found(pool, FORGE, m.id, "me/shop"), 0, "the forge's own does");
