@@ -15,6 +15,7 @@ struct noter {
 	const struct sayer *s;
 	struct buf *b;
 	unsigned mentions, closes, links, others;
+	const uint8_t *closed; /* the end of the last thing that is closed */
 	bool comment, hidden;
 };
 
@@ -137,6 +138,19 @@ is_mark(const struct noter *n, struct span t, const uint8_t *p)
 	       (*p == '!' && n->s->call->grant->kind == FORGE_GITLAB);
 }
 
+/* Returns true before the next one of "closes #3, #4 and #5". */
+static bool
+is_listed(const struct noter *n, const uint8_t *before)
+{
+	struct span between;
+
+	if (n->closed == NULL || n->closed > before)
+		return false;
+	between = span_of(n->closed, (size_t)(before - n->closed));
+	return span_is(between, ",") || span_is(between, ", and") ||
+	       span_is(between, " and");
+}
+
 /* Look at the mark before digits at `p`: a reference. */
 static void
 look_number(struct noter *n, struct span t, const uint8_t *p)
@@ -154,14 +168,16 @@ look_number(struct noter *n, struct span t, const uint8_t *p)
 	       (before[-1] == ' ' || before[-1] == ':' || before[-1] == '\t' ||
 		   before[-1] == '\n' || before[-1] == '\r'))
 		before--;
-	if (closing_word(t.p, before) != 0)
+	if (closing_word(t.p, before) != 0 || is_listed(n, before)) {
+		n->closed = to;
 		note(n, &n->closes, "Closes ",
 		    span_of(from, (size_t)(to - from)),
 		    " by itself, perhaps when it is merged.\n");
-	else if (from < p)
+	} else if (from < p) {
 		note(n, &n->others, "Refers to ",
 		    span_of(from, (size_t)(to - from)),
 		    ", where a link to this appears.\n");
+	}
 }
 
 /* Look at the "://" at `p`: an address. */
@@ -189,6 +205,7 @@ look_text(struct noter *n, struct span t)
 	const uint8_t *end = t.p + t.len;
 	struct span word, rest;
 
+	n->closed = NULL;
 	for (const uint8_t *p = t.p; p < end; p++) {
 		rest = span_of(p, (size_t)(end - p));
 		if (*p == '@')

@@ -140,6 +140,8 @@ static const struct {
     {"resolved other/x#3", "Closes other/x#3 by itself"},
     {"close\\r\\n#3", "Closes #3 by itself"},
     {"Closes GH-3", "Closes GH-3 by itself"},
+    {"Closes #3, #4 and x/y#5", "Closes #4 by itself"},
+    {"Closes #3, #4 and x/y#5", "Closes x/y#5 by itself"},
     {"fixes: gh-3.", "Closes gh-3 by itself"},
     {"high-3 gh- gh-x", NULL},
     {"fixes https://github.com/me/shop/issues/3", "Closes what it links to"},
