@@ -68,8 +68,9 @@ int forge_members_check(struct forge_call *, const struct forge_member *,
 /* Add a reference, or join it with one of the same thing. */
 int forge_ref_add(struct forge_call *, const struct forge_ref *,
     struct forge_fail *);
-/* Returns the index of the reference to `id`, or call->nrefs. */
-size_t forge_ref_find(const struct forge_call *, struct span id);
+/* Returns the index of the reference to such a thing, or call->nrefs. */
+size_t forge_ref_find(
+    const struct forge_call *, struct span id, uint32_t is);
 bool forge_id_valid(struct span);
 
 /* command.c */

@@ -52,12 +52,17 @@ login_valid(struct span s)
 }
 
 size_t
-forge_ref_find(const struct forge_call *call, struct span id)
+forge_ref_find(const struct forge_call *call, struct span id, uint32_t is)
 {
+	const struct forge_ref *r = call->refs;
 	size_t i = 0;
 
-	while (i < call->nrefs && !span_eq(call->refs[i].id, id))
-		i++;
+	/* A number says little: a person may have that of an issue. */
+	for (; i < call->nrefs; i++, r++) {
+		if (span_eq(r->id, id) &&
+		    (r->kind == FORGE_REF_NODE || (r->is & is) != 0))
+			break;
+	}
 	return i;
 }
 
@@ -66,7 +71,7 @@ forge_ref_add(struct forge_call *call, const struct forge_ref *ref,
     struct forge_fail *fail)
 {
 	struct forge_ref *old;
-	size_t i = forge_ref_find(call, ref->id);
+	size_t i = forge_ref_find(call, ref->id, ref->is);
 
 	if (i < call->nrefs) {
 		old = &call->refs[i];

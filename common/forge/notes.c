@@ -250,7 +250,7 @@ look_member(
 	    (known_bot(v->text) || strstr(m->name, "bot") != NULL))
 		note_bot(n, v->text);
 	if (m->role == FORGE_REF && n->s->found != NULL) {
-		i = forge_ref_find(n->s->call, v->text);
+		i = forge_ref_find(n->s->call, v->text, m->is);
 		if (i < n->s->call->nrefs && n->s->found[i].is == FORGE_IS_BOT)
 			note_bot(n, n->s->found[i].title);
 	}

@@ -44,7 +44,7 @@ put_member(const struct sayer *s, struct buf *b, struct span name)
 	if ((v = value_getspan(path, name)) != NULL) {
 		m = forge_member_find(s->call->route->path, name);
 		if (m != NULL)
-			say_ref(s, b, v->text);
+			say_ref(s, b, v->text, m->is);
 		else
 			say_quoted(b, v->text);
 		return;
@@ -164,7 +164,7 @@ put_read(const struct sayer *s, struct buf *b)
 		say_name(b, call->repository);
 	} else if (call->nrefs != 0) {
 		buf_addc(b, ' ');
-		say_ref(s, b, call->refs[0].id);
+		say_ref(s, b, call->refs[0].id, call->refs[0].is);
 	}
 	buf_addc(b, '.');
 }

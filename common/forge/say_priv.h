@@ -17,7 +17,8 @@ struct sayer {
 void say_value(const struct sayer *, struct buf *, const struct forge_member *,
     const struct value *);
 /* Append the thing that an id or a number stands for. */
-void say_ref(const struct sayer *, struct buf *, struct span id);
+void say_ref(
+    const struct sayer *, struct buf *, struct span id, uint32_t is);
 /* Append a text in quotes, cut after about 200 bytes. */
 void say_quoted(struct buf *, struct span);
 /* Append a name, in quotes if it is not plain. */

@@ -148,9 +148,9 @@ put_found(const struct sayer *s, struct buf *b, const struct forge_found *f)
 }
 
 void
-say_ref(const struct sayer *s, struct buf *b, struct span id)
+say_ref(const struct sayer *s, struct buf *b, struct span id, uint32_t is)
 {
-	size_t i = forge_ref_find(s->call, id);
+	size_t i = forge_ref_find(s->call, id, is);
 
 	if (i < s->call->nrefs && s->found != NULL) {
 		put_found(s, b, &s->found[i]);
@@ -170,12 +170,12 @@ say_ref(const struct sayer *s, struct buf *b, struct span id)
 
 /* Append the thing that a number stands for; 0 is nobody. */
 static void
-say_number(const struct sayer *s, struct buf *b, struct span n)
+say_number(const struct sayer *s, struct buf *b, struct span n, uint32_t is)
 {
 	if (span_is(n, "0"))
 		buf_adds(b, "nobody");
 	else
-		say_ref(s, b, n);
+		say_ref(s, b, n, is);
 }
 
 static void
@@ -183,7 +183,7 @@ put_one(const struct sayer *s, struct buf *b, const struct forge_member *m,
     const struct value *v)
 {
 	if (m->role == FORGE_REF && v->type == VALUE_NUMBER)
-		say_number(s, b, v->text);
+		say_number(s, b, v->text, m->is);
 	else if (v->type == VALUE_NUMBER)
 		buf_addspan(b, v->text);
 	else if (v->type == VALUE_TRUE || v->type == VALUE_FALSE)
@@ -191,7 +191,7 @@ put_one(const struct sayer *s, struct buf *b, const struct forge_member *m,
 	else if (v->type != VALUE_STRING)
 		buf_adds(b, v->type == VALUE_NULL ? "nothing" : "(see below)");
 	else if (m->role == FORGE_REF)
-		say_ref(s, b, v->text);
+		say_ref(s, b, v->text, m->is);
 	else if (m->form == FORGE_ENUM)
 		put_words(b, v->text);
 	else if (m->role == FORGE_NAME || m->role == FORGE_LOGIN)

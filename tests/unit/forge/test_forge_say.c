@@ -486,6 +486,15 @@ test_gitlab(void)
 	    "Opens a merge request in me/shop, from "
 	    "me/tools: \"T\", fix/tax into main, assigned to octo, nobody.",
 	    "and said");
+	is_int(case_run(&c, "PUT",
+		   "/api/v4/projects/me%2Fshop/merge_requests/12",
+		   SPAN("{\"assignee_ids\":[12]}")),
+	    0, "a person with the number of a merge request");
+	is_str(case_say(&c, (struct forge_found[]){PULL12,
+				{.is = FORGE_IS_USER, .title = SPAN("octo")}}),
+	    "Edits me/shop !12 \"Fix tax\" (open, fix/tax into main), "
+	    "assigned to octo.",
+	    "is another thing");
 	is_int(
 	    case_run(&c, "POST",
 		"/api/v4/projects/me%2Fshop/"
