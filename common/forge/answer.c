@@ -127,6 +127,12 @@ forge_follow_host(enum forge_kind kind, struct span host)
 bool
 forge_accept(const struct forge_call *call, struct span value)
 {
+	const uint8_t *end =
+	    value.len == 0 ? NULL : memchr(value.p, ';', value.len);
+
+	/* "; charset=utf-8" */
+	if (end != NULL)
+		value.len = (size_t)(end - value.p);
 	return call->route != NULL &&
 	       (call->route->flags & FORGE_ROUTE_RAW) != 0 &&
 	       listed(forge_table(call->grant->kind)->accepts, value);

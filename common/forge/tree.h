@@ -124,8 +124,8 @@ int forge_compose(const struct forge_call *, struct forge_request *);
 /* Returns true if a blob host's name, lower case, may be redirected to. */
 bool forge_follow_host(enum forge_kind, struct span host);
 /*
- * Returns true if a value of Accept may be sent with this call; without one, or
- * with another, application/json is sent.
+ * Returns true if the answer for this value of Accept is a text, which has no
+ * members: all others have to be JSON, or nothing can be cut out of them.
  */
 bool forge_accept(const struct forge_call *, struct span value);
 

@@ -19,6 +19,7 @@ struct forge_answer {
 	struct buf heads;       /* headers that are passed on, packed */
 	struct buf give;        /* the composed answer */
 	struct forge_call call;
+	bool text; /* the agent asks for a text, not for JSON */
 };
 
 static size_t forge_held;
@@ -50,6 +51,22 @@ forge_holds(const struct txn *x, struct forge_call *call)
 	return holds;
 }
 
+/*
+ * Returns true if the agent asks for a text that the route has. A forge that
+ * gave JSON another name for any other Accept is not passed on whole.
+ */
+static bool
+forge_wants_text(const struct txn *x, const struct forge_call *call)
+{
+	struct span headers = x->req.headers, name, value;
+
+	while (provider_unpack(&headers, &name, &value) == 1) {
+		if (span_is(name, "accept"))
+			return forge_accept(call, value);
+	}
+	return false;
+}
+
 static void
 forge_begin(struct stream *s)
 {
@@ -68,6 +85,8 @@ forge_begin(struct stream *s)
 		return;
 	}
 	a->call = call;
+	/* The headers are gone once they are sent. */
+	a->text = forge_wants_text(x, &call);
 	buf_init(&a->hold.buf, FORGE_MAX_ANSWER);
 	buf_init(&a->heads, STREAM_MAX_FRAME - 64U);
 	buf_init(&a->give, FORGE_MAX_ANSWER);
@@ -165,7 +184,8 @@ forge_done(struct stream *s, bool again)
 		    "answered before the request was complete");
 		return true;
 	}
-	if (a->hold.buf.len != 0 && forge_is_json(a))
+	if (a->hold.buf.len != 0 &&
+	    (forge_is_json(a) || (status / 100 == 2 && !a->text)))
 		r = forge_answer_cut(
 		    &a->call, buf_span(&a->hold.buf), &a->give);
 	else

@@ -507,6 +507,9 @@ test_accept(void)
 	(void)case_run(&c, "GET", "/repos/me/shop/pulls/1", SPAN(""));
 	ok(forge_accept(&c.call, SPAN("application/vnd.github.v3.diff")),
 	    "a pull request is had as a diff");
+	ok(forge_accept(&c.call,
+	       SPAN("application/vnd.github.v3.diff; charset=utf-8")),
+	    "as gh asks for one");
 	ok(!forge_accept(&c.call, SPAN("text/html")), "and not as a page");
 	(void)case_run(&c, "GET", "/repos/me/shop/issues", SPAN(""));
 	ok(!forge_accept(&c.call, SPAN("application/vnd.github.v3.diff")),
