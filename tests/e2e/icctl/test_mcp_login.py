@@ -127,8 +127,9 @@ def test_renewed(work):
         words(m, name="Far")
         h.wait_for(lambda: "mcp login Far" in words(m, name="Far"),
                    "the agent reads that it needs a login", 30)
-        t.ok(kept(s)["ended_at"] > 0 and kept(s)["refresh_token"] in auth.refresh,
-             "a refused refresh removes nothing, and is noted")
+        h.wait_for(lambda: kept(s).get("ended_at", 0) > 0, "the end is noted")
+        t.ok(kept(s)["refresh_token"] in auth.refresh,
+             "a refused refresh removes nothing, and is noted", kept(s).keys())
         h.wait_for(lambda: "icctl mcp login Far" in
                    s.session_log() + s.process.stderr(),
                    "the person reads it as well")
