@@ -76,11 +76,11 @@ def test_answers(tab, s, agent):
     tab.until("document.title.startsWith('(1)')", "the title counts")
     choose(tab)
     text = tab.text("#call-text")
+    t.equal(tab.eval("document.querySelector('#approve').disabled"), True,
+            "it cannot be approved at once")
     test_axe(tab)
     t.ok("echo" in text and "A person decides." in text
          and "digest" in text, "the call is shown whole", text)
-    t.equal(tab.eval("document.querySelector('#approve').disabled"), True,
-            "it cannot be approved at once")
     picture(tab, "call")
     tab.click("#approve")
     r = waits.wait()

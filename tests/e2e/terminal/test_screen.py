@@ -269,7 +269,7 @@ def messages(r):
         "read -s x; echo drawn; read y; echo \"<$x$y>\"; read z"))
         if x != "--quiet"))
     lines = r.tmux.until("Ctrl-] a, or")
-    t.ok(lines[0].startswith(" session ") and "policy default" in
+    t.ok(lines[0].startswith(" ironcurtain: session ") and "policy default" in
          " ".join(lines), "before the agent draws, its rows have them", lines)
     r.tmux.keys("Enter")
     lines = r.tmux.until("drawn")
