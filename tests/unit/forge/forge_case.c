@@ -117,19 +117,22 @@ case_query(struct forge_case *c, const char *query, const char *variables)
 	return r;
 }
 
+/* The last four texts stay: a check and its name may have one each. */
 static const char *
 string_of(const struct buf *b)
 {
-	static char *last;
+	static char *kept[4];
+	static unsigned at;
 	struct span s = buf_span(b);
+	char **to = &kept[at++ % 4];
 
-	free(last);
-	if ((last = malloc(s.len + 1)) == NULL)
+	free(*to);
+	if ((*to = malloc(s.len + 1)) == NULL)
 		err(1, "malloc");
 	if (s.len != 0)
-		memcpy(last, s.p, s.len);
-	last[s.len] = '\0';
-	return last;
+		memcpy(*to, s.p, s.len);
+	(*to)[s.len] = '\0';
+	return *to;
 }
 
 const char *
