@@ -335,20 +335,10 @@ forge_graphql_read(
 {
 	struct reader r = {.pool = pool, .fail = fail};
 	const struct value *v, *tree;
-	struct json_fail at;
 	struct span query;
 
-	if (body.len > FORGE_MAX_BODY) {
-		forge_refuse(fail, "the body has %zu bytes (%u at most)",
-		    body.len, FORGE_MAX_BODY);
-		return NULL;
-	}
-	if ((v = json_read(pool, body, &at)) == NULL) {
-		forge_refuse(fail, "the body is not JSON: %s at byte %zu",
-		    json_strerror(at.error), at.at);
-		return NULL;
-	}
-	if (request_members(v, &query, &r.given, fail) == -1 ||
+	if ((v = forge_body_read(pool, body, fail)) == NULL ||
+	    request_members(v, &query, &r.given, fail) == -1 ||
 	    lex_read(pool, query, &r.lex, fail) == -1 ||
 	    (tree = document_read(&r)) == NULL ||
 	    operation_named(v, r.operation, fail) == -1)

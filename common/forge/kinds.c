@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "common/forge/forge_priv.h"
+#include "common/json/json.h"
 #include "common/json/text.h"
 
 extern const struct forge_table forge_github, forge_gitlab, forge_gitea;
@@ -114,6 +115,24 @@ forge_refuse(struct forge_fail *fail, const char *fmt, ...)
 	(void)vsnprintf(fail->why, sizeof(fail->why), fmt, ap);
 	va_end(ap);
 	return -1;
+}
+
+const struct value *
+forge_body_read(
+    struct value_pool *pool, struct span body, struct forge_fail *fail)
+{
+	const struct value *v;
+	struct json_fail at;
+
+	if (body.len > FORGE_MAX_BODY) {
+		forge_refuse(fail, "the body has %zu bytes (%u at most)",
+		    body.len, FORGE_MAX_BODY);
+		return NULL;
+	}
+	if ((v = json_read(pool, body, &at)) == NULL)
+		forge_refuse(fail, "the body is not JSON: %s at byte %zu",
+		    json_strerror(at.error), at.at);
+	return v;
 }
 
 const char *

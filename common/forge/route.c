@@ -149,22 +149,13 @@ body_read(struct value_pool *pool, const struct forge_route *r,
     struct span body, struct forge_fail *fail)
 {
 	const struct value *v;
-	struct json_fail at;
 
 	if (r->body == NULL) {
 		forge_refuse(fail, "%s takes no body here", r->method);
 		return NULL;
 	}
-	if (body.len > FORGE_MAX_BODY) {
-		forge_refuse(fail, "the body has %zu bytes (%u at most)",
-		    body.len, FORGE_MAX_BODY);
+	if ((v = forge_body_read(pool, body, fail)) == NULL)
 		return NULL;
-	}
-	if ((v = json_read(pool, body, &at)) == NULL) {
-		forge_refuse(fail, "the body is not JSON: %s at byte %zu",
-		    json_strerror(at.error), at.at);
-		return NULL;
-	}
 	if (v->type != VALUE_OBJECT) {
 		forge_refuse(fail, "the body has to be an object");
 		return NULL;

@@ -132,6 +132,9 @@ const struct forge_member *forge_member_find(
 /* Write why a request is refused. Always returns -1. */
 int forge_refuse(struct forge_fail *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
+/* Read the body of a request as JSON. NULL after a refusal. */
+const struct value *forge_body_read(
+    struct value_pool *, struct span body, struct forge_fail *);
 /* Make at most 60 bytes of a hostile text printable, for forge_refuse(). */
 #define FORGE_BRIEF 128U
 const char *forge_brief(struct span, char out[FORGE_BRIEF]);
