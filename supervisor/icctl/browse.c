@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: ISC */
 #include "icctl/browse.h"
 
-#include <err.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/spawn.h"
 
-#define BROWSE_PROGRAM "/usr/bin/xdg-open"
+static bool
+browse_on(const char *variable)
+{
+	const char *display = getenv(variable);
+
+	return display != NULL && display[0] != '\0';
+}
 
 bool
 browse_may(void)
 {
 	return access(BROWSE_PROGRAM, X_OK) == 0 &&
-	       (getenv("DISPLAY") != NULL || getenv("WAYLAND_DISPLAY") != NULL);
+	       (browse_on("DISPLAY") || browse_on("WAYLAND_DISPLAY"));
 }
 
 int
@@ -30,13 +36,11 @@ browse(const char *what)
 	    .session = true,
 	    .tie = SPAWN_APART};
 	struct spawned sp = SPAWNED_INIT;
-	int rv = 0;
+	int rv = spawn_start(&s, &sp) == -1 ? -1 : spawn_check(&sp);
+	int save = errno;
 
-	if (spawn_start(&s, &sp) == -1 || spawn_check(&sp) == -1) {
-		warn("%s", program);
-		rv = -1;
-	}
 	if (sp.pidfd != -1)
 		close(sp.pidfd);
+	errno = save;
 	return rv;
 }

@@ -159,7 +159,11 @@ offered_link_run(struct span link)
 	}
 	if (!offered_ask("\n>>> Open it?"))
 		return ICCTL_FAILED;
-	return browse(url) == -1 ? ICCTL_FAILED : ICCTL_OK;
+	if (browse(url) == -1) {
+		warn(BROWSE_PROGRAM);
+		return ICCTL_FAILED;
+	}
+	return ICCTL_OK;
 }
 
 int

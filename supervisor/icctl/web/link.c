@@ -123,8 +123,8 @@ link_browse(struct web *w)
 {
 	if (link_file(w) == -1)
 		warn("--open: %s", w->redirect);
-	else
-		(void)browse(w->redirect);
+	else if (browse(w->redirect) == -1)
+		warn("--open: " BROWSE_PROGRAM);
 }
 
 static void

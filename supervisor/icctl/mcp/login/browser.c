@@ -23,6 +23,7 @@
 #include "base/json_get.h"
 #include "common/log.h"
 #include "common/net/peer_uid.h"
+#include "icctl/browse.h"
 
 #define BROWSER_MS 300000U
 #define GRANT_MS 20000U
@@ -174,43 +175,11 @@ on_login_done(struct chan *c, const struct msg_LOGIN_DONE *m)
 	return 0;
 }
 
-/* Start the program that people have for that, with one argument. */
-static bool
-browser_open(const char *url)
-{
-	static char program[] = "/usr/bin/xdg-open";
-	char *argv[] = {program, (char *)(uintptr_t)url, NULL};
-	struct spawn s = {.path = program,
-	    .argv = argv,
-	    .envp = environ,
-	    .fds = {-1, -1, -1},
-	    .nfds = 3,
-	    .session = true,
-	    .tie = SPAWN_APART};
-	struct spawned sp = SPAWNED_INIT;
-	bool started = access(program, X_OK) == 0 &&
-		       spawn_start(&s, &sp) == 0 && spawn_check(&sp) == 0;
-
-	if (sp.pidfd != -1)
-		close(sp.pidfd);
-	return started;
-}
-
-static bool
-browser_is_here(const struct login *l)
-{
-	const char *display = getenv("DISPLAY"),
-		   *wayland = getenv("WAYLAND_DISPLAY");
-
-	return !l->no_browser && ((display != NULL && *display != '\0') ||
-				     (wayland != NULL && *wayland != '\0'));
-}
-
 /* Show the address, or open it. */
 static void
 browser_show(struct login *l, const char *url)
 {
-	if (browser_is_here(l) && browser_open(url)) {
+	if (!l->no_browser && browse_may() && browse(url) == 0) {
 		printf("Your browser opens this address; if it does not, open "
 		       "it yourself:\n\n%s\n\n",
 		    url);
