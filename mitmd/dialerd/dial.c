@@ -372,31 +372,7 @@ dial_target(unsigned key, unsigned which)
 	return key * (PROTO_TARGET_LAST + 1) + which;
 }
 
-static void early_due(struct loop_timer *);
-
-static struct {
-	struct loop_timer timer;
-	struct early list[DIALERD_EARLY];
-	unsigned n;
-} early_env;
-
-/* Keep a DIAL whose TARGET may be on its way. Returns false if it is not. */
-static bool
-early_add(const struct chan *c, const struct msg_DIAL *m)
-{
-	if (!dialerd_env.open || m->avoid.len != 0 ||
-	    early_env.n == DIALERD_EARLY)
-		return false;
-	early_env.list[early_env.n++] = (struct early){.role = chan_peer(c),
-	    .key = chan_index(c),
-	    .which = m->which,
-	    .id = m->id};
-	loop_timer_set(&dialerd_env.w.loop, &early_env.timer, DIALERD_EARLY_MS,
-	    early_due, NULL);
-	return true;
-}
-
-static bool
+bool
 dial_has_target(unsigned key, unsigned which, enum role role)
 {
 	const struct target *t;
@@ -407,57 +383,30 @@ dial_has_target(unsigned key, unsigned which, enum role role)
 	return t->set && t->role == role;
 }
 
-/* Begin those that have their target, or have waited for it long enough. */
-static void
-early_due(struct loop_timer *timer)
+int
+dial_start(unsigned target, uint32_t id, struct span avoid)
 {
-	struct msg_DIAL_FAIL m = {
-	    .text = SPAN("icsupervisor has named no host for it")};
-	unsigned n = early_env.n, left = 0;
-	struct early *d;
-	struct target *t;
+	struct target *t = &dialerd_env.targets[target];
 
-	for (unsigned i = 0; i < n; i++) {
-		d = &early_env.list[i];
-		t = &dialerd_env.targets[dial_target(d->key, d->which)];
-		if (dial_has_target(d->key, d->which, d->role) &&
-		    d->id > t->last && t->queued < DIALERD_MAX_QUEUED) {
-			t->last = d->id;
-			dial_new((unsigned)(t - dialerd_env.targets), d->id,
-			    span_of(NULL, 0));
-		} else if (++d->turns < DIALERD_EARLY_TURNS) {
-			early_env.list[left++] = *d;
-		} else {
-			m.id = d->id;
-			worker_send(&dialerd_env.w, d->role, d->key,
-			    MSG_DIAL_FAIL, &m, -1);
-		}
-	}
-	early_env.n = left;
-	if (left != 0)
-		loop_timer_set(&dialerd_env.w.loop, timer, DIALERD_EARLY_MS,
-		    early_due, NULL);
+	if (id <= t->last || t->queued >= DIALERD_MAX_QUEUED)
+		return -1;
+	t->last = id;
+	dial_new(target, id, avoid);
+	return 0;
 }
 
 int
 dialerd_dial(struct chan *c, const struct msg_DIAL *m)
 {
-	struct dialerd_env *e = &dialerd_env;
-	unsigned key = chan_index(c), target;
-	struct target *t;
+	const unsigned key = chan_index(c);
 
-	target = dial_target(key, m->which);
-	if (key < PROTO_MAX_PROVIDERS &&
-	    !dial_has_target(key, m->which, chan_peer(c)) && early_add(c, m))
-		return 0;
 	if (!dial_has_target(key, m->which, chan_peer(c)))
-		return chan_violation(c, "%s %u has no target %u",
-		    role_name(chan_peer(c)), key, m->which);
-	t = &e->targets[target];
-	if (m->id <= t->last || t->queued >= DIALERD_MAX_QUEUED)
+		return early_keep(c, m)
+			   ? 0
+			   : chan_violation(c, "%s %u has no target %u",
+				 role_name(chan_peer(c)), key, m->which);
+	if (dial_start(dial_target(key, m->which), m->id, m->avoid) == -1)
 		return chan_violation(c, "DIAL repeated, or too many");
-	t->last = m->id;
-	dial_new(target, m->id, m->avoid);
 	return 0;
 }
 
@@ -514,6 +463,7 @@ dial_drop(enum role role, unsigned index)
 	const struct target *t;
 	struct dial *d, *next;
 
+	early_drop(role, index);
 	for (d = TAILQ_FIRST(&dialerd_env.dials); d != NULL; d = next) {
 		next = TAILQ_NEXT(d, entry);
 		t = &dialerd_env.targets[d->key];

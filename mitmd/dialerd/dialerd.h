@@ -56,19 +56,6 @@ enum dial_state {
 
 struct dial;
 
-/*
- * A DIAL that came before its TARGET: icsupervisor sent that first, on a channel
- * that may not have been read yet. One turn of the loop is enough.
- */
-struct early {
-	enum role role;
-	unsigned key, which, turns;
-	uint32_t id;
-};
-#define DIALERD_EARLY		8U
-#define DIALERD_EARLY_MS	2U
-#define DIALERD_EARLY_TURNS	3U
-
 struct attempt {
 	int fd;
 	struct loop_io io;
@@ -164,6 +151,13 @@ void dial_resolved(unsigned target, const union addr *, unsigned n,
 void dial_next(void);
 /* Returns the index of a keyd's target. */
 unsigned dial_target(unsigned key, unsigned which);
+/* Returns true if the worker has a host to connect to under that number. */
+bool dial_has_target(unsigned key, unsigned which, enum role);
+/*
+ * Begin a dial to that target, without the addresses in `avoid`. Returns -1 if
+ * its id is not a new one, or too many are queued.
+ */
+int dial_start(unsigned target, uint32_t id, struct span avoid);
 /* End the dials of a worker that is gone. */
 void dial_drop(enum role, unsigned index);
 void dial_reap(void);
@@ -171,6 +165,14 @@ void dial_reap(void);
 void dial_done(struct dial *, int fd);
 /* Report the failure, and end the dial. */
 void dial_refuse(struct dial *, enum proto_proxy, const char *why);
+
+/* early.c */
+/* Keep a DIAL whose TARGET may be on its way. Returns false if it is not. */
+bool early_keep(const struct chan *, const struct msg_DIAL *);
+/* The TARGET has come: begin those that waited for it. */
+void early_begin(unsigned key, unsigned which);
+/* The worker is gone. */
+void early_drop(enum role, unsigned index);
 
 /* proxy.c */
 int dialerd_proxy(struct chan *, const struct msg_VIA_PROXY *);

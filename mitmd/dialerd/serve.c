@@ -42,8 +42,10 @@ serve_target(struct chan *c, const struct msg_TARGET *m)
 	t->index = m->index;
 	t->literal = target_literal(t);
 	t->set = true;
-	if (dialerd_env.w.started)
+	if (dialerd_env.w.started) {
 		resolve_declare(dial_target(m->index, m->which));
+		early_begin(m->index, m->which);
+	}
 	return 0;
 }
 
