@@ -395,21 +395,6 @@ dial_start(unsigned target, uint32_t id, struct span avoid)
 	return 0;
 }
 
-int
-dialerd_dial(struct chan *c, const struct msg_DIAL *m)
-{
-	const unsigned key = chan_index(c);
-
-	if (!dial_has_target(key, m->which, chan_peer(c)))
-		return early_keep(c, m)
-			   ? 0
-			   : chan_violation(c, "%s %u has no target %u",
-				 role_name(chan_peer(c)), key, m->which);
-	if (dial_start(dial_target(key, m->which), m->id, m->avoid) == -1)
-		return chan_violation(c, "DIAL repeated, or too many");
-	return 0;
-}
-
 /* Returns a free target for a server's connection, or NULL. */
 static struct target *
 target_guest(void)
@@ -463,7 +448,6 @@ dial_drop(enum role role, unsigned index)
 	const struct target *t;
 	struct dial *d, *next;
 
-	early_drop(role, index);
 	for (d = TAILQ_FIRST(&dialerd_env.dials); d != NULL; d = next) {
 		next = TAILQ_NEXT(d, entry);
 		t = &dialerd_env.targets[d->key];

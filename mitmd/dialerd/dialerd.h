@@ -139,7 +139,6 @@ extern struct dialerd_env dialerd_env;
 void dialerd_serve(void) __attribute__((noreturn));
 
 /* dial.c */
-int dialerd_dial(struct chan *, const struct msg_DIAL *);
 int dialerd_connect(struct chan *, const struct msg_CONNECT_GO *);
 /*
  * Handle the addresses of a name, for all dials that wait for it. If `n` is 0,
@@ -166,13 +165,13 @@ void dial_done(struct dial *, int fd);
 /* Report the failure, and end the dial. */
 void dial_refuse(struct dial *, enum proto_proxy, const char *why);
 
-/* early.c */
+/* untargeted.c */
 /* Keep a DIAL whose TARGET may be on its way. Returns false if it is not. */
-bool early_keep(const struct chan *, const struct msg_DIAL *);
+bool untargeted_keep(const struct chan *, const struct msg_DIAL *);
 /* The TARGET has come: begin those that waited for it. */
-void early_begin(unsigned key, unsigned which);
+void untargeted_begin(unsigned key, unsigned which);
 /* The worker is gone. */
-void early_drop(enum role, unsigned index);
+void untargeted_drop(enum role, unsigned index);
 
 /* proxy.c */
 int dialerd_proxy(struct chan *, const struct msg_VIA_PROXY *);

@@ -44,8 +44,23 @@ serve_target(struct chan *c, const struct msg_TARGET *m)
 	t->set = true;
 	if (dialerd_env.w.started) {
 		resolve_declare(dial_target(m->index, m->which));
-		early_begin(m->index, m->which);
+		untargeted_begin(m->index, m->which);
 	}
+	return 0;
+}
+
+static int
+serve_dial(struct chan *c, const struct msg_DIAL *m)
+{
+	const unsigned key = chan_index(c);
+
+	if (!dial_has_target(key, m->which, chan_peer(c)))
+		return untargeted_keep(c, m)
+			   ? 0
+			   : chan_violation(c, "%s %u has no target %u",
+				 role_name(chan_peer(c)), key, m->which);
+	if (dial_start(dial_target(key, m->which), m->id, m->avoid) == -1)
+		return chan_violation(c, "DIAL repeated, or too many");
 	return 0;
 }
 
@@ -133,7 +148,7 @@ static const struct chan_handler serve_handlers[] = {
 	HANDLER(TUNNELED,	serve_tunneled),
 	HANDLER(TUNNEL_FAIL,	serve_tunnel_fail),
 	HANDLER(SEAL,		serve_seal),
-	HANDLER(DIAL,		dialerd_dial),
+	HANDLER(DIAL,		serve_dial),
 	HANDLER(DOOR,		serve_door),
 	HANDLER(SERVICE_OWN,	own_add),
 	HANDLER(CONNECT_GO,	dialerd_connect),
@@ -144,6 +159,7 @@ static void
 serve_lost(enum role role, unsigned index)
 {
 	log_info("%s %u is gone", role_name(role), index);
+	untargeted_drop(role, index);
 	dial_drop(role, index);
 	if (role == ROLE_EGRESS && index == PROTO_SERVICES)
 		own_drop();
