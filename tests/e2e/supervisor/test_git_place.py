@@ -496,7 +496,9 @@ def filters(p):
     h.put(os.path.join(tools, "git-lfs"), LFS, 0o755)
     w.put(".gitconfig", JANE + "[filter \"lfs\"]\n\tclean = git-lfs clean -- "
           "%f\n\tsmudge = git-lfs smudge -- %f\n\trequired = true\n")
-    w.env = {"PATH": tools + ":/usr/bin:/bin"}
+    # The machine's own git-lfs names a process in /etc/gitconfig, which git
+    # would prefer.
+    w.env = {"PATH": tools + ":/usr/bin:/bin", "GIT_CONFIG_NOSYSTEM": "1"}
     w.make(**{".gitattributes": "*.bin filter=lfs -text\n",
               "big.bin": "x" * 3000})
     size = "git cat-file -s HEAD:big.bin"
