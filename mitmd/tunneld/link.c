@@ -19,6 +19,7 @@
 #include "common/log.h"
 
 static void link_ready(struct loop_io *, uint32_t);
+static void link_unlisted(struct loop_timer *);
 
 static void
 link_end(struct link *l)
@@ -253,6 +254,8 @@ link_new(const struct msg_TUNNEL *m, const char *host, int fd)
 	if ((l = calloc(1, sizeof(*l))) == NULL)
 		fatal("calloc");
 	l->id = m->id;
+	l->port = m->port;
+	(void)strlcpy(l->host, host, sizeof(l->host));
 	l->quiet = m->quiet != 0;
 	l->fd = fd;
 	l->io.fd = -1;
@@ -284,6 +287,58 @@ link_allows(const char *host, uint16_t port)
 	return false;
 }
 
+/* Ask the proxy for the host. */
+static void
+link_begin(struct link *l)
+{
+	struct tunneld_env *e = &tunneld_env;
+
+	l->listed = true;
+	if (!link_is_proxy(l->fd)) {
+		link_fail(l, PROTO_PROXY_LOST,
+		    "the connection to the proxy closed before it was used");
+		return;
+	}
+	loop_timer_set(&e->w.loop, &l->timer, TUNNELD_ANSWER_MS, link_late, l);
+	if (loop_add(&e->w.loop, &l->io, l->fd, EPOLLOUT, link_ready, l) == -1)
+		fatal("epoll");
+	link_write(l);
+}
+
+/*
+ * Refuse the link unless its TARGET may be on its way: icsupervisor sent that
+ * before dialerd knew of the host, on a channel that may not have been read
+ * yet. A few turns of the loop are enough.
+ */
+static void
+link_wait(struct link *l)
+{
+	if (l->turns++ == TUNNELD_UNLISTED_TURNS)
+		link_refuse(
+		    l, PROTO_PROXY_NONE, "tunneld has this host on no list");
+	else
+		loop_timer_set(&tunneld_env.w.loop, &l->timer,
+		    TUNNELD_UNLISTED_MS, link_unlisted, l);
+}
+
+static void
+link_unlisted(struct loop_timer *t)
+{
+	link_wait(t->arg);
+}
+
+void
+link_target(void)
+{
+	struct link *l, *next;
+
+	for (l = TAILQ_FIRST(&tunneld_env.links); l != NULL; l = next) {
+		next = TAILQ_NEXT(l, entry);
+		if (!l->listed && link_allows(l->host, l->port))
+			link_begin(l);
+	}
+}
+
 int
 tunneld_tunnel(struct chan *c, const struct msg_TUNNEL *m, int fd)
 {
@@ -299,20 +354,10 @@ tunneld_tunnel(struct chan *c, const struct msg_TUNNEL *m, int fd)
 	}
 	e->last = m->id;
 	l = link_new(m, host, fd);
-	if (!link_allows(host, m->port)) {
-		link_refuse(
-		    l, PROTO_PROXY_NONE, "tunneld has this host on no list");
-		return 0;
-	}
-	if (!link_is_proxy(fd)) {
-		link_fail(l, PROTO_PROXY_LOST,
-		    "the connection to the proxy closed before it was used");
-		return 0;
-	}
-	loop_timer_set(&e->w.loop, &l->timer, TUNNELD_ANSWER_MS, link_late, l);
-	if (loop_add(&e->w.loop, &l->io, fd, EPOLLOUT, link_ready, l) == -1)
-		fatal("epoll");
-	link_write(l);
+	if (link_allows(host, m->port))
+		link_begin(l);
+	else
+		link_wait(l);
 	return 0;
 }
 

@@ -32,6 +32,8 @@ serve_target(struct chan *c, const struct msg_TARGET *m)
 		return chan_violation(c, "TARGET %u is impossible", m->index);
 	h->port = m->port;
 	e->nhops++;
+	if (e->w.started)
+		link_target();
 	return 0;
 }
 

@@ -20,6 +20,9 @@
 #define TUNNELD_MAX_LINKS 128U /* dialerd's limit of connections */
 #define TUNNELD_MAX_SHOWN 1000U /* TUNNEL_SHOW messages in a session */
 #define TUNNELD_ANSWER_MS 20000U
+/* A TUNNEL that came before its TARGET waits so long for it, so many times. */
+#define TUNNELD_UNLISTED_MS 2U
+#define TUNNELD_UNLISTED_TURNS 3U
 #define TUNNELD_MAX_CREDENTIAL 512U
 /* "Proxy-Authorization: Basic ", base64, two line ends. */
 #define TUNNELD_MAX_HEADER (40U + BASE64_LEN(TUNNELD_MAX_CREDENTIAL))
@@ -38,6 +41,10 @@ struct link {
 	int fd;
 	struct loop_io io;
 	struct loop_timer timer;
+	char host[EGRESS_MAX_HOST + 1];
+	uint16_t port;
+	unsigned turns; /* that it has waited for its TARGET */
+	bool listed;	/* tunneld has its host on a list */
 	bool quiet; /* the host must not speak before the client does */
 	bool sent;
 	char head[600]; /* the request without the credential */
@@ -79,6 +86,8 @@ int tunneld_secret(struct chan *, const struct msg_SECRET *, int fd);
 
 /* link.c */
 int tunneld_tunnel(struct chan *, const struct msg_TUNNEL *, int fd);
+/* A TARGET has come: begin the links that waited for it. */
+void link_target(void);
 void link_reap(void);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <err.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -228,6 +229,43 @@ test_lists(void)
 	rig_stop();
 }
 
+/*
+ * icsupervisor sends a TARGET before dialerd can name its host, but tunneld may
+ * read the other channel first.
+ */
+static void
+test_late_target(void)
+{
+	struct msg_TARGET m = {.index = PROTO_FIRST_ADDED,
+	    .host = SPAN("late.example"),
+	    .port = 443};
+	int far, fd;
+
+	rig_start(program);
+	rig_via("127.0.0.1");
+	rig_go();
+	close(rig_one(OK200, 100, true));
+	close(rig.fd);
+	fd = rig_pair(&far);
+	/* Both wait when it goes on, the TUNNEL for longer. */
+	ok(kill(rig.worker.pid, SIGSTOP) == 0, "tunneld is stopped");
+	rig_tunnel(++rig.last, "late.example", 443, true, fd);
+	worker_rig_turn(&rig.worker);
+	ok(chan_send(rig.worker.sup, MSG_TARGET, &m, -1) == 0, "TARGET");
+	worker_rig_turn(&rig.worker);
+	ok(kill(rig.worker.pid, SIGCONT) == 0, "and goes on");
+	is_str(rig_asked(far),
+	    "CONNECT late.example:443 HTTP/1.1\r\nHost: late.example:443\r\n"
+	    "\r\n",
+	    "the host is asked for once its TARGET has come");
+	rig_say(far, OK200, 100);
+	rig_until(&rig.nanswers, 2);
+	ok(rig.fd != -1, "and the connection comes back");
+	close(rig.fd);
+	close(far);
+	rig_stop();
+}
+
 int
 main(int argc, char **argv)
 {
@@ -238,5 +276,6 @@ main(int argc, char **argv)
 	test_refusals();
 	test_who();
 	test_lists();
+	test_late_target();
 	return tap_done();
 }
