@@ -227,6 +227,30 @@
 	F("other sk- keys", "!sk-%b24+")				\
 	F("openshift", "sha256~%b43")					\
 	F("openvsx", "ovsxp_%b30+")					\
+	F("clickup", "pk_%d5+_%u32")					\
+	F("datadog application", "ddapp_%n34")				\
+	F("snyk", "snyk_uat.%n8.%b40+")					\
+	F("tencent", "!AKID%n32")					\
+	F("instagram", "IGQV%b80+")					\
+	F("baidu", "bce-v3/ALTAK-%n21/%h40")				\
+	F("salesforce session", "00D%n12!%k60+")			\
+	F("modal key", "!ak-%n22")					\
+	F("modal secret", "!as-%n22")					\
+	F("zapier hook", "hooks.zapier.com/hooks/catch/%d4+/%n5+")	\
+	F("teams hook", "/IncomingWebhook/%h32")			\
+	F("outlook hook", "outlook.office.com/webhook/%h8-%h4-%h4-%h4-%h12")	\
+	F("apikey header", "!ApiKey %k20+")				\
+	F("password hash md5", "$1$%k4..8$%k20+")			\
+	F("password hash apache", "$apr1$%k4..8$%k20+")			\
+	F("password hash sha256", "$5$%k8..16$%k20+")			\
+	F("wallet key", "xprv%n100+")					\
+	F("wallet key of segwit", "zprv%n100+")				\
+	F("wallet key of tests", "tprv%n100+")				\
+	F("wallet import 5H", "5H%n49")					\
+	F("wallet import 5J", "5J%n49")					\
+	F("wallet import 5K", "5K%n49")					\
+	F("wallet import K", "!K%n51")					\
+	F("wallet import L", "!L%n51")					\
 	F("password hash bcrypt 2a", "$2a$%d2$%k50+")			\
 	F("password hash bcrypt 2b", "$2b$%d2$%k50+")			\
 	F("password hash bcrypt 2y", "$2y$%d2$%k50+")			\

@@ -24,7 +24,7 @@ find_here(struct mask_scan *m, size_t at, struct mask_hit *hit)
 		return before != '_' && mask_digits(m, at, hit);
 	if (c == 'P')
 		return mask_pem(m, at, hit);
-	return strchr("slmr", c) != NULL && c != '\0' &&
+	return strchr("slmruz", c) != NULL && c != '\0' &&
 	       mask_option(m, at, hit);
 }
 

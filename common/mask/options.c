@@ -78,6 +78,9 @@ static const struct option_program {
     {"mysql", " -p", false, true},
     {"mariadb", " -p", false, true},
     {"redis-cli ", " -a", true, true},
+    {"mongo", " -p", true, true},
+    {"zip ", " -P", true, true},
+    {"unzip ", " -P", true, true},
     {"ldap", " -w", true, true},
 };
 

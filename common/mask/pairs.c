@@ -84,6 +84,9 @@ pair_mark(const struct mask_scan *m, size_t from, size_t end, uint8_t *mark)
 		return skip(m, next + 1, "=>~", 2);
 	if (*mark == '>' && at == next && from >= 1 && m->s.p[from - 1] == '<')
 		return next + 1;
+	/* <property name="password">x */
+	if (*mark == '>' && at != end)
+		return next + 1;
 	if (at != end && (next = pair_value_member(m, at)) != 0) {
 		*mark = '=';
 		return next;
@@ -121,6 +124,22 @@ pair_key(struct mask_scan *m, struct span name, size_t at)
 	return end - at >= LONG_KEY && digit && letter;
 }
 
+/* Returns true if the word before the name sets variables: "setenv X y". */
+static bool
+pair_set(const struct mask_scan *m, size_t from)
+{
+	static const char *const words[] = {
+	    "setenv ", "ENV ", "set -x ", "set -gx ", "set -Ux "};
+
+	for (size_t i = 0; i < nitems(words); i++) {
+		const size_t n = strlen(words[i]);
+
+		if (from >= n && memcmp(m->s.p + from - n, words[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
 /*
  * Returns true if a value follows its name after a blank: "--password x",
  * "requirepass x", "login me password x", passphrase "x".
@@ -133,7 +152,8 @@ pair_spaced(struct mask_scan *m, size_t from, size_t end, enum mask_named kind,
 
 	if (kind == MASK_QUERY || mask_at(m, at) == '-')
 		return false;
-	if (kind == MASK_PASSWORD && quote(mask_at(m, at)))
+	if ((kind == MASK_PASSWORD && quote(mask_at(m, at))) ||
+	    pair_set(m, from))
 		return true;
 	if (kind == MASK_TOKEN && name.p[0] != '-')
 		return pair_key(m, name, at);
@@ -196,8 +216,8 @@ pair_form(struct mask_scan *m, size_t at, size_t end)
 
 /* Returns true if a value without quotes is code, prose or too short. */
 static bool
-pair_no_value(
-    const struct mask_scan *m, size_t at, size_t end, enum mask_named kind)
+pair_no_value(const struct mask_scan *m, size_t at, size_t end,
+    enum mask_named kind, bool tight)
 {
 	const struct span v = mask_rest(m, at, end);
 	bool digit = false, other = false, dot = false, call = false;
@@ -217,7 +237,8 @@ pair_no_value(
 	/* Letters only: the name of a variable, or a word of a sentence. */
 	if (kind != MASK_PASSWORD)
 		return dot || v.len < LONG_WORD;
-	return after == ' ' && mask_is(mask_at(m, end + 1), MASK_ALNUM) &&
+	return !tight && after == ' ' &&
+	       mask_is(mask_at(m, end + 1), MASK_ALNUM) &&
 	       !mask_is(mask_at(m, end + 1), MASK_DIGITS);
 }
 
@@ -245,7 +266,7 @@ pair_scheme(const struct mask_scan *m, size_t at, size_t end)
 /* Find the value that begins at or soon after `at`. */
 static bool
 pair_value(struct mask_scan *m, size_t at, enum mask_named kind, bool query,
-    struct mask_hit *hit)
+    bool tight, struct mask_hit *hit)
 {
 	size_t end, start;
 	bool bare = false;
@@ -272,7 +293,7 @@ pair_value(struct mask_scan *m, size_t at, enum mask_named kind, bool query,
 	    (v.len < LEAST_TOKEN || (digits_only(v) && v.len < 10)))
 		return false;
 	if (bare && (!query || kind == MASK_QUERY) &&
-	    pair_no_value(m, at, end, kind))
+	    pair_no_value(m, at, end, kind, tight))
 		return false;
 	mask_hide(hit, at, end);
 	return true;
@@ -283,6 +304,42 @@ static bool
 pair_is_header(struct span name)
 {
 	return name.len > 2 && (name.p[0] | 0x20) == 'x' && name.p[1] == '-';
+}
+
+/* Returns true if the name is the first argument of a call: set("name", x). */
+static bool
+pair_called(const struct mask_scan *m, size_t from)
+{
+	size_t i = from;
+
+	for (unsigned n = 0;
+	     n < 4 && i > 0 && (quote(m->s.p[i - 1]) || m->s.p[i - 1] == '\\');
+	     n++)
+		i--;
+	return i != from && i > 0 && m->s.p[i - 1] == '(';
+}
+
+/*
+ * Returns true if no sentence has the name and its value like that: "name=x",
+ * "--name x".
+ */
+static bool
+pair_tight(
+    const struct mask_scan *m, size_t from, size_t end, size_t at, uint8_t mark)
+{
+	static const char *const words[] = {"option ", "flag ", "argument ",
+	    "parameter ", "switch ", "value ", "with ", "from ", "must ",
+	    "should ", "when ", "that ", "this ", "instead "};
+	const struct span value = mask_rest(m, at, m->s.len);
+
+	if (mark == '=')
+		return at == end + 1;
+	if (mark != ' ' || m->s.p[from] != '-')
+		return mark == ' ' && pair_set(m, from);
+	for (size_t i = 0; i < nitems(words); i++)
+		if (span_starts(value, span_str(words[i])))
+			return false;
+	return true;
 }
 
 bool
@@ -307,7 +364,7 @@ mask_pair(struct mask_scan *m, size_t at, size_t end, struct mask_hit *hit)
 		return false;
 	/* Names that are listed have no value: ["password", "token"]. */
 	if (mark == ',' && kind != MASK_HEADER &&
-	    memchr(name.p, '-', name.len) == NULL)
+	    memchr(name.p, '-', name.len) == NULL && !pair_called(m, from))
 		return false;
 	if (mark == ' ')
 		kind = MASK_PASSWORD;
@@ -315,5 +372,6 @@ mask_pair(struct mask_scan *m, size_t at, size_t end, struct mask_hit *hit)
 		kind = MASK_TOKEN;
 	else if (kind == MASK_TOKEN && mark == ':' && pair_is_header(name))
 		kind = MASK_HEADER;
-	return pair_value(m, at, kind, query, hit);
+	return pair_value(
+	    m, at, kind, query, pair_tight(m, from, end, at, mark), hit);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Private keys in armour: PEM of every kind, OpenSSH, PGP, and SSH2 with its
- * four dashes. The line that begins one stays, and all up to its end goes;
+ * Private keys in armour: PEM of every kind, OpenSSH, PGP, OpenVPN, and
+ * SSH2 with its four dashes. The line that begins one stays, and all up to its end goes;
  * where there is no end, the rest of the text does. PuTTY's files have a head
  * instead.
  */
@@ -10,7 +10,10 @@
 #define PEM_TITLE 80U /* the longest line that begins a key */
 #define PUTTY "PuTTY-User-Key-File-"
 
-/* Returns the end of the line "BEGIN ... PRIVATE KEY ...--", or 0. */
+/*
+ * Returns the end of the line "BEGIN ... PRIVATE KEY ...--", or of one that
+ * begins a static key, or 0.
+ */
 static size_t
 pem_title(struct mask_scan *m, size_t at)
 {
@@ -21,8 +24,11 @@ pem_title(struct mask_scan *m, size_t at)
 	m->steps += n;
 	for (i = 0; i < n && p[i] != '-' && p[i] != '\n' && p[i] != '\\'; i++)
 		continue;
-	if (i == n || p[i] != '-' || memmem(p, i, "PRIVATE", 7) == NULL ||
-	    memmem(p, i, "KEY", 3) == NULL)
+	if (i == n || p[i] != '-')
+		return 0;
+	if ((memmem(p, i, "PRIVATE", 7) == NULL ||
+		memmem(p, i, "KEY", 3) == NULL) &&
+	    memmem(p, i, "Static key", 10) == NULL)
 		return 0;
 	while (i < n && p[i] == '-')
 		i++;
