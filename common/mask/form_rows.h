@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The public forms of keys, as their providers describe them and as public lists
- * of such forms agree on them. A form is literal text and parts: "%" with a
- * class, then how many characters the part has: "36" exactly, "20+" at least,
- * "8..10" between. A part is the whole run of its class. "!" at the beginning: a
- * digit must be among the first 64 characters after the literal, because the
+ * The public forms of keys, as their providers describe them and as public
+ * lists of such forms agree on them. A form is literal text and parts: "%" with
+ * a class, then how many characters the part has: "36" exactly, "20+" at least,
+ * "8..10" between. A part is the whole run of its class. "!" at the beginning:
+ * a digit must be among the first 64 characters after the literal, because the
  * form alone is that of ordinary words, too. Text that begins with a part is
  * looked for at the beginning of every word.
  *
