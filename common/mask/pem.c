@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Private keys in armour: PEM of every kind, OpenSSH, PGP, OpenVPN, and
- * SSH2 with its four dashes. The line that begins one stays, and all up to its end goes;
- * where there is no end, the rest of the text does. PuTTY's files have a head
- * instead.
+ * SSH2 with its four dashes. The line that begins one stays, and all up to its
+ * end goes; where there is no end, the rest of the text does. PuTTY's files
+ * have a head instead.
  */
 #include "common/mask/mask_priv.h"
 

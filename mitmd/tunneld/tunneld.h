@@ -17,7 +17,7 @@
 #include "common/net/egress_list.h"
 #include "tunneld/answer.h"
 
-#define TUNNELD_MAX_LINKS 128U /* dialerd's limit of connections */
+#define TUNNELD_MAX_LINKS 128U  /* dialerd's limit of connections */
 #define TUNNELD_MAX_SHOWN 1000U /* TUNNEL_SHOW messages in a session */
 #define TUNNELD_ANSWER_MS 20000U
 /* A TUNNEL that came before its TARGET waits so long for it, so many times. */
@@ -44,8 +44,8 @@ struct link {
 	char host[EGRESS_MAX_HOST + 1];
 	uint16_t port;
 	unsigned turns; /* that it has waited for its TARGET */
-	bool listed;	/* tunneld has its host on a list */
-	bool quiet; /* the host must not speak before the client does */
+	bool listed;    /* tunneld has its host on a list */
+	bool quiet;     /* the host must not speak before the client does */
 	bool sent;
 	char head[600]; /* the request without the credential */
 	size_t nhead, nsent;
@@ -64,13 +64,13 @@ struct tunneld_env {
 	struct egress_list doors[PROTO_MAX_SERVERS];
 	struct secret *raw;    /* as received */
 	struct secret *header; /* Proxy-Authorization and the empty line */
-	size_t nheader;	       /* 0: there is no credential */
-	bool escaped;	       /* `raw` is part of a URL */
+	size_t nheader;        /* 0: there is no credential */
+	bool escaped;          /* `raw` is part of a URL */
 	int key_fd;
 	struct loop_io key_io;
 	struct links links, dead;
 	unsigned nlinks, shown;
-	uint32_t last; /* highest id so far */
+	uint32_t last;          /* highest id so far */
 	enum proto_proxy state; /* as last shown */
 	char text[257];
 };

@@ -683,4 +683,4 @@
 	    "G5IfQHeVVEqZe2qpUWnoVPDF2yeE6RsXcNOPmeMjvqPVStNK7"},
 	{"wallet import, compressed", "L",
 	    "iaEdFrRgSnRFsTHsDDDXh5Jmtf7EbsDe0G9Cryn687neLfjVHq7"},
-/* clang-format on */
+    /* clang-format on */

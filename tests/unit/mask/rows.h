@@ -178,4 +178,4 @@
 	{"Make.target.long.dotted.name.with.many.parts.in.it", NULL},
 	{"01ARZ3NDEKTSV4RRFFQ69G5FAV", NULL},
 	{"x509: certificate signed by unknown authority", NULL},
-/* clang-format on */
+    /* clang-format on */
