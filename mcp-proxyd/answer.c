@@ -225,8 +225,12 @@ code_for(const struct call *c, int64_t code, const struct value *data)
 			       value_str(data, "uri").p != NULL
 			   ? JSONRPC_NO_RESOURCE
 			   : code;
-	case JSONRPC_HEADERS:
 	case JSONRPC_CAPABILITY:
+		/* To declare what it declares already would not help it. */
+		return c->modern && error_lacks(c, data) != 0
+			   ? code
+			   : JSONRPC_INTERNAL;
+	case JSONRPC_HEADERS:
 	case JSONRPC_VERSION:
 		/* It is about us and not about the agent. */
 		return JSONRPC_INTERNAL;

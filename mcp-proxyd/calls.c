@@ -67,7 +67,8 @@ tick(struct loop_timer *t)
 	calls_tick(p);
 	agents_tick(p);
 	subs_tick(p);
-	if (p->nupdates != 0 || p->ncalls != p->ngiven_up || p->nclosing != 0 || p->nfull != 0)
+	if (p->nupdates != 0 || p->ncalls != p->ngiven_up || p->nclosing != 0 ||
+	    p->nfull != 0)
 		loop_timer_set(&p->w.loop, t, TICK_MS, tick, p);
 }
 
@@ -101,6 +102,7 @@ calls_new(struct agent *a, enum call_kind kind, uint16_t server, size_t bytes,
 	c->part = 0;
 	c->modern = false;
 	c->level = 0;
+	c->declares = 0;
 	c->asked = NULL;
 	b = bucket_of(p, c->id);
 	c->next = *b;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The data of the errors that MCP defines: which resource is missing, and which
- * addresses a person has to visit. Nothing is fetched or opened here, and other
+ * The data of the errors that MCP defines: which resource is missing, which
+ * addresses a person has to visit, and which capabilities of the client a call
+ * needs. Nothing is fetched or opened here, and other
  * members and other errors' data reach nobody.
  */
 #include "proxy.h"
@@ -80,6 +81,60 @@ put_addresses(struct buf *b, const struct value *data)
 	buf_adds(b, "]}");
 }
 
+static const struct {
+	const char *name;
+	uint8_t bit;
+} declarable[] = {
+    {"elicitation", PROXY_CLIENT_ELICITATION},
+    {"roots", PROXY_CLIENT_ROOTS},
+    {"sampling", PROXY_CLIENT_SAMPLING},
+};
+
+uint8_t
+error_declared(const struct value *v)
+{
+	const struct value *one;
+	uint8_t found = 0;
+
+	for (size_t i = 0; i < nitems(declarable); i++) {
+		one = value_get(v, declarable[i].name);
+		if (one != NULL && one->type == VALUE_OBJECT)
+			found |= declarable[i].bit;
+	}
+	return found;
+}
+
+static void
+put_declared(struct buf *b, uint8_t bits)
+{
+	const char *before = "";
+
+	buf_addc(b, '{');
+	for (size_t i = 0; i < nitems(declarable); i++) {
+		if ((bits & declarable[i].bit) == 0)
+			continue;
+		buf_printf(b, "%s\"%s\":{}", before, declarable[i].name);
+		before = ",";
+	}
+	buf_addc(b, '}');
+}
+
+/* Write what the server requires and this request did not declare. */
+static void
+put_required(struct buf *b, uint8_t lacks)
+{
+	buf_adds(b, "{\"requiredCapabilities\":");
+	put_declared(b, lacks);
+	buf_addc(b, '}');
+}
+
+uint8_t
+error_lacks(const struct call *c, const struct value *data)
+{
+	return error_declared(value_get(data, "requiredCapabilities")) &
+	       (uint8_t)~c->declares;
+}
+
 void
 error_data(
     struct buf *b, const struct call *c, int64_t code, const struct value *data)
@@ -90,4 +145,7 @@ error_data(
 		put_resource(b, c, data);
 	else if (code == JSONRPC_URL_WANTED)
 		put_addresses(b, data);
+	else if (code == JSONRPC_CAPABILITY && c->modern &&
+		 error_lacks(c, data) != 0)
+		put_required(b, error_lacks(c, data));
 }

@@ -65,12 +65,12 @@ wrong_version(struct agent *a, const struct jsonrpc *m, struct span version)
 }
 
 int
-modern_check(struct agent *a, const struct jsonrpc *m, uint8_t *level)
+modern_check(struct agent *a, const struct jsonrpc *m, struct era *era)
 {
 	const struct value *meta = value_get(m->params, "_meta"), *v;
 	int n;
 
-	*level = 0;
+	era->level = 0;
 	if (meta == NULL || meta->type != VALUE_OBJECT)
 		return wrong(a, m, "_meta is missing");
 	if ((v = value_get(meta, META("protocolVersion"))) == NULL ||
@@ -85,6 +85,7 @@ modern_check(struct agent *a, const struct jsonrpc *m, uint8_t *level)
 		return wrong(a, m,
 		    "_meta has no " JSONRPC_META "clientCapabilities that is "
 		    "an object");
+	era->declares = error_declared(v);
 	v = value_get(meta, META("clientInfo"));
 	if (v != NULL && v->type != VALUE_OBJECT)
 		return wrong(
@@ -95,7 +96,7 @@ modern_check(struct agent *a, const struct jsonrpc *m, uint8_t *level)
 	if (n == -1)
 		return wrong(
 		    a, m, "_meta: " JSONRPC_META "logLevel is no level");
-	*level = (uint8_t)(n + 1);
+	era->level = (uint8_t)(n + 1);
 	return 0;
 }
 

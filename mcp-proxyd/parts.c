@@ -268,6 +268,7 @@ take_call(struct agent *a, const struct jsonrpc *m, uint8_t part,
 	c->part = part;
 	c->modern = era->modern;
 	c->level = era->level;
+	c->declares = era->declares;
 	if ((part == PROTO_PART_RESOURCES || part == PROTO_PART_SUBSCRIBE) &&
 	    (c->asked = strndup((const char *)own.p, own.len)) == NULL)
 		fatal("strndup");

@@ -40,7 +40,11 @@
 #define PROXY_CALL_MS PROTO_CALL_MS
 #define PROXY_LIST_MS 30000U /* time for servers to list their tools */
 #define PROXY_NOTE_MS 2000U  /* between notes about a pending call */
-#define PROXY_SUBS 64U	     /* subscriptions of one connection */
+/* Capabilities of a client that a server may require. */
+#define PROXY_CLIENT_ELICITATION 1U
+#define PROXY_CLIENT_ROOTS 2U
+#define PROXY_CLIENT_SAMPLING 4U
+#define PROXY_SUBS 64U       /* subscriptions of one connection */
 #define PROXY_CLOSE_MS 5000U /* time to read the last answer */
 /*
  * A connection is not read for a while if its calls are refused so often that
@@ -54,7 +58,7 @@
 #define PROXY_CANCEL_MS 3000U
 #define PROXY_FULL_MS 10000U /* time for one too many to ask for anything */
 #define PROXY_FULL_TEXT                                                        \
-	"64 connections are open, which is the limit of a session. Do not "     \
+	"64 connections are open, which is the limit of a session. Do not "    \
 	"retry before one of them is closed"
 #define PROXY_TIMERS 4U
 
@@ -65,8 +69,9 @@ struct output;
 
 /* The form of a request, which its answer has, too. */
 struct era {
-	bool modern;   /* revision 2026-07-28 */
-	uint8_t level; /* as in struct call */
+	bool modern;       /* revision 2026-07-28 */
+	uint8_t level;     /* as in struct call */
+	uint8_t declares;  /* likewise */
 	struct span state; /* that it gives back, or empty */
 };
 
@@ -78,9 +83,9 @@ enum call_kind {
 struct call {
 	uint64_t id; /* issued by calls.c; 0: free */
 	TAILQ_ENTRY(call) of_agent;
-	struct call *next;   /* in its bucket, or in the free list */
+	struct call *next;     /* in its bucket, or in the free list */
 	struct call *rid_next; /* in its bucket by `rid` */
-	struct agent *agent; /* NULL: given up, waiting for its end */
+	struct agent *agent;   /* NULL: given up, waiting for its end */
 	enum call_kind kind;
 	uint16_t server;   /* or PROTO_NO_SERVER */
 	uint16_t from;     /* answered by this server or instance */
@@ -90,14 +95,15 @@ struct call {
 	uint64_t note;     /* time of the next note */
 	uint32_t held_ms;
 	unsigned notes;
-	char held_as[9]; /* the id by which people answer it, or "" */
-	bool question;   /* its server asks the person something */
-	struct jsonrpc_id rid;         /* the agent's; while there is one */
-	struct jsonrpc_id token;       /* len 0: no progress requested */
-	uint8_t part; /* PROTO_PART_*: about that; 0: of a tool */
-	bool modern;   /* the request is of revision 2026-07-28 */
-	uint8_t level; /* one more than the least level it wants, or 0 */
-	char *asked;  /* the server's address of the resource, or NULL */
+	char held_as[9];         /* the id by which people answer it, or "" */
+	bool question;           /* its server asks the person something */
+	struct jsonrpc_id rid;   /* the agent's; while there is one */
+	struct jsonrpc_id token; /* len 0: no progress requested */
+	uint8_t part;            /* PROTO_PART_*: about that; 0: of a tool */
+	bool modern;             /* the request is of revision 2026-07-28 */
+	uint8_t level;    /* one more than the least level it wants, or 0 */
+	uint8_t declares; /* PROXY_CLIENT_*, as the request declares them */
+	char *asked;      /* the server's address of the resource, or NULL */
 	char name[PROXY_MAX_TOOL + 1]; /* the tool's, for messages */
 };
 
@@ -110,12 +116,12 @@ struct agent {
 	struct idscan scan; /* for an over-long line */
 	struct buf out;
 	TAILQ_HEAD(, call) calls;
-	uint64_t full;    /* one too many: its first request is its last;
-			     deadline for it, or 0 */
+	uint64_t full;          /* one too many: its first request is its last;
+				   deadline for it, or 0 */
 	struct listen *listens; /* modern.c */
-	bool greeted;     /* initialize was answered */
-	bool listed;      /* tools/list was answered */
-	uint8_t parts;    /* PROTO_PART_* that it was told of */
+	bool greeted;           /* initialize was answered */
+	bool listed;            /* tools/list was answered */
+	uint8_t parts;          /* PROTO_PART_* that it was told of */
 	uint8_t level;    /* one more than the least level it wants, or 0 */
 	bool blocked;     /* at a limit: its next line has to wait */
 	bool eof;         /* the agent will write nothing more */
@@ -134,14 +140,15 @@ struct proxy_server {
 	struct span name;
 	char name_text[64 + 1];
 	char alias[TOOL_SERVER_SHOWN + 1]; /* shortened; tool_name.h */
-	char view[PROTO_MAX_SEEN + 1]; /* "": it has no sandbox */
+	char view[PROTO_MAX_SEEN + 1];     /* "": it has no sandbox */
 	unsigned calls;
 	size_t bytes;
 };
 
 struct proxy {
 	struct worker w;
-	unsigned nupdates; /* those of resources that agents must still hear of */
+	unsigned
+	    nupdates; /* those of resources that agents must still hear of */
 	struct loop_io listener;
 	int listen_fd;
 	struct agent agents[PROXY_AGENTS];
@@ -153,7 +160,7 @@ struct proxy {
 	struct call *free, *bucket[PROTO_MAX_CALLS];
 	struct call *by_rid[PROTO_MAX_CALLS]; /* those with an agent */
 	unsigned ncalls, ngiven_up;
-	unsigned uncredited;    /* sent, and not yet reported by CREDIT */
+	unsigned uncredited; /* sent, and not yet reported by CREDIT */
 	uint64_t last_id;
 	bool ended;             /* a call ended: try blocked agents again */
 	struct loop_timer tick; /* armed while there is anything to watch */
@@ -166,17 +173,17 @@ struct proxy {
 	bool tools_known, tools_complete;
 	struct output *outputs;          /* output.c; in outputs_pool */
 	struct value_pool *outputs_pool; /* or NULL */
-	uint8_t parts;                  /* PROTO_PART_* of the session */
-	struct buf lists[PROTO_LISTS];  /* texts of the last PARTS */
+	uint8_t parts;                   /* PROTO_PART_* of the session */
+	struct buf lists[PROTO_LISTS];   /* texts of the last PARTS */
 	uint32_t lists_ttl[PROTO_LISTS], tools_ttl; /* ms */
-	unsigned level; /* one more than that of the last LOG_LEVEL */
+	unsigned level;          /* one more than that of the last LOG_LEVEL */
 	bool oriented;           /* ORIENTATION came */
 	struct buf orientation;  /* its text */
 	struct buf told;         /* text of the last TOOLS_TOLD */
 	struct buf instructions; /* both, as a JSON string */
-	uint64_t list_until; /* time until which tools/list waits */
-	uint64_t stray;      /* results that belong to no call here */
-	uint64_t ignored;    /* notifications and answers of agents */
+	uint64_t list_until;     /* time until which tools/list waits */
+	uint64_t stray;          /* results that belong to no call here */
+	uint64_t ignored;        /* notifications and answers of agents */
 };
 
 extern struct proxy proxy_env;
@@ -238,16 +245,15 @@ int request_take(struct agent *, struct span line);
  */
 bool modern_is(const struct jsonrpc *);
 /*
- * Check the request's _meta. Returns 0 with the level of messages it wants, or
- * -1 after an error.
+ * Check the request's _meta. Returns 0 with the level of messages it wants and
+ * what it declares, or -1 after an error.
  */
-int modern_check(struct agent *, const struct jsonrpc *, uint8_t *level);
+int modern_check(struct agent *, const struct jsonrpc *, struct era *);
 /*
  * Take the state that the agent gives back, or an empty one. Returns 0, or -1
  * after an error.
  */
-int modern_state(
-    struct agent *, const struct jsonrpc *, struct span *state);
+int modern_state(struct agent *, const struct jsonrpc *, struct span *state);
 /* Process a method that older revisions do not have, if it is one. */
 bool modern_take(struct agent *, const struct jsonrpc *);
 void listen_take(struct agent *, const struct jsonrpc *);
@@ -290,8 +296,15 @@ void parts_answer(struct call *, const struct value *);
  * error_data.c: Append the data of a server's error if its code is known, with
  * known members only; or nothing.
  */
-void error_data(struct buf *, const struct call *, int64_t code,
-    const struct value *data);
+void error_data(
+    struct buf *, const struct call *, int64_t code, const struct value *data);
+/*
+ * Returns PROXY_CLIENT_* that the server requires, by this data, and the
+ * request did not declare.
+ */
+uint8_t error_lacks(const struct call *, const struct value *data);
+/* Returns PROXY_CLIENT_* of an object of capabilities, or of NULL. */
+uint8_t error_declared(const struct value *);
 
 /* calls.c */
 void calls_init(struct proxy *);

@@ -184,6 +184,7 @@ take_tools_call(struct agent *a, const struct jsonrpc *m, const struct era *era)
 	jsonrpc_id_copy(&c->token, &q.token);
 	c->modern = era->modern;
 	c->level = era->level;
+	c->declares = era->declares;
 	memcpy(c->name, q.name.p, q.name.len);
 	c->name[q.name.len] = '\0';
 	msg.id = c->id;
@@ -255,7 +256,7 @@ take_modern(struct agent *a, const struct jsonrpc *m)
 {
 	struct era era = {.modern = true};
 
-	if (modern_check(a, m, &era.level) == -1 ||
+	if (modern_check(a, m, &era) == -1 ||
 	    modern_state(a, m, &era.state) == -1 || in_flight(a, m) ||
 	    modern_take(a, m))
 		return 0;

@@ -320,6 +320,26 @@ def odd(s):
          e)
     r = new.begin("legacy__odd", {"type": "x"}).wait()
     t.ok(r["resultType"] == "complete", "which may have such a member", r)
+    lacks = {"lacks": {"sampling": {"x": 1}, "roots": {}, "other": {}}}
+    old = s.client()
+    for who, call, want in (
+            ("a new agent", lambda: new.begin("modern__odd", lacks),
+             {"roots": {}, "sampling": {}}),
+            ("one that has a part of it", lambda: new.start("tools/call", {
+                "name": "modern__odd", "arguments": lacks, "_meta": {
+                    **NEW, META + "clientCapabilities": {"roots": {}}}}),
+             {"sampling": {}}),
+            ("one that has it", lambda: new.start("tools/call", {
+                "name": "modern__odd", "arguments": lacks, "_meta": {
+                    **NEW, META + "clientCapabilities": {
+                        "roots": {}, "sampling": {}}}}), None),
+            ("an old agent", lambda: old.start_call("modern__odd", lacks),
+             None)):
+        e = fails(call().wait)
+        t.ok(e and e["code"] == (-32021 if want else -32603) and
+             e.get("data") == (want and {"requiredCapabilities": want}),
+             who + " learns what a call would need of it", e)
+    old.close()
     new.close()
 
 

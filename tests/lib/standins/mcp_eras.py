@@ -140,6 +140,9 @@ class Server:
                     "requestState": f"state {n + 1}"})
             else:
                 self.text(ident, f"after {n}", modern)
+        elif name == "odd" and "lacks" in args:
+            self.fail(ident, -32021, "lacks it", {
+                "requiredCapabilities": args["lacks"], "more": 1})
         elif name == "odd":
             self.send(id=ident, result={"resultType": args.get("type"),
                                         "content": []})
