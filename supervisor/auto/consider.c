@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "auto/asked.h"
-#include "auto/mention.h"
+#include "auto/compare.h"
 #include "auto/said.h"
 #include "base/json_get.h"
 #include "base/json_put.h"
@@ -21,6 +20,12 @@
 static struct {
 	uint64_t id; /* 0: none */
 	uint8_t digest[32];
+	/* The message that the call was compared with, and which of its things
+	 * are programs. */
+	uint8_t said[PROTO_MAX_SAID];
+	size_t said_len;
+	uint32_t programs;
+	bool asked; /* the comparison is over, and the model is asked */
 	struct loop_timer timer;
 	unsigned approved, left, failed;
 } considered;
@@ -64,7 +69,8 @@ consider_prepare(struct fault *fault)
 		return 0;
 	}
 	sup_warn("autoApprove: this session has no provider %s, so you are "
-		 "asked about every call", a->provider);
+		 "asked about every call",
+	    a->provider);
 	return 0;
 }
 
@@ -87,49 +93,43 @@ consider_setup(void)
 	child_send(ROLE_APPROVE, 0, MSG_APPROVER, &m, -1);
 }
 
-/* Returns true if the call changes a program that is there. */
+/* Returns true if an executable file is at the thing's place. */
 static bool
 consider_program(const struct mention_thing *t)
 {
 	char path[PATH_MAX];
 	struct stat st;
 
-	return asked_of_role(t->role) == ASKED_WRITE &&
-	       span_copy(t->host.p != NULL ? t->host : t->value, path,
+	return span_copy(t->host.p != NULL ? t->host : t->value, path,
 		   sizeof(path)) == 0 &&
-	       path[0] == '/' && stat(path, &st) == 0 &&
-	       S_ISREG(st.st_mode) && (st.st_mode & 0111) != 0;
+	       path[0] == '/' && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	       (st.st_mode & 0111) != 0;
 }
 
 /*
- * Compare the call with the person's message. Returns NULL with a line about
- * each thing in `lines`, or the reason why a person must decide.
+ * Take what the call touches, and a bit for each thing that is a program.
+ * Returns their number, or more than MENTION_MAX_THINGS.
  */
-static const char *
-consider_check(const struct hold *h, struct span said, struct buf *lines)
+static size_t
+consider_things(const struct hold *h,
+    struct mention_thing things[MENTION_MAX_THINGS], uint32_t *programs)
 {
-	struct mention_thing things[MENTION_MAX_THINGS];
 	struct json_object *list, *o;
 	size_t n;
 
-	if (!h->automatic)
-		return "a call like this is never approved automatically";
-	if (said.p == NULL)
-		return "your last message is older than two minutes, or was "
-		       "not typed";
+	*programs = 0;
 	if (!json_object_object_get_ex(h->details, "resources", &list) ||
 	    (n = json_object_array_length(list)) > MENTION_MAX_THINGS)
-		return "the call touches too much";
+		return MENTION_MAX_THINGS + 1;
 	for (size_t i = 0; i < n; i++) {
 		o = json_object_array_get_idx(list, i);
 		things[i] = (struct mention_thing){.role = get_span(o, "role"),
 		    .value = get_span(o, "value"),
 		    .host = get_span(o, "host")};
-		if (consider_program(&things[i]))
-			return "the call writes a program";
+		things[i].program = consider_program(&things[i]);
+		*programs |= (uint32_t)things[i].program << i;
 	}
-	return mention_check(
-	    said, span_str(sup.paths.user_home), things, n, lines);
+	return n;
 }
 
 static void consider_next(void);
@@ -138,6 +138,7 @@ static void
 consider_over(void)
 {
 	loop_timer_clear(&sup.loop, &considered.timer);
+	compare_end();
 	considered.id = 0;
 	consider_next();
 }
@@ -153,35 +154,78 @@ consider_late(struct loop_timer *t)
 	consider_over();
 }
 
-/* Ask the approver about a call. Returns false if it is left to the person. */
-static bool
-consider_ask(struct hold *h)
+/* Ask the approver about the call, with a line about each thing. */
+static void
+consider_ask(struct hold *h, const char *lines)
 {
-	struct span said = said_now();
-	struct msg_CONSIDER m;
-	struct buf lines;
-	const char *why;
+	struct msg_CONSIDER m = {.id = h->id,
+	    .digest = span_of(h->digest, sizeof(h->digest)),
+	    .said = span_of(considered.said, considered.said_len),
+	    .server_name = span_str(h->server),
+	    .tool = span_str(h->tool),
+	    .reason = span_str(h->reason),
+	    .resources = span_str(lines)};
 
-	buf_init(&lines, PROTO_MAX_CONSIDERED);
-	if ((why = consider_check(h, said, &lines)) == NULL) {
-		m = (struct msg_CONSIDER){.id = h->id,
-		    .digest = span_of(h->digest, sizeof(h->digest)),
-		    .said = said,
-		    .server_name = span_str(h->server),
-		    .tool = span_str(h->tool),
-		    .reason = span_str(h->reason),
-		    .resources = buf_span(&lines)};
-		if (m.reason.len > 512)
-			m.reason = SPAN("a rule asks");
-		considered.id = h->id;
-		memcpy(considered.digest, h->digest, sizeof(h->digest));
-		loop_timer_set(&sup.loop, &considered.timer, CONSIDER_MS,
-		    consider_late, NULL);
-		child_send(ROLE_APPROVE, 0, MSG_CONSIDER, &m, -1);
+	if (m.reason.len > 512)
+		m.reason = SPAN("a rule asks");
+	considered.asked = true;
+	loop_timer_set(
+	    &sup.loop, &considered.timer, CONSIDER_MS, consider_late, NULL);
+	child_send(ROLE_APPROVE, 0, MSG_CONSIDER, &m, -1);
+	hold_opinion(h, "the model is asked");
+}
+
+/* ic-mention has compared the call with the message. */
+static void
+consider_compared(const char *why, const char *lines)
+{
+	struct hold *h = approvals_by_call(considered.id);
+
+	if (h != NULL && why == NULL) {
+		consider_ask(h, lines);
+		return;
 	}
-	buf_free(&lines);
-	hold_opinion(h, why == NULL ? "the model is asked" : why);
-	return why == NULL;
+	if (h != NULL)
+		hold_opinion(h, why);
+	consider_over();
+}
+
+/*
+ * Have a call compared with the person's message. Returns false if it is left
+ * to the person at once.
+ */
+static bool
+consider_compare(struct hold *h)
+{
+	struct mention_thing things[MENTION_MAX_THINGS];
+	const struct span said = said_now();
+	const char *why = NULL;
+	struct fault fault;
+	size_t n = 0;
+
+	if (!h->automatic)
+		why = "a call like this is never approved automatically";
+	else if (said.p == NULL)
+		why = "your last message is older than two minutes, or was "
+		      "not typed";
+	else if ((n = consider_things(h, things, &considered.programs)) >
+		 MENTION_MAX_THINGS)
+		why = "the call touches too much";
+	else if (compare_begin(said, things, n, consider_compared, &fault) ==
+		 -1)
+		why = fault.text;
+	if (why != NULL) {
+		hold_opinion(h, why);
+		return false;
+	}
+	considered.id = h->id;
+	considered.asked = false;
+	memcpy(considered.digest, h->digest, sizeof(h->digest));
+	memcpy(considered.said, said.p, said.len);
+	considered.said_len = said.len;
+	loop_timer_set(
+	    &sup.loop, &considered.timer, CONSIDER_MS, consider_late, NULL);
+	return true;
 }
 
 /* Go on with the oldest call that has not been considered. */
@@ -190,13 +234,12 @@ consider_next(void)
 {
 	struct hold *h;
 
-	for (unsigned i = 0; considered.id == 0 &&
-			     (h = approvals_at(i)) != NULL;
-	     i++) {
+	for (unsigned i = 0;
+	     considered.id == 0 && (h = approvals_at(i)) != NULL; i++) {
 		if (!h->wanted)
 			continue;
 		h->wanted = false;
-		if (consider_ask(h))
+		if (consider_compare(h))
 			return;
 	}
 }
@@ -225,24 +268,33 @@ consider_gone(uint64_t id)
 
 /*
  * Check everything again, as the process that acts: the call is the one that
- * was asked about, it is still pending and unanswered, and the message, which
- * may be another one by now, still names it.
+ * was compared and asked about, it is still pending and unanswered, and the
+ * message and the programs that it was compared with are still the same.
  */
 static const char *
 consider_permits(const struct hold *h, const struct msg_OPINION_SHOW *m)
 {
-	struct buf lines;
-	const char *why;
+	struct mention_thing things[MENTION_MAX_THINGS];
+	const struct span said = said_now();
+	uint32_t programs;
 
 	if (h->answered)
 		return "it was answered already";
-	if (!span_eq(m->digest, span_of(h->digest, sizeof(h->digest))) ||
+	if (!considered.asked || !h->automatic ||
+	    !span_eq(m->digest, span_of(h->digest, sizeof(h->digest))) ||
 	    memcmp(considered.digest, h->digest, sizeof(h->digest)) != 0)
 		return "it is not the call that was considered";
-	buf_init(&lines, PROTO_MAX_CONSIDERED);
-	why = consider_check(h, said_now(), &lines);
-	buf_free(&lines);
-	return why;
+	if (said.p == NULL)
+		return "your last message is older than two minutes, or was "
+		       "not typed";
+	if (!span_eq(said, span_of(considered.said, considered.said_len)))
+		return "you have sent another message since the model was "
+		       "asked";
+	if (consider_things(h, things, &programs) > MENTION_MAX_THINGS ||
+	    programs != considered.programs)
+		return "a file that the call touches has changed since the "
+		       "model was asked";
+	return NULL;
 }
 
 int

@@ -2,8 +2,9 @@
 /*
  * The approver in icsupervisor: which pending calls it is asked about, and what
  * becomes of its opinion. The person sees the call meanwhile; the first answer
- * wins. icsupervisor acts on its own check of the call against the person's
- * message (mention.h), never on the approver's word that there was one.
+ * wins. icsupervisor has ic-mention compare the call with the person's message
+ * (compare.h), and acts on that, never on the approver's word that there was
+ * one.
  */
 #ifndef CONSIDER_H
 #define CONSIDER_H
@@ -30,8 +31,8 @@ void consider_gone(uint64_t id);
 /* The approver's opinion. Returns -1 if it was not asked. */
 int consider_opinion(const struct msg_OPINION_SHOW *);
 /*
- * Returns the state for `icctl status`, or NULL if there is no approver: {"model",
- * "provider","approved","left","failed"}.
+ * Returns the state for `icctl status`, or NULL if there is no approver:
+ * {"model", "provider","approved","left","failed"}.
  */
 struct json_object *consider_json(void);
 

@@ -6,7 +6,13 @@
 
 #include "auto/asked.h"
 
-enum kind { KIND_PATH, KIND_URL, KIND_REMOTE, KIND_MAIL, KIND_WORD };
+enum kind {
+	KIND_PATH,
+	KIND_URL,
+	KIND_REMOTE,
+	KIND_MAIL,
+	KIND_WORD
+};
 
 /* A name in the message, and how the thing relates to it. */
 struct found {
@@ -84,8 +90,8 @@ part_is_secret(struct span part)
 		size_t n = strlen(words[i]);
 
 		for (size_t k = 0; k + n <= part.len; k++)
-			if (strncasecmp((const char *)part.p + k, words[i],
-				n) == 0)
+			if (strncasecmp(
+				(const char *)part.p + k, words[i], n) == 0)
 				return true;
 	}
 	return false;
@@ -131,8 +137,7 @@ tail_of(struct span value, struct span name)
 	if (value.len <= name.len + 1 || !span_starts(value, name) ||
 	    value.p[name.len] != '/')
 		return span_of(NULL, 0);
-	return span_of(
-	    value.p + name.len + 1, value.len - name.len - 1);
+	return span_of(value.p + name.len + 1, value.len - name.len - 1);
 }
 
 /* Returns true if a path has no empty, "." or ".." part. */
@@ -190,16 +195,15 @@ is_scheme(struct span s, const char *scheme)
 {
 	size_t n = strlen(scheme);
 
-	return s.len > n &&
-	       strncasecmp((const char *)s.p, scheme, n) == 0;
+	return s.len > n && strncasecmp((const char *)s.p, scheme, n) == 0;
 }
 
 /* Hosts whose names with a path stand for https:// and them. */
 static bool
 is_forge(struct span s)
 {
-	static const char *const hosts[] = {"github.com/", "gitlab.com/",
-	    "bitbucket.org/", "codeberg.org/"};
+	static const char *const hosts[] = {
+	    "github.com/", "gitlab.com/", "bitbucket.org/", "codeberg.org/"};
 
 	for (size_t i = 0; i < nitems(hosts); i++)
 		if (is_scheme(s, hosts[i]))
@@ -412,18 +416,23 @@ mention_check(struct span message, struct span home,
 	if (n == 0 || n > MENTION_MAX_THINGS)
 		return "the call touches nothing that a message could name, or "
 		       "too much";
+	for (size_t i = 0; i < n; i++)
+		if (things[i].program &&
+		    asked_of_role(things[i].role) == ASKED_WRITE)
+			return "the call writes a program";
 	for (size_t i = 0; i < n; i++) {
 		const struct mention_thing *t = &things[i];
 		struct found found;
-		struct candidate c = {kind_of(t->role), without_slash(home),
-		    t->value, &found};
+		struct candidate c = {
+		    kind_of(t->role), without_slash(home), t->value, &found};
 		const char *why;
 		struct found shown;
 		bool said, box = span_starts(t->value, SPAN("/workspace/"));
 
-		if (!text_ok(t->value) || (t->host.p != NULL &&
-					      !text_ok(t->host)))
-			return "a value of the call is too long, or has control "
+		if (!text_ok(t->value) ||
+		    (t->host.p != NULL && !text_ok(t->host)))
+			return "a value of the call is too long, or has "
+			       "control "
 			       "characters";
 		/* A person names places of this machine, or of /workspace. */
 		if (t->host.p != NULL && !box)

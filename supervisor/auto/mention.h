@@ -30,6 +30,7 @@ struct mention_thing {
 	struct span role;  /* as in tool-annotations.json */
 	struct span value; /* as it will be sent */
 	struct span host;  /* the same path on this machine, or NULL */
+	bool program;      /* an executable file is there */
 };
 
 /*

@@ -271,7 +271,9 @@ def test_race(work):
             [["filesystem__read_file", {"path": a.notes + "/plan.txt"}]]))
         p = a.k.popen("send", "--json", f"read {a.notes}/plan.txt")
         hold = a.s.held()
-        t.equal(hold["approver"], "the model is asked", "it is shown")
+        h.wait_for(lambda: a.s.pending()[0].get("approver"), "no word")
+        t.equal(a.s.pending()[0]["approver"], "the model is asked",
+                "it is shown")
         a.s.icctl("deny", hold["id"], check=True)
         p.communicate()
         call, = a.s.events("call")

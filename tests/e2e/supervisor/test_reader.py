@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
 """ic-reader by itself: what it is confined by, that it answers one text after
-the other, and that it ends when it is sent what is no request."""
+the other, and that it ends when it is sent what is no request.  The same of
+ic-mention, which answers once."""
 import os
 import re
 import socket
@@ -16,6 +17,7 @@ import harness as h  # noqa: E402
 
 t = h.Tap()
 READER = os.path.join(h.PREFIX, "libexec", "ironcurtain", "ic-reader")
+MENTION = os.path.join(os.path.dirname(READER), "ic-mention")
 PROVIDER, CONFIG, SERVERS = 0, 1, 2
 PARTS = 6
 
@@ -98,9 +100,39 @@ def test_bad():
         t.equal(r.p.wait(30), 0, "a request that is cut: it ends")
 
 
+def mention(*reports):
+    p = subprocess.run([MENTION, "call"], capture_output=True, env={}, timeout=60,
+                       input=b"".join(r.encode() + b"\0" for r in reports))
+    return p.stdout if p.returncode == 0 else p.returncode
+
+
+def test_mention():
+    call = ("sread /srv/a/b.txt", "h/home/u", "rread-path", "v/srv/a/b.txt")
+    for what, reports, want in (
+            ("a call that the message names", call,
+             b"nread-path: /srv/a/b.txt\n\0.\0"),
+            ("a file below what is named",
+             ("sread /srv/a", "h/home/u", "rread-path", "v/x", "p/srv/a/b.txt"),
+             b"nread-path: something 1 level below /srv/a, its name ends in "
+             b".txt\n\0.\0"),
+            ("a call that it does not name",
+             ("sread it", *call[1:]), b"wyour message does not name everything "
+             b"that the call touches\0.\0"),
+            ("a program that is written",
+             ("sedit /srv/a/b.txt", call[1], "rwrite-path", call[3], "x"),
+             b"wthe call writes a program\0.\0"),
+            ("a call that touches nothing", call[:2], None),
+            ("a value of no thing", (call[0], "v/srv/a/b.txt"), 1),
+            ("too many things", call[:2] + call[2:] * 33, 1),
+            ("no report", ("?",), 1)):
+        got = mention(*reports)
+        t.ok(got == want if want else got[:1] == b"w", what, got)
+
+
 def main():
     test_answers()
     test_bad()
+    test_mention()
     return t.done()
 
 
