@@ -22,9 +22,9 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "common/confine/limit.h"
 #include "common/confine/secret.h"
 #include "common/confine/unveil.h"
 #include "common/log.h"
@@ -35,23 +35,6 @@
 	(SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |       \
 	    SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |          \
 	    SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
-
-static const struct {
-	uint32_t flag;
-	const char *name;
-} flag_names[] = {
-    {CONFINE_DUMPABLE0, "dumpable=0"},
-    {CONFINE_NNP, "nnp"},
-    {CONFINE_SECCOMP, "seccomp"},
-    {CONFINE_LANDLOCK, "landlock"},
-    {CONFINE_USERNS, "userns"},
-    {CONFINE_NETNS, "netns"},
-    {CONFINE_IPCNS, "ipcns"},
-    {CONFINE_UTSNS, "utsns"},
-    {CONFINE_ROOT, "root"},
-    {CONFINE_CAPS0, "caps0"},
-    {CONFINE_SECRETMEM, "secretmem"},
-};
 
 static const struct {
 	int ns;
@@ -96,29 +79,6 @@ set_private(unsigned keep)
 	    prctl(PR_SET_PDEATHSIG, sig, 0, 0, 0) == -1)
 		return -1;
 	return 0;
-}
-
-/*
- * Lower both the soft and the hard limit; a hard limit that is lower already
- * stays.
- */
-static int
-lower(__rlimit_resource_t which, uint64_t value)
-{
-	struct rlimit rl;
-
-	if (getrlimit(which, &rl) == -1)
-		return -1;
-	if (value < rl.rlim_max)
-		rl.rlim_max = value;
-	rl.rlim_cur = rl.rlim_max;
-	return setrlimit(which, &rl);
-}
-
-int
-confine_no_core(void)
-{
-	return lower(RLIMIT_CORE, 1);
 }
 
 void
@@ -311,18 +271,18 @@ static int
 set_limits(const struct confine *c)
 {
 	const struct confine_limits *l = &c->limits;
-	const uint64_t nofile = c->keep & CONFINE_KEEP_FILES ? CONFINE_MAX_FILES
-							     : l->nofile;
+	const uint64_t nofile =
+	    c->keep & CONFINE_KEEP_FILES ? CONFINE_MAX_FILES : l->nofile;
 
 #ifndef IC_SANITIZED
 	/* The shadow map of a sanitizer counts as data, and takes terabytes. */
-	if (lower(RLIMIT_DATA, l->data) == -1)
+	if (confine_lower(RLIMIT_DATA, l->data) == -1)
 		return -1;
 #endif
-	if (confine_no_core() == -1 || lower(RLIMIT_NPROC, 0) == -1 ||
-	    lower(RLIMIT_FSIZE, l->fsize) == -1 ||
-	    lower(RLIMIT_MEMLOCK, l->memlock) == -1 ||
-	    lower(RLIMIT_NOFILE, nofile) == -1)
+	if (confine_no_core() == -1 || confine_lower(RLIMIT_NPROC, 0) == -1 ||
+	    confine_lower(RLIMIT_FSIZE, l->fsize) == -1 ||
+	    confine_lower(RLIMIT_MEMLOCK, l->memlock) == -1 ||
+	    confine_lower(RLIMIT_NOFILE, nofile) == -1)
 		return -1;
 	/*
 	 * A worker without its own limit may have one from the user (ulimit
@@ -424,61 +384,5 @@ confine_apply(const struct confine *c, struct confine_state *out)
 	if (pledge_enforced())
 		st.flags |= CONFINE_SECCOMP;
 	*out = st;
-	return 0;
-}
-
-const char *
-confine_describe(const struct confine_state *st, char *dst, size_t cap)
-{
-	char abi[16] = "";
-	size_t len = 0;
-	int n;
-
-	if (cap != 0)
-		dst[0] = '\0';
-	for (size_t i = 0; i < nitems(flag_names); i++) {
-		if (!(st->flags & flag_names[i].flag))
-			continue;
-		if (flag_names[i].flag == CONFINE_LANDLOCK)
-			(void)snprintf(
-			    abi, sizeof(abi), ":%u", st->landlock_abi);
-		else
-			abi[0] = '\0';
-		n = snprintf(dst + len, cap - len, "%s%s%s",
-		    len == 0 ? "" : " ", flag_names[i].name, abi);
-		if (n < 0 || (size_t)n >= cap - len)
-			break;
-		len += (size_t)n;
-	}
-	return dst;
-}
-
-const char *
-confine_names(uint32_t flags, char *dst, size_t cap)
-{
-	size_t len = 0;
-	int n;
-
-	if (cap != 0)
-		dst[0] = '\0';
-	for (size_t i = 0; i < nitems(flag_names); i++) {
-		if (!(flags & flag_names[i].flag))
-			continue;
-		n = snprintf(dst + len, cap - len, "%s%s", len == 0 ? "" : " ",
-		    flag_names[i].name);
-		if (n < 0 || (size_t)n >= cap - len)
-			break;
-		len += (size_t)n;
-	}
-	return dst;
-}
-
-uint32_t
-confine_flag_of(const char *name, size_t len)
-{
-	for (size_t i = 0; i < nitems(flag_names); i++)
-		if (strlen(flag_names[i].name) == len &&
-		    strncmp(flag_names[i].name, name, len) == 0)
-			return flag_names[i].flag;
 	return 0;
 }
