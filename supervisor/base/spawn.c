@@ -25,6 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/kept.h"
 #include "common/confine/confine.h"
 #include "common/log.h"
 
@@ -247,8 +248,9 @@ spawn_clone(struct spawn_how *how)
 int
 spawn_start(const struct spawn *s, struct spawned *out)
 {
-	struct spawn_how how = {.s = s, .parent = getpid()};
-	int pipefd[2], save;
+	struct spawn now = *s;
+	struct spawn_how how = {.s = &now, .parent = getpid()};
+	int pipefd[2], save, kept;
 	pid_t pid;
 
 	if (s->nfds > SPAWN_MAX_FDS) {
@@ -259,6 +261,10 @@ spawn_start(const struct spawn *s, struct spawned *out)
 		if (spawn_know() == -1)
 			return -1;
 		(void)umask(spawn_env.umask);
+	}
+	if (!s->by_fd && (kept = kept_find(s->path)) != -1) {
+		now.by_fd = true;
+		now.exec = kept;
 	}
 	if (pipe2(pipefd, O_CLOEXEC) == -1)
 		return -1;

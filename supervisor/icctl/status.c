@@ -254,8 +254,8 @@ put_limits(json_object *reply)
 		const char *key, *name;
 	} rows[] = {{"memory", "memory"}, {"processors", "processors"},
 	    {"processes", "processes"}, {"openFiles", "open files"},
-	    {"tmp", "/tmp"}, {"shm", "/dev/shm"},
-	    {"home", "home directory"}, {"freeDisk", "free disk"},
+	    {"tmp", "/tmp"}, {"shm", "/dev/shm"}, {"home", "home directory"},
+	    {"freeDisk", "free disk"},
 	    {"serverMemory", "memory of an MCP server"}};
 	json_object *o;
 
@@ -393,6 +393,11 @@ put_session(json_object *reply)
 	}
 	if (icctl_until(icctl_text(reply, "quotaUntil"), until)[0] != '\0')
 		printf("%-12sused up until %s\n", "quota", until);
+	if (json_object_object_get_ex(reply, "upgraded", &v) &&
+	    json_object_get_boolean(v))
+		printf("%-12sthose that the session began with; others were "
+		       "installed since, for new sessions\n",
+		    "programs");
 	put_clone(reply);
 	if (!json_object_object_get_ex(reply, "counts", &counts))
 		return;

@@ -30,6 +30,7 @@
 #include "hub/approvals.h"
 #include "hub/control.h"
 #include "base/here.h"
+#include "base/kept.h"
 #include "files/founding.h"
 #include "files/persona.h"
 #include "conversation/conversation.h"
@@ -212,7 +213,8 @@ start_adapter(struct fault *fault)
 		if (sup.adapter.internal && !sup.opt.policy_work)
 			return fault_set(fault,
 			    "--agent %s: icctl starts this agent itself. Run: "
-			    "icctl policy compile", sup.adapter.name);
+			    "icctl policy compile",
+			    sup.adapter.name);
 		if (adapter_choose(
 			&sup.adapter, &sup.paths, &sup.config, fault) == -1 ||
 		    adapter_take_any(
@@ -387,8 +389,8 @@ start_persona(struct fault *fault)
 	rv = persona_load(&p, sup.paths.home, sup.opt.persona, fault);
 	if (rv == 0) {
 		persona_budget(&p, &sup.config.budget);
-		(void)strlcpy(sup.constitution, p.constitution,
-		    sizeof(sup.constitution));
+		(void)strlcpy(
+		    sup.constitution, p.constitution, sizeof(sup.constitution));
 	}
 	persona_free(&p);
 	return rv;
@@ -545,6 +547,7 @@ start_session(int *status, struct fault *fault)
 		(void)strlcpy(here()->by, "icctl", sizeof(here()->by));
 	if (paths_init(&sup.paths, sup.opt.libexecdir, fault) == -1)
 		return -1;
+	kept_begin(sup.paths.libexecdir);
 	reader_use(sup.paths.libexecdir);
 	if (clone_check(fault) == -1 || start_check(fault) == -1)
 		return -1;
@@ -555,7 +558,8 @@ start_session(int *status, struct fault *fault)
 		return -1;
 	}
 	/* The log of a trial is not kept. */
-	if (resume_load(fault) == -1 || anchor_open(&sup.anchor, &sup.session,
+	if (resume_load(fault) == -1 ||
+	    anchor_open(&sup.anchor, &sup.session,
 		sup.opt.trial != NULL ? NULL : sup.config.anchor, fault) == -1)
 		return -1;
 	if (sup.config.ignored[0] != '\0')
@@ -565,10 +569,9 @@ start_session(int *status, struct fault *fault)
 	builtin_default();
 	/* An agent chooses the providers; `icctl doctor` checks each. */
 	if (start_workspace(fault) == -1 || resume_workspace(fault) == -1 ||
-	    start_rules(fault) == -1 ||
-	    pins_load(fault) == -1 ||
-	    (!sup.opt.check && (start_adapter(fault) == -1 ||
-				   resume_agent(fault) == -1)) ||
+	    start_rules(fault) == -1 || pins_load(fault) == -1 ||
+	    (!sup.opt.check &&
+		(start_adapter(fault) == -1 || resume_agent(fault) == -1)) ||
 	    (start_has_servers() && start_servers(fault) == -1) ||
 	    (!sup.opt.check && sup.opt.trial == NULL &&
 		runtime_check(fault) == -1))

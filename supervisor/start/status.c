@@ -18,6 +18,7 @@
 #include "start/clone.h"
 #include "common/time_text.h"
 #include "base/json_put.h"
+#include "base/kept.h"
 #include "start/domains.h"
 #include "box/containers/gate.h"
 #include "relay/publish.h"
@@ -179,8 +180,8 @@ control_status_json(void)
 	put_str(o, "runtime", options_runtime_name(sup.opt.runtime));
 	if (sandbox.image[0] != '\0') {
 		put_str(o, "image", sandbox.image);
-		put_str(o, "transport",
-		    options_transport_name(sup.opt.transport));
+		put_str(
+		    o, "transport", options_transport_name(sup.opt.transport));
 	}
 	if (sup.opt.transport == TRANSPORT_TCP)
 		json_object_object_add(o, "gate", gate_json());
@@ -209,6 +210,8 @@ control_status_json(void)
 	put_int(o, "rules", sup.rules_count);
 	if (sup.audit_failed[0] != '\0')
 		put_str(o, "auditFailed", sup.audit_failed);
+	if (kept_changed())
+		put_bool(o, "upgraded", true);
 	if (undo_on())
 		json_object_object_add(o, "undo", undo_json());
 	counts = json_object_new_object();
