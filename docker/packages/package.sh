@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: ISC
 # package.sh DIR [--sign KEY]: makes a release of this tree in DIR: a source
-# archive, Debian packages, an SBOM, checksums and, with a key of ssh's, a
-# signature. `./dev package` calls it. The same tree gives the same bytes,
+# archive, Debian packages, a bundle that runs from any directory, an SBOM,
+# checksums and, with a key of ssh's, a signature. `./dev package` calls it. The same tree gives the same bytes,
 # wherever and by whom it is built, on the same versions of the compiler and the
 # libraries.
 set -euo pipefail
@@ -60,6 +60,7 @@ debian_packages() {
 
 source_archive
 debian_packages
+"$here/bundle.sh" "$out"/ironcurtain_*.deb "$out" "$name-linux-$(dpkg --print-architecture)"
 python3 "$here/sbom.py" "$out"/ironcurtain_*.deb >"$out/$name.spdx.json"
 (cd "$out" && sha256sum -- *.deb *.tar.gz *.json >SHA256SUMS)
 if [ -n "$key" ]; then

@@ -3,12 +3,14 @@
 """check.py DIR [--counts FILE]: checks the packages that package.sh made in
 DIR, as root: a second build by other hands gives the same bytes; lintian has
 no complaint; and in a bare Debian they are installed, used, upgraded beneath a
-running session, removed and purged."""
+running session, removed and purged; the bundle
+runs there without them."""
 import argparse
 import glob
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -134,6 +136,78 @@ def used(t, root):
     t.check("dpkg finds its files as they were", rc == 0 and not said.strip(), said)
 
 
+# A session of the older package, whose programs are replaced beneath it.
+UPGRADE = r"""
+person() { runuser -l person -c "$1"; }
+person 'mkdir -m 700 -p w; printf "#!/bin/sh\ncat >>/workspace/said\necho done\n" >w/agent.sh; chmod 755 w/agent.sh'
+person 'icctl start --detach --workspace ~/w -- /workspace/agent.sh'
+person 'icctl send one'
+apt-get -qq install -y /packages/ironcurtain_*.deb
+dpkg-query -W -f '${Version}\n' ironcurtain
+person 'icctl send two'
+person 'icctl status'
+person 'icctl stop'
+cat /home/person/w/said
+"""
+
+
+def older(root, where):
+    """The package that is upgraded from: this one under a lower version. Its
+    programs are other files, which is what a running session notices."""
+    deb, = glob.glob(where + "/ironcurtain_*.deb")
+    tree = root.path + "/older/tree"
+    os.makedirs(tree)
+    run("dpkg-deb", "-R", deb, tree)
+    control = tree + "/DEBIAN/control"
+    with open(control, encoding="utf-8") as f:
+        text = f.read()
+    with open(control, "w", encoding="utf-8") as f:
+        f.write(re.sub(r"(?m)^Version: .*$", "Version: 0.0.0-1", text))
+    rc, said = run("dpkg-deb", "-b", "--root-owner-group", tree, root.path + "/older/ironcurtain_0.deb")
+    shutil.rmtree(tree)
+    return rc == 0, said
+
+
+def upgraded(t, root, where):
+    good, said = older(root, where)
+    if not t.check("a package of an older version is made", good, said):
+        return
+    rc, said = root.run("apt-get -qq install -y --allow-downgrades /older/ironcurtain_0.deb")
+    if not t.check("it is installed", rc == 0, said):
+        return
+    rc, said = root.run(UPGRADE)
+    t.check("a session runs while its package is upgraded", rc == 0, said)
+    t.check("it goes on: the next message reaches its agent", "onetwo" in said.replace("\n", ""), said)
+    t.check("and says that it goes on with its own programs",
+            "those that the session began with" in said, said)
+
+
+# Nothing of ours is installed, and no library that only we need.
+BUNDLE = r"""
+apt-get -qq autoremove -y --purge
+apt-get -qq install -y bubblewrap ca-certificates python3 openssl
+cat >/tmp/bundle.sh <<'E'
+set -e
+mkdir -p "a place"
+tar -x -C "a place" -f /packages/ironcurtain-*-linux-*.tar.gz
+cd "a place"
+mv ironcurtain-* one
+one/bin/icctl --version
+python3 -B /src/tests/e2e/demo.py --prefix "$PWD/one"
+mv one "two of them"
+python3 -B /src/tests/e2e/demo.py --prefix "$PWD/two of them"
+E
+chmod 644 /tmp/bundle.sh
+runuser -l person -c 'sh /tmp/bundle.sh'
+"""
+
+
+def bundle(t, root):
+    rc, said = root.run(BUNDLE)
+    t.check("the bundle runs without the package, from any directory, and from "
+            "another one when it is moved", rc == 0 and said.count("All of it held") == 2, said)
+
+
 def gone(t, root):
     root.run("mkdir -p ~/.ironcurtain && echo '{}' >~/.ironcurtain/config.json", "person")
     rc, said = root.run("apt-get -qq purge -y ironcurtain")
@@ -159,7 +233,9 @@ def main():
         rc, said = root.make()
         if t.check("a bare Debian is made", rc == 0, said):
             used(t, root)
+            upgraded(t, root, where)
             gone(t, root)
+            bundle(t, root)
         same_bytes(t, where, work)
     finally:
         shutil.rmtree(work, ignore_errors=True)
