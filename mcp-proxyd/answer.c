@@ -52,6 +52,10 @@ answer_text(struct call *c, struct span text, bool error)
 	struct agent *a = c->agent;
 	char safe[4096];
 
+	if (c->decided != NULL) {
+		c->decided(c, false, false);
+		return;
+	}
 	if (c->part != 0) {
 		/* Such a result has no place for a text of ours. */
 		(void)jsonrpc_add_error(&a->out, &c->rid,
@@ -247,6 +251,10 @@ answer_error(struct call *c, const struct value *error)
 	struct buf data;
 	int64_t code;
 
+	if (c->decided != NULL) {
+		c->decided(c, false, false);
+		return;
+	}
 	if (value_int(value_get(error, "code"), INT32_MIN, INT32_MAX, &code) ==
 		-1 ||
 	    message.p == NULL) {
@@ -333,7 +341,7 @@ answer_discover(struct agent *a, const struct jsonrpc_id *id)
 
 	(void)jsonrpc_add_head(&a->out, id);
 	buf_adds(&a->out, "{\"capabilities\":{");
-	add_parts(&a->out, a->p->parts & (uint8_t)~PROTO_PART_SUBSCRIBE);
+	add_parts(&a->out, a->p->parts);
 	buf_adds(&a->out, "\"tools\":{\"listChanged\":true}}");
 	if (instructions.len != 0) {
 		buf_adds(&a->out, ",\"instructions\":");
@@ -352,6 +360,10 @@ answer_state(struct call *c, struct span state)
 {
 	struct buf *b = &c->agent->out;
 
+	if (c->decided != NULL) {
+		c->decided(c, false, false);
+		return;
+	}
 	(void)jsonrpc_add_head(b, &c->rid);
 	buf_adds(b, "{" SERVER_META ",\"requestState\":");
 	(void)json_write_string(b, state);

@@ -103,6 +103,7 @@ calls_new(struct agent *a, enum call_kind kind, uint16_t server, size_t bytes,
 	c->modern = false;
 	c->level = 0;
 	c->declares = 0;
+	c->decided = NULL;
 	c->asked = NULL;
 	b = bucket_of(p, c->id);
 	c->next = *b;

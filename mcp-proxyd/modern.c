@@ -21,6 +21,11 @@ struct listen {
 	struct jsonrpc_id id;
 	uint8_t parts; /* PROTO_PART_* whose lists it is about */
 	bool tools;
+	bool confirmed;
+	bool missed_tools; /* changed before it was confirmed */
+	uint8_t missed;    /* likewise */
+	unsigned waits;    /* resources that are not decided about */
+	struct buf uris;   /* those that it is about, with commas between */
 };
 
 bool
@@ -157,9 +162,24 @@ put_note(struct buf *b, const char *method, const struct jsonrpc_id *id)
 	buf_addc(b, '}');
 }
 
-/* Confirm the subscription, with what there is of it. */
 static void
-acknowledge(struct agent *a, const struct listen *l)
+listen_tell(struct agent *a, const struct listen *l, uint8_t part)
+{
+	put_note(&a->out,
+	    part == 0                    ? "tools/list_changed"
+	    : part == PROTO_PART_PROMPTS ? "prompts/list_changed"
+					 : "resources/list_changed",
+	    &l->id);
+	buf_adds(&a->out, "}}\n");
+	agent_wrote(a);
+}
+
+/*
+ * Confirm the subscription, with what there is of it, and tell what changed
+ * since it was asked for.
+ */
+static void
+acknowledge(struct agent *a, struct listen *l)
 {
 	struct buf *b = &a->out;
 	const char *before = "";
@@ -174,10 +194,70 @@ acknowledge(struct agent *a, const struct listen *l)
 		buf_printf(b, "%s\"resourcesListChanged\":true", before);
 		before = ",";
 	}
+	if (l->uris.len != 0) {
+		buf_printf(b, "%s\"resourceSubscriptions\":[", before);
+		buf_addspan(b, buf_span(&l->uris));
+		buf_addc(b, ']');
+		before = ",";
+	}
 	if (l->tools)
 		buf_printf(b, "%s\"toolsListChanged\":true", before);
 	buf_adds(b, "}}}\n");
 	agent_wrote(a);
+	l->confirmed = true;
+	if (l->missed_tools)
+		listen_tell(a, l, 0);
+	for (uint8_t part = 1; part != 0; part = (uint8_t)(part << 1))
+		if ((l->missed & part) != 0)
+			listen_tell(a, l, part);
+}
+
+static struct listen *
+listen_find(const struct agent *a, const struct jsonrpc_id *id)
+{
+	struct listen *l;
+
+	for (l = a->listens; l != NULL; l = l->next)
+		if (jsonrpc_id_eq(&l->id, id))
+			return l;
+	return NULL;
+}
+
+/* There is a decision about a resource, or its server has answered. */
+static void
+listen_decided(struct call *c, bool good, bool listening)
+{
+	struct agent *a = c->agent;
+	struct listen *l = listen_find(a, &c->rid);
+	struct buf uri;
+
+	if (l == NULL)
+		return;
+	if (good) {
+		buf_init(&uri, 8192);
+		buf_printf(&uri, "icmcp://%s/%s",
+		    a->p->servers[c->server].name_text, c->asked);
+		if (l->uris.len != 0)
+			buf_addc(&l->uris, ',');
+		(void)json_write_string(&l->uris, buf_span(&uri));
+		buf_free(&uri);
+		subs_add(a, c->server, c->asked, &l->id, listening ? c->id : 0);
+	}
+	if (--l->waits == 0)
+		acknowledge(a, l);
+}
+
+/* Ask for the resources, each of which is decided about by itself. */
+static void
+listen_resources(struct agent *a, struct listen *l, const struct value *uris)
+{
+	if (uris == NULL || uris->type != VALUE_ARRAY)
+		return;
+	for (const struct value *v = uris->child; v != NULL; v = v->next)
+		if (v->type == VALUE_STRING &&
+		    a->nsubs + l->waits < PROXY_SUBS &&
+		    parts_subscribe(a, &l->id, v->text, listen_decided) == 0)
+			l->waits++;
 }
 
 void
@@ -213,19 +293,32 @@ listen_take(struct agent *a, const struct jsonrpc *m)
 	l->parts =
 	    (wants(what, "promptsListChanged") ? PROTO_PART_PROMPTS : 0) |
 	    (wants(what, "resourcesListChanged") ? PROTO_PART_RESOURCES : 0);
+	buf_init(&l->uris, PROXY_SUBS * 8192);
 	*at = l;
-	acknowledge(a, l);
+	listen_resources(a, l, value_get(what, "resourceSubscriptions"));
+	if (l->waits == 0)
+		acknowledge(a, l);
 }
 
 bool
 listen_uses(const struct agent *a, const struct jsonrpc_id *id)
 {
-	const struct listen *l;
+	return listen_find(a, id) != NULL;
+}
 
-	for (l = a->listens; l != NULL; l = l->next)
-		if (jsonrpc_id_eq(&l->id, id))
-			return true;
-	return false;
+/* Cancel what is not decided, and end the rest. */
+static void
+listen_end(struct agent *a, struct listen *l)
+{
+	struct call *c;
+
+	while (l->waits != 0 && (c = calls_find_rid(a, &l->id)) != NULL) {
+		calls_cancel(a->p, c);
+		l->waits--;
+	}
+	subs_end_listen(a, &l->id);
+	buf_free(&l->uris);
+	free(l);
 }
 
 bool
@@ -237,7 +330,7 @@ listen_cancel(struct agent *a, const struct jsonrpc_id *id)
 		if (!jsonrpc_id_eq(&l->id, id))
 			continue;
 		*at = l->next;
-		free(l);
+		listen_end(a, l);
 		return true;
 	}
 	return false;
@@ -250,24 +343,23 @@ listen_free(struct agent *a)
 
 	while ((l = a->listens) != NULL) {
 		a->listens = l->next;
-		free(l);
+		listen_end(a, l);
 	}
 }
 
 void
 listen_changed(struct agent *a, uint8_t part)
 {
-	const struct listen *l;
+	struct listen *l;
 
 	for (l = a->listens; l != NULL && !a->doomed; l = l->next) {
 		if (part == 0 ? !l->tools : (l->parts & part) == 0)
 			continue;
-		put_note(&a->out,
-		    part == 0                    ? "tools/list_changed"
-		    : part == PROTO_PART_PROMPTS ? "prompts/list_changed"
-						 : "resources/list_changed",
-		    &l->id);
-		buf_adds(&a->out, "}}\n");
-		agent_wrote(a);
+		if (l->confirmed)
+			listen_tell(a, l, part);
+		else if (part == 0)
+			l->missed_tools = true;
+		else
+			l->missed |= part;
 	}
 }

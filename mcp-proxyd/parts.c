@@ -12,8 +12,6 @@
 #include "common/json/json.h"
 #include "common/log.h"
 
-#define URI_MAX 2048U
-#define SCHEME "icmcp://"
 #define UNSUBSCRIBE "resources/unsubscribe"
 
 static const struct {
@@ -27,7 +25,7 @@ static const struct {
 	PROTO_LIST_TEMPLATES},
     {"prompts/list", "prompts", PROTO_PART_PROMPTS, PROTO_LIST_PROMPTS},
     {"resources/read", NULL, PROTO_PART_RESOURCES, 0},
-    {"resources/subscribe", NULL, PROTO_PART_SUBSCRIBE, 0},
+    {PARTS_SUBSCRIBE, NULL, PROTO_PART_SUBSCRIBE, 0},
     {UNSUBSCRIBE, NULL, PROTO_PART_SUBSCRIBE, 0},
     {"prompts/get", NULL, PROTO_PART_PROMPTS, 0},
     {"completion/complete", NULL, PROTO_PART_COMPLETION, 0},
@@ -48,29 +46,6 @@ wrong(struct agent *a, const struct jsonrpc *m, const char *what)
 {
 	answer_fail(a, &m->id, JSONRPC_PARAMS, "Invalid params: %s", what);
 	return -1;
-}
-
-/* Find the server of a URI as the agent has it, and its own part of it. */
-static uint16_t
-uri_server(const struct proxy *p, struct span uri, struct span *own)
-{
-	const struct span scheme = SPAN(SCHEME);
-	const struct proxy_server *s;
-
-	if (uri.len > URI_MAX || !span_starts(uri, scheme))
-		return PROTO_NO_SERVER;
-	uri.p += scheme.len;
-	uri.len -= scheme.len;
-	for (uint16_t i = 0; i < p->nservers; i++) {
-		s = &p->servers[i];
-		if (!s->used || uri.len <= s->name.len + 1 ||
-		    !span_starts(uri, s->name) || uri.p[s->name.len] != '/')
-			continue;
-		*own =
-		    span_of(uri.p + s->name.len + 1, uri.len - s->name.len - 1);
-		return i;
-	}
-	return PROTO_NO_SERVER;
 }
 
 /* Add a member to the arguments of the call. Returns 0, or -1. */
@@ -106,15 +81,15 @@ no_resource(struct agent *a, const struct jsonrpc *m, struct span uri)
 {
 	struct buf data;
 
-	buf_init(&data, 8 * URI_MAX);
-	if (uri.len <= URI_MAX) {
+	buf_init(&data, 8 * PARTS_URI);
+	if (uri.len <= PARTS_URI) {
 		buf_adds(&data, "{\"uri\":");
 		(void)json_write_string(&data, uri);
 		buf_addc(&data, '}');
 	}
 	(void)jsonrpc_add_error_data(&a->out, &m->id,
 	    modern_is(m) ? JSONRPC_PARAMS : JSONRPC_NO_RESOURCE,
-	    SPAN("Resource not found: its address begins with " SCHEME
+	    SPAN("Resource not found: its address begins with " PARTS_SCHEME
 		 "SERVER/, as resources/list has it"),
 	    data.failed ? SPAN("") : buf_span(&data));
 	buf_free(&data);
@@ -131,7 +106,7 @@ take_read(struct agent *a, const struct jsonrpc *m, struct value *o,
 
 	if (uri.p == NULL)
 		return wrong(a, m, "uri must be a string");
-	*server = uri_server(a->p, uri, own);
+	*server = parts_server(a->p, uri, own);
 	if (*server == PROTO_NO_SERVER)
 		return no_resource(a, m, uri);
 	return put(o, "uri", value_new_string(a->p->pool, *own)) == -1
@@ -176,7 +151,7 @@ take_ref(struct agent *a, const struct jsonrpc *m, struct value *o,
 	    (!prompt && !span_is(type, "ref/resource")))
 		return wrong(a, m, "ref must name a prompt or a resource");
 	*server = prompt ? tools_server_of(a->p, name, own)
-			 : uri_server(a->p, name, own);
+			 : parts_server(a->p, name, own);
 	if (*server == PROTO_NO_SERVER)
 		return wrong(a, m, "ref leads to no server");
 	if (put(out, prompt ? "name" : "uri",
@@ -213,23 +188,26 @@ take_complete(struct agent *a, const struct jsonrpc *m, struct value *o,
 }
 
 /*
- * Returns true if the server is to be asked: for the first subscription, if
- * there is room, and for the end of one that there is.
+ * Returns true if the server is to be asked: for a subscription, if there is
+ * room, and for the end of the last one.
  */
 static bool
 take_sub(
     struct agent *a, const struct jsonrpc *m, uint16_t server, struct span own)
 {
 	bool end = span_is(m->method, UNSUBSCRIBE), has;
-	char uri[URI_MAX + 1];
+	char uri[PARTS_URI + 1];
 
 	has = span_copy(own, uri, sizeof(uri)) == 0 && subs_has(a, server, uri);
-	if (has == end && (end || !subs_full(a)))
-		return true;
-	if (has == end)
+	if (!end && !has && subs_full(a)) {
 		(void)wrong(a, m, "a connection has at most 64 subscriptions");
-	else
-		answer_ping(a, &m->id);
+		return false;
+	}
+	if (!end ? !has : !has || subs_last(a, server, uri))
+		return true;
+	if (end)
+		subs_end(a, server, uri);
+	answer_ping(a, &m->id);
 	return false;
 }
 

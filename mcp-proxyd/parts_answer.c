@@ -205,6 +205,23 @@ read_ttl(const struct value *result)
 	return ms < PROTO_MAX_TTL ? (uint32_t)ms : PROTO_MAX_TTL;
 }
 
+/* The server has taken the subscription, or its end. */
+static void
+answer_sub(struct call *c, bool listening)
+{
+	struct agent *a = c->agent;
+
+	if (c->decided != NULL) {
+		c->decided(c, true, listening);
+		return;
+	}
+	if (strcmp(c->name, PARTS_SUBSCRIBE) == 0)
+		subs_add(a, c->server, c->asked, NULL, listening ? c->id : 0);
+	else
+		subs_end(a, c->server, c->asked);
+	answer_ping(a, &c->rid);
+}
+
 void
 parts_answer(struct call *c, const struct value *result)
 {
@@ -213,9 +230,7 @@ parts_answer(struct call *c, const struct value *result)
 	struct buf b;
 
 	if (c->part == PROTO_PART_SUBSCRIBE) {
-		subs_set(a, c->server, c->asked,
-		    strcmp(c->name, "resources/subscribe") == 0);
-		answer_ping(a, &c->rid);
+		answer_sub(c, value_get(result, JSONRPC_LISTENING) != NULL);
 		return;
 	}
 	buf_init(&b, PROXY_MAX_ANSWER);

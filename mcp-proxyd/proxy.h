@@ -103,7 +103,12 @@ struct call {
 	bool modern;             /* the request is of revision 2026-07-28 */
 	uint8_t level;    /* one more than the least level it wants, or 0 */
 	uint8_t declares; /* PROXY_CLIENT_*, as the request declares them */
-	char *asked;      /* the server's address of the resource, or NULL */
+	/*
+	 * It is about a part of another request, whose id is `rid`: told
+	 * instead of an answer. NULL: it is a request of its own.
+	 */
+	void (*decided)(struct call *, bool good, bool listening);
+	char *asked; /* the server's address of the resource, or NULL */
 	char name[PROXY_MAX_TOOL + 1]; /* the tool's, for messages */
 };
 
@@ -279,14 +284,37 @@ bool parts_is_call(struct span method);
 int parts_set(struct proxy *, const struct msg_PARTS *);
 /* Give the agents that want it what a server logs. */
 void parts_notice(struct proxy *, uint16_t server, const struct msg_NOTICE *);
+#define PARTS_URI 2048U /* the longest address */
+#define PARTS_SCHEME "icmcp://"
+#define PARTS_SUBSCRIBE "resources/subscribe"
 /*
- * subs.c: subscriptions to resources, by the server's own address. Set or end
- * one of an agent; tell those that have one of an update, now or at a tick.
+ * parts_sub.c: Find the server of a URI as the agent has it, and its own part
+ * of it. Returns PROTO_NO_SERVER if there is none.
+ */
+uint16_t parts_server(const struct proxy *, struct span uri, struct span *own);
+/*
+ * Ask for a subscription to the resource, as a part of the request with this
+ * id. Returns 0, or -1 if there is none to be had.
+ */
+int parts_subscribe(struct agent *, const struct jsonrpc_id *, struct span uri,
+    void (*decided)(struct call *, bool good, bool listening));
+/*
+ * subs.c: subscriptions to resources, by the server's own address. `listen`:
+ * the id of the subscriptions/listen that it belongs to, or NULL.
  */
 bool subs_has(struct agent *, uint16_t server, const char *uri);
 bool subs_full(const struct agent *);
-void subs_set(struct agent *, uint16_t server, const char *uri, bool on);
+/* `call`: its request stays open until this call is cancelled; or 0. */
+void subs_add(struct agent *, uint16_t server, const char *uri,
+    const struct jsonrpc_id *listen, uint64_t call);
+/* End one that belongs to no subscriptions/listen. */
+void subs_end(struct agent *, uint16_t server, const char *uri);
+/* Returns true if the server has to be asked to end it. */
+bool subs_last(struct agent *, uint16_t server, const char *uri);
+/* End those that belong to this one. */
+void subs_end_listen(struct agent *, const struct jsonrpc_id *listen);
 void subs_free(struct agent *);
+/* Tell those that have one of an update, now or at a tick. */
 void subs_updated(struct proxy *, uint16_t server, struct span uri);
 void subs_tick(struct proxy *);
 /* parts_answer.c: answer such a call by its server's result. */

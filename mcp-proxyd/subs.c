@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Subscriptions to resources: those that policyd allowed and the server took. An
- * agent hears of an update at most once a second for each, and less if it does
- * not read: an update has no content, so that the last one says it all.
+ * Subscriptions to resources: those that policyd allowed and the server took.
+ * An agent hears of an update at most once a second for each, and less if it
+ * does not read: an update has no content, so that the last one says it all.
  */
 #include "proxy.h"
 
@@ -17,9 +17,11 @@
 struct sub {
 	LIST_ENTRY(sub) entry;
 	uint16_t server;
-	bool due;	/* an update has not been told yet */
-	uint64_t after; /* loop ms: not before */
-	char *uri;	/* the server's own */
+	bool due;                 /* an update has not been told yet */
+	uint64_t after;           /* loop ms: not before */
+	uint64_t call;            /* as subs_add() has it */
+	struct jsonrpc_id listen; /* len 0: it belongs to none */
+	char *uri;                /* the server's own */
 };
 
 static struct sub *
@@ -28,7 +30,8 @@ sub_find(struct agent *a, uint16_t server, const char *uri)
 	struct sub *s;
 
 	LIST_FOREACH (s, &a->subs, entry)
-		if (s->server == server && strcmp(s->uri, uri) == 0)
+		if (s->server == server && s->listen.len == 0 &&
+		    strcmp(s->uri, uri) == 0)
 			return s;
 	return NULL;
 }
@@ -48,8 +51,13 @@ subs_full(const struct agent *a)
 static void
 sub_end(struct agent *a, struct sub *s)
 {
+	const struct msg_CANCEL m = {.id = s->call};
+
 	if (s->due)
 		a->p->nupdates--;
+	/* The server's request is open until it hears of this. */
+	if (s->call != 0)
+		worker_send(&a->p->w, ROLE_POLICY, 0, MSG_CANCEL, &m, -1);
 	LIST_REMOVE(s, entry);
 	a->nsubs--;
 	free(s->uri);
@@ -57,20 +65,64 @@ sub_end(struct agent *a, struct sub *s)
 }
 
 void
-subs_set(struct agent *a, uint16_t server, const char *uri, bool on)
+subs_add(struct agent *a, uint16_t server, const char *uri,
+    const struct jsonrpc_id *listen, uint64_t call)
 {
-	struct sub *s = sub_find(a, server, uri);
+	struct sub *s;
 
-	if (!on && s != NULL)
+	if (listen == NULL && (s = sub_find(a, server, uri)) != NULL)
 		sub_end(a, s);
-	if (!on || s != NULL || subs_full(a))
-		return;
 	if ((s = calloc(1, sizeof(*s))) == NULL ||
 	    (s->uri = strdup(uri)) == NULL)
 		fatal("subscription");
 	s->server = server;
+	s->call = call;
+	if (listen != NULL)
+		jsonrpc_id_copy(&s->listen, listen);
 	LIST_INSERT_HEAD(&a->subs, s, entry);
 	a->nsubs++;
+	/* It was asked for when there was room. */
+	if (a->nsubs > PROXY_SUBS)
+		sub_end(a, s);
+}
+
+void
+subs_end(struct agent *a, uint16_t server, const char *uri)
+{
+	struct sub *s = sub_find(a, server, uri);
+
+	if (s != NULL)
+		sub_end(a, s);
+}
+
+bool
+subs_last(struct agent *a, uint16_t server, const char *uri)
+{
+	const struct sub *own = sub_find(a, server, uri), *s;
+
+	if (own == NULL || own->call != 0)
+		return false;
+	for (size_t i = 0; i < PROXY_AGENTS; i++) {
+		if (a->p->agents[i].fd == -1)
+			continue;
+		LIST_FOREACH (s, &a->p->agents[i].subs, entry)
+			if (s != own && s->server == server &&
+			    strcmp(s->uri, uri) == 0)
+				return false;
+	}
+	return true;
+}
+
+void
+subs_end_listen(struct agent *a, const struct jsonrpc_id *listen)
+{
+	struct sub *s, *next;
+
+	for (s = LIST_FIRST(&a->subs); s != NULL; s = next) {
+		next = LIST_NEXT(s, entry);
+		if (s->listen.len != 0 && jsonrpc_id_eq(&s->listen, listen))
+			sub_end(a, s);
+	}
 }
 
 void
@@ -101,17 +153,24 @@ sub_tell(struct agent *a, struct sub *s)
 	s->due = false;
 	s->after = now + SUBS_EACH_MS;
 	buf_init(&uri, 8192);
-	buf_printf(&uri, "icmcp://%s/%s", p->servers[s->server].name_text,
-	    s->uri);
+	buf_printf(
+	    &uri, "icmcp://%s/%s", p->servers[s->server].name_text, s->uri);
 	buf_adds(b, "{\"jsonrpc\":\"2.0\",\"method\":"
-		    "\"notifications/resources/updated\",\"params\":{\"uri\":");
+		    "\"notifications/resources/updated\",\"params\":{");
+	if (s->listen.len != 0) {
+		buf_adds(b, "\"_meta\":{\"" JSONRPC_META "subscriptionId\":");
+		buf_add(b, s->listen.text, s->listen.len);
+		buf_adds(b, "},");
+	}
+	buf_adds(b, "\"uri\":");
 	(void)json_write_string(b, buf_span(&uri));
 	buf_adds(b, "}}\n");
 	buf_free(&uri);
 	agent_wrote(a);
 }
 
-/* Returns true if it is the resource that was subscribed to, or a part of it. */
+/* Returns true if it is the resource that was subscribed to, or a part of it.
+ */
 static bool
 sub_is(const struct sub *s, struct span uri)
 {

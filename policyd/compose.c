@@ -136,8 +136,8 @@ compose_discover(struct buf *b, bool elicits)
 }
 
 int
-compose_listen(
-    struct buf *b, const struct compose_form *f, uint32_t seq, uint8_t what)
+compose_listen(struct buf *b, const struct compose_form *f, uint32_t seq,
+    uint8_t what, const char *const *uris, unsigned n)
 {
 	const char *before = "";
 
@@ -155,9 +155,28 @@ compose_listen(
 		buf_printf(b, "%s\"resourcesListChanged\":true", before);
 		before = ",";
 	}
+	if (n != 0) {
+		buf_printf(b, "%s\"resourceSubscriptions\":[", before);
+		for (unsigned i = 0; i < n; i++) {
+			buf_adds(b, i != 0 ? "," : "");
+			(void)json_write_string(b, span_str(uris[i]));
+		}
+		buf_addc(b, ']');
+		before = ",";
+	}
 	if ((what & PROTO_LISTEN_TOOLS) != 0)
 		buf_printf(b, "%s\"toolsListChanged\":true", before);
 	buf_adds(b, "}}}\n");
+	return done(b);
+}
+
+int
+compose_subscribe(struct buf *b, struct span uri)
+{
+	buf_adds(b, "{\"id\":\"u\",\"jsonrpc\":\"2.0\",\"method\":"
+		    "\"resources/subscribe\",\"params\":{\"uri\":");
+	(void)json_write_string(b, uri);
+	buf_adds(b, "}}\n");
 	return done(b);
 }
 

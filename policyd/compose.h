@@ -14,10 +14,10 @@
 
 /* The form of a request to a server. */
 struct compose_form {
-	bool modern;		/* as COMPOSE_MODERN has it */
-	bool elicits;		/* a person can be asked */
-	uint8_t level;		/* one more than the least level of messages
-				   that the server may log about it, or 0 */
+	bool modern;   /* as COMPOSE_MODERN has it */
+	bool elicits;  /* a person can be asked */
+	uint8_t level; /* one more than the least level of messages
+			  that the server may log about it, or 0 */
 };
 
 /* Offsets within a composed call (proto.h, RELEASE). */
@@ -26,9 +26,9 @@ struct composed {
 	uint32_t args_off, args_len;
 	uint32_t log_off, log_len;
 	uint32_t named_off, named_len;
-	uint32_t state_len;	/* bytes at the end of the params: rounds.h */
+	uint32_t state_len; /* bytes at the end of the params: rounds.h */
 	bool redacted;
-	bool judged_whole;	/* it still has all that rules judge */
+	bool judged_whole; /* it still has all that rules judge */
 };
 
 /*
@@ -51,15 +51,20 @@ int compose_args(struct buf *, const struct value *args, struct composed *);
 int compose_initialize(struct buf *, bool elicits);
 /* The id is "d". */
 int compose_discover(struct buf *, bool elicits);
-/* Subscribe to changes: PROTO_LISTEN_*. The id is "n<seq>". */
+/*
+ * Subscribe to changes: PROTO_LISTEN_*, and of `n` resources. The id is
+ * "n<seq>".
+ */
 int compose_listen(struct buf *, const struct compose_form *, uint32_t seq,
-    uint8_t what);
+    uint8_t what, const char *const *uris, unsigned n);
+/* Subscribe to a resource, as older revisions do. The id is "u". */
+int compose_subscribe(struct buf *, struct span uri);
 int compose_initialized(struct buf *);
 /* The header with the revision, for the keyd of a remote server. */
 int compose_revision(struct buf *, const char *version);
 /* The id is "t<seq>". An empty cursor asks for the first page. */
-int compose_tools_list(struct buf *, const struct compose_form *,
-    uint32_t seq, struct span cursor);
+int compose_tools_list(struct buf *, const struct compose_form *, uint32_t seq,
+    struct span cursor);
 /* The same for another list; the id begins with this letter. */
 int compose_list(struct buf *, const struct compose_form *, char letter,
     const char *method, uint32_t seq, struct span cursor);
@@ -79,8 +84,8 @@ int compose_remotes(struct buf *, uint32_t seq, struct span path,
  */
 int compose_elicited(struct buf *, bool string, struct span rid,
     const char *action, struct span content);
-int compose_error(struct buf *, bool string, struct span rid, int code,
-    struct span why);
+int compose_error(
+    struct buf *, bool string, struct span rid, int code, struct span why);
 int compose_cancelled(struct buf *, uint64_t id);
 
 #endif

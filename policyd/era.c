@@ -113,6 +113,7 @@ era_begin(struct session *s)
 	s->unanswered = false;
 	s->refused[0] = '\0';
 	s->listen = 0;
+	(void)parts_join(s);
 	if (s->era == ERA_OLD)
 		era_initialize(s);
 	else
@@ -124,13 +125,16 @@ era_listen_due(struct loop_timer *t)
 {
 	struct session *s = t->arg;
 	const struct compose_form f = session_form(s);
+	const char *uris[SESSION_SUBS];
+	unsigned n = parts_joined(s, uris);
 
-	if (!s->modern || s->listen == 0 || s->state == PROTO_STATE_GONE ||
-	    s->state == PROTO_STATE_DIED)
+	if (!s->modern || (s->listen == 0 && n == 0) ||
+	    s->state == PROTO_STATE_GONE || s->state == PROTO_STATE_DIED)
 		return;
 	s->listen_seq++;
 	s->listened = loop_now(s->env->loop);
-	if (compose_listen(&s->env->line, &f, s->listen_seq, s->listen) == 0)
+	if (compose_listen(
+		&s->env->line, &f, s->listen_seq, s->listen, uris, n) == 0)
 		session_send(s->env, s->index, "subscriptions/listen");
 }
 
@@ -139,8 +143,8 @@ era_listen_ended(struct session *s, uint32_t seq)
 {
 	uint64_t now = loop_now(s->env->loop);
 
-	if (!s->used || !s->modern || seq != s->listen_seq ||
-	    s->era_timer.at != 0)
+	if (!s->used || !s->modern || (seq != 0 && seq != s->listen_seq) ||
+	    (seq == 0 && parts_join(s) == 0) || s->era_timer.at != 0)
 		return false;
 	if (s->listen_wait == 0 || now - s->listened >= SESSION_LASTED_MS)
 		s->listen_wait = SESSION_LISTEN_MS;

@@ -334,6 +334,7 @@ session_fail(struct policyd_env *env, uint16_t index, struct span text)
 	tools_free(&s->tools);
 	tools_free(&s->next);
 	parts_free(s);
+	parts_forget(s);
 	if (!env->started) {
 		/* Report it after START: auditd accepts nothing earlier. */
 		s->state = PROTO_STATE_GONE;
@@ -413,6 +414,7 @@ session_greeted(struct session *s, bool tools)
 	s->state = PROTO_STATE_LISTING;
 	session_say(s);
 	session_level(s);
+	parts_resend(s);
 	parts_begin(s);
 	s->next_ttl = PROTO_MAX_TTL;
 	if (tools)
@@ -546,26 +548,40 @@ session_tools_page(
 	list_done(s);
 }
 
+static bool
+may_relist(const struct session *s)
+{
+	return s->used && !s->env->engine.servers[s->index].internal &&
+	       (s->state == PROTO_STATE_READY || s->listing);
+}
+
+/* Ask for a list again, because it changed or may have changed. */
+static void
+session_relist(struct session *s, enum proto_changed what)
+{
+	if (what != PROTO_CHANGED_TOOLS) {
+		parts_changed(s, what);
+		return;
+	}
+	if (!s->again && !s->listing)
+		loop_timer_set(
+		    s->env->loop, &s->relist, SESSION_RELIST_MS, relist_due, s);
+	s->again = true;
+}
+
 void
 session_list_changed(
     struct policyd_env *env, uint16_t index, enum proto_changed what)
 {
 	struct session *s = &env->sessions[index];
 
-	if (what != PROTO_CHANGED_TOOLS) {
-		if (!env->engine.servers[index].internal)
-			parts_changed(s, what);
+	if (env->engine.servers[index].internal ||
+	    (what == PROTO_CHANGED_TOOLS && !may_relist(s)))
 		return;
-	}
-	if (!s->used || env->engine.servers[index].internal ||
-	    (s->state != PROTO_STATE_READY && !s->listing))
-		return;
-	tool_grants_end(env, index, span_of(NULL, 0), true,
-	    "its server says that its tools changed");
-	if (!s->again && !s->listing)
-		loop_timer_set(
-		    env->loop, &s->relist, SESSION_RELIST_MS, relist_due, s);
-	s->again = true;
+	if (what == PROTO_CHANGED_TOOLS)
+		tool_grants_end(env, index, span_of(NULL, 0), true,
+		    "its server says that its tools changed");
+	session_relist(s, what);
 }
 
 void
@@ -581,11 +597,16 @@ session_listen_end(struct policyd_env *env, uint16_t index, uint32_t seq)
 	};
 	struct session *s = &env->sessions[index];
 
-	if (!era_listen_ended(s, seq))
+	if (!era_listen_ended(s, seq) || seq == 0)
 		return;
+	/*
+	 * The server does not say that something changed: no approval ends
+	 * unless the list says so.
+	 */
 	for (size_t i = 0; i < nitems(all); i++)
-		if ((s->listen & all[i].bit) != 0)
-			session_list_changed(env, index, all[i].what);
+		if ((s->listen & all[i].bit) != 0 &&
+		    (all[i].what != PROTO_CHANGED_TOOLS || may_relist(s)))
+			session_relist(s, all[i].what);
 }
 
 void
@@ -594,6 +615,7 @@ session_free(struct session *s)
 	tools_free(&s->tools);
 	tools_free(&s->next);
 	parts_free(s);
+	parts_forget(s);
 	for (unsigned i = 0; i < s->nonly; i++)
 		free(s->only[i]);
 	s->nonly = 0;

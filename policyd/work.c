@@ -130,14 +130,17 @@ note_call(struct policyd_env *env, struct call *call, const struct work *k,
 	const bool sub = span_is(k->tool, PARTS_SUBSCRIBE);
 
 	call->tool[0] = '\0';
-	if ((!asks && !sub) ||
-	    hold_digest(k->server_name, k->tool,
-		span_of(line.p + c->args_off, c->args_len),
-		span_of(line.p + c->named_off, c->named_len),
-		call->digest) == -1)
+	if (span_is(k->tool, PARTS_UNSUBSCRIBE))
+		parts_unsent(
+		    &env->sessions[k->server], value_str(k->tree, "uri"));
+	if ((!asks && !sub) || hold_digest(k->server_name, k->tool,
+				   span_of(line.p + c->args_off, c->args_len),
+				   span_of(line.p + c->named_off, c->named_len),
+				   call->digest) == -1)
 		return;
 	if (sub)
-		parts_sent(&env->sessions[k->server], call->digest);
+		parts_sent(&env->sessions[k->server], call->digest, k->id,
+		    value_str(k->tree, "uri"));
 	if (asks)
 		(void)span_copy(k->tool, call->tool, sizeof(call->tool));
 }

@@ -15,10 +15,11 @@
 #include "mcp/jsonrpc.h"
 #include "mcp/reader.h"
 
-#define BACKD_MAX_STRAY 20U    /* lines that are not messages */
+#define BACKD_MAX_STRAY 20U                /* lines that are not messages */
 #define BACKD_MAX_SKIP ((size_t)256 << 20) /* bytes of an over-long line */
-#define BACKD_MAX_STDERR 1024U /* per line; the rest is cut off */
-/* Bytes behind it that are read, so that a secret is known although it is cut. */
+#define BACKD_MAX_STDERR 1024U             /* per line; the rest is cut off */
+/* Bytes behind it that are read, so that a secret is known although it is cut.
+ */
 #define BACKD_MORE_STDERR 512U
 /* Unrequested answers beyond the burst are allowed at one per this many ms. */
 #define BACKD_UNASKED_MS 5U
@@ -35,6 +36,9 @@
 #define BACKD_DONE PROTO_MAX_DONES
 #define BACKD_DONE_US 1000U
 #define BACKD_DONE_MS 6U
+
+/* Open subscriptions to resources whose end is noticed. */
+#define BACKD_OPEN 64U
 
 /* Bytes of a line that is shown because it is no message. */
 #define BACKD_MAX_LAST 128U
@@ -64,17 +68,18 @@ struct backd {
 	struct loop_io io[2];
 	struct mcp_reader out;
 	struct idscan scan; /* for an over-long line */
-	uint8_t err[BACKD_MAX_STDERR + BACKD_MORE_STDERR]; /* an incomplete line */
+	uint8_t
+	    err[BACKD_MAX_STDERR + BACKD_MORE_STDERR]; /* an incomplete line */
 	size_t err_len;
 	bool gone;
-	bool died; /* the server closed its output */
+	bool died;   /* the server closed its output */
 	bool modern; /* it has said that it speaks JSONRPC_MODERN ... */
 	bool old;    /* ... or answered `initialize`: whichever came first */
 	unsigned status; /* the last HTTP answer that failed had it, or 0 */
 	bool sandboxed;
-	bool mask; /* show its text without secrets */
-	char name[65]; /* the name of a remote server */
-	unsigned in_key; /* more lines that a private key may have */
+	bool mask;                /* show its text without secrets */
+	char name[65];            /* the name of a remote server */
+	unsigned in_key;          /* more lines that a private key may have */
 	struct mask_known *known; /* secrets of the session, or NULL */
 	loop_io_fn *readable;     /* reads from stdout */
 	struct loop_timer pause;  /* while armed, stdout is not read */
@@ -89,7 +94,7 @@ struct backd {
 	unsigned stray;
 	char last[BACKD_MAX_LAST]; /* the last line that is no message */
 	uint64_t dropped;
-	bool again;	 /* the remote server could not be reached */
+	bool again;      /* the remote server could not be reached */
 	uint8_t changed; /* the lists that it is about: bits of proto_changed */
 	struct bucket requests, changes, progress, complaints, unasked, answers;
 	struct bucket notices, updates, wanted;
@@ -101,6 +106,8 @@ struct backd {
 	/* The calls answered last, as many as can be in flight; 0: none. */
 	uint64_t answered[PROTO_MAX_SERVER_CALLS];
 	unsigned nanswered;
+	uint64_t open[BACKD_OPEN]; /* the subscriptions to resources; 0: none */
+	unsigned nopen;
 };
 
 extern struct backd backd_env;
@@ -153,8 +160,8 @@ void server_done(struct backd *);
 
 /* backd/shown.c */
 /*
- * Write a text of the server as people may see it, as log_vis() does, and without
- * secrets. Returns `dst`.
+ * Write a text of the server as people may see it, as log_vis() does, and
+ * without secrets. Returns `dst`.
  */
 const char *backd_show(struct backd *, struct span, char *dst, size_t cap);
 /* The same for a line of stderr. */
@@ -172,6 +179,11 @@ void session_answer(struct backd *, const struct jsonrpc *);
 void session_request(struct backd *, const struct jsonrpc *);
 void session_changed(struct backd *, enum proto_changed);
 void session_updated(struct backd *, const struct jsonrpc *);
+/*
+ * The request with this id has ended. Returns true if it was a subscription to
+ * a resource, which policyd is then told.
+ */
+bool session_ended(struct backd *, uint64_t id);
 /* The server cancels a request, which it may do with a subscription. */
 void session_cancelled(struct backd *, const struct jsonrpc *);
 

@@ -138,8 +138,10 @@ take_result(struct backd *b, const struct value *result,
 		return;
 	tools = value_get(caps, "tools");
 	out->tools = tools != NULL && tools->type == VALUE_OBJECT;
-	/* There is no such request in that revision. */
-	out->parts = discover_parts(caps) & (uint8_t)~PROTO_PART_SUBSCRIBE;
+	out->parts = discover_parts(caps);
+	/* There, a subscription is a request that stays open. */
+	if (b->afar != NULL)
+		out->parts &= (uint8_t)~PROTO_PART_SUBSCRIBE;
 	out->listen = listens(caps);
 	out->instructions =
 	    backd_cut(value_str(result, "instructions"), PROTO_MAX_WORDS);
@@ -172,8 +174,8 @@ is_hopeless(const struct backd *b)
 
 /* It knows the request, and will not serve us. */
 static void
-discover_refused(struct backd *b, struct span said,
-    struct msg_DISCOVERED *out, char *text, size_t cap)
+discover_refused(struct backd *b, struct span said, struct msg_DISCOVERED *out,
+    char *text, size_t cap)
 {
 	out->how = PROTO_DISCOVERED_OTHER;
 	strlcpy(text, "refused server/discover: ", cap);

@@ -171,6 +171,8 @@ take_answer(struct backd *b, const struct jsonrpc *m)
 		session_answer(b, m);
 	else if (value_int(m->rid, 1, INT64_MAX, &id) == -1)
 		backd_drop(b, "an answer to nothing we asked");
+	else if (session_ended(b, (uint64_t)id))
+		return;
 	else if (m->kind == JSONRPC_ERROR)
 		send_error(
 		    b, (uint64_t)id, m->error, m->message, error_data(m));
@@ -212,6 +214,37 @@ take_progress(struct backd *b, const struct jsonrpc *m)
 	worker_send(&b->w, ROLE_PROXY, 0, MSG_PROGRESS, &out, -1);
 }
 
+/*
+ * A server of revision 2026-07-28 has taken a subscription. One to a resource
+ * is a call, which is answered so, and whose request stays open; if it takes no
+ * resource, the call fails.
+ */
+static void
+take_acknowledged(struct backd *b, const struct jsonrpc *m)
+{
+	const struct value *rid = value_get(value_get(m->params, "_meta"),
+			       JSONRPC_META "subscriptionId"),
+			   *uris;
+	struct value *o;
+	int64_t id;
+
+	if (value_int(rid, 1, INT64_MAX, &id) == -1)
+		return; /* it is one to lists */
+	uris = value_get(
+	    value_get(m->params, "notifications"), "resourceSubscriptions");
+	if (uris == NULL || uris->type != VALUE_ARRAY || uris->child == NULL) {
+		send_failure(b, (uint64_t)id,
+		    "it does not tell of changes of this resource");
+		return;
+	}
+	o = value_new(b->pool, VALUE_OBJECT);
+	if (value_set(
+		o, SPAN(JSONRPC_LISTENING), value_new_number(b->pool, 1)) == -1)
+		fatal("value pool");
+	b->open[b->nopen++ % BACKD_OPEN] = (uint64_t)id;
+	send_tree(b, (uint64_t)id, false, o);
+}
+
 static void
 take_notification(struct backd *b, const struct jsonrpc *m)
 {
@@ -233,7 +266,7 @@ take_notification(struct backd *b, const struct jsonrpc *m)
 		session_cancelled(b, m);
 	else if (b->modern &&
 		 span_is(m->method, "notifications/subscriptions/acknowledged"))
-		return;
+		take_acknowledged(b, m);
 	else
 		backd_drop(b, backd_show(b, m->method, shown, sizeof(shown)));
 }

@@ -209,12 +209,29 @@ listen_end(struct backd *b, uint32_t seq)
 	worker_send(&b->w, ROLE_POLICY, 0, MSG_LISTEN_END, &out, -1);
 }
 
+bool
+session_ended(struct backd *b, uint64_t id)
+{
+	for (unsigned i = 0; i < BACKD_OPEN; i++) {
+		if (b->open[i] != id)
+			continue;
+		b->open[i] = 0;
+		listen_end(b, 0);
+		return true;
+	}
+	return false;
+}
+
 void
 session_cancelled(struct backd *b, const struct jsonrpc *m)
 {
 	const struct value *id = value_get(m->params, "requestId");
 	uint64_t seq;
+	int64_t n;
 
+	if (value_int(id, 1, INT64_MAX, &n) == 0 &&
+	    session_ended(b, (uint64_t)n))
+		return;
 	if (id != NULL && id->type == VALUE_STRING && id->text.len > 1 &&
 	    id->text.p[0] == 'n' &&
 	    span_u64(span_of(id->text.p + 1, id->text.len - 1), UINT32_MAX,
@@ -256,7 +273,8 @@ session_answer(struct backd *b, const struct jsonrpc *m)
 		remotes(b, m, (uint32_t)seq);
 	else if (letter == 's' || letter == 'm' || letter == 'p')
 		parts_page(b, m, letter, (uint32_t)seq);
-	else if (!span_is(id, "l")) /* the answer to logging/setLevel */
+	else if (!span_is(id, "l") && !span_is(id, "u"))
+		/* Nobody waits for logging/setLevel and resources/subscribe. */
 		backd_drop(b, "an answer to nothing we asked");
 }
 

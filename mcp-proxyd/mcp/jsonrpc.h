@@ -20,6 +20,11 @@
 #define JSONRPC_MODERN "2026-07-28"
 /* The members of a request's _meta in that revision. */
 #define JSONRPC_META "io.modelcontextprotocol/"
+/*
+ * A member of the result that mcp-backd makes of the confirmation of a
+ * subscription: its request stays open.
+ */
+#define JSONRPC_LISTENING "listening"
 
 enum jsonrpc_code {
 	JSONRPC_PARSE = -32700,
@@ -27,7 +32,7 @@ enum jsonrpc_code {
 	JSONRPC_METHOD = -32601,
 	JSONRPC_PARAMS = -32602,
 	JSONRPC_INTERNAL = -32603,
-	JSONRPC_LIMIT = -32000, /* our own: too many of something */
+	JSONRPC_LIMIT = -32000,       /* our own: too many of something */
 	JSONRPC_NO_RESOURCE = -32002, /* MCP: there is no such resource */
 	JSONRPC_URL_WANTED = -32042, /* MCP: a person has to visit an address */
 	JSONRPC_HEADERS = -32020,    /* MCP: headers and message differ */
@@ -68,8 +73,8 @@ struct jsonrpc {
 	struct span method;
 	const struct value *params; /* an object, or NULL */
 	const struct value *result;
-	struct span message; /* the error's text */
-	int64_t error;       /* the error's code */
+	struct span message;      /* the error's text */
+	int64_t error;            /* the error's code */
 	const struct value *data; /* the error's, or NULL */
 	/* BAD */
 	bool response; /* meant as an answer */
@@ -123,7 +128,8 @@ int jsonrpc_add_text(
     struct buf *, const struct jsonrpc_id *, struct span text, bool error);
 /* Returns the protocol version to answer to a peer that asks for this one. */
 const char *jsonrpc_version(struct span asked);
-/* Returns true for a revision that begins with `initialize` and that we speak. */
+/* Returns true for a revision that begins with `initialize` and that we speak.
+ */
 bool jsonrpc_version_old(struct span);
 /* Append what comes before and after the JSON of a result. */
 int jsonrpc_add_head(struct buf *, const struct jsonrpc_id *);

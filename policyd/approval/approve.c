@@ -175,7 +175,11 @@ call_cancel(struct policyd_env *env, uint64_t id)
 	struct hold *h;
 
 	/* The call may have ended before this message arrived. */
-	if (call == NULL || call->cancelled)
+	if (call == NULL) {
+		parts_cancelled(env, id);
+		return;
+	}
+	if (call->cancelled)
 		return;
 	call->cancelled = true;
 	questions_call_ended(env, call);

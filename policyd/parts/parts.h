@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The parts of MCP that a server has beside tools: resources, templates of resources, and
- * prompts. Its lists are shown to the agent under the server's name; reading,
- * getting and completing are decided as calls are, by rules of their own.
+ * The parts of MCP that a server has beside tools: resources, templates of
+ * resources, and prompts. Its lists are shown to the agent under the server's
+ * name; reading, getting and completing are decided as calls are, by rules of
+ * their own.
  */
 #ifndef PARTS_H
 #define PARTS_H
@@ -12,7 +13,7 @@
 #include "common/json/value.h"
 #include "common/loop.h"
 
-#define PARTS_MAX_ITEMS 1000U		 /* in a list of one server */
+#define PARTS_MAX_ITEMS 1000U              /* in a list of one server */
 #define PARTS_MAX_LIST ((size_t)256 << 10) /* bytes of one */
 #define PARTS_MAX_PAGES 50U
 #define PARTS_RELIST_MS 1000U /* minimum time between two listings */
@@ -29,7 +30,8 @@ struct work;
 
 /* One list of a server's. */
 struct parts_list {
-	struct buf text; /* objects as the agent gets them, with commas between */
+	struct buf
+	    text; /* objects as the agent gets them, with commas between */
 	struct buf next; /* being listed */
 	unsigned n, left;
 	unsigned shown; /* items of `text` */
@@ -52,8 +54,26 @@ void parts_page(struct session *, const struct msg_PARTS_PAGE *);
 void parts_changed(struct session *, enum proto_changed);
 /* Send mcp-proxyd the lists of all servers, and what there is at all. */
 void parts_publish(struct policyd_env *);
-/* parts_line.c: the server was sent the subscription with this digest. */
-void parts_sent(struct session *, const uint8_t digest[32]);
+/* parts_subs.c: the server was sent a subscription with this call. */
+void parts_sent(
+    struct session *, const uint8_t digest[32], uint64_t call, struct span uri);
+/* Returns true if it was sent a subscription with this digest. */
+bool parts_was_sent(const struct session *, const uint8_t digest[32]);
+/* The server was sent the end of its subscriptions to this address. */
+void parts_unsent(struct session *, struct span uri);
+/* An agent wants no more of the subscription that this call began. */
+void parts_cancelled(struct policyd_env *, uint64_t call);
+/*
+ * No request of a subscription is open any more: the one to the server's lists
+ * has to have their addresses. Returns how many there are.
+ */
+unsigned parts_join(struct session *);
+/* Get those addresses, at most SESSION_SUBS. Returns how many there are. */
+unsigned parts_joined(const struct session *, const char **uris);
+/* Send a server of an older revision its subscriptions again. */
+void parts_resend(struct session *);
+/* Forget the subscriptions. */
+void parts_forget(struct session *);
 /* Forget the server's lists. */
 void parts_free(struct session *);
 
@@ -78,7 +98,8 @@ struct compose_form;
 int parts_compose(struct buf *, const struct compose_form *, uint64_t id,
     struct span method, const struct value *params, struct composed *);
 
-/* parts_judge.c: Returns true if some rule may allow the server's completion. */
+/* parts_judge.c: Returns true if some rule may allow the server's completion.
+ */
 bool parts_completion(struct policyd_env *, struct span server);
 
 #endif

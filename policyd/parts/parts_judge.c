@@ -85,17 +85,15 @@ was_sent(struct policyd_env *env, const struct work *k)
 {
 	const struct session *s = &env->sessions[k->server];
 	uint8_t digest[HOLD_DIGEST];
-	bool found = false;
+	bool found;
 	struct buf b;
 
 	buf_init(&b, 8192);
 	(void)json_write(&b, k->tree);
-	if (!b.failed &&
-	    hold_digest(k->server_name, SPAN(PARTS_SUBSCRIBE), buf_span(&b),
-		span_of(NULL, 0), digest) == 0)
-		for (unsigned i = 0; i < SESSION_SUBS && i < s->nsubs; i++)
-			found = found ||
-				memcmp(s->subs[i], digest, sizeof(digest)) == 0;
+	found = !b.failed &&
+		hold_digest(k->server_name, SPAN(PARTS_SUBSCRIBE), buf_span(&b),
+		    span_of(NULL, 0), digest) == 0 &&
+		parts_was_sent(s, digest);
 	buf_free(&b);
 	return found;
 }

@@ -51,6 +51,18 @@ put_name(struct buf *b, const struct value *params)
 	return v;
 }
 
+/* Write a subscription as revision 2026-07-28 has it. */
+static void
+put_listen(
+    struct buf *b, const struct compose_form *f, const struct value *params)
+{
+	buf_addc(b, '{');
+	compose_meta(b, f, 0, ",");
+	buf_adds(b, "\"notifications\":{\"resourceSubscriptions\":[");
+	(void)json_write(b, value_get(params, "uri"));
+	buf_adds(b, "]}}");
+}
+
 /* Write the members as revision 2026-07-28 has them, the name first. */
 static void
 put_modern(
@@ -82,14 +94,19 @@ parts_compose(struct buf *b, const struct compose_form *f, uint64_t id,
     struct span method, const struct value *params, struct composed *c)
 {
 	uint32_t start = (uint32_t)b->len;
+	bool listen = f->modern && span_is(method, PARTS_SUBSCRIBE);
 
 	buf_adds(b, "{\"id\":");
 	buf_addu64(b, id);
 	buf_adds(b, ",\"jsonrpc\":\"2.0\",\"method\":");
-	(void)json_write_string(b, method);
+	(void)json_write_string(
+	    b, listen ? SPAN("subscriptions/listen") : method);
 	buf_adds(b, ",\"params\":");
 	if (f->modern) {
-		put_modern(b, f, params);
+		if (listen)
+			put_listen(b, f, params);
+		else
+			put_modern(b, f, params);
 		buf_adds(b, "}\n");
 		c->line_len = (uint32_t)b->len - start;
 	}
@@ -102,10 +119,4 @@ parts_compose(struct buf *b, const struct compose_form *f, uint64_t id,
 		c->line_len = (uint32_t)b->len - start;
 	}
 	return b->failed ? -1 : 0;
-}
-
-void
-parts_sent(struct session *s, const uint8_t digest[HOLD_DIGEST])
-{
-	memcpy(s->subs[s->nsubs++ % SESSION_SUBS], digest, HOLD_DIGEST);
 }

@@ -18,7 +18,9 @@ t = h.Tap()
 MODERN = "2026-07-28"
 META = "io.modelcontextprotocol/"
 NEW = {META + "protocolVersion": MODERN, META + "clientCapabilities": {}}
-RULES = [h.rule("read", "allow", server=["modern"], resources=["era://*"])]
+RULES = [h.rule("no", "deny", server=["modern"], resources=["era://no*"]),
+         h.rule("read", "allow", server=["modern", "legacy"],
+                resources=["era://*"])]
 TRUSTED = ["legacy", "dual", "modern", "dies", "silent"]
 
 
@@ -144,7 +146,7 @@ def four(s, work):
 
 def lists(s):
     new, old = modern(s), s.client()
-    r = h.wait_for(lambda: (lambda r: r if len(r["resources"]) == 3 else None)(
+    r = h.wait_for(lambda: (lambda r: r if len(r["resources"]) == 4 else None)(
         new.ask("resources/list")), "resources")
     t.ok(r["ttlMs"] == 0 and r["cacheScope"] == "private",
          "a list is as good as the worst of it", r)
@@ -376,6 +378,86 @@ def listens(s):
     silent.close()
 
 
+def updates(m):
+    return [x for x in m.notifications if x["method"].endswith("/updated")]
+
+
+def updated(m, n, uri, listen=None):
+    """Waits for the n-th update of a resource, which is of this one."""
+    m.wait_for(lambda m: len(updates(m)) > n)
+    meta = {"_meta": {META + "subscriptionId": listen}} if listen else {}
+    t.equal(updates(m)[n], {
+        "jsonrpc": "2.0", "method": "notifications/resources/updated",
+        "params": {"uri": uri, **meta}}, f"an update of {uri}")
+
+
+def ended(work, name, method):
+    """Waits for the end of the server's first subscription that has this
+    address."""
+    def found():
+        return [x for x in seen(work, name, method)
+                if x[1].get("requestId") == ident or "uri" in x[1]]
+    ident = [x[2]["id"] for x in seen(work, name, "subscriptions/listen")
+             if "resourceSubscriptions" in x[1]["notifications"]][-1:]
+    ident = ident[0] if ident else None
+    return h.wait_for(found, f"{method} at {name}", 60)
+
+
+def subscribes(s, work):
+    """Agents of both kinds hear of resources of servers of both kinds."""
+    old, new = s.client(), modern(s)
+    one = {x: f"icmcp://{x}/era://one" for x in ("legacy", "modern")}
+    caps = new.ask("server/discover")["capabilities"]
+    t.ok(caps["resources"].get("subscribe"), "it is offered", caps)
+    for name, uri in one.items():
+        n = len(updates(old))
+        t.equal(old.request("resources/subscribe", {"uri": uri}), {},
+                f"an old agent subscribes at {name}")
+        other = s.client()
+        other.request("resources/subscribe", {"uri": uri})
+        other.request("resources/unsubscribe", {"uri": uri})
+        other.close()
+        old.call(name + "__touch", {"uri": "era://one"})
+        updated(old, n, uri)
+        old.request("resources/unsubscribe", {"uri": uri})
+        ended(work, name, "resources/unsubscribe" if name == "legacy" else
+              "notifications/cancelled")
+        t.ok(True, f"{name} hears of its end")
+    p = new.start("subscriptions/listen", {"_meta": NEW, "notifications": {
+        "resourceSubscriptions": [
+            *one.values(), "icmcp://modern/era://no", "icmcp://x/y", 5,
+            "icmcp://held/era://held"], "toolsListChanged": True}}, "r")
+    h.wait_for(lambda: len(s.pending()) == 1, "the one that is held")
+    t.equal(new.notifications, [], "nothing is confirmed before all is known")
+    s.icctl("deny", s.held()["id"], check=True)
+    new.wait_for(lambda m: m.notifications)
+    got = new.notifications[0]["params"]["notifications"]
+    t.ok(sorted(got.pop("resourceSubscriptions")) == sorted(one.values()) and
+         got == {"toolsListChanged": True}, "what was allowed is confirmed",
+         new.notifications[0])
+    n = 0
+    for name, uri in one.items():
+        new.begin(name + "__touch", {"uri": "era://one"}).wait()
+        updated(new, n, uri, "r")
+        # It dies, is started again, and is sent what it knows no more.
+        had = len(seen(work, name))
+        fails(new.begin(name + "__die").wait)
+        h.wait_for(lambda: [x for x in seen(work, name)[had:] if x[0] in (
+            "resources/subscribe", "subscriptions/listen")],
+            name + " is sent its subscriptions again", 60)
+        h.wait_for(lambda: [x for x in json.loads(
+            s.icctl("--json", "status").stdout)["servers"]
+            if x["name"] == name][0]["state"] == "ready", name, 60)
+        new.begin(name + "__touch", {"uri": "era://one"}).wait()
+        n += 1
+        updated(new, n, uri, "r")
+        n += 1
+    new.cancel(p)
+    t.equal(new.ask("server/discover")["resultType"], "complete", "it ends")
+    new.close()
+    old.close()
+
+
 def shown(s):
     rows = {x["name"]: x for x in json.loads(
         s.icctl("--json", "status").stdout)["servers"]}
@@ -432,6 +514,7 @@ def main():
             odd(s)
             tells(s)
             listens(s)
+            subscribes(s, work)
             shown(s)
         again(work, servers, config)
     t.done()

@@ -6,7 +6,8 @@ the file of --log. Shares no code with the product.
 
 Tools: echo; ask (asks `rounds` times for what `kinds` names, and tells what it
 was answered); later (returns only a state, `rounds` times); odd (a result of
-another type); tell (logs, and has progress); change (lists one tool less)."""
+another type); tell (logs, and has progress); change (lists one tool less);
+touch (says that the resource `uri` has changed); die (ends)."""
 import argparse
 import json
 import os
@@ -21,6 +22,7 @@ class Server:
     def __init__(self, opts):
         self.opts = opts
         self.listens = {}
+        self.subscribed = set()
         self.changed = False
         self.note("start", None)
 
@@ -70,6 +72,8 @@ class Server:
         elif method == "initialize":
             self.send(id=ident, result={
                 "protocolVersion": "2025-06-18", "capabilities": {
+                    **({} if self.opts.probe else
+                       {"resources": {"subscribe": True}}),
                     "tools": {"listChanged": True}},
                 "serverInfo": {"name": "eras", "version": "1"}})
         else:
@@ -80,7 +84,8 @@ class Server:
             self.result(ident, {
                 "supportedVersions": [MODERN], "capabilities": {
                     "tools": {"listChanged": True}, "logging": {},
-                    "resources": {"listChanged": True}, "prompts": {}},
+                    "resources": {"listChanged": True, "subscribe": True},
+                    "prompts": {}},
                 "instructions": "Words of eras.",
                 "_meta": {META + "serverInfo": {"name": "eras",
                                                 "version": "2"}}},
@@ -90,8 +95,13 @@ class Server:
             self.send(method="notifications/subscriptions/acknowledged",
                       params={"_meta": {META + "subscriptionId": ident},
                               "notifications": params["notifications"]})
+        elif method.startswith("resources/") and method[10:] in (
+                "subscribe", "unsubscribe") and not modern:
+            (self.subscribed.add if method[10] == "s" else
+             self.subscribed.discard)(params["uri"])
+            self.result(ident, {}, False)
         elif method == "tools/list":
-            names = ["echo", "ask", "later", "tell", "change"]
+            names = ["echo", "ask", "later", "tell", "change", "touch", "die"]
             self.result(ident, {"tools": [
                 {"name": n, "description": n, "inputSchema": ANY}
                 for n in names + ([] if self.changed else ["odd"])]}, modern,
@@ -157,6 +167,19 @@ class Server:
             if args.get("request"):
                 self.send(id="q", method="ping")
             self.text(ident, json.dumps(sorted(meta)), modern)
+        elif name == "die":
+            os._exit(4)
+        elif name == "touch":
+            uri = args["uri"]
+            if uri in self.subscribed:
+                self.send(method="notifications/resources/updated",
+                          params={"uri": uri})
+            for listen, what in self.listens.items():
+                if uri in what.get("resourceSubscriptions", []):
+                    self.send(method="notifications/resources/updated",
+                              params={"uri": uri, "_meta": {
+                                  META + "subscriptionId": listen}})
+            self.text(ident, "touched", modern)
         elif name == "change":
             self.changed = True
             self.text(ident, "changed", modern)

@@ -208,7 +208,8 @@ test_refused(void)
 	session_start(&ring.env, 6);
 	greeted(6, false);
 	due(6);
-	ok(state_is(6, PROTO_STATE_GONE), "also if it does not answer the probe");
+	ok(state_is(6, PROTO_STATE_GONE),
+	    "also if it does not answer the probe");
 	is_str(s->text, reason, "and why");
 
 	s->state = PROTO_STATE_STARTING;
@@ -352,8 +353,8 @@ test_resumed(void)
 	id = call_with(state);
 	m = ring_find(&ring, MSG_RELEASE, 0);
 	ok(m != NULL && m->RELEASE.forward &&
-		strstr(ring_str(span_of(m->RELEASE.payload.p,
-			   m->RELEASE.line_len)),
+		strstr(ring_str(
+			   span_of(m->RELEASE.payload.p, m->RELEASE.line_len)),
 		    ",\"requestState\":\"first\"}}\n") != NULL,
 	    "its server gets its own");
 	wants(id, 0, 0,
@@ -373,8 +374,8 @@ static void
 test_logged(void)
 {
 	const union proto_any *m;
-	struct msg_VERDICT_GO v = {
-	    .approve = 1, .answer = SPAN("{\"a\":\"sk-abcdefghijklmnopqrstuvwx\"}")};
+	struct msg_VERDICT_GO v = {.approve = 1,
+	    .answer = SPAN("{\"a\":\"sk-abcdefghijklmnopqrstuvwx\"}")};
 	const char *text;
 
 	ring.env.engine.hold_ms = 60000;
@@ -391,8 +392,8 @@ test_logged(void)
 	round_is(PROTO_ROUND_RETRY, "\"a\":\"sk-abcdefghijklmnopqrstuvwx\"",
 	    "the server gets the answer");
 	m = ring_find(&ring, MSG_ROUND, 0);
-	text = ring_str(span_of(
-	    m->ROUND.payload.p + m->ROUND.log_off, m->ROUND.log_len));
+	text = ring_str(
+	    span_of(m->ROUND.payload.p + m->ROUND.log_off, m->ROUND.log_len));
 	is_str(text,
 	    "{\"asked\":[{\"answer\":{\"action\":\"accept\",\"content\":{"
 	    "\"a\":\"sk-a...uvwx\"}},\"key\":\"k\",\"method\":"
@@ -400,12 +401,63 @@ test_logged(void)
 	    "and the log does not have its secret");
 }
 
+/* Returns true if the n-th line to a server has this text. */
+static bool
+line_has(unsigned n, const char *text)
+{
+	const union proto_any *m = ring_find(&ring, MSG_SESSION, n);
+	const struct span line = m == NULL ? SPAN("") : m->SESSION.line;
+
+	return memmem(line.p, line.len, text, strlen(text)) != NULL;
+}
+
+/* Subscriptions to resources outlive a process, and their requests. */
+static void
+test_subscriptions(void)
+{
+	static const uint8_t one[HOLD_DIGEST] = {1}, two[HOLD_DIGEST] = {2};
+	struct session *s = &ring.env.sessions[0];
+
+	ring_clear(&ring);
+	loop_timer_clear(&ring.loop, &s->era_timer);
+	parts_sent(s, one, 71, SPAN("a://1"));
+	parts_sent(s, two, 72, SPAN("a://2"));
+	ok(parts_was_sent(s, one), "a subscription is known");
+	parts_cancelled(&ring.env, 72);
+	ok(line_has(0, "notifications/cancelled") && line_has(0, "72"),
+	    "the server is told of its end");
+	parts_cancelled(&ring.env, 72);
+	ok(ring_find(&ring, MSG_SESSION, 1) == NULL, "once");
+	session_listen_end(&ring.env, 0, 0);
+	due(0);
+	ok(line_has(1, "\"resourceSubscriptions\":[\"a://1\"],") &&
+		line_has(1, "toolsListChanged"),
+	    "one that its server ends is asked for again");
+	ring_clear(&ring);
+	parts_cancelled(&ring.env, 71);
+	ok(ring.n == 0 && !parts_was_sent(s, one),
+	    "its request is not open any more");
+	session_listen_end(&ring.env, 0, 0);
+	ok(s->era_timer.at == 0, "without one there is nothing to ask for");
+	/* A server of an older revision. */
+	s = &ring.env.sessions[1];
+	for (unsigned i = 0; i < 2; i++)
+		parts_sent(s, one, 80 + i, SPAN("a://1"));
+	s->parts = PROTO_PART_SUBSCRIBE;
+	parts_resend(s);
+	ok(line_has(0, "resources/subscribe") && line_has(0, "a://1") &&
+		ring_find(&ring, MSG_SESSION, 1) == NULL,
+	    "an older one is sent each address once");
+	parts_unsent(s, SPAN("a://1"));
+	ok(!parts_was_sent(s, one), "until it is ended");
+	ring_clear(&ring);
+}
+
 int
 main(void)
 {
-	static const char *const names[] = {
-	    "one", "two", "three", "four", "five", "six", "seven", "eight",
-	    "nine"};
+	static const char *const names[] = {"one", "two", "three", "four",
+	    "five", "six", "seven", "eight", "nine"};
 
 	ring_init(&ring, true);
 	for (unsigned i = 0; i < nitems(names); i++) {
@@ -413,6 +465,7 @@ main(void)
 		ring.env.engine.servers[i].own = false;
 	}
 	test_probe();
+	test_subscriptions();
 	test_died();
 	test_known();
 	test_refused();

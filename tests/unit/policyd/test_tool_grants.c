@@ -294,8 +294,16 @@ test_ends(void)
 	ok(tool_grant_end(&ring.env, id, false, "revoked"), "revoked");
 	ok(!passes(5, "{\"n\":2}"), "nothing passes after that");
 	ok(!tool_grant_end(&ring.env, id, false, "revoked"), "once");
-	/* The server's list changes. */
+	/* A subscription to its lists ends, which changes nothing. */
 	granted(5, "{\"n\":1}", 20);
+	ring.env.sessions[5].modern = true;
+	ring.env.sessions[5].listen = PROTO_LISTEN_TOOLS;
+	ring.env.sessions[5].listen_seq = 1;
+	session_listen_end(&ring.env, 5, 1);
+	ok(ring.env.grants.n == 1 && ring.env.sessions[5].again,
+	    "the end of a subscription asks for the list and ends nothing");
+	ring.env.sessions[5].modern = false;
+	/* The server's list changes. */
 	session_list_changed(&ring.env, 5, PROTO_CHANGED_TOOLS);
 	ok(ring.env.grants.n == 0, "a server that changes its list ends it");
 	granted(5, "{\"n\":1}", 20);
