@@ -17,21 +17,21 @@
 /* Exit statuses, as listed in icctl.1. */
 enum icctl_exit {
 	ICCTL_OK = 0,
-	ICCTL_FAILED = 1,	/* asked and refused, or a check failed */
-	ICCTL_USAGE = 64,	/* EX_USAGE, as icsupervisor has it */
-	ICCTL_NO_SESSION = 3,	/* none, or more than one is running */
-	ICCTL_BUSY = 75,	/* sending the message later may help */
+	ICCTL_FAILED = 1,     /* asked and refused, or a check failed */
+	ICCTL_USAGE = 64,     /* EX_USAGE, as icsupervisor has it */
+	ICCTL_NO_SESSION = 3, /* none, or more than one is running */
+	ICCTL_BUSY = 75,      /* sending the message later may help */
 };
 
 struct icctl {
 	bool json;
-	const char *session;	/* --session, or NULL */
-	bool reads;             /* one that has ended will do */
-	const char *waits;	/* id of a call or a grant: its session; or NULL */
-	char home[4096];	/* IRONCURTAIN_HOME */
-	char dir[4096];		/* the session's directory, once found */
-	const char *hub;	/* the file of a hub, whose sessions count; or NULL */
-	const char *code;	/* why it was not, for a program, or NULL */
+	const char *session; /* --session, or NULL */
+	bool reads;          /* one that has ended will do */
+	const char *waits;   /* id of a call or a grant: its session; or NULL */
+	char home[4096];     /* IRONCURTAIN_HOME */
+	char dir[4096];      /* the session's directory, once found */
+	const char *hub;  /* the file of a hub, whose sessions count; or NULL */
+	const char *code; /* why it was not, for a program, or NULL */
 	char why[1024];
 };
 
@@ -41,8 +41,9 @@ struct icctl {
  */
 int icctl_program(const char *name, char *dst, size_t cap);
 /*
- * Name a directory for a new session, IRONCURTAIN_HOME/sessions/<time>-<random>,
- * in ctl->dir. Returns 0, or -1 after it said why.
+ * Name a directory for a new session,
+ * IRONCURTAIN_HOME/sessions/<time>-<random>, in ctl->dir. Returns 0, or -1
+ * after it said why.
  */
 int icctl_new_session(struct icctl *);
 /*
@@ -57,8 +58,8 @@ int icctl_session_at(struct icctl *, const char *dir, bool unit);
  */
 int icctl_find(struct icctl *);
 /*
- * newest.c: Set `dir` to the session whose log was written last. Returns 0, or -1
- * if there is none.
+ * newest.c: Set `dir` to the session whose log was written last. Returns 0, or
+ * -1 if there is none.
  */
 int icctl_newest(struct icctl *);
 /* Returns true if any session of this user runs on this machine. */
@@ -146,7 +147,8 @@ bool icctl_put_pages(struct span text);
 /* Write a path as people read it, with ~ for their home; returns `dst`. */
 #define ICCTL_PATH 4400U
 const char *icctl_path(const char *path, char dst[ICCTL_PATH]);
-/* Warn with strerror(errno) and what to do about it: "PATH: reason. Do this". */
+/* Warn with strerror(errno) and what to do about it: "PATH: reason. Do this".
+ */
 void icctl_warn_errno(const char *path);
 /* Print a line of JSON in printable ASCII, with \uXXXX for the rest. */
 void icctl_put_json(json_object *);
@@ -238,6 +240,13 @@ int icctl_policy(struct icctl *, int argc, char **argv);
 int icctl_mcp(struct icctl *, int argc, char **argv);
 int icctl_project(struct icctl *, int argc, char **argv);
 int icctl_services(struct icctl *, int argc, char **argv);
+
+/*
+ * server_line.c: Write the state of a server, from its row of `status`: what it
+ * offers, its revision, where it runs, and its words.
+ */
+#define ICCTL_SERVER_LINE 1200
+void icctl_server_line(json_object *row, char *dst, size_t cap);
 
 /* span.c: Write a duration in ms: "3 min", "2 h". Returns `dst`. */
 const char *icctl_span(int64_t ms, char *dst, size_t cap);

@@ -224,8 +224,7 @@ draw_foot(struct overview *o)
 	(void)attrset((int)A_REVERSE);
 	text[0] = '\0';
 	if (left != 0)
-		(void)snprintf(
-		    text, sizeof(text), "space: %zu more  ", left);
+		(void)snprintf(text, sizeof(text), "space: %zu more  ", left);
 	if (o->hold[0] != '\0' && o->view == VIEW_CHOSEN)
 		(void)strlcat(text,
 		    "? help  q quit  a approve  s session  "
@@ -234,7 +233,7 @@ draw_foot(struct overview *o)
 	else
 		(void)strlcat(text,
 		    "? help  q quit  N new  n next  h history  "
-		    "g allowed  / filter  l look",
+		    "g allowed  m servers  / filter  l look",
 		    sizeof(text));
 	put_text(o->height - 1, 0, o->width, text);
 	(void)attrset((int)A_NORMAL);

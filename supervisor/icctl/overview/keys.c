@@ -195,6 +195,9 @@ key_command(struct overview *o, wint_t c)
 	case 'g':
 		key_view(o, VIEW_GRANTS);
 		break;
+	case 'm':
+		key_view(o, VIEW_SERVERS);
+		break;
 	case '?':
 		key_view(o, VIEW_HELP);
 		break;

@@ -26,6 +26,7 @@ enum overview_view {
 	VIEW_CHOSEN,  /* the session or call that is chosen */
 	VIEW_HISTORY, /* decisions and activity of its session */
 	VIEW_GRANTS,  /* the grants of its session */
+	VIEW_SERVERS, /* its MCP servers */
 	VIEW_HELP,
 };
 
@@ -61,14 +62,14 @@ struct overview {
 	/* rows.c: valid until the live set changes. */
 	struct overview_row *rows;
 	unsigned nrows, caprows;
-	unsigned waiting;                /* calls in all sessions */
-	unsigned at;                     /* the chosen row */
-	unsigned top;                    /* the first row on the screen */
-	bool moved;                      /* the user chose the row */
+	unsigned waiting; /* calls in all sessions */
+	unsigned at;      /* the chosen row */
+	unsigned top;     /* the first row on the screen */
+	bool moved;       /* the user chose the row */
 	char session[LIVE_NAME], hold[LIVE_ID]; /* the chosen row, by names */
 	char filter[OVERVIEW_INPUT + 1];
 	char search[OVERVIEW_INPUT + 1]; /* looked for on the right */
-	size_t found; /* the line where it was found last */
+	size_t found;                    /* the line where it was found last */
 
 	/* text.c */
 	enum overview_view view;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/json_put.h"
+#include "common/visible.h"
 #include "icctl/hold/hold_view.h"
 #include "icctl/wrap.h"
 
@@ -30,6 +31,7 @@ static const char text_keys[] =
     "  f                 show long texts in full, or cut them again\n"
     "  h                 the history of the session: decisions and activity\n"
     "  g                 what is allowed for the session; x takes it back\n"
+    "  m                 the MCP servers of the session, and what they offer\n"
     "  /                 show only rows with a text; empty, or Esc: all\n"
     "  l, F3             look for a text on the right side; again: the next\n"
     "  c                 forget sessions that have ended\n"
@@ -53,20 +55,47 @@ put_printed(FILE *f, void (*print)(json_object *), json_object *arg)
 	stdout = real;
 }
 
+/* Returns a list of the session's last status, or NULL. */
 static json_object *
-session_grants(const struct live_session *s)
+session_list(const struct live_session *s, const char *name)
 {
 	json_object *list = NULL;
 
 	if (s->status != NULL)
-		json_object_object_get_ex(s->status, "granted", &list);
+		json_object_object_get_ex(s->status, name, &list);
 	return json_object_is_type(list, json_type_array) ? list : NULL;
+}
+
+static void
+put_servers(FILE *f, const struct live_session *s)
+{
+	json_object *list = session_list(s, "servers");
+	size_t n = list == NULL ? 0 : json_object_array_length(list);
+	char line[ICCTL_SERVER_LINE];
+	struct buf b;
+
+	fprintf(f, "MCP servers of the session %s\n\n", s->id);
+	if (n == 0)
+		fputs("It has none.\n", f);
+	for (size_t i = 0; i < n; i++) {
+		icctl_server_line(
+		    json_object_array_get_idx(list, i), line, sizeof(line));
+		buf_init(&b, 16 * ICCTL_SERVER_LINE);
+		(void)visible_add(
+		    &b, span_str(line), icctl_visible() | VISIBLE_AGAIN);
+		fprintf(f, "  %.*s\n", (int)buf_span(&b).len,
+		    (const char *)buf_span(&b).p);
+		buf_free(&b);
+	}
+	if (n != 0)
+		fputs("\nm or Esc: leave\n", f);
 }
 
 static void
 put_session(FILE *f, const struct live_session *s)
 {
-	json_object *grants = session_grants(s);
+	json_object *grants = session_list(s, "granted"),
+		    *servers = session_list(s, "servers");
 	char path[ICCTL_PATH], until[ICCTL_UNTIL];
 
 	fprintf(f, "session %s\n", s->id);
@@ -81,6 +110,9 @@ put_session(FILE *f, const struct live_session *s)
 	if (grants != NULL && json_object_array_length(grants) != 0)
 		fprintf(f, "  allowed    %zu for the session (g)\n",
 		    json_object_array_length(grants));
+	if (servers != NULL && json_object_array_length(servers) != 0)
+		fprintf(f, "  servers    %zu of MCP (m)\n",
+		    json_object_array_length(servers));
 	if (s->budget != NULL) {
 		fputc('\n', f);
 		put_printed(f, icctl_show_budget, s->budget);
@@ -92,7 +124,7 @@ put_session(FILE *f, const struct live_session *s)
 static void
 put_grants(FILE *f, struct overview *o, const struct live_session *s)
 {
-	json_object *list = session_grants(s);
+	json_object *list = session_list(s, "granted");
 	size_t n = list == NULL ? 0 : json_object_array_length(list);
 
 	fprintf(f, "Allowed for the session %s\n\n", s->id);
@@ -151,6 +183,8 @@ put_view(FILE *f, struct overview *o, const struct overview_row *row)
 		activity_put(f, row->session);
 	} else if (o->view == VIEW_GRANTS) {
 		put_grants(f, o, row->session);
+	} else if (o->view == VIEW_SERVERS) {
+		put_servers(f, row->session);
 	} else if (row->hold != NULL) {
 		put_call(f, o, row->hold);
 	} else {

@@ -72,9 +72,9 @@ state_row(struct web *w, struct live_session *s)
 	put_str(o, "state", s->state);
 	put_str(o, "until", s->until);
 	/* Only a conversation has turns. */
-	put_bool(o, "talks", s->status != NULL &&
-				 json_object_object_get_ex(
-				     s->status, "turn", NULL));
+	put_bool(o, "talks",
+	    s->status != NULL &&
+		json_object_object_get_ex(s->status, "turn", NULL));
 	put_str(o, "is", is[s->is]);
 	put_str(o, "why", s->why);
 	for (unsigned i = 0; i < s->nholds; i++)
@@ -107,18 +107,9 @@ state_printed(void (*print)(json_object *), json_object *arg)
 static json_object *
 state_server(json_object *row)
 {
-	const char *revision = icctl_text(row, "revision"),
-		   *text = icctl_text(row, "text");
-	char line[1200];
+	char line[ICCTL_SERVER_LINE];
 
-	(void)snprintf(line, sizeof(line),
-	    "%s: %s, %lld tools, %lld resources, %lld prompts%s%s, on %s%s%s",
-	    icctl_text(row, "name"), icctl_text(row, "state"),
-	    (long long)icctl_number(row, "tools"),
-	    (long long)icctl_number(row, "resources"),
-	    (long long)icctl_number(row, "prompts"),
-	    revision[0] != '\0' ? ", MCP " : "", revision,
-	    icctl_text(row, "where"), text[0] != '\0' ? ": " : "", text);
+	icctl_server_line(row, line, sizeof(line));
 	return state_vis(line);
 }
 
@@ -268,8 +259,7 @@ state_changed(void *arg, struct live_session *s, enum live_change change)
 	(void)change;
 	w->rev++;
 	if (w->soon.at == 0)
-		loop_timer_set(
-		    &w->loop, &w->soon, WEB_SOON_MS, state_soon, w);
+		loop_timer_set(&w->loop, &w->soon, WEB_SOON_MS, state_soon, w);
 }
 
 void

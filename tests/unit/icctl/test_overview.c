@@ -86,6 +86,15 @@ icctl_text(json_object *o, const char *key)
 						     : "";
 }
 
+int64_t
+icctl_number(json_object *o, const char *key)
+{
+	json_object *v = NULL;
+
+	return json_object_object_get_ex(o, key, &v) ? json_object_get_int64(v)
+						     : 0;
+}
+
 unsigned
 icctl_visible(void)
 {
@@ -407,6 +416,35 @@ test_activity(void)
 	finish(&o);
 }
 
+static void
+test_servers(void)
+{
+	struct live_session *s;
+	struct overview o;
+
+	begin(&o);
+	s = session("one", "/home/me/one");
+	s->status = json_tokener_parse(
+	    "{\"servers\":[{\"name\":\"notes\",\"state\":\"ready\","
+	    "\"tools\":2,\"resources\":3,\"prompts\":4,"
+	    "\"revision\":\"2026-07-28\",\"where\":\"mcp.example.org\","
+	    "\"text\":\"token for 9 min \\u202e\"}]}");
+	rows_make(&o);
+	text_make(&o, 200);
+	ok(strstr(o.text, "1 of MCP (m)") != NULL, "a session has its servers");
+	o.view = VIEW_SERVERS;
+	text_make(&o, 200);
+	ok(strstr(o.text, "notes: ready, 2 tools, 3 resources, 4 prompts, "
+			  "MCP 2026-07-28, on mcp.example.org: "
+			  "token for 9 min \\u{202e}") != NULL,
+	    "and what each offers, where it runs, and its words");
+	json_object_put(s->status);
+	s->status = NULL;
+	text_make(&o, 200);
+	ok(strstr(o.text, "It has none") != NULL, "or that there is none");
+	finish(&o);
+}
+
 int
 main(void)
 {
@@ -414,6 +452,7 @@ main(void)
 	test_choice();
 	test_layout();
 	test_text();
+	test_servers();
 	test_answers();
 	test_activity();
 	return tap_done();

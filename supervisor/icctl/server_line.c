@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * One line about an MCP server of a session, for the screen of all sessions and
+ * for the page.
+ */
+#include "icctl/icctl.h"
+
+#include <stdio.h>
+
+void
+icctl_server_line(json_object *row, char *dst, size_t cap)
+{
+	const char *revision = icctl_text(row, "revision"),
+		   *text = icctl_text(row, "text");
+
+	(void)snprintf(dst, cap,
+	    "%s: %s, %lld tools, %lld resources, %lld prompts%s%s, on %s%s%s",
+	    icctl_text(row, "name"), icctl_text(row, "state"),
+	    (long long)icctl_number(row, "tools"),
+	    (long long)icctl_number(row, "resources"),
+	    (long long)icctl_number(row, "prompts"),
+	    revision[0] != '\0' ? ", MCP " : "", revision,
+	    icctl_text(row, "where"), text[0] != '\0' ? ": " : "", text);
+}
