@@ -266,12 +266,17 @@ ending_around(struct span text, size_t from, size_t to, struct span is)
 	return false;
 }
 
-/* Append the new lines, each with its ending; `cr` is that of the line before.
+/*
+ * Append the new lines, each with its ending; `cr` is that of the line before.
+ * The last of the old lines ends in `rest`, what follows the text that is
+ * replaced.
  */
 static void
 lines_put(struct buf *to, const struct edit_lines *a,
-    const struct edit_lines *b, bool cr)
+    const struct edit_lines *b, struct span rest, bool cr)
 {
+	const uint8_t *nl =
+	    rest.len == 0 ? NULL : memchr(rest.p, '\n', rest.len);
 	const struct edit_line *e, *old;
 
 	for (size_t i = 0; i < b->n; i++) {
@@ -282,6 +287,8 @@ lines_put(struct buf *to, const struct edit_lines *a,
 			continue;
 		if (old != NULL && old->ends)
 			cr = old->cr;
+		else if (old != NULL && nl != NULL)
+			cr = nl != rest.p && nl[-1] == '\r';
 		buf_adds(to, cr ? "\r\n" : "\n");
 	}
 }
@@ -299,7 +306,7 @@ replace(struct span text, size_t from, size_t end, struct span is, bool cr,
 		goto out;
 	lines_pair(&a, &b);
 	buf_add(to, text.p, from);
-	lines_put(to, &a, &b, cr);
+	lines_put(to, &a, &b, span_of(text.p + end, text.len - end), cr);
 	buf_add(to, text.p + end, text.len - end);
 	r = buf_check(to);
 out:

@@ -25,7 +25,13 @@ static const struct {
     /* a new line takes that of the line before */
     {"a\r\nb\n", "a\n", "a\nx\ny\n", "a\r\nx\r\ny\r\nb\n"},
     {"a\r\nb\nc\r\n", "b\n", "b\nx\n", "a\r\nb\nx\nc\r\n"},
-    {"a\r\nb\nc\r\n", "b", "b1\nb2", "a\r\nb1\r\nb2\nc\r\n"},
+    {"a\r\nb\nc\r\n", "b", "b1\nb2", "a\r\nb1\nb2\nc\r\n"},
+    /* also where the old text ends within the line that it keeps */
+    {"one\r\nthree\nfour\r\n", "three", "three\nnew",
+	"one\r\nthree\nnew\nfour\r\n"},
+    {"one\r\nthree\nfour\r\n", "one\nthr", "one\nx\nthr",
+	"one\r\nx\r\nthree\nfour\r\n"},
+    {"a\nb\r\nc\n", "b", "b\nnew", "a\nb\r\nnew\r\nc\n"},
     {"a\r\nb", "b", "b\nc\n", "a\r\nb\r\nc\r\n"},
     /* in the first line that of the line after, or its own */
     {"b\r\nc\n", "", "a\n", "a\r\nb\r\nc\n"},
