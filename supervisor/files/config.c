@@ -20,15 +20,6 @@
 #include "files/founding.h"
 #include "files/parse.h"
 
-/*
- * Keys of the TypeScript IronCurtain that have no effect here and do no harm.
- */
-static const char *const config_ignored[] = {"agentModelId", "policyModelId",
-    "prefilterModelId", "autoCompact", "memory", "webSearch",
-    "modelProviders", "signal", "gooseProvider", "gooseModel",
-    "preferredDockerAgent", "preferredMode", "capture",
-    "statistics", "snapshot", "dockerWorkload", NULL};
-
 /* Keys of the TypeScript IronCurtain that the user would expect to work. */
 static const struct {
 	const char *key;
@@ -56,23 +47,18 @@ static const struct {
 /* MiB of a file of the audit log: verified in well under a second. */
 #define AUDIT_ROTATE_MIB 64
 
-static const char *const config_keys[] = {"agent", "agentView", "answerKey", "audit", "auditRedaction",
-    "autoApprove", "confinement", "containerRuntime", "credentials", "destinations",
-    "dockerResources", "env", "escalationExpiry", "escalationTimeoutSeconds", "image", "limits", "maxConcurrentSessions", "mcpServers", "modelBodies", "notify", "openHosts",
-    "packageCaches", "packageInstall", "policy", "policyBudget", "profiles", "providers", "proxy", "proxyTools",
-    "resourceBudget", "runtime", "sandboxPolicy", "serverCredentials", "services", "settingsOf",
-    "toolDefinitions", "transport", "undo", NULL};
+static const char *const config_keys[] = {"agent", "agentView", "answerKey",
+    "audit", "auditRedaction", "autoApprove", "confinement", "containerRuntime",
+    "credentials", "destinations", "dockerResources", "env", "escalationExpiry",
+    "escalationTimeoutSeconds", "image", "limits", "maxConcurrentSessions",
+    "mcpServers", "modelBodies", "notify", "openHosts", "packageCaches",
+    "packageInstall", "policy", "policyBudget", "profiles", "providers",
+    "proxy", "proxyTools", "resourceBudget", "runtime", "sandboxPolicy",
+    "serverCredentials", "services", "settingsOf", "toolDefinitions",
+    "transport", "undo", NULL};
 
-static bool
-config_is_ignored(const char *key)
-{
-	for (size_t i = 0; config_ignored[i] != NULL; i++)
-		if (strcmp(key, config_ignored[i]) == 0)
-			return true;
-	return false;
-}
-
-/* Name ignored keys in the log, and fail on refused and unknown ones. */
+/* Name ignored keys and their successors, and fail on refused and unknown ones.
+ */
 static int
 config_sort_keys(
     struct config *cfg, const struct jsonfile *j, struct json_object *root)
@@ -98,13 +84,14 @@ config_sort_keys(
 			    "is a key of the TypeScript IronCurtain: %s",
 			    founding_key(key));
 		}
-		if (!config_is_ignored(key)) {
+		if (founding_unused_key(key) == NULL) {
 			json_object_object_add(rest, key, json_object_get(val));
 			continue;
 		}
 		len = strlen(cfg->ignored);
-		snprintf(cfg->ignored + len, sizeof(cfg->ignored) - len, "%s%s",
-		    len != 0 ? ", " : "", key);
+		snprintf(cfg->ignored + len, sizeof(cfg->ignored) - len,
+		    "%s%s (instead: %s)", len != 0 ? ", " : "", key,
+		    founding_unused_key(key));
 	}
 	rv = jsonfile_known(j, rest, "", config_keys);
 	json_object_put(rest);
@@ -168,7 +155,8 @@ config_scalars(
 	static const char *const redact_keys[] = {"enabled", NULL};
 	struct json_object *o = NULL;
 	const char *s = NULL;
-	int64_t seconds = 300, sessions = CONFIG_SESSIONS, size = AUDIT_ROTATE_MIB;
+	int64_t seconds = 300, sessions = CONFIG_SESSIONS,
+		size = AUDIT_ROTATE_MIB;
 
 	if (jsonfile_int(j, root, "", "escalationTimeoutSeconds", 30,
 		PROTO_HOLD_MS / 1000, &seconds) == -1 ||
@@ -205,8 +193,8 @@ config_scalars(
 		if (jsonfile_bool(j, o, "audit", "strict", &cfg->log_strict) ==
 		    -1)
 			return -1;
-		if (jsonfile_int(j, o, "audit", "rotate", 0, 1 << 20,
-			&size) == -1)
+		if (jsonfile_int(j, o, "audit", "rotate", 0, 1 << 20, &size) ==
+		    -1)
 			return -1;
 		s = NULL;
 		if (jsonfile_str(j, o, "audit", "anchor", &s) == -1)

@@ -45,11 +45,15 @@ struct config_command {
 };
 
 /* The parameters of a provider file. */
-enum providers_param { PARAM_REGION, PARAM_PROJECT, PROVIDERS_PARAMS };
+enum providers_param {
+	PARAM_REGION,
+	PARAM_PROJECT,
+	PROVIDERS_PARAMS
+};
 
 struct config_provider {
 	char *name;
-	bool listed; /* has an entry in "credentials" */
+	bool listed;                    /* has an entry in "credentials" */
 	char *params[PROVIDERS_PARAMS]; /* or NULL */
 	enum credential_kind kind;
 	char *value; /* variable, path, systemd name, or vendor of the login */
@@ -64,7 +68,7 @@ struct config_provider {
 	} upstreams[PROTO_MAX_HOSTS];
 	unsigned nupstreams;
 	struct json_object *filter; /* on top of the provider file's, or NULL */
-	bool http2; /* may be offered to agents */
+	bool http2;                 /* may be offered to agents */
 	struct config_upstream token; /* server that renews a login, if set */
 	char *ca; /* PEM file that replaces the system's, or NULL */
 };
@@ -120,13 +124,20 @@ struct config_service {
 #define CONFIG_MAX_AGENTS 16U
 #define CONFIG_MAX_VARIABLES 64U
 #define CONFIG_MAX_DESTINATIONS 16U
-/* The sessions that `icctl start` runs at once, unless config.json says more. */
+/* The sessions that `icctl start` runs at once, unless config.json says more.
+ */
 #define CONFIG_SESSIONS 5U
 #define CONFIG_HELD_MB 128U
 #define CONFIG_MAX_SHOWN 32U
 
 /* The package caches that agents can share; the order of caches.c's table. */
-enum { CACHE_CARGO, CACHE_GO, CACHE_NPM, CACHE_PIP, CONFIG_CACHES };
+enum {
+	CACHE_CARGO,
+	CACHE_GO,
+	CACHE_NPM,
+	CACHE_PIP,
+	CONFIG_CACHES
+};
 /* The cache is where the tool puts it by itself. */
 #define CONFIG_CACHE_USUAL ""
 
@@ -136,8 +147,8 @@ struct config_undo {
 	bool on;
 	char **leave, **include; /* names, or paths in the workspace; or NULL */
 	uint32_t file_mb, turn_mb, store_mb; /* MiB */
-	uint32_t files;	     /* entries of a checkpoint */
-	uint32_t free;	     /* percent of the disk */
+	uint32_t files;                      /* entries of a checkpoint */
+	uint32_t free;                       /* percent of the disk */
 	uint32_t keep, days; /* checkpoints that stay, and for how long */
 };
 
@@ -152,7 +163,7 @@ struct config {
 	size_t ndestinations;
 	/* packageInstall: defaults for registries. */
 	bool package_off;
-	int64_t package_days; /* -1: no default */
+	int64_t package_days;                             /* -1: no default */
 	struct json_object *package_allow, *package_deny; /* or NULL */
 	struct config_approve approve;
 	bool proxy_tools; /* the agent may ask for further hosts */
@@ -170,19 +181,19 @@ struct config {
 	char *servers_file;             /* "mcpServers": path; absolute */
 	struct json_object *servers;    /* "mcpServers": {...} */
 	struct json_object *server_env; /* "serverCredentials" */
-	char *policy; /* a name, or an absolute directory; or NULL */
+	char *policy;   /* a name, or an absolute directory; or NULL */
 	char **trusted; /* servers; or NULL */
 	struct config_command notify;
 	uint8_t answer_key; /* as answer_key.h has it */
 	uint32_t hold_ms;
-	bool expiry_ends; /* a call that nobody answers ends the session */
+	bool expiry_ends;      /* a call that nobody answers ends the session */
 	unsigned max_sessions; /* that `icctl start` starts; 0: no limit */
 	struct budget_limits budget;
 	struct budget_limits policy_budget; /* for compiling one */
 	struct limits limits;
-	unsigned held_mb; /* MiB of bodies that mitmd may hold at once */
+	unsigned held_mb;    /* MiB of bodies that mitmd may hold at once */
 	const char *runtime; /* "bwrap", "docker" or "podman" */
-	bool tcp;	     /* "transport" is "tcp", not "unix" */
+	bool tcp;            /* "transport" is "tcp", not "unix" */
 	char *image;         /* for containers, or NULL */
 	/* Directories on the host, or NULL: absolute, or CONFIG_CACHE_USUAL. */
 	char *caches[CONFIG_CACHES];
@@ -191,16 +202,17 @@ struct config {
 	unsigned nservices;
 	struct json_object *env; /* the agent's variables: texts; or NULL */
 	bool sync;
-	char *anchor; /* "journal", a file, or NULL */
+	char *anchor;      /* "journal", a file, or NULL */
 	uint64_t log_size; /* bytes of a file of the log; 0: no limit */
-	bool log_strict; /* end the session if its earlier log is broken */
+	bool log_strict;   /* end the session if its earlier log is broken */
 	bool redact;
 	/* KiB of definitions: of a tool, of a server, of the whole list */
 	uint32_t tool_kib, server_kib, list_kib;
-	bool strict; /* policy.strict: refuse what has drifted */
+	bool strict;                /* policy.strict: refuse what has drifted */
 	enum proto_unknown unknown; /* policy.unknownTools */
 	struct config_undo undo;
-	char ignored[512]; /* names of keys without effect, or "" */
+	/* keys without effect, and what to write instead, or "" */
+	char ignored[2048];
 };
 
 /*
@@ -235,7 +247,8 @@ bool config_trusts(const struct config *, const char *server);
  * option.
  */
 bool config_is_image(const char *);
-/* Returns true if this can be a model's name, and never looks like an option. */
+/* Returns true if this can be a model's name, and never looks like an option.
+ */
 bool config_is_model(const char *);
 /* Returns NULL if config.json does not mention the provider. */
 const struct config_provider *config_provider(

@@ -10,7 +10,8 @@ struct founding_row {
 };
 
 #define FOUNDING_DAEMON                                                        \
-	"icctl job add makes a job, which a timer of systemd starts, or icctl " \
+	"icctl job add makes a job, which a timer of systemd starts, or "      \
+	"icctl "                                                               \
 	"job daemon; icctl start --detach starts a session in the background"
 #define FOUNDING_KEYS                                                          \
 	"keys belong to providers here: put the key into a file of its own "   \
@@ -21,6 +22,12 @@ static const struct founding_row founding_commands[] = {
     {"mux", "icctl watch answers the calls of all sessions, and icctl start "
 	    "shows one"},
     {"escalation-listener", "icctl watch"}, {"daemon", FOUNDING_DAEMON},
+    {"add-job", "icctl job add NAME"}, {"edit-job", "icctl job edit NAME"},
+    {"list-jobs", "icctl job ls"}, {"run-job", "icctl job run NAME"},
+    {"remove-job", "icctl job rm NAME"},
+    {"enable-job", "icctl job enable NAME"},
+    {"disable-job", "icctl job disable NAME"},
+    {"recompile-job", "icctl job recompile NAME"},
     {"bot", "there is none; icctl start --detach and icctl send make a "
 	    "conversation for programs"},
     {"setup-signal", "\"notify\" in config.json runs a command of yours"},
@@ -69,6 +76,22 @@ static const struct founding_row founding_keys[] = {
 		     "persona"},
     {NULL, NULL}};
 
+static const struct founding_row founding_unused[] = {
+    {"agentModelId", "icctl start --model NAME"},
+    {"policyModelId", "--model NAME of icctl policy compile"},
+    {"prefilterModelId", "\"autoApprove\""},
+    {"autoCompact", "agents do it themselves"},
+    {"memory", "a server of yours: icctl mcp add"},
+    {"webSearch", "\"destinations\", or a server that searches: icctl mcp add"},
+    {"modelProviders", "\"providers\""}, {"signal", "\"notify\""},
+    {"gooseProvider", "icctl start goose --model NAME"},
+    {"gooseModel", "icctl start goose --model NAME"},
+    {"preferredDockerAgent", "icctl start AGENT"},
+    {"preferredMode", "\"runtime\", or icctl start --runtime NAME"},
+    {"capture", "\"modelBodies\""}, {"statistics", "icctl usage"},
+    {"snapshot", "icctl undo"},
+    {"dockerWorkload", "\"image\" and \"dockerResources\""}, {NULL, NULL}};
+
 static const struct founding_row founding_variables[] = {
     {"ALLOWED_DIRECTORY", "the workspace is the current directory, or "
 			  "--workspace DIR"},
@@ -112,6 +135,12 @@ const char *
 founding_key(const char *name)
 {
 	return founding_find(founding_keys, name, strlen(name));
+}
+
+const char *
+founding_unused_key(const char *name)
+{
+	return founding_find(founding_unused, name, strlen(name));
 }
 
 const char *

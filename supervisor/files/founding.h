@@ -14,6 +14,8 @@ const char *founding_command(const char *name);
 /* With its dashes; a value behind "=" does not count. */
 const char *founding_option(const char *name);
 const char *founding_key(const char *name);
+/* A key that does no harm, and has no effect either. */
+const char *founding_unused_key(const char *name);
 /*
  * Returns the i-th variable that has no effect here, and sets *instead; NULL:
  * there is none.

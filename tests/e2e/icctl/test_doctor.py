@@ -123,7 +123,8 @@ def ignored(work):
     r = subprocess.run([h.program("icctl"), "start", "--", "true"], env=env,
                        cwd=project, capture_output=True, text=True,
                        check=False, timeout=60, stdin=subprocess.DEVNULL)
-    t.ok(r.returncode == 0 and "without effect here: webSearch" in r.stderr,
+    t.ok(r.returncode == 0 and "without effect here: webSearch (instead: " in r.stderr and
+         "icctl mcp add" in r.stderr,
          "and so does a start", r.stderr)
 
 

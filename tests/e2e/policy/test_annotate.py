@@ -216,6 +216,9 @@ def test_refresh(work):
         lists["lists"]["news"].update(manualAdditions=["mine.example.com"],
                                       manualRemovals=["b.example.com"])
         m.put("policy/dynamic-lists.json", json.dumps(lists), 0o600)
+        r = m.policy("refresh-lists", "--list", "nope")
+        t.ok(r.returncode == 1 and "no such list (it has news)" in r.stderr,
+             "refresh: a list that is not there names those that are", r.stderr)
         m.script(news_script("a.example.com"))
         r = m.policy("refresh-lists", "--yes")
         t.ok(r.returncode == 0 and "Nothing is newly allowed." in r.stdout,

@@ -7,15 +7,36 @@
 #include <string.h>
 
 #include "common/json/json.h"
+#include "common/log.h"
 #include "files/policydir.h"
 #include "icctl/policy/compile/compile.h"
 #include "icctl/policy/compile/cover.h"
 
 #define REFRESH_TEXT ((size_t)16 << 20)
 
+/* Name the lists that there are. Returns -1 with the fault set. */
+static int
+refresh_no_list(const struct compile *c, struct fault *fault)
+{
+	char names[600] = "", one[80];
+	size_t n;
+
+	for (const struct value *v = c->servers[0].lists->child; v != NULL;
+	     v = v->next) {
+		n = strlen(names);
+		snprintf(names + n, sizeof(names) - n, "%s%s",
+		    n == 0 ? "" : ", ",
+		    log_vis(value_str(v, "name"), one, sizeof(one)));
+	}
+	return fault_set(fault,
+	    "--list %s: the policy defines no such list (it has %s)", c->o.list,
+	    names);
+}
+
 /* Take the rules and definitions of the policy in force, as one server's. */
 static int
-take_policy(struct compile *c, const struct policy_set *old, struct fault *fault)
+take_policy(
+    struct compile *c, const struct policy_set *old, struct fault *fault)
 {
 	const struct policy_file *f = &old->files[PROTO_RULES_POLICY];
 	struct value_pool *pool = NULL;
@@ -26,8 +47,8 @@ take_policy(struct compile *c, const struct policy_set *old, struct fault *fault
 		v = value_copy(c->pool, v);
 	value_pool_free(pool);
 	if (v == NULL)
-		return fault_set(fault, "%s: there is no policy to refresh",
-		    c->dir);
+		return fault_set(
+		    fault, "%s: there is no policy to refresh", c->dir);
 	c->nservers = 1;
 	c->servers[0] = (struct compile_server){.name = SPAN("policy"),
 	    .rules = value_get(v, "rules"),
@@ -36,8 +57,7 @@ take_policy(struct compile *c, const struct policy_set *old, struct fault *fault
 		return fault_set(fault, "%s: the policy has no lists", f->path);
 	if (c->o.list != NULL &&
 	    rules_named(c->servers[0].lists, span_str(c->o.list)) == NULL)
-		return fault_set(fault,
-		    "--list %s: the policy defines no such list", c->o.list);
+		return refresh_no_list(c, fault);
 	return 0;
 }
 
@@ -74,8 +94,8 @@ print_fed(const struct rules *rs, struct span name)
 			uses = uses || rule_names(r->lists[k].allowed, name);
 		if (!uses || r->then != PROTO_ALLOW)
 			continue;
-		policy_print(any ? ", " : "  feeds what is allowed by ",
-		    r->name, "");
+		policy_print(
+		    any ? ", " : "  feeds what is allowed by ", r->name, "");
 		any = true;
 	}
 	puts(any ? "" : "  feeds no rule that allows");
@@ -140,11 +160,10 @@ refresh(struct compile *c, struct policy_set *old, struct policy_set *new,
 		return -1;
 	buf_init(&b, REFRESH_TEXT);
 	artefact_lists(c, &b);
-	rv = artefact_write(c, c->pending, policydir_names[PROTO_RULES_LISTS],
-	    &b, fault);
+	rv = artefact_write(
+	    c, c->pending, policydir_names[PROTO_RULES_LISTS], &b, fault);
 	buf_free(&b);
-	if (rv == -1 ||
-	    artefact_rest(c, old, PROTO_RULES_LISTS, fault) == -1 ||
+	if (rv == -1 || artefact_rest(c, old, PROTO_RULES_LISTS, fault) == -1 ||
 	    compile_new_set(c, o, new, fault) == -1)
 		return -1;
 	return print_lists(c, old, new, fault);
@@ -168,11 +187,10 @@ run(struct compile *c, struct policy_set *old, struct policy_set *new,
 	again_put(c, "refresh-lists", &again);
 	if (n == 0)
 		puts("Nothing is newly allowed.");
-	if (n == 0 ||
-	    (n > 0 && consent_get(c, "Newly allowed", &b, new,
-			  (const char *)buf_span(&again).p) == 0))
-		status = artefact_install(c, fault) == 0 ? ICCTL_OK
-							 : ICCTL_FAILED;
+	if (n == 0 || (n > 0 && consent_get(c, "Newly allowed", &b, new,
+				    (const char *)buf_span(&again).p) == 0))
+		status =
+		    artefact_install(c, fault) == 0 ? ICCTL_OK : ICCTL_FAILED;
 	buf_free(&again);
 	buf_free(&b);
 	return status;
