@@ -98,8 +98,8 @@ batch_child(char **argv, int in, const int out[2], const int said[2])
 static void
 batch_pass(int out, int said)
 {
-	struct pollfd p[2] = {{.fd = out, .events = POLLIN},
-	    {.fd = said, .events = POLLIN}};
+	struct pollfd p[2] = {
+	    {.fd = out, .events = POLLIN}, {.fd = said, .events = POLLIN}};
 	uint8_t chunk[ICGIT_BATCH_CHUNK];
 	ssize_t n;
 
@@ -160,14 +160,15 @@ icgit_batch(void)
 		err(1, "Landlock");
 	while (batch_read(&r, sizeof(r))) {
 		if (r.words == 0 || r.words > sizeof(words) ||
-		    r.input > ICGIT_BATCH_INPUT || !batch_read(words, r.words) ||
-		    words[r.words - 1] != '\0')
+		    r.input > ICGIT_BATCH_INPUT ||
+		    !batch_read(words, r.words) || words[r.words - 1] != '\0')
 			errx(1, "a request is not as it should be");
 		args = (struct wordlist)WORDLIST_IN(list);
 		for (char *w = words; w < words + r.words; w += strlen(w) + 1)
 			wordlist_add(&args, w);
 		if ((argv = wordlist_end(&args)) == NULL)
 			errx(1, "a request has too many words");
+		icgit_ahead((char **)(uintptr_t)argv);
 		in = batch_input(r.input);
 		batch_git((char **)(uintptr_t)argv, in);
 		close(in);

@@ -67,6 +67,25 @@ int icgit_run(const struct icgit_args *, struct buf *out, unsigned ms);
  */
 int icgit_wrap(char **argv, bool locked);
 
+/*
+ * icgit/names.c: the names of a configuration, for those gits that this process
+ * starts one after the other in the same place. Configurations that include
+ * others may change unseen meanwhile, as they may while git runs: Landlock and
+ * the view hold then.
+ */
+/*
+ * Keep the names that `globals`, git's words before its subcommand, lead to,
+ * after icgit_names_kept() has returned false for them.
+ */
+void icgit_names_keep(const struct icgit_args *globals, struct span names);
+/* Returns true if they are kept, and the configuration is as it was. */
+bool icgit_names_kept(const struct icgit_args *globals, struct span *names);
+/*
+ * icgit/wrap.c: ask git for the names that the next command will need, unless
+ * they are kept.
+ */
+void icgit_ahead(char **argv);
+
 /* icgit/remotes.c: the tool "remotes". */
 void icgit_list(struct mcp *);
 bool icgit_call(struct mcp *, const struct jsonrpc *, struct span tool,

@@ -95,6 +95,21 @@ check_options(char **args)
 	}
 }
 
+/* Ask git for all names. Returns its exit status, or -1 with errno set. */
+static int
+list_names(const struct icgit_args *first, struct buf *names)
+{
+	static struct icgit_args ask;
+
+	ask = *first;
+	icgit_fixed(&ask);
+	icgit_add(&ask, "config");
+	icgit_add(&ask, "--list");
+	icgit_add(&ask, "--name-only");
+	icgit_add(&ask, "-z");
+	return icgit_run(&ask, names, ICGIT_LIST_MS);
+}
+
 /*
  * Find the names of the configuration in force where this command will run, and
  * override those that need it.
@@ -102,19 +117,18 @@ check_options(char **args)
 static void
 find_names(struct icgit_args *a, char **argv, size_t nglobals)
 {
-	static struct icgit_args ask;
-	static struct buf names;
-	int r;
+	static struct icgit_args first;
+	static struct buf list;
+	struct span names;
+	int r = 0;
 
-	buf_init(&names, ICGIT_MAX_NAMES);
 	for (size_t i = 0; i < nglobals; i++)
-		icgit_add(&ask, i == 0 ? "git" : argv[i]);
-	icgit_fixed(&ask);
-	icgit_add(&ask, "config");
-	icgit_add(&ask, "--list");
-	icgit_add(&ask, "--name-only");
-	icgit_add(&ask, "-z");
-	r = icgit_run(&ask, &names, ICGIT_LIST_MS);
+		icgit_add(&first, i == 0 ? "git" : argv[i]);
+	if (!icgit_names_kept(&first, &names)) {
+		buf_init(&list, ICGIT_MAX_NAMES);
+		r = list_names(&first, &list);
+		names = buf_span(&list);
+	}
 	if (r == -1)
 		refuse("the repository's configuration cannot be read: %s",
 		    strerror(errno));
@@ -122,9 +136,32 @@ find_names(struct icgit_args *a, char **argv, size_t nglobals)
 	 * A configuration that we cannot read, git cannot read either, and
 	 * reports.
 	 */
-	if (r == 0 && icgit_found(a, buf_span(&names)) == -1)
+	if (r == 0 && icgit_found(a, names) == -1)
 		refuse("the repository configures more filters, drivers and "
 		       "aliases than can be turned off");
+}
+
+void
+icgit_ahead(char **argv)
+{
+	static struct icgit_args first;
+	struct span names;
+	struct buf list;
+	size_t n;
+
+	/* The process that runs the command says what is wrong. */
+	if (icgit_env() == -1 || argv[0] == NULL)
+		return;
+	n = globals(argv);
+	first.n = 0;
+	for (size_t i = 0; i < n; i++)
+		icgit_add(&first, i == 0 ? "git" : argv[i]);
+	if (first.full || icgit_names_kept(&first, &names))
+		return;
+	buf_init(&list, ICGIT_MAX_NAMES);
+	if (list_names(&first, &list) == 0)
+		icgit_names_keep(&first, buf_span(&list));
+	buf_free(&list);
 }
 
 /* Turn off programs that convert files to text for diffs. */

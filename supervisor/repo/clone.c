@@ -17,7 +17,10 @@
 #include "repo/batch.h"
 #include "repo/clone_priv.h"
 
+#define CLONE_CONFIG ((size_t)1 << 20)
 #define CLONE_OBJECTS ((size_t)256 << 20)
+/* A longer pack goes from one git to the other as it comes. */
+#define CLONE_PACK ((size_t)16 << 20)
 #define CLONE_NEW "clone.new"
 #define CLONE_DIR "/workspace"
 #define NONE span_of("", 0)
@@ -81,26 +84,73 @@ clone_commit(struct cloning *c, const char *prefix, const char *name,
 	return r <= 0 ? r : 1;
 }
 
+/* Take the name of a branch, if it can be the clone's. */
+static void
+clone_branch(struct cloning *c, struct span ref)
+{
+	if (!span_starts(ref, SPAN("refs/heads/")))
+		return;
+	ref = span_of(ref.p + 11, ref.len - 11);
+	if (repo_name_wrong(ref) == NULL)
+		(void)span_copy(ref, c->record.branch, REPO_NAME);
+}
+
 /* Find the branch that is checked out; the record's stays "" if there is none.
  */
 static int
 clone_head(struct cloning *c, struct fault *fault)
 {
 	struct buf out;
-	struct span s;
 	int r;
 
 	buf_init(&out, 8192);
 	r = REPO_GIT(c->how->env, &c->from.view, NONE, &out, fault,
 	    "symbolic-ref", "-q", "HEAD");
-	s = clone_line(&out);
-	if (r == 0 && span_starts(s, SPAN("refs/heads/"))) {
-		s = span_of(s.p + 11, s.len - 11);
-		if (repo_name_wrong(s) == NULL)
-			(void)span_copy(s, c->record.branch, REPO_NAME);
-	}
+	if (r == 0)
+		clone_branch(c, clone_line(&out));
 	buf_free(&out);
 	return r == -1 ? -1 : 0;
+}
+
+static bool
+clone_format(struct cloning *c, struct span s)
+{
+	return (span_is(s, "sha1") || span_is(s, "sha256")) &&
+	       span_copy(s, c->record.format, sizeof(c->record.format)) == 0;
+}
+
+/*
+ * Ask for the format of objects, the commit and the branch in one git. Returns
+ * 1 if it answers all of it, 0 if each is to be asked for by itself, or -1.
+ */
+static int
+clone_at_once(struct cloning *c, struct fault *fault)
+{
+	struct span rest, format, oid, ref;
+	struct buf out;
+	int r;
+
+	if (c->ref[0] != '\0')
+		return 0;
+	buf_init(&out, 8192);
+	r = REPO_GIT(c->how->env, &c->from.view, NONE, &out, fault, "rev-parse",
+	    "--show-object-format", "HEAD^{commit}", "--symbolic-full-name",
+	    "HEAD");
+	rest = buf_span(&out);
+	if (r == -1)
+		;
+	else if (r == 0 && span_line(&rest, &format) &&
+		 span_line(&rest, &oid) && span_line(&rest, &ref) &&
+		 rest.len == 0 && repo_oid_ok(oid) && clone_format(c, format) &&
+		 span_copy(oid, c->record.base, REPO_OID) == 0) {
+		clone_branch(c, ref);
+		r = 1;
+	} else {
+		c->record.format[0] = c->record.base[0] = '\0';
+		r = 0;
+	}
+	buf_free(&out);
+	return r;
 }
 
 /* Find what is to be cloned: a commit, and the name of its branch. */
@@ -108,9 +158,11 @@ static int
 clone_what(struct cloning *c, struct fault *fault)
 {
 	char shown[512];
-	int r;
+	int r = 0;
 
-	if (c->ref[0] != '\0') {
+	if (c->record.base[0] != '\0') {
+		;
+	} else if (c->ref[0] != '\0') {
 		r = clone_commit(c, "refs/heads/", c->ref, fault);
 		if (r == 0 && repo_name_wrong(span_str(c->ref)) == NULL)
 			(void)strlcpy(c->record.branch, c->ref, REPO_NAME);
@@ -147,21 +199,47 @@ clone_look(struct cloning *c, struct fault *fault)
 		    "%s is a shallow clone, whose history is cut. Get the rest "
 		    "first: git fetch --unshallow",
 		    c->dir);
+	if ((r = clone_at_once(c, fault)) != 0)
+		return r == 1 ? clone_what(c, fault) : -1;
 	buf_init(&out, 8192);
 	r = REPO_GIT(c->how->env, &c->from.view, NONE, &out, fault, "rev-parse",
 	    "--show-object-format");
-	if (r == 0 && (span_copy(clone_line(&out), c->record.format,
-			   sizeof(c->record.format)) == -1 ||
-			  (strcmp(c->record.format, "sha1") != 0 &&
-			      strcmp(c->record.format, "sha256") != 0)))
+	if (r == 0 && !clone_format(c, clone_line(&out)))
 		r = fault_set(fault, "its format of objects is not known");
-	buf_reset(&out, 8192);
-	if (r == 0 && REPO_GIT(c->how->env, &c->from.view, NONE, &out, fault,
-			  "config", "--get", "remote.origin.url") == 0)
-		c->origin_set =
-		    repo_origin(clone_line(&out), c->origin, sizeof(c->origin));
 	buf_free(&out);
 	return r == 0 ? clone_what(c, fault) : -1;
+}
+
+/*
+ * Read the URL of origin, and find out whether the repository may lack objects.
+ * Returns 1 if it may, 0, or -1 with the fault set.
+ */
+static int
+clone_config(struct cloning *c, struct fault *fault)
+{
+	static const char url[] = "remote.origin.url";
+	struct span rest, item;
+	const uint8_t *nl;
+	struct buf out;
+	int r, partial = 0;
+
+	buf_init(&out, CLONE_CONFIG);
+	r = REPO_GIT(c->how->env, &c->from.view, NONE, &out, fault, "config",
+	    "-z", "--get-regexp",
+	    "^remote\\.origin\\.url$|^remote\\..*\\.promisor$|"
+	    "^extensions\\.partialclone$");
+	rest = buf_span(&out);
+	while (r == 0 && repo_next(&rest, &item)) {
+		nl = memchr(item.p, '\n', item.len);
+		if (!span_starts(item, SPAN("remote.origin.url\n")))
+			partial = 1;
+		else if (nl != NULL)
+			c->origin_set =
+			    repo_origin(span_of(nl + 1, item.len - sizeof(url)),
+				c->origin, sizeof(c->origin));
+	}
+	buf_free(&out);
+	return r == 0 || r == 1 ? partial : -1;
 }
 
 /*
@@ -177,19 +255,14 @@ clone_partial(struct cloning *c, struct fault *fault)
 	int r;
 
 	buf_init(&out, CLONE_OBJECTS);
-	r = REPO_GIT(c->how->env, &c->from.view, NONE, &out, fault, "config",
-	    "--get-regexp",
-	    "^remote\\..*\\.promisor$|^extensions\\.partialclone$");
-	if (r == 0) {
-		buf_reset(&out, 4096);
+	r = clone_config(c, fault);
+	if (r == 1) {
 		r = REPO_GIT(c->how->env, &c->from.view, NONE, &out, fault,
 		    "rev-list", "--objects", "--no-object-names",
 		    "--missing=print", c->record.base);
 		rest = buf_span(&out);
 		while (r == 0 && span_line(&rest, &line))
 			missing += line.len != 0 && line.p[0] == '?';
-	} else if (r == 1) {
-		r = 0;
 	}
 	buf_free(&out);
 	if (r == 0 && missing != 0)
@@ -207,11 +280,35 @@ clone_partial(struct cloning *c, struct fault *fault)
 		? 0                                                            \
 		: -1)
 
+/*
+ * Take a short history through the sandboxes that are there. Returns 1 if it is
+ * too long for that, 0, or -1 with the fault set.
+ */
+static int
+clone_pack(struct cloning *c, struct span in, struct fault *fault)
+{
+	struct buf pack;
+	int r;
+
+	buf_init(&pack, CLONE_PACK);
+	r = REPO_GIT(c->how->env, &c->from.view, in, &pack, fault,
+	    "pack-objects", "--revs", "--stdout", "--delta-base-offset", "-q");
+	if (r == 0)
+		r = REPO_GIT(c->how->env, &c->to, buf_span(&pack), NULL, fault,
+			"index-pack", "--stdin", REPO_STRICT) == 0
+			? 0
+			: -1;
+	else
+		r = pack.failed ? 1 : -1;
+	buf_free(&pack);
+	return r;
+}
+
 /* Make an empty repository, and take the history. */
 static int
 clone_fetch(struct cloning *c, struct fault *fault)
 {
-	char format[32], branch[32 + REPO_NAME], in[REPO_OID + 2];
+	char format[32], in[REPO_OID + 2];
 	const struct repo_flow flow = {.from = &c->from.view,
 	    .to = &c->to,
 	    .from_words = (const char *const[]){"pack-objects", "--revs",
@@ -220,14 +317,14 @@ clone_fetch(struct cloning *c, struct fault *fault)
 		REPO_STRICT, NULL},
 	    .in = span_of(
 		in, (size_t)snprintf(in, sizeof(in), "%s\n", c->record.base))};
+	int r;
 
 	snprintf(
 	    format, sizeof(format), "--object-format=%s", c->record.format);
-	snprintf(branch, sizeof(branch), "refs/heads/%s", c->record.branch);
 	if (CLONE_GIT(c, fault, "init", "-q", "--template=", format, "-b",
 		c->record.branch) == -1 ||
-	    repo_pump(c->how->env, &flow, fault) == -1 ||
-	    CLONE_GIT(c, fault, "update-ref", branch, c->record.base) == -1)
+	    (r = clone_pack(c, flow.in, fault)) == -1 ||
+	    (r == 1 && repo_pump(c->how->env, &flow, fault) == -1))
 		return -1;
 	if (c->origin_set &&
 	    (CLONE_GIT(c, fault, "config", "remote.origin.url", c->origin) ==
@@ -235,7 +332,8 @@ clone_fetch(struct cloning *c, struct fault *fault)
 		CLONE_GIT(c, fault, "config", "remote.origin.fetch",
 		    "+refs/heads/*:refs/remotes/origin/*") == -1))
 		return -1;
-	return CLONE_GIT(c, fault, "reset", "-q", "--hard");
+	/* The branch begins with this. */
+	return CLONE_GIT(c, fault, "reset", "-q", "--hard", c->record.base);
 }
 
 /* Take uncommitted changes of files that are in the repository. */

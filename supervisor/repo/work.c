@@ -50,36 +50,72 @@ work_object(const struct repo_work *w, const char *name, char oid[REPO_OID],
 	return r;
 }
 
-/* Note which of the commits that the user had are in the clone, too. */
-static int
-work_known(struct repo_work *w, struct fault *fault)
+/* The commit that a commit of unsaved work follows; "": none. */
+static const char *
+work_before(const struct repo_work *w)
 {
 	const struct repo_record *r = &w->record;
+
+	if (r->unsaved[0] != '\0')
+		return r->unsaved;
+	return strcmp(r->start, r->base) != 0 ? r->start : "";
+}
+
+/* Take a line "OBJECT KIND", if it is of that kind. */
+static void
+work_take(struct span line, struct span kind, char oid[REPO_OID])
+{
+	const struct span name =
+	    span_of(line.p, line.len < kind.len ? 0 : line.len - kind.len);
+
+	oid[0] = '\0';
+	if (span_is(span_of(line.p + name.len, line.len - name.len),
+		(const char *)kind.p) &&
+	    repo_oid_ok(name))
+		(void)span_copy(name, oid, REPO_OID);
+}
+
+/*
+ * Find, with one git: the commit that is checked out, its tree and that of the
+ * last work, the newest stash, and which of the commits that the user had are
+ * in the clone, too.
+ */
+static int
+work_ask(struct repo_work *w, struct fault *fault)
+{
+	static const struct span commit = SPAN(" commit"), tree = SPAN(" tree");
+	const struct repo_record *r = &w->record;
+	const char *last = work_before(w);
+	struct span rest, line = {NULL, 0};
+	char *const dst[] = {w->head, w->stash, w->head_tree, w->last_tree};
 	struct buf in, out;
-	struct span rest, line, oid;
 	int rv;
 
 	buf_init(&in, 1U << 20);
 	buf_init(&out, 1U << 20);
+	buf_printf(&in, "HEAD^{commit}\nrefs/stash^{commit}\nHEAD^{tree}\n");
+	/* Without it, the next commit does not follow it. */
+	buf_printf(&in, "%s^{tree}\n", last[0] != '\0' ? last : "HEAD");
 	if (r->base[0] != '\0')
 		buf_printf(&in, "%s\n", r->base);
 	for (unsigned i = 0; i < r->npulled; i++)
 		buf_printf(&in, "%s\n", r->pulled[i]);
-	rv = in.len == 0 ? 0
-			 : REPO_WORK_GIT(w, buf_span(&in), &out, fault,
-			       "cat-file",
-			       "--batch-check=%(objectname) %(objecttype)");
+	rv = REPO_WORK_GIT(w, buf_span(&in), &out, fault, "cat-file",
+	    "--batch-check=%(objectname) %(objecttype)");
 	rest = buf_span(&out);
+	for (size_t i = 0; rv == 0 && i < nitems(dst); i++) {
+		if (!span_line(&rest, &line))
+			line.len = 0;
+		work_take(line, i < 2 ? commit : tree, dst[i]);
+	}
 	w->nknown = 0;
 	while (rv == 0 && w->nknown <= REPO_MAX_PULLED &&
 	       span_line(&rest, &line)) {
-		if (line.len < 8 || !span_is(span_of(line.p + line.len - 7, 7),
-				       " commit"))
-			continue;
-		oid = span_of(line.p, line.len - 7);
-		if (repo_oid_ok(oid))
-			(void)span_copy(oid, w->known[w->nknown++], REPO_OID);
+		work_take(line, commit, w->known[w->nknown]);
+		w->nknown += w->known[w->nknown][0] != '\0';
 	}
+	if (last[0] == '\0')
+		w->last_tree[0] = '\0';
 	buf_free(&in);
 	buf_free(&out);
 	return rv == 0 ? 0 : -1;
@@ -154,19 +190,15 @@ work_head(struct repo_work *w, struct fault *fault)
 }
 
 /* Changes that the agent has put aside with git stash, the newest of them. */
-static int
-work_stash(struct repo_work *w, struct fault *fault)
+static void
+work_stash(struct repo_work *w)
 {
 	struct repo_refs *refs = &w->refs;
-	char oid[REPO_OID];
-	int r;
 
-	r = work_object(w, "refs/stash^{commit}", oid, fault);
-	if (r != 0 || refs->n == REPO_MAX_REFS)
-		return r == -1 ? -1 : 0;
-	(void)strlcpy(refs->list[refs->n].oid, oid, REPO_OID);
+	if (w->stash[0] == '\0' || refs->n == REPO_MAX_REFS)
+		return;
+	(void)strlcpy(refs->list[refs->n].oid, w->stash, REPO_OID);
 	(void)strlcpy(refs->list[refs->n++].name, REPO_STASH, REPO_NAME);
-	return 0;
 }
 
 static bool
@@ -197,30 +229,19 @@ work_refs(struct repo_work *w, struct fault *fault)
 		    "them as it should. Its files are in %s/sandbox",
 		    REPO_MAX_REFS, w->dir);
 	buf_free(&out);
-	if (r != 0 || work_known(w, fault) == -1 || work_head(w, fault) == -1 ||
-	    work_stash(w, fault) == -1)
+	if (r != 0 || work_head(w, fault) == -1)
 		return -1;
+	work_stash(w);
 	w->all = *refs;
 	for (unsigned i = 0; i < refs->n; i++) {
-		if ((w->commits[n] = work_count(
-			 w, refs->list[i].oid, fault)) == -1)
+		if ((w->commits[n] = work_count(w, refs->list[i].oid, fault)) ==
+		    -1)
 			return -1;
 		refs->list[n] = refs->list[i];
 		n += w->commits[n] != 0 || work_pulled(w, refs->list[i].oid);
 	}
 	refs->n = n;
 	return 0;
-}
-
-/* The commit that a commit of unsaved work follows; "": none. */
-static const char *
-work_before(const struct repo_work *w)
-{
-	const struct repo_record *r = &w->record;
-
-	if (r->unsaved[0] != '\0')
-		return r->unsaved;
-	return strcmp(r->start, r->base) != 0 ? r->start : "";
 }
 
 /* Returns 1 if commit `a` is `b` or an ancestor of it, 0 if not, or -1. */
@@ -238,8 +259,8 @@ work_is_in(const struct repo_work *w, const char *a, const char *b,
 }
 
 static int
-work_add(struct repo_work *w, struct span oid, int64_t commits,
-    struct fault *fault)
+work_add(
+    struct repo_work *w, struct span oid, int64_t commits, struct fault *fault)
 {
 	struct repo_refs *refs = &w->refs;
 
@@ -254,24 +275,15 @@ work_add(struct repo_work *w, struct span oid, int64_t commits,
 int
 repo_work_look(struct repo_work *w, struct fault *fault)
 {
-	char word[REPO_OID + 8], tree[REPO_OID], before[REPO_OID];
-	const char *last = work_before(w);
+	const char *last = work_before(w), *tree = w->head_tree;
+	const char *before = w->last_tree;
 	int r;
 
-	if (work_object(w, "HEAD^{commit}", w->head, fault) == -1 ||
-	    repo_work_snapshot(w, fault) == -1 || work_refs(w, fault) == -1)
+	if (work_ask(w, fault) == -1 || repo_work_snapshot(w, fault) == -1 ||
+	    work_refs(w, fault) == -1)
 		return -1;
-	tree[0] = before[0] = '\0';
-	if (w->head[0] != '\0') {
-		snprintf(word, sizeof(word), "%s^{tree}", w->head);
-		if (work_object(w, word, tree, fault) != 0)
-			return -1;
-	}
-	if (last[0] != '\0') {
-		snprintf(word, sizeof(word), "%s^{tree}", last);
-		/* Without it, the next commit does not follow it. */
-		(void)work_object(w, word, before, fault);
-	}
+	if (w->head[0] != '\0' && tree[0] == '\0')
+		return fault_set(fault, "git gave no name of a tree");
 	w->unsaved = strcmp(w->tree, tree) != 0;
 	if (w->unsaved && before[0] != '\0' && strcmp(w->tree, before) == 0) {
 		if ((r = work_is_in(w, w->head, last, fault)) == -1)

@@ -28,24 +28,27 @@ struct repo_work {
 	struct repo_record record;
 	int sandbox, scratch, out, objects, lock;
 	struct repo_view clone;
-	char head[REPO_OID];         /* "": there is no commit */
-	char branch[REPO_NAME];      /* checked out; "": none */
-	char tree[REPO_OID];         /* for the files as they are now */
-	struct repo_refs all; /* all branches, with or without new commits */
+	/* Names of objects, asked for at once; "": there is none. */
+	char head[REPO_OID], head_tree[REPO_OID], last_tree[REPO_OID];
+	char stash[REPO_OID];
+	char branch[REPO_NAME]; /* checked out; "": none */
+	char tree[REPO_OID];    /* for the files as they are now */
+	struct repo_refs all;   /* all branches, with or without new commits */
 	/* The branches that have commits of the session. */
 	struct repo_refs refs;
 	int64_t commits[REPO_MAX_REFS]; /* those that were never pulled */
-	bool unsaved; /* the files differ from head and from what was pulled */
-	int64_t files;      /* the number of those that differ */
+	bool ended;    /* set before: no agent can write the files any more */
+	bool unsaved;  /* the files differ from head and from what was pulled */
+	int64_t files; /* the number of those that differ */
 	char known[REPO_MAX_PULLED + 1][REPO_OID]; /* commits that the clone
 						      has and the user had */
 	unsigned nknown;
 };
 
 /*
- * work_open.c: Begin, and keep others from doing the same. Returns 0, or -1 with the fault
- * set; errno is ENOENT if the session has no clone. repo_work_close() must
- * follow in both cases.
+ * work_open.c: Begin, and keep others from doing the same. Returns 0, or -1
+ * with the fault set; errno is ENOENT if the session has no clone.
+ * repo_work_close() must follow in both cases.
  */
 int repo_work_open(struct repo_work *, const struct repo_env *, int session,
     const char *dir, struct fault *);
@@ -77,9 +80,9 @@ int repo_work_git(const struct repo_work *, struct span in, struct buf *out,
  */
 int repo_work_snapshot(struct repo_work *, struct fault *);
 /*
- * work_sizes.c: Add a pathspec to `leave` for each file of the work tree that is
- * too large, ending in a NUL, after telling the user. Returns 0, or -1 with the
- * fault set if git would have to read too much.
+ * work_sizes.c: Add a pathspec to `leave` for each file of the work tree that
+ * is too large, ending in a NUL, after telling the user. Returns 0, or -1 with
+ * the fault set if git would have to read too much.
  */
 int repo_work_sizes(struct repo_work *, struct buf *leave, struct fault *);
 /* Count the files that differ in two trees. Returns 0, or -1. */

@@ -50,12 +50,11 @@ files_take(
 	int r;
 
 	/* One unreadable file must not keep the others. */
-	r = leave.len == 0
-		? REPO_WORK_GIT(
-		      w, NONE, NULL, &why, "add", "-A", "--ignore-errors")
-		: REPO_WORK_GIT(w, leave, NULL, &why, "add", "-A",
-		      "--ignore-errors", "--pathspec-from-file=-",
-		      "--pathspec-file-nul");
+	r = leave.len == 0 ? REPO_WORK_GIT(w, NONE, NULL, &why, "add", "-A",
+				 "--ignore-errors")
+			   : REPO_WORK_GIT(w, leave, NULL, &why, "add", "-A",
+				 "--ignore-errors", "--pathspec-from-file=-",
+				 "--pathspec-file-nul");
 	if (r != 0 && r != 1) {
 		*fault = why;
 		return -1;
@@ -133,6 +132,8 @@ files_still(struct repo_work *w, struct span leave, struct fault *fault)
 
 	if (files_take(w, leave, true, fault) == -1)
 		return -1;
+	if (w->ended)
+		return files_inner(w, fault);
 	for (unsigned i = 0; i < FILES_TRIES; i++) {
 		(void)strlcpy(before, w->tree, sizeof(before));
 		if (files_take(w, leave, false, fault) == -1)
@@ -156,8 +157,7 @@ repo_work_snapshot(struct repo_work *w, struct fault *fault)
 		: 1;
 	/* It has no files, or names that git refuses. */
 	if (r > 0)
-		r = REPO_WORK_GIT(
-		    w, NONE, NULL, fault, "read-tree", "--empty");
+		r = REPO_WORK_GIT(w, NONE, NULL, fault, "read-tree", "--empty");
 	if (r != 0)
 		return -1;
 	buf_init(&leave, FILES_TEXT);

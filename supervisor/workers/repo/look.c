@@ -39,6 +39,7 @@ errand_look(struct fault *fault)
 	/* Nothing came from the URL, and no agent ran. */
 	if (r->base[0] == '\0')
 		goto out;
+	w.ended = true;
 	if (w.clone.n == 0 || repo_work_look(&w, fault) == -1) {
 		rv = -1;
 		goto out;
