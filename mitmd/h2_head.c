@@ -14,7 +14,7 @@ static const char *const head_pseudo[H2_PSEUDOS] = {
 
 /* Hop-by-hop fields are forbidden in HTTP/2 (RFC 9113 8.2.2). */
 static const char *const head_hop[] = {"connection", "keep-alive",
-    "proxy-connection", "transfer-encoding", "upgrade", "http2-settings"};
+    "proxy-connection", "transfer-encoding", "upgrade", "http2-settings", "te"};
 
 void
 h2_head_init(struct h2_head *h)

@@ -131,11 +131,12 @@ struct http1_hop {
 /*
  * Check a request to an origin, inside TLS.  405: CONNECT, TRACE or TRACK.
  * 400: a target that is not in origin form; not exactly one Host that equals
- * host or host:443 (ASCII case-insensitive); HTTP2-Settings, TE or Keep-Alive;
- * Connection other than exactly close or keep-alive.  426: Upgrade.  417:
+ * host or host:443 (ASCII case-insensitive); HTTP2-Settings; TE or Keep-Alive
+ * given twice, or with another value than clients send; Connection with more
+ * than close or keep-alive and, beside a TE header, TE.  426: Upgrade.  417:
  * Expect other than 100-continue with a body.  `websocket`: the request asks
- * for a WebSocket and its route allows it; Connection must then be exactly
- * "Upgrade" or "keep-alive, Upgrade".
+ * for a WebSocket and its route allows it; Connection must then have Upgrade,
+ * and may have keep-alive.
  */
 enum http1_result http1_request_hop(const struct http1_head *,
     const struct http1_body *, struct span host, bool websocket,

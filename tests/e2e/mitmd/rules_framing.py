@@ -322,10 +322,19 @@ def hops():
     for v in (b"close", b"Close", b"CLOSE", b"keep-alive", b"Keep-Alive"):
         out.append(Case(13, f"Connection {v!r}", A, get(
             b"Connection: " + v + b"\r\n"), got()))
-    for v in (b"trailers", b"", b"chunked", b"gzip, trailers", b"deflate"):
+    # What clients send to a hop by habit is read strictly, and ends there.
+    for v in (b"trailers", b"", b"gzip, trailers", b"deflate;q=0.3"):
+        out.append(Case(13, f"TE {v!r}", A, get(b"TE: " + v + b"\r\n"),
+                        got()))
+        out.append(Case(13, f"TE {v!r}, named in Connection", A, get(
+            b"TE: " + v + b"\r\nConnection: TE, close\r\n"), got()))
+    for v in (b"chunked", b"trailers, chunked", b"x-api-key", b"gzip,"):
         out.append(Case(13, f"TE {v!r}", A, get(b"TE: " + v + b"\r\n"),
                         no("malformed", "TE header")))
-    for v in (b"", b"timeout=5", b"timeout=5, max=100"):
+    for v in (b"30", b"timeout=5", b"timeout=5, max=100"):
+        out.append(Case(13, f"Keep-Alive {v!r}", A, get(
+            b"Keep-Alive: " + v + b"\r\n"), got()))
+    for v in (b"", b"5,", b"a b", b"\"5\"", b"5\r\nKeep-Alive: 5"):
         out.append(Case(13, f"Keep-Alive {v!r}", A, get(
             b"Keep-Alive: " + v + b"\r\n"),
             no("malformed", "Keep-Alive header")))

@@ -107,6 +107,25 @@ def framing(method, headers):
     return found
 
 
+def hop_words(name, value):
+    """The words of a header for this hop; more than it may have is refused."""
+    words = [w.strip(b" \t").lower() for w in value.split(b",")]
+    if name == b"connection":
+        allowed = rb"close|keep-alive|te"
+        if len(set(words)) < len(words) or \
+                {b"close", b"keep-alive"} <= set(words):
+            raise No(400)
+    elif name == b"te":
+        if value == b"":
+            return []
+        allowed = rb"(trailers|(x-)?gzip|deflate|(x-)?compress)[ \t]*(;.*)?"
+    else:
+        allowed = rb"[0-9a-z=-]+"
+    if not all(re.fullmatch(allowed, w) for w in words):
+        raise No(400)
+    return words
+
+
 def hop(host, method, target, headers, framed):
     if method in (b"CONNECT", b"TRACE", b"TRACK"):
         raise No(405)
@@ -114,25 +133,26 @@ def hop(host, method, target, headers, framed):
         raise No(400)
     if any(n == b"upgrade" for n, _ in headers):
         raise No(426)
-    seen = hosts = connections = 0
+    seen = hosts = 0
+    words = {}
     for name, value in headers:  # the first offence is reported
         if name == b"expect":
             if value.lower() != b"100-continue" or seen or not framed:
                 raise No(417)
             seen = 1
-        elif name in (b"te", b"keep-alive", b"http2-settings"):
+        elif name == b"http2-settings":
             raise No(400)
         elif name == b"host":
             hosts += 1
             if value.lower() not in (host.encode(), host.encode() + b":443") \
                     or hosts > 1:
                 raise No(400)
-        elif name == b"connection":
-            connections += 1
-            if value.lower() not in (b"close", b"keep-alive") or \
-                    connections > 1:
+        elif name in (b"connection", b"te", b"keep-alive"):
+            if name in words:
                 raise No(400)
-    if not hosts:
+            words[name] = hop_words(name, value)
+    if not hosts or (b"te" in words.get(b"connection", []) and
+                     b"te" not in words):
         raise No(400)
 
 
