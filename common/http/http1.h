@@ -15,35 +15,35 @@
 
 #include "common/span.h"
 
-#define HTTP1_MAX_HEAD		65536U
-#define HTTP1_MAX_HEADERS	100U
-#define HTTP1_MAX_TARGET	8192U
-#define HTTP1_MAX_METHOD	32U
-#define HTTP1_MAX_TRAILERS	8192U	/* bytes, responses only */
-#define HTTP1_MAX_EXTENSION	1024U	/* per chunk, responses only */
-#define HTTP1_MAX_INTERIM	8U	/* 1xx heads before the final one */
+#define HTTP1_MAX_HEAD 65536U
+#define HTTP1_MAX_HEADERS 100U
+#define HTTP1_MAX_TARGET 8192U
+#define HTTP1_MAX_METHOD 32U
+#define HTTP1_MAX_TRAILERS 8192U  /* bytes, responses only */
+#define HTTP1_MAX_EXTENSION 1024U /* per chunk, responses only */
+#define HTTP1_MAX_INTERIM 8U      /* 1xx heads before the final one */
 
 enum http1_result {
 	HTTP1_OK,
-	HTTP1_MORE,		/* head or chunk not complete yet */
-	HTTP1_BAD,		/* `reason` is set */
+	HTTP1_MORE, /* head or chunk not complete yet */
+	HTTP1_BAD,  /* `reason` is set */
 };
 
 struct http1_header {
-	struct span name;	/* token, as received */
-	struct span value;	/* OWS trimmed; 0x21-0x7e, SP, HT, 0x80-0xff */
+	struct span name;  /* token, as received */
+	struct span value; /* OWS trimmed; 0x21-0x7e, SP, HT, 0x80-0xff */
 };
 
 struct http1_head {
-	struct span method;	/* request: upper-case token */
-	struct span target;	/* request: 0x21-0x7e, as received */
-	unsigned status;	/* response: 100-599 */
-	bool http10;		/* response or CONNECT only */
+	struct span method; /* request: upper-case token */
+	struct span target; /* request: 0x21-0x7e, as received */
+	unsigned status;    /* response: 100-599 */
+	bool http10;        /* response or CONNECT only */
 	struct http1_header headers[HTTP1_MAX_HEADERS];
 	unsigned nheaders;
-	size_t size; /* bytes of the head, including the empty line */
-	const char *reason;	/* constant text when HTTP1_BAD */
-	bool large;		/* HTTP1_BAD because of a limit: answer 431 */
+	size_t size;        /* bytes of the head, including the empty line */
+	const char *reason; /* constant text when HTTP1_BAD */
+	bool large;         /* HTTP1_BAD because of a limit: answer 431 */
 };
 
 /*
@@ -59,10 +59,10 @@ enum http1_result http1_response(struct span in, struct http1_head *);
  * another line has arrived, so that a head that comes byte by byte costs no
  * more than one parse per line.
  */
-enum http1_result http1_request_more(struct span in, size_t *seen,
-    struct http1_head *);
-enum http1_result http1_response_more(struct span in, size_t *seen,
-    struct http1_head *);
+enum http1_result http1_request_more(
+    struct span in, size_t *seen, struct http1_head *);
+enum http1_result http1_response_more(
+    struct span in, size_t *seen, struct http1_head *);
 
 /*
  * Find the only header with that name (case-insensitive).  Returns 1, 0 if
@@ -72,7 +72,7 @@ int http1_header(const struct http1_head *, const char *name, struct span *);
 
 /* How the body is framed, from a head that parsed. */
 enum http1_framing {
-	HTTP1_NONE,		/* no body */
+	HTTP1_NONE, /* no body */
 	HTTP1_LENGTH,
 	HTTP1_CHUNKED,
 	HTTP1_CLOSE, /* response: the body ends with the connection */
@@ -80,11 +80,11 @@ enum http1_framing {
 
 struct http1_body {
 	enum http1_framing framing;
-	uint64_t length;	/* HTTP1_LENGTH: bytes still to read */
-	unsigned state;		/* internal to the chunk decoder */
-	uint64_t chunk;		/* bytes left in this chunk */
-	unsigned count; /* internal: digits or bytes in the current part */
-	bool response;		/* accept and drop trailers and extensions */
+	uint64_t length; /* HTTP1_LENGTH: bytes still to read */
+	unsigned state;  /* internal to the chunk decoder */
+	uint64_t chunk;  /* bytes left in this chunk */
+	unsigned count;  /* internal: digits or bytes in the current part */
+	bool response;   /* accept and drop trailers and extensions */
 	bool done;
 	const char *reason;
 };
@@ -98,10 +98,10 @@ struct http1_body {
  * GET, HEAD, DELETE and other methods that have none.  `nobody`: the response
  * answers a HEAD.
  */
-enum http1_result http1_request_body(const struct http1_head *,
-    struct http1_body *);
-enum http1_result http1_response_body(const struct http1_head *, bool nobody,
-    struct http1_body *);
+enum http1_result http1_request_body(
+    const struct http1_head *, struct http1_body *);
+enum http1_result http1_response_body(
+    const struct http1_head *, bool nobody, struct http1_body *);
 
 /*
  * Decode body bytes from the front of `in`.  `*data` is a run of decoded bytes
@@ -111,8 +111,8 @@ enum http1_result http1_response_body(const struct http1_head *, bool nobody,
  * digits, or anything but CR LF; in a request also chunk extensions, trailers,
  * white space after a size, and leading zeros (except "0" itself).
  */
-enum http1_result http1_body_next(struct http1_body *, struct span in,
-    struct span *data, size_t *used);
+enum http1_result http1_body_next(
+    struct http1_body *, struct span in, struct span *data, size_t *used);
 /*
  * The peer has closed the connection.  HTTP1_OK if the body is complete; this
  * completes HTTP1_CLOSE.
@@ -121,10 +121,10 @@ enum http1_result http1_body_eof(struct http1_body *);
 
 /* The parts of a request that concern this hop only; none is passed on. */
 struct http1_hop {
-	bool close;		/* Connection: close */
-	bool expect;		/* the client waits for 100 before its body */
-	bool websocket;		/* requested, and allowed by the route */
-	unsigned error;		/* HTTP1_BAD: 400, 405, 417 or 426 */
+	bool close;     /* Connection: close */
+	bool expect;    /* the client waits for 100 before its body */
+	bool websocket; /* requested, and allowed by the route */
+	unsigned error; /* HTTP1_BAD: 400, 405, 417 or 426 */
 	const char *reason;
 };
 

@@ -48,7 +48,7 @@
 #include "relay/publish.h"
 #include "relay/services.h"
 #include "serve.h"
-#include "secrets.h"
+#include "scan.h"
 #include "resume/resume.h"
 #include "resume/state.h"
 #include "box/system/system.h"
@@ -586,7 +586,7 @@ start_session(int *status, struct fault *fault)
 		return 0;
 	}
 	git_begin();
-	secrets_say();
+	scan_say();
 	/* A clone takes seconds: a key that is missing is told before. */
 	if (start_credentials(fault) == -1 || clone_begin(fault) == -1)
 		return -1;

@@ -25,11 +25,12 @@ static int
 adapter_read(
     struct adapter *a, const char *path, const char *name, struct fault *fault)
 {
-	static const char *const keys[] = {"acp", "alternatives", "anyOf", "args",
-	    "background", "caches", "continue", "env", "errors", "home",
-	    "homeFiles", "image", "interactive", "internal", "logins", "message",
-	    "model", "name", "orientation", "output", "program", "prompt",
-	    "providers", "resume", "state", "taskArgs", "title", "turn", NULL};
+	static const char *const keys[] = {"acp", "alternatives", "anyOf",
+	    "args", "background", "caches", "continue", "env", "errors", "home",
+	    "homeFiles", "image", "interactive", "internal", "leftOut",
+	    "logins", "message", "model", "name", "orientation", "output",
+	    "program", "prompt", "providers", "resume", "state", "taskArgs",
+	    "title", "turn", NULL};
 	const struct jsonfile j = {path, fault};
 	struct json_object *o = NULL;
 	const char *s = NULL;
@@ -47,16 +48,18 @@ adapter_read(
 		&j, a->root, "", "args", ADAPTER_MAX_ARGS, &a->args) == -1 ||
 	    jsonfile_strings(
 		&j, a->root, "", "acp", ADAPTER_MAX_ARGS, &a->acp) == -1 ||
-	    jsonfile_strings(&j, a->root, "", "interactive",
-		ADAPTER_MAX_ARGS, a->args == NULL ? &a->args : &twice) == -1 ||
-	    jsonfile_strings(&j, a->root, "", "model", ADAPTER_MAX_ARGS,
-		&a->model) == -1 ||
+	    jsonfile_strings(&j, a->root, "", "interactive", ADAPTER_MAX_ARGS,
+		a->args == NULL ? &a->args : &twice) == -1 ||
+	    jsonfile_strings(
+		&j, a->root, "", "model", ADAPTER_MAX_ARGS, &a->model) == -1 ||
 	    jsonfile_strings(&j, a->root, "", "prompt", ADAPTER_MAX_ARGS,
 		&a->prompt) == -1 ||
+	    jsonfile_strings(&j, a->root, "", "leftOut", ADAPTER_MAX_ARGS,
+		&a->left_out) == -1 ||
 	    adapter_home_read(a, &j) == -1 ||
 	    config_built(&j, a->root, "", &a->image) == -1 ||
-	    jsonfile_strings(&j, a->root, "", "anyOf", PROTO_MAX_PROVIDERS,
-		&a->any) == -1 ||
+	    jsonfile_strings(
+		&j, a->root, "", "anyOf", PROTO_MAX_PROVIDERS, &a->any) == -1 ||
 	    adapter_talk_read(&a->talk, &j, a->root) == -1 ||
 	    adapter_errors_read(&a->errors, &j, a->root) == -1 ||
 	    jsonfile_bool(&j, a->root, "", "internal", &a->internal) == -1 ||
@@ -71,8 +74,7 @@ adapter_read(
 	}
 	if (s == NULL || strcmp(s, name) != 0)
 		return jsonfile_bad(&j, "", "name",
-		    "must be \"%s\", like the file's name",
-		    name);
+		    "must be \"%s\", like the file's name", name);
 	if ((a->name = strdup(name)) == NULL ||
 	    (a->file = strdup(path)) == NULL)
 		return fault_errno(fault, "%s", path);
@@ -149,6 +151,7 @@ adapter_free(struct adapter *a)
 	jsonfile_strings_free(a->caches);
 	jsonfile_strings_free(a->state);
 	jsonfile_strings_free(a->home_files);
+	jsonfile_strings_free(a->left_out);
 	jsonfile_strings_free(a->any);
 	adapter_talk_free(&a->talk);
 	adapter_errors_free(&a->errors);

@@ -29,15 +29,18 @@ struct adapter {
 	char **prompt;    /* added to all of these */
 	char **any;       /* providers that it can use; `providers` is NULL
 			     then */
-	struct adapter_talk talk; /* conversations */
+	struct adapter_talk talk;     /* conversations */
 	struct adapter_errors errors; /* meaning of its error messages */
-	char **home_files; /* files of the user, below either home; NULL: none */
-	char **state;     /* in its home: its conversations; or NULL */
-	char **caches;    /* directories in its home, emptied after the
-			     session */
+	char *
+	    *home_files; /* files of the user, below either home; NULL: none */
+	char **left_out; /* settings that it does not have here
+			    (workers/scan/lost.c); NULL: none are known */
+	char **state;    /* in its home: its conversations; or NULL */
+	char **caches;   /* directories in its home, emptied after the
+			    session */
 	struct json_object *chosen; /* the entry of "alternatives" in use, or
 				       NULL */
-	struct json_object *root; /* has "env", "home", "orientation" */
+	struct json_object *root;   /* has "env", "home", "orientation" */
 	char *file;
 	bool internal; /* icctl starts it, and nobody else */
 };
@@ -56,9 +59,9 @@ void adapter_free(struct adapter *);
 void adapter_list(struct names *, const struct paths *);
 /*
  * fill.c: Replace {task}, {message}, {orientation}, {tools}, {hosts},
- * {workspace}, {model}, {key:PROVIDER} and {tail:PROVIDER} (the last 20 characters of the
- * key). The caller frees the result. Returns NULL if
- * memory ran out.
+ * {workspace}, {model}, {key:PROVIDER} and {tail:PROVIDER} (the last 20
+ * characters of the key). The caller frees the result. Returns NULL if memory
+ * ran out.
  */
 char *adapter_fill(
     const struct providers *, const char *task, const char *template);

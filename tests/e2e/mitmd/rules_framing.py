@@ -322,7 +322,7 @@ def hops():
     for v in (b"close", b"Close", b"CLOSE", b"keep-alive", b"Keep-Alive"):
         out.append(Case(13, f"Connection {v!r}", A, get(
             b"Connection: " + v + b"\r\n"), got()))
-    # What clients send to a hop by habit is read strictly, and ends there.
+    # Headers that clients send to a hop by habit are read, and end there.
     for v in (b"trailers", b"", b"gzip, trailers", b"deflate;q=0.3"):
         out.append(Case(13, f"TE {v!r}", A, get(b"TE: " + v + b"\r\n"),
                         got()))

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: ISC
 """Files of the user's in the agent's home: which are copied and which stay, and
 which links are followed."""
+import json
 import os
 import shutil
 import subprocess
@@ -162,6 +163,50 @@ def test_links(work):
                  for x in log.splitlines()), f"{name} stays: {why}", log)
 
 
+def test_lost(work):
+    """Settings that the agent has outside and not here are named."""
+    s = rig(work)
+    with open(os.path.join(h.PREFIX, "share", "ironcurtain", "agents",
+                           "claude-code.json"), encoding="utf-8") as f:
+        shipped = json.load(f)["leftOut"]
+    s.write("agents/mine.json", {
+        **ADAPTER, "title": "Mine", "leftOut": shipped + [
+            "home/.mine/plugins * plugins", "workspace/gone.json a b"]})
+    s.write("mcp-servers.json", {})      # our own file server is there
+    r, _ = start(s)
+    t.ok("does not have here" not in r.stderr, "nothing is said without one",
+         r.stderr)
+    servers = {f"s{i}": {"command": "x"} for i in range(7)}
+    own = {"mcpServers": {**servers, "bad\x1b[31m": {}, "off": {
+        "command": "x", "disabled": True}, "filesystem": {}}}
+    h.put(os.path.join(s.workspace, ".mcp.json"), json.dumps(own))
+    h.put(os.path.join(s.user_home, "dot", "settings.json"), json.dumps(
+        {"hooks": {"PreToolUse": [], "Stop": []},
+         "enabledPlugins": {"a@b": True, "c@d": False}}))
+    os.mkdir(os.path.join(s.user_home, ".claude"))
+    os.symlink("../dot/settings.json",
+               os.path.join(s.user_home, ".claude", "settings.json"))
+    h.put(mine(s, "plugins", "one.js"), "")
+    r, _ = start(s)
+    line = " ".join(r.stderr.split())
+    for want in ("Mine does not have here: MCP servers of .mcp.json (bad",
+                 "s4, and more); hooks of ~/.claude/settings.json "
+                 "(PreToolUse, Stop); plugins of ~/.claude/settings.json "
+                 "(a@b); plugins of ~/.mine/plugins (one.js). To have these "
+                 "servers, under the policy: icctl mcp import .mcp.json"):
+        t.contains(line, want, want)
+    t.ok("\x1b" not in r.stderr and "off" not in line.split("hooks of")[0]
+         .split(".mcp.json (")[1], "escaped, and none that is off", line)
+    # An agent cannot have other files read by a link.
+    os.rename(os.path.join(s.workspace, ".mcp.json"),
+              os.path.join(s.user_home, "x.json"))
+    os.symlink(os.path.join(s.user_home, "x.json"),
+               os.path.join(s.workspace, ".mcp.json"))
+    r, _ = start(s)
+    t.ok(".mcp.json" not in r.stderr, "no link of the workspace is followed",
+         r.stderr)
+
+
 def test_many(work):
     s = rig(work)
     for i in range(1005):
@@ -192,7 +237,7 @@ def main():
     if not shutil.which("bwrap"):
         t.skip("home_files", "bubblewrap is not installed")
         t.done()
-    for test in (test_copies, test_links, test_many, test_bad):
+    for test in (test_copies, test_links, test_lost, test_many, test_bad):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()

@@ -5,7 +5,7 @@
  * may have written any of the files: no link is followed, and everything is
  * bounded.
  */
-#include "secrets.h"
+#include "workers/scan/scan.h"
 
 #include <sys/stat.h>
 
@@ -21,7 +21,6 @@
 #include "base/secretive.h"
 #include "base/small_file.h"
 #include "common/log.h"
-#include "core/sup.h"
 
 #define SECRETS_DEPTH 4U
 #define SECRETS_ENTRIES 20000U
@@ -129,14 +128,13 @@ secrets_entry(DIR *d, const char *name, const char *path, unsigned depth,
 
 	if (fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) == -1)
 		return;
-	if (files && S_ISREG(st.st_mode) &&
-	    secrets_named(name, git))
+	if (files && S_ISREG(st.st_mode) && secrets_named(name, git))
 		secrets_file(dirfd(d), name, path, git);
 	if (files || !S_ISDIR(st.st_mode) || depth == SECRETS_DEPTH ||
 	    secretive_match(name, secrets_skip, nitems(secrets_skip)) != NULL)
 		return;
-	fd = openat(dirfd(d), name,
-	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(
+	    dirfd(d), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd != -1)
 		secrets_walk(
 		    fd, path, depth + 1, git || strcmp(name, ".git") == 0);
@@ -160,8 +158,8 @@ secrets_walk(int fd, const char *path, unsigned depth, bool git)
 			if (strcmp(e->d_name, ".") != 0 &&
 			    strcmp(e->d_name, "..") != 0 &&
 			    snprintf(below, sizeof(below), "%s%s%s", path,
-				path[0] == '\0' ? "" : "/", e->d_name) <
-				(int)sizeof(below))
+				path[0] == '\0' ? "" : "/",
+				e->d_name) < (int)sizeof(below))
 				secrets_entry(d, e->d_name, below, depth, git,
 				    round == 0);
 		}
@@ -171,21 +169,18 @@ secrets_walk(int fd, const char *path, unsigned depth, bool git)
 }
 
 void
-secrets_say(void)
+secrets_say(int workspace)
 {
-	int fd;
+	const int fd =
+	    openat(workspace, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (sup.opt.workspace == NULL || sup.opt.runtime == RUNTIME_NONE ||
-	    sup.opt.trial != NULL)
-		return;
-	fd = openat(sup.workspace, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd == -1)
 		return;
 	secrets_walk(fd, "", 0, false);
 	if (secrets.found == 0)
 		return;
-	sup_warn("the agent can read secrets in the workspace: %s%s. A clone "
-		 "has nothing of .git/config and of files that are in no "
-		 "commit: icctl start --clone .",
+	scan_warn("the agent can read secrets in the workspace: %s%s. A clone "
+		  "has nothing of .git/config and of files that are in no "
+		  "commit: icctl start --clone .",
 	    secrets.list, secrets.found > SECRETS_SHOWN ? ", and more" : "");
 }

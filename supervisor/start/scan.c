@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: ISC */
+#include "scan.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/helper.h"
+#include "base/json_get.h"
+#include "base/report.h"
+#include "core/sup.h"
+
+#define SCAN_JOB 65536U
+#define SCAN_MS 20000U
+
+static int
+scan_take(int letter, const char *text, struct fault *fault)
+{
+	if (letter != SCAN_WARN)
+		return fault_set(fault, "the report is not valid");
+	sup_warn("%s", text);
+	return 0;
+}
+
+/* Open the workspace, or what is cloned. Returns it, or -1 if there is none. */
+static int
+scan_workspace(void)
+{
+	if (sup.opt.workspace == NULL && sup.opt.clone == NULL)
+		return -1;
+	return openat(sup.opt.workspace != NULL ? sup.workspace : AT_FDCWD,
+	    sup.opt.workspace != NULL ? "." : sup.opt.clone,
+	    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Compose the job: secrets of a workspace in place, and the agent's settings.
+ */
+static void
+scan_tell(struct buf *job, bool workspace, bool home)
+{
+	if (workspace)
+		report_add(job, SCAN_HAS, "workspace");
+	if (home)
+		report_add(job, SCAN_HAS, "home");
+	if (sup.opt.workspace != NULL && sup.opt.runtime != RUNTIME_NONE)
+		report_add(job, SCAN_SECRETS, "");
+	report_add(job, SCAN_AGENT,
+	    get_str(sup.adapter.root, "title", sup.adapter.name));
+	for (char **s = sup.adapter.left_out; s != NULL && *s != NULL; s++)
+		report_add(job, SCAN_LEFT, *s);
+	for (size_t i = 0; i < sup.defs.n; i++)
+		report_add(job, SCAN_SERVER, sup.defs.defs[i].name);
+}
+
+void
+scan_say(void)
+{
+	static char *const envp[] = {NULL};
+	struct fault fault;
+	struct buf job;
+	struct helper h = {.libexecdir = sup.paths.libexecdir,
+	    .name = SCAN_PROGRAM,
+	    .task = "start",
+	    .job = &job,
+	    .envp = envp,
+	    .nfds = 2,
+	    .take = scan_take,
+	    .sp = SPAWNED_INIT,
+	    .out = -1};
+
+	if (sup.opt.trial != NULL || sup.adapter.root == NULL)
+		return;
+	h.fds[0] = scan_workspace();
+	h.fds[1] =
+	    open(sup.paths.user_home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	buf_init(&job, SCAN_JOB);
+	scan_tell(&job, h.fds[0] != -1, h.fds[1] != -1);
+	if (buf_check(&job) == -1 || helper_run(&h, SCAN_MS, &fault) == -1)
+		sup_warn("the workspace could not be looked through for "
+			 "secrets");
+	helper_stop(&h);
+	buf_free(&job);
+	for (unsigned i = 0; i < 2; i++)
+		if (h.fds[i] != -1)
+			close(h.fds[i]);
+}

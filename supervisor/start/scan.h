@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * ic-scan tells icsupervisor at the start what a person should know of files
+ * that others wrote: secrets in the workspace, and settings of the agent that
+ * it does not have here. Both programs include this file. Reports
+ * (base/report.h) on ic-scan's standard input say what to do; those on its
+ * standard output are lines for the person.
+ */
+#ifndef START_SCAN_H
+#define START_SCAN_H
+
+#define SCAN_PROGRAM "ic-scan"
+
+/* The descriptors of ic-scan, beside the standard ones. */
+enum {
+	SCAN_WORKSPACE = 3,
+	SCAN_HOME /* the user's */
+};
+
+/* Given to ic-scan. */
+enum scan_told {
+	SCAN_HAS = 'd',     /* "workspace" or "home": there is a descriptor */
+	SCAN_SECRETS = 's', /* look for secrets in the workspace */
+	SCAN_AGENT = 'a',   /* the agent, as people call it */
+	SCAN_LEFT = 'l',    /* an entry of the agent's "leftOut" */
+	SCAN_SERVER = 'n',  /* the name of an MCP server of the session */
+};
+
+/* Handed back. */
+enum scan_report {
+	SCAN_WARN = 'W', /* a line for the person */
+};
+
+/* Have ic-scan look, and say what it found. */
+void scan_say(void);
+
+#endif
