@@ -120,7 +120,8 @@ def test_engines(work):
         said = r.stderr.decode()
         t.ok(r.returncode == 125 and r.stdout == b"" and
              said.startswith(f"{name}: ") and said.count("\n") == 1 and
-             "namespaces" in said and "icctl image build" in said,
+             "namespaces" in said and "icctl image build" in said and
+             "services" in said,
              f"{name} says why in one line", f"{r.returncode} {said}")
 
 
