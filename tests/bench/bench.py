@@ -287,7 +287,7 @@ def parse_args():
                                 RawDescriptionHelpFormatter)
     a = p.add_argument
     a("groups", nargs="*", metavar="NAME",
-      help=" ".join(GROUPS) + " (default: all)")
+      help=" ".join(GROUPS) + " (default: all); or felt, by itself")
     a("--prefix", default=os.environ.get("IC_PREFIX", "/usr/local"))
     a("--build", required=True, help="build directory with the load programs")
     a("--kept", metavar="DIR", help="keeps the last figures of each kind of "
@@ -316,7 +316,8 @@ def parse_args():
     a("--only", action="append", metavar="PROXY", choices=list(PROXIES),
       help="besides direct and ours (default: all that are installed)")
     opts = p.parse_args()
-    unknown = [g for g in opts.groups if g not in GROUPS]
+    opts.felt = opts.groups == ["felt"]
+    unknown = [g for g in opts.groups if g not in GROUPS and not opts.felt]
     if unknown:
         p.error(f"no such figures: {' '.join(unknown)}; there are "
                 + " ".join(GROUPS))
@@ -338,6 +339,10 @@ def main():
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
         os.path.abspath(__file__))), "lib"))
     from harness import workdir
+    if opts.felt:
+        import felt
+        felt.report(opts.rounds, opts.json)
+        return
     if opts.floods:
         import beside
         with workdir() as work:
