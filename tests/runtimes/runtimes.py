@@ -6,8 +6,8 @@ usage: runtimes.py --build BUILD --user USER [--agent AGENT]
 
 Runs as root, which dockerd needs: it starts one of its own, with its own data
 root, makes an image of the distribution's packages (none can be fetched), and
-runs test_runtimes.py, test_attack.py, test_services.py, test_agents.py,
-test_lives.py and tests of the suite e2e as USER.  With --agent only that agent and the break-out test,
+runs test_runtimes.py, test_attack.py, test_services.py, test_toolchains.py,
+test_agents.py, test_lives.py and tests of the suite e2e as USER.  With --agent only that agent and the break-out test,
 and only in Docker; what is missing is a reason to skip then.  At the end nothing of it is left but the image's file in
 BUILD/runtimes."""
 import argparse
@@ -150,7 +150,8 @@ def agents_scripts(agent=None):
 def scripts(name, agents):
     """Returns what runs in that engine."""
     every = [[os.path.join(HERE, "test_runtimes.py")], ATTACK,
-             [os.path.join(HERE, "test_services.py")]]
+             [os.path.join(HERE, "test_services.py")],
+             [os.path.join(HERE, "test_toolchains.py")]]
     every += [[os.path.join(TOP, p)] for p in ALSO]
     # One agent is enough in an engine that differs in a few words.
     if agents:
