@@ -158,8 +158,8 @@ test_taken(void)
 	struct config cfg;
 	struct fault fault;
 
-	if (!ok(config_parse(&cfg, "/h/config.json", "/home/u", NULL, span_str(text),
-		    &fault) == 0,
+	if (!ok(config_parse(&cfg, "/h/config.json", "/home/u", NULL,
+		    span_str(text), &fault) == 0,
 		"a full configuration is taken"))
 		return;
 	p = config_provider(&cfg, "anthropic");
@@ -168,12 +168,14 @@ test_taken(void)
 	is_str(p->value, "A_KEY", "its name");
 	is_str(p->upstreams[0].at.host, "::1", "host of the upstream");
 	is_int(p->upstreams[0].at.port, 8443, "port of the upstream");
-	is_str(p->upstreams[0].at.prefix, "/gw/v2", "prefix without its last slash");
+	is_str(p->upstreams[0].at.prefix, "/gw/v2",
+	    "prefix without its last slash");
 	ok(p->upstreams[0].at.tls && !p->reuse, "tls, never reused");
 	is_str(p->ca, "/h/ca.pem", "relative to the file");
 	p = config_provider(&cfg, "openai");
 	is_str(p->value, "/home/u/k", "~ is the home directory");
-	ok(!p->upstreams[0].at.tls && p->upstreams[0].at.port == 80, "loopback without tls");
+	ok(!p->upstreams[0].at.tls && p->upstreams[0].at.port == 80,
+	    "loopback without tls");
 	is_str(config_provider(&cfg, "x")->command.argv[1], "x", "command");
 	is_str(config_provider(&cfg, "y")->value, "y.cred", "systemd");
 	ok(config_provider(&cfg, "z") == NULL, "none");
@@ -183,7 +185,10 @@ test_taken(void)
 	is_str(cfg.notify.argv[0], "bell", "notify");
 	is_str(config_agent(&cfg, "codex")->path, "/home/u/bin/codex",
 	    "agent's program");
-	is_str(cfg.ignored, "memory, agentModelId", "ignored by name");
+	is_str(cfg.ignored,
+	    "memory (instead: a server of yours: icctl mcp add), "
+	    "agentModelId (instead: icctl start --model NAME)",
+	    "ignored by name, with what there is instead");
 	config_free(&cfg);
 	ok(config_parse(&cfg, "c", "/h", NULL, SPAN("{}"), &fault) == 0 &&
 		cfg.hold_ms == 300000 && cfg.redact && !cfg.sync,
@@ -212,7 +217,8 @@ test_services(void)
 	    "\"own\":{\"port\":7000,\"command\":[\"x\",\"-p\"],"
 	    "\"env\":{\"A\":\"b c\"},\"health\":[\"true\"]},"
 	    "\"image\":{\"port\":7001,\"image\":\"r/p@sha256:"
-	    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\","
+	    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\""
+	    ","
 	    "\"tmpfs\":[\"/var/x\"]}},"
 	    "\"env\":{\"DATABASE_URL\":\"postgres://app@db:5433/shop\"}}";
 	struct config cfg;
