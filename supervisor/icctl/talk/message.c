@@ -84,12 +84,11 @@ message_text(const char *text)
 }
 
 int
-message_find(int argc, char **argv, int *status)
+message_find(const struct icctl *ctl, int argc, char **argv, int *status)
 {
 	const char *file = words_option("--file"), *text = argv[1];
-	const char *why;
-	struct stat st;
-	int fd, mfd = -1;
+	char why[PLACES_WHY];
+	int fd, mfd;
 
 	*status = ICCTL_USAGE;
 	if (argc > 2) {
@@ -107,14 +106,11 @@ message_find(int argc, char **argv, int *status)
 		return message_text(text);
 	if (strcmp(file, "-") == 0)
 		return message_copy(STDIN_FILENO, "standard input");
-	if ((fd = places_open(file, &why)) == -1) {
-		warnx("%s: %s", file, why);
+	if ((fd = places_file(ctl->home, NULL, file, why)) == -1) {
+		warnx("%s", why);
 		return -1;
 	}
-	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
-		warnx("%s: is no plain file; for a pipe: --file -", file);
-	else
-		mfd = message_copy(fd, file);
+	mfd = message_copy(fd, file);
 	close(fd);
 	return mfd;
 }
@@ -127,8 +123,7 @@ message_with(int mfd, const char *more)
 	int with = -1;
 
 	if (fstat(mfd, &st) == -1 ||
-	    (text = calloc(1, (size_t)st.st_size + strlen(more) + 1)) ==
-		NULL) {
+	    (text = calloc(1, (size_t)st.st_size + strlen(more) + 1)) == NULL) {
 		warn("message");
 		return -1;
 	}

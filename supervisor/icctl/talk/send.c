@@ -142,11 +142,11 @@ send_event(const struct icctl *ctl, json_object *o)
 		send_number = icctl_number(o, "turn");
 	send_seen += send_number != 0;
 	if (strcmp(event, "result") == 0 && get_true(o, "is_error"))
-		status = strcmp(icctl_text(o, "trouble"), "quota") == 0 ||
-				 strcmp(icctl_text(o, "trouble"),
-				     "transient") == 0
-			     ? ICCTL_BUSY
-			     : ICCTL_FAILED;
+		status =
+		    strcmp(icctl_text(o, "trouble"), "quota") == 0 ||
+			    strcmp(icctl_text(o, "trouble"), "transient") == 0
+			? ICCTL_BUSY
+			: ICCTL_FAILED;
 	if (send_said != NULL && strcmp(event, "agent_text") == 0)
 		buf_adds(send_said, icctl_text(o, "text"));
 	if (ctl->json) {
@@ -318,7 +318,7 @@ send_refused(const struct icctl *ctl, json_object *o)
 		json_object_object_add(
 		    o, "code", json_object_new_string("SESSION_NOT_READY"));
 	(void)icctl_refused(ctl, o);
-	return busy ? ICCTL_BUSY
+	return busy                 ? ICCTL_BUSY
 	       : starting || closed ? ICCTL_NO_SESSION
 				    : ICCTL_FAILED;
 }
@@ -425,9 +425,9 @@ icctl_send(struct icctl *ctl, int argc, char **argv)
 	struct wanted *w = NULL;
 	int status, message;
 
-	if ((message = message_find(argc, argv, &status)) == -1)
+	if ((message = message_find(ctl, argc, argv, &status)) == -1)
 		return status;
-	if (schema != NULL && (w = wanted_read(schema, why)) == NULL) {
+	if (schema != NULL && (w = wanted_read(ctl, schema, why)) == NULL) {
 		warnx("%s", why);
 		return talk_failed(ctl, ICCTL_FAILED, "bad-request", why);
 	}
@@ -450,8 +450,7 @@ icctl_interrupt(struct icctl *ctl, int argc, char **argv)
 
 	if ((status = icctl_no_arguments(argc)) != 0)
 		return status;
-	reply = icctl_command(
-	    ctl, icctl_request("interrupt", NULL), &status);
+	reply = icctl_command(ctl, icctl_request("interrupt", NULL), &status);
 	if (reply == NULL)
 		return status;
 	if (ctl->json)

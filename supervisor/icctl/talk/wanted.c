@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/json/json.h"
@@ -34,36 +33,30 @@ struct wanted {
 
 /* Read the file. Returns its length, or 0 with the reason in `why`. */
 static size_t
-wanted_file(
-    const char *path, char text[WANTED_SCHEMA + 1], char why[WANTED_WHY])
+wanted_file(const char *home, const char *path, char text[WANTED_SCHEMA + 1],
+    char why[WANTED_WHY])
 {
-	const char *reason = "";
-	int fd = places_open(path, &reason);
+	char reason[PLACES_WHY] = "";
+	int fd = places_file(home, NULL, path, reason);
 	size_t len = 0;
-	struct stat st;
 	ssize_t n = 0;
 
-	if (fd == -1 || fstat(fd, &st) == -1) {
-		snprintf(why, WANTED_WHY, "--schema %s: %s", path,
-		    fd == -1 ? reason : strerror(errno));
-	} else if (!S_ISREG(st.st_mode)) {
-		snprintf(why, WANTED_WHY, "--schema %s: is not a file", path);
-	} else {
-		while (len <= WANTED_SCHEMA &&
-		       (n = read(fd, text + len, WANTED_SCHEMA + 1 - len)) > 0)
-			len += (size_t)n;
-		if (n == -1)
-			snprintf(why, WANTED_WHY, "--schema %s: %s", path,
-			    strerror(errno));
-		else if (len > WANTED_SCHEMA)
-			snprintf(why, WANTED_WHY,
-			    "--schema %s: has more than 64 KiB", path);
-		else if (len == 0)
-			snprintf(
-			    why, WANTED_WHY, "--schema %s: is empty", path);
+	if (fd == -1) {
+		snprintf(why, WANTED_WHY, "--schema %s", reason);
+		return 0;
 	}
-	if (fd != -1)
-		close(fd);
+	while (len <= WANTED_SCHEMA &&
+	       (n = read(fd, text + len, WANTED_SCHEMA + 1 - len)) > 0)
+		len += (size_t)n;
+	if (n == -1)
+		snprintf(
+		    why, WANTED_WHY, "--schema %s: %s", path, strerror(errno));
+	else if (len > WANTED_SCHEMA)
+		snprintf(
+		    why, WANTED_WHY, "--schema %s: has more than 64 KiB", path);
+	else if (len == 0)
+		snprintf(why, WANTED_WHY, "--schema %s: is empty", path);
+	close(fd);
 	return n == -1 || len > WANTED_SCHEMA ? 0 : len;
 }
 
@@ -104,15 +97,14 @@ wanted_check(
 
 	w->schema = json_read(w->schemas, span_of(w->text, len), &bad);
 	if (w->schema == NULL) {
-		snprintf(why, WANTED_WHY,
-		    "%s: line %u: %s. Nothing was sent", name,
-		    line_of(w->text, bad.at), json_strerror(bad.error));
+		snprintf(why, WANTED_WHY, "%s: line %u: %s. Nothing was sent",
+		    name, line_of(w->text, bad.at), json_strerror(bad.error));
 		goto out;
 	}
 	if (schema_check(w->schema, &fail) == -1) {
-		snprintf(why, WANTED_WHY,
-		    "%s: at %s: %s. Nothing was sent", name,
-		    fail.path[0] != '\0' ? fail.path : "the top", fail.text);
+		snprintf(why, WANTED_WHY, "%s: at %s: %s. Nothing was sent",
+		    name, fail.path[0] != '\0' ? fail.path : "the top",
+		    fail.text);
 		goto out;
 	}
 	if (asprintf(&w->ask,
@@ -148,7 +140,7 @@ wanted_of(struct span text, const char *name, char why[WANTED_WHY])
 }
 
 struct wanted *
-wanted_read(const char *path, char why[WANTED_WHY])
+wanted_read(const struct icctl *ctl, const char *path, char why[WANTED_WHY])
 {
 	struct wanted *w = wanted_new(why);
 	char name[512];
@@ -157,7 +149,7 @@ wanted_read(const char *path, char why[WANTED_WHY])
 	if (w == NULL)
 		return NULL;
 	snprintf(name, sizeof(name), "--schema %.480s", path);
-	if ((len = wanted_file(path, w->text, why)) != 0)
+	if ((len = wanted_file(ctl->home, path, w->text, why)) != 0)
 		return wanted_check(w, len, name, why);
 	wanted_free(w);
 	return NULL;
@@ -240,8 +232,9 @@ wanted_take(struct wanted *w, const struct buf *said)
 		return false;
 	}
 	if ((w->value = json_read(w->values, part, &bad)) == NULL) {
-		snprintf(w->why, sizeof(w->why), "it is not JSON, at byte %zu: %s",
-		    bad.at, json_strerror(bad.error));
+		snprintf(w->why, sizeof(w->why),
+		    "it is not JSON, at byte %zu: %s", bad.at,
+		    json_strerror(bad.error));
 		part.p += bad.at < part.len ? bad.at : 0;
 		part.len -= bad.at < part.len ? bad.at : 0;
 		wanted_excerpt(w, NULL, part);

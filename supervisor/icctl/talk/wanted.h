@@ -10,8 +10,12 @@ struct wanted;
 
 #define WANTED_WHY 1024U
 
-/* Read and check a schema. Returns NULL with the reason in `why`. */
-struct wanted *wanted_read(const char *path, char why[WANTED_WHY]);
+/*
+ * Read and check the schema in a file, which places_file() accepts. Returns
+ * NULL with the reason in `why`.
+ */
+struct wanted *wanted_read(
+    const struct icctl *, const char *path, char why[WANTED_WHY]);
 /* Do the same with its text, which messages call `name`. */
 struct wanted *wanted_of(
     struct span text, const char *name, char why[WANTED_WHY]);

@@ -263,6 +263,17 @@ def test_trouble(work):
                         *(["hello"] if option == "--schema" else []))
             t.ok(r.returncode == 1 and "none is followed" in r.stderr,
                  f"{option} follows no link", (r.returncode, r.stderr))
+        inside = h.put(os.path.join(k.s.workspace, "named"), "{}")
+        open_ = h.put(os.path.join(work, "open"), "{}", 0o666)
+        os.chmod(open_, 0o666)
+        for option in ("--file", "--schema"):
+            for name, why in ((inside, "can write there"),
+                              (open_, "nobody else may write"),
+                              (work, "is no plain file")):
+                r = k.icctl("send", option, name,
+                            *(["hello"] if option == "--schema" else []))
+                t.ok(r.returncode == 1 and why in r.stderr,
+                     f"{option} {name}: {why}", (r.returncode, r.stderr))
         path = h.put(os.path.join(work, "message"), "y" * (1 << 20))
         r = k.icctl("send", "--file", path)
         t.equal(r.returncode, 0, "1 MiB is not too much")
