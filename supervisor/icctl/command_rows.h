@@ -321,13 +321,16 @@ COMMAND(setup, "[--forge]",
     "default, nothing is saved before a yes, and it can be run again.\n"
     "--forge says which token to make for GitHub's API, and asks nothing.",
     "icctl")
-COMMAND(config, "[ls] | get KEY | set KEY VALUE | unset KEY | edit",
+COMMAND(config,
+    "[ls] | get KEY | set KEY VALUE | unset KEY | edit\n"
+    "           | import-amelia [--yes] FILE [PROFILE]",
     "show and change your settings",
     "KEY is a name in config.json, with dots: limits.homeMb, agent.claude-\n"
     "code.path; or with slashes, /agent/my.agent/path. VALUE is JSON, or\n"
     "else a text. Nothing is saved that a session would refuse. edit opens\n"
-    "your editor, and asks again about mistakes. ironcurtain-config(5)\n"
-    "describes every key.", "icctl")
+    "your editor, and asks again about mistakes. import-amelia takes a profile\n"
+    "of that orchestrator, YAML or JSON, and says what each key became.\n"
+    "ironcurtain-config(5) describes every key.", "icctl")
 COMMAND(persona, "ls | show NAME | compile NAME | rm NAME\n"
     "           | new NAME [--policy P] [--profile NAME] [--agent NAME]\n"
     "           [--model NAME] [--workspace DIR] [--budget KEY=VALUE]...",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* `icctl config`: ls, get, set, unset, edit. */
+/* `icctl config`: ls, get, set, unset, edit, import-amelia. */
 #include "icctl/settings/settings.h"
 
 #include <err.h>
@@ -267,5 +267,8 @@ icctl_config(struct icctl *ctl, int argc, char **argv)
 		return settings_change(ctl, argv[2], NULL);
 	if (strcmp(what, "edit") == 0 && argc == 2)
 		return settings_edit(ctl);
+	if (strcmp(what, "import-amelia") == 0 && (argc == 3 || argc == 4))
+		return settings_import_amelia(
+		    ctl, argv[2], argc == 4 ? argv[3] : NULL);
 	return words_usage();
 }

@@ -24,15 +24,15 @@ struct settings {
 
 /* A key: "limits.homeMb", or "/agent/my.agent/path" for names with a dot. */
 struct settings_key {
-	char *text;			/* the names, divided by NUL */
+	char *text; /* the names, divided by NUL */
 	const char *names[SETTINGS_DEPTH];
 	unsigned n;
 };
 
 /* file.c */
 /* Read the file. Returns 0, or -1 with the fault set. */
-int settings_open(const struct icctl *, struct settings *, bool lock,
-    struct fault *);
+int settings_open(
+    const struct icctl *, struct settings *, bool lock, struct fault *);
 void settings_close(struct settings *);
 /*
  * Check a text as the start of a session does, with each profile in it.
@@ -51,8 +51,8 @@ void key_free(struct settings_key *);
 /* Returns true if there is such a value, which may be NULL for null. */
 bool key_get(json_object *root, const struct settings_key *, json_object **);
 /*
- * Set it, with the objects above it, and take `value`. Returns 0, or -1 with the
- * fault set.
+ * Set it, with the objects above it, and take `value`. Returns 0, or -1 with
+ * the fault set.
  */
 int key_set(json_object *root, const struct settings_key *, json_object *value,
     struct fault *);
@@ -66,5 +66,12 @@ bool key_is_secret(const struct settings_key *);
 
 /* edit.c: Returns the exit status. */
 int settings_edit(const struct icctl *);
+
+/*
+ * amelia_command.c: Take a profile, the one called `name` if it is not NULL, of
+ * the file into config.json. Returns the exit status.
+ */
+int settings_import_amelia(
+    const struct icctl *, const char *file, const char *name);
 
 #endif

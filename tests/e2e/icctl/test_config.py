@@ -45,6 +45,95 @@ def refused(env, why, *args, status=1):
     t.ok(KEY not in r.stderr + r.stdout, "no credential is repeated")
 
 
+AMELIA = """
+active_profile: secure
+profiles:
+  other: {sandbox: {mode: none}}
+  secure:
+    driver: api
+    model: a/large
+    agents:
+      developer: {model: a/small, options: {turns: 3}}
+    sandbox:
+      mode: container
+      image: amelia-sandbox:latest
+      network_allowlist_enabled: true
+      memory_limit: 4g
+      network_allowed_hosts:
+        - api.anthropic.com
+        - docs.example.org
+        - docs.example.org
+        - npm.example.org
+        - github.com
+        - 192.0.2.7
+    providers:
+      openrouter: {api_key_env: MY_KEY, base_url: "https://gw.example.org"}
+      openai: {api_key: KEY}
+      nobody: {base_url: "https://x.example.org"}
+    "we\x1b]0;ird": 1
+"""
+
+
+def test_amelia(env, work):
+    path = h.put(os.path.join(work, "profile.yaml"),
+                 AMELIA.replace("KEY}", KEY + "}"))
+    refused(env, "--yes writes it", "import-amelia", path)
+    out = good(env, "import-amelia", "--yes", path)
+    for key, became in (
+            ("driver", "icctl driver"), ("model", '"model"'),
+            ("agents.developer.options.turns", "the orchestrator's own"),
+            ("sandbox.mode", "every session has a sandbox"),
+            ("sandbox.image", "image, for the runtime docker"),
+            ("sandbox.memory_limit", "no such setting"),
+            ("sandbox.network_allowed_hosts[0]", "the provider anthropic"),
+            ("sandbox.network_allowed_hosts[1]", "destinations.amelia-web"),
+            ("sandbox.network_allowed_hosts[2]", "is already"),
+            ("sandbox.network_allowed_hosts[3]", "destinations.amelia-npm"),
+            ("sandbox.network_allowed_hosts[4]", "needs its repositories"),
+            ("sandbox.network_allowed_hosts[5]", "only names of hosts"),
+            ("providers.openrouter.api_key_env", "credentials.openrouter"),
+            ("providers.openrouter.base_url", "providers.openrouter.upstream"),
+            ("providers.openai.api_key", "icctl login openai"),
+            ("providers.nobody.base_url", "no provider has this name")):
+        line = next((b for a, b in zip(out.split("\n"), out.split("\n")[1:])
+                     if a.split(" = ")[0] == key), "")
+        t.contains(line, became, f"{key}: {became}")
+    t.ok(KEY not in out and "\x1b" not in out, "no key, no escape", out)
+    t.equal(json.loads(read(env)), {
+        "image": "amelia-sandbox:latest", "runtime": "docker",
+        "destinations": {
+            "amelia-web": {"kind": "web", "hosts": ["docs.example.org"]},
+            "amelia-npm": {"kind": "registry", "registry": "npm",
+                           "hosts": ["npm.example.org"]}},
+        "credentials": {"openrouter": {"env": "MY_KEY"}},
+        "providers": {"openrouter": {"upstream": "https://gw.example.org"}}},
+            "and it is in the file")
+    before = read(env)
+    t.contains(good(env, "import-amelia", "--yes", path), "There is nothing "
+               "to write", "a second time changes nothing")
+    t.equal(read(env), before, "indeed")
+    t.contains(good(env, "import-amelia", "--yes", path, "other"),
+               "no session without a sandbox", "a profile by its name")
+    for name, text, why in (
+            ("a.yaml", "sandbox: [1]\n", "sandbox: must be an object"),
+            ("b.yaml", "sandbox: {mode: vm}\n", "sandbox.mode: must be"),
+            ("c.yaml", "sandbox: {network_allowed_hosts: x}\n",
+             "must be a list"),
+            ("d.yaml", "profiles: {a: {}, b: {}}\n", "several profiles"),
+            ("e.yaml", "active_profile: c\nprofiles: {a: {}}\n",
+             'no profile "c"'),
+            ("f.yaml", "providers: {openai: {base_url: 'ftp://x'}}\n",
+             "upstream"),
+            ("g.yaml", "profiles: {a: 1}\n", "must be an object"),
+            ("h.json", "{", "h.json"),
+            ("i.yaml", "a: *b\n", "aliases"),
+            ("nothing.yaml", None, "nothing.yaml")):
+        file = os.path.join(work, name)
+        if text is not None:
+            h.put(file, text)
+        refused(env, why, "import-amelia", "--yes", file)
+
+
 def test_set(env):
     t.contains(good(env), "as shipped", "without a file")
     t.contains(good(env, "set", "limits.homeMb", "2048"), "not set -> 2048",
@@ -153,6 +242,8 @@ def main():
         test_refused(env)
         test_broken(env)
         test_edit(env, work)
+        test_amelia({**env, "IRONCURTAIN_HOME": os.path.join(work, "other")},
+                    work)
     t.done()
 
 
