@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "credential/revoke.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,25 +34,18 @@ revoke_list(json_object *o, const char *key, char *const *words)
 	json_object_object_add(o, key, list);
 }
 
-int
-revoke_begin(struct fault *fault)
+/* Write the commands that have not succeeded yet; none removes the file. */
+static int
+revoke_write(const bool *done, struct fault *fault)
 {
 	json_object *all = json_object_new_array(), *o;
 	const struct config_provider *p;
-	char what[96];
 	int rv = -1;
 
-	revoke_commands =
-	    calloc(PROTO_MAX_PROVIDERS, sizeof(*revoke_commands));
 	for (size_t i = 0; i < sup.config.nproviders; i++) {
 		p = &sup.config.providers[i];
-		if (p->revoke.argv == NULL || revoke_commands == NULL)
+		if (p->revoke.argv == NULL || (done != NULL && done[i]))
 			continue;
-		snprintf(
-		    what, sizeof(what), "credentials.%.64s.revoke", p->name);
-		if (host_command_find(
-			&revoke_commands[i], what, &p->revoke, fault) == -1)
-			goto out;
 		o = json_object_new_object();
 		put_str(o, "credential", p->name);
 		revoke_list(o, "command", p->revoke.argv);
@@ -60,16 +54,35 @@ revoke_begin(struct fault *fault)
 	}
 	o = json_object_new_object();
 	put_str(o, "session", revoke_session());
-	json_object_object_add(o, "revoke", json_object_get(all));
-	rv = json_object_array_length(all) == 0 ||
-		     session_write(sup.session.fd, REVOKE_FILE, 0600,
-			 span_str(json_object_to_json_string(o))) == 0
-		 ? 0
-		 : fault_errno(fault, REVOKE_FILE);
+	json_object_object_add(o, "revoke", all);
+	if (json_object_array_length(all) != 0)
+		rv = session_write(sup.session.fd, REVOKE_FILE, 0600,
+		    span_str(json_object_to_json_string(o)));
+	else if (unlinkat(sup.session.fd, REVOKE_FILE, 0) == 0 ||
+		 errno == ENOENT)
+		rv = 0;
 	json_object_put(o);
-out:
-	json_object_put(all);
-	return rv;
+	return rv == 0 ? 0 : fault_errno(fault, REVOKE_FILE);
+}
+
+int
+revoke_begin(struct fault *fault)
+{
+	const struct config_provider *p;
+	char what[96];
+
+	revoke_commands = calloc(PROTO_MAX_PROVIDERS, sizeof(*revoke_commands));
+	for (size_t i = 0; i < sup.config.nproviders; i++) {
+		p = &sup.config.providers[i];
+		if (p->revoke.argv == NULL || revoke_commands == NULL)
+			continue;
+		snprintf(
+		    what, sizeof(what), "credentials.%.64s.revoke", p->name);
+		if (host_command_find(
+			&revoke_commands[i], what, &p->revoke, fault) == -1)
+			return -1;
+	}
+	return revoke_write(NULL, fault);
 }
 
 /* Run one. Returns true if it has succeeded. */
@@ -108,16 +121,19 @@ revoke_run(struct host_command *c, const struct config_provider *p)
 void
 revoke_end(void)
 {
-	bool good = true, any = false;
+	bool done[PROTO_MAX_PROVIDERS] = {false};
+	struct fault fault = {""};
+	bool any = false;
 
 	for (size_t i = 0; revoke_commands != NULL && i < sup.config.nproviders;
 	     i++) {
 		if (revoke_commands[i].program.nfiles == 0)
 			continue;
 		any = true;
-		good &= revoke_run(
-		    &revoke_commands[i], &sup.config.providers[i]);
+		done[i] =
+		    revoke_run(&revoke_commands[i], &sup.config.providers[i]);
 	}
-	if (any && good)
-		(void)unlinkat(sup.session.fd, REVOKE_FILE, 0);
+	/* icctl close and icctl gc try again what has failed, and only that. */
+	if (any && revoke_write(done, &fault) == -1)
+		sup_warn("%s", fault.text);
 }

@@ -18,6 +18,7 @@
 
 #include "base/json_get.h"
 #include "base/jsonfile.h"
+#include "base/session.h"
 #include "base/spawn.h"
 #include "common/wordlist.h"
 #include "credential/revoke.h"
@@ -28,16 +29,16 @@
 
 /* Fill a list of words. Returns false if it is none, or too long. */
 static bool
-left_words(json_object *o, const char *key, const char *session,
-    struct wordlist *w)
+left_words(
+    json_object *o, const char *key, const char *session, struct wordlist *w)
 {
 	json_object *list = get_typed(o, key, json_type_array);
 	const char *word;
 
 	for (size_t i = 0; list != NULL && i < json_object_array_length(list);
 	     i++) {
-		word = json_object_get_string(
-		    json_object_array_get_idx(list, i));
+		word =
+		    json_object_get_string(json_object_array_get_idx(list, i));
 		if (word == NULL)
 			return false;
 		wordlist_add(
@@ -125,31 +126,49 @@ left_run(const struct icctl *ctl, json_object *o, const char *session)
 	return good;
 }
 
+/* Write the list again, or remove it if it is empty. */
+static void
+left_keep(int dirfd, json_object *o, json_object *failed)
+{
+	if (json_object_array_length(failed) == 0) {
+		(void)unlinkat(dirfd, REVOKE_FILE, 0);
+		return;
+	}
+	json_object_object_add(o, "revoke", json_object_get(failed));
+	if (session_write(dirfd, REVOKE_FILE, 0600,
+		span_str(json_object_to_json_string(o))) == -1)
+		warn("%s", REVOKE_FILE);
+}
+
 int
 revoke_left(const struct icctl *ctl, int dirfd)
 {
 	int fd = openat(
 	    dirfd, REVOKE_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	json_object *o = fd == -1 ? NULL : json_object_from_fd(fd), *list;
-	const char *session = get_str(o, "session", "");
-	bool good = true;
+	json_object *o = fd == -1 ? NULL : json_object_from_fd(fd), *list, *one;
+	json_object *failed;
+	bool good;
 
 	if (fd == -1)
 		return 0;
 	close(fd);
 	list = get_typed(o, "revoke", json_type_array);
-	if (list == NULL || session[0] == '\0') {
+	if (list == NULL || get_str(o, "session", "")[0] == '\0') {
 		warnx("%s cannot be read: a key of the session may still be "
 		      "good",
 		    REVOKE_FILE);
 		json_object_put(o);
 		return -1;
 	}
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		good &= left_run(
-		    ctl, json_object_array_get_idx(list, i), session);
-	if (good)
-		(void)unlinkat(dirfd, REVOKE_FILE, 0);
+	failed = json_object_new_array();
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		one = json_object_array_get_idx(list, i);
+		if (!left_run(ctl, one, get_str(o, "session", "")))
+			json_object_array_add(failed, json_object_get(one));
+	}
+	good = json_object_array_length(failed) == 0;
+	left_keep(dirfd, o, failed);
+	json_object_put(failed);
 	json_object_put(o);
 	return good ? 0 : -1;
 }

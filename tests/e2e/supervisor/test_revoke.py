@@ -16,10 +16,12 @@ t = h.Tap()
 SCRIPT = """#!/bin/sh
 echo "$*" >>"@/asked"
 [ ! -e "@/down" ] || exit 1
+[ ! -e "@/down-$1" ] || exit 1
 case $1 in
 make) echo "sk-ant-api03-made-for-$2-0123456789abcdef" |
   tee "@/keys/$2" ;;
 delete) rm "@/keys/$2" ;;
+drop) rm "@/keys/$2-2" ;;
 esac
 """
 
@@ -87,6 +89,26 @@ def test_down(p):
             "icctl close does it once the gateway is there")
 
 
+def test_partly(p):
+    """Two keys, of which one cannot be revoked at the end: only that one is
+    tried again."""
+    s = p.session("both")
+    s.config["credentials"]["openai"] = {
+        "command": [p.script, "make", "both-2"],
+        "revoke": [p.script, "drop", "{session}"]}
+    s.write("config.json", s.config)
+    with s:
+        t.equal(p.keys(), ["both", "both-2"], "two keys")
+        h.put(os.path.join(p.bin, "down-drop"), "")
+    t.equal(p.keys(), ["both-2"], "one cannot be revoked")
+    os.unlink(os.path.join(p.bin, "down-drop"))
+    before = len(p.asked())
+    r = s.icctl("close", s.dir)
+    t.equal((p.keys(), p.asked()[before:]), ([], ["drop both"]),
+            "only that one is tried again")
+    t.equal(r.returncode, 0, "and icctl close is content")
+
+
 def test_killed(p):
     for name, verb in (("third", "close"), ("fourth", "gc")):
         s = p.session(name).start()
@@ -116,7 +138,8 @@ def test_several(p):
 def main():
     with h.workdir() as work:
         p = Place(work)
-        for test in (test_end, test_down, test_killed, test_several):
+        for test in (test_end, test_down, test_partly, test_killed,
+                      test_several):
             with t.case(test.__name__):
                 test(p)
     t.done()
