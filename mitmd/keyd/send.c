@@ -13,7 +13,10 @@
 
 #define SEND_BURST 64
 
-/* Set the headers that accompany a login. Returns their number. */
+/*
+ * Set the headers that accompany a login, or that the user's configuration
+ * adds. Returns their number.
+ */
 static unsigned
 txn_adds(const struct keyset *k, struct keyd_head_add *adds)
 {
@@ -29,6 +32,10 @@ txn_adds(const struct keyset *k, struct keyd_head_add *adds)
 		else if (k->adds[i].len != 0)
 			adds[n++] =
 			    (struct keyd_head_add){a->name, k->adds[i], false};
+	}
+	for (unsigned i = 0; i < keyd_env.provider->nsends; i++) {
+		a = &keyd_env.provider->sends[i];
+		adds[n++] = (struct keyd_head_add){a->name, a->value, false};
 	}
 	return n;
 }
@@ -58,8 +65,7 @@ txn_credential(struct txn *x, struct keyd_head *h)
 static bool
 txn_follows(const struct stream *s)
 {
-	return s->at.len != 0 ||
-	       s->ahead.len >= STREAM_HEADER + STREAM_AT_LEN;
+	return s->at.len != 0 || s->ahead.len >= STREAM_HEADER + STREAM_AT_LEN;
 }
 
 /* Write the head; it has the same bytes each time, until all are taken. */
@@ -74,7 +80,7 @@ txn_write_head(struct stream *s)
 	    &e->provider
 		 ->kinds[login != NULL ? login->kind : x->req.auth_header];
 	bool bare = e->provider->routes[x->req.route].bare;
-	struct keyd_head_add adds[PROVIDER_MAX_ADDS];
+	struct keyd_head_add adds[PROVIDER_MAX_ADDS + PROVIDER_MAX_SENDS];
 	struct keyd_head h = {
 	    .method = e->provider->routes[x->req.route].method,
 	    .prefix = span_str(host->prefix),
@@ -235,8 +241,7 @@ txn_push(struct stream *s)
 	 * The stream is not read while body bytes wait: only this connection
 	 * can continue.
 	 */
-	if (txn_pending(s).len != 0 ||
-	    (stream_has_more(s) && !x->write_closed))
+	if (txn_pending(s).len != 0 || (stream_has_more(s) && !x->write_closed))
 		x->up->full = true;
 	if (s->pend.len == 0)
 		buf_free(&s->pend);

@@ -100,31 +100,47 @@ trouble_failed(enum keyd_fail fail, const char *detail)
 	tell(text, 0, 0);
 }
 
+/*
+ * Returns true if requests go to a server of the user's choice instead of the
+ * provider: a gateway with keys and budgets of its own.
+ */
+static bool
+is_gateway(void)
+{
+	const struct provider *p = keyd_env.provider;
+
+	return p->nhosts != 0 && !span_is(p->hosts[0], keyd_env.hosts[0].name);
+}
+
 void
 trouble_status(const struct reply *r, bool model)
 {
 	unsigned status = model ? r->status : 0;
-	char text[128];
+	const char *who = is_gateway() ? "gateway" : "provider";
+	const char *word = "REFUSED", *what = NULL;
+	char text[160];
 
 	/* A remote MCP server says so that it wants a login. */
 	if (keyd_env.now == NULL)
 		return;
 	if (r->status == 401)
-		tell("REFUSED (401): the provider does not accept the "
-		     "credential",
-		    status, 0);
+		what = "does not accept the credential";
+	else if (status == 402)
+		what = "takes no more requests until it is paid: the budget of "
+		       "this key is used up";
 	else if (status == 403)
-		tell("REFUSED (403): the provider does not allow this with the "
-		     "credential",
-		    status, 0);
+		what = "does not allow this with the credential";
 	else if (status == 429)
-		tell("LIMITED (429): the provider takes no more requests for "
-		     "now",
-		    status, r->retry);
-	else if (status >= 500) {
-		snprintf(text, sizeof(text),
-		    "FAILING (%u): the provider is overloaded or out of order",
-		    status);
-		tell(text, status, 0);
-	}
+		what = "takes no more requests for now";
+	else if (status >= 500)
+		what = "is overloaded or out of order";
+	if (what == NULL)
+		return;
+	if (status == 429)
+		word = "LIMITED";
+	else if (status >= 500)
+		word = "FAILING";
+	snprintf(text, sizeof(text), "%s (%u): the %s %s", word, r->status, who,
+	    what);
+	tell(text, status, status == 429 ? r->retry : 0);
 }

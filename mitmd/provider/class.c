@@ -103,6 +103,8 @@ provider_class_says(bool (*class)(struct span))
 		"segments of A-Z, a-z, 0-9 and ._:-, at most 16; * is one "
 		"segment, or its start"},
 	    {provider_is_token, ": must be 1 to 128 of A-Z, a-z, 0-9 and ._:-"},
+	    {provider_is_sent, ": must be 1 to 256 printable characters of "
+			       "ASCII, without blanks around them"},
 	    {provider_is_type, ": must be a media type in lower case, such as "
 			       "application/json"},
 	};
@@ -243,6 +245,13 @@ provider_is_type(struct span s)
 	return slash != NULL && slash != s.p && slash != s.p + s.len - 1 &&
 	       memchr(slash + 1, '/', (size_t)(s.p + s.len - slash - 1)) ==
 		   NULL;
+}
+
+bool
+provider_is_sent(struct span s)
+{
+	return class_is_printable(s, 1, 256, 0x20) && s.p[0] != ' ' &&
+	       s.p[s.len - 1] != ' ';
 }
 
 bool

@@ -33,6 +33,7 @@ bool provider_is_type(struct span);    /* a media type, lower case */
 bool provider_is_segment(struct span); /* a segment of a received path */
 
 /* Classes used by logins. */
+bool provider_is_sent(struct span);   /* a header's value that a user gave */
 bool provider_is_word(struct span);   /* needs no escaping anywhere */
 bool provider_is_scope(struct span);  /* words separated by single spaces */
 bool provider_is_member(struct span); /* "a.b.c": up to four names */

@@ -46,11 +46,41 @@ parse_alphabet(struct parse *ps, const struct value *v)
 }
 
 static int
+parse_sends(struct parse *ps, const struct value *v)
+{
+	struct provider *p = ps->p;
+	struct provider_add *a;
+	char where[160], name[128];
+
+	if (v == NULL)
+		return 0;
+	if (v->type != VALUE_OBJECT || v->count > PROVIDER_MAX_SENDS)
+		return parse_fail(ps,
+		    "sendHeaders: must be an object with at "
+		    "most %u members",
+		    PROVIDER_MAX_SENDS);
+	for (const struct value *m = v->child; m != NULL; m = m->next) {
+		a = &p->sends[p->nsends++];
+		provider_vis(m->key, name, sizeof(name));
+		snprintf(where, sizeof(where), "sendHeaders: %s", name);
+		if (!provider_is_allowed(m->key) ||
+		    m->key.p[m->key.len - 1] == '*')
+			return parse_fail(ps, "%s%s", where,
+			    provider_class_says(provider_is_allowed));
+		if (parse_copy(ps, m->key, &a->name) == -1 ||
+		    parse_text(ps, m, where, provider_is_sent, &a->value) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+static int
 parse_file(struct parse *ps, const struct value *v)
 {
 	static const char *const names[] = {"name", "credential",
 	    "requestHeaders", "responseHeaders", "routes", "host", "hosts",
-	    "filter", "logins", "alphabet", "http2", "check", "statedCost"};
+	    "filter", "logins", "alphabet", "http2", "check", "statedCost",
+	    "sendHeaders"};
 	struct provider *p = ps->p;
 	bool h2;
 
@@ -67,6 +97,7 @@ parse_file(struct parse *ps, const struct value *v)
 	    parse_hosts(ps, v) == -1 ||
 	    parse_credential(ps, value_get(v, "credential")) == -1 ||
 	    parse_logins(ps, value_get(v, "logins")) == -1 ||
+	    parse_sends(ps, value_get(v, "sendHeaders")) == -1 ||
 	    parse_texts(ps, value_get(v, "requestHeaders"), "requestHeaders",
 		provider_is_allowed, PROVIDER_MAX_HEADERS, true,
 		&p->request.names, &p->request.n) == -1 ||

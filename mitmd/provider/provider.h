@@ -35,6 +35,9 @@
  * "http2": false in the file: agents are offered HTTP/1.1 only. "statedCost":
  * true: answers state their cost in USD, as the member "cost" of their usage.
  *
+ * "sendHeaders": {"x-team": "shop"}: headers that keyd sends with each request
+ * that has the credential, in place of an agent's own of that name.
+ *
  * "logins" describes the login files of the vendor's own programs and how they
  * are renewed (provider/login.c, ironcurtain-config(5)).
  *
@@ -64,6 +67,7 @@
 #define PROVIDER_MAX_HEADERS 256U   /* in an allow-list */
 #define PROVIDER_MAX_KINDS 8U       /* ways to write the credential */
 #define PROVIDER_MAX_ADDS 4U        /* headers that a login adds */
+#define PROVIDER_MAX_SENDS 8U       /* headers of every request */
 #define PROVIDER_MAX_CAPTURE 16384U /* body of a token request */
 #define PROVIDER_MAX_PARAMS 32U     /* parameters of a route */
 #define PROVIDER_MAX_VALUES 16U     /* listed values of a parameter */
@@ -175,8 +179,8 @@ struct provider_login {
 	 * 0; may be empty.
 	 */
 	struct span ended;
-	struct span expires;           /* empty: see the JWT */
-	struct span id, renewed;       /* may be empty */
+	struct span expires;     /* empty: see the JWT */
+	struct span id, renewed; /* may be empty */
 	enum provider_expires unit;
 	bool json; /* the token endpoint takes JSON; otherwise a form */
 	struct span client, scope;
@@ -209,13 +213,15 @@ struct provider {
 	bool keyless;      /* keyd adds the credential; the agent shows none */
 	struct span basic; /* user name for Basic (RFC 7617) */
 	bool plain;        /* refuse with text/plain: git shows nothing else */
-	const struct dest_git *git; /* settings of a git server */
-	const struct dest_mcp *mcp; /* NULL: not a remote MCP server */
+	const struct dest_git *git;      /* settings of a git server */
+	const struct dest_mcp *mcp;      /* NULL: not a remote MCP server */
 	const struct forge_grant *forge; /* NULL: not the API of a forge */
 	struct provider_login logins[PROVIDER_MAX_LOGINS];
 	unsigned nlogins;
 	bool captures; /* one of the logins may begin in the sandbox */
 	struct provider_list request, response;
+	struct provider_add sends[PROVIDER_MAX_SENDS]; /* name and value */
+	unsigned nsends;
 	const struct registry_rules *registry; /* NULL: not a registry */
 	struct filter_rules filter; /* how to treat reach in a body */
 	bool http1;                 /* do not offer HTTP/2 to agents */

@@ -120,6 +120,8 @@ trouble_by_status(int64_t *reset)
 	*reset = 0;
 	if (trouble_env.status == 401 || trouble_env.status == 403)
 		return TROUBLE_AUTHENTICATION;
+	if (trouble_env.status == 402)
+		return TROUBLE_QUOTA;
 	if (trouble_env.status == 429 && trouble_env.answer_reset != 0) {
 		*reset = trouble_env.answer_reset;
 		return TROUBLE_QUOTA;
@@ -162,12 +164,25 @@ trouble_provider(void)
 	return "";
 }
 
+/* Returns what refused: a server of the user's own choice is a gateway. */
+static const char *
+trouble_who(void)
+{
+	const struct provider *p = &sup.providers.list[trouble_env.provider];
+
+	return trouble_env.status != 0 &&
+		       trouble_env.provider < sup.providers.n &&
+		       p->config != NULL && p->config->nupstreams != 0
+		   ? "gateway"
+		   : "provider";
+}
+
 static void
 trouble_tell(enum adapter_trouble kind, int64_t reset)
 {
 	struct json_object *o = json_object_new_object();
 	char when[TIME_TEXT], text[400], status[24] = "";
-	const char *name = trouble_provider();
+	const char *name = trouble_provider(), *who = trouble_who();
 
 	(void)time_text(reset, when);
 	if (trouble_env.status != 0)
@@ -175,9 +190,9 @@ trouble_tell(enum adapter_trouble kind, int64_t reset)
 	switch (kind) {
 	case TROUBLE_QUOTA:
 		snprintf(text, sizeof(text),
-		    "the provider's quota is used up%s%s. The conversation "
+		    "the %s's quota is used up%s%s. The conversation "
 		    "is kept: send the message again %s. %s: icctl resume %s",
-		    when[0] != '\0' ? " until " : "", when,
+		    who, when[0] != '\0' ? " until " : "", when,
 		    when[0] != '\0' ? "then" : "later",
 		    sup.opt.one_turn ? "For that"
 				     : "If the session has ended by then",
@@ -185,16 +200,16 @@ trouble_tell(enum adapter_trouble kind, int64_t reset)
 		break;
 	case TROUBLE_TRANSIENT:
 		snprintf(text, sizeof(text),
-		    "the provider is overloaded, or was not reached%s: send "
+		    "the %s is overloaded, or was not reached%s: send "
 		    "the message again in a minute",
-		    status);
+		    who, status);
 		break;
 	case TROUBLE_AUTHENTICATION:
 		snprintf(text, sizeof(text),
-		    "the provider refused the credential%s. Log in again, or "
+		    "the %s refused the credential%s. Log in again, or "
 		    "find out how to give a new key: icctl login %s. Then: "
 		    "icctl keys reload %s",
-		    status, name, name);
+		    who, status, name, name);
 		break;
 	case TROUBLE_HARD:
 	case TROUBLE_NONE:

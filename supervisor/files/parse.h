@@ -13,6 +13,8 @@ bool config_name_ok(const char *, size_t max, const char *extra);
 /* providers.c: "credentials", and "providers". */
 int config_credentials(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
+/* In "headers" of providers, replace {session}, {persona} and {job}. */
+void config_headers(struct config *, const char *session, const char *persona);
 int config_providers(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
 /* parse.c */

@@ -32,6 +32,7 @@
 #include "base/here.h"
 #include "base/kept.h"
 #include "files/founding.h"
+#include "files/parse.h"
 #include "files/persona.h"
 #include "conversation/conversation.h"
 #include "credential/credential_env.h"
@@ -182,6 +183,8 @@ start_providers(char *const *names, struct fault *fault)
 	    (sup.opt.open_hosts != -1
 		    ? sup.opt.open_hosts != 0
 		    : sup.opt.person && !sup.config.hosts_off);
+	config_headers(&sup.config, revoke_session(),
+	    sup.opt.persona == NULL ? "" : sup.opt.persona);
 	if (providers_load(&sup.providers, &sup.paths, &sup.config,
 		sup.opt.trial != NULL ? one : names, fault) == -1)
 		return -1;

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_get.h"
+#include "common/buf.h"
+
 static struct config_provider *
 config_provider_get(struct config *cfg, const struct jsonfile *j,
     const char *where, const char *name)
@@ -103,6 +106,7 @@ config_filter(
 	    "tools", "mcp", "urls", "store", "background", "usage", NULL};
 	const char *s;
 	char at[128];
+	bool usage;
 
 	snprintf(at, sizeof(at), "%s.filter", where);
 	if (jsonfile_known(j, filter, at, keys) == -1)
@@ -111,16 +115,14 @@ config_filter(
 	{
 		if (jsonfile_text_of(j, val, at, name, &s) == -1)
 			return -1;
-		if (strcmp(name, "usage") == 0) {
-			if (strcmp(s, "ask") != 0 && strcmp(s, "leave") != 0)
-				return jsonfile_bad(j, at, name,
-				    "must be \"ask\" or \"leave\"");
-			continue;
-		}
-		if (strcmp(s, "strip") != 0 && strcmp(s, "deny") != 0 &&
-		    strcmp(s, "allow") != 0)
+		usage = strcmp(name, "usage") == 0;
+		if (usage ? strcmp(s, "ask") != 0 && strcmp(s, "leave") != 0
+			  : strcmp(s, "strip") != 0 && strcmp(s, "deny") != 0 &&
+				strcmp(s, "allow") != 0)
 			return jsonfile_bad(j, at, name,
-			    "must be \"strip\", \"deny\" or \"allow\"");
+			    usage ? "must be \"ask\" or \"leave\""
+				  : "must be \"strip\", \"deny\" or "
+				    "\"allow\"");
 	}
 	return 0;
 }
@@ -144,8 +146,8 @@ config_one_provider(struct config_provider *p, const struct jsonfile *j,
     struct json_object *o, const char *where, const char *user_home)
 {
 	static const char *const keys[] = {"upstream", "token", "ca", "reuse",
-	    "filter", "http2", "region", "project", NULL};
-	struct json_object *filter = NULL;
+	    "filter", "http2", "region", "project", "headers", NULL};
+	struct json_object *filter = NULL, *headers = NULL;
 	const char *why = NULL, *token = NULL;
 
 	if (jsonfile_known(j, o, where, keys) == -1 ||
@@ -153,19 +155,81 @@ config_one_provider(struct config_provider *p, const struct jsonfile *j,
 	    config_param(p, j, o, where, "region", PARAM_REGION) == -1 ||
 	    config_param(p, j, o, where, "project", PARAM_PROJECT) == -1 ||
 	    jsonfile_bool(j, o, where, "http2", &p->http2) == -1 ||
-	    jsonfile_object(j, o, where, "filter", &filter) == -1)
+	    jsonfile_object(j, o, where, "headers", &headers) == -1 ||
+	    jsonfile_object(j, o, where, "filter", &filter) == -1 ||
+	    (filter != NULL && config_filter(j, filter, where) == -1))
 		return -1;
-	if (filter != NULL) {
-		if (config_filter(j, filter, where) == -1)
-			return -1;
-		p->filter = json_object_get(filter);
-	}
+	/* Both become members of the provider's file. */
+	if (filter != NULL || headers != NULL)
+		p->filter = json_object_new_object();
+	if (filter != NULL)
+		json_object_object_add(
+		    p->filter, "filter", json_object_get(filter));
+	if (headers != NULL)
+		json_object_object_add(
+		    p->filter, "sendHeaders", json_object_get(headers));
 	if (config_reach(p, j, o, where, user_home) == -1)
 		return -1;
 	if (token != NULL && config_url(token, &p->token, &why) == -1)
 		return jsonfile_bad(j, where, "token", "\"%s\": %s",
 		    strpbrk(token, "@?") != NULL ? "..." : token, why);
 	return 0;
+}
+
+/* Returns the header's value with the names that stand in braces. */
+static json_object *
+config_header(const char *s, const char *const names[][2], size_t n)
+{
+	json_object *o;
+	struct buf b;
+	size_t at;
+
+	buf_init(&b, 4096);
+	while (*s != '\0') {
+		for (at = 0; at < n; at++)
+			if (strncmp(s, names[at][0], strlen(names[at][0])) == 0)
+				break;
+		if (at == n) {
+			buf_addc(&b, (uint8_t)*s++);
+		} else {
+			buf_adds(&b, names[at][1]);
+			s += strlen(names[at][0]);
+		}
+	}
+	o = json_object_new_string_len(
+	    (const char *)buf_span(&b).p, (int)buf_span(&b).len);
+	buf_free(&b);
+	return o;
+}
+
+void
+config_headers(struct config *cfg, const char *session, const char *persona)
+{
+	const char *const names[][2] = {
+	    {"{session}", session}, {"{persona}", persona}, {"{job}", ""}};
+	json_object *all, *o;
+
+	for (size_t i = 0; i < cfg->nproviders; i++) {
+		all = get_typed(
+		    cfg->providers[i].filter, "sendHeaders", json_type_object);
+		if (all == NULL)
+			continue;
+		json_object_object_foreach(all, name, val)
+		{
+			if (!json_object_is_type(val, json_type_string))
+				continue;
+			o = config_header(
+			    json_object_get_string(val), names, nitems(names));
+			/* A name that the session does not have. */
+			if (json_object_get_string_len(o) == 0 &&
+			    json_object_get_string_len(val) != 0) {
+				json_object_put(o);
+				json_object_object_del(all, name);
+			} else {
+				json_object_object_add(all, name, o);
+			}
+		}
+	}
 }
 
 int

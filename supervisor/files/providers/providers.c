@@ -197,23 +197,26 @@ static int
 provider_settings(struct provider *p, const char *path,
     struct json_object *root, struct fault *fault)
 {
-	struct json_object *all = NULL, *set;
+	struct json_object *all, *set;
 
 	if (p->config == NULL ||
 	    (p->config->filter == NULL && p->config->http2))
 		return 0;
 	if (!p->config->http2)
 		put_bool(root, "http2", false);
-	if (!json_object_object_get_ex(root, "filter", &all)) {
-		all = json_object_new_object();
-		json_object_object_add(root, "filter", all);
-	}
-	if (!json_object_is_type(all, json_type_object))
-		return fault_set(fault, "%s: filter: must be an object", path);
-	if ((set = p->config->filter) != NULL) {
-		json_object_object_foreach(set, name, val)
+	if (p->config->filter == NULL)
+		return 1;
+	json_object_object_foreach(p->config->filter, member, val)
+	{
+		if (json_object_object_get_ex(root, member, &all) &&
+		    !json_object_is_type(all, json_type_object))
+			return fault_set(
+			    fault, "%s: %s: must be an object", path, member);
+		all = put_child(root, member);
+		set = val;
+		json_object_object_foreach(set, name, one)
 		{
-			json_object_object_add(all, name, json_object_get(val));
+			json_object_object_add(all, name, json_object_get(one));
 		}
 	}
 	return 1;

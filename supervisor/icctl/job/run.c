@@ -21,6 +21,7 @@
 #include "base/json_get.h"
 #include "base/json_put.h"
 #include "base/spawn.h"
+#include "common/buf.h"
 #include "common/wordlist.h"
 #include "icctl/driver/config_copy.h"
 
@@ -69,9 +70,57 @@ run_name(struct run *r)
 	(void)strlcpy(strrchr(r->log, '.'), ".log", sizeof(".json"));
 }
 
+/* Returns the value with the job's name for {job}, and notes if it had that. */
+static json_object *
+run_named(const struct run *r, json_object *value, bool *any)
+{
+	const char *s = json_object_get_string(value), *at;
+	json_object *o;
+	struct buf b;
+
+	if (!json_object_is_type(value, json_type_string) ||
+	    strstr(s, "{job}") == NULL)
+		return json_object_get(value);
+	*any = true;
+	buf_init(&b, 8192);
+	for (; (at = strstr(s, "{job}")) != NULL; s = at + 5) {
+		buf_add(&b, s, (size_t)(at - s));
+		buf_adds(&b, r->job->name);
+	}
+	buf_adds(&b, s);
+	o = json_object_new_string_len(
+	    (const char *)buf_span(&b).p, (int)buf_span(&b).len);
+	buf_free(&b);
+	return o;
+}
+
+/* Write the job's name where headers have {job}. Returns true if some have. */
+static bool
+run_headers(const struct run *r, json_object *config)
+{
+	json_object *all = get_typed(config, "providers", json_type_object);
+	json_object *headers, *to;
+	bool any = false;
+
+	if (all == NULL)
+		return false;
+	json_object_object_foreach(all, provider, settings)
+	{
+		(void)provider;
+		headers = get_typed(settings, "headers", json_type_object);
+		if (headers == NULL)
+			continue;
+		to = json_object_new_object();
+		json_object_object_foreach(headers, name, value)
+		    json_object_object_add(to, name, run_named(r, value, &any));
+		json_object_object_add(settings, "headers", to);
+	}
+	return any;
+}
+
 /*
- * Write config.json with the job's own limits for this run. Returns 0, or -1
- * with the fault set.
+ * Write config.json with the job's own limits and name for this run, if it has
+ * any use for them. Returns 0, or -1 with the fault set.
  */
 static int
 run_config(struct run *r, struct fault *fault)
@@ -79,18 +128,27 @@ run_config(struct run *r, struct fault *fault)
 	json_object *limits =
 	    get_typed(r->job->root, "budgetOverrides", json_type_object);
 	json_object *o;
+	bool any;
 
-	if (limits == NULL || json_object_object_length(limits) == 0)
-		return 0;
 	if ((o = config_copy_read(r->ctl->home, NULL, fault)) == NULL)
 		return -1;
-	json_object_object_foreach(limits, key, v) json_object_object_add(
-	    put_child(o, "resourceBudget"), key, json_object_get(v));
-	snprintf(r->config, sizeof(r->config), "%s/config.json", r->job->dir);
-	if (config_copy_write(r->config, o, fault) == -1)
-		r->config[0] = '\0';
+	any = run_headers(r, o);
+	if (limits != NULL) {
+		json_object_object_foreach(limits, key, v)
+		{
+			any = true;
+			json_object_object_add(put_child(o, "resourceBudget"),
+			    key, json_object_get(v));
+		}
+	}
+	if (any) {
+		snprintf(r->config, sizeof(r->config), "%s/config.json",
+		    r->job->dir);
+		if (config_copy_write(r->config, o, fault) == -1)
+			r->config[0] = '\0';
+	}
 	json_object_put(o);
-	return r->config[0] != '\0' ? 0 : -1;
+	return !any || r->config[0] != '\0' ? 0 : -1;
 }
 
 static void

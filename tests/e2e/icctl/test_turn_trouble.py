@@ -77,7 +77,8 @@ REPLIES = [(200, ""), (429, "Retry-After: 3600\r\n"), (429, ""), (529, ""),
            (429, "anthropic-ratelimit-tokens-remaining: 0\r\n"
             f"anthropic-ratelimit-tokens-reset: {AHEAD:%Y-%m-%dT%H:%M:%SZ}\r\n"),
            (429, "anthropic-ratelimit-unified-status: rejected\r\n"
-            f"anthropic-ratelimit-unified-reset: {int(AHEAD.timestamp())}\r\n")]
+            f"anthropic-ratelimit-unified-reset: {int(AHEAD.timestamp())}\r\n"),
+           (402, "")]
 
 
 def replies(work):
@@ -183,7 +184,7 @@ def by_status(k):
          f"for now, until {until} (in " in r.stdout,
          "status says it, and which provider", r.stdout)
     with open(os.path.join(k.s.dir, "session.log"), encoding="utf-8") as f:
-        t.contains(f.read(), f"LIMITED (429): the provider takes no more "
+        t.contains(f.read(), f"LIMITED (429): the gateway takes no more "
                    f"requests for now, until {until}. See: icctl status",
                    "and the session's log")
     expect(k, "ask 0", "", "", "a message may be sent before that")
@@ -196,6 +197,8 @@ def by_status(k):
     expect(k, "ask 3", "transient", "(529)", "and so is 529")
     expect(k, "ask 4", "authentication", "icctl login anthropic",
            "403 is about the credential")
+    expect(k, "ask 9", "quota", "the gateway's quota is used up",
+           "402 is a budget that is used up, and the gateway's")
     expect(k, "ask 3 0", "", "", "a later answer clears the provider")
     expect(k, "ask 1 0", "", "", "also of a quota")
     r = k.icctl("status")
@@ -278,7 +281,7 @@ def waits(k):
     status, events = linger(k, "linger 3 3 3 - 0", during)
     t.ok(status == 0 and len(told) == 1 and told[0][1][0] == ("processing",
                                                               None) and
-         "FAILING (529): the provider is overloaded or out of order. The agent "
+         "FAILING (529): the gateway is overloaded or out of order. The agent "
          "may try again by itself." in told[0][0],
          "three in a row are", (told, events))
 

@@ -54,6 +54,19 @@ static const struct bad_row bad_rows[] = {
 	{TOP "," ROUTES ",", "\"extra\":1", "}",
 	    "file: unknown member \"extra\""},
 	{TOP "," ROUTES ",\"filter\":", "[]", "}", "filter: must be an object"},
+	{TOP "," ROUTES ",\"sendHeaders\":", "[]", "}",
+	    "sendHeaders: must be an object with at most 8 members"},
+	{TOP "," ROUTES ",\"sendHeaders\":", "{\"cookie\":\"a\"}", "}",
+	    "sendHeaders: cookie: must be a header in lower case, or a family "
+	    "such as x-app-*; none that carries a credential or a cookie, "
+	    "frames a message or leads elsewhere"},
+	{TOP "," ROUTES ",\"sendHeaders\":", "{\"x-a*\":\"a\"}", "}",
+	    "sendHeaders: x-a*: must be a header in lower case, or a family "
+	    "such as x-app-*; none that carries a credential or a cookie, "
+	    "frames a message or leads elsewhere"},
+	{TOP "," ROUTES ",\"sendHeaders\":", "{\"x-a\":\" a\"}", "}",
+	    "sendHeaders: x-a: \" a\" does not fit here: must be 1 to 256 "
+	    "printable characters of ASCII, without blanks around them"},
 	{TOP "," ROUTES ",\"filter\":", "{\"tool\":\"strip\"}", "}",
 	    "filter: members are \"tools\", \"mcp\", \"urls\", \"store\", "
 	    "\"background\" and \"usage\""},
