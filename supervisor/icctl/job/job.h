@@ -114,6 +114,12 @@ int job_daemon(struct icctl *);
 /* Returns true if the daemon of this home runs. */
 bool job_daemon_runs(const struct icctl *);
 /* list.c */
+/*
+ * Returns a word for how the job stands, by its last record, or NULL, and by
+ * how late its next run is: "ok", "running", "disabled", "overdue", "failed" or
+ * "skipped".
+ */
+const char *job_state(const struct job *, json_object *last, time_t late);
 int job_ls(const struct icctl *);
 int job_show(const struct icctl *, struct job *);
 int job_logs(const struct icctl *, struct job *);

@@ -16,9 +16,8 @@
 
 #define LIST_RUNS 20U
 
-/* Returns a word for how the job stands. */
-static const char *
-list_state(const struct job *j, json_object *last, time_t late)
+const char *
+job_state(const struct job *j, json_object *last, time_t late)
 {
 	const char *status = get_str(last, "status", "");
 
@@ -56,7 +55,7 @@ list_row(const struct icctl *ctl, const struct job *j)
 
 	(void)record_list(j, &last, 1);
 	put_str(o, "name", j->name);
-	put_str(o, "state", list_state(j, last.o, late));
+	put_str(o, "state", job_state(j, last.o, late));
 	put_str(o, "schedule", get_str(j->root, "schedule", ""));
 	put_bool(o, "enabled", j->enabled);
 	put_str(o, "by", list_by(ctl, j));

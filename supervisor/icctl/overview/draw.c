@@ -20,6 +20,8 @@
 #define PASTE_ON "\033[?2004h"
 #define PASTE_OFF "\033[?2004l"
 
+#define HEAD_JOBS 3U /* jobs that the first line names */
+
 enum {
 	COLOR_WAITS = 1,
 	COLOR_ENDED,
@@ -97,10 +99,30 @@ put_text(unsigned y, unsigned x, unsigned cols, const char *s)
 	put(y, x, cols, s, strlen(s));
 }
 
+/* Write which jobs a person should look at, such as "   icctl job ls: nightly
+ * failed". */
+static void
+head_jobs(const struct overview *o, char *text, size_t cap)
+{
+	size_t n = o->jobs == NULL ? 0 : json_object_array_length(o->jobs);
+	json_object *job;
+	char one[100];
+
+	for (size_t i = 0; i < n && i < HEAD_JOBS; i++) {
+		job = json_object_array_get_idx(o->jobs, i);
+		snprintf(one, sizeof(one), "%s%.63s %.16s",
+		    i == 0 ? "   icctl job ls: " : ", ",
+		    icctl_text(job, "name"), icctl_text(job, "state"));
+		(void)strlcat(text, one, cap);
+	}
+	if (n > HEAD_JOBS)
+		(void)strlcat(text, " and more", cap);
+}
+
 static void
 draw_head(const struct overview *o)
 {
-	char text[160];
+	char text[640];
 	unsigned n = 0;
 
 	while (live_at(o->live, n) != NULL)
@@ -110,6 +132,7 @@ draw_head(const struct overview *o)
 	    "waiting%s%s%.60s",
 	    n, plural(n), o->waiting, live_more(o->live) ? "   and more" : "",
 	    o->filter[0] != '\0' ? "   only: " : "", o->filter);
+	head_jobs(o, text, sizeof(text));
 	(void)attrset((int)A_REVERSE);
 	put_text(0, 0, o->width, text);
 	(void)attrset((int)A_NORMAL);

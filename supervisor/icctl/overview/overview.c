@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "icctl/fleet/fleet.h"
+#include "icctl/job/trouble.h"
 #include "icctl/overview/priv.h"
 
 static volatile sig_atomic_t overview_signal;
@@ -47,11 +48,27 @@ on_input(struct loop_io *io, uint32_t events)
 		o->quit = true;
 }
 
+/* Look for jobs that failed or are late, from time to time. */
+static void
+overview_jobs(struct overview *o)
+{
+	json_object *jobs;
+
+	if (o->ctl->session != NULL || loop_now(&o->loop) < o->jobs_at)
+		return;
+	o->jobs_at = loop_now(&o->loop) + JOB_TROUBLE_MS;
+	jobs = job_troubles(o->ctl);
+	o->dirty = o->dirty || !json_object_equal(jobs, o->jobs);
+	json_object_put(o->jobs);
+	o->jobs = jobs;
+}
+
 static void
 on_second(struct loop_timer *t)
 {
 	struct overview *o = t->arg;
 
+	overview_jobs(o);
 	/* Only the time that a call has left changes by itself. */
 	o->dirty = o->dirty || o->waiting != 0;
 	loop_timer_set(&o->loop, t, 1000, on_second, o);
@@ -78,6 +95,7 @@ overview_loop(struct overview *o)
 		return;
 	}
 	loop_timer_set(&o->loop, &second, 1000, on_second, o);
+	overview_jobs(o);
 	rows_make(o);
 	o->dirty = true;
 	while (!o->quit && overview_signal == 0) {
@@ -100,15 +118,16 @@ overview_run(struct icctl *ctl)
 	struct overview *o = calloc(1, sizeof(*o));
 	const struct sigaction sa = {.sa_handler = on_signal};
 
-	if (o == NULL || loop_init(&o->loop, LIVE_TIMERS + FLEET_TIMERS + 1) == -1)
+	if (o == NULL ||
+	    loop_init(&o->loop, LIVE_TIMERS + FLEET_TIMERS + 1) == -1)
 		err(ICCTL_FAILED, "watch");
 	o->ctl = ctl;
 	/* Before the first session there is nothing to watch. */
 	if (ctl->dir[0] == '\0')
 		(void)mkdir(ctl->home, 0700);
 	/* Sets the locale, which curses reads. */
-	o->live = fleet_follow(
-	    ctl, &o->loop, icctl_visible(), &overview_ops, o);
+	o->live =
+	    fleet_follow(ctl, &o->loop, icctl_visible(), &overview_ops, o);
 	if (o->live == NULL) {
 		warn("%s", ctl->dir[0] != '\0' ? ctl->dir : ctl->home);
 		loop_free(&o->loop);
@@ -125,6 +144,7 @@ overview_run(struct icctl *ctl)
 	draw_end();
 	fleet_leave(o->live);
 	text_free(o);
+	json_object_put(o->jobs);
 	free(o->rows);
 	loop_free(&o->loop);
 	free(o);

@@ -88,6 +88,10 @@ struct overview {
 	unsigned of_cols;
 	unsigned grant; /* the chosen one of VIEW_GRANTS */
 
+	/* overview.c: jobs that a person should look at, and when to look. */
+	json_object *jobs;
+	uint64_t jobs_at;
+
 	/* answer.c */
 	char armed; /* 'a', 's' or 'x' was pressed; '\0': nothing */
 	uint64_t armed_at;

@@ -23,6 +23,7 @@
 #include "common/plural.h"
 #include "icctl/hold/hold_answer.h"
 #include "icctl/hold/hold_view.h"
+#include "icctl/job/trouble.h"
 #include "icctl/overview/overview.h"
 #include "icctl/question/question.h"
 #include "icctl/watch/news.h"
@@ -311,7 +312,8 @@ may_answer(bool approve)
 	return false;
 }
 
-/* A question: its form is filled in, or its address opened with a second key. */
+/* A question: its form is filled in, or its address opened with a second key.
+ */
 static void
 arm_question(json_object *hold)
 {
@@ -458,7 +460,8 @@ key_for_hold(char key)
 		prompt();
 		break;
 	default:
-		puts("a: approve, or answer a question, s: approve for the session, A: always, d: "
+		puts("a: approve, or answer a question, s: approve for the "
+		     "session, A: always, d: "
 		     "deny, with a reason, f: in full, n: next, q: quit");
 		break;
 	}
@@ -581,6 +584,27 @@ watch_reset(void)
 	watch_env.begun = watch_env.heard = watch_env.ended = false;
 }
 
+/* Print which jobs failed, were skipped or are overdue. */
+static void
+watch_jobs(const struct icctl *ctl)
+{
+	json_object *all = job_troubles(ctl), *o;
+
+	for (size_t i = 0; i < json_object_array_length(all); i++) {
+		o = json_object_array_get_idx(all, i);
+		fputs("job ", stdout);
+		icctl_put_str(icctl_text(o, "name"));
+		printf(": %s", icctl_text(o, "state"));
+		if (icctl_text(o, "why")[0] != '\0') {
+			fputs(": ", stdout);
+			icctl_put(span_str(icctl_text(o, "why")), 200, false);
+		}
+		printf(" (icctl job logs %s)\n", icctl_text(o, "name"));
+	}
+	fflush(stdout);
+	json_object_put(all);
+}
+
 /* Watch the only session, and then the next, until the person leaves. */
 static int
 watch_each(struct icctl *ctl)
@@ -588,6 +612,7 @@ watch_each(struct icctl *ctl)
 	bool again = false, gone = false;
 	int r;
 
+	watch_jobs(ctl);
 	for (;;) {
 		if (gone || !icctl_any_runs(ctl)) {
 			fflush(stdout);
@@ -631,7 +656,7 @@ icctl_watch(struct icctl *ctl, int argc, char **argv)
 		ctl->session = NULL;
 	if (ctl->session == NULL)
 		return ctl->json ? watch_all_json(ctl)
-		       : plain	 ? watch_each(ctl)
+		       : plain   ? watch_each(ctl)
 				 : overview_run(ctl);
 	if ((r = icctl_find(ctl)) != 0)
 		return r;

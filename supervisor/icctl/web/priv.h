@@ -2,9 +2,11 @@
 /*
  * Internals of `icctl web`. web.c: its options and its loop; listen.c:
  * connections of browsers; link.c: links, which `icctl web` asks the page that
- * runs for; child.c: icwebd; send.c: messages to it; login.c: who is logged in; request.c: what the
- * page asks for; state.c, talk.c: what it shows; verdict.c: answers to calls;
- * always.c: rules for calls; order.c: messages, and ends; audit.c: the log. Nothing here parses what a browser sends: icwebd does.
+ * runs for; child.c: icwebd; send.c: messages to it; login.c: who is logged in;
+ * request.c: what the page asks for; state.c, talk.c, jobs.c: what it shows;
+ * verdict.c: answers to calls; always.c: rules for calls; order.c: messages,
+ * and ends; audit.c: the log. Nothing here parses what a browser sends: icwebd
+ * does.
  */
 #ifndef ICCTL_WEB_PRIV_H
 #define ICCTL_WEB_PRIV_H
@@ -29,7 +31,7 @@
 #define WEB_LOOK_MS 1000U  /* a call must have been shown for so long */
 #define WEB_SEEN 64U
 #define WEB_NAMES 8U
-#define WEB_RULES 4U /* at work at once */
+#define WEB_RULES 4U        /* at work at once */
 #define WEB_TALK 200U       /* events of one session */
 #define WEB_TALK_TEXT 4096U /* bytes of one */
 #define WEB_AUDIT_BYTES (16U << 20)
@@ -58,9 +60,9 @@ struct web_wait {
 struct web_seen {
 	const struct web_login *login;
 	char session[LIVE_NAME], call[LIVE_ID], digest[65];
-	uint64_t since; /* the call's: it is unchanged if this is */
-	uint64_t at;    /* loop_now() ms; 0: unused place */
-	char rule[65];  /* digest of the rule for it that was sent, or "" */
+	uint64_t since;   /* the call's: it is unchanged if this is */
+	uint64_t at;      /* loop_now() ms; 0: unused place */
+	char rule[65];    /* digest of the rule for it that was sent, or "" */
 	uint64_t rule_at; /* loop_now() ms */
 };
 
@@ -84,7 +86,7 @@ struct web {
 
 	/* Options. */
 	unsigned port;
-	const char *path; /* a Unix socket instead of a port */
+	const char *path;             /* a Unix socket instead of a port */
 	const char *names[WEB_NAMES]; /* further names of the page's host */
 	unsigned nnames;
 	bool open;
@@ -118,6 +120,9 @@ struct web {
 	uint64_t rev;
 	struct web_wait waits[WEB_WAITS];
 	struct loop_timer soon, late;
+	/* jobs.c: jobs that a person should look at. */
+	struct loop_timer look;
+	json_object *jobs;
 	struct web_talk *talks[LIVE_MAX];
 };
 
@@ -175,30 +180,33 @@ void state_forget(struct web *);
 json_object *state_vis(const char *);
 void state_free(struct web *);
 
+/* jobs.c: Look for such jobs, now and again later. */
+void web_jobs_look(struct web *);
+void web_jobs_free(struct web *);
+
 /* talk.c */
 void web_talk_event(struct web *, struct live_session *, json_object *);
 json_object *talk_items(struct web *, const struct live_session *);
 void talk_free(struct web *);
 
 /* verdict.c */
-void verdict_show(struct web *, const struct msg_WEB_REQUEST *,
-    const struct web_login *);
-void verdict_give(struct web *, const struct msg_WEB_REQUEST *,
-    const struct web_login *);
+void verdict_show(
+    struct web *, const struct msg_WEB_REQUEST *, const struct web_login *);
+void verdict_give(
+    struct web *, const struct msg_WEB_REQUEST *, const struct web_login *);
 void verdict_revoke(struct web *, const struct msg_WEB_REQUEST *);
 /*
  * Returns how this login was sent the call that is named, long enough ago and
  * unchanged since; or NULL after the page was told why not.
  */
-struct web_seen *verdict_seen(struct web *, const struct msg_WEB_REQUEST *,
-    const struct web_login *);
-void verdict_replied(
-    void *, struct live_session *, const struct live_reply *);
+struct web_seen *verdict_seen(
+    struct web *, const struct msg_WEB_REQUEST *, const struct web_login *);
+void verdict_replied(void *, struct live_session *, const struct live_reply *);
 
 /* always.c */
 /* Make a rule for the call and show it, or add the one that was shown. */
-void always_ask(struct web *, const struct msg_WEB_REQUEST *,
-    const struct web_login *);
+void always_ask(
+    struct web *, const struct msg_WEB_REQUEST *, const struct web_login *);
 void always_free(struct web *);
 
 /* order.c: Pass on a message, or an order to interrupt or to stop. */

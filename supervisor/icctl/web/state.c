@@ -190,6 +190,7 @@ state_make(struct web *w, const char *chosen)
 	for (unsigned i = 0; (s = live_at(w->live, i)) != NULL; i++)
 		json_object_array_add(rows, state_row(w, s));
 	json_object_object_add(o, "sessions", rows);
+	json_object_object_add(o, "jobs", json_object_get(w->jobs));
 	if (chosen[0] == '\0' || (s = live_find(w->live, chosen)) == NULL)
 		return o;
 	more = json_object_new_object();
@@ -308,4 +309,5 @@ state_free(struct web *w)
 	loop_timer_clear(&w->loop, &w->soon);
 	loop_timer_clear(&w->loop, &w->late);
 	talk_free(w);
+	web_jobs_free(w);
 }

@@ -79,7 +79,8 @@ web_options(struct web *w, const char **ask)
 			    "--host: not the name of a host: ", w->names[i]);
 	if (w->ctl->hub != NULL && w->ctl->session != NULL)
 		return web_refuse("--hub: its sessions are those of its "
-				  "relays; leave --session out", "");
+				  "relays; leave --session out",
+		    "");
 	if (w->path != NULL && w->port != 0)
 		return web_refuse("--port and --socket: choose one", "");
 	if (w->path != NULL && w->nnames == 0)
@@ -132,8 +133,11 @@ web_run(struct web *w)
 		warn("%s", w->ctl->home);
 		return ICCTL_FAILED;
 	}
-	if (listen_open(w) == -1 || link_open(w) == -1 || web_child_start(w) == -1)
+	if (listen_open(w) == -1 || link_open(w) == -1 ||
+	    web_child_start(w) == -1)
 		return ICCTL_FAILED;
+	if (w->ctl->session == NULL)
+		web_jobs_look(w);
 	while (!w->quit && web_signal == 0)
 		if (loop_once(&w->loop, -1) == -1)
 			return ICCTL_FAILED;
@@ -165,7 +169,8 @@ icctl_web(struct icctl *ctl, int argc, char **argv)
 	const char *ask = NULL;
 	int r;
 
-	if (w == NULL || loop_init(&w->loop, LIVE_TIMERS + FLEET_TIMERS + 2) == -1 ||
+	if (w == NULL ||
+	    loop_init(&w->loop, LIVE_TIMERS + FLEET_TIMERS + 3) == -1 ||
 	    spawn_init() == -1) {
 		icctl_warn_errno("icwebd");
 		exit(ICCTL_FAILED);
@@ -179,8 +184,7 @@ icctl_web(struct icctl *ctl, int argc, char **argv)
 	r = argc != 1 ? words_usage() : web_options(w, &ask);
 	if (r == 0 && ctl->session != NULL)
 		r = icctl_find(ctl);
-	if (r != 0 ||
-	    (r = link_ask(ctl, ask == NULL ? "link" : ask)) != -1) {
+	if (r != 0 || (r = link_ask(ctl, ask == NULL ? "link" : ask)) != -1) {
 		web_end(w);
 		return r;
 	}

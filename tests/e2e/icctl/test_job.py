@@ -14,6 +14,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
+import terminal  # noqa: E402
+import webpage  # noqa: E402
 
 t = h.Tap()
 AGENT = r"""#!/usr/bin/python3
@@ -78,6 +80,10 @@ class Jobs:
     def rows(self):
         return {x["name"]: x for x in json.loads(
             self.icctl("--json", "ls").stdout)}
+
+    def troubles(self):
+        return [x for x, row in self.rows().items()
+                if row["state"] in ("failed", "skipped", "overdue")]
 
     def runs(self, name):
         return json.loads(self.icctl("--json", "logs", name).stdout)
@@ -259,12 +265,43 @@ def test_founding(k):
             "a damaged one can be removed")
 
 
+def test_page(k):
+    p = webpage.Page(k.s.home)
+    p.login()
+    jobs = {x["name"]: x for x in p.state()["jobs"]}
+    t.equal(sorted(jobs), sorted(k.troubles()), "and the page")
+    t.ok(jobs["due"]["why"].endswith(" late"), "with the reason", jobs)
+    rev = p.state()["rev"]
+    k.add("fresh", "--task", "write", "--schedule", "0 3 * * *")
+    k.since("fresh", "2026-01-01T00:00:00Z")
+    p.until(lambda o: any(x["name"] == "fresh" for x in o["jobs"]),
+            "the page does not notice")
+    t.ok(p.state()["rev"] > rev, "a page that waits is told of a new one")
+    k.icctl("rm", "--yes", "fresh")
+    p.stop()
+
+
 def test_daemon(k):
     k.add("due", "--task", "write", "--schedule", "0 3 * * *")
     k.since("due", "2026-01-01T00:00:00Z")
     row = k.rows()["due"]
     t.ok(row["state"] == "overdue" and row["lateSeconds"] > 86400,
          "a job that missed its time is overdue", row)
+    with subprocess.Popen([h.program("icctl"), "watch", "--plain"],
+                          env=k.s.env, stdin=subprocess.DEVNULL, text=True,
+                          stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as p:
+        lines = [p.stdout.readline() for _ in k.troubles()]
+        p.kill()
+    t.ok(any(x.startswith("job due: overdue: its run is ") for x in lines)
+         and all("icctl job logs" in x for x in lines),
+         "icctl watch shows jobs that a person should look at", lines)
+    term = terminal.Terminal([h.program("icctl"), "watch"],
+                             {**k.s.env, "TERM": "xterm"})
+    term.until(rb"icctl job ls: [a-z]+ (overdue|failed|skipped)")
+    term.answer(b"q")
+    t.equal(term.end_status(), 0, "and so does its screen")
+    test_page(k)
     k.add("off", "--task", "write", "--schedule", "* * * * *")
     k.icctl("disable", "off")
     k.since("off", "2026-01-01T00:00:00Z")

@@ -183,6 +183,16 @@
     const project = s.workspace.replace(/\/+$/, "").split("/").pop();
     return (project || s.id) + (s.agent ? " · " + s.agent : "");
   }
+  function draw_jobs(jobs) {
+    $("jobs").hidden = jobs.length === 0;
+    keep($("jobs"), jobs.map((j) => [j.name, j]), (j, old) => {
+      const e = old || document.createElement("li");
+      const text = "Job " + j.name + ": " + j.state + (j.why ? ": " + j.why : "") +
+        ". More: icctl job logs " + j.name;
+      if (e.textContent !== text) e.textContent = text;
+      return e;
+    });
+  }
   function draw_list() {
     const rows = [];
     for (const s of state.sessions.filter(matches)) {
@@ -194,6 +204,7 @@
         () => choose(s.id, c.id), old)
       : row("session", chosen.session === s.id && !chosen.call, s.is === "over",
         named(s), s.state + " · " + s.workspace, () => choose(s.id, ""), old));
+    draw_jobs(state.jobs || []);
     $("empty").hidden = state.sessions.length !== 0;
     $("more").hidden = !state.more;
     const n = waiting();
