@@ -22,10 +22,10 @@ struct box {
 	int fds[SPAWN_MAX_FDS]; /* 0-2: stdio; 3: args; closed by box_free()
 				   from 3 on */
 	size_t nfds;
-	int group;   /* entrance of its control group, closed by box_free();
-			-1: none */
+	int group;      /* entrance of its control group, closed by box_free();
+			   -1: none */
 	uint64_t files; /* hard limit on open files of each process; 0: none */
-	bool failed; /* `error` is the errno of the first failure */
+	bool failed;    /* `error` is the errno of the first failure */
 	int error;
 };
 
@@ -36,6 +36,12 @@ void box_begin(struct box *, enum filter_kind, uint64_t files);
  * read-only, and /tmp and /dev/shm of the sizes in the limits.
  */
 void box_init(struct box *, enum filter_kind, const struct limits *);
+/*
+ * system/init.c: Returns true if parts of /proc are masked around us, as in a
+ * container, so that no sandbox can have a /proc of its own. Sandboxes of
+ * FILTER_OURS are made without one then; no others can be made.
+ */
+bool box_proc_masked(void);
 void box_free(struct box *);
 void box_arg(struct box *, const char *);
 void box_args(struct box *, const char *, const char *, const char *);

@@ -6,6 +6,7 @@
 #include "box/box.h"
 
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include <limits.h>
 #include <stdio.h>
@@ -46,9 +47,17 @@ box_tmpfs(struct box *b, const char *dest, uint64_t mib)
 	box_args(b, "--tmpfs", dest, NULL);
 }
 
+bool
+box_proc_masked(void)
+{
+	struct statvfs st;
+
+	return statvfs("/proc/sys", &st) == 0 && (st.f_flag & ST_RDONLY) != 0;
+}
+
 /* /bin and the like are links into /usr today, directories on older systems. */
 static void
-box_system(struct box *b, const struct limits *l)
+box_system(struct box *b, const struct limits *l, bool proc)
 {
 	static const char *const dirs[] = {
 	    "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32"};
@@ -69,8 +78,10 @@ box_system(struct box *b, const struct limits *l)
 		target[n] = '\0';
 		box_args(b, "--symlink", target, dirs[i]);
 	}
-	box_args(b, "--proc", "/proc", NULL);
-	box_mask(b);
+	if (proc) {
+		box_args(b, "--proc", "/proc", NULL);
+		box_mask(b);
+	}
 	box_args(b, "--dev", "/dev", NULL);
 	box_tmpfs(b, "/dev/shm", l->shm_mb);
 	/*
@@ -86,16 +97,20 @@ box_system(struct box *b, const struct limits *l)
 void
 box_init(struct box *b, enum filter_kind kind, const struct limits *l)
 {
+	/* Our own servers do without it; their filter refuses namespaces. */
+	bool proc = kind != FILTER_OURS || !box_proc_masked();
+
 	box_begin(b, kind, limits_files(l));
 	box_arg(b, "--unshare-all");
 	box_arg(b, "--unshare-user");
-	box_arg(b, "--disable-userns");
+	if (proc)
+		box_arg(b, "--disable-userns");
 	box_arg(b, "--die-with-parent");
 	/* Keep its signals and its terminal inside. */
 	box_arg(b, "--new-session");
 	box_args(b, "--cap-drop", "ALL", NULL);
 	box_args(b, "--hostname", SURVEY_HOSTNAME, NULL);
 	box_arg(b, "--clearenv");
-	box_system(b, l);
+	box_system(b, l, proc);
 	box_etc(b);
 }

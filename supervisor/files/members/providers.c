@@ -181,6 +181,7 @@ static json_object *
 config_header(const char *s, const char *const names[][2], size_t n)
 {
 	json_object *o;
+	struct span v;
 	struct buf b;
 	size_t at;
 
@@ -196,8 +197,13 @@ config_header(const char *s, const char *const names[][2], size_t n)
 			s += strlen(names[at][0]);
 		}
 	}
-	o = json_object_new_string_len(
-	    (const char *)buf_span(&b).p, (int)buf_span(&b).len);
+	/* What a name leaves behind that the session does not have. */
+	v = buf_span(&b);
+	while (v.len != 0 && v.p[v.len - 1] == ' ')
+		v.len--;
+	while (v.len != 0 && v.p[0] == ' ')
+		v = span_of(v.p + 1, v.len - 1);
+	o = json_object_new_string_len((const char *)v.p, (int)v.len);
 	buf_free(&b);
 	return o;
 }

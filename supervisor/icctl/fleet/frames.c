@@ -13,19 +13,18 @@
 #include <unistd.h>
 
 #define FRAMES_CHUNK 65536U
-#define FRAMES_TURN 64U     /* frames, until others have their turn */
+#define FRAMES_TURN 64U      /* frames, until others have their turn */
 #define FRAMES_SECOND 20000U /* from one relay */
 
 #define ENDS(text) ((text)[sizeof(text) - 1] = '\0')
 
 /* Returns the live set's name of a session, or NULL if it is too long. */
 static const char *
-frames_name(const struct fleet_node *n, const char *session,
-    char dst[LIVE_NAME])
+frames_name(
+    const struct fleet_node *n, const char *session, char dst[LIVE_NAME])
 {
-	if (session[0] == '\0' ||
-	    (size_t)snprintf(dst, LIVE_NAME, "%s/%s", n->name, session) >=
-		LIVE_NAME)
+	if (session[0] == '\0' || (size_t)snprintf(dst, LIVE_NAME, "%s/%s",
+				      n->name, session) >= LIVE_NAME)
 		return NULL;
 	return dst;
 }
@@ -54,6 +53,10 @@ frames_state(const char *is)
 		return LIVE_LOST;
 	return strcmp(is, "over") == 0 ? LIVE_OVER : LIVE_ABSENT;
 }
+
+static const char frames_much[] =
+    "not all is shown: calls and states of its machine have more than 64 MiB. "
+    "Answer it there, with icctl watch";
 
 /* Returns the number of the relay's sessions. */
 static unsigned
@@ -95,13 +98,10 @@ take_row(struct fleet_node *n, struct span p)
 	    .policy = f.policy,
 	    .state = f.state,
 	    .until = f.until,
-	    .why = f.why};
+	    .why = s->much && f.why[0] == '\0' ? frames_much : f.why};
 	live_far_row(s, &row);
 	return NULL;
 }
-
-static const char frames_much[] =
-    "its pending calls and states have more than 64 MiB";
 
 /* Returns the bytes of all pending calls and states of the relay. */
 static size_t
@@ -121,21 +121,26 @@ frames_held(const struct fleet_node *n)
 	return sum;
 }
 
-/* Returns false if it has no room for so many bytes more. */
+/*
+ * Returns false if the relay has no room for so many bytes more, after the
+ * session's row says so: what is left out cannot be answered here.
+ */
 static bool
-frames_room(struct fleet_node *n, size_t more)
+frames_room(struct fleet_node *n, struct live_session *s, size_t more)
 {
-	if (more > FLEET_HELD - n->kept)
+	if (more > FLEET_HELD || more > FLEET_HELD - n->kept)
 		n->kept = frames_held(n);
-	if (more > FLEET_HELD - n->kept)
+	if (more > FLEET_HELD || more > FLEET_HELD - n->kept) {
+		live_far_much(s, frames_much);
 		return false;
+	}
 	n->kept += more;
 	return true;
 }
 
 static const char *
-take_hold(struct fleet_node *n, struct live_session *s, json_object *o,
-    size_t bytes)
+take_hold(
+    struct fleet_node *n, struct live_session *s, json_object *o, size_t bytes)
 {
 	struct live_hold *h = live_hold(s, icctl_text(o, "id"));
 
@@ -145,8 +150,11 @@ take_hold(struct fleet_node *n, struct live_session *s, json_object *o,
 		return "it sent a pending call without a digest";
 	if (h != NULL)
 		h->bytes = 0;
-	if (!frames_room(n, bytes))
-		return frames_much;
+	if (!frames_room(n, s, bytes)) {
+		/* An earlier form of the call is no longer what waits. */
+		live_far_end(s, icctl_text(o, "id"));
+		return NULL;
+	}
 	live_far_hold(s, o);
 	if ((h = live_hold(s, icctl_text(o, "id"))) != NULL)
 		h->bytes = bytes;
@@ -157,12 +165,11 @@ static const char *
 take_state(struct fleet_node *n, struct live_session *s, enum hear_kind kind,
     json_object *o, size_t bytes)
 {
-	size_t *now =
-	    kind == HEAR_STATUS ? &s->status_bytes : &s->budget_bytes;
+	size_t *now = kind == HEAR_STATUS ? &s->status_bytes : &s->budget_bytes;
 
 	*now = 0;
-	if (!frames_room(n, bytes))
-		return frames_much;
+	if (!frames_room(n, s, bytes))
+		return NULL;
 	*now = bytes;
 	if (kind == HEAR_STATUS)
 		live_far_status(s, o);
@@ -194,8 +201,10 @@ take_tree(struct fleet_node *n, enum hear_kind kind, struct span p)
 	if ((s = frames_find(n, f.session)) == NULL)
 		return NULL;
 	/* Small frames can be large objects. */
-	if ((bytes = tree_weight(v)) > FLEET_HELD)
-		return frames_much;
+	if ((bytes = tree_weight(v)) > FLEET_HELD) {
+		live_far_much(s, frames_much);
+		return NULL;
+	}
 	o = tree_object(v);
 	if (!icctl_reply_ok(o))
 		why = "it sent an object of an unknown form";
@@ -400,8 +409,8 @@ frames_take(struct fleet_node *n)
 	why = frames_each(n);
 	if (why == NULL && got > 0)
 		return frames_whole(n) ? FRAMES_MORE : FRAMES_WAIT;
-	n->lost(n, why == NULL		  ? "it has ended"
-		     : strcmp(why, "frame") == 0 ? "its reader broke down"
-						 : why);
+	n->lost(n, why == NULL                 ? "it has ended"
+		   : strcmp(why, "frame") == 0 ? "its reader broke down"
+					       : why);
 	return FRAMES_OVER;
 }

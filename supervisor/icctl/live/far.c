@@ -73,6 +73,14 @@ live_far_drop(struct live_session *s)
 }
 
 void
+live_far_much(struct live_session *s, const char *why)
+{
+	s->much = true;
+	(void)strlcpy(s->why, why, sizeof(s->why));
+	live_tell(s, LIVE_ROW);
+}
+
+void
 live_far_hold(struct live_session *s, json_object *hold)
 {
 	bool is_new;

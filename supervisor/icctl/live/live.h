@@ -18,7 +18,7 @@
 #include "base/session_age.h"
 #include "common/loop.h"
 
-#define LIVE_MAX 128U     /* links in run/ that are followed */
+#define LIVE_MAX 128U      /* links in run/ that are followed */
 #define LIVE_FAR_MAX 4096U /* sessions of other machines that are followed */
 #define LIVE_NAME 161U    /* bytes of the id of a session, with its machine's */
 #define LIVE_HOLDS 512U   /* pending calls of one session */
@@ -74,7 +74,8 @@ struct live_conn;
 struct live_session {
 	struct live *set;
 	char id[LIVE_NAME];
-	void *far; /* the machine that it runs on, for the set's owner; or NULL */
+	void *
+	    far; /* the machine that it runs on, for the set's owner; or NULL */
 	struct session_age age;
 	char *dir;       /* HOME/run/ID; "" elsewhere */
 	char real[4096]; /* its directory, once it answered; or "" */
@@ -85,11 +86,12 @@ struct live_session {
 	    state[24]; /* running, or a conversation's: ready, processing ... */
 	char until[32]; /* when a used up quota returns, or "" */
 	enum live_state is;
-	bool starting; /* it is absent for no other reason */
+	bool starting;       /* it is absent for no other reason */
 	char why[LIVE_TEXT]; /* it ended, printable */
 	json_object *status; /* the latest reply to `status`, or NULL */
 	json_object *budget; /* the latest budget, or NULL */
 	size_t status_bytes, budget_bytes; /* as they came from elsewhere */
+	bool much; /* some of it was more than is kept, and left out */
 	struct live_hold holds[LIVE_HOLDS]; /* oldest first */
 	unsigned nholds;
 	struct live_item ring[LIVE_RING];
@@ -175,8 +177,8 @@ int live_revoke(struct live_session *, const char *id, uint64_t token);
  * Send an order, `op`, which is a constant: "say", with the text of a message
  * that comes from a page, "interrupt" or "stop". Otherwise as live_answer().
  */
-int live_order(struct live_session *, const char *op, const char *text,
-    uint64_t token);
+int live_order(
+    struct live_session *, const char *op, const char *text, uint64_t token);
 
 /* How a set asks sessions that run on other machines. */
 struct live_far {
@@ -206,6 +208,8 @@ void live_far_row(struct live_session *, const struct live_row *);
 struct live_session *live_far_at(const struct live *, unsigned i);
 /* Forget the session. */
 void live_far_drop(struct live_session *);
+/* Some of what it has is not shown: say so, now and in later rows. */
+void live_far_much(struct live_session *, const char *why);
 void live_far_hold(struct live_session *, json_object *hold);
 void live_far_end(struct live_session *, const char *id);
 /* Keep the object: a reply to `status`, or its budget. */

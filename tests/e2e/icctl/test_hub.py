@@ -292,7 +292,10 @@ def test_hostile(work, one, two):
         # 270 KB of a state that would be 70 MB of objects here.
         ("heavy", fake(work, "heavy", row("one")
                        + "say({'session': 'one', 'status': {'ok': True, "
-                       "'x': [{}] * 90000}})\nasked()\n")),
+                       "'x': [{}] * 90000}})\n"
+                       + row("two")
+                       + f"say({{'session': 'two', 'hold': {lie!r}}})\n"
+                       + "asked()\n")),
         # It answers what nobody asked.
         ("eager", fake(work, "eager", row("one") + "time.sleep(0.5)\n"
                        + "\n".join(f"say({{'reply': {n}, 'ok': True}})"
@@ -302,13 +305,17 @@ def test_hostile(work, one, two):
                    f"echo hello; {h.PYTHON} {noise} & wait"])]
     hub = Hub(work, hub_file(work, relays))
     lost = {"dies": "not today", "eager": "nobody had asked",
-            "heavy": "more than 64 MiB",
             "noise": "no relay's"}
     hub.until("the true call", lambda: ("red/one", real["id"]) in hub.holds)
     hub.until("the lie", lambda: ("liar/one", "k3k3") in hub.holds)
     hub.until("those that are lost", lambda: all(
         why in hub.rows.get(name, {}).get("why", "")
         for name, why in lost.items()))
+    hub.until("the heavy one's other call",
+              lambda: ("heavy/two", "k3k3") in hub.holds)
+    t.ok("more than 64 MiB" in hub.rows["heavy/one"]["why"] and
+         "heavy" not in hub.rows, "a machine with too much is not lost: the "
+         "session says what is left out", hub.rows)
     names = {s.split("/")[0] for s in hub.rows}
     t.ok(names <= {x[0] for x in relays} and
          all(s.split("/")[0] == "liar" for s in hub.rows if "red/one" in s
