@@ -16,7 +16,8 @@ t = h.Tap()
 # What engines of containers do: a part is read-only, another one hidden.
 MASKED = ["bwrap", "--dev-bind", "/", "/", "--unshare-user", "--unshare-pid",
           "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys",
-          "--tmpfs", "/proc/scsi", "--die-with-parent", "--"]
+          "--tmpfs", next((x for x in ("/proc/acpi", "/proc/irq", "/proc/bus")
+                           if os.path.isdir(x)), "/proc/sys"), "--die-with-parent", "--"]
 
 
 def masks():
