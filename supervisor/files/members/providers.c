@@ -197,7 +197,7 @@ config_header(const char *s, const char *const names[][2], size_t n)
 			s += strlen(names[at][0]);
 		}
 	}
-	/* What a name leaves behind that the session does not have. */
+	/* Strip the blanks around a name that the session does not have. */
 	v = buf_span(&b);
 	while (v.len != 0 && v.p[v.len - 1] == ' ')
 		v.len--;

@@ -4,6 +4,8 @@
  * text's orchestrator into config.json, once, after the person has seen what
  * each of its keys became. The file is parsed by a confined child.
  */
+#include "icctl/settings/settings.h"
+
 #include <err.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +17,6 @@
 #include "base/paths.h"
 #include "icctl/mcp/foreign.h"
 #include "icctl/settings/amelia.h"
-#include "icctl/settings/settings.h"
 #include "icctl/words.h"
 
 /* Read the hosts of a provider's file, the user's own or the shipped one. */

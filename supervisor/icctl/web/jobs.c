@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* The page's line about jobs that failed, were skipped or are overdue. */
-#include "icctl/job/trouble.h"
 #include "icctl/web/priv.h"
+
+#include "icctl/job/trouble.h"
 
 static void
 jobs_again(struct loop_timer *t)

@@ -309,5 +309,4 @@ state_free(struct web *w)
 	loop_timer_clear(&w->loop, &w->soon);
 	loop_timer_clear(&w->loop, &w->late);
 	talk_free(w);
-	web_jobs_free(w);
 }

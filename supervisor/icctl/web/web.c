@@ -156,6 +156,7 @@ web_end(struct web *w)
 	if (w->live != NULL)
 		fleet_leave(w->live);
 	state_free(w);
+	web_jobs_free(w);
 	loop_free(&w->loop);
 	explicit_bzero(w, sizeof(*w));
 	free(w);

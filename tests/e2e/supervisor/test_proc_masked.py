@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
 import harness as h  # noqa: E402
 
 t = h.Tap()
-# What engines of containers do: a part is read-only, another one hidden.
+# Engines of containers do this: a part is read-only, another one hidden.
 MASKED = ["bwrap", "--dev-bind", "/", "/", "--unshare-user", "--unshare-pid",
           "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys",
           "--tmpfs", next((x for x in ("/proc/acpi", "/proc/irq", "/proc/bus")
@@ -24,8 +24,9 @@ def masks():
     """Returns why such a place cannot be made here, or None."""
     if not shutil.which("bwrap"):
         return "bubblewrap is not installed"
-    r = subprocess.run([*MASKED, "bwrap", "--ro-bind", "/", "/", "--proc",
-                        "/proc", "true"], capture_output=True, text=True,
+    r = subprocess.run([*MASKED, "bwrap", "--ro-bind", "/", "/",
+                        "--unshare-pid", "--proc", "/proc", "true"],
+                       capture_output=True, text=True,
                        check=False)
     if "proc" not in r.stderr or "newroot" not in r.stderr:
         return "no such place can be made here: " + r.stderr[:200]
