@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Makes settings of config.json of a profile of the founding text's orchestrator:
- * its sandbox, network allow-list, models and providers.
+ * Makes settings of config.json of a profile of the founding text's
+ * orchestrator: its sandbox, network allow-list, models and providers.
  */
 #ifndef ICCTL_SETTINGS_AMELIA_H
 #define ICCTL_SETTINGS_AMELIA_H

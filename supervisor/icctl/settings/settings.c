@@ -157,24 +157,25 @@ settings_refuse(const struct settings_key *k, const char *text)
 	if (!server && (!secret_like("value", text) ||
 			   (k->n > 1 && strcmp(name, "file") == 0)))
 		return false;
-	warnx("this looks like a credential, which does not belong on a command "
-	      "line: the shell keeps it. %s",
+	warnx(
+	    "this looks like a credential, which does not belong on a command "
+	    "line: the shell keeps it. %s",
 	    server ? "icctl config edit sets it"
 		   : "icctl login says where a key of a provider goes");
 	return true;
 }
 
 static void
-settings_told(const char *key, json_object *old, bool had, json_object *new,
-    bool has)
+settings_told(
+    const char *key, json_object *old, bool had, json_object *new, bool has)
 {
 	icctl_put_str(key);
 	fputs(": ", stdout);
-	icctl_put_str(had ? json_object_to_json_string_ext(old, ICCTL_JSON)
-			  : "not set");
+	icctl_put_str(
+	    had ? json_object_to_json_string_ext(old, ICCTL_JSON) : "not set");
 	fputs(" -> ", stdout);
-	icctl_put_str(has ? json_object_to_json_string_ext(new, ICCTL_JSON)
-			  : "not set");
+	icctl_put_str(
+	    has ? json_object_to_json_string_ext(new, ICCTL_JSON) : "not set");
 	puts("\nIt holds for sessions that start from now on.");
 }
 
