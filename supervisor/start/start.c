@@ -16,6 +16,7 @@
 
 #include "log/recheck.h"
 #include "auto/consider.h"
+#include "box/box.h"
 #include "box/cgroup/group.h"
 #include "box/containers/sidecar.h"
 #include "box/git/checkout.h"
@@ -510,6 +511,9 @@ start_ready(struct fault *fault)
 	/* A program that reads READY finds everything that was said before. */
 	publish_say();
 	services_say();
+	if (box_proc_masked())
+		sup_note("/proc is masked here: IronCurtain's own servers run "
+			 "in sandboxes without it, and no other server does");
 	if (sup.opt.print_ready)
 		ready_print();
 	summary_start();
