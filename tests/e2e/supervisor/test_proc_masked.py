@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
 """A place whose /proc is masked, as in a container: IronCurtain's own servers run
-in sandboxes without it, others do not, and READY says so."""
+in sandboxes without it, others do not, and the log says it."""
 import os
 import shutil
 import subprocess
