@@ -374,8 +374,8 @@ COMMAND(doctor, "[--check-api | --attack [IMAGE]]",
 
 /* `icctl mcp`; `args` is for the list of commands, `usage` for their own. */
 MCP_COMMAND(add, "[OPTIONS] NAME -- CMD...",
-    "[--env NAME=VALUE]... [--header HEADER]... [--dry-run] [--yes] [--no-start] NAME -- COMMAND...|NAME URL",
-    "add a server that is started by a command, or one with a URL")
+    "[--env NAME=VALUE]... [--header HEADER]... [--client-id ID] [--scope SCOPE]... [--callback-port N] [--dry-run] [--yes] [--no-start] NAME -- COMMAND...|NAME URL|NAME PACKAGE",
+    "add a server: a command, an npm package, or a URL")
 MCP_COMMAND(annotate, "SERVER [OPTIONS]", "SERVER [--into DIR] [--yes]",
     "propose what the arguments of its tools mean")
 MCP_COMMAND(import, "[OPTIONS] [FILE...]",

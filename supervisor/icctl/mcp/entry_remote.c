@@ -191,23 +191,106 @@ remote_headers(struct mcp_entry *e, const struct mcp_entry_how *how,
 		json_object_put(out);
 }
 
+/* Add scopes that are a list, or words in one text. */
 static void
-remote_login(struct mcp_entry *e, struct json_object *theirs)
+remote_scopes(struct json_object *oauth, struct json_object *v)
 {
-	static const char *const keys[] = {
-	    "oauth", "oauth_client_id", "authProviderType", "scopes"};
-	struct json_object *v;
+	struct json_object *list = json_object_new_array(), *one;
+	const char *s;
+	size_t n;
 
-	for (size_t i = 0; i < nitems(keys); i++) {
-		if (!json_object_object_get_ex(theirs, keys[i], &v) ||
-		    (json_object_is_type(v, json_type_boolean) &&
-			!json_object_get_boolean(v)))
-			continue;
-		remote_note(e,
-		    "its login with OAuth is left out: only a token or key of "
-		    "yours is supported");
+	if (json_object_is_type(v, json_type_string)) {
+		for (s = json_object_get_string(v); *s != '\0'; s += n) {
+			s += strspn(s, " ,");
+			if ((n = strcspn(s, " ,")) != 0)
+				json_object_array_add(list,
+				    json_object_new_string_len(s, (int)n));
+		}
+	} else if (json_object_is_type(v, json_type_array)) {
+		for (size_t i = 0; i < json_object_array_length(v); i++) {
+			one = json_object_array_get_idx(v, i);
+			if (json_object_is_type(one, json_type_string))
+				json_object_array_add(
+				    list, json_object_get(one));
+		}
+	}
+	if (json_object_array_length(list) != 0)
+		json_object_object_add(oauth, "scopes", list);
+	else
+		json_object_put(list);
+}
+
+/* Keep the secret of the client that a person has registered. */
+static void
+remote_client_secret(
+    struct mcp_entry *e, const struct mcp_entry_how *how, const char *value)
+{
+	char *variable = remote_variable(value), *path = NULL;
+	struct json_object *at;
+
+	if (e->where != NULL ||
+	    (variable == NULL && (value[0] == '\0' || strstr(value, "${")))) {
+		remote_note(e, "the secret of its client is left out; say in "
+			       "serverCredentials where it is "
+			       "(ironcurtain-config(5))");
+		free(variable);
 		return;
 	}
+	at = json_object_new_object();
+	if (variable != NULL) {
+		put_str(at, "env", variable);
+	} else if (asprintf(&path, "%s/mcp-secrets/%s", how->home, e->name) !=
+		   -1) {
+		put_str(at, "file", path);
+		e->keep = strdup(value);
+		e->keep_in = path;
+	}
+	e->where = json_object_new_object();
+	json_object_object_add(e->where, "clientSecret", at);
+	free(variable);
+}
+
+/* Take what other programs say of its login. Where it leads is discovered. */
+static void
+remote_login(struct mcp_entry *e, const struct mcp_entry_how *how,
+    struct json_object *theirs)
+{
+	static const char *const clients[] = {"clientId", "client_id"},
+				 *const theirs_id[] = {"oauth_client_id"},
+				 *const scopes[] = {"scopes", "scope"};
+	struct json_object *o = get_typed(theirs, "oauth", json_type_object),
+			   *oauth = json_object_new_object(), *v;
+	const char *client = remote_text(o, clients, nitems(clients));
+
+	if (client == NULL)
+		client = remote_text(theirs, theirs_id, 1);
+	/* Some programs use false, or {"enabled": false}, for "no login". */
+	if ((v = get_typed(o, "enabled", json_type_boolean)) != NULL &&
+	    !json_object_get_boolean(v))
+		client = NULL;
+	if (v != NULL && !json_object_get_boolean(v))
+		o = NULL;
+	if (client != NULL && client[0] != '\0')
+		put_str(oauth, "clientId", client);
+	for (size_t i = 0; i < nitems(scopes); i++)
+		if ((v = get_member(o, scopes[i])) != NULL ||
+		    (v = get_member(theirs, scopes[i])) != NULL)
+			remote_scopes(oauth, v);
+	v = get_typed(o, "callbackPort", json_type_int);
+	if (v != NULL && json_object_get_int64(v) > 0 &&
+	    json_object_get_int64(v) <= 65535)
+		json_object_object_add(
+		    oauth, "callbackPort", json_object_get(v));
+	if ((v = get_typed(o, "clientSecret", json_type_string)) != NULL)
+		remote_client_secret(e, how, json_object_get_string(v));
+	if (o != NULL || client != NULL ||
+	    json_object_object_get_ex(theirs, "authProviderType", NULL))
+		remote_note(e, "its login is not taken over: icctl mcp login "
+			       "NAME");
+	if (json_object_object_length(oauth) != 0)
+		json_object_object_add(e->entry, "oauth", oauth);
+	else
+		json_object_put(oauth);
 }
 
 /* Take "--header NAME: VALUE" of mcp-remote. */
@@ -325,7 +408,7 @@ mcp_entry_remote(struct mcp_entry *e, const struct mcp_entry_how *how,
 		put_str(e->entry, "url", url);
 	if (e->refused == NULL) {
 		remote_headers(e, how, theirs);
-		remote_login(e, theirs);
+		remote_login(e, how, theirs);
 	}
 	if ((v = get_typed(theirs, "description", json_type_string)) != NULL)
 		json_object_object_add(

@@ -36,13 +36,16 @@ static const struct {
     {"a literal string", "a = 'c:\\n'\n", "{\"a\":\"c:\\\\n\"}", NULL},
     {"a long string", "a = \"\"\"\none \\\n   two\"\"\"\n",
 	"{\"a\":\"one two\"}", NULL},
-    {"quotes before the end", "a = \"\"\"x\"\"\"\"\"\n", "{\"a\":\"x\\\"\\\"\"}",
-	NULL},
+    {"quotes before the end", "a = \"\"\"x\"\"\"\"\"\n",
+	"{\"a\":\"x\\\"\\\"\"}", NULL},
     {"a date is text", "a = 1979-05-27T07:32:00Z\n",
 	"{\"a\":\"1979-05-27T07:32:00Z\"}", NULL},
     {"CRLF", "a = 1\r\nb = 'x'\r\n", "{\"a\":1,\"b\":\"x\"}", NULL},
     {"twice", "a = 1\na = 2\n", NULL, "line 2: a key is given twice"},
-    {"a byte order mark", ("\xef\xbb\xbf" "a = 1\n"), "{\"a\":1}", NULL},
+    {"a byte order mark",
+	("\xef\xbb\xbf"
+	 "a = 1\n"),
+	"{\"a\":1}", NULL},
     {"a value as a table", "a = 1\n[a]\n", NULL, "a key is given twice"},
     {"no value", "a =\n", NULL, "line 1: a value is missing"},
     {"no equals sign", "a\n", NULL, "= is missing"},
@@ -83,7 +86,8 @@ static const struct {
 static const struct {
 	const char *name, *text, *json, *why;
 } yaml_rows[] = {
-    {"a mapping", "a: 1\nb: two words\nc:\n", "{\"a\":1,\"b\":\"two words\",\"c\":null}", NULL},
+    {"a mapping", "a: 1\nb: two words\nc:\n",
+	"{\"a\":1,\"b\":\"two words\",\"c\":null}", NULL},
     {"nested", "---\na:\n  b:\n    c: x # y\n  d: \"e: #\"\n",
 	"{\"a\":{\"b\":{\"c\":\"x\"},\"d\":\"e: #\"}}", NULL},
     {"sequences", "a:\n- x\n- y: 1\n  z: 2\n-\n  - 3\nb:\n  - 'it''s'\n",
@@ -91,11 +95,13 @@ static const struct {
     {"flows", "a: [1, \"b\", {c: d}, [],\n  x y]\nf: {\"g\": 'h'}\n",
 	"{\"a\":[1,\"b\",{\"c\":\"d\"},[],\"x y\"],\"f\":{\"g\":\"h\"}}", NULL},
     {"scalars", "a: true\nb: 007\nc: 1.5\nd: ~\ne: -12\nf: 5432:5432\ng: a#b\n",
-	"{\"a\":true,\"b\":\"007\",\"c\":\"1.5\",\"d\":null,\"e\":-12,\"f\":\"5432:5432\",\"g\":\"a#b\"}",
+	"{\"a\":true,\"b\":\"007\",\"c\":\"1.5\",\"d\":null,\"e\":-12,\"f\":"
+	"\"5432:5432\",\"g\":\"a#b\"}",
 	NULL},
     {"escapes", "a: \"x\\ty\\\\\\\"\"\n", "{\"a\":\"x\\ty\\\\\\\"\"}", NULL},
     {"block texts are not taken for something else",
-	"a: |\n  x: 1\n\n  - y\nb: >-\n  z\nc: 1\n", "{\"a\":[],\"b\":[],\"c\":1}", NULL},
+	"a: |\n  x: 1\n\n  - y\nb: >-\n  z\nc: 1\n",
+	"{\"a\":[],\"b\":[],\"c\":1}", NULL},
     {"line ends of Windows", "a:\r\n  b: 1\r\n", "{\"a\":{\"b\":1}}", NULL},
     {"no line end", "a: b", "{\"a\":\"b\"}", NULL},
     {"nothing", "# x\n\n", NULL, "it is empty"},
@@ -119,16 +125,15 @@ static const struct {
 };
 
 static void
-convert(const char *kind, const char *name, const char *text,
-    const char *json, const char *why, enum foreign_kind as)
+convert(const char *kind, const char *name, const char *text, const char *json,
+    const char *why, enum foreign_kind as)
 {
 	char said[256] = "", label[128];
 	struct buf out;
 	int rv;
 
 	buf_init(&out, 65536);
-	rv = foreign_convert(
-	    span_str(text), as, &out, said, sizeof(said));
+	rv = foreign_convert(span_str(text), as, &out, said, sizeof(said));
 	snprintf(label, sizeof(label), "%s: %s", kind, name);
 	if (json == NULL)
 		ok(rv == -1 && strstr(said, why) != NULL, "%s is refused: %s",
@@ -152,7 +157,7 @@ limits(void)
 		strcat(deep, "[");
 	buf_init(&out, 65536);
 	ok(foreign_convert(span_str(deep), true, &out, said, sizeof(said)) ==
-		   -1 &&
+		    -1 &&
 		strstr(said, "nested too deeply") != NULL,
 	    "TOML: depth is limited: %s", said);
 	many = malloc(200000);
@@ -241,8 +246,7 @@ static const struct {
 	"[\"y\"]}}",
 	"{\"command\":\"x\",\"args\":[\"y\"]}", "{}", ""},
     {"a whole line", "a", "{\"command\":\"npx -y pkg@1.2 z\"}",
-	"{\"command\":\"npx\",\"args\":[\"-y\",\"pkg@1.2\",\"z\"]}", "{}",
-	""},
+	"{\"command\":\"npx\",\"args\":[\"-y\",\"pkg@1.2\",\"z\"]}", "{}", ""},
     {"a path with a blank", "a", "{\"command\":\"/opt/my app/x\"}",
 	"{\"command\":\"/opt/my app/x\",\"args\":[]}", "{}", ""},
     {"one argument as text", "a", "{\"command\":\"x\",\"args\":\"y z\"}",
@@ -284,8 +288,8 @@ static const struct {
 	"{\"command\":\"x\",\"args\":[\"--key=${OPENAI_API_KEY}\"]}", NULL,
 	NULL, "its argument 1 is OPENAI_API_KEY, the key of openai"},
     {"one as an argument", "a",
-	"{\"command\":\"x\",\"args\":[\"--key\",\"sk-ant-0123456789\"]}",
-	NULL, NULL, "its argument 2 is a key of anthropic"},
+	"{\"command\":\"x\",\"args\":[\"--key\",\"sk-ant-0123456789\"]}", NULL,
+	NULL, "its argument 2 is a key of anthropic"},
     {"a key of the server's own", "a",
 	"{\"command\":\"x\",\"env\":{\"OPENAI_API_KEY\":\"${IMAGES_KEY}\"}}",
 	"{\"command\":\"x\",\"args\":[],\"env\":{\"OPENAI_API_KEY\":"
@@ -301,7 +305,8 @@ static const struct {
 	"\"network\":{\"allowedDomains\":[\"api.example\"]}}}",
 	"{}", ""},
     {"a recipe for paths", "a",
-	"{\"command\":\"npx\",\"args\":[\"pkg-paths\",\"/etc\",\"/nowhere/x\"]}",
+	"{\"command\":\"npx\",\"args\":[\"pkg-paths\",\"/etc\",\"/nowhere/"
+	"x\"]}",
 	"{\"command\":\"npx\",\"args\":[\"pkg-paths\",\"/etc\",\"/nowhere/x\"],"
 	"\"sandbox\":{\"filesystem\":{\"allowRead\":[\"/etc\"]}}}",
 	"{}", "/nowhere/x does not exist"},
@@ -324,8 +329,8 @@ static const struct {
     {"an engine", "a", "{\"command\":\"docker\",\"args\":[\"run\"]}", NULL,
 	NULL, "container engine"},
     {"sudo", "a", "{\"command\":\"sudo\"}", NULL, NULL, "another user"},
-    {"a remote one", "a", "{\"url\":\"https://x\"}",
-	"{\"url\":\"https://x\"}", "{}", ""},
+    {"a remote one", "a", "{\"url\":\"https://x\"}", "{\"url\":\"https://x\"}",
+	"{}", ""},
     {"a remote one with a token", "a",
 	"{\"serverUrl\":\"https://x/mcp\",\"headers\":{\"X-Team\":\"a\","
 	"\"Authorization\":\"Bearer 0123456789abcdef\"}}",
@@ -345,9 +350,34 @@ static const struct {
 	"\"https://x/mcp\",\"3334\",\"--header\","
 	"\"Authorization: Bearer ${T}\"]}",
 	"{\"url\":\"https://x/mcp\"}", "{\"bearer\":{\"env\":\"T\"}}", ""},
-    {"a login", "a",
-	"{\"url\":\"https://x\",\"oauth\":{\"clientId\":\"a\"}}",
-	"{\"url\":\"https://x\"}", "{}", "OAuth is left out"},
+    {"a login", "a", "{\"url\":\"https://x\",\"oauth\":{\"clientId\":\"a\"}}",
+	"{\"url\":\"https://x\",\"oauth\":{\"clientId\":\"a\"}}", "{}",
+	"icctl mcp login"},
+    {"a login of Codex", "a",
+	"{\"url\":\"https://x\",\"oauth_client_id\":\"a\",\"scopes\":[\"r\","
+	"\"w\"]}",
+	"{\"url\":\"https://x\",\"oauth\":{\"clientId\":\"a\",\"scopes\":["
+	"\"r\",\"w\"]}}",
+	"{}", "icctl mcp login"},
+    {"a login of OpenCode", "a",
+	"{\"url\":\"https://x\",\"oauth\":{\"clientId\":\"a\","
+	"\"clientSecret\":\"0123456789abcdef\",\"scope\":\"r w\"}}",
+	"{\"url\":\"https://x\",\"oauth\":{\"clientId\":\"a\",\"scopes\":["
+	"\"r\",\"w\"]}}",
+	"{\"clientSecret\":{\"file\":\"/ic/mcp-secrets/a\"}}",
+	"icctl mcp login"},
+    {"a login of Claude Code", "a",
+	"{\"type\":\"http\",\"url\":\"https://x\",\"oauth\":{\"clientId\":"
+	"\"a\",\"clientSecret\":\"${S}\",\"callbackPort\":8080}}",
+	"{\"url\":\"https://x\",\"oauth\":{\"clientId\":\"a\","
+	"\"callbackPort\":8080}}",
+	"{\"clientSecret\":{\"env\":\"S\"}}", "icctl mcp login"},
+    {"no login", "a", "{\"url\":\"https://x\",\"oauth\":false}",
+	"{\"url\":\"https://x\"}", "{}", ""},
+    {"a login that is off", "a",
+	"{\"url\":\"https://x\",\"oauth\":{\"enabled\":false,\"clientId\":"
+	"\"a\"}}",
+	"{\"url\":\"https://x\"}", "{}", ""},
     {"two secrets", "a",
 	"{\"url\":\"https://x\",\"headers\":{\"x-api-key\":\"${K}\","
 	"\"Authorization\":\"Bearer ${T}\"}}",
@@ -356,19 +386,18 @@ static const struct {
 	"{\"url\":\"https://x\",\"headers\":{\"Authorization\":"
 	"\"Token ${T}\"}}",
 	NULL, NULL, "mixes a secret"},
-    {"an address with a variable", "a", "{\"url\":\"https://x/${K}\"}",
-	NULL, NULL, "write it in full"},
-    {"the old transport", "a",
-	"{\"type\":\"sse\",\"url\":\"https://x/sse\"}", NULL, NULL,
-	"HTTP+SSE of 2024-11-05"},
+    {"an address with a variable", "a", "{\"url\":\"https://x/${K}\"}", NULL,
+	NULL, "write it in full"},
+    {"the old transport", "a", "{\"type\":\"sse\",\"url\":\"https://x/sse\"}",
+	NULL, NULL, "HTTP+SSE of 2024-11-05"},
     {"a remote type", "a", "{\"type\":\"sse\",\"command\":\"x\"}", NULL, NULL,
 	"without an address"},
-    {"a disabled one", "a", "{\"command\":\"x\",\"disabled\":true}", NULL,
-	NULL, "disabled"},
+    {"a disabled one", "a", "{\"command\":\"x\",\"disabled\":true}", NULL, NULL,
+	"disabled"},
     {"no command", "a", "{}", NULL, NULL, "names no command"},
     {"no object", "a", "[]", NULL, NULL, "not an object"},
-    {"npx -p", "a", "{\"command\":\"npx\",\"args\":[\"-p\",\"a\",\"b\"]}",
-	NULL, NULL, "npx -p"},
+    {"npx -p", "a", "{\"command\":\"npx\",\"args\":[\"-p\",\"a\",\"b\"]}", NULL,
+	NULL, "npx -p"},
     {"an argument that is a number", "a", "{\"command\":\"x\",\"args\":[1]}",
 	NULL, NULL, "argument 1"},
     {"a name of signs", "!!", "{\"command\":\"x\"}", NULL, NULL,
@@ -432,9 +461,9 @@ says(const struct mcp_entry *e, const char *want)
 static bool
 same(struct json_object *have, const char *want)
 {
-	return strcmp(json_object_to_json_string_ext(have,
-			  JSON_C_TO_STRING_PLAIN |
-			      JSON_C_TO_STRING_NOSLASHESCAPE),
+	return strcmp(
+		   json_object_to_json_string_ext(have,
+		       JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE),
 		   want) == 0;
 }
 
@@ -448,8 +477,7 @@ entries(void)
 	    .keys = json_tokener_parse(keys)};
 	struct mcp_entry e;
 
-	for (size_t i = 0; i < nitems(entry_rows);
-	     i++) {
+	for (size_t i = 0; i < nitems(entry_rows); i++) {
 		struct json_object *theirs =
 		    json_tokener_parse(entry_rows[i].theirs);
 
@@ -461,12 +489,12 @@ entries(void)
 			ok(e.refused != NULL, "%s is left out",
 			    entry_rows[i].what);
 		} else {
-			ok(e.refused == NULL && same(e.entry,
-						    entry_rows[i].entry),
+			ok(e.refused == NULL &&
+				same(e.entry, entry_rows[i].entry),
 			    "%s: the entry is %s", entry_rows[i].what,
 			    json_object_to_json_string(e.entry));
 			ok(same(e.where != NULL ? e.where : e.secrets,
-				entry_rows[i].secrets),
+			       entry_rows[i].secrets),
 			    "%s: the secrets are %s", entry_rows[i].what,
 			    json_object_to_json_string(e.secrets));
 		}
@@ -487,7 +515,8 @@ files(void)
 		servers = mcp_servers_of(root);
 		ok(file_rows[i].servers == NULL
 			? servers == NULL
-			: servers != NULL && same(servers, file_rows[i].servers),
+			: servers != NULL &&
+			      same(servers, file_rows[i].servers),
 		    "%s: %s", file_rows[i].what,
 		    json_object_to_json_string(servers));
 		json_object_put(servers);
@@ -508,8 +537,7 @@ main(void)
 		convert("YAML", yaml_rows[i].name, yaml_rows[i].text,
 		    yaml_rows[i].json, yaml_rows[i].why, FOREIGN_YAML);
 	limits();
-	for (size_t i = 0; i < nitems(secret_rows);
-	     i++)
+	for (size_t i = 0; i < nitems(secret_rows); i++)
 		ok(secret_like(secret_rows[i].name, secret_rows[i].value) ==
 			secret_rows[i].secret,
 		    "%s=%s is %sa secret", secret_rows[i].name,
