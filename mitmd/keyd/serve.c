@@ -133,6 +133,7 @@ serve_start(void)
 
 	if (p == NULL || keyd_env.nhosts != p->nhosts)
 		fatalx("START without PROVIDER and UPSTREAM of each host");
+	keyd_tell();
 }
 
 /* icsupervisor will end the session; do nothing more until then. */

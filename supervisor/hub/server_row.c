@@ -70,6 +70,24 @@ server_where(const struct server_def *d, char *dst, size_t cap)
 	return dst;
 }
 
+/* Add when a remote server's login expires, or why it was not renewed. */
+static void
+server_login(struct json_object *o, unsigned server)
+{
+	struct json_object *failure;
+	unsigned i = 0;
+
+	while (
+	    i < sup.providers.n && sup.providers.list[i].server != server + 1)
+		i++;
+	if (i == sup.providers.n || sup.providers.list[i].login == -1)
+		return;
+	put_int(o, "expires", (int64_t)sup.keys[i].tell.expires);
+	put_bool(o, "refused", sup.keys[i].state == PROTO_KEY_REFUSED);
+	if ((failure = trouble_json(i)) != NULL)
+		json_object_object_add(o, "failure", failure);
+}
+
 struct json_object *
 control_server_json(unsigned server)
 {
@@ -96,6 +114,7 @@ control_server_json(unsigned server)
 	if (s->prompts != 0)
 		put_int(o, "prompts", s->prompts);
 	put_str(o, "where", server_where(s->def, where, sizeof(where)));
+	server_login(o, server);
 	return o;
 }
 

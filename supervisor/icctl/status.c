@@ -12,6 +12,7 @@
 #include "base/json_get.h"
 #include "common/plural.h"
 #include "icctl/talk/talk.h"
+#include "icctl/token.h"
 #include "icctl/words.h"
 
 #define STATUS_COLUMNS 8U
@@ -21,6 +22,10 @@
 static const char *
 cell(const char *key, json_object *v, char *dst, size_t cap)
 {
+	/* The last column of a remote server with a login has both. */
+	if (strcmp(key, "expires") == 0 || strcmp(key, "failure") == 0 ||
+	    strcmp(key, "refused") == 0)
+		return "";
 	/* True members are named, and false ones left out. */
 	if (json_object_is_type(v, json_type_boolean))
 		return json_object_get_boolean(v) ? key : "";
@@ -66,7 +71,7 @@ static void
 put_row(json_object *o, const size_t width[STATUS_COLUMNS])
 {
 	size_t at = 2, col = 0, k = 0, pad;
-	char text[64];
+	char text[64], token[400];
 	const char *s;
 
 	json_object_object_foreach(o, key, v)
@@ -81,6 +86,10 @@ put_row(json_object *o, const size_t width[STATUS_COLUMNS])
 		if (k < STATUS_COLUMNS && width[k] != 0)
 			at += width[k] + 2;
 		k++;
+	}
+	if (icctl_token(o, token, sizeof(token))[0] != '\0') {
+		fputs("  ", stdout);
+		icctl_put_str(token);
 	}
 	putchar('\n');
 }

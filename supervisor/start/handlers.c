@@ -209,10 +209,12 @@ static int
 on_trouble(struct chan *ch, const struct msg_TROUBLE *m)
 {
 	const struct child *c = chan_arg(ch);
+	unsigned server = sup.providers.list[c->index].server;
 
 	trouble_take(c->index, m->text, m->count, m->retry);
-	conversation_answer(
-	    c->index, m->text, m->count, m->status, m->retry);
+	if (server != 0)
+		control_server(server - 1);
+	conversation_answer(c->index, m->text, m->count, m->status, m->retry);
 	return 0;
 }
 
@@ -242,8 +244,7 @@ on_usage_show(struct chan *ch, const struct msg_USAGE_SHOW *m)
 	 */
 	if (m->provider < sup.providers.n) {
 		budget_usage(m);
-		conversation_answer(
-		    m->provider, span_of(NULL, 0), 1, 200, 0);
+		conversation_answer(m->provider, span_of(NULL, 0), 1, 200, 0);
 	}
 	return 0;
 }

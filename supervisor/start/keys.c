@@ -123,9 +123,18 @@ control_keys(struct client *c)
 void
 control_keys_tell(unsigned provider, const struct msg_KEY_TELL *m)
 {
+	unsigned server = sup.providers.list[provider].server;
+	struct key *k = &sup.keys[provider];
 	struct client *c;
 
-	sup.keys[provider].tell = *m;
+	if (server != 0 && (m->renewals != k->tell.renewals ||
+			       m->expires != k->tell.expires)) {
+		/* The old credential's trouble is past. */
+		k->trouble.count = 0;
+		k->tell = *m;
+		control_server(server - 1);
+	}
+	k->tell = *m;
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
 		c = &control_clients[i];
 		if (c->fd == -1 || (c->keys & 1ULL << provider) == 0)
@@ -191,12 +200,12 @@ keys_server(unsigned i, struct fault *fault)
 
 	if (p->server == 0 || p->login == -1)
 		return 0;
-	if (destination_login_token(p, sup.servers[p->server - 1].def->command,
-		&up, fault) == -1)
+	if (destination_login_token(
+		p, sup.servers[p->server - 1].def->command, &up, fault) == -1)
 		return -1;
-	if (is->set && (strcmp(is->host, up.host) != 0 ||
-			   strcmp(is->prefix, up.prefix) != 0 ||
-			   is->port != up.port))
+	if (is->set &&
+	    (strcmp(is->host, up.host) != 0 ||
+		strcmp(is->prefix, up.prefix) != 0 || is->port != up.port))
 		return fault_set(fault,
 		    "the login of %s is one at another issuer; sessions that "
 		    "begin now use it",
@@ -222,9 +231,10 @@ keys_open(struct client *c, unsigned i, const char *path, struct fault *fault)
 		return fault_set(fault,
 		    "the login of %s is being renewed; try again", p->name);
 	if (k->cred.command.pidfd != -1)
-		return fault_set(
-		    fault, "the credential command of %s is still "
-			   "running", p->name);
+		return fault_set(fault,
+		    "the credential command of %s is still "
+		    "running",
+		    p->name);
 	source = keys_source(p, &kind);
 	if (keys_server(i, fault) == -1)
 		return -1;

@@ -59,6 +59,7 @@ keyd_show_loaded(void)
 		? "; too short to be searched for in answers"
 		: "");
 	keyd_show(PROTO_KEY_LOADED, text);
+	keyd_tell();
 }
 
 void
@@ -109,6 +110,13 @@ keyd_ask(struct chan *c, const struct msg_KEY_ASK *msg)
 
 	worker_send(&keyd_env.w, ROLE_SUP, 0, MSG_KEY_TELL, &m, -1);
 	return 0;
+}
+
+void
+keyd_tell(void)
+{
+	if (keyd_env.w.started && keyd_env.provider->mcp != NULL)
+		(void)keyd_ask(NULL, NULL);
 }
 
 void

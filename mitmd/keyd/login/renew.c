@@ -81,6 +81,7 @@ renew_done(enum proto_done result, const char *text)
 	case PROTO_DONE_KEPT:
 		if (r->refused && !e->locked)
 			keyd_show_loaded();
+		keyd_tell();
 		r->refused = false;
 		break;
 	case PROTO_DONE_FAILED:

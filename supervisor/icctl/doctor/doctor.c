@@ -350,8 +350,7 @@ doctor_end(json_object *api)
 int
 icctl_doctor(struct icctl *ctl, int argc, char **argv)
 {
-	bool ask = words_given("--check-api"),
-	     attack = words_given("--attack");
+	bool ask = words_given("--check-api"), attack = words_given("--attack");
 	json_object *api = NULL;
 
 	if ((ask && attack) || argc > (attack ? 2 : 1))
@@ -372,6 +371,7 @@ icctl_doctor(struct icctl *ctl, int argc, char **argv)
 	doctor_place(ctl, check);
 	check_keys(doctor_files(ctl, check) != 0);
 	doctor_proxy(ctl, check);
+	doctor_remote(check);
 	doctor_definitions(ctl, check);
 	if (doctor_env.wrong == 0) {
 		doctor_policies(ctl, check);

@@ -55,7 +55,8 @@ struct box_trial {
 	bool prints; /* `text` has its standard output as well */
 	/* A command that shows all of a failure, or NULL: icctl start. */
 	const char *shown_by;
-	/* Called when it has ended, before its directory is removed, or NULL. */
+	/* Called when it has ended, before its directory is removed, or NULL.
+	 */
 	void (*look)(struct box_trial *, const char *dir);
 	void *arg;
 	int status; /* as a shell has it, or -1 */
@@ -90,7 +91,11 @@ const char *doctor_last_said(char *text);
  */
 int doctor_api(const struct icctl *, doctor_check *, json_object *list);
 /* Ask one provider, and report it. */
-enum icctl_api { ICCTL_API_WORKS, ICCTL_API_REFUSED, ICCTL_API_UNCLEAR };
+enum icctl_api {
+	ICCTL_API_WORKS,
+	ICCTL_API_REFUSED,
+	ICCTL_API_UNCLEAR
+};
 enum icctl_api doctor_api_one(
     const struct icctl *, doctor_check *, const char *provider);
 /*
@@ -106,6 +111,8 @@ void doctor_commands(
     const struct config *, const char *user_home, doctor_check *);
 /* Check the policy in force, and those in IRONCURTAIN_HOME/policies. */
 void doctor_policies(struct icctl *, doctor_check *);
+/* remote.c: remote MCP servers, and which of them needs a login. */
+void doctor_remote(doctor_check *);
 /* jobs.c: Name jobs that failed, were skipped, or are overdue. */
 void doctor_jobs(const struct icctl *, doctor_check *);
 /* Check the corporate proxy that a session started here would use, if any. */

@@ -8,12 +8,14 @@
 #include "base/json_get.h"
 #include "common/plural.h"
 #include "icctl/icctl.h"
+#include "icctl/token.h"
 
 /* Print the state of a server or a provider. */
 static void
 show_state(json_object *event)
 {
 	json_object *o = NULL;
+	char token[400];
 	const char *text;
 
 	if (!json_object_object_get_ex(event, "server", &o)) {
@@ -32,9 +34,12 @@ show_state(json_object *event)
 		printf(", %lld tool%s", (long long)icctl_number(o, "tools"),
 		    plural((uint64_t)icctl_number(o, "tools")));
 	text = icctl_text(o, "text");
-	if (*text != '\0') {
-		fputs("; ", stdout);
-		icctl_put_str(text);
+	for (unsigned i = 0; i < 2; i++) {
+		if (*text != '\0') {
+			fputs("; ", stdout);
+			icctl_put_str(text);
+		}
+		text = icctl_token(o, token, sizeof(token));
 	}
 	puts(" --");
 }
