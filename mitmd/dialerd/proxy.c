@@ -71,11 +71,11 @@ proxy_hand(struct dial *d, int fd)
 {
 	struct dialerd_env *e = &dialerd_env;
 	const struct target *t = &e->targets[d->key];
-	/* A provider (TLS and HTTP) is silent until it gets a request. */
+	/* TLS and HTTP: a host is silent until it gets a request. */
 	struct msg_TUNNEL m = {.id = ++e->tunnel,
 	    .host = span_str(t->host),
 	    .port = t->port,
-	    .quiet = t->role == ROLE_KEY};
+	    .quiet = t->role != ROLE_EGRESS};
 
 	d->tunnel = m.id;
 	worker_send(&e->w, ROLE_TUNNEL, 0, MSG_TUNNEL, &m, fd);

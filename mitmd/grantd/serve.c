@@ -19,15 +19,15 @@
 #include "keyd/login/register.h"
 
 static struct {
-	bool asked;                     /* a request is under way */
+	bool asked;                        /* a request is under way */
 	char client[PROTO_MAX_CLIENT + 1]; /* registered, or named by icctl */
 	char redirect[257], resource[PROTO_MAX_URL + 1];
-	char issuer[PROTO_MAX_URL + 1];
+	char issuer[PROTO_MAX_URL + 1], scopes[PROTO_MAX_SCOPES + 1];
 	char state[GRANT_VERIFIER + 1];
 	enum proto_auth auth;
-	bool iss;               /* the answer must name the issuer */
-	bool begun, answered;   /* LOGIN_BEGIN, CALLBACK came */
-	struct secret *secret;  /* the client's, or NULL */
+	bool iss;              /* the answer must name the issuer */
+	bool begun, answered;  /* LOGIN_BEGIN, CALLBACK came */
+	struct secret *secret; /* the client's, or NULL */
 	size_t secret_len;
 	struct secret *verifier, *code;
 	size_t code_len;
@@ -88,8 +88,8 @@ grant_failed(unsigned status, const char *why)
 
 /* Say why an endpoint refused. Returns `dst`. */
 static const char *
-grant_refusal(unsigned status, struct span body, const char *why, char *dst,
-    size_t cap)
+grant_refusal(
+    unsigned status, struct span body, const char *why, char *dst, size_t cap)
 {
 	const char *word = status != 0 ? grant_error(body) : "";
 
@@ -105,9 +105,8 @@ grant_refusal(unsigned status, struct span body, const char *why, char *dst,
 static void
 grant_on_registered(unsigned status, struct span body, const char *why)
 {
-	struct msg_REGISTERED m = {.status = (uint16_t)status,
-	    .client = SPAN(""),
-	    .why = SPAN("")};
+	struct msg_REGISTERED m = {
+	    .status = (uint16_t)status, .client = SPAN(""), .why = SPAN("")};
 	struct grant_client c;
 	char text[257];
 
@@ -118,8 +117,8 @@ grant_on_registered(unsigned status, struct span body, const char *why)
 	} else if (grant_registered(body, span_str(grant.redirect),
 		       clock_wall_us() / 1000000, &c, &why) == -1 ||
 		   (c.secret.len != 0 &&
-		       grant_keep(&grant.secret, &grant.secret_len,
-			   c.secret) == -1)) {
+		       grant_keep(&grant.secret, &grant.secret_len, c.secret) ==
+			   -1)) {
 		snprintf(text, sizeof(text), "its answer %s", why);
 		m.why = span_str(text);
 	} else {
@@ -149,6 +148,7 @@ on_register(struct chan *c, const struct msg_REGISTER *m)
 		return chan_violation(c, "REGISTER is impossible");
 	if ((body = token_room(&cap)) == NULL)
 		return chan_violation(c, "REGISTER out of place");
+	(void)span_copy(m->scopes, grant.scopes, sizeof(grant.scopes));
 	grant.asked = true;
 	if (grant_register(m->redirect, (enum proto_auth)m->auth, m->scopes,
 		body, cap, &len) == -1 ||
@@ -203,8 +203,8 @@ grant_random(struct secret **s)
 	if (*s == NULL && (*s = secret_new(GRANT_VERIFIER + 1)) == NULL)
 		return -1;
 	arc4random_buf(raw, sizeof(raw));
-	grant_base64url(span_of(raw, sizeof(raw)),
-	    (char *)secret_bytes(*s, &cap));
+	grant_base64url(
+	    span_of(raw, sizeof(raw)), (char *)secret_bytes(*s, &cap));
 	explicit_bzero(raw, sizeof(raw));
 	return 0;
 }
@@ -221,8 +221,8 @@ grant_challenge(void)
 	grant_base64url(span_of(raw, sizeof(raw)), challenge);
 	arc4random_buf(state, sizeof(state));
 	grant_base64url(span_of(state, sizeof(state)), grant.state);
-	m = (struct msg_CHALLENGE){.state = span_str(grant.state),
-	    .challenge = span_str(challenge)};
+	m = (struct msg_CHALLENGE){
+	    .state = span_str(grant.state), .challenge = span_str(challenge)};
 	worker_send(&keyd_env.w, ROLE_SUP, 0, MSG_CHALLENGE, &m, -1);
 }
 
@@ -261,8 +261,8 @@ on_login_begin(struct chan *c, const struct msg_LOGIN_BEGIN *m, int fd)
 
 /* Compose the login file and write it. Returns NULL, or the error. */
 static const char *
-grant_write(const struct grant *g, const struct oauth_answer *a,
-    uint64_t expires)
+grant_write(
+    const struct grant *g, const struct oauth_answer *a, uint64_t expires)
 {
 	static char text[128];
 	size_t cap, len;
@@ -323,6 +323,9 @@ grant_on_token(unsigned status, struct span body, const char *why)
 	if (a.lifetime != 0 || m.expires <= now)
 		m.expires = a.lifetime == 0 ? 0 : now + a.lifetime;
 	m.renews = a.refresh.len != 0;
+	/* RFC 6749, section 5.1: it has all that was asked for, or says which.
+	 */
+	g.scopes = m.scopes.len != 0 ? m.scopes : span_str(grant.scopes);
 	if ((why = grant_write(&g, &a, m.expires)) != NULL)
 		grant_failed(0, why);
 	else
@@ -382,8 +385,8 @@ on_callback(struct chan *c, const struct msg_CALLBACK *m)
 	}
 	if (!oauth_is_text(m->code, PROTO_MAX_CODE) ||
 	    grant_keep(&grant.code, &grant.code_len, m->code) == -1 ||
-	    token_place(span_str(grant.host), grant.port,
-		span_str(grant.path), GRANTD_TOKEN) == -1 ||
+	    token_place(span_str(grant.host), grant.port, span_str(grant.path),
+		GRANTD_TOKEN) == -1 ||
 	    (body = token_room(&cap)) == NULL) {
 		grant_failed(0, "the code cannot be used");
 		return 0;
@@ -392,8 +395,8 @@ on_callback(struct chan *c, const struct msg_CALLBACK *m)
 	if (grant_ask(&g, body, cap, &len) == -1)
 		grant_failed(0, "the code is too long");
 	else
-		grant_send(len, g.client, g.secret,
-		    g.auth == PROTO_AUTH_BASIC, grant_on_token);
+		grant_send(len, g.client, g.secret, g.auth == PROTO_AUTH_BASIC,
+		    grant_on_token);
 	return 0;
 }
 
@@ -401,8 +404,7 @@ on_callback(struct chan *c, const struct msg_CALLBACK *m)
 static void
 grant_on_revoked(unsigned status, struct span body, const char *why)
 {
-	const struct msg_LOGIN_DONE m = {
-	    .good = 1, .status = (uint16_t)status};
+	const struct msg_LOGIN_DONE m = {.good = 1, .status = (uint16_t)status};
 	char text[257];
 
 	grant.asked = false;

@@ -223,6 +223,9 @@ reply_take_head(struct reply *r, const struct provider *p,
 	if (r->unauthorized != KEYD_FAIL_NONE && reply_is_unauthorized(p, h))
 		return reply_fail(r, r->unauthorized,
 		    h->status == 401 ? "401" : "403 ExpiredToken");
+	if ((h->status == 307 || h->status == 308) && r->moved != NULL &&
+	    r->moved(h))
+		return reply_fail(r, KEYD_FAIL_MOVED, "3xx");
 	/* A 304 answers the agent's own If-None-Match and redirects nowhere. */
 	if (h->status >= 300 && h->status < 400 && h->status != 304 &&
 	    (r->stay || !provider_listed(&p->response, SPAN("location"))))
@@ -236,6 +239,8 @@ reply_take_head(struct reply *r, const struct provider *p,
 		return reply_fail(r, KEYD_FAIL_REPLY, "announced as too large");
 	r->status = h->status;
 	r->retry = h->status == 429 ? retry_seconds(h, time(NULL)) : 0;
+	if (h->status == 403 && r->forbidden != NULL)
+		r->forbidden(h);
 	r->http10 = h->http10;
 	r->close = reply_says_close(h);
 	r->framing = r->body.framing;

@@ -56,6 +56,7 @@
 	F(INTERIM, "502 the provider sent too many interim answers")	\
 	F(REDIRECT, "502 the provider redirects, which is not "		\
 	    "followed")							\
+	F(MOVED, "502 the provider redirects, which is not followed again") \
 	F(CODED, "502 the provider's answer has a coding that was not "	\
 	    "asked for; whoever runs the upstream must turn off its "	\
 	    "compression")						\
@@ -158,7 +159,7 @@ struct reply {
 	size_t seen;
 	unsigned interim;
 	unsigned status;
-	uint32_t retry; /* seconds until a 429 may be tried again, or 0 */
+	uint32_t retry;     /* seconds until a 429 may be tried again, or 0 */
 	bool http10, close; /* the provider will close the connection */
 	bool trailing;      /* bytes followed the end */
 	enum keyd_fail unauthorized; /* the failure for a 401 (with AWS, a 403);
@@ -171,7 +172,14 @@ struct reply {
 	bool stay;         /* a redirect is an error */
 	struct reply_ws ws;
 	struct reply_take *take; /* NULL: no header is kept */
-	struct reply_hold *hold; /* takes the body; no frames are made */
+	/*
+	 * Reads the head of a 307 or 308, or NULL: returns true if the request
+	 * is to be sent to another path of the same server.
+	 */
+	bool (*moved)(const struct http1_head *);
+	/* Reads the head of a 403, or NULL. */
+	void (*forbidden)(const struct http1_head *);
+	struct reply_hold *hold;   /* takes the body; no frames are made */
 	struct reply_parts *parts; /* NULL: everything is copied */
 	struct reply_slot *slot;   /* NULL: nothing is put in the arena */
 	enum keyd_fail fail;

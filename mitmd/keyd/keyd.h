@@ -2,10 +2,10 @@
 /*
  * keyd's internals. A stream is mitmd's connection to keyd for one agent
  * connection; a transaction is one request on it that auditd released, with its
- * answer, and mitmd's number for it is the exchange; an upstream is a connection
- * to the provider, which serves one transaction at a time. Streams and upstreams
- * that have ended are marked dead at once and freed after the loop's batch, so
- * that no callback is left with a dangling pointer.
+ * answer, and mitmd's number for it is the exchange; an upstream is a
+ * connection to the provider, which serves one transaction at a time. Streams
+ * and upstreams that have ended are marked dead at once and freed after the
+ * loop's batch, so that no callback is left with a dangling pointer.
  */
 #ifndef KEYD_H
 #define KEYD_H
@@ -30,35 +30,36 @@
 #include "provider/provider.h"
 #include "wire/tls_out.h"
 
-#define KEYD_MAX_STREAMS	2560U	/* twice mitmd's: some are closing */
-#define KEYD_MAX_UPS		(KEYD_MAX_STREAMS + 8U)
-#define KEYD_OTHERS		64U	/* descriptors: channels, files */
-#define KEYD_SPARE		8U		/* idle connections kept, per host */
-#define KEYD_MAX_HEAD		16384U	/* one TLS record */
+#define KEYD_MAX_STREAMS 2560U /* twice mitmd's: some are closing */
+#define KEYD_MAX_UPS (KEYD_MAX_STREAMS + 8U)
+#define KEYD_OTHERS 64U      /* descriptors: channels, files */
+#define KEYD_SPARE 8U        /* idle connections kept, per host */
+#define KEYD_MAX_HEAD 16384U /* one TLS record */
 /*
- * From a provider, at once: four whole records of TLS 1.3, with the 3 bytes that
- * OpenSSL leaves before them. The rest of a record would be read by itself.
+ * From a provider, at once: four whole records of TLS 1.3, with the 3 bytes
+ * that OpenSSL leaves before them. The rest of a record would be read by
+ * itself.
  */
-#define KEYD_READ		(4U * (16384U + 22U) + 3U)
-#define KEYD_BATCH		(128U << 10)	/* for mitmd, at once */
+#define KEYD_READ (4U * (16384U + 22U) + 3U)
+#define KEYD_BATCH (128U << 10) /* for mitmd, at once */
 /* bytes for mitmd at which the provider must wait */
-#define KEYD_OUT_SOFT		(64U << 10)
+#define KEYD_OUT_SOFT (64U << 10)
 /* capacity kept */
-#define KEYD_OUT_KEEP		(128U << 10)
-#define KEYD_OUT_MAX		(1U << 20)	/* hard limit */
-#define KEYD_MAX_ALARMS		1000U	/* per session */
+#define KEYD_OUT_KEEP (128U << 10)
+#define KEYD_OUT_MAX (1U << 20) /* hard limit */
+#define KEYD_MAX_ALARMS 1000U   /* per session */
 /* Deadlines, ms. */
 /* longer than dialerd's own deadlines */
-#define KEYD_DIAL_MS		60000U
-#define KEYD_TLS_MS		10000U
-#define KEYD_IDLE_MS		15000U
-#define KEYD_STALL_MS		600000U
-#define KEYD_SILENT_MS		3600000U	/* for a WebSocket */
+#define KEYD_DIAL_MS 60000U
+#define KEYD_TLS_MS 10000U
+#define KEYD_IDLE_MS 15000U
+#define KEYD_STALL_MS 600000U
+#define KEYD_SILENT_MS 3600000U /* for a WebSocket */
 /* plus those for renewals, the share, and the arena's */
-#define KEYD_TIMERS		(KEYD_MAX_UPS + 11U)
+#define KEYD_TIMERS (KEYD_MAX_UPS + 11U)
 
 /* Bytes of all bodies that are kept in case they must be sent again. */
-#define KEYD_MAX_KEPT	(128U << 20)
+#define KEYD_MAX_KEPT (128U << 20)
 
 struct stream;
 struct oauth_file;
@@ -72,37 +73,37 @@ enum tls_result {
 };
 
 enum up_state {
-	UP_DIALING,		/* dialerd is connecting */
-	UP_TLS,			/* handshake */
-	UP_IDLE,		/* ready; may be a spare */
-	UP_BUSY,		/* serves stream->x */
+	UP_DIALING, /* dialerd is connecting */
+	UP_TLS,     /* handshake */
+	UP_IDLE,    /* ready; may be a spare */
+	UP_BUSY,    /* serves stream->x */
 };
 
 struct up {
 	TAILQ_ENTRY(up) entry;
 	enum up_state state;
-	unsigned host;		/* index into keyd_env.hosts */
+	unsigned host; /* index into keyd_env.hosts */
 	bool dead;
-	uint32_t dial;		/* id of the DIAL */
-	char address[65];	/* the address dialerd connected to */
-	bool others;		/* the name has further addresses */
+	uint32_t dial;    /* id of the DIAL */
+	char address[65]; /* the address dialerd connected to */
+	bool others;      /* the name has further addresses */
 	/* addresses at which the handshake failed */
 	char tried[PROTO_MAX_AVOID + 1];
-	enum keyd_fail fail;	/* reason for that, if `tried` is not empty */
+	enum keyd_fail fail; /* reason for that, if `tried` is not empty */
 	char why[257];
 	int fd;
 	struct loop_io io;
 	struct loop_timer timer;
-	SSL *ssl;		/* NULL: plain HTTP */
-	bool tls_writes;	/* the handshake has to write */
+	SSL *ssl;        /* NULL: plain HTTP */
+	bool tls_writes; /* the handshake has to write */
 	struct tls_out out;
-	bool drained;		/* the last read took all the socket had */
+	bool drained; /* the last read took all the socket had */
 	/* the end that followed bytes of the last read; TLS_OK: none did */
 	enum tls_result ended;
-	bool full;		/* a write waits for room */
-	bool more;		/* read again, even if the socket is empty */
-	uint64_t progress;	/* loop_now() of the latest progress */
-	struct stream *s;	/* only in UP_BUSY */
+	bool full;         /* a write waits for room */
+	bool more;         /* read again, even if the socket is empty */
+	uint64_t progress; /* loop_now() of the latest progress */
+	struct stream *s;  /* only in UP_BUSY */
 };
 TAILQ_HEAD(ups, up);
 
@@ -114,8 +115,8 @@ struct request {
 	const struct txn_kind *kind;
 	unsigned route, auth_header, host;
 	uint64_t length;
-	uint64_t most;		/* tokens of the answer, as mitmd has it */
-	bool digested;		/* the body must have this digest */
+	uint64_t most; /* tokens of the answer, as mitmd has it */
+	bool digested; /* the body must have this digest */
 	uint8_t digest[32];
 	struct span path, query, refs, headers; /* point into `mem` */
 	uint8_t *mem;
@@ -124,47 +125,48 @@ struct request {
 
 enum txn_state {
 	TXN_NONE,
-	TXN_SHARE,		/* waits for a part of the budget */
-	TXN_KEY,		/* waits for a login's renewal */
-	TXN_FORM,		/* reads the body of a login: keyd/capture.c */
-	TXN_ASKED,		/* waits for the token endpoint */
-	TXN_WAIT,		/* waits for an upstream */
-	TXN_ON,		/* has an upstream */
+	TXN_SHARE, /* waits for a part of the budget */
+	TXN_KEY,   /* waits for a login's renewal */
+	TXN_FORM,  /* reads the body of a login: keyd/capture.c */
+	TXN_ASKED, /* waits for the token endpoint */
+	TXN_WAIT,  /* waits for an upstream */
+	TXN_ON,    /* has an upstream */
 	/* sends an answer composed by keyd; no upstream */
 	TXN_GIVE,
-	TXN_DRAIN,		/* answered; discards the rest of the body */
+	TXN_DRAIN, /* answered; discards the rest of the body */
 };
 
 struct txn {
 	enum txn_state state;
 	struct request req;
-	uint64_t until;		/* loop_now() when TXN_SHARE ends */
+	uint64_t until; /* loop_now() when TXN_SHARE ends */
 	struct reserved *reserved;
-	uint32_t messages;	/* so many, on a WebSocket */
-	uint64_t counted;	/* body bytes received from mitmd */
-	SHA256_CTX *sum;	/* their digest, if one was announced */
-	bool listing;		/* collects the front of a push in `list` */
+	uint32_t messages; /* so many, on a WebSocket */
+	uint64_t counted;  /* body bytes received from mitmd */
+	SHA256_CTX *sum;   /* their digest, if one was announced */
+	bool listing;      /* collects the front of a push in `list` */
 	struct buf list;
-	uint64_t sent;		/* body bytes taken by the upstream */
-	uint64_t unsent;        /* those left when the answer was complete */
+	uint64_t sent;   /* body bytes taken by the upstream */
+	uint64_t unsent; /* those left when the answer was complete */
 	size_t head_sent;
 	bool head_done;
-	bool write_closed;	/* the upstream takes no more, but may answer */
-	bool answered;		/* the answer has begun */
+	bool write_closed; /* the upstream takes no more, but may answer */
+	bool answered;     /* the answer has begun */
 	/* the request was sent completely before the answer began */
 	bool sent_whole;
 	bool retried;
-	struct keyset *key;	/* the keyset used for its head */
-	bool keeping;		/* `keep` has all of the body so far */
-	bool renewed;		/* was sent again with another token */
+	struct keyset *key; /* the keyset used for its head */
+	bool keeping;       /* `keep` has all of the body so far */
+	bool renewed;       /* was sent again with another token ... */
+	bool moved;         /* ... or to another path */
 	struct buf keep;
-	size_t again;		/* bytes of `keep` that were sent again */
-	char ws_key[WS_KEY + 1];	/* WebSocket handshake */
-	char date[SIGV4_DATE];		/* date of the head's signature */
-	struct ws_parser said;	/* frames from the agent */
+	size_t again;            /* bytes of `keep` that were sent again */
+	char ws_key[WS_KEY + 1]; /* WebSocket handshake */
+	char date[SIGV4_DATE];   /* date of the head's signature */
+	struct ws_parser said;   /* frames from the agent */
 	struct up *up;
 	struct reply reply;
-	struct package *package;	/* a registry's: keyd/package.c */
+	struct package *package; /* a registry's: keyd/package.c */
 	/* a batch of git-lfs, or an answer of a forge: keyd/lfs.c, forge.c */
 	struct reply_hold *batch;
 };
@@ -193,6 +195,10 @@ struct txn_kind {
 	const char *(*refusal)(const struct stream *);
 	/* Returns what to keep of the head of the answer, or NULL. */
 	struct reply_take *(*take)(const struct stream *);
+	/* Returns true if a 307 or 308 leads to another path of the server. */
+	bool (*moved)(const struct http1_head *);
+	/* Read the head of a 403. */
+	void (*forbidden)(const struct http1_head *);
 	/* The transaction is over: release what this kind owns. */
 	void (*release)(struct stream *);
 };
@@ -209,41 +215,41 @@ struct up_ops {
 
 struct stream {
 	TAILQ_ENTRY(stream) entry;
-	LIST_ENTRY(stream) found;	/* by its id */
-	TAILQ_ENTRY(stream) wait;	/* TXN_WAIT, TXN_KEY, TXN_SHARE */
+	LIST_ENTRY(stream) found; /* by its id */
+	TAILQ_ENTRY(stream) wait; /* TXN_WAIT, TXN_KEY, TXN_SHARE */
 	uint32_t id;
 	bool dead;
-	bool closing;		/* FAIL was sent: closes when `out` is empty */
+	bool closing; /* FAIL was sent: closes when `out` is empty */
 	int fd;
 	struct loop_io io;
 	const struct up_ops *ops;
-	uint32_t last;		/* number of the last transaction */
+	uint32_t last; /* number of the last transaction */
 	uint8_t fhead[STREAM_HEADER + STREAM_AT_LEN];
 	size_t fhave;
-	uint32_t fleft;		/* bytes left of a BODY frame */
-	struct arena_piece at;	/* named by an AT frame; len 0: none */
-	uint32_t at_done;	/* bytes of it that were copied out */
-	struct buf ahead;	/* bytes of the socket that follow it */
-	struct buf pend;	/* body bytes that the upstream has not taken */
+	uint32_t fleft;        /* bytes left of a BODY frame */
+	struct arena_piece at; /* named by an AT frame; len 0: none */
+	uint32_t at_done;      /* bytes of it that were copied out */
+	struct buf ahead;      /* bytes of the socket that follow it */
+	struct buf pend;       /* body bytes that the upstream has not taken */
 	/* the same, still in stream_read()'s buffer; `pend` is empty */
 	struct span fresh;
-	struct buf out;		/* frames that mitmd has not taken */
-	bool starved;		/* waits until mitmd has given slots back */
+	struct buf out; /* frames that mitmd has not taken */
+	bool starved;   /* waits until mitmd has given slots back */
 	struct txn x;
-	bool has_next;		/* a request that came during TXN_DRAIN */
+	bool has_next; /* a request that came during TXN_DRAIN */
 	struct request next;
 };
 TAILQ_HEAD(streams, stream);
 LIST_HEAD(stream_ids, stream);
-#define KEYD_STREAM_IDS	1024U	/* ids are consecutive */
+#define KEYD_STREAM_IDS 1024U /* ids are consecutive */
 
 /* A host of the provider: its name, and how to connect to it. */
 struct keyd_host {
 	char name[254], prefix[1025];
 	uint16_t port;
 	bool tls, reuse;
-	SSL_SESSION *session;	/* latest TLS session */
-	unsigned nups, nbusy;	/* connections, and those in UP_BUSY */
+	SSL_SESSION *session; /* latest TLS session */
+	unsigned nups, nbusy; /* connections, and those in UP_BUSY */
 };
 
 struct keyd_env {
@@ -252,25 +258,29 @@ struct keyd_env {
 	struct provider *provider;
 	unsigned index;
 	struct keyd_host hosts[PROTO_MAX_HOSTS];
-	unsigned nhosts;	/* number of configured hosts */
-	uint8_t *roots;		/* PEM, until parsed */
-	size_t roots_len;
-	bool have_roots;	/* the roots were received */
+	unsigned nhosts; /* number of configured hosts */
+	/* PEM, until parsed: for the server; more, for where one logs in */
+	struct keyd_roots {
+		uint8_t *p;
+		size_t len;
+	} roots[2];
+	X509_STORE *issuers; /* both, or NULL: there are no more */
+	bool have_roots;     /* the roots were received */
 	SSL_CTX *ctx;
 	/* the credential */
 	/* memory for reading a file, and for composing a head */
 	struct secret *file, *head;
-	size_t cap;		/* limit of a credential's length */
+	size_t cap; /* limit of a credential's length */
 	struct keyset keysets[KEYD_MAX_KEYSETS];
-	struct keyset *now;	/* the current one; NULL: none */
+	struct keyset *now; /* the current one; NULL: none */
 	/* index of the login in use, plus 1; 0: a key */
 	unsigned login;
-	bool again;		/* a key that can be fetched again */
+	bool again; /* a key that can be fetched again */
 	int key_fd;
 	struct loop_io key_io;
 	bool locked;
-	bool capturing;		/* a login may begin in the sandbox */
-	uint64_t loaded_at, used_at;	/* loop_now(); 0: never */
+	bool capturing;              /* a login may begin in the sandbox */
+	uint64_t loaded_at, used_at; /* loop_now(); 0: never */
 	uint64_t requests;
 	uint32_t renewals;
 	struct renew renew;
@@ -281,15 +291,15 @@ struct keyd_env {
 	/* streams and connections */
 	struct streams streams, waiting, key_waiters, dead_streams;
 	struct stream_ids ids[KEYD_STREAM_IDS];
-	size_t kept;		/* bytes of all kept bodies */
+	size_t kept; /* bytes of all kept bodies */
 	struct ups ups, dead_ups;
 	unsigned nstreams, nups, alarms;
 	unsigned max_streams, max_ups; /* there are descriptors for these */
 	struct trim trim;
-	uint32_t dial;		/* id of the last DIAL */
+	uint32_t dial; /* id of the last DIAL */
 	struct budget budget;
 	struct share share;
-	struct buf scratch;	/* frames of this turn */
+	struct buf scratch;       /* frames of this turn */
 	struct reply_parts parts; /* pieces between them */
 };
 
@@ -315,28 +325,28 @@ void keyd_alarm(const char *kind, const char *text);
 /* Report the end of a transaction; `error` is empty if it succeeded. */
 void txn_report(struct stream *, const char *error);
 /* Report a transaction that was refused before it began. */
-void txn_report_refused(
-    uint32_t stream, uint32_t exchange, const char *error);
+void txn_report_refused(uint32_t stream, uint32_t exchange, const char *error);
 
 /* keyd/share.c, keyd/admit.c: see keyd/share.h */
 
 /* keyd/released.c */
 /* Copy the message. Returns 0, or -1 with ENOMEM. */
-int request_copy(struct request *, const struct msg_REQUEST_GO *,
-    unsigned auth_header);
+int request_copy(
+    struct request *, const struct msg_REQUEST_GO *, unsigned auth_header);
 void request_free(struct request *);
 /* Returns the content type among these headers; p is NULL if there is none. */
 struct span request_type(struct span headers);
 
 /* keyd/tls.c */
-void tls_warm(void);			/* before confinement */
+void tls_warm(void); /* before confinement */
 int tls_roots(struct chan *, const struct msg_ROOTS *);
 /*
  * Create up->ssl for up->fd. `resume` is the host whose latest session to
- * resume, or NULL. Returns 0, or -1 with `*why`, a constant text.
+ * resume, or NULL; `issuer`: it is a server that one logs in at. Returns 0, or
+ * -1 with `*why`, a constant text.
  */
 int tls_attach(struct up *, const char *host, struct keyd_host *resume,
-    const char **why);
+    bool issuer, const char **why);
 /* Returns true if the descriptor from dialerd is a TCP connection. */
 bool up_is_tcp(int fd);
 enum tls_result tls_handshake(struct up *, const char **why);
@@ -425,8 +435,8 @@ int txn_violation(struct stream *, const char *detail);
 /* mitmd closed the stream. */
 void txn_abort(struct stream *, const char *detail);
 /*
- * Answer the request with keyd's own JSON, at most TXN_MAX_ANSWER bytes. `error`
- * is for the log, or empty.
+ * Answer the request with keyd's own JSON, at most TXN_MAX_ANSWER bytes.
+ * `error` is for the log, or empty.
  */
 #define TXN_MAX_ANSWER (512U << 10)
 void txn_answer(
@@ -487,6 +497,8 @@ void txn_reset(struct stream *, bool again);
  * once more with another token.
  */
 void txn_renew(struct stream *);
+/* The server redirects it: send the same request once more, to its new path. */
+void txn_moved(struct stream *);
 /*
  * A write failed. Returns true if the request is tried on another connection.
  */
@@ -497,7 +509,7 @@ void txn_login_changed(void);
 void txn_outdated(const struct keyset *);
 
 /* keyd/send.c */
-void txn_push(struct stream *);	/* send the request to the provider */
+void txn_push(struct stream *); /* send the request to the provider */
 
 /* keyd/txn.c */
 extern const struct txn_kind txn_plain;
@@ -505,7 +517,7 @@ extern const struct txn_kind txn_plain;
 void txn_begin(struct stream *, struct request *);
 /* The connection is ready. */
 void txn_connected(struct stream *, struct up *);
-void txn_pull(struct stream *);	/* relay the answer to mitmd */
+void txn_pull(struct stream *); /* relay the answer to mitmd */
 /* mitmd has given slots of the arena back. */
 int keyd_room(struct chan *, const struct msg_ROOM *);
 /* The rest of a discarded body was read. */

@@ -10,10 +10,13 @@
 #include "keyd/keyd.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/log.h"
+#include "keyd/head.h"
 #include "keyd/post_line.h"
 #include "provider/dest_mcp.h"
 
@@ -32,6 +35,7 @@ static struct {
 	size_t seen; /* no newline before it */
 	char version[POST_VERSION + 1];
 	struct reply_take session;
+	char path[PROTO_MAX_PLACE + 1]; /* with a query: it has moved; or "" */
 	uint32_t init; /* the stream of `initialize`; 0: none */
 	uint32_t last; /* the last stream's number */
 } post = {.io = LOOP_IO_INIT, .fd = -1, .session = {.name = "mcp-session-id"}};
@@ -132,7 +136,7 @@ post_begin(struct stream *s)
 	struct txn *x = &s->x;
 
 	x->counted = x->req.length;
-	x->keeping = x->keeping && post_repeats(body);
+	x->keeping = post_repeats(body);
 	txn_keep(s, body.p, body.len);
 	if (e->now == NULL && e->provider->nkinds != 0 &&
 	    e->provider->nlogins == 0) {
@@ -153,7 +157,71 @@ post_take(const struct stream *s)
 	return s->id == post.init ? &post.session : NULL;
 }
 
-const struct txn_kind post_kind = {.begin = post_begin, .take = post_take};
+/* Returns path and query of an address of this server, or an empty span. */
+static struct span
+post_place(struct span to)
+{
+	/* A server behind a proxy may write http for its own https. */
+	static const char *const schemes[] = {"https://", "http://"};
+	const struct keyd_host *h = &keyd_env.hosts[0];
+	char own[300];
+	size_t n;
+
+	for (size_t i = 0; i < nitems(schemes); i++) {
+		if (!span_starts(to, span_str(schemes[i])))
+			continue;
+		n = (size_t)snprintf(own, sizeof(own),
+		    h->port == 443 ? "%s%s" : "%s%s:%u", schemes[i], h->name,
+		    (unsigned)h->port);
+		if (to.len < n || !span_ieq(span_of(to.p, n), span_of(own, n)))
+			return SPAN("");
+		to = span_of(to.p + n, to.len - n);
+	}
+	/* "//host" is another server. */
+	if (to.len == 0 || to.p[0] != '/' || (to.len > 1 && to.p[1] == '/'))
+		return SPAN("");
+	for (size_t i = 0; i < to.len; i++)
+		if (to.p[i] <= 0x20 || to.p[i] > 0x7e || to.p[i] == '#' ||
+		    to.p[i] == '\\')
+			return SPAN("");
+	return to;
+}
+
+/* Frameworks redirect from /mcp to /mcp/: once in a session that is followed.
+ */
+static bool
+post_moved(const struct http1_head *h)
+{
+	struct span to = SPAN("");
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < h->nheaders; i++) {
+		if (!span_ieq(h->headers[i].name, SPAN("location")))
+			continue;
+		to = post_place(h->headers[i].value);
+		n++;
+	}
+	if (n != 1 || to.len == 0 || post.path[0] != '\0' ||
+	    span_copy(to, post.path, sizeof(post.path)) == -1)
+		return false;
+	log_info("for this session, the server has moved to %s", post.path);
+	return true;
+}
+
+static void
+post_compose(const struct txn *x, struct keyd_head *h)
+{
+	if (post.path[0] == '\0')
+		return;
+	h->prefix = h->query = span_of(NULL, 0);
+	h->path = span_str(post.path);
+}
+
+const struct txn_kind post_kind = {.begin = post_begin,
+    .take = post_take,
+    .head = post_compose,
+    .moved = post_moved,
+    .forbidden = scope_forbidden};
 
 static unsigned
 post_reader(void)
@@ -311,7 +379,7 @@ post_in(struct chan *c, const struct msg_SERVER_IN *m, int fd)
 	post_close();
 	while ((s = TAILQ_FIRST(&keyd_env.streams)) != NULL)
 		txn_abort(s, "the server's session is over");
-	post.session.value[0] = post.version[0] = '\0';
+	post.session.value[0] = post.version[0] = post.path[0] = '\0';
 	post.init = 0;
 	post.fd = fd;
 	buf_init(&post.in, PROTO_MAX_LINE + 1U + POST_READ);

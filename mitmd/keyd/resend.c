@@ -96,6 +96,16 @@ txn_reset(struct stream *s, bool again)
 	up_release(up, again);
 }
 
+static void
+txn_again(struct stream *s)
+{
+	s->x.keeping = false;
+	s->x.renewed = true;
+	s->x.again = 0;
+	txn_reset(s, false);
+	txn_go(s);
+}
+
 void
 txn_renew(struct stream *s)
 {
@@ -108,11 +118,14 @@ txn_renew(struct stream *s)
 		    "its credential is refused; body not kept");
 		return;
 	}
-	x->keeping = false;
-	x->renewed = true;
-	x->again = 0;
-	txn_reset(s, false);
-	txn_go(s);
+	txn_again(s);
+}
+
+void
+txn_moved(struct stream *s)
+{
+	s->x.moved = true;
+	txn_again(s);
 }
 
 /* Retry if no byte was sent: the connection had died while idle. */

@@ -115,28 +115,32 @@ tls_warm(void)
 		NULL) != 1 ||
 	    RAND_bytes(seed, sizeof(seed)) != 1 ||
 	    RAND_priv_bytes(seed, sizeof(seed)) != 1 ||
-	    (keyd_env.ctx = tls_context()) == NULL ||
-	    tls_out_init() == -1)
+	    (keyd_env.ctx = tls_context()) == NULL || tls_out_init() == -1)
 		fatalx("OpenSSL does not start");
 	/* Certificate dates: libc reads its time zone file on first use. */
 	(void)gmtime_r(&now, &tm);
 	(void)localtime_r(&now, &tm);
 }
 
+/*
+ * The first ones are for the server. Others, if they come, are trusted beside
+ * them where one logs in.
+ */
 int
 tls_roots(struct chan *c, const struct msg_ROOTS *m)
 {
 	struct keyd_env *e = &keyd_env;
+	struct keyd_roots *r = &e->roots[e->have_roots];
 
-	if (e->roots_len != 0)
-		return chan_violation(c, "ROOTS twice");
-	e->roots_len = m->pem.len;
+	if (e->roots[1].len != 0)
+		return chan_violation(c, "ROOTS a third time");
 	e->have_roots = true;
 	if (m->pem.len != 0) {
 		/* Parsed before the first connection, not now. */
-		if ((e->roots = malloc(m->pem.len)) == NULL)
+		if ((r->p = malloc(m->pem.len)) == NULL)
 			fatal("roots");
-		memcpy(e->roots, m->pem.p, m->pem.len);
+		memcpy(r->p, m->pem.p, m->pem.len);
+		r->len = m->pem.len;
 	}
 	return 0;
 }
@@ -148,22 +152,18 @@ tls_no_password(char *buf, int size, int write, void *arg)
 	return -1;
 }
 
-/* Parse the roots on first use, so that start-up does not wait for it. */
+/* Add certificates to a store. Returns 0, or -1 if there is no memory. */
 static int
-tls_load_roots(const char **why)
+tls_add_roots(struct keyd_roots *r, X509_STORE *store)
 {
-	struct keyd_env *e = &keyd_env;
-	X509_STORE *store = SSL_CTX_get_cert_store(e->ctx);
 	unsigned n = 0;
 	X509 *x;
 	BIO *bio;
 
-	if (e->roots == NULL)
+	if (r->p == NULL)
 		return 0;
-	if ((bio = BIO_new_mem_buf(e->roots, (int)e->roots_len)) == NULL) {
-		*why = "no memory for the root certificates";
+	if ((bio = BIO_new_mem_buf(r->p, (int)r->len)) == NULL)
 		return -1;
-	}
 	while (
 	    (x = PEM_read_bio_X509(bio, NULL, tls_no_password, NULL)) != NULL) {
 		n += X509_STORE_add_cert(store, x) == 1;
@@ -171,11 +171,38 @@ tls_load_roots(const char **why)
 	}
 	BIO_free(bio);
 	ERR_clear_error();
-	free(e->roots);
-	e->roots = NULL;
+	free(r->p);
+	r->p = NULL;
 	if (n == 0)
 		log_warnx("no root certificates: no provider can be trusted");
 	return 0;
+}
+
+/*
+ * Parse the roots on first use, so that start-up does not wait for it: the
+ * larger ones only for a server that one logs in at.
+ */
+static int
+tls_load_roots(bool issuer)
+{
+	struct keyd_env *e = &keyd_env;
+	X509_STORE *store = SSL_CTX_get_cert_store(e->ctx);
+	STACK_OF(X509_OBJECT) * objects;
+	X509 *x;
+
+	if (tls_add_roots(&e->roots[0], store) == -1)
+		return -1;
+	if (!issuer || e->roots[1].p == NULL)
+		return 0;
+	if ((e->issuers = X509_STORE_new()) == NULL)
+		return -1;
+	objects = X509_STORE_get0_objects(store);
+	for (int i = 0; i < sk_X509_OBJECT_num(objects); i++) {
+		x = X509_OBJECT_get0_X509(sk_X509_OBJECT_value(objects, i));
+		if (x != NULL)
+			(void)X509_STORE_add_cert(e->issuers, x);
+	}
+	return tls_add_roots(&e->roots[1], e->issuers);
 }
 
 static bool
@@ -188,16 +215,19 @@ tls_is_literal(const char *host)
 }
 
 int
-tls_attach(
-    struct up *up, const char *host, struct keyd_host *resume, const char **why)
+tls_attach(struct up *up, const char *host, struct keyd_host *resume,
+    bool issuer, const char **why)
 {
 	struct keyd_env *e = &keyd_env;
 	SSL *ssl;
 
 	*why = "no memory for a TLS connection";
-	if (tls_load_roots(why) == -1 || (ssl = SSL_new(e->ctx)) == NULL)
+	if (tls_load_roots(issuer) == -1 || (ssl = SSL_new(e->ctx)) == NULL)
 		return -1;
 	up->ssl = ssl;
+	if (issuer && e->issuers != NULL &&
+	    SSL_set1_verify_cert_store(ssl, e->issuers) != 1)
+		return -1;
 	up->drained = false;
 	up->ended = TLS_OK;
 	if (SSL_set_app_data(ssl, resume) != 1)

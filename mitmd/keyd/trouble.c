@@ -40,6 +40,7 @@ is_theirs(enum keyd_fail fail)
 	case KEYD_FAIL_TOKEN:
 	case KEYD_FAIL_LOGIN:
 		return true;
+	case KEYD_FAIL_MOVED:
 	case KEYD_FAIL_NONE:
 	case KEYD_FAIL_NO_KEY:
 	case KEYD_FAIL_NO_LOGIN:

@@ -145,13 +145,15 @@ txn_read(struct stream *s, struct buf *out, uint8_t *in, size_t cap,
 	if (keyd_env.provider->routes[x->req.route].bare)
 		x->reply.unauthorized = KEYD_FAIL_NONE;
 	else if (keyd_login() != NULL)
-		x->reply.unauthorized = x->renewed       ? KEYD_FAIL_LOGIN
+		x->reply.unauthorized = x->renewed && !x->moved
+					    ? KEYD_FAIL_LOGIN
 					: x->key != NULL ? KEYD_FAIL_EXPIRED
 							 : KEYD_FAIL_NONE;
 	else if (keyd_renews() && !x->renewed && renew_may(x->key))
 		x->reply.unauthorized = KEYD_FAIL_EXPIRED;
-	x->reply.take =
-	    x->req.kind->take != NULL ? x->req.kind->take(s) : NULL;
+	x->reply.take = x->req.kind->take != NULL ? x->req.kind->take(s) : NULL;
+	x->reply.forbidden = x->req.kind->forbidden;
+	x->reply.moved = x->keeping && !x->renewed ? x->req.kind->moved : NULL;
 	r = tls_read(x->up, in, cap, &n);
 	*len = n;
 	switch (r) {
@@ -209,10 +211,10 @@ txn_fill(struct stream *s, bool *idle)
 	/* Frames that go to the queue are copied. */
 	s->x.reply.parts = parts;
 	s->x.reply.slot = parts != NULL && slot.arena != NULL ? &slot : NULL;
-	for (int i = 0; i < TXN_BURST && !*idle && r == REPLY_MORE &&
-			out->len < KEYD_OUT_SOFT &&
-			sizeof(in) - used >= TXN_RECORD &&
-			txn_has_place(s->x.reply.slot);
+	for (int i = 0;
+	     i < TXN_BURST && !*idle && r == REPLY_MORE &&
+	     out->len < KEYD_OUT_SOFT && sizeof(in) - used >= TXN_RECORD &&
+	     txn_has_place(s->x.reply.slot);
 	     i++) {
 		nparts = keyd_env.parts.n;
 		/* One record at a time is searched and copied in the cache. */
@@ -293,6 +295,10 @@ txn_pull(struct stream *s)
 	}
 	if (x->reply.fail == KEYD_FAIL_EXPIRED) {
 		txn_renew(s);
+		return;
+	}
+	if (x->reply.fail == KEYD_FAIL_MOVED) {
+		txn_moved(s);
 		return;
 	}
 	if (x->reply.fail == KEYD_FAIL_REFLECTED)

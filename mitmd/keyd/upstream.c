@@ -451,7 +451,7 @@ up_dialed(const struct msg_DIALED *m, int fd)
 		return;
 	}
 	loop_timer_set(&e->w.loop, &up->timer, KEYD_TLS_MS, up_late, up);
-	if (tls_attach(up, h->name, h, &why) == -1)
+	if (tls_attach(up, h->name, h, false, &why) == -1)
 		up_failed(up, KEYD_FAIL_TLS, why);
 	else
 		up_handshake(up);

@@ -44,59 +44,50 @@ setup_roots_system(size_t *len)
 	return both;
 }
 
-/* `*system` is read when it is first needed. */
 static void
-setup_roots_send(unsigned i, char **system, size_t *n)
+setup_roots_tell(unsigned i, struct span pem)
 {
-	const struct config_provider *cfg = sup.providers.list[i].config;
-	struct msg_ROOTS m;
-	struct fault fault;
-	struct stat st;
-	char *own = NULL;
-	size_t len = 0;
+	const struct msg_ROOTS m = {.pem = pem};
 
-	if (cfg != NULL && cfg->ca != NULL) {
-		/* Do not fall back to other roots than the user named. */
-		own = jsonfile_text(cfg->ca, &len, &st, &fault);
-		if (own == NULL) {
-			sup_warn("%s.%s.ca: %s",
-			    sup.providers.list[i].kind == NULL ? "providers"
-							       : "destinations",
-			    cfg->name, fault.text);
-			return;
-		}
-	} else if (*system == NULL) {
-		*system = setup_roots_system(n);
-	}
-	memset(&m, 0, sizeof(m));
-	m.pem = own != NULL ? span_of(own, len) : span_of(*system, *n);
-	if (m.pem.p == NULL)
+	if (pem.p == NULL)
 		sup_warn("no root certificates found: apt install "
 			 "ca-certificates");
-	else if (m.pem.len > PROVIDERS_MAX_CA)
+	else if (pem.len > PROVIDERS_MAX_CA)
 		sup_warn("root certificates: over 4 MiB");
 	else
 		child_send(ROLE_KEY, i, MSG_ROOTS, &m, -1);
-	free(own);
-}
-
-void
-setup_roots(void)
-{
-	char *system = NULL;
-	size_t n = 0;
-
-	for (unsigned i = 0; i < sup.providers.n; i++)
-		setup_roots_send(i, &system, &n);
-	free(system);
 }
 
 void
 setup_roots_of(unsigned i)
 {
-	char *system = NULL;
-	size_t n = 0;
+	const struct config_provider *cfg = sup.providers.list[i].config;
+	struct fault fault;
+	struct stat st;
+	size_t n, len = 0;
+	char *system = setup_roots_system(&n), *own = NULL;
 
-	setup_roots_send(i, &system, &n);
+	/* Do not fall back to other roots than the user named. */
+	if (cfg == NULL || cfg->ca == NULL) {
+		setup_roots_tell(i, span_of(system, n));
+	} else if ((own = jsonfile_text(cfg->ca, &len, &st, &fault)) == NULL) {
+		sup_warn("%s.%s.ca: %s",
+		    sup.providers.list[i].kind == NULL ? "providers"
+						       : "destinations",
+		    cfg->name, fault.text);
+	} else {
+		setup_roots_tell(i, span_of(own, len));
+		/* They are not those of the server that one logs in at. */
+		if (system != NULL)
+			setup_roots_tell(i, span_of(system, n));
+	}
+	free(own);
 	free(system);
+}
+
+void
+setup_roots(void)
+{
+	for (unsigned i = 0; i < sup.providers.n; i++)
+		setup_roots_of(i);
 }

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "credential/credential_env.h"
+#include "credential/proxy_env.h"
 #include "credential/revoke.h"
 #include "files/parse.h"
 
@@ -30,8 +31,7 @@ credential_env(struct credential *c, const char *name, const char *where,
 	const char *value = getenv(name);
 
 	if (value == NULL || value[0] == '\0')
-		return fault_set(
-		    fault,
+		return fault_set(fault,
 		    "%s.env: %s is not set or empty. Run: export %s=... in "
 		    "this shell",
 		    where, name, name);
@@ -234,9 +234,9 @@ credential_open_pipe(struct credential *c, int fd, struct fault *fault)
 	    (flags & O_ACCMODE) != O_RDONLY ||
 	    fcntl(fd, F_SETFL, O_NONBLOCK) == -1) {
 		close(fd);
-		return fault_set(
-		    fault, "the descriptor that came with the request is not a "
-			   "pipe");
+		return fault_set(fault,
+		    "the descriptor that came with the request is not a "
+		    "pipe");
 	}
 	c->fd = fd;
 	return 0;
@@ -280,8 +280,7 @@ credential_wipe_dir(
 		if (provider_load(&p, paths, cfg, name, &ignored) == -1)
 			continue;
 		credential_env_wipe(p.env);
-		for (size_t i = 0; p.parts != NULL && i < PROVIDER_PARTS;
-		     i++)
+		for (size_t i = 0; p.parts != NULL && i < PROVIDER_PARTS; i++)
 			credential_env_wipe(p.parts[i]);
 		provider_clear(&p);
 	}
@@ -302,4 +301,21 @@ credential_wipe(const struct paths *paths, const struct config *cfg)
 			credential_env_wipe(cfg->destinations[i].as.value);
 	credential_wipe_dir(paths, cfg, paths->datadir);
 	credential_wipe_dir(paths, cfg, paths->home);
+}
+
+int
+proxy_credential(struct proxy *p, const struct config *cfg, bool commands,
+    const struct credential_how *how, struct fault *fault)
+{
+	bool asks =
+	    p->auth && !p->escaped && credential_asks_config(&cfg->proxy.auth);
+	int rv = 0;
+
+	if (asks == commands && p->escaped)
+		rv = proxy_pipe(p, fault);
+	else if (asks == commands && p->auth)
+		rv = credential_open_config(
+		    &p->cred, &cfg->proxy.auth, "proxy.credential", how, fault);
+	proxy_wipe();
+	return rv;
 }

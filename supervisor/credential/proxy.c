@@ -4,7 +4,7 @@
  * password, they are written to a pipe directly from there and then
  * overwritten.
  */
-#include "proxy.h"
+#include "credential/proxy.h"
 
 #include <sys/stat.h>
 
@@ -19,6 +19,7 @@
 
 #include "base/jsonfile.h"
 #include "common/net/no_proxy.h"
+#include "credential/proxy_env.h"
 #include "files/proxy_url.h"
 
 #define PROXY_MAX_SECRET 2048U
@@ -173,11 +174,7 @@ proxy_load(struct proxy *p, const struct config *cfg, struct fault *fault)
 	return 0;
 }
 
-/*
- * Remove passwords from https_proxy, HTTP_PROXY, npm_config_proxy and so on:
- * they are not used here, but inherited by children.
- */
-static void
+void
 proxy_wipe(void)
 {
 	const char *eq;
@@ -192,7 +189,7 @@ proxy_wipe(void)
 	}
 }
 
-static int
+int
 proxy_pipe(struct proxy *p, struct fault *fault)
 {
 	const char *url = proxy_environment(&p->from), *why = NULL;
@@ -213,25 +210,6 @@ proxy_pipe(struct proxy *p, struct fault *fault)
 	if (n != (ssize_t)u.secret.len)
 		return fault_errno(fault, "%s", p->from);
 	return 0;
-}
-
-int
-proxy_credential(struct proxy *p, const struct config *cfg, bool commands,
-    const struct credential_how *how, struct fault *fault)
-{
-	bool asks =
-	    p->auth && !p->escaped && credential_asks_config(&cfg->proxy.auth);
-	int rv = 0;
-
-	if (asks != commands)
-		rv = 0;
-	else if (p->escaped)
-		rv = proxy_pipe(p, fault);
-	else if (p->auth)
-		rv = credential_open_config(
-		    &p->cred, &cfg->proxy.auth, "proxy.credential", how, fault);
-	proxy_wipe();
-	return rv;
 }
 
 const char *

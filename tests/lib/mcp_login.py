@@ -3,6 +3,7 @@
 import http.client
 import os
 import re
+import socket
 import ssl
 import subprocess
 import threading
@@ -19,11 +20,13 @@ MCP_HOST, AUTH_HOST = "mcp.linear-like.com", "auth.linear-like.com"
 ADDRESS = "193.0.2.10"
 
 
-def pair(work, name="far", auth_host=AUTH_HOST, tls="tls", **more):
+def pair(work, name="far", auth_host=AUTH_HOST, tls="tls", auth_tls=None,
+         address=ADDRESS, **more):
     """Returns a remote MCP server and the server to log in at."""
     d = os.path.join(work, tls)
-    far = McpHttp(work, name, host=MCP_HOST, address=ADDRESS, tls=d, **more)
-    auth = AuthServer(work, auth_host, ADDRESS, tls=d)
+    far = McpHttp(work, name, host=MCP_HOST, address=address, tls=d, **more)
+    auth = AuthServer(work, auth_host, address,
+                      tls=os.path.join(work, auth_tls) if auth_tls else d)
     far.accepts = auth.accepts
     where = "/.well-known/oauth-protected-resource/mcp"
     far.challenge = (f'Bearer resource_metadata="{far.origin}{where}", '
@@ -39,8 +42,17 @@ class NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def browse(url, ca):
-    """Returns the address that the issuer sends the browser to."""
+def browse(url, ca, address=None):
+    """Returns the address that the issuer, which is at `address`, sends the
+    browser to."""
+    if address is not None:
+        u = urllib.parse.urlsplit(url)
+        c = http.client.HTTPSConnection(u.netloc, timeout=20)
+        c.sock = ssl.create_default_context(cafile=ca).wrap_socket(
+            socket.create_connection((address, u.port)),
+            server_hostname=u.hostname)
+        c.request("GET", f"{u.path}?{u.query}")
+        return c.getresponse().headers.get("Location")
     opener = urllib.request.build_opener(
         NoRedirect, urllib.request.HTTPSHandler(
             context=ssl.create_default_context(cafile=ca)))
@@ -103,11 +115,11 @@ class Login:
         return status, self.text
 
 
-def log_in(env, name, ca, *options):
+def log_in(env, name, ca, *options, address=None):
     """Log in as a person does. Returns status and text."""
     login = Login(env, name, *options)
     if login.url is not None:
-        back = browse(login.url, ca)
+        back = browse(login.url, ca, address)
         if back is not None:
             come_back(back)
     return login.end()

@@ -8,9 +8,13 @@ import sys
 import tempfile
 
 MARK = "IC_TEST_PUBLIC_NET"
+# The system's root certificates, which a test may write inside; or unset.
+ROOTS = "IC_TEST_ROOTS"
+SYSTEM = "/etc/ssl/certs/ca-certificates.crt"
 ADDRESS = "193.0.2.10"
 SCRIPT = ('ip link set lo up && ip addr add "$1"/32 dev lo && '
-          'mount --bind "$2" /etc/hosts && shift 2 && '
+          'mount --bind "$2" /etc/hosts && '
+          '{ [ ! -f "$3" ] || mount --bind "$4" "$3"; } && shift 4 && '
           'exec setpriv --inh-caps=-all --ambient-caps=-all '
           '--bounding-set=-all "$@"')
 
@@ -20,7 +24,8 @@ def enter(*names, private=()):
     program with the inner one's status, or returns why it cannot."""
     if os.environ.get(MARK):
         return None
-    with tempfile.NamedTemporaryFile("w", suffix=".hosts") as hosts:
+    with tempfile.NamedTemporaryFile("w", suffix=".hosts") as hosts, \
+            tempfile.NamedTemporaryFile("w", suffix=".pem") as roots:
         hosts.write("127.0.0.1 localhost\n")
         for n in names:
             hosts.write(f"{ADDRESS} {n}\n")
@@ -29,11 +34,17 @@ def enter(*names, private=()):
         hosts.flush()
         os.chmod(hosts.name, 0o644)
         argv = ["unshare", "-Unm", "--map-current-user", "--keep-caps", "sh",
-                "-c", SCRIPT, "sh", ADDRESS, hosts.name]
+                "-c", SCRIPT, "sh", ADDRESS, hosts.name, SYSTEM, roots.name]
+        if os.path.exists(SYSTEM):
+            with open(SYSTEM, encoding="utf-8") as f:
+                roots.write(f.read())
+            roots.flush()
         r = subprocess.run([*argv, "true"], capture_output=True, text=True,
                            check=False)
         if r.returncode != 0:
             return r.stderr.strip() or "unshare failed"
         r = subprocess.run([*argv, sys.executable, *sys.argv],
-                           env={**os.environ, MARK: "1"}, check=False)
+                           env={**os.environ, MARK: "1", **(
+                               {ROOTS: roots.name} if os.path.exists(SYSTEM)
+                               else {})}, check=False)
     sys.exit(r.returncode)

@@ -13,13 +13,11 @@
 #include "common/json/json.h"
 #include "common/visible.h"
 
-#define HELD_MS 300000U
 #define HELD_LATER_MS 200U /* retry while a renewal is running */
 #define HELD_TEXT 8192U
 
 static struct {
 	uint64_t id; /* with PROTO_LOGIN_ID; 0: nothing is pending */
-	uint32_t serial;
 	uint8_t digest[SHA256_DIGEST_LENGTH];
 	struct keyset *k;
 	struct secret *text; /* the login file */
@@ -93,35 +91,39 @@ held_due(struct loop_timer *t)
 	held.denied("nobody approved it in time");
 }
 
-/* Compose the text whose digest is approved, and send it to be shown. */
-static int
-held_show(struct span account)
+uint64_t
+held_id(void)
 {
-	const struct provider *p = keyd_env.provider;
-	struct msg_HOLD m = {.id = held.id,
-	    .digest = span_of(held.digest, sizeof(held.digest)),
+	static uint32_t serial;
+
+	return PROTO_LOGIN_ID | (uint64_t)++serial << 8 | keyd_env.index;
+}
+
+int
+held_send(const struct held_what *w, uint64_t id, uint8_t *digest)
+{
+	struct msg_HOLD m = {.id = id,
+	    .digest = span_of(digest, SHA256_DIGEST_LENGTH),
 	    .server = PROTO_NO_SERVER,
-	    .server_name = p->name,
+	    .server_name = keyd_env.provider->name,
 	    .tool = SPAN("login"),
-	    .rule = SPAN("login-replaced"),
-	    .reason = SPAN("A login that began in the sandbox would replace "
-			   "the one that works"),
+	    .rule = span_str(w->rule),
+	    .reason = span_str(w->reason),
+	    .effect = buf_span(w->effect),
 	    .ms = HELD_MS,
 	    .session = SPAN("")};
-	struct buf args, all, effect;
+	struct buf args, all;
 	int rv = -1;
 
 	buf_init(&args, HELD_TEXT);
 	buf_init(&all, 2 * HELD_TEXT);
-	buf_init(&effect, 2048);
-	buf_adds(&effect, "Replaces the login of ");
-	(void)visible_add(&effect, p->name, 0);
-	buf_adds(&effect, " that works by one of the account ");
-	(void)visible_add(&effect, account, 0);
-	buf_adds(&args, "{\"account\":");
-	(void)json_write_string(&args, account);
-	buf_adds(&args, ",\"route\":");
-	(void)json_write_string(&args, span_str(unsaved_route()));
+	buf_addc(&args, '{');
+	for (unsigned i = 0; i < nitems(w->args); i++) {
+		buf_adds(&args, i == 0 ? "\"" : ",\"");
+		buf_adds(&args, w->args[i].name);
+		buf_adds(&args, "\":");
+		(void)json_write_string(&args, w->args[i].value);
+	}
 	buf_addc(&args, '}');
 	buf_addc(&all, '[');
 	(void)json_write_string(&all, m.server_name);
@@ -130,23 +132,49 @@ held_show(struct span account)
 	buf_addc(&all, ',');
 	buf_addspan(&all, buf_span(&args));
 	buf_addc(&all, ']');
-	if (all.failed || effect.failed)
+	if (all.failed || w->effect->failed)
 		goto out;
-	SHA256(buf_span(&all).p, buf_span(&all).len, held.digest);
+	SHA256(buf_span(&all).p, buf_span(&all).len, digest);
 	m.args = (uint32_t)args.len;
-	buf_adds(&args, "{\"asks\":[],\"resources\":[{\"argument\":"
-			"\"account\",\"role\":\"account\",\"value\":");
-	(void)json_write_string(&args, account);
+	buf_adds(&args, "{\"asks\":[],\"resources\":[{\"argument\":\"");
+	buf_adds(&args, w->args[0].name);
+	buf_adds(&args, "\",\"role\":\"");
+	buf_adds(&args, w->role);
+	buf_adds(&args, "\",\"value\":");
+	(void)json_write_string(&args, w->args[0].value);
 	buf_adds(&args, "}]}");
 	if (args.failed)
 		goto out;
-	m.effect = buf_span(&effect);
 	m.preview = buf_span(&args);
 	worker_send(&keyd_env.w, ROLE_AUDIT, 0, MSG_HOLD, &m, -1);
 	rv = 0;
 out:
 	buf_free(&args);
 	buf_free(&all);
+	return rv;
+}
+
+/* Compose the text whose digest is approved, and send it to be shown. */
+static int
+held_show(struct span account)
+{
+	const struct provider *p = keyd_env.provider;
+	struct buf effect;
+	const struct held_what w = {.rule = "login-replaced",
+	    .reason = "A login that began in the sandbox would replace the one "
+		      "that works",
+	    .role = "account",
+	    .effect = &effect,
+	    .args = {
+		{"account", account}, {"route", span_str(unsaved_route())}}};
+	int rv;
+
+	buf_init(&effect, 2048);
+	buf_adds(&effect, "Replaces the login of ");
+	(void)visible_add(&effect, p->name, 0);
+	buf_adds(&effect, " that works by one of the account ");
+	(void)visible_add(&effect, account, 0);
+	rv = held_send(&w, held.id, held.digest);
 	buf_free(&effect);
 	return rv;
 }
@@ -155,8 +183,7 @@ int
 held_begin(struct keyset *k, struct span account, void (*use)(struct keyset *),
     void (*denied)(const char *why))
 {
-	held.id =
-	    PROTO_LOGIN_ID | (uint64_t)++held.serial << 8 | keyd_env.index;
+	held.id = held_id();
 	if (held_show(account) == -1) {
 		held.id = 0;
 		return -1;
@@ -178,7 +205,7 @@ held_cancel(void)
 }
 
 int
-keyd_verdict(struct chan *c, const struct msg_VERDICT_GO *m)
+held_verdict(struct chan *c, const struct msg_VERDICT_GO *m)
 {
 	const struct msg_LATE late = {.id = m->id};
 

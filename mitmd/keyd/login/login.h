@@ -22,7 +22,8 @@
  * answer is searched for what was sent.
  */
 struct keyset {
-	unsigned refs; /* number of transactions, plus one while it is current */
+	unsigned
+	    refs; /* number of transactions, plus one while it is current */
 	struct secret *mem; /* holds everything below; NULL: the slot is free */
 	struct span access; /* sent in heads: the key or the token */
 	struct span refresh; /* a login's; may be empty */
@@ -40,6 +41,8 @@ struct keyset {
 int keyd_unlock(struct chan *, const struct msg_UNLOCK *);
 int keyd_lock_again(struct chan *, const struct msg_RELOCK *);
 int keyd_ask(struct chan *, const struct msg_KEY_ASK *);
+/* Report the age and expiry of a remote server's credential, unasked. */
+void keyd_tell(void);
 /* Returns the login in use, or NULL if a key is. */
 const struct provider_login *keyd_login(void);
 /* Returns true if the credential can be renewed. */
@@ -88,7 +91,29 @@ int held_begin(struct keyset *, struct span account,
     void (*use)(struct keyset *), void (*denied)(const char *why));
 /* The agent that began this login is gone. */
 void held_cancel(void);
+#define HELD_MS 300000U /* the user's time */
+/* A pending login as it is shown: the first argument has a role. */
+struct held_what {
+	const char *rule, *reason, *role;
+	struct buf *effect;
+	struct {
+		const char *name;
+		struct span value;
+	} args[2];
+};
+/* Returns the id of another pending login. */
+uint64_t held_id(void);
+/* Send it to be shown, and write the digest. Returns 0, or -1. */
+int held_send(const struct held_what *, uint64_t id, uint8_t *digest);
+
+/* keyd/login/scope.c: a login that lacks scopes */
+/* The login in use has these scopes. */
+void scope_have(struct span);
+/* Read the head of a 403: the server may want more (RFC 6750, section 3). */
+void scope_forbidden(const struct http1_head *);
+/* A verdict on that, or on a login that is held. */
 int keyd_verdict(struct chan *, const struct msg_VERDICT_GO *);
+int held_verdict(struct chan *, const struct msg_VERDICT_GO *);
 
 /* keyd/login/token.c: the connection to a token endpoint */
 /* Receives the complete answer, or status 0 and the reason for the failure. */
@@ -116,11 +141,11 @@ struct token_how {
 	const char *type;          /* the body's; NULL: none, it is a GET */
 	const char *accept;        /* NULL: JSON */
 	struct span authorization; /* or empty */
-	bool head_only; /* the answer is complete with its head */
+	bool head_only;            /* the answer is complete with its head */
 	const struct provider_login *login; /* has headers to add; or NULL */
 };
-int token_send(const struct token_how *, size_t len, token_done *done,
-    const char **why);
+int token_send(
+    const struct token_how *, size_t len, token_done *done, const char **why);
 /*
  * The next requests go there, by dialerd's target `which`. Returns 0, or -1 if
  * that is impossible or a request is in flight.

@@ -202,8 +202,8 @@ oauth_file_client(const struct provider_login *l, const struct value *root,
 	const struct value *v = oauth_member(root, l->auth);
 	int64_t n = 0;
 
-	if (oauth_string(root, l->client_at, text, OAUTH_MAX_CLIENT,
-		&f->client) == -1 ||
+	if (oauth_string(
+		root, l->client_at, text, OAUTH_MAX_CLIENT, &f->client) == -1 ||
 	    oauth_string(root, l->resource, text, OAUTH_MAX_CLIENT,
 		&f->resource) == -1 ||
 	    oauth_string(root, l->endpoint, text, OAUTH_MAX_CLIENT,
@@ -261,6 +261,11 @@ oauth_file_read(const struct provider_login *l, const struct value *root,
 		    root, l->id, text, OAUTH_MAX_FILE, &f->id_at);
 	if (l->renewed.len != 0)
 		(void)oauth_string(root, l->renewed, text, 64, &f->renewed_at);
+	v = l->resource.len != 0 ? oauth_member(root, SPAN("scope")) : NULL;
+	if (v != NULL && v->type == VALUE_STRING &&
+	    oauth_is_text(v->text, OAUTH_MAX_SCOPES) &&
+	    oauth_inside(text, v->text))
+		f->scopes = v->text;
 	oauth_file_expires(l, root, text, f);
 	return 0;
 }
@@ -299,8 +304,8 @@ oauth_is_resource(struct span url, const char *host, uint16_t port,
 		return false;
 	url = span_of(url.p + len, url.len - len);
 	if (url.len != 0 && url.p[0] == ':') {
-		for (len = 1; len < url.len && url.p[len] >= '0' &&
-			      url.p[len] <= '9';
+		for (len = 1;
+		     len < url.len && url.p[len] >= '0' && url.p[len] <= '9';
 		     len++)
 			;
 		if (span_u64(span_of(url.p + 1, len - 1), UINT16_MAX, &n) == -1)

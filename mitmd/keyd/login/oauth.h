@@ -13,17 +13,19 @@
 #include "provider/provider.h"
 
 #define OAUTH_MAX_FILE 65536U
-#define OAUTH_MAX_TOKEN 4096U /* same limit as for any credential */
-#define OAUTH_MAX_ADD 256U    /* value of a header taken from the file */
+#define OAUTH_MAX_TOKEN 4096U  /* same limit as for any credential */
+#define OAUTH_MAX_ADD 256U     /* value of a header taken from the file */
 #define OAUTH_MAX_CLIENT 2048U /* a client's id, or a resource */
+#define OAUTH_MAX_SCOPES 4096U
 #define OAUTH_MAX_ANSWER 16384U
 #define OAUTH_PARTS 16U
 
 /* Spans into the text of the file. */
 struct oauth_file {
-	struct span access, refresh; /* either may be empty */
-	struct span client, secret;  /* the vendor's program; may be empty */
+	struct span access, refresh;    /* either may be empty */
+	struct span client, secret;     /* the vendor's program; may be empty */
 	struct span resource, endpoint; /* may be empty */
+	struct span scopes;             /* that it has; may be empty */
 	bool basic; /* the client proves itself in a header */
 	bool ended; /* the refresh token was refused */
 	struct span adds[PROVIDER_MAX_ADDS]; /* for headers with a `member` */

@@ -40,8 +40,8 @@ grant_register(struct span redirect, enum proto_auth auth, struct span scopes,
 	sink_put(&o, redirect);
 	sink_put(&o, SPAN("\"],\"grant_types\":[\"authorization_code\","
 			  "\"refresh_token\"],\"response_types\":[\"code\"]"));
-	oauth_put_json(&o, "token_endpoint_auth_method",
-	    span_str(grant_auth_name(auth)));
+	oauth_put_json(
+	    &o, "token_endpoint_auth_method", span_str(grant_auth_name(auth)));
 	if (scopes.len != 0)
 		oauth_put_json(&o, "scope", scopes);
 	sink_put(&o, SPAN("}"));
@@ -213,6 +213,8 @@ grant_file(const struct grant *g, const struct oauth_answer *a,
 	oauth_put_json(&o, "auth", span_str(names[g->auth]));
 	oauth_put_json(&o, "resource", g->resource);
 	oauth_put_json(&o, "token_endpoint", g->endpoint);
+	if (oauth_is_text(g->scopes, OAUTH_MAX_SCOPES))
+		oauth_put_json(&o, "scope", g->scopes);
 	sink_put(&o, SPAN(",\"ended_at\":0}\n"));
 	return sink_end(&o, len);
 }

@@ -17,6 +17,7 @@ struct grant {
 	struct span client, secret; /* secret: empty if it has none */
 	enum proto_auth auth;
 	struct span redirect, resource, endpoint;
+	struct span scopes; /* that it has; may be empty */
 	struct span code, verifier;
 };
 

@@ -83,6 +83,7 @@ renew_adopt(const struct oauth_file *f, bool fresh)
 {
 	uint64_t now = renew_seconds();
 
+	scope_have(f->scopes);
 	return renew_take(f->access, f->refresh, f, f->expires,
 	    fresh && f->expires > now ? f->expires - now : 0);
 }

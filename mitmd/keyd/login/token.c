@@ -150,22 +150,18 @@ token_compose(const struct token_how *how, size_t len)
 	sink_put(&o, span_str(t->path));
 	sink_put(&o, SPAN(" HTTP/1.1\r\n"));
 	snprintf(line, sizeof(line), t->port == 443 ? "%s%s%s" : "%s%s%s:%u",
-	    literal ? "[" : "", t->host, literal ? "]" : "",
-	    (unsigned)t->port);
+	    literal ? "[" : "", t->host, literal ? "]" : "", (unsigned)t->port);
 	token_put_field(&o, SPAN("host"), span_str(line));
 	if (how->authorization.len != 0)
-		token_put_field(
-		    &o, SPAN("authorization"), how->authorization);
+		token_put_field(&o, SPAN("authorization"), how->authorization);
 	token_put_field(&o, SPAN("accept"),
 	    how->accept != NULL ? span_str(how->accept)
 				: SPAN("application/json"));
 	token_put_field(&o, SPAN("accept-encoding"), SPAN("identity"));
 	if (how->type != NULL) {
 		snprintf(length, sizeof(length), "%zu", len);
-		token_put_field(
-		    &o, SPAN("content-type"), span_str(how->type));
-		token_put_field(
-		    &o, SPAN("content-length"), span_str(length));
+		token_put_field(&o, SPAN("content-type"), span_str(how->type));
+		token_put_field(&o, SPAN("content-length"), span_str(length));
 	}
 	token_put_field(&o, SPAN("connection"), SPAN("close"));
 	for (unsigned i = 0; how->login != NULL && i < how->login->nadds; i++)
@@ -208,15 +204,15 @@ int
 token_send_body(const struct provider_login *l, bool json, size_t len,
     token_done *done, const char **why)
 {
-	const struct token_how how = {.login = l,
-	    .type = json ? "application/json" : TOKEN_FORM};
+	const struct token_how how = {
+	    .login = l, .type = json ? "application/json" : TOKEN_FORM};
 
 	return token_send(&how, len, done, why);
 }
 
 int
-token_send(const struct token_how *how, size_t len, token_done *done,
-    const char **why)
+token_send(
+    const struct token_how *how, size_t len, token_done *done, const char **why)
 {
 	struct token *t = &token;
 
@@ -289,6 +285,8 @@ bool
 token_dialed(uint32_t id, int fd)
 {
 	struct token *t = &token;
+	/* mcp-logind reads documents of the server itself, too: target 0. */
+	const bool issuer = keyd_env.w.role != ROLE_META || t->which != 0;
 	const char *why = "";
 
 	if (t->phase != TOKEN_DIAL || t->dial != id)
@@ -301,7 +299,7 @@ token_dialed(uint32_t id, int fd)
 	}
 	t->phase = t->tls ? TOKEN_TLS : TOKEN_SEND;
 	t->up.state = UP_TLS;
-	if (t->tls && tls_attach(&t->up, t->host, NULL, &why) == -1)
+	if (t->tls && tls_attach(&t->up, t->host, NULL, issuer, &why) == -1)
 		token_end(0, why);
 	return true;
 }

@@ -3,8 +3,11 @@
 """Logins at remote MCP servers: discovery, registration, PKCE, the browser's
 way back, the token in the store, sessions that use and renew it, and the end of
 a login. The test is the browser, and the servers check what they are sent."""
+import ctypes
+import fcntl
 import json
 import os
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -192,6 +195,163 @@ def test_later(work):
     t.contains(s.icctl("mcp", "status").stdout, "no login", "mcp status")
 
 
+def test_scope(work):
+    """A call that lacks a scope is shown to the person, with the login's scopes
+    and those that are wanted: a login answers it, and a no is remembered."""
+    far, auth = ml.pair(work)
+    s = session(work, far, auth)
+    ml.log_in(s.env, "far", far.ca)
+    with s:
+        ready(s)
+        m = s.client()
+        words(m, "scope issues:read offline_access")
+        t.equal(s.pending(), [], "scopes that the login has are not asked for")
+        words(m, "scope issues:read issues:admin")
+        hold = s.held()
+        t.equal((hold["server"], hold["rule"]), ("mcp-far", "login-scope"),
+                "a scope that it lacks is pending")
+        for text in ("has the scopes: issues:read offline_access.",
+                     "icctl mcp login --scope 'issues:read issues:admin' far"):
+            t.contains(hold["effect"], text, "which shows " + text)
+        words(m, "scope issues:read issues:admin")
+        t.equal(len(s.pending()), 1, "once")
+        s.icctl("deny", hold["id"], check=True)
+        h.wait_for(lambda: not s.pending(), "the no")
+        words(m, "scope issues:read issues:admin")
+        t.equal(s.pending(), [], "and a no is remembered")
+        words(m, "scope issues:write")
+        t.equal(len(s.held()["id"]) > 0, True, "another scope is pending")
+        status, text = ml.log_in(s.env, "far", far.ca, "--scope",
+                                 "issues:write")
+        t.ok(status == 0 and "uses it" in text, "a login with it", text)
+        h.wait_for(lambda: not s.pending(), "which answers it")
+        t.equal(auth.asked[-1]["scope"],
+                "issues:read offline_access issues:write", "old and new")
+        words(m, "scope " + " ".join(f"s{i}" for i in range(500)))
+        words(m, "scope a'b")
+        t.equal(s.pending(), [], "nobody is shown 500 scopes, or a quote")
+
+
+def test_state(work):
+    """Sessions, doctor and logout tell the state of a login."""
+    far, auth = ml.pair(work)
+    s = session(work, far, auth)
+    r = s.icctl("--json", "doctor", timeout=120)
+    rows = [c["found"] for c in json.loads(r.stdout)["checks"]
+            if c["check"] == "remote server"]
+    t.equal(rows, ["far: no key and no login"], "doctor before a login")
+    ml.log_in(s.env, "far", far.ca)
+    with s:
+        ready(s)
+        m = s.client()
+        h.wait_for(lambda: state(s).get("expires", 0) > 0,
+                   "when the token expires")
+        t.contains(s.icctl("status").stdout, "token for ", "status")
+        auth.dead.update(auth.refresh.values())
+        auth.expire()
+        words(m)
+        h.wait_for(lambda: state(s)["refused"], "it was not renewed")
+        words(m)
+        text = s.icctl("status").stdout
+        for says in ("needs a login: icctl mcp login far", "ago: "):
+            t.contains(text, says, f"status says {says}")
+        status, text = ml.log_in(s.env, "far", far.ca)
+        h.wait_for(lambda: "failure" not in state(s) and
+                   not state(s)["refused"], "a new login")
+        # A session renews the login while logout begins.
+        lock = open(os.path.join(s.home, "logins", ".ironcurtain.lock"), "w",
+                    encoding="utf-8")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        before = kept(s)
+        libc = ctypes.CDLL(None)
+        opened = libc.inotify_init1(os.O_CLOEXEC)
+        libc.inotify_add_watch(opened, lock.name.encode(), 0x20)    # IN_OPEN
+        p = subprocess.Popen(
+            [h.program("icctl"), "--session", s.dir, "mcp", "logout", "far"],
+            env=s.env, stdout=subprocess.PIPE, text=True)
+        os.read(opened, 4096)
+        os.close(opened)
+        replace(s, {**before, "refresh_token": "rt-newer"})
+        os.unlink(lock.name)
+        lock.close()
+        text = p.communicate(timeout=60 * h.PATIENCE)[0]
+        t.equal(auth.revoked, ["rt-newer"], "what was renewed is revoked")
+        t.contains(text, f"icctl --session {os.path.basename(s.dir)} stop",
+                   "logout says how a session is ended")
+
+
+def test_roots(work):
+    """A server's own CA is not that of its issuer."""
+    roots = os.environ.get(public_net.ROOTS)
+    if roots is None:
+        t.skip("roots", "this machine has no root certificates")
+        return
+    far, auth = ml.pair(work, auth_tls="tls-auth")
+    s = session(work, far, auth)
+    status, text = ml.log_in(s.env, "far", auth.ca)
+    t.ok(status == 1 and "certificate" in text,
+         "an issuer that nobody vouches for", text)
+    with open(auth.ca, encoding="utf-8") as f, \
+            open(roots, "w", encoding="utf-8") as to:
+        to.write(f.read())
+    status, text = ml.log_in(s.env, "far", auth.ca)
+    t.equal(status, 0, "an issuer that the system trusts")
+    if status != 0:
+        print("#", text.replace("\n", "\n# "))
+    with s:
+        ready(s)
+        m = s.client()
+        auth.expire()
+        words(m)
+        h.wait_for(lambda: words(m) == "done", "and a session renews there")
+    entry = os.path.join(s.home, "mcp-servers.json")
+    with open(entry, encoding="utf-8") as f:
+        all_of = json.load(f)
+    all_of["far"]["ca"] = auth.ca
+    with open(entry, "w", encoding="utf-8") as f:
+        json.dump(all_of, f)
+    with open(far.ca, encoding="utf-8") as f, \
+            open(roots, "w", encoding="utf-8") as to:
+        to.write(f.read())
+    status, text = ml.log_in(s.env, "far", auth.ca)
+    t.ok(status == 1 and "certificate" in text,
+         "the server itself is checked with its own CA alone", text)
+
+
+def test_behind(work):
+    """A login, and a session that renews it, through a corporate proxy that
+    alone knows the names."""
+    far, auth = ml.pair(work, address="127.0.0.1")
+    log = os.path.join(work, "proxy.jsonl")
+    hosts = [u.split("/")[2] for u in (far.url, auth.origin)]
+    proxy = h.Process([h.PYTHON, os.path.join(h.STANDINS, "connect_proxy.py"),
+                       "--log", log, "--user", "me", "--password", "p@ss-word",
+                       *(x for host in hosts for x in
+                         ("--map", f"{host}={host.rsplit(':', 1)[1]}"))],
+                      os.path.join(work, "proxy.err"))
+    url = f"http://me:p%40ss-word@127.0.0.1:{proxy.ready['port']}"
+    s = h.Session(work, {"far": {"url": far.url, "ca": far.ca}}, rules=RULES,
+                  annotations=ANNOTATIONS, env={"https_proxy": url})
+    status, text = ml.log_in(s.env, "far", far.ca,
+                             address="127.0.0.1")
+    t.equal(status, 0, "a login behind a proxy")
+    if status != 0:
+        print("#", text.replace("\n", "\n# "))
+    t.ok("p@ss-word" not in text, "whose password is not printed")
+    with s:
+        ready(s)
+        m = s.client()
+        auth.expire()
+        words(m)
+        h.wait_for(lambda: words(m) == "done", "a session, and a refresh")
+    t.equal({e["target"] for e in h.read_lines(log) if e["ev"] == "connect"},
+            set(hosts), "everything went through the proxy")
+    status, text = ml.log_in({**s.env, "https_proxy": url.replace("word", "x")},
+                             "far", far.ca, address="127.0.0.1")
+    t.ok(status == 1 and "407" in text, "a wrong password of the proxy", text)
+    proxy.end()
+
+
 def drop(d, *keys):
     return {k: v for k, v in d.items() if k not in keys}
 
@@ -344,8 +504,8 @@ def main():
         t.done()
         return
     only = sys.argv[1:]
-    for test in (test_first, test_renewed, test_later, test_refused,
-                 test_pasted):
+    for test in (test_first, test_renewed, test_later, test_scope, test_state,
+                 test_roots, test_behind, test_refused, test_pasted):
         if only and test.__name__[5:] not in only:
             continue
         with h.workdir() as work, t.case(test.__name__):

@@ -463,7 +463,7 @@ def scan_login(s, far, issuer, open_memory):
         fcntl.flock(lock, fcntl.LOCK_EX)
         held.go.set()
         h.wait_for(lambda: any(
-            x.startswith(".mcp-far.json.ironcurtain-") and
+            x == ".mcp-far.login.json" and
             os.stat(os.path.join(logins, x)).st_size
             for x in os.listdir(logins)), "the new file", LONG)
         secrets["token"] = held.body["access_token"]

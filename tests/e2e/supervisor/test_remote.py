@@ -221,7 +221,23 @@ def gone(work):
     late = McpHttp(work, "late")
     late.how = "status 503"
     named = McpHttp(work, "named", name_of="a" * 2000)
-    servers = {"asks": {"url": asks.url, "ca": asks.ca},
+    moves = {n: McpHttp(work, n) for n in (
+        "slash", "plainly", "query", "ring", "stray", "port", "back", "seen")}
+    port = moves["plainly"].url.split(":")[2].split("/")[0]
+    for name, where in (
+            ("slash", {"/mcp": "/mcp/"}),
+            ("plainly", {"/mcp": f"http://localhost:{port}/mcp/"}),
+            ("query", {"/mcp": "/v2/mcp?team=a"}),
+            ("ring", {"/mcp": "/mcp/", "/mcp/": "/mcp"}),
+            ("stray", {"/mcp": "https://evil.example.com/mcp/"}),
+            ("port", {"/mcp": "https://localhost:1/mcp/"}),
+            ("back", {"/mcp": "//evil.example.com/mcp"}),
+            ("seen", {"/mcp": "/mcp/"})):
+        moves[name].moves = where
+    moves["query"].moved = 308
+    moves["seen"].moved = 302
+    servers = {**{n: {"url": x.url, "ca": x.ca} for n, x in moves.items()},
+               "asks": {"url": asks.url, "ca": asks.ca},
                "old": {"url": old.url, "ca": old.ca},
                "named": {"url": named.url, "ca": named.ca},
                "untrusted": {"url": named.url},
@@ -240,7 +256,8 @@ def gone(work):
             all_rows = {r["name"]: r for r in json.loads(s.icctl(
                 "--json", "status").stdout)["servers"]}
             return all_rows if all(all_rows[n]["state"] == "gone" for n in (
-                "asks", "old", "named")) and all(
+                "asks", "old", "named", "ring", "stray", "port", "back",
+                "seen")) and all(
                     all_rows[n]["state"] == "starting" and
                     all_rows[n]["text"] for n in (
                         "down", "odd", "untrusted", "late")) else None
@@ -252,6 +269,20 @@ def gone(work):
                            ("untrusted", "no trusted TLS connection"),
                            ("odd", "cannot be reached")):
             t.contains(found[name]["text"], says, f"status says of {name}")
+        ready(s, "slash", "plainly", "query")
+        for name, at in (("slash", "/mcp/"), ("plainly", "/mcp/"),
+                         ("query", "/v2/mcp?team=a")):
+            paths = [x[0] for x in moves[name].seen]
+            t.equal(paths, ["/mcp"] + [at] * (len(paths) - 1),
+                    f"a redirect to {at} is followed once")
+        for name, at in (("ring", '"/mcp"'), ("seen", '"/mcp/"'),
+                         ("stray", '"https://evil.example.com/mcp/"'),
+                         ("port", '"https://localhost:1/mcp/"'),
+                         ("back", '"//evil.example.com/mcp"')):
+            t.contains(found[name]["text"], f"to {at}, which is not followed",
+                       f"redirects of {name} are not")
+            t.ok(len(moves[name].seen) < 5, "nor asked for without end",
+                 len(moves[name].seen))
         t.equal(asks.methods(), ["server/discover"], "asked once")
         late.how = ""
         ready(s, "late")

@@ -107,7 +107,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with s.lock:
             s.seen.append((self.path, headers, message))
             s.changed.notify_all()
-        if not s.accepts(headers.get(s.header)):
+        if self.path in s.moves:
+            self.answer("", s.moved, None, Location=s.moves[self.path])
+        elif not s.accepts(headers.get(s.header)):
             self.answer("who are you?", 401, "text/plain",
                         **s.challenge and {"WWW_Authenticate": s.challenge})
         elif s.how != "":
@@ -216,6 +218,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if how.startswith("status "):
             self.answer("<b>no</b>", int(how[7:]), "text/html",
                         Retry_After="7")
+        elif how.startswith("scope "):
+            self.answer("no", 403, "text/plain", WWW_Authenticate=(
+                f'Bearer error="insufficient_scope", scope="{how[6:]}"'))
         elif how.startswith("away "):
             self.answer("", 307, None, Location=how[5:])
         elif how == "good":
@@ -329,6 +334,7 @@ class McpHttp:
         self.revision, self.tools = revision, [READ, ACT]
         self.name_of, self.modern = name_of, modern
         self.challenge = 'Bearer resource_metadata="https://localhost/x"'
+        self.moves, self.moved = {}, 307  # path -> Location of a redirect
         self.documents = {}  # path -> JSON, bytes, or function(handler)
         self.accepts = lambda token: not self.wants or token == self.wants
         threading.Thread(target=s.serve_forever, daemon=True).start()

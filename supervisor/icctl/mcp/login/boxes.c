@@ -37,7 +37,14 @@ static const struct {
     [BOX_META] = {ROLE_META, PROTO_META_INDEX},
     [BOX_GRANT] = {ROLE_GRANT, PROTO_GRANT_INDEX},
     [BOX_CALLBACK] = {ROLE_CALLBACK, 0},
+    [BOX_TUNNEL] = {ROLE_TUNNEL, 0},
 };
+
+unsigned
+boxes_number(const struct login *l)
+{
+	return l->proxy.set ? BOX_COUNT : BOX_TUNNEL;
+}
 
 static struct box *
 box_of(struct chan *c)
@@ -164,10 +171,10 @@ boxes_send(struct login *l, enum box_kind kind, enum msg_type type,
 static int
 box_pair(struct login *l, enum box_kind a, enum box_kind b)
 {
-	struct msg_PEER to_a = {.role = (uint8_t)kinds[b].role,
-	    .index = (uint16_t)kinds[b].index};
-	struct msg_PEER to_b = {.role = (uint8_t)kinds[a].role,
-	    .index = (uint16_t)kinds[a].index};
+	struct msg_PEER to_a = {
+	    .role = (uint8_t)kinds[b].role, .index = (uint16_t)kinds[b].index};
+	struct msg_PEER to_b = {
+	    .role = (uint8_t)kinds[a].role, .index = (uint16_t)kinds[a].index};
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
@@ -182,9 +189,9 @@ box_pair(struct login *l, enum box_kind a, enum box_kind b)
 	return boxes_send(l, b, MSG_PEER, &to_b, pair[1]);
 }
 
-/* Returns the certificates that the server's entry names, or the system's. */
+/* Returns the certificates of the system, or those that the entry names. */
 static char *
-boxes_roots(const struct login *l, size_t *len)
+boxes_roots(const struct login *l, bool own, size_t *len)
 {
 	static const char *const places[] = {
 	    "/etc/ssl/certs/ca-certificates.crt",
@@ -194,7 +201,7 @@ boxes_roots(const struct login *l, size_t *len)
 	struct stat st;
 	char *text = NULL, path[4400];
 
-	if (l->ca != NULL) {
+	if (own) {
 		snprintf(path, sizeof(path), "%s%s",
 		    strncmp(l->ca, "~/", 2) == 0 ? l->own.paths.user_home : "",
 		    l->ca + (l->ca[0] == '~'));
@@ -204,21 +211,23 @@ boxes_roots(const struct login *l, size_t *len)
 	}
 	for (size_t i = 0; text == NULL && i < nitems(places); i++)
 		text = jsonfile_text(places[i], len, &st, &fault);
-	if (text == NULL)
+	text = way_roots(l, text, len);
+	if (text == NULL && l->ca == NULL)
 		warnx("no root certificates: apt install ca-certificates");
 	return text;
 }
 
+/* `own`: those of the entry. Returns 0, or -1 after the reason. */
 static int
-boxes_roots_send(struct login *l)
+boxes_roots_tell(struct login *l, bool own)
 {
 	struct msg_ROOTS m;
 	size_t len = 0;
-	char *text = boxes_roots(l, &len);
+	char *text = boxes_roots(l, own, &len);
 	int rv;
 
 	if (text == NULL)
-		return -1;
+		return l->ca != NULL && !own ? 0 : -1;
 	if (len > 4U << 20) {
 		warnx("root certificates: over 4 MiB");
 		free(text);
@@ -232,10 +241,39 @@ boxes_roots_send(struct login *l)
 	return rv;
 }
 
+/* Those that the entry names are its server's; the system's come beside them.
+ */
+static int
+boxes_roots_send(struct login *l)
+{
+	if (boxes_roots_tell(l, l->ca != NULL) == -1)
+		return -1;
+	return l->ca != NULL ? boxes_roots_tell(l, false) : 0;
+}
+
+/* Tell dialerd and tunneld of the corporate proxy. Returns 0, or -1. */
+static int
+boxes_way(struct login *l)
+{
+	struct proxy *p = &l->proxy;
+	const struct msg_SECRET secret = {.kind = p->escaped};
+	const struct msg_VIA_PROXY m = {.host = span_str(p->host),
+	    .port = p->port,
+	    .direct = span_str(p->direct)};
+	int fd = p->cred.fd;
+
+	if (boxes_send(l, BOX_DIAL, MSG_VIA_PROXY, &m, -1) == -1 ||
+	    boxes_send(l, BOX_TUNNEL, MSG_VIA_PROXY, &m, -1) == -1)
+		return -1;
+	p->cred.fd = -1;
+	return fd == -1 ? 0
+			: boxes_send(l, BOX_TUNNEL, MSG_SECRET, &secret, fd);
+}
+
 static bool
 boxes_hello(const struct login *l)
 {
-	for (unsigned i = 0; i < BOX_COUNT; i++)
+	for (unsigned i = 0; i < boxes_number(l); i++)
 		if (!l->boxes[i].hello)
 			return false;
 	return true;
@@ -250,11 +288,14 @@ boxes_run(struct login *l)
 	if (box_pair(l, BOX_META, BOX_DIAL) == -1 ||
 	    box_pair(l, BOX_GRANT, BOX_DIAL) == -1 ||
 	    box_pair(l, BOX_CALLBACK, BOX_GRANT) == -1 ||
+	    (l->proxy.set && (box_pair(l, BOX_DIAL, BOX_TUNNEL) == -1 ||
+				 boxes_way(l) == -1)) ||
 	    boxes_send(l, BOX_DIAL, MSG_SEAL, &seal, -1) == -1 ||
 	    boxes_roots_send(l) == -1)
 		return -1;
-	for (unsigned i = 0; i < BOX_COUNT; i++) {
-		if (boxes_send(l, (enum box_kind)i, MSG_START, &start, -1) == -1)
+	for (unsigned i = 0; i < boxes_number(l); i++) {
+		if (boxes_send(l, (enum box_kind)i, MSG_START, &start, -1) ==
+		    -1)
 			return -1;
 		chan_phase(l->boxes[i].chan, PHASE_RUN);
 	}
@@ -274,7 +315,7 @@ boxes_start(struct login *l, const struct chan_handler *handlers, size_t n)
 		warn("the programs of a login");
 		return -1;
 	}
-	for (unsigned i = 0; i < BOX_COUNT; i++)
+	for (unsigned i = 0; i < boxes_number(l); i++)
 		if (box_start(l, (enum box_kind)i) == -1)
 			return -1;
 	while (!l->lost && !boxes_hello(l)) {
@@ -339,5 +380,8 @@ box_target(struct login *l, enum box_kind kind, unsigned which,
 	    .private_ok = private_ok,
 	    .which = (uint8_t)which};
 
+	/* tunneld first, because dialerd asks it. */
+	if (l->proxy.set && boxes_send(l, BOX_TUNNEL, MSG_TARGET, &m, -1) == -1)
+		return -1;
 	return boxes_send(l, BOX_DIAL, MSG_TARGET, &m, -1);
 }

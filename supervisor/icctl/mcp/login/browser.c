@@ -37,8 +37,8 @@ browser_listen(struct login *l)
 	socklen_t len = sizeof(in);
 	int one = 1;
 
-	l->listener = socket(
-	    AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	l->listener =
+	    socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (l->listener == -1 || (l->diag = peer_uid_open()) == -1) {
 		warn("socket");
 		return -1;
@@ -57,10 +57,9 @@ browser_listen(struct login *l)
 			warn("127.0.0.1:%u", client_port(l));
 		return -1;
 	}
-	snprintf(l->host, sizeof(l->host), "127.0.0.1:%u",
-	    ntohs(in.sin_port));
-	snprintf(l->redirect, sizeof(l->redirect), "http://%s/callback",
-	    l->host);
+	snprintf(l->host, sizeof(l->host), "127.0.0.1:%u", ntohs(in.sin_port));
+	snprintf(
+	    l->redirect, sizeof(l->redirect), "http://%s/callback", l->host);
 	return 0;
 }
 
@@ -99,8 +98,7 @@ pasted_line(struct login *l, size_t n)
 	n += n < l->npasted;
 	l->npasted -= n;
 	memmove(l->pasted, l->pasted + n, l->npasted);
-	explicit_bzero(
-	    l->pasted + l->npasted, sizeof(l->pasted) - l->npasted);
+	explicit_bzero(l->pasted + l->npasted, sizeof(l->pasted) - l->npasted);
 }
 
 static void
@@ -110,8 +108,8 @@ pasted_came(struct loop_io *io, uint32_t events)
 	const char *nl;
 	ssize_t n;
 
-	n = read(io->fd, l->pasted + l->npasted,
-	    sizeof(l->pasted) - 1 - l->npasted);
+	n = read(
+	    io->fd, l->pasted + l->npasted, sizeof(l->pasted) - 1 - l->npasted);
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
@@ -185,9 +183,10 @@ browser_show(struct login *l, const char *url)
 		    url);
 	} else {
 		printf("Open this address in a browser:\n\n%s\n\n", url);
-		printf("If that browser runs on another machine, it ends at an "
-		       "address that begins with\n%s and cannot be shown there. "
-		       "Copy that whole address, and paste it here:\n",
+		printf(
+		    "If that browser runs on another machine, it ends at an "
+		    "address that begins with\n%s and cannot be shown there. "
+		    "Copy that whole address, and paste it here:\n",
 		    l->redirect);
 		if (loop_add(&l->loop, &l->stdin_io, STDIN_FILENO, EPOLLIN,
 			pasted_came, l) == -1 &&
@@ -275,8 +274,7 @@ browser_go(struct login *l)
 	loop_del(&l->loop, &l->listen_io);
 	if (rv == 0 && (l->refused || !l->end.good)) {
 		warnx("%s: %s: %s", l->name,
-		    l->refused ? "the login was refused"
-			       : "there is no token",
+		    l->refused ? "the login was refused" : "there is no token",
 		    log_vis(span_str(l->end_why), vis, sizeof(vis)));
 		rv = -1;
 	}

@@ -25,7 +25,6 @@
 #include "base/jsonfile.h"
 #include "base/own_file.h"
 #include "common/log.h"
-#include "credential/renew.h"
 
 #define LOCK_TRIES 600U /* each of them takes 100 ms */
 
@@ -67,10 +66,10 @@ files_one(const struct login *l)
 	char path[4400];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/.%s.login.lock", l->files.dir,
-	    l->provider);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY,
-	    0600);
+	snprintf(
+	    path, sizeof(path), "%s/.%s.login.lock", l->files.dir, l->provider);
+	fd = open(
+	    path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
 	if (fd == -1) {
 		icctl_warn_errno(path);
 		return -1;
@@ -97,15 +96,14 @@ files_temp(const struct login *l, char *path, size_t cap)
 		icctl_warn_errno(path);
 		return -1;
 	}
-	fd = open(path,
-	    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	fd = open(
+	    path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd == -1)
 		icctl_warn_errno(path);
 	return fd;
 }
 
-/* Take the lock between sessions. Returns 0, or -1 after the reason. */
-static int
+int
 files_lock(const struct login_files *f, struct renewal *r)
 {
 	const struct timespec wait = {.tv_nsec = 100000000};
@@ -165,8 +163,7 @@ files_say(const struct login *l)
 	put_str(o, "client", l->client);
 	put_str(o, "clientFrom", l->client_from);
 	put_list(o, "asked", l->wanted);
-	put_list(o, "granted",
-	    l->granted[0] != '\0' ? l->granted : l->wanted);
+	put_list(o, "granted", l->granted[0] != '\0' ? l->granted : l->wanted);
 	put_int(o, "at", (int64_t)time(NULL));
 	put_int(o, "expires", (int64_t)l->end.expires);
 	put_bool(o, "renews", l->end.renews != 0);
@@ -222,14 +219,10 @@ files_said(const struct login_files *f)
 unsigned
 files_remove(const struct login_files *f)
 {
-	struct renewal lock;
 	unsigned n = 0;
 
-	if (files_lock(f, &lock) == -1)
-		return 0;
 	n += unlink(f->token) == 0;
 	n += unlink(f->server) == 0;
-	renew_release(&lock);
 	return n;
 }
 
@@ -241,14 +234,13 @@ tell_has(const char *dir, const char *provider)
 	size_t n = 0;
 	bool has = false;
 
-	if (reply != NULL &&
-	    json_object_object_get_ex(reply, "keys", &list))
+	if (reply != NULL && json_object_object_get_ex(reply, "keys", &list))
 		n = json_object_array_length(list);
 	for (size_t i = 0; i < n; i++)
-		has = has ||
-		      strcmp(icctl_text(json_object_array_get_idx(list, i),
-				 "provider"),
-			  provider) == 0;
+		has =
+		    has || strcmp(icctl_text(json_object_array_get_idx(list, i),
+				      "provider"),
+			       provider) == 0;
 	json_object_put(reply);
 	return has;
 }
@@ -280,8 +272,20 @@ tell_one(const struct login *l, const char *dir)
 		close(fd);
 }
 
-void
-files_tell(const struct login *l)
+static void
+end_one(const struct login *l, const char *dir)
+{
+	const char *id = strrchr(dir, '/') + 1;
+
+	printf("Session %s has its token in memory, and may use it until it "
+	       "expires. To end that now: icctl --session %s stop\n",
+	    id, id);
+}
+
+/* Call `one` for each session that runs and has the server. */
+static void
+files_each(
+    const struct login *l, void (*one)(const struct login *, const char *))
 {
 	char run[4300], path[4600];
 	struct dirent *e;
@@ -295,7 +299,19 @@ files_tell(const struct login *l)
 			continue;
 		snprintf(path, sizeof(path), "%s/%.255s", run, e->d_name);
 		if (tell_has(path, l->provider))
-			tell_one(l, path);
+			one(l, path);
 	}
 	closedir(d);
+}
+
+void
+files_tell(const struct login *l)
+{
+	files_each(l, tell_one);
+}
+
+void
+files_end(const struct login *l)
+{
+	files_each(l, end_one);
 }

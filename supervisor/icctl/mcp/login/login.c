@@ -29,8 +29,10 @@ usage(void)
 	    "usage: icctl mcp login [--no-browser] [--callback-port N] "
 	    "[--scope SCOPE]... [--yes] NAME\n\n"
 	    "Logs in at a remote MCP server with OAuth. Shows where the login "
-	    "leads and which\nscopes it asks for, opens your browser, and keeps "
-	    "the tokens where only the\nserver's keyd reads them. Sessions that "
+	    "leads and which\nscopes it asks for, opens your browser, and "
+	    "keeps "
+	    "the tokens where only the\nserver's keyd reads them. Sessions "
+	    "that "
 	    "run use the login at once, and renew it.\n\n"
 	    "  --no-browser       print the address, and take the one at which "
 	    "the browser ended\n"
@@ -101,10 +103,9 @@ open_oauth(const struct login *l)
 
 	snprintf(where, sizeof(where), "%.64s.oauth", l->name);
 	rv = jsonfile_object(&j, l->entry, l->name, "oauth", &o);
-	if (rv == 1 &&
-	    (jsonfile_known(&j, o, where, keys) == -1 ||
-		jsonfile_int(&j, o, where, "callbackPort", 1, 65535, &port) ==
-		    -1))
+	if (rv == 1 && (jsonfile_known(&j, o, where, keys) == -1 ||
+			   jsonfile_int(&j, o, where, "callbackPort", 1, 65535,
+			       &port) == -1))
 		rv = -1;
 	for (size_t i = 1; rv == 1 && i < 4; i++)
 		if (jsonfile_str(&j, o, where, keys[i], &text) == -1)
@@ -147,11 +148,12 @@ login_open(struct login *l, struct icctl *ctl, const char *name)
 	    .said = {-1, -1},
 	    .listener = -1,
 	    .diag = -1,
+	    .proxy.cred = CREDENTIAL_INIT,
 	    .listen_io = LOOP_IO_INIT,
 	    .stdin_io = LOOP_IO_INIT};
 	for (unsigned i = 0; i < BOX_COUNT; i++)
-		l->boxes[i] = (struct box){
-		    .kind = (enum box_kind)i, .sp = SPAWNED_INIT};
+		l->boxes[i] =
+		    (struct box){.kind = (enum box_kind)i, .sp = SPAWNED_INIT};
 	if (own_open(&l->own, &fault) == -1) {
 		warnx("%s", fault.text);
 		return -1;
@@ -167,6 +169,7 @@ login_close(struct login *l)
 		close(l->listener);
 	if (l->diag != -1)
 		close(l->diag);
+	way_close(l);
 	own_close(&l->own);
 	explicit_bzero(l->pasted, sizeof(l->pasted));
 }
@@ -271,8 +274,8 @@ wanted(struct login *l)
 	list = get_typed(said, "asked", json_type_array);
 	if (n != 0 && list != NULL &&
 	    strcmp(get_str(said, "issuer", ""), l->issuer) == 0)
-		for (size_t i = 0; rv == 0 && i < json_object_array_length(list);
-		     i++) {
+		for (size_t i = 0;
+		     rv == 0 && i < json_object_array_length(list); i++) {
 			one = json_object_get_string(
 			    json_object_array_get_idx(list, i));
 			rv = plan_scopes(l->wanted, one != NULL ? one : "");

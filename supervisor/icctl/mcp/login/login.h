@@ -12,11 +12,22 @@
 
 #include "base/spawn.h"
 #include "common/ipc/chan.h"
+#include "credential/proxy.h"
+#include "credential/renew.h"
+#include "files/config.h"
 #include "icctl/icctl.h"
 #include "icctl/mcp/login/plan.h"
 #include "icctl/mcp/own.h"
 
-enum box_kind { BOX_DIAL, BOX_META, BOX_GRANT, BOX_CALLBACK, BOX_COUNT };
+/* The last one runs only if there is a corporate proxy. */
+enum box_kind {
+	BOX_DIAL,
+	BOX_META,
+	BOX_GRANT,
+	BOX_CALLBACK,
+	BOX_TUNNEL,
+	BOX_COUNT
+};
 
 struct box {
 	enum box_kind kind;
@@ -52,22 +63,25 @@ struct login {
 	const char *url, *ca;
 	char provider[80]; /* "mcp-NAME" */
 	struct login_files files;
+	struct config config;
+	bool configured; /* config was read */
+	struct proxy proxy;
 	bool yes, no_browser;
 	unsigned callback_port;
 
 	struct loop loop;
 	struct box boxes[BOX_COUNT];
 	int said[2]; /* the pipe on which the programs complain */
-	bool lost; /* one of them has ended */
+	bool lost;   /* one of them has ended */
 
 	/* discover.c */
-	struct place at;        /* the server */
-	bool private_ok;        /* its address may be, as a person wrote it */
-	bool guessed;           /* nobody publishes where to log in */
-	struct doc doc;         /* the latest */
+	struct place at; /* the server */
+	bool private_ok; /* its address may be, as a person wrote it */
+	bool guessed;    /* nobody publishes where to log in */
+	struct doc doc;  /* the latest */
 	char resource[PROTO_MAX_URL + 1]; /* as the token is for it */
 	char issuer[PROTO_MAX_URL + 1];
-	struct doc server;      /* the authorization server */
+	struct doc server;                 /* the authorization server */
 	char wanted[PROTO_MAX_SCOPES + 1]; /* scopes to ask for */
 
 	/* client.c */
@@ -99,6 +113,8 @@ void login_close(struct login *);
  * handled so. Returns 0, or -1 after the reason.
  */
 int boxes_start(struct login *, const struct chan_handler *, size_t n);
+/* Returns how many programs a login has, the first ones. */
+unsigned boxes_number(const struct login *);
 int box_on_hello(struct chan *, const struct msg_HELLO *);
 void boxes_stop(struct login *);
 /*
@@ -107,10 +123,23 @@ void boxes_stop(struct login *);
  */
 int boxes_wait(struct login *, const bool *flag, uint64_t ms);
 /* Send a message. Returns 0, or -1 after the reason. Takes `fd`. */
-int boxes_send(struct login *, enum box_kind, enum msg_type, const void *, int fd);
+int boxes_send(
+    struct login *, enum box_kind, enum msg_type, const void *, int fd);
 /* Tell dialerd of a host that a box may reach as its nth. */
 int box_target(struct login *, enum box_kind, unsigned which,
     const struct place *, bool private_ok);
+
+/* way.c: the corporate proxy */
+/* Find it, if there is one. Returns 0, or -1 after the reason. */
+int way_open(struct login *);
+void way_close(struct login *);
+/*
+ * Add the certificates of its network to `text`, which it takes. Returns both,
+ * which the caller frees.
+ */
+char *way_roots(const struct login *, char *text, size_t *len);
+int on_tunnel_show(struct chan *, const struct msg_TUNNEL_SHOW *);
+int on_key_state(struct chan *, const struct msg_KEY_STATE *);
 
 /* messages.c: Start the programs. Returns 0, or -1 after the reason. */
 int login_start(struct login *);
@@ -151,9 +180,19 @@ int files_temp(const struct login *, char *path, size_t cap);
 int files_place(struct login *, const char *temp, int fd);
 /* Returns what is said of a login, or NULL if there is none. */
 struct json_object *files_said(const struct login_files *);
-/* Remove both files. Returns the number of those that were there. */
+/*
+ * Take the lock between sessions; renew_release() releases it. Returns 0, or -1
+ * after the reason.
+ */
+int files_lock(const struct login_files *, struct renewal *);
+/*
+ * Remove both files, under the lock. Returns the number of those that were
+ * there.
+ */
 unsigned files_remove(const struct login_files *);
 /* Tell sessions that run. */
 void files_tell(const struct login *);
+/* Say of each session that runs how its use of the login is ended. */
+void files_end(const struct login *);
 
 #endif

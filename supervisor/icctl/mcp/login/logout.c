@@ -65,16 +65,25 @@ logout(struct login *l)
 {
 	struct json_object *said = files_said(&l->files);
 	const char *url = get_str(said, "revocation", NULL);
+	struct renewal lock;
 	bool revoked = false;
+	unsigned removed;
 	char vis[600];
 
 	if (said == NULL && access(l->files.token, F_OK) == -1) {
 		printf("There is no login of %s.\n", l->name);
 		return ICCTL_OK;
 	}
+	/* No session renews it meanwhile: its latest tokens are revoked. */
+	if (files_lock(&l->files, &lock) == -1) {
+		json_object_put(said);
+		return ICCTL_FAILED;
+	}
 	if (url != NULL)
 		revoked = revoke_login(l, url) == 0;
-	if (files_remove(&l->files) == 0) {
+	removed = files_remove(&l->files);
+	renew_release(&lock);
+	if (removed == 0) {
 		warnx("%s: the login could not be removed", l->name);
 		json_object_put(said);
 		return ICCTL_FAILED;
@@ -82,13 +91,13 @@ logout(struct login *l)
 	printf("The login of %s is removed%s.\n", l->name,
 	    revoked ? ", and was revoked by its issuer" : "");
 	if (!revoked)
-		printf("It was not revoked: %s. Sessions that run may use "
-		       "their token until it expires; to end it now, remove "
+		printf("It was not revoked: %s. To end it everywhere, remove "
 		       "IronCurtain's access at %s\n",
 		    url != NULL ? "its issuer did not take that"
 				: "its issuer has no address for it",
 		    log_vis(span_str(get_str(said, "issuer", "the server")),
 			vis, sizeof(vis)));
+	files_end(l);
 	json_object_put(said);
 	return ICCTL_OK;
 }

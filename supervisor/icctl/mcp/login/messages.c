@@ -10,11 +10,14 @@ static const struct chan_handler messages[] = {
 	HANDLER(CHALLENGE,	on_challenge),
 	HANDLER(CALLBACK_SEEN,	on_callback_seen),
 	HANDLER(LOGIN_DONE,	on_login_done),
+	HANDLER(KEY_STATE,	on_key_state),
+	HANDLER(TUNNEL_SHOW,	on_tunnel_show),
 };
 /* clang-format on */
 
 int
 login_start(struct login *l)
 {
-	return boxes_start(l, messages, nitems(messages));
+	return way_open(l) == -1 ? -1
+				 : boxes_start(l, messages, nitems(messages));
 }
