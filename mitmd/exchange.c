@@ -105,7 +105,8 @@ exchange_end(struct exchange *x)
 {
 	bool on = x->state == EXCHANGE_ON || x->state == EXCHANGE_ANSWER;
 
-	if (on && (!x->whole || x->up.out.len != 0 || hold_left(&x->held) != 0))
+	if (on && (x->up.followed || !x->whole || x->up.out.len != 0 ||
+		      hold_left(&x->held) != 0))
 		upstream_close(x);
 	exchange_forget(x);
 	loop_timer_clear(&mitmd_env.w.loop, &x->timer);

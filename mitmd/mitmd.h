@@ -115,6 +115,7 @@ struct upstream {
 	struct buf in;     /* an incomplete frame header, HEAD or FAIL */
 	uint32_t left;     /* bytes left of a BODY frame */
 	bool answered;     /* HEAD was received */
+	bool followed;     /* the stream is followd's, for this one answer */
 	bool sized;        /* HEAD announced the length */
 	uint64_t promised; /* bytes left, if `sized` */
 };
@@ -183,7 +184,7 @@ struct exchange {
 	uint32_t ask; /* id of the pending request at policyd; 0: none */
 	bool probe;   /* a git push that only probes authentication */
 	struct git_push_list push;
-	struct buf tree; /* a request to a forge, for policyd */
+	struct buf tree;          /* a request to a forge, for policyd */
 	uint32_t denied;          /* number of the refusal in the log */
 	bool metered;             /* its cost is not yet reported */
 	struct meter meter;       /* METER_NONE: the answer costs nothing */
@@ -498,6 +499,11 @@ void reply_ready(struct loop_io *, uint32_t);
 void exchange_launch(struct exchange *);
 /* Use keyd's end of the requested stream. Takes ownership of `fd`. */
 void streams_exchange(struct exchange *, int fd);
+/*
+ * followd has the answer to a request whose stream is keyd's: take it from
+ * there. Takes ownership of `fd`.
+ */
+int streams_follow(struct chan *, const struct msg_STREAM *, int fd);
 /* Returns the exchange that requested this stream, or NULL. */
 struct exchange *exchange_find(uint32_t stream);
 /* Give free streams to waiting exchanges. */

@@ -18,7 +18,7 @@
 
 #define REPLY_READS 4 /* per wake-up */
 #define REPLY_READ (128U << 10)
-#define REPLY_HEAD 11U /* status, framing, length */
+#define REPLY_HEAD 11U     /* status, framing, length */
 #define REPLY_PIECE 16384U /* one TLS record */
 
 /* One stream is read at a time. */
@@ -101,8 +101,8 @@ reply_at(struct exchange *x, const uint8_t frame[STREAM_AT_LEN])
 	/*
 	 * keyd has no more slots for one stream, and gets none back meanwhile.
 	 */
-	if (a == NULL || !x->up.answered || ++reply_slots > ARENA_STREAM ||
-	    stream_at_unpack(frame, &p) == -1)
+	if (a == NULL || !x->up.answered || x->up.followed ||
+	    ++reply_slots > ARENA_STREAM || stream_at_unpack(frame, &p) == -1)
 		return -1;
 	for (done = 0; r == 0 && done < p.len; done += n) {
 		n = p.len - done < sizeof(bytes) ? p.len - done
@@ -272,8 +272,7 @@ reply_room(struct arena *a, unsigned provider)
 	struct msg_ROOM m = {0};
 
 	if (arena_wakes(a))
-		worker_send(
-		    &mitmd_env.w, ROLE_KEY, provider, MSG_ROOM, &m, -1);
+		worker_send(&mitmd_env.w, ROLE_KEY, provider, MSG_ROOM, &m, -1);
 }
 
 static void

@@ -145,8 +145,8 @@ on_seal(struct chan *c, const struct msg_SEAL *m)
 	}
 	/* Without a provider there is no CA: every CONNECT is refused. */
 	if (n != 0 || mitmd_env.open) {
-		if (mitmd_ca_make(hosts, n, mitmd_env.open, &ca.der,
-			&mitmd_env.ca) == -1)
+		if (mitmd_ca_make(
+			hosts, n, mitmd_env.open, &ca.der, &mitmd_env.ca) == -1)
 			fatalx("OpenSSL makes no certificate: %s",
 			    mitmd_tls_error());
 		mitmd_env.leafless = true;
@@ -186,6 +186,8 @@ on_stream(struct chan *c, const struct msg_STREAM *m, int fd)
 	struct exchange *x;
 	struct agent *a;
 
+	if (chan_peer(c) == ROLE_FOLLOW)
+		return streams_follow(c, m, fd);
 	/* The agent may have left meanwhile. */
 	if (m->stream == 0 || (x = exchange_find(m->stream)) == NULL ||
 	    x->a->provider != chan_index(c)) {

@@ -52,6 +52,7 @@ upstream_close(struct exchange *x)
 	}
 	up->stream = 0;
 	up->left = 0;
+	up->followed = false;
 	if (x->spare)
 		TAILQ_REMOVE(&mitmd_env.spare, x, queue);
 	x->spare = false;
@@ -132,8 +133,8 @@ upstream_frame(struct exchange *x, struct span s)
 		up->passed += p.len;
 		memcpy(at, s.p, p.len);
 		stream_at_pack(head, up->exchange, &p);
-		if (upstream_write(x, span_of(head, sizeof(head)),
-			span_of(NULL, 0)) == -1)
+		if (upstream_write(
+			x, span_of(head, sizeof(head)), span_of(NULL, 0)) == -1)
 			return -1;
 		return (ssize_t)p.len;
 	}

@@ -48,6 +48,22 @@ put_cut(struct buf *b, const struct value *v, const char *const *cuts)
 	buf_addc(b, object ? '}' : ']');
 }
 
+/* Returns true if the answer has a token that runners register with. */
+static bool
+shows_runners(const struct value *v)
+{
+	const bool object = v->type == VALUE_OBJECT;
+
+	if (!object && v->type != VALUE_ARRAY)
+		return false;
+	for (v = v->child; v != NULL; v = v->next)
+		if ((object && span_is(v->key, "runners_token") &&
+			v->type == VALUE_STRING && v->text.len != 0) ||
+		    shows_runners(v))
+			return true;
+	return false;
+}
+
 /* Append an object with the members on the list alone, or a list of them. */
 static void
 put_kept(struct buf *b, const struct value *v, const struct forge_table *table)
@@ -92,6 +108,11 @@ forge_answer_cut(
 		errno = EBADMSG;
 		goto out;
 	}
+	if (call->grant->kind == FORGE_GITLAB && !call->grant->classic &&
+	    shows_runners(v)) {
+		errno = EACCES;
+		goto out;
+	}
 	if (call->route != NULL && (call->route->flags & FORGE_ROUTE_KEEP))
 		put_kept(out, v, table);
 	else
@@ -108,6 +129,11 @@ forge_follow_host(enum forge_kind kind, struct span host)
 	const char *const *row = forge_table(kind)->follow;
 	struct span tail;
 
+	/* Nothing else that an address may have before its path is a host. */
+	for (size_t i = 0; i < host.len; i++)
+		if (memchr("abcdefghijklmnopqrstuvwxyz0123456789-.", host.p[i],
+			38) == NULL)
+			return false;
 	for (; *row != NULL; row++) {
 		if ((*row)[0] != '*') {
 			if (span_is(host, *row))
@@ -122,6 +148,34 @@ forge_follow_host(enum forge_kind kind, struct span host)
 			return true;
 	}
 	return false;
+}
+
+const char *
+forge_place_read(
+    enum forge_kind kind, struct span s, size_t most, struct forge_place *place)
+{
+	static const char https[] = "https://";
+	struct span rest;
+	const uint8_t *slash;
+
+	if (!span_starts(s, SPAN(https)))
+		return "it is no address that begins with https://";
+	rest = span_of(s.p + sizeof(https) - 1, s.len - (sizeof(https) - 1));
+	for (size_t i = 0; i < rest.len; i++)
+		if (rest.p[i] <= 0x20 || rest.p[i] > 0x7e || rest.p[i] == '#')
+			return "its address has characters that none may have";
+	if ((slash = memchr(rest.p, '/', rest.len)) == NULL)
+		return "its address has no path";
+	place->host = span_of(rest.p, (size_t)(slash - rest.p));
+	place->target = span_of(slash, rest.len - place->host.len);
+	if (place->host.len > 4 && span_is(span_of(slash - 4, 4), ":443"))
+		place->host.len -= 4;
+	if (!forge_follow_host(kind, place->host))
+		return "its host is none of those to which this forge may "
+		       "redirect";
+	if (place->target.len > most)
+		return "its address is too long";
+	return NULL;
 }
 
 bool

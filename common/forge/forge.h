@@ -30,10 +30,10 @@ enum forge_kind {
 
 /* Every call belongs to one class, for which the settings have a word. */
 enum forge_class {
-	FORGE_NEVER,	/* whatever the settings say */
+	FORGE_NEVER, /* whatever the settings say */
 	FORGE_READ,
-	FORGE_WRITE,	/* issues, pull requests, comments, reviews, labels */
-	FORGE_RUN,	/* starting and cancelling what CI runs */
+	FORGE_WRITE, /* issues, pull requests, comments, reviews, labels */
+	FORGE_RUN,   /* starting and cancelling what CI runs */
 	FORGE_MERGE,
 	FORGE_RELEASE,
 	FORGE_CLASSES,
@@ -45,14 +45,14 @@ enum forge_word {
 	FORGE_ALLOW,
 };
 
-#define FORGE_MAX_QUERY_TEXT	(64U << 10)	/* the text of GraphQL */
-#define FORGE_MAX_BODY		(128U << 10)	/* with its variables; REST */
-#define FORGE_MAX_TARGET	2048U
-#define FORGE_MAX_REPOSITORIES	64U
-#define FORGE_MAX_REPOSITORY	140U	/* "owner/name", in GitLab deeper */
-#define FORGE_MAX_REFS		48U	/* references in one call */
-#define FORGE_MAX_ID		200U
-#define FORGE_MAX_WHY		240U
+#define FORGE_MAX_QUERY_TEXT (64U << 10) /* the text of GraphQL */
+#define FORGE_MAX_BODY (128U << 10)      /* with its variables; REST */
+#define FORGE_MAX_TARGET 2048U
+#define FORGE_MAX_REPOSITORIES 64U
+#define FORGE_MAX_REPOSITORY 140U /* "owner/name", in GitLab deeper */
+#define FORGE_MAX_REFS 48U        /* references in one call */
+#define FORGE_MAX_ID 200U
+#define FORGE_MAX_WHY 240U
 
 /* A destination's settings; the caller owns what it points to. */
 struct forge_grant {
@@ -62,9 +62,11 @@ struct forge_grant {
 	 * than api.github.com.
 	 */
 	bool enterprise;
-	const struct span *repositories;	/* "owner/name" */
+	const struct span *repositories; /* "owner/name" */
 	size_t nrepositories;
 	enum forge_word word[FORGE_CLASSES];
+	/* A token may be used that can do more than the list needs. */
+	bool classic;
 };
 
 /* Why a request is refused, in printable ASCII, for the agent. */
@@ -82,6 +84,11 @@ int forge_kind_find(struct span name, enum forge_kind *);
  * allows, and nothing that a path, a query or a shell would read differently.
  */
 bool forge_repository_valid(enum forge_kind, struct span name);
+/*
+ * Returns true if this token can be used for every repository of its owner: a
+ * classic one of GitHub, by its form.
+ */
+bool forge_token_is_classic(enum forge_kind, struct span token);
 /* Returns the listed repository of this name, or a span with p == NULL. */
 struct span forge_repository_find(const struct forge_grant *, struct span name);
 

@@ -32,8 +32,9 @@ grant_copy(struct value_pool *pool, struct span s, struct span *out)
 int
 forge_word_find(enum forge_class class, struct span s, enum forge_word *out)
 {
-	static const char *const words[] = {
-	    [FORGE_DENY] = "deny", [FORGE_ASK] = "ask", [FORGE_ALLOW] = "allow"};
+	static const char *const words[] = {[FORGE_DENY] = "deny",
+	    [FORGE_ASK] = "ask",
+	    [FORGE_ALLOW] = "allow"};
 
 	for (size_t i = 0; i < nitems(words); i++) {
 		if (!span_is(s, words[i]) ||
@@ -62,8 +63,8 @@ grant_words(
 		if ((v = value_get(file, name)) == NULL)
 			continue;
 		if (v->type != VALUE_STRING ||
-		    forge_word_find((enum forge_class)i, v->text,
-			&g->word[i]) == -1)
+		    forge_word_find(
+			(enum forge_class)i, v->text, &g->word[i]) == -1)
 			return grant_fail(fail, name,
 			    i == FORGE_READ
 				? "must be \"allow\", \"ask\" or \"deny\""
@@ -83,8 +84,8 @@ grant_repositories(struct value_pool *pool, const struct value *list,
 
 	if (list == NULL || list->type != VALUE_ARRAY || list->count == 0 ||
 	    list->count > FORGE_MAX_REPOSITORIES)
-		return grant_fail(fail, "repositories",
-		    "must be an array of 1 to 64 names");
+		return grant_fail(
+		    fail, "repositories", "must be an array of 1 to 64 names");
 	if ((names = value_pool_alloc(pool, list->count * sizeof(*names))) ==
 	    NULL)
 		return grant_fail(fail, "repositories", "no memory");
@@ -124,5 +125,13 @@ forge_settings_read(struct value_pool *pool, const struct value *file,
 	if (grant_repositories(
 		pool, value_get(file, "repositories"), &s->grant, fail) == -1)
 		return -1;
+	if (value_get(file, "classic") != NULL) {
+		if (value_get(file, "classic")->type != VALUE_TRUE &&
+		    value_get(file, "classic")->type != VALUE_FALSE)
+			return grant_fail(
+			    fail, "classic", "must be true or false");
+		s->grant.classic =
+		    value_get(file, "classic")->type == VALUE_TRUE;
+	}
 	return grant_words(file, &s->grant, fail);
 }

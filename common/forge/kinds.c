@@ -56,6 +56,22 @@ forge_kind_find(struct span name, enum forge_kind *kind)
 	return -1;
 }
 
+bool
+forge_token_is_classic(enum forge_kind kind, struct span token)
+{
+	if (kind != FORGE_GITHUB)
+		return false;
+	if (span_starts(token, SPAN("ghp_")) ||
+	    span_starts(token, SPAN("gho_")))
+		return true;
+	/* Before 2021, they were 40 hexadecimal digits. */
+	for (size_t i = 0; i < token.len; i++)
+		if (!text_is_digit(token.p[i]) &&
+		    (token.p[i] < 'a' || token.p[i] > 'f'))
+			return false;
+	return token.len == 40;
+}
+
 /* Check one part of a repository's name. */
 static bool
 part_valid(struct span part)

@@ -347,6 +347,15 @@ def manual(t):
     return "\n".join(out)
 
 
+def hosts(tables):
+    """The hosts of all forges' redirects, for those who need no other table."""
+    rows = [f"\t{quoted(h)}," for t in tables for h in t.lists["follow"]]
+    return "\n".join(["/* Made by tables.py. */",
+                      '#include <stddef.h>\n\n#include "common/forge/hosts.h"',
+                      "const char *const forge_hosts[] = {", *rows,
+                      "\tNULL};"])
+
+
 def main():
     if sys.argv[1] == "--man":
         with open(sys.argv[2], encoding="utf-8") as f:
@@ -354,6 +363,9 @@ def main():
         for forge, path in zip(sys.argv[3::2], sys.argv[4::2]):
             page = page.replace(f"@{forge}@", manual(read(forge, path)))
         print(page, end="")
+        return
+    if sys.argv[1] == "--hosts":
+        print(hosts([read("", p) for p in sys.argv[2:]]))
         return
     t = read(sys.argv[1], sys.argv[2])
     t.write()

@@ -112,8 +112,8 @@ role_name(enum role r)
 	static const char *const names[ROLE_COUNT] = {"icsupervisor",
 	    "mcp-proxyd", "policyd", "auditd", "mcp-backd", "mitmd", "keyd",
 	    "dialerd", "egressd", "tunneld", "termd", "portd", "acpd", "gated",
-	    "approver",
-	    "viewer", "icwebd", "mcp-logind", "mcp-grantd", "mcp-callbackd"};
+	    "approver", "followd", "viewer", "icwebd", "mcp-logind",
+	    "mcp-grantd", "mcp-callbackd"};
 
 	return r < ROLE_COUNT ? names[r] : "nobody";
 }

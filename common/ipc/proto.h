@@ -17,7 +17,7 @@
 
 #include "common/gate_ways.h"
 #include "common/span.h"
-
+/* clang-format off */
 enum role {
 	ROLE_SUP,	/* icsupervisor */
 	ROLE_PROXY,	/* mcp-proxyd */
@@ -35,6 +35,7 @@ enum role {
 	ROLE_ACP,	/* acpd, instead of termd if an editor is served */
 	ROLE_GATE,	/* gated, only if the sandbox's sockets travel over TCP */
 	ROLE_APPROVE,	/* approver, only if config.json says so */
+	ROLE_FOLLOW,	/* followd, only if there is a forge */
 	ROLE_VIEWER,	/* icctl, as the viewer of what termd sends */
 	ROLE_WEB,	/* icwebd, which `icctl web` starts: ROLE_SUP is icctl */
 	/* These belong to `icctl mcp login`: ROLE_SUP is that icctl. */
@@ -48,7 +49,7 @@ enum role {
 #define R_WORKER							\
 	(R(PROXY) | R(POLICY) | R(AUDIT) | R(BACK) | R(MITM) | R(KEY) |	\
 	    R(DIAL) | R(EGRESS) | R(TUNNEL) | R(TERM) | R(PORT) | R(ACP) |	\
-	    R(GATE) | R(APPROVE))
+	    R(GATE) | R(APPROVE) | R(FOLLOW))
 /* Programs of icctl's own, which belong to no session. */
 #define R_ICCTL		(R(WEB) | R(META) | R(GRANT) | R(CALLBACK))
 
@@ -66,6 +67,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /* The egressd of the agent's services has an index behind those of servers. */
 #define PROTO_SERVICES		PROTO_MAX_SERVERS
 #define PROTO_DOORS		(PROTO_SERVICES + 1U)
+/* dialerd's list of the hosts that followd may be connected to */
+#define PROTO_FOLLOWS		PROTO_DOORS
+#define PROTO_MAX_LOCATION	4096U	/* path and query of a redirect */
 #define PROTO_MAX_SERVICES	16U
 #define PROTO_MAX_STREAMS	256U	/* to all services at once */
 #define PROTO_MAX_STREAMS_EACH	64U	/* to one of them */
@@ -199,7 +203,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_META_INDEX	PROTO_FIRST_ADDED
 #define PROTO_GRANT_INDEX	(PROTO_FIRST_ADDED + 1U)
 
-/* clang-format off */
+
 /*
  * A message that auditd records and passes on under another name, `as`, which
  * has the same fields and the next number: one row for both halves.  `fds` come
@@ -335,7 +339,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(CA,		0x0704,	R(MITM),	R(SUP),		SETUP,	0)	\
 	M(UPSTREAM,	0x0705,	R(SUP),		R(KEY),		SETUP,	0)	\
 	M(SECRET,	0x0706,	R(SUP),	R(KEY)|R(TUNNEL),	BOTH,	1)	\
-	M(ROOTS,	0x0707,	R(SUP),	R(KEY)|R(META)|R(GRANT), BOTH,	0)	\
+	M(ROOTS,	0x0707,	R(SUP),	R(KEY)|R(META)|R(GRANT)|R(FOLLOW), BOTH, 0)	\
 	M(KEY_STATE,	0x0708,	R(KEY)|R(TUNNEL), R(SUP),	BOTH,	0)	\
 	M(UNLOCK,	0x0709,	R(SUP),		R(KEY),		RUN,	0)	\
 	M(TARGET,	0x070a,	R(SUP),	R(DIAL)|R(TUNNEL),	BOTH,	0)	\
@@ -357,16 +361,16 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(RELOCK,	0x0717,	R(SUP),		R(KEY),		RUN,	0)	\
 	/* a model request */							\
 	M(STREAM_OPEN,	0x0801,	R(MITM)|R(APPROVE), R(KEY),	RUN,	0)	\
-	M(STREAM,	0x0802,	R(KEY),	R(MITM)|R(APPROVE),	RUN,	1)	\
+	M(STREAM,	0x0802,	R(KEY)|R(FOLLOW), R(MITM)|R(APPROVE), RUN, 1)	\
 	M(POST,		0x0818,	R(KEY),		R(BACK),	RUN,	1)	\
 	M(ROOM,		0x0812,	R(MITM),	R(KEY),		RUN,	0)	\
 	M(REQUEST,	0x0803,	R(MITM)|R(APPROVE), R(AUDIT),	RUN,	0)	\
 	M(REQUEST_GO,	0x0804,	R(AUDIT),	R(KEY),		RUN,	0)	\
 	M(REFUSED,	0x0805,	R(AUDIT), R(MITM)|R(EGRESS)|R(APPROVE), RUN, 0)	\
-	M(EXCHANGE_END,	0x0806,	R(KEY),		R(AUDIT),	RUN,	0)	\
+	M(EXCHANGE_END,	0x0806,	R(KEY)|R(FOLLOW), R(AUDIT),	RUN,	0)	\
 	M(DIAL,		0x0807,	R(KEY)|R(META)|R(GRANT), R(DIAL), RUN,	0)	\
-	M(DIALED,	0x0808,	R(DIAL), R(KEY)|R(EGRESS)|R(META)|R(GRANT), RUN, 1)	\
-	M(DIAL_FAIL,	0x0809,	R(DIAL), R(KEY)|R(EGRESS)|R(META)|R(GRANT), RUN, 0)	\
+	M(DIALED,	0x0808,	R(DIAL), R(KEY)|R(EGRESS)|R(META)|R(GRANT)|R(FOLLOW), RUN, 1)	\
+	M(DIAL_FAIL,	0x0809,	R(DIAL), R(KEY)|R(EGRESS)|R(META)|R(GRANT)|R(FOLLOW), RUN, 0)	\
 	M(DENIED,	0x080a,	R(MITM),	R(AUDIT),	RUN,	0)	\
 	VIA_AUDIT(M, USAGE,		0x080b,	R(MITM)|R(APPROVE), R(SUP),		0, USAGE_SHOW)		\
 	/* a request that a person must approve */					\
@@ -450,6 +454,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	VIA_AUDIT(M, FORGE_LOOK,	0x1101,	R(POLICY),	R(KEY),		0, FORGE_LOOK_GO)	\
 	M(FORGE_FOUND,	0x1103,	R(KEY),		R(AUDIT),	RUN,	0)	\
 	M(FORGE_FOUND_GO, 0x1104, R(AUDIT),	R(POLICY),	RUN,	0)	\
+	/* an answer of a forge that is at another place */			\
+	VIA_AUDIT(M, FOLLOW,		0x1106,	R(KEY),		R(FOLLOW),	0, FOLLOW_GO)		\
+	M(FOLLOW_DIAL,	0x1108,	R(FOLLOW),	R(DIAL),	RUN,	0)	\
 	/* the web page: browsers' connections, and what they ask for */	\
 	M(WEB_SITE,	0x0e01,	R(SUP),		R(WEB),		SETUP,	0)	\
 	M(WEB_CONN,	0x0e02,	R(SUP),		R(WEB),		RUN,	1)	\
@@ -1374,6 +1381,19 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /* provider: whose keyd found it, as auditd knows. */
 #define F_FORGE_FOUND_GO(F, m)	F(m, u16, provider, PROTO_MAX_PROVIDERS - 1) \
 				F_FORGE_FOUND(F, m)
+/*
+ * The answer to the request is at this place: host, and path with query.  keyd
+ * has checked the host.
+ */
+#define F_FOLLOW(F, m)		F(m, u16, provider, PROTO_MAX_PROVIDERS - 1) \
+				F(m, u32, stream, UINT32_MAX)		\
+				F(m, u32, exchange, UINT32_MAX)		\
+				F(m, str, host, 253)			\
+				F(m, str, target, PROTO_MAX_LOCATION)
+#define F_FOLLOW_GO(F, m)	F_FOLLOW(F, m)
+/* Connect to port 443 of a host to which a forge may redirect. */
+#define F_FOLLOW_DIAL(F, m)	F(m, u32, id, UINT32_MAX)		\
+				F(m, str, host, 253)
 /* The agent gave the request up. */
 #define F_REQUEST_CANCEL(F, m)	F(m, u32, id, UINT32_MAX)
 /*
@@ -1866,7 +1886,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_LOGOUT(F, m)		F(m, str, host, 253)			\
 				F(m, u16, port, UINT16_MAX)		\
 				F(m, str, path, PROTO_MAX_PLACE)
-/* clang-format on */
+
 
 /* Shared memory of a pair beside its channel. */
 enum proto_memory {
@@ -2334,4 +2354,5 @@ int proto_level_find(struct span name);
 uint64_t proto_id(void);
 const char *role_name(enum role);
 
+/* clang-format on */
 #endif

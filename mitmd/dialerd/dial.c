@@ -405,16 +405,38 @@ target_guest(void)
 	return NULL;
 }
 
+/* Dial the host for a worker that keeps no target. */
+static void
+guest_dial(enum role role, unsigned index, const char *host, uint16_t port,
+    uint32_t id)
+{
+	struct dialerd_env *e = &dialerd_env;
+	const unsigned door = role == ROLE_FOLLOW ? PROTO_FOLLOWS : index;
+	struct msg_DIAL_FAIL busy = {.id = id,
+	    .text = SPAN("too many connections are being made at once")};
+	struct target *t;
+
+	if ((t = target_guest()) == NULL) {
+		worker_send(&e->w, role, index, MSG_DIAL_FAIL, &busy, -1);
+		return;
+	}
+	*t = (struct target){.set = true,
+	    .role = role,
+	    .index = index,
+	    .port = port,
+	    .private_ok = e->doors[door].private_ok,
+	    .direct = door == PROTO_SERVICES};
+	(void)strlcpy(t->host, host, sizeof(t->host));
+	t->literal = target_literal(t);
+	dial_new((unsigned)(t - e->targets), id, span_of(NULL, 0));
+}
+
 /* The second check: a host that egressd allowed must also be on this list. */
 int
 dialerd_connect(struct chan *c, const struct msg_CONNECT_GO *m)
 {
 	struct dialerd_env *e = &dialerd_env;
-	const struct egress_list *l = &e->doors[m->server];
-	struct msg_DIAL_FAIL busy = {.id = m->id,
-	    .text = SPAN("too many connections are being made at once")};
 	char host[EGRESS_MAX_HOST + 1];
-	struct target *t;
 
 	if (m->id <= e->last[m->server])
 		return chan_violation(c, "CONNECT_GO %u repeated", m->id);
@@ -423,22 +445,26 @@ dialerd_connect(struct chan *c, const struct msg_CONNECT_GO *m)
 		return chan_violation(c, "CONNECT_GO to no host");
 	if (m->server == PROTO_SERVICES && own_dial(host, m->port, m->id))
 		return 0;
-	if (!egress_allows(l, host, m->port))
+	if (!egress_allows(&e->doors[m->server], host, m->port))
 		return chan_violation(c, "CONNECT_GO to a host off the list");
-	if ((t = target_guest()) == NULL) {
-		worker_send(
-		    &e->w, ROLE_EGRESS, m->server, MSG_DIAL_FAIL, &busy, -1);
-		return 0;
-	}
-	*t = (struct target){.set = true,
-	    .role = ROLE_EGRESS,
-	    .index = m->server,
-	    .port = m->port,
-	    .private_ok = l->private_ok,
-	    .direct = m->server == PROTO_SERVICES};
-	memcpy(t->host, host, sizeof(host));
-	t->literal = target_literal(t);
-	dial_new((unsigned)(t - e->targets), m->id, span_of(NULL, 0));
+	guest_dial(ROLE_EGRESS, m->server, host, m->port, m->id);
+	return 0;
+}
+
+/* keyd has checked the host against the table of its own forge. */
+int
+dialerd_follow(struct chan *c, const struct msg_FOLLOW_DIAL *m)
+{
+	struct dialerd_env *e = &dialerd_env;
+	char host[EGRESS_MAX_HOST + 1];
+
+	if (m->id <= e->last[PROTO_FOLLOWS])
+		return chan_violation(c, "FOLLOW_DIAL %u repeated", m->id);
+	e->last[PROTO_FOLLOWS] = m->id;
+	if (egress_host(m->host, host) == -1 ||
+	    !egress_allows(&e->doors[PROTO_FOLLOWS], host, 443))
+		return chan_violation(c, "FOLLOW_DIAL to a host off the list");
+	guest_dial(ROLE_FOLLOW, 0, host, 443, m->id);
 	return 0;
 }
 

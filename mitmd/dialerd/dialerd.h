@@ -16,30 +16,33 @@
 #include "common/net/no_proxy.h"
 #include "dialerd/screen.h"
 
-#define DIALERD_MAX_ADDRS	8U	/* addresses tried for a name */
-#define DIALERD_MAX_ACTIVE	128U	/* connecting at the same time, for all
-					   keyds */
+#define DIALERD_MAX_ADDRS 8U /* addresses tried for a name */
+#define DIALERD_MAX_ACTIVE                                                     \
+	128U /* connecting at the same time, for all                           \
+		keyds */
 /* Connections that the sandbox of a service keeps ready, and has in use. */
-#define DIALERD_OWN_IDLE	16U
-#define DIALERD_OWN_ASKS	64U	/* connections to them being made, in all */
-#define DIALERD_OWN_MS		60000U	/* for a service to start, and to take it */
-#define DIALERD_GONE_MS		3000U	/* a sandbox without connections ended */
-#define DIALERD_OTHERS							\
-	(64U + PROTO_MAX_SERVICES * (DIALERD_OWN_IDLE + 1U) +		\
-	    DIALERD_OWN_ASKS)	/* descriptors that are not attempts */
-#define DIALERD_MAX_QUEUED	2688U	/* for one keyd: KEYD_MAX_UPS and
-					   more */
-#define DIALERD_STAGGER_MS	250U
-#define DIALERD_CONNECT_MS	10000U
-#define DIALERD_RESOLVE_MS	20000U
-#define DIALERD_TUNNEL_MS	25000U	/* tunneld has its own, shorter one */
-#define DIALERD_MAX_GUESTS	128U	/* connections for servers at the same
-					   time */
+#define DIALERD_OWN_IDLE 16U
+#define DIALERD_OWN_ASKS 64U  /* connections to them being made, in all */
+#define DIALERD_OWN_MS 60000U /* for a service to start, and to take it */
+#define DIALERD_GONE_MS 3000U /* a sandbox without connections ended */
+#define DIALERD_OTHERS                                                         \
+	(64U + PROTO_MAX_SERVICES * (DIALERD_OWN_IDLE + 1U) +                  \
+	    DIALERD_OWN_ASKS) /* descriptors that are not attempts */
+#define DIALERD_MAX_QUEUED                                                     \
+	2688U /* for one keyd: KEYD_MAX_UPS and                                \
+		 more */
+#define DIALERD_STAGGER_MS 250U
+#define DIALERD_CONNECT_MS 10000U
+#define DIALERD_RESOLVE_MS 20000U
+#define DIALERD_TUNNEL_MS 25000U /* tunneld has its own, shorter one */
+#define DIALERD_MAX_GUESTS                                                     \
+	128U /* connections for servers at the same                            \
+		time */
 /* Several for each keyd: its provider's hosts, and its token endpoint. */
-#define DIALERD_PROXY		(PROTO_MAX_PROVIDERS * (PROTO_TARGET_LAST + 1U))
-#define DIALERD_GUEST		(DIALERD_PROXY + 1U)
-#define DIALERD_TARGETS		(DIALERD_GUEST + DIALERD_MAX_GUESTS)
-#define DIALERD_TIMERS							\
+#define DIALERD_PROXY (PROTO_MAX_PROVIDERS * (PROTO_TARGET_LAST + 1U))
+#define DIALERD_GUEST (DIALERD_PROXY + 1U)
+#define DIALERD_TARGETS (DIALERD_GUEST + DIALERD_MAX_GUESTS)
+#define DIALERD_TIMERS                                                         \
 	(DIALERD_MAX_ACTIVE + DIALERD_TARGETS + DIALERD_OWN_ASKS + 9U)
 
 union addr {
@@ -49,9 +52,9 @@ union addr {
 };
 
 enum dial_state {
-	DIAL_QUEUED,		/* waits for its name, or for its turn */
+	DIAL_QUEUED, /* waits for its name, or for its turn */
 	DIAL_CONNECTING,
-	DIAL_TUNNEL,		/* tunneld has the connection */
+	DIAL_TUNNEL, /* tunneld has the connection */
 };
 
 struct dial;
@@ -59,7 +62,7 @@ struct dial;
 struct attempt {
 	int fd;
 	struct loop_io io;
-	unsigned addr;		/* index in `addrs` */
+	unsigned addr; /* index in `addrs` */
 	struct dial *d;
 };
 
@@ -67,20 +70,20 @@ struct dial {
 	TAILQ_ENTRY(dial) entry;
 	enum dial_state state;
 	bool dead;
-	unsigned key;		/* index of its target */
-	unsigned via;		/* target to connect to: `key`, or the proxy */
-	uint32_t tunnel;	/* DIAL_TUNNEL: the id that tunneld was given */
+	unsigned key;    /* index of its target */
+	unsigned via;    /* target to connect to: `key`, or the proxy */
+	uint32_t tunnel; /* DIAL_TUNNEL: the id that tunneld was given */
 	uint32_t id;
 	bool resolved;
 	union addr addrs[DIALERD_MAX_ADDRS];
-	unsigned naddrs, next;	/* `next` is the next to try */
-	char *avoid;		/* lines of addresses that failed; or NULL */
-	unsigned won;		/* the address that answered */
+	unsigned naddrs, next; /* `next` is the next to try */
+	char *avoid;           /* lines of addresses that failed; or NULL */
+	unsigned won;          /* the address that answered */
 	struct attempt attempts[DIALERD_MAX_ADDRS];
 	unsigned running;
 	uint64_t deadline;
 	struct loop_timer timer;
-	const char *why;	/* the latest failure */
+	const char *why; /* the latest failure */
 };
 TAILQ_HEAD(dials, dial);
 
@@ -90,47 +93,49 @@ TAILQ_HEAD(dials, dial);
  */
 struct target {
 	bool set;
-	enum role role;		/* the role that asks */
+	enum role role; /* the role that asks */
 	unsigned index;
-	uint32_t serial;	/* identifies the question to the resolver */
+	uint32_t serial; /* identifies the question to the resolver */
 	char host[254];
 	uint16_t port;
 	bool private_ok;
-	bool direct;		/* never through the corporate proxy */
+	bool direct; /* never through the corporate proxy */
 	bool literal;
-	union addr addr;	/* the address, if `literal` */
-	bool asking;		/* its dials wait for its addresses */
-	bool sent;		/* the resolver was asked, in its turn */
+	union addr addr; /* the address, if `literal` */
+	bool asking;     /* its dials wait for its addresses */
+	bool sent;       /* the resolver was asked, in its turn */
 	struct loop_timer timer;
-	uint32_t last;		/* highest id that its keyd gave */
+	uint32_t last; /* highest id that its keyd gave */
 	unsigned queued;
 };
 
 /* A resolver: keyds have one, servers another. */
 struct resolver {
-	int fd;			/* -1: closed */
+	int fd; /* -1: closed */
 	struct loop_io io;
-	bool busy;		/* it was asked, and has not answered */
-	uint32_t serial;	/* its question */
-	unsigned turn;		/* index of the worker that asked it */
+	bool busy;       /* it was asked, and has not answered */
+	uint32_t serial; /* its question */
+	unsigned turn;   /* index of the worker that asked it */
 };
 
 struct dialerd_env {
 	struct worker w;
-	struct resolver resolvers[2];	/* for keyds, for servers */
+	struct resolver resolvers[2]; /* for keyds, for servers */
 	uint32_t serial;
 	struct target targets[DIALERD_TARGETS];
-	struct no_proxy direct;	/* hosts not to proxy, if there is a proxy */
-	uint32_t tunnel;	/* last id of a TUNNEL */
-	bool open;		/* keyds may be added in the session */
-	struct egress_list doors[PROTO_DOORS];
-	uint32_t last[PROTO_DOORS]; /* last id of a CONNECT_GO */
+	struct no_proxy direct; /* hosts not to proxy, if there is a proxy */
+	uint32_t tunnel;        /* last id of a TUNNEL */
+	bool open;              /* keyds may be added in the session */
+	/* those of servers, of services, and of followd */
+	struct egress_list doors[PROTO_FOLLOWS + 1U];
+	/* last id of a CONNECT_GO, or of a FOLLOW_DIAL */
+	uint32_t last[PROTO_FOLLOWS + 1U];
 	struct dials dials, dead_dials;
 	unsigned active;
-	unsigned max_active;	/* there are descriptors for their attempts */
+	unsigned max_active; /* there are descriptors for their attempts */
 	/* Called with the answer to a name: dial_resolved(). */
-	void (*resolved)(unsigned target, const union addr *, unsigned n,
-	    const char *why);
+	void (*resolved)(
+	    unsigned target, const union addr *, unsigned n, const char *why);
 };
 
 extern struct dialerd_env dialerd_env;
@@ -140,12 +145,13 @@ void dialerd_serve(void) __attribute__((noreturn));
 
 /* dial.c */
 int dialerd_connect(struct chan *, const struct msg_CONNECT_GO *);
+int dialerd_follow(struct chan *, const struct msg_FOLLOW_DIAL *);
 /*
  * Handle the addresses of a name, for all dials that wait for it. If `n` is 0,
  * `why` is the reason.
  */
-void dial_resolved(unsigned target, const union addr *, unsigned n,
-    const char *why);
+void dial_resolved(
+    unsigned target, const union addr *, unsigned n, const char *why);
 /* Start the dials that may start. */
 void dial_next(void);
 /* Returns the index of a keyd's target. */
@@ -201,7 +207,7 @@ bool own_dial(const char *host, uint16_t port, uint32_t id);
 void own_drop(void);
 
 /* resolve.c */
-void resolve_fork(void);	/* before lock-down */
+void resolve_fork(void); /* before lock-down */
 /*
  * Declare all names at START; later ones are possible only if the list is open.
  */

@@ -292,7 +292,7 @@ resolve_declare_doors(struct resolver *r)
 	struct resolver_ask ask;
 	bool any = false;
 
-	for (unsigned i = 0; i < PROTO_MAX_SERVERS; i++)
+	for (unsigned i = 0; i < nitems(dialerd_env.doors); i++)
 		for (unsigned k = 0; k < dialerd_env.doors[i].n; k++) {
 			const struct egress_row *row =
 			    &dialerd_env.doors[i].rows[k];

@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "common/forge/hosts.h"
 #include "common/log.h"
 
 /* Returns the role that has this index: in a session, always a keyd. */
@@ -87,9 +88,23 @@ serve_door(struct chan *c, const struct msg_DOOR *m)
 	return 0;
 }
 
+/* The hosts of redirects are compiled in: no setting adds one. */
+static void
+serve_follows(void)
+{
+	struct egress_list *l = &dialerd_env.doors[PROTO_FOLLOWS];
+
+	if (dialerd_env.w.peers[ROLE_FOLLOW][0] == NULL)
+		return;
+	for (const char *const *h = forge_hosts; *h != NULL; h++)
+		if (egress_add(l, span_str(*h), 443, false) == -1)
+			fatalx("bug: a host of redirects that is none");
+}
+
 static void
 serve_start(void)
 {
+	serve_follows();
 	own_start();
 	resolve_start();
 }
@@ -152,6 +167,7 @@ static const struct chan_handler serve_handlers[] = {
 	HANDLER(DOOR,		serve_door),
 	HANDLER(SERVICE_OWN,	own_add),
 	HANDLER(CONNECT_GO,	dialerd_connect),
+	HANDLER(FOLLOW_DIAL,	dialerd_follow),
 };
 /* clang-format on */
 

@@ -228,8 +228,13 @@ reply_take_head(struct reply *r, const struct provider *p,
 		return reply_fail(r, KEYD_FAIL_MOVED, "3xx");
 	/* A 304 answers the agent's own If-None-Match and redirects nowhere. */
 	if (h->status >= 300 && h->status < 400 && h->status != 304 &&
-	    (r->stay || !provider_listed(&p->response, SPAN("location"))))
-		return reply_fail(r, KEYD_FAIL_REDIRECT, "3xx");
+	    (r->stay || !provider_listed(&p->response, SPAN("location")))) {
+		r->status = h->status;
+		return r->take != NULL && r->take->redirect &&
+			       reply_keep(r->take, h)
+			   ? reply_fail(r, KEYD_FAIL_FOLLOW, "")
+			   : reply_fail(r, KEYD_FAIL_REDIRECT, "3xx");
+	}
 	if (reply_is_coded(h))
 		return reply_fail(r, KEYD_FAIL_CODED, "content-encoding");
 	if (http1_response_body(h, r->nobody, &r->body) != HTTP1_OK)
@@ -244,7 +249,7 @@ reply_take_head(struct reply *r, const struct provider *p,
 	r->http10 = h->http10;
 	r->close = reply_says_close(h);
 	r->framing = r->body.framing;
-	if (r->take != NULL && !reply_keep(r->take, h))
+	if (r->take != NULL && !r->take->redirect && !reply_keep(r->take, h))
 		return reply_fail(r, KEYD_FAIL_MALFORMED, r->take->name);
 	if (reply_put_head(r, p, h, out) == -1)
 		return REPLY_FAIL;

@@ -12,6 +12,7 @@
 #include "common/buf.h"
 #include "common/http/http1.h"
 #include "common/ipc/arena.h"
+#include "common/ipc/proto.h"
 #include "keyd/scrub.h"
 #include "provider/provider.h"
 #include "wire/ws.h"
@@ -57,6 +58,11 @@
 	F(REDIRECT, "502 the provider redirects, which is not "		\
 	    "followed")							\
 	F(MOVED, "502 the provider redirects, which is not followed again") \
+	F(FOLLOW, "502 the forge redirects for this, which is not followed") \
+	F(RIGHTS, "403 the token of this forge can do more than a session " \
+	    "needs: GitLab showed it the token of the project's runners. "	\
+	    "The user can make a project token with the role Developer: "	\
+	    "icctl setup --forge")						\
 	F(CODED, "502 the provider's answer has a coding that was not "	\
 	    "asked for; whoever runs the upstream must turn off its "	\
 	    "compression")						\
@@ -147,7 +153,8 @@ struct reply_slot {
 /* A header of the answer that keyd keeps for itself, and passes to nobody. */
 struct reply_take {
 	const char *name; /* lower-case */
-	char value[1025]; /* visible ASCII; "": the answer has none */
+	bool redirect;    /* take it from a redirect alone: FOLLOW */
+	char value[PROTO_MAX_LOCATION + 300]; /* visible ASCII; "": none */
 };
 
 struct reply {

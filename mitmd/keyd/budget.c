@@ -35,6 +35,9 @@ budget_tell(void)
 {
 	struct budget *b = &keyd_env.budget;
 
+	/* followd's requests were counted by the keyd that sent it there. */
+	if (keyd_env.dial_place != NULL)
+		return;
 	if (b->max_turns != UINT64_MAX && b->max_turns < b->turns + BUDGET_NEAR)
 		budget_report();
 	else if (b->report.at == 0)

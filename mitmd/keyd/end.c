@@ -129,7 +129,8 @@ txn_fail(struct stream *s, enum keyd_fail fail, const char *detail)
 	 * dialerd knows neither the request nor the credential, and what we say
 	 * of ourselves has nothing of them.
 	 */
-	if ((fail == KEYD_FAIL_DIAL || fail == KEYD_FAIL_INTERNAL) &&
+	if ((fail == KEYD_FAIL_DIAL || fail == KEYD_FAIL_FOLLOW ||
+		fail == KEYD_FAIL_INTERNAL) &&
 	    detail != NULL) {
 		snprintf(said, sizeof(said), "%.100s: %.400s", text, detail);
 		text = said;

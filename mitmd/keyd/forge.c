@@ -8,9 +8,11 @@
  */
 #include "keyd/keyd.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "common/forge/tree.h"
+#include "provider/forge.h"
 
 #define FORGE_MAX_HELD (64U << 20) /* all transactions together */
 
@@ -74,6 +76,13 @@ forge_begin(struct stream *s)
 	struct forge_answer *a;
 	struct forge_call call;
 
+	if (x->req.route == FORGE_ROUTE_FOLLOW) {
+		if ((x->place = calloc(1, sizeof(*x->place))) != NULL)
+			*x->place = (struct reply_take){
+			    .name = "location", .redirect = true};
+		txn_go(s);
+		return;
+	}
 	if (!forge_holds(x, &call)) {
 		txn_go(s);
 		return;
@@ -175,7 +184,7 @@ forge_done(struct stream *s, bool again)
 	struct txn *x = &s->x;
 	const uint64_t sent = x->sent, received = x->reply.received;
 	const unsigned status = x->reply.status;
-	int r = 0;
+	int r = 0, error = 0;
 
 	if (a == NULL)
 		return false;
@@ -190,6 +199,7 @@ forge_done(struct stream *s, bool again)
 		    &a->call, buf_span(&a->hold.buf), &a->give);
 	else
 		buf_addspan(&a->give, buf_span(&a->hold.buf));
+	error = r == -1 ? errno : 0;
 	forge_held += a->give.len;
 	if (x->key != NULL)
 		trouble_status(&x->reply, false);
@@ -201,6 +211,9 @@ forge_done(struct stream *s, bool again)
 	x->reply.received = received;
 	if (r == 0 && buf_check(&a->give) == 0) {
 		forge_answer(s, status);
+	} else if (error == EACCES) {
+		x->state = TXN_ON;
+		txn_fail(s, KEYD_FAIL_RIGHTS, "runners_token");
 	} else {
 		x->state = TXN_ON;
 		txn_fail(s, KEYD_FAIL_MALFORMED,
@@ -221,6 +234,8 @@ forge_release(struct stream *s)
 {
 	struct forge_answer *a = forge_of(s);
 
+	free(s->x.place);
+	s->x.place = NULL;
 	if (a == NULL)
 		return;
 	forge_held -= a->hold.buf.len + a->give.len;
@@ -231,9 +246,17 @@ forge_release(struct stream *s)
 	s->x.batch = NULL;
 }
 
+/* Only the answer for a file may redirect. */
+static struct reply_take *
+forge_place(const struct stream *s)
+{
+	return s->x.place;
+}
+
 const struct txn_kind forge_kind = {
     .begin = forge_begin,
     .answered = forge_done,
     .writable = forge_writable,
+    .take = forge_place,
     .release = forge_release,
 };

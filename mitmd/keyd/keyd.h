@@ -47,6 +47,7 @@
 /* capacity kept */
 #define KEYD_OUT_KEEP (128U << 10)
 #define KEYD_OUT_MAX (1U << 20) /* hard limit */
+#define KEYD_MAX_PLACES 32U     /* hosts at once, in followd */
 #define KEYD_MAX_ALARMS 1000U   /* per session */
 /* Deadlines, ms. */
 /* longer than dialerd's own deadlines */
@@ -169,6 +170,8 @@ struct txn {
 	struct package *package; /* a registry's: keyd/package.c */
 	/* a batch of git-lfs, or an answer of a forge: keyd/lfs.c, forge.c */
 	struct reply_hold *batch;
+	struct reply_take
+	    *place; /* a place, for files of a forge: keyd/forge.c */
 };
 
 /*
@@ -257,8 +260,13 @@ struct keyd_env {
 	/* configuration */
 	struct provider *provider;
 	unsigned index;
-	struct keyd_host hosts[PROTO_MAX_HOSTS];
+	struct keyd_host hosts[KEYD_MAX_PLACES];
 	unsigned nhosts; /* number of configured hosts */
+	/*
+	 * followd: its hosts come with its requests, and this dials one. It has
+	 * no credential, and reports nothing to icsupervisor. NULL: keyd.
+	 */
+	void (*dial_place)(uint32_t id, const char *host);
 	/* PEM, until parsed: for the server; more, for where one logs in */
 	struct keyd_roots {
 		uint8_t *p;
@@ -536,6 +544,12 @@ extern const struct txn_kind package_kind;
 
 /* keyd/forge.c: answers of forges, without their secrets */
 extern const struct txn_kind forge_kind;
+
+/*
+ * keyd/follow.c: the answer redirects, and nothing of it was passed on. Tell
+ * followd through auditd, and end the transaction; or fail it.
+ */
+void follow_answer(struct stream *);
 
 /* keyd/lfs.c: where objects of git-lfs are */
 extern const struct txn_kind lfs_kind;

@@ -33,6 +33,8 @@ is_theirs(enum keyd_fail fail)
 	case KEYD_FAIL_MALFORMED:
 	case KEYD_FAIL_INTERIM:
 	case KEYD_FAIL_REDIRECT:
+	case KEYD_FAIL_FOLLOW:
+	case KEYD_FAIL_RIGHTS:
 	case KEYD_FAIL_CODED:
 	case KEYD_FAIL_CUT:
 	case KEYD_FAIL_STALLED:
@@ -70,6 +72,8 @@ tell(const char *text, unsigned status, uint32_t retry)
 	bool other = strcmp(text, trouble.text) != 0;
 	struct msg_TROUBLE m;
 
+	if (keyd_env.dial_place != NULL)
+		return;
 	if (other) {
 		snprintf(trouble.text, sizeof(trouble.text), "%s", text);
 		trouble.count = 0;

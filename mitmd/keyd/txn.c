@@ -301,6 +301,10 @@ txn_pull(struct stream *s)
 		txn_moved(s);
 		return;
 	}
+	if (x->reply.fail == KEYD_FAIL_FOLLOW) {
+		follow_answer(s);
+		return;
+	}
 	if (x->reply.fail == KEYD_FAIL_REFLECTED)
 		txn_reflected();
 	txn_fail(s, x->reply.fail, x->reply.detail);

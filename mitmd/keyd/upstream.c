@@ -132,6 +132,10 @@ up_dial(unsigned host, const struct up *old)
 	e->nups++;
 	e->hosts[host].nups++;
 	loop_timer_set(&e->w.loop, &up->timer, KEYD_DIAL_MS, up_late, up);
+	if (e->dial_place != NULL) {
+		e->dial_place(up->dial, e->hosts[host].name);
+		return up;
+	}
 	m = (struct msg_DIAL){.id = up->dial,
 	    .which = (uint8_t)host,
 	    .avoid = span_str(up->tried)};
@@ -150,7 +154,8 @@ up_balance_host(unsigned host)
 		return;
 	(void)up_waiting(host, &want);
 	/* Some are in use, or will be: keep one spare in addition. */
-	if (want != 0 || up_count(host, false) != 0)
+	if ((want != 0 || up_count(host, false) != 0) &&
+	    keyd_env.dial_place == NULL)
 		want++;
 	while (have < want && up_dial(host, NULL) != NULL)
 		have++;

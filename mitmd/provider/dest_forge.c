@@ -8,7 +8,7 @@
  * placeholder.
  * {"name": ..., "kind": "forge", "forge": "github", "hosts": [...],
  *  "repositories": ["owner/name"], "read": ..., "write": ..., "run": ...,
- *  "merge": ..., "release": ..., "credential": {...}}
+ *  "merge": ..., "release": ..., "classic": ..., "credential": {...}}
  */
 #include "provider/forge.h"
 
@@ -34,8 +34,7 @@ static const char *const forge_response[] = {"cache-control",
 static int
 forge_routes(struct parse *ps, const struct forge_grant *g)
 {
-	static struct span types[] = {
-	    {(const uint8_t *)"application/json", 16},
+	static struct span types[] = {{(const uint8_t *)"application/json", 16},
 	    {(const uint8_t *)"application/x-www-form-urlencoded", 33}};
 	static const char *const methods[FORGE_ROUTES] = {
 	    [FORGE_ROUTE_READ] = "GET",
@@ -91,7 +90,7 @@ forge_parse(struct parse *ps, const struct value *file)
 {
 	static const char *const names[] = {"name", "kind", "forge", "hosts",
 	    "repositories", "credential", "read", "write", "run", "merge",
-	    "release"};
+	    "release", "classic"};
 	struct provider *p = ps->p;
 
 	if (parse_members(ps, file, "file", names, nitems(names), 5) == -1 ||
@@ -133,7 +132,8 @@ forge_checked_free(struct forge_checked *c)
 	c->pool = NULL;
 }
 
-/* Write path and query as they stand in a request. Returns false if too long. */
+/* Write path and query as they stand in a request. Returns false if too long.
+ */
 static bool
 forge_target(struct span path, struct span query, struct buf *b)
 {
@@ -150,8 +150,8 @@ forge_target(struct span path, struct span query, struct buf *b)
  * so that nothing but what was checked is sent.
  */
 static enum provider_result
-forge_match_read(const struct provider *p, struct span method, struct span target,
-    unsigned *route)
+forge_match_read(const struct provider *p, struct span method,
+    struct span target, unsigned *route)
 {
 	enum provider_result r = PROVIDER_NO_ROUTE;
 	struct forge_checked c;
@@ -161,8 +161,7 @@ forge_match_read(const struct provider *p, struct span method, struct span targe
 		&c, p, method, target, span_of(NULL, 0), &fail) == 0 &&
 	    c.call.class == FORGE_READ && c.call.nrefs == 0 &&
 	    p->forge->word[FORGE_READ] != FORGE_DENY) {
-		*route =
-		    c.call.follow ? FORGE_ROUTE_FOLLOW : FORGE_ROUTE_READ;
+		*route = c.call.follow ? FORGE_ROUTE_FOLLOW : FORGE_ROUTE_READ;
 		if (span_is(method, c.out.method) && c.out.body.len == 0 &&
 		    span_eq(buf_span(&c.out.target), target))
 			r = PROVIDER_OK;

@@ -35,10 +35,14 @@ sup_size(void)
 	for (unsigned i = 0; i < sup.nservers; i++)
 		if (sup.servers[i].def->egress != NULL)
 			size.doors |= 1U << i;
-	for (unsigned i = 0; i < sup.providers.n; i++)
-		if (sup.providers.list[i].server != 0)
-			size.afar[sup.providers.list[i].server - 1] =
-			    (uint8_t)(i + 1);
+	for (unsigned i = 0; i < sup.providers.n; i++) {
+		const struct provider *p = &sup.providers.list[i];
+
+		if (p->server != 0)
+			size.afar[p->server - 1] = (uint8_t)(i + 1);
+		if (p->kind != NULL && strcmp(p->kind, "forge") == 0)
+			size.forge = true;
+	}
 	return size;
 }
 

@@ -27,7 +27,7 @@
 #include "relay/terminal.h"
 #include "topology.h"
 
-#define SUP_MAX_CHILDREN (9U + 2 * PROTO_MAX_SERVERS + PROTO_MAX_PROVIDERS)
+#define SUP_MAX_CHILDREN (10U + 2 * PROTO_MAX_SERVERS + PROTO_MAX_PROVIDERS)
 #define SUP_MAX_ALARMS 16U
 #define SUP_SAID 3U
 #define SUP_HELLO_MS 10000U
@@ -45,13 +45,13 @@ struct child {
 	int log;
 	char line[1024]; /* an incomplete line of its log */
 	size_t nline;
-	bool cut;       /* the rest of this line is dropped */
-	char last[256]; /* its last log line */
+	bool cut;                   /* the rest of this line is dropped */
+	char last[256];             /* its last log line */
 	char before[SUP_SAID][256]; /* until READY: the lines before it */
 	struct chan *chan;
 	bool hello, dead;
-	uint64_t stopped;     /* loop_now() when it was first seen stopped; 0:
-				 it runs */
+	uint64_t stopped; /* loop_now() when it was first seen stopped; 0:
+			     it runs */
 	bool stopped_told;
 	bool leaving, killed; /* told to end: its exit is expected */
 	bool recorded;        /* the log has its workerEnd */
@@ -72,17 +72,17 @@ struct server {
 	struct spawned sp;
 	struct loop_io exit_io;
 	struct host_program host; /* if it runs without its sandbox */
-	int theirs[3]; /* its stdio, until it runs */
-	int door;      /* its egress listener, until egressd has it */
+	int theirs[3];            /* its stdio, until it runs */
+	int door; /* its egress listener, until egressd has it */
 	enum proto_state state;
 	uint32_t tools, resources, prompts;
 	uint8_t parts;    /* PROTO_PART_* */
 	char version[33]; /* its revision of MCP, or "" */
-	char text[512]; /* the reason why it is gone, or its own name */
-	char ended[64]; /* "exited with status 1", or "" */
+	char text[512];   /* the reason why it is gone, or its own name */
+	char ended[64];   /* "exited with status 1", or "" */
 	bool usable;
 	bool approved; /* the user approved its changed entry */
-	bool again; /* it died, and is started when it has ended */
+	bool again;    /* it died, and is started when it has ended */
 	unsigned restarts;
 };
 
@@ -162,11 +162,11 @@ struct sup {
 	struct providers providers;
 	struct proxy proxy;
 	unsigned approver; /* its provider's index + 1; 0: there is none */
-	bool services; /* the agent has those of config.json */
+	bool services;     /* the agent has those of config.json */
 	struct rules_file rules[PROTO_RULES_LAST + 1];
 	int workspace; /* O_PATH */
 	char *workspace_path;
-	bool read_only; /* nothing in a sandbox can write the workspace */
+	bool read_only;     /* nothing in a sandbox can write the workspace */
 	const char *inside; /* its path in the sandbox (box/inside.h) */
 	struct host host;
 	uint64_t began; /* clock_wall_us() */
@@ -314,8 +314,7 @@ void policy_rules_free(struct rules_file set[]);
  * policy/drift.c: Check that the rules were made from the present constitution.
  * Returns 0 (perhaps after a warning), or -1 with the fault set.
  */
-int drift_check(
-    const struct rules_file set[], const char *dir, struct fault *);
+int drift_check(const struct rules_file set[], const char *dir, struct fault *);
 
 /* check.c: Print what a start found, for --check. */
 void check_print(void);
@@ -337,8 +336,7 @@ void reload_refused(const char *why);
  * Returns the tools in quarantine, or drifted, of that server and name (NULL:
  * any); if `whole`, with their definitions, old and new.
  */
-struct json_object *pins_json(
-    const char *server, const char *tool, bool whole);
+struct json_object *pins_json(const char *server, const char *tool, bool whole);
 /*
  * Trust a tool on the user's order. Returns NULL if policyd was told, or the
  * reason why not.
@@ -432,8 +430,8 @@ int object_open(struct object *, const struct msg_INSTANCE_WANT *,
     bool *changed, struct fault *);
 void object_close(struct object *);
 /* Set the instance's view and arguments; the caller frees `argv`. */
-int instance_view(const struct instance *, struct view *, char ***argv,
-    struct fault *);
+int instance_view(
+    const struct instance *, struct view *, char ***argv, struct fault *);
 
 /* ready.c */
 /* Report once which layers of confinement the system refuses. */
@@ -444,7 +442,8 @@ void ready_notify(const char *text);
 /* Tell systemd why this did not start, or why it ends. */
 void ready_notify_why(const char *text);
 
-/* watchdog.c: Begin to tell systemd that the loop turns, if it asks for that. */
+/* watchdog.c: Begin to tell systemd that the loop turns, if it asks for that.
+ */
 void watchdog_start(void);
 
 /*

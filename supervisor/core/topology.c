@@ -26,6 +26,7 @@
 const struct topology_worker topology_workers[] = {
 	{ ROLE_MITM,	"mitmd",	TOPOLOGY_ONE,		MUST, SHOULD },
 	{ ROLE_KEY,	"keyd",		TOPOLOGY_PER_PROVIDER,	MUST, SECRET },
+	{ ROLE_FOLLOW,	"followd",	TOPOLOGY_IF_NETWORK,	MUST, SECRET },
 	{ ROLE_AUDIT,	"auditd",	TOPOLOGY_ONE,		MUST, SHOULD },
 	{ ROLE_POLICY,	"policyd",	TOPOLOGY_ONE,		MUST, NO_ROOT },
 	{ ROLE_PROXY,	"mcp-proxyd",	TOPOLOGY_ONE,		MUST, SHOULD },
@@ -74,6 +75,10 @@ const struct topology_pair topology_pairs[] = {
 	{ ROLE_DIAL,	ROLE_EGRESS,	PROTO_MEMORY_NONE },
 	/* both kinds of connections, through a corporate proxy */
 	{ ROLE_DIAL,	ROLE_TUNNEL,	PROTO_MEMORY_NONE },
+	/* files of a forge: key -> audit -> follow -> mitm */
+	{ ROLE_FOLLOW,	ROLE_AUDIT,	PROTO_MEMORY_NONE },
+	{ ROLE_FOLLOW,	ROLE_MITM,	PROTO_MEMORY_NONE },
+	{ ROLE_FOLLOW,	ROLE_DIAL,	PROTO_MEMORY_NONE },
 	/* how much published ports are used */
 	{ ROLE_PORT,	ROLE_AUDIT,	PROTO_MEMORY_NONE },
 	/* requests that an agent makes of an editor */
@@ -109,7 +114,8 @@ topology_instances(enum role role, const struct topology_size *size)
 {
 	const struct topology_worker *w = topology_find(role);
 
-	if (w == NULL)
+	/* Only forges have files elsewhere. */
+	if (w == NULL || (role == ROLE_FOLLOW && !size->forge))
 		return 0;
 	switch (w->count) {
 	case TOPOLOGY_ONE:

@@ -13,17 +13,17 @@ enum topology_count {
 	TOPOLOGY_ONE,
 	TOPOLOGY_PER_SERVER,
 	TOPOLOGY_PER_PROVIDER,
-	TOPOLOGY_PER_DOOR,   /* one per server that has network, and one for
-				services */
-	TOPOLOGY_IF_NETWORK, /* one, if there is or may be a provider, a server
-				has network, or there are services */
-	TOPOLOGY_IF_PROXY,   /* one, if there is network behind a corporate
-				proxy */
-	TOPOLOGY_IF_AGENT,   /* one, if this session runs the agent and shows
-				its output */
-	TOPOLOGY_IF_EDITOR,  /* one, if an editor talks to the agent */
-	TOPOLOGY_IF_PORTS,   /* one, if ports of the sandbox are published */
-	TOPOLOGY_IF_GATE,    /* one, if its connections come over TCP */
+	TOPOLOGY_PER_DOOR,    /* one per server that has network, and one for
+				 services */
+	TOPOLOGY_IF_NETWORK,  /* one, if there is or may be a provider, a server
+				 has network, or there are services */
+	TOPOLOGY_IF_PROXY,    /* one, if there is network behind a corporate
+				 proxy */
+	TOPOLOGY_IF_AGENT,    /* one, if this session runs the agent and shows
+				 its output */
+	TOPOLOGY_IF_EDITOR,   /* one, if an editor talks to the agent */
+	TOPOLOGY_IF_PORTS,    /* one, if ports of the sandbox are published */
+	TOPOLOGY_IF_GATE,     /* one, if its connections come over TCP */
 	TOPOLOGY_IF_APPROVER, /* one, if config.json has autoApprove */
 };
 
@@ -58,6 +58,7 @@ struct topology_size {
 	bool editor;    /* an editor talks to it */
 	bool ports;     /* ports of the sandbox are published */
 	bool gate;      /* the sandbox's connections come over TCP */
+	bool forge;     /* one of the providers is a forge */
 	/* the place of each remote server among the providers, + 1; or 0 */
 	uint8_t afar[PROTO_MAX_SERVERS];
 	unsigned approver; /* its provider's index + 1; 0: there is none */

@@ -172,6 +172,12 @@ AUDIT_EVENT(forgeFound,
 AUDIT_EVENT(forgeLookup,
     "provider=provider what=ref",
     "6003.99", "- no work of the model", "- the request that it is for")
+AUDIT_EVENT(redirect,
+    "provider=provider host=host digest=pathSha256",
+    "6003.99", "- the request that it is for", "hosts")
+AUDIT_EVENT(redirectEnd,
+    "reason=error",
+    "6003.99", "- the request that it is for", "- the redirect")
 AUDIT_EVENT(hostOpen,
     "id=id host=host what=kind",
     "4001.99", "event:hostOpen", "hosts")

@@ -87,8 +87,7 @@ setup_server_view(unsigned i)
 	char text[PROTO_MAX_SEEN];
 	struct msg_SERVER_VIEW m = {.server = (uint16_t)i};
 
-	view_tell(
-	    &sup.servers[i].view, sup.servers[i].def, text, sizeof(text));
+	view_tell(&sup.servers[i].view, sup.servers[i].def, text, sizeof(text));
 	m.text = span_str(text);
 	child_send(ROLE_PROXY, 0, MSG_SERVER_VIEW, &m, -1);
 }
@@ -163,7 +162,8 @@ setup_mounts(void)
 	}
 	if (epoll_ctl(fd, EPOLL_CTL_ADD, sup.mounts, &ev) == -1) {
 		sup_warn("changes of mounts cannot be watched, so that no "
-			 "path is remembered: %s", strerror(errno));
+			 "path is remembered: %s",
+		    strerror(errno));
 		close(fd);
 		return;
 	}
@@ -294,9 +294,9 @@ void
 setup_start(void)
 {
 	/* In this order, no worker sends before its receiver has started. */
-	static const enum role order[] = {ROLE_AUDIT, ROLE_KEY, ROLE_TUNNEL,
-	    ROLE_DIAL, ROLE_EGRESS, ROLE_POLICY, ROLE_BACK, ROLE_MITM,
-	    ROLE_PROXY, ROLE_TERM, ROLE_ACP, ROLE_PORT, ROLE_GATE,
+	static const enum role order[] = {ROLE_AUDIT, ROLE_KEY, ROLE_FOLLOW,
+	    ROLE_TUNNEL, ROLE_DIAL, ROLE_EGRESS, ROLE_POLICY, ROLE_BACK,
+	    ROLE_MITM, ROLE_PROXY, ROLE_TERM, ROLE_ACP, ROLE_PORT, ROLE_GATE,
 	    ROLE_APPROVE};
 
 	for (size_t i = 0; i < nitems(order); i++)

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "common/forge/forge.h"
 #include "common/log.h"
 #include "keyd/login/aws.h"
 #include "keyd/login/oauth.h"
@@ -183,6 +184,14 @@ secret_key(void)
 		secret_bad(PROTO_KEY_BAD,
 		    "holds a space, a line break or another character "
 		    "that cannot be in a credential");
+		return;
+	}
+	if (e->provider->forge != NULL && !e->provider->forge->classic &&
+	    forge_token_is_classic(e->provider->forge->kind, key)) {
+		secret_bad(PROTO_KEY_BAD,
+		    "is a classic token, good for every repository of its "
+		    "owner: make a fine-grained one (icctl setup --forge), or "
+		    "say \"classic\": true in this destination");
 		return;
 	}
 	if (key.len > e->cap || (k = secret_keyset(key)) == NULL) {

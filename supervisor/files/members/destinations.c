@@ -17,7 +17,7 @@
 
 /* The members of each kind, in addition to those of every kind. */
 static const char *const forge_members[] = {"forge", "repositories", "read",
-    "write", "run", "merge", "release", NULL};
+    "write", "run", "merge", "release", "classic", NULL};
 static const char *const git_members[] = {
     "repositories", "fetch", "push", "maxPush", "user", NULL};
 static const char *const registry_members[] = {
@@ -80,8 +80,8 @@ destination_members(struct config_destination *d, const struct jsonfile *j,
 	if (d->kind->credential)
 		known[n++] = "credential";
 	r = destination_reader(d->kind);
-	for (size_t i = 0; r != NULL && r->members[i] != NULL && n < MEMBERS - 1;
-	     i++)
+	for (size_t i = 0;
+	     r != NULL && r->members[i] != NULL && n < MEMBERS - 1; i++)
 		known[n++] = r->members[i];
 	known[n] = NULL;
 	return jsonfile_known(j, o, where, known);

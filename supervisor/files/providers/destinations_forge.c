@@ -18,8 +18,8 @@ static const struct {
 } forge_tokens[FORGE_KINDS] = {
     [FORGE_GITHUB] = {"GH_TOKEN", "GH_ENTERPRISE_TOKEN", "ghp_",
 	"authorization", "token "},
-    [FORGE_GITLAB] = {"GITLAB_TOKEN", "GITLAB_TOKEN", "glpat-",
-	"private-token", ""},
+    [FORGE_GITLAB] = {"GITLAB_TOKEN", "GITLAB_TOKEN", "glpat-", "private-token",
+	""},
     [FORGE_GITEA] = {"GITEA_TOKEN", "GITEA_TOKEN", "gta_", "authorization",
 	"token "},
 };
@@ -85,8 +85,7 @@ forge_words(const struct jsonfile *j, const char *where, struct json_object *o,
 }
 
 static void
-forge_credential(
-    enum forge_kind kind, bool elsewhere, struct json_object *file)
+forge_credential(enum forge_kind kind, bool elsewhere, struct json_object *file)
 {
 	struct json_object *cred = json_object_new_object(),
 			   *headers = json_object_new_array(),
@@ -109,8 +108,8 @@ forge_is_elsewhere(struct json_object *o, const char *name)
 	struct json_object *hosts;
 
 	return !json_object_object_get_ex(o, "hosts", &hosts) ||
-	       strcasecmp(json_object_get_string(
-			      json_object_array_get_idx(hosts, 0)),
+	       strcasecmp(
+		   json_object_get_string(json_object_array_get_idx(hosts, 0)),
 		   name) != 0;
 }
 
@@ -120,8 +119,10 @@ destination_forge_read(const struct jsonfile *j, const char *where,
 {
 	enum forge_kind kind;
 	const char *s = NULL;
+	bool classic = false;
 
-	if (jsonfile_str(j, o, where, "forge", &s) == -1)
+	if (jsonfile_str(j, o, where, "forge", &s) == -1 ||
+	    jsonfile_bool(j, o, where, "classic", &classic) == -1)
 		return -1;
 	if (s == NULL || forge_kind_find(span_str(s), &kind) == -1)
 		return jsonfile_bad(j, where, "forge",
@@ -134,10 +135,12 @@ destination_forge_read(const struct jsonfile *j, const char *where,
 		    "must say where the token is: {\"env\": \"VARIABLE\"} or "
 		    "{\"file\": \"PATH\"}; icctl setup --forge says which "
 		    "token to make");
+	if (classic)
+		json_object_object_add(
+		    file, "classic", json_object_new_boolean(true));
 	if (forge_repositories(j, where, o, kind, file) == -1 ||
 	    forge_words(j, where, o, file) == -1)
 		return -1;
-	forge_credential(
-	    kind, forge_is_elsewhere(o, "api.github.com"), file);
+	forge_credential(kind, forge_is_elsewhere(o, "api.github.com"), file);
 	return 0;
 }

@@ -190,8 +190,8 @@ static int
 member_undo(
     struct project *p, const struct jsonfile *j, const char *m, json_object *v)
 {
-	static const struct listed l = {
-	    "undo keeps ", " too, if it leaves it out otherwise",
+	static const struct listed l = {"undo keeps ",
+	    " too, if it leaves it out otherwise",
 	    "is no name of a file or directory", member_name_ok};
 	static const char *const keys[] = {"include", NULL};
 	json_object *list = NULL;
@@ -297,7 +297,8 @@ static const struct member {
 	{"version", member_version}, {"name", member_name},
 	{"agent", member_chosen}, {"model", member_chosen},
 	{"image", member_image}, {"hosts", member_hosts},
-	{"git", member_git}, {"registries", member_own},
+	{"git", member_git}, {"forge", member_forge},
+	{"registries", member_own},
 	{"services", member_services}, {"servers", member_own},
 	{"undo", member_undo},
 	{"env", member_env}, {"budget", member_budget},

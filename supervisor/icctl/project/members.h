@@ -16,8 +16,11 @@ bool member_name_ok(const char *);
 int member_text(const struct jsonfile *, const char *where, json_object *,
     size_t max, const char **out);
 
+/* forge.c: Check "forge". Returns 0, or -1. */
+int member_forge(
+    struct project *, const struct jsonfile *, const char *, json_object *);
+
 /* members_services.c: Check "services" if it is an object. Returns 0, or -1. */
-int members_services(
-    struct project *, const struct jsonfile *, json_object *);
+int members_services(struct project *, const struct jsonfile *, json_object *);
 
 #endif

@@ -160,8 +160,8 @@ add_undo(const struct project *p, json_object *root)
 	for (size_t i = 0; json_object_is_type(list, json_type_array) &&
 			   i < json_object_array_length(from);
 	     i++)
-		json_object_array_add(list,
-		    json_object_get(json_object_array_get_idx(from, i)));
+		json_object_array_add(
+		    list, json_object_get(json_object_array_get_idx(from, i)));
 }
 
 /* Returns the person's limit; a very large number: none. */
@@ -230,6 +230,7 @@ project_merge(const struct icctl *ctl, struct project *p, const char *config,
 		add_services(p, root);
 		add_undo(p, root);
 	}
+	project_forge(p, root, granted);
 	lower_budget(p, root);
 	text = strdup(json_object_to_json_string_ext(
 	    root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
@@ -293,6 +294,11 @@ project_lacks(const struct icctl *ctl, struct project *p, const char *config)
 			    "has no such registry in destinations",
 			    name);
 	}
+	if (project_member(p, "forge") != NULL && own != NULL &&
+	    project_forge_own(own) == NULL)
+		project_say(p, PROJECT_LACKS,
+		    "it works with a forge, and your config.json has none, or "
+		    "several: icctl setup --forge");
 	list = project_member(p, "services");
 	if (json_object_is_type(list, json_type_object))
 		list = NULL;

@@ -8,8 +8,8 @@
  *
  * say.c: sentences; read.c: the file, and its digest; members.c: the table;
  * accepted.c: what was accepted; merge.c: the settings of a session;
- * install.c: its commands; take.c: the start of a session; verbs.c: `icctl
- * project`.
+ * forge.c: its repositories; install.c: its commands; take.c: the start of a
+ * session; verbs.c: `icctl project`.
  */
 #ifndef ICCTL_PROJECT_H
 #define ICCTL_PROJECT_H
@@ -111,6 +111,15 @@ char *project_merge(const struct icctl *, struct project *, const char *config,
 /* Say what the project names and the person's settings lack. */
 void project_lacks(const struct icctl *, struct project *, const char *config);
 
+/* forge.c */
+/*
+ * Narrow the only forge of these settings as the project says, and add its
+ * repositories if `granted`.
+ */
+void project_forge(const struct project *, json_object *root, bool granted);
+/* Returns the only destination of the kind forge, or NULL. */
+json_object *project_forge_own(json_object *root);
+
 /* sources.c */
 /*
  * Tell what the file of the current directory sets for sessions here: a line
@@ -140,7 +149,8 @@ struct project_use {
 	bool may_ask; /* a person is at the terminal */
 	bool off;     /* --no-project */
 	bool clone;
-	/* The result: config.json's text, for freezero(), or NULL: unchanged. */
+	/* The result: config.json's text, for freezero(), or NULL: unchanged.
+	 */
 	char *settings;
 	char *agent, *model, *image;
 	bool read_only, installs;

@@ -13,7 +13,8 @@ static const struct {
 	const char *name, *access, *why;
 } forge_permissions[] = {
     {"Metadata", "read-only", "always part of such a token"},
-    {"Issues", "read and write", "\"write\": open, edit, comment, close, label"},
+    {"Issues", "read and write",
+	"\"write\": open, edit, comment, close, label"},
     {"Pull requests", "read and write",
 	"\"write\": open, edit, comment, review, close"},
     {"Commit statuses", "read-only", "the checks of a pull request"},
@@ -36,6 +37,21 @@ static const char forge_text[] =
     "releases are denied unless\nyou set \"merge\" or \"release\" to "
     "\"ask\". ironcurtain-config(5), FORGES.\n";
 
+static const char forge_others[] =
+    "\nFor GitLab, make a project token, at the project's Settings, Access "
+    "tokens:\n\n"
+    "  Role    Developer: a token that sees that of the runners is refused\n"
+    "  Scope   api, to change things; read_api, if \"write\" and \"run\" "
+    "are denied\n"
+    "  Expiry  short: 30 days\n"
+    "\nFor Gitea and Forgejo, at Settings, Applications:\n\n"
+    "  issue       read and write  issues, and comments on pull requests\n"
+    "  repository  read and write  pull requests, reviews, runs; read, if "
+    "\"write\" is\n                              denied\n"
+    "  user        read            who the token belongs to\n"
+    "\nThen \"forge\" is \"gitlab\" or \"gitea\", and \"hosts\" has its "
+    "host.\n";
+
 int
 setup_forge(void)
 {
@@ -49,5 +65,6 @@ setup_forge(void)
 		printf("  %-16s %-15s %s\n", forge_permissions[i].name,
 		    forge_permissions[i].access, forge_permissions[i].why);
 	fputs(forge_text, stdout);
+	fputs(forge_others, stdout);
 	return ICCTL_OK;
 }

@@ -28,14 +28,14 @@
 /* A line for a server, or a message, that waits for the log to be written. */
 struct auditd_effect {
 	TAILQ_ENTRY(auditd_effect) entry;
-	size_t upto;		/* log bytes of this turn that must be written
-				   first */
-	uint64_t id;		/* the call, or 0 */
+	size_t upto; /* log bytes of this turn that must be written
+			first */
+	uint64_t id; /* the call, or 0 */
 	unsigned server;
-	enum role to;		/* a message's receiver */
+	enum role to; /* a message's receiver */
 	unsigned index;
-	enum msg_type type;	/* 0: a line for `server` */
-	union proto_any msg;	/* its spans point into `bytes` */
+	enum msg_type type;  /* 0: a line for `server` */
+	union proto_any msg; /* its spans point into `bytes` */
 	/*
 	 * The log covers the effect: called instead of sending `msg`. Returns
 	 * true if it keeps the effect.
@@ -43,7 +43,7 @@ struct auditd_effect {
 	bool (*release)(struct auditd_effect *);
 	/* The log does not cover the effect. NULL: nobody waits for it. */
 	void (*refuse)(const struct auditd_effect *);
-	size_t off;		/* line: bytes already written */
+	size_t off; /* line: bytes already written */
 	size_t len;
 	uint8_t bytes[];
 };
@@ -51,63 +51,63 @@ TAILQ_HEAD(auditd_effects, auditd_effect);
 
 struct auditd_server {
 	bool known;
-	bool virtual;		/* a virtual server: icsupervisor carries out
-				   its calls */
+	bool virtual; /* a virtual server: icsupervisor carries out
+			 its calls */
 	char name[65];
-	int fd;			/* its stdin; -1 if it has none or lost it */
+	int fd; /* its stdin; -1 if it has none or lost it */
 	struct loop_io io;
 	struct loop_timer stall;
-	struct auditd_effects lines;	/* released, not yet written in full */
+	struct auditd_effects lines; /* released, not yet written in full */
 	size_t queued;
-	bool unwritten;		/* got lines in this turn */
-	bool died;		/* policyd waits for it to run again */
-	bool gone;		/* its mcp-backd has said that it died */
-	int next;		/* stdin of the next one; -1: none yet */
-	unsigned late;		/* cancelled calls that the server may still
-				   answer */
-	uint32_t unasked;	/* unasked results that it sent in this turn */
+	bool unwritten;   /* got lines in this turn */
+	bool died;        /* policyd waits for it to run again */
+	bool gone;        /* its mcp-backd has said that it died */
+	int next;         /* stdin of the next one; -1: none yet */
+	unsigned late;    /* cancelled calls that the server may still
+			     answer */
+	uint32_t unasked; /* unasked results that it sent in this turn */
 };
 
 /* A call that went to a server. */
 struct auditd_call {
-	uint64_t id;		/* 0: free */
-	uint64_t since;		/* clock_mono_us() when it was released */
+	uint64_t id;    /* 0: free */
+	uint64_t since; /* clock_mono_us() when it was released */
 	unsigned server;
-	bool error;		/* it failed, or was lost */
-	bool shown;		/* icsupervisor is told of its end */
+	bool error; /* it failed, or was lost */
+	bool shown; /* icsupervisor is told of its end */
 };
 
 /* The end of a call that went to a server. */
 struct auditd_result {
 	enum proto_result status;
-	bool blocked;		/* by the server's sandbox */
-	uint32_t bytes;		/* length of the answer, if there is one */
-	uint32_t ago;		/* microseconds since it ended */
-	const char *why;	/* the reason for having no answer, or NULL */
+	bool blocked;    /* by the server's sandbox */
+	uint32_t bytes;  /* length of the answer, if there is one */
+	uint32_t ago;    /* microseconds since it ended */
+	const char *why; /* the reason for having no answer, or NULL */
 };
 
 /* An instance of a server, from policyd's request until it is dropped. */
 struct auditd_instance {
-	uint64_t call;		/* the call that it runs for; 0: free */
-	unsigned of;		/* the server that it is an instance of */
-	unsigned index;		/* its own server index; 0 if it does not run */
-	unsigned left;		/* objects that have still to be named */
+	uint64_t call;  /* the call that it runs for; 0: free */
+	unsigned of;    /* the server that it is an instance of */
+	unsigned index; /* its own server index; 0 if it does not run */
+	unsigned left;  /* objects that have still to be named */
 };
 
 struct auditd_env {
 	struct worker w;
-	int fd;			/* the log */
+	int fd; /* the log */
 	bool sync;
-	uint64_t room;		/* bytes until another file is asked for */
-	bool full;		/* it was asked for */
-	bool logged;		/* this run's first record was composed */
+	uint64_t room; /* bytes until another file is asked for */
+	bool full;     /* it was asked for */
+	bool logged;   /* this run's first record was composed */
 	struct auditlog log;
-	struct buf out;		/* this turn's lines */
+	struct buf out; /* this turn's lines */
 	struct auditd_effects effects;
-	char failed[128];	/* why the log failed; if not empty, nothing is
-				   released any more */
+	char failed[128]; /* why the log failed; if not empty, nothing is
+			     released any more */
 	struct auditd_server servers[PROTO_MAX_SERVERS];
-	bool unwritten;		/* so did one of them */
+	bool unwritten; /* so did one of them */
 	struct auditd_call calls[AUDITD_MAX_CALLS];
 	struct auditd_instance instances[PROTO_MAX_INSTANCES];
 	/*
@@ -118,11 +118,11 @@ struct auditd_env {
 	uint64_t ended[AUDITD_ENDED];
 	bool ended_error[AUDITD_ENDED];
 	unsigned nended;
-	uint64_t ended_since;	/* loop ms of the first of those */
+	uint64_t ended_since; /* loop ms of the first of those */
 	struct loop_timer ended_timer;
 	struct msg_COUNTS counts;
 	uint64_t dropped;
-	bool unasked;		/* some server's `unasked` is not 0 */
+	bool unasked; /* some server's `unasked` is not 0 */
 };
 
 extern struct auditd_env auditd_env;
@@ -153,6 +153,8 @@ int auditd_on_request_unapproved(
 /* forge.c */
 int auditd_on_forge_look(struct chan *, const struct msg_FORGE_LOOK *);
 int auditd_on_forge_found(struct chan *, const struct msg_FORGE_FOUND *);
+int auditd_on_follow(struct chan *, const struct msg_FOLLOW *);
+void auditd_follow_end(const struct msg_EXCHANGE_END *);
 
 /* host.c */
 int auditd_on_host_open(struct chan *, const struct msg_HOST_OPEN *);
@@ -254,8 +256,8 @@ struct auditd_effect *auditd_effect_msg(enum role to, unsigned index,
  * Do the same for a message that reports an end, which is sent even if the log
  * does not cover it.
  */
-void auditd_effect_end(enum role to, unsigned index, enum msg_type,
-    const void *msg);
+void auditd_effect_end(
+    enum role to, unsigned index, enum msg_type, const void *msg);
 /* Add bytes instead of a message. The caller sets `release` to deliver them. */
 struct auditd_effect *auditd_effect_line(
     unsigned server, uint64_t call, struct span);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Records the lookups of ids in requests to forges, on their way from policyd
- * to the forge's keyd, and what keyd found, on its way back.
+ * to the forge's keyd, and what keyd found, on its way back; and the redirects
+ * of forges to files, on their way from keyd to followd.
  */
 #include "workers/auditd/auditd.h"
+
+#include "common/sha256.h"
 
 static void
 forge_lost(uint16_t provider, uint32_t id, uint8_t n)
@@ -13,8 +16,7 @@ forge_lost(uint16_t provider, uint32_t id, uint8_t n)
 	    .n = n,
 	    .why = SPAN("it could not be looked up")};
 
-	worker_send(
-	    &auditd_env.w, ROLE_POLICY, 0, MSG_FORGE_FOUND_GO, &m, -1);
+	worker_send(&auditd_env.w, ROLE_POLICY, 0, MSG_FORGE_FOUND_GO, &m, -1);
 }
 
 static void
@@ -68,8 +70,7 @@ int
 auditd_on_forge_found(struct chan *c, const struct msg_FORGE_FOUND *m)
 {
 	const struct msg_FORGE_FOUND_GO go = {
-	    .provider = (uint16_t)chan_index(c),
-	    F_FORGE_FOUND(PROTO_COPY, m)};
+	    .provider = (uint16_t)chan_index(c), F_FORGE_FOUND(PROTO_COPY, m)};
 	struct auditlog_line l;
 
 	auditd_line(&l, "forgeFound");
@@ -83,4 +84,53 @@ auditd_on_forge_found(struct chan *c, const struct msg_FORGE_FOUND *m)
 	auditd_effect_msg(ROLE_POLICY, 0, MSG_FORGE_FOUND_GO, &go, 0)->refuse =
 	    found_refuse;
 	return 0;
+}
+
+static void
+follow_refuse(const struct auditd_effect *e)
+{
+	const struct msg_REFUSED m = {.stream = e->msg.FOLLOW_GO.stream,
+	    .exchange = e->msg.FOLLOW_GO.exchange,
+	    .reason = PROTO_REFUSED_AUDIT};
+
+	worker_send(&auditd_env.w, ROLE_MITM, 0, MSG_REFUSED, &m, -1);
+}
+
+/* The address itself lets anybody read the file: the log has its digest. */
+int
+auditd_on_follow(struct chan *c, const struct msg_FOLLOW *m)
+{
+	uint8_t digest[SHA256_SIZE];
+	struct auditlog_line l;
+
+	if (m->provider != chan_index(c))
+		return chan_violation(c, "FOLLOW of another provider");
+	sha256_span(m->target, digest);
+	auditd_line(&l, "redirect");
+	auditlog_u64(&l, "exchange", m->exchange);
+	auditlog_str(&l, "host", m->host);
+	auditlog_hex(&l, "pathSha256", digest, sizeof(digest));
+	auditlog_u64(&l, "provider", m->provider);
+	auditlog_u64(&l, "stream", m->stream);
+	auditd_line_end(&l);
+	/* FOLLOW and FOLLOW_GO have the same layout. */
+	auditd_effect_msg(ROLE_FOLLOW, 0, MSG_FOLLOW_GO, m, 0)->refuse =
+	    follow_refuse;
+	return 0;
+}
+
+/* The file was passed on, or not. */
+void
+auditd_follow_end(const struct msg_EXCHANGE_END *m)
+{
+	struct auditlog_line l;
+
+	auditd_line(&l, "redirectEnd");
+	if (m->error.len != 0)
+		auditlog_str(&l, "error", m->error);
+	auditlog_u64(&l, "exchange", m->exchange);
+	auditlog_u64(&l, "received", m->received);
+	auditlog_u64(&l, "status", m->status);
+	auditlog_u64(&l, "stream", m->stream);
+	auditd_line_end(&l);
 }

@@ -122,6 +122,10 @@ auditd_on_exchange_end(struct chan *c, const struct msg_EXCHANGE_END *m)
 {
 	struct auditlog_line l;
 
+	if (chan_peer(c) == ROLE_FOLLOW) {
+		auditd_follow_end(m);
+		return 0;
+	}
 	auditd_line(&l, "modelResponse");
 	if (m->error.len != 0)
 		auditlog_str(&l, "error", m->error);

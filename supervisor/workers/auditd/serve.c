@@ -340,8 +340,9 @@ on_session(struct chan *c, const struct msg_SESSION *m)
 static int
 on_done(struct chan *c, const struct msg_DONE *m)
 {
-	const struct auditd_result r = {
-	    .status = m->status == 0 ? PROTO_RESULT_SUCCESS : PROTO_RESULT_ERROR,
+	const struct auditd_result r = {.status = m->status == 0
+						      ? PROTO_RESULT_SUCCESS
+						      : PROTO_RESULT_ERROR,
 	    .blocked = m->blocked != 0,
 	    .bytes = m->bytes,
 	    .ago = m->ago};
@@ -366,8 +367,8 @@ on_dones(struct chan *c, const struct msg_DONES *m)
 
 	for (size_t i = 0; i < m->each.len; i += PROTO_DONE_SIZE) {
 		if (m->each.len - i < PROTO_DONE_SIZE ||
-		    wire_decode(row, m->each.p + i, PROTO_DONE_SIZE, none,
-			&done) == -1)
+		    wire_decode(
+			row, m->each.p + i, PROTO_DONE_SIZE, none, &done) == -1)
 			return chan_violation(c, "malformed DONE in DONES");
 		if (on_done(c, &done.DONE) == -1)
 			return -1;
@@ -380,8 +381,8 @@ on_gone(struct chan *c, const struct msg_GONE *m)
 {
 	char why[512 + 32], vis[480];
 
-	snprintf(why, sizeof(why), "ended (%s)",
-	    log_vis(m->text, vis, sizeof(vis)));
+	snprintf(
+	    why, sizeof(why), "ended (%s)", log_vis(m->text, vis, sizeof(vis)));
 	auditd_server_lost(chan_index(c), why);
 	auditd_server_gone(chan_index(c), m->died != 0);
 	return 0;
@@ -437,6 +438,7 @@ static const struct chan_handler auditd_handlers[] = {
 	HANDLER(REQUEST_APPROVED,		auditd_on_request_approved),
 	HANDLER(REQUEST_UNAPPROVED,		auditd_on_request_unapproved),
 	HANDLER(FORGE_LOOK,	auditd_on_forge_look),
+	HANDLER(FOLLOW,		auditd_on_follow),
 	HANDLER(FORGE_FOUND,	auditd_on_forge_found),
 	HANDLER(PACKAGE,	auditd_on_package),
 	HANDLER(EXCHANGE_END,	auditd_on_exchange_end),
@@ -499,6 +501,5 @@ auditd_serve(void)
 	e->w.stop = on_stop;
 	e->w.lost = auditd_lost;
 	e->w.orphan = on_orphan;
-	worker_serve(&e->w, auditd_handlers,
-	    nitems(auditd_handlers));
+	worker_serve(&e->w, auditd_handlers, nitems(auditd_handlers));
 }

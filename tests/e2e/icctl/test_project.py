@@ -169,6 +169,35 @@ def test_services(work):
     t.equal(made["undo"], {"include": ["dist"]}, "and undo keeps what it says")
 
 
+def test_forge(work):
+    """The person's own forge gets the project's repositories after a yes, and
+    less at once."""
+    own = {"kind": "forge", "forge": "github", "hosts": ["api.github.com"],
+           "repositories": ["me/own"], "merge": "ask",
+           "credential": {"env": "SHOP_TOKEN"}}
+    p = Place(work, {"destinations": {"shop": own}})
+    p.env["SHOP_TOKEN"] = "github_pat_x"
+    write(p, {"forge": {"repositories": ["me/shop", "me/own"], "write": "deny",
+                        "merge": "ask", "release": "ask"}})
+    out = project(p, "show")
+    for words in ("the forge of your config.json, with its token, for me/shop",
+                  "may not open, edit or comment on a forge"):
+        t.ok(words in out, "it is shown: " + words, out)
+    accept(p)
+    r = start(p)
+    made = json.load(open(os.path.join(p.session(), "settings.json"),
+                          encoding="utf-8"))["destinations"]["shop"]
+    t.equal(made, {**own, "write": "deny", "repositories": ["me/own",
+                                                            "me/shop"]},
+            "repositories are added, rights are not")
+    q = Place(os.path.join(work, "none"))
+    write(q, {"forge": {"repositories": ["me/shop"]}})
+    accept(q)
+    r = start(q)
+    t.ok("your config.json has none" in r.stderr, "one without a forge is told",
+         r.stderr)
+
+
 BAD = [
     ("[]", "must hold an object"), ("{", "line 1"), ("", "is empty"),
     ('{"version":1,"version":1}', "line 1"), ("{}", "version"),
@@ -202,6 +231,16 @@ BAD = [
           ({"image": IMAGE, "volumes": ["/:/"]}, "services.volumes: unknown"))],
     (json.dumps({"version": 1, "undo": {"leaveOut": [".env"]}}),
      "may not be set by a project: what undo leaves out"),
+    *[(json.dumps({"version": 1, "forge": forge}), want) for forge, want in (
+        ({"hosts": ["evil.example"]}, "forge.hosts: unknown key"),
+        ({"credential": {"env": "X"}}, "forge.credential: unknown key"),
+        ({"classic": True}, "forge.classic: unknown key"),
+        ({"repositories": ["me/*"]}, "is no repository"),
+        ({"repositories": ["me"]}, "is no repository"),
+        ({"repositories": "me/shop"}, "must be an array"),
+        ({"write": "allow"}, "only narrows"),
+        ({"read": "allow"}, "only narrows"),
+        ({"merge": True}, "merge"), ([], "must be an object"))],
     (json.dumps({"version": 1, "undo": False}), "must be an object"),
     (json.dumps({"version": 1, "undo": {"maxDays": 0}}), "unknown key"),
     (json.dumps({"version": 1, "services": ["/run/x.sock"]}), "is no name"),
@@ -244,7 +283,7 @@ def test_bad(work):
 
 def main():
     for case in (test_nobody, test_yes, test_terminal, test_install,
-                 test_services, test_bad):
+                 test_services, test_forge, test_bad):
         with h.workdir() as work, t.case(case.__name__):
             case(work)
     t.done()

@@ -6,7 +6,6 @@ nothing else of the forge can be reached."""
 import json
 import os
 import shutil
-import subprocess
 import sys
 import threading
 
@@ -14,56 +13,10 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
-from bridge import Bridge  # noqa: E402
+from forge_helper import Forge, Gh, TOKEN  # noqa: E402
 
 t = h.Tap()
 HOST = "api.github.com"
-TOKEN = "github_pat_real0123456789abcdefABCDEF012345"
-
-
-class Forge(h.Process):
-    def __init__(self, work):
-        self.dir = os.path.join(work, "forge")
-        os.makedirs(self.dir)
-        self.log = os.path.join(self.dir, "log.jsonl")
-        super().__init__([h.PYTHON, os.path.join(h.STANDINS, "forge.py"),
-                          "--ca-dir", self.dir, "--log", self.log, "--token",
-                          TOKEN], os.path.join(self.dir, "stderr"))
-        self.url = f"https://127.0.0.1:{self.ready['port']}"
-        self.ca = os.path.join(self.dir, "ca.pem")
-
-    def seen(self):
-        return h.read_lines(self.log) if os.path.exists(self.log) else []
-
-
-class Gh:
-    """gh as in an agent's sandbox: with a proxy, a CA and a placeholder."""
-
-    def __init__(self, s, work):
-        self.bridge = Bridge(s.ready["sockets"]["mitm"])
-        self.repo = os.path.join(work, "repo")
-        self.env = {"PATH": "/usr/bin:/bin", "HOME": work,
-                    "GH_CONFIG_DIR": os.path.join(work, "gh"),
-                    "GH_TOKEN": s.agent_env()["GH_TOKEN"],
-                    "GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1",
-                    "HTTPS_PROXY": self.bridge.url, "NO_COLOR": "1",
-                    "GIT_CONFIG_NOSYSTEM": "1",
-                    "SSL_CERT_FILE": os.path.join(s.dir, "orientation",
-                                                  "ca-cert.pem")}
-        git = ["git", "-C", self.repo]
-        os.makedirs(self.repo)
-        for args in (["init", "-q", "-b", "fix/tax"],
-                     ["remote", "add", "origin",
-                      "https://github.com/me/shop.git"],
-                     ["-c", "user.name=a", "-c", "user.email=a@b.test",
-                      "commit", "-q", "--allow-empty", "-m", "first"]):
-            subprocess.run(git + args, env=self.env, check=True)
-
-    def __call__(self, *args, timeout=60):
-        return subprocess.run(["gh", *args], env=self.env, text=True,
-                              cwd=self.repo, capture_output=True,
-                              stdin=subprocess.DEVNULL, timeout=timeout,
-                              check=False)
 
 
 def config(g, **settings):
@@ -198,13 +151,28 @@ def test_sandbox(work, g):
              "with a placeholder")
 
 
+def test_classic(work, g):
+    """A classic token is good for every repository: it needs a word."""
+    token = "ghp_" + TOKEN[-36:]
+    for classic in (False, True):
+        s = h.Session(os.path.join(work, f"classic{classic:d}"),
+                      env={"SHOP_TOKEN": token},
+                      config=config(g, **({"classic": True} if classic
+                                          else {})))
+        with s:
+            said = s.icctl("keys").stdout
+            t.equal("classic token" in said, not classic,
+                    "a classic token is " + ("used with a word" if classic
+                                             else "refused without a word"))
+
+
 def main():
     if shutil.which("gh") is None:
         t.skip("the API of a forge", "there is no gh here")
         t.done()
         return 0
     with h.workdir() as work:
-        g = Forge(work)
+        g = Forge(work, "forge.py")
         with session(work, g) as s:
             gh = Gh(s, work)
             for test in (test_read, test_graphql, test_write, test_commands):
@@ -214,6 +182,8 @@ def main():
             t.ok(TOKEN not in log, "no token in our logs")
             t.equal(s.events("alarm"), [], "no alarm")
             t.ok("shop" in s.icctl("keys").stdout, "icctl keys has it")
+        with t.case("classic"):
+            test_classic(work, g)
         with t.case("sandbox"):
             test_sandbox(work, g)
         g.end()

@@ -4,73 +4,21 @@
 of tests/unit/forge arrives at GitHub, and what arrives is what was checked; what
 glab and tea send arrives at GitLab and Gitea, each change after an approval by
 name, and no secret of an answer comes back."""
-import http.client
 import json
 import os
-import ssl
 import sys
 import threading
-import urllib.parse
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
-from bridge import Bridge  # noqa: E402
+from forge_helper import Client, Forge, TOKEN  # noqa: E402
 
 t = h.Tap()
 TEXTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..",
                      "unit", "forge", "hostile_graphql.txt")
-TOKEN = "real-0123456789abcdefABCDEF0123456789"
 SECRETS = ("GR1348941runners", "octo@example.org")
-
-
-class Forge(h.Process):
-    def __init__(self, work, program, *options):
-        self.dir = os.path.join(work, "forge")
-        os.makedirs(self.dir)
-        self.log = os.path.join(self.dir, "log.jsonl")
-        super().__init__([h.PYTHON, os.path.join(h.STANDINS, program),
-                          "--ca-dir", self.dir, "--log", self.log, "--token",
-                          TOKEN, *options], os.path.join(self.dir, "stderr"))
-        self.url = f"https://127.0.0.1:{self.ready['port']}"
-        self.ca = os.path.join(self.dir, "ca.pem")
-
-    def seen(self):
-        return h.read_lines(self.log) if os.path.exists(self.log) else []
-
-
-class Client:
-    """Requests as a tool in the sandbox makes them."""
-
-    def __init__(self, s, host, header, value):
-        self.host, self.fixed = host, {header: value}
-        self.bridge = Bridge(s.ready["sockets"]["mitm"])
-        self.proxy = urllib.parse.urlparse(self.bridge.url)
-        self.context = ssl.create_default_context(cafile=os.path.join(
-            s.dir, "orientation", "ca-cert.pem"))
-        self.connection = None
-
-    def __call__(self, method, target, body=None, **headers):
-        if self.connection is None:
-            self.connection = http.client.HTTPSConnection(
-                self.proxy.hostname, self.proxy.port, context=self.context,
-                timeout=60)
-            self.connection.set_tunnel(self.host, 443)
-        headers = {**self.fixed, **headers}
-        if body is not None:
-            headers["content-type"] = "application/json"
-            body = body.encode("utf-8", "surrogatepass")
-        try:
-            self.connection.request(method, target, body, headers)
-            r = self.connection.getresponse()
-            answer = r.read().decode("utf-8", "replace")
-            if r.getheader("connection") == "close":
-                self.connection = None
-            return r.status, answer
-        except (http.client.HTTPException, OSError):
-            self.connection = None
-            raise
 
 
 def session(work, g, kind, host, **settings):
@@ -269,11 +217,25 @@ def github():
         g.end()
 
 
+def test_rights(work, g, host, header, variable):
+    """A token of more rights than Developer has is refused when it shows."""
+    with session(os.path.join(work, "rights"), g, "gitlab", host) as s:
+        client = Client(s, host, header, s.agent_env()[variable])
+        status, answer = client("GET", "/api/v4/projects/me%2Fshop")
+        t.ok(status == 403 and "Developer" in answer and
+             not any(x in answer for x in SECRETS),
+             "a token that sees runners_token is refused", answer)
+        t.contains(s.icctl("status").stdout, "Developer", "and status says so")
+
+
 def other(kind, header, prefix, variable):
     host = kind + ".example.org"
     with h.workdir() as work:
         g = Forge(work, "forge_rest.py", "--host", host)
-        with session(work, g, kind, host) as s:
+        if kind == "gitlab":
+            with t.case("rights"):
+                test_rights(work, g, host, header, variable)
+        with session(work, g, kind, host, classic=True) as s:
             client = Client(s, host, header, prefix + s.agent_env()[variable])
             with t.case(kind):
                 test_rest(s, g, client, kind)

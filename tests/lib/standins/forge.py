@@ -4,10 +4,12 @@
 for who has the token. It answers each query of GraphQL with made-up values for
 exactly the fields that were asked for, so that real tools can be its clients.
 Shares no code with the product. Prints {"port": N}; each request is a JSON line
-of the log, written before it is answered."""
+of of the log, written before it is answered. For logs and files it redirects to
+BLOBS, which it serves as well."""
 import argparse
 import hashlib
 import http.server
+import io
 import json
 import os
 import re
@@ -15,6 +17,7 @@ import signal
 import ssl
 import sys
 import threading
+import zipfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from provider_ca import make_certificates  # noqa: E402
@@ -265,7 +268,40 @@ RELEASE = {"id": 7, "tag_name": "v1", "name": "v1", "draft": False,
            "published_at": MADE, "author": {"login": "me"},
            "url": "https://api.github.com/repos/me/shop/releases/7",
            "html_url": "https://github.com/me/shop/releases/tag/v1",
-           "upload_url": "", "assets": []}
+           "upload_url": "", "assets": [
+               {"id": 31, "name": "shop.tar", "size": 5,
+                "url": "https://api.github.com/repos/me/shop/releases/assets/"
+                       "31"}]}
+BLOBS = "productionresultssa7.blob.core.windows.net"
+SIGNED = "sig=SIGNED0123456789"
+
+
+def packed(**files):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as z:
+        for name, text in files.items():
+            z.writestr(name.replace("__", "/"), text)
+    return out.getvalue()
+
+
+LOGS = packed(**{"build__1_test.txt": MADE + " one line of the log\n"})
+FILES = packed(**{"report.txt": "one artifact"})
+# The number of a run, and where its logs are said to be.
+PLACES = {
+    1: ["http://" + BLOBS + "/logs"], 2: ["https://evil.example/logs"],
+    3: ["https://127.0.0.1/logs"], 4: ["https://me:pw@" + BLOBS + "/logs"],
+    5: ["https://" + BLOBS + ":444/logs"],
+    6: ["https://api.github.com/repos/me/shop/actions/runs/6/logs"],
+    7: [], 8: ["https://" + BLOBS + "/logs"] * 2,
+    9: ["https://" + BLOBS + "/" + "x" * 5000], 10: ["/logs"],
+    11: ["https://" + BLOBS + "/loop?" + SIGNED],
+    12: ["https://" + BLOBS + "/missing"], 13: ["https://" + BLOBS + "/huge"],
+    14: ["https://" + BLOBS + "\t/logs"], 15: ["https://" + BLOBS],
+    16: ["https://" + BLOBS.upper() + "/logs"],
+    17: ["https://x." + BLOBS + "/logs"], 18: ["//" + BLOBS + "/logs"],
+    19: ["https://" + BLOBS + "/logs#part"], 20: ["https://" + BLOBS + "/cut"],
+    21: ["https://" + BLOBS + "\\@evil.example/logs"],
+    22: ["https://[::1]/logs"], 23: ["https://" + BLOBS + "./logs"]}
 REST = [
     (r"/actions/runs/\d+/(rerun|rerun-failed-jobs|cancel)", 202, {}),
     (r"/actions/runs/\d+(/attempts/\d+)?/jobs", 200,
@@ -277,7 +313,10 @@ REST = [
     (r"/actions/workflows", 200, {"total_count": 1, "workflows": [WORKFLOW]}),
     (r"/actions/workflows/[\w.]+", 200, WORKFLOW),
     (r"/check-runs/\d+/annotations", 200, []),
-    (r"/actions/runs/\d+/artifacts", 200, {"total_count": 0, "artifacts": []}),
+    (r"/actions/runs/\d+/artifacts", 200, {"total_count": 1, "artifacts": [
+        {"id": 2100, "name": "report", "size_in_bytes": len(FILES),
+         "expired": False, "archive_download_url": "https://api.github.com/"
+         "repos/me/shop/actions/artifacts/2100/zip"}]}),
     (r"/releases", 200, [RELEASE]),
     (r"/releases/.*", 200, RELEASE),
     (r"/pulls/\d+", 200, b"diff --git a/x b/x\n"),
@@ -313,13 +352,53 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def redirect(self, places):
+        self.send_response(302)
+        for place in places:
+            self.send_header("location", place)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def file(self):
+        """Answer as a host of files."""
+        path = self.path.partition("?")[0]
+        if path == "/loop":
+            self.redirect(["https://" + BLOBS + "/loop"])
+        elif path == "/missing":
+            self.reply(404, {"message": "gone"})
+        elif path in ("/huge", "/cut"):
+            self.send_response(200)
+            self.send_header("content-length",
+                             str(10 ** 9 if path == "/huge" else 100))
+            self.end_headers()
+            self.wfile.write(b"half")
+            self.close_connection = True
+        else:
+            self.reply(200, {"/artifact": FILES, "/asset": b"asset"}.get(
+                path, LOGS))
+
+    def place(self):
+        """Return where the answer is, or None if it is here."""
+        for pattern, path in ((r"/runs/(\d+)(?:/attempts/\d+)?/logs", "/logs"),
+                              (r"/jobs/(\d+)/logs", "/logs"),
+                              (r"/artifacts/(\d+)/zip", "/artifact"),
+                              (r"/releases/assets/(\d+)", "/asset")):
+            m = re.search(pattern + "$", self.path)
+            if m:
+                return PLACES.get(int(m[1]), [f"https://{BLOBS}{path}?{SIGNED}"])
+        return None
+
     def serve(self):
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
         given = self.headers.get("authorization") or ""
         good = given == "token " + self.server.args.token
         self.record(body, good)
-        if not good:
+        if self.headers.get("host") == BLOBS:
+            self.file()
+        elif not good:
             self.reply(401, {"message": "Bad credentials"})
+        elif self.place() is not None:
+            self.redirect(self.place())
         elif self.path == "/graphql":
             asked = json.loads(body)
             try:
@@ -354,7 +433,7 @@ def main():
     p.add_argument("--log", required=True)
     p.add_argument("--token", required=True)
     args = p.parse_args()
-    make_certificates(args.ca_dir, ["api.github.com"], "forge")
+    make_certificates(args.ca_dir, ["api.github.com", BLOBS], "forge")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(os.path.join(args.ca_dir, "forge.pem"),
                             os.path.join(args.ca_dir, "forge.key"))

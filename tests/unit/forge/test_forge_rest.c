@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <errno.h>
+
 #include "common/forge/table.h"
 #include "forge_case.h"
 #include "tests/lib/tap.h"
@@ -453,6 +455,17 @@ test_answers(void)
 	buf_reset(&out, 0);
 	is_int(case_run(&c, "GET", "/api/v4/projects/ME%2fShop", SPAN("")), 0,
 	    "a project is read");
+	is_int(
+	    forge_answer_cut(&c.call,
+		SPAN("{\"id\":7,\"a\":[{\"runners_token\":\"GR13\"}]}"), &out),
+	    -1, "a token that sees that of the runners is refused");
+	is_int(errno, EACCES, "for its rights");
+	is_int(forge_answer_cut(
+		   &c.call, SPAN("{\"runners_token\":null,\"id\":7}"), &out),
+	    0, "one that sees none is not");
+	is_mem(buf_span(&out).p, out.len, "{\"id\":7}", 8, "and it is cut out");
+	buf_reset(&out, 0);
+	c.grant.classic = true;
 	is_int(forge_answer_cut(&c.call,
 		   SPAN("{\"runners_token\":\"GR13\","
 			"\"id\":7}"),
@@ -488,6 +501,11 @@ test_hosts(void)
 	    {"codeload.github.com.evil.org", false},
 	    {"evilcodeload.github.com", false},
 	    {"api.github.com", false},
+	    {"me:pw@x.blob.core.windows.net", false},
+	    {"x:1@x.blob.core.windows.net", false},
+	    {"x\\.blob.core.windows.net", false},
+	    {"X.blob.core.windows.net", false},
+	    {"%78.blob.core.windows.net", false},
 	    {"127.0.0.1", false},
 	    {"", false},
 	};
@@ -499,6 +517,60 @@ test_hosts(void)
 }
 
 static void
+test_places(void)
+{
+	static const struct {
+		const char *location, *host, *target;
+	} places[] = {
+	    {"https://codeload.github.com/a?b=c", "codeload.github.com",
+		"/a?b=c"},
+	    {"https://x.blob.core.windows.net:443/", "x.blob.core.windows.net",
+		"/"},
+	    {"http://codeload.github.com/", NULL, NULL},
+	    {"HTTPS://codeload.github.com/", NULL, NULL},
+	    {"https:/codeload.github.com/", NULL, NULL},
+	    {"//codeload.github.com/", NULL, NULL},
+	    {"/a", NULL, NULL},
+	    {"", NULL, NULL},
+	    {"https://", NULL, NULL},
+	    {"https://codeload.github.com", NULL, NULL},
+	    {"https://codeload.github.com?a/", NULL, NULL},
+	    {"https://Codeload.github.com/", NULL, NULL},
+	    {"https://codeload.github.com./", NULL, NULL},
+	    {"https://codeload.github.com:444/", NULL, NULL},
+	    {"https://codeload.github.com:443:443/", NULL, NULL},
+	    {"https://me@codeload.github.com/", NULL, NULL},
+	    {"https://me:pw@x.blob.core.windows.net/", NULL, NULL},
+	    {"https://codeload.github.com\\@evil.org/", NULL, NULL},
+	    {"https://evil.org/https://codeload.github.com/", NULL, NULL},
+	    {"https://codeload.github.com/a b", NULL, NULL},
+	    {"https://codeload.github.com/a\tb", NULL, NULL},
+	    {"https://codeload.github.com/\xc3\xa4", NULL, NULL},
+	    {"https://codeload.github.com/a#b", NULL, NULL},
+	    {"https://codeload.github.com/12345678901", NULL, NULL},
+	    {"https://api.github.com/", NULL, NULL},
+	    {"https://127.0.0.1/", NULL, NULL},
+	    {"https://[::1]/", NULL, NULL},
+	};
+	struct forge_place p;
+	const char *why;
+
+	for (size_t i = 0; i < nitems(places); i++) {
+		why = forge_place_read(
+		    FORGE_GITHUB, span_str(places[i].location), 10, &p);
+		ok((why == NULL) == (places[i].host != NULL) &&
+			(why != NULL ||
+			    (span_is(p.host, places[i].host) &&
+				span_is(p.target, places[i].target))),
+		    "%s is %sfollowed", places[i].location,
+		    places[i].host != NULL ? "" : "not ");
+	}
+	ok(forge_place_read(FORGE_GITEA, SPAN("https://codeload.github.com/"),
+	       10, &p) != NULL,
+	    "each forge has hosts of its own");
+}
+
+static void
 test_accept(void)
 {
 	struct forge_case c;
@@ -507,14 +579,40 @@ test_accept(void)
 	(void)case_run(&c, "GET", "/repos/me/shop/pulls/1", SPAN(""));
 	ok(forge_accept(&c.call, SPAN("application/vnd.github.v3.diff")),
 	    "a pull request is had as a diff");
-	ok(forge_accept(&c.call,
-	       SPAN("application/vnd.github.v3.diff; charset=utf-8")),
+	ok(forge_accept(
+	       &c.call, SPAN("application/vnd.github.v3.diff; charset=utf-8")),
 	    "as gh asks for one");
 	ok(!forge_accept(&c.call, SPAN("text/html")), "and not as a page");
 	(void)case_run(&c, "GET", "/repos/me/shop/issues", SPAN(""));
 	ok(!forge_accept(&c.call, SPAN("application/vnd.github.v3.diff")),
 	    "issues are not");
 	case_free(&c);
+}
+
+static void
+test_tokens(void)
+{
+	static const struct {
+		enum forge_kind kind;
+		const char *token;
+		bool classic;
+	} tokens[] = {
+	    {FORGE_GITHUB, "ghp_0123456789abcdefABCDEF0123456789abcd", true},
+	    {FORGE_GITHUB, "gho_0123456789abcdefABCDEF0123456789abcd", true},
+	    {FORGE_GITHUB, "0123456789abcdef0123456789abcdef01234567", true},
+	    {FORGE_GITHUB, "github_pat_0123456789abcdefABCDEF", false},
+	    {FORGE_GITHUB, "ghs_0123456789abcdefABCDEF0123456789abcd", false},
+	    {FORGE_GITHUB, "0123456789abcdef0123456789abcdef0123456g", false},
+	    {FORGE_GITHUB, "", false},
+	    {FORGE_GITLAB, "ghp_0123456789", false},
+	    {FORGE_GITEA, "0123456789abcdef0123456789abcdef01234567", false},
+	};
+
+	for (size_t i = 0; i < nitems(tokens); i++)
+		is_int(forge_token_is_classic(
+			   tokens[i].kind, span_str(tokens[i].token)),
+		    tokens[i].classic, "%s is %sclassic", tokens[i].token,
+		    tokens[i].classic ? "" : "not ");
 }
 
 int
@@ -527,6 +625,8 @@ main(void)
 	test_limits();
 	test_answers();
 	test_hosts();
+	test_places();
+	test_tokens();
 	test_accept();
 	return tap_done();
 }

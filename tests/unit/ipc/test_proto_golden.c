@@ -112,8 +112,7 @@ dump(FILE *to)
 		    topology_workers[i].program,
 		    count_text(topology_workers[i].count));
 	for (size_t i = 0; i < topology_npairs; i++)
-		fprintf(to, "channel %s %s%s\n",
-		    role_name(topology_pairs[i].a),
+		fprintf(to, "channel %s %s%s\n", role_name(topology_pairs[i].a),
 		    role_name(topology_pairs[i].b),
 		    memory_text(topology_pairs[i].memory));
 }
@@ -202,11 +201,14 @@ test_messages_have_channels(void)
 					continue;
 				if (a != b && has_channel(a, b))
 					continue;
+				/* followd has streams for mitmd alone. */
+				if (m->type == MSG_STREAM && a == ROLE_FOLLOW)
+					continue;
 				/* `icctl mcp login` pairs its programs. */
-				if ((a == ROLE_DIAL && (b == ROLE_META ||
-							   b == ROLE_GRANT)) ||
-				    (b == ROLE_DIAL && (a == ROLE_META ||
-							   a == ROLE_GRANT)) ||
+				if ((a == ROLE_DIAL &&
+					(b == ROLE_META || b == ROLE_GRANT)) ||
+				    (b == ROLE_DIAL &&
+					(a == ROLE_META || a == ROLE_GRANT)) ||
 				    (a == ROLE_CALLBACK && b == ROLE_GRANT))
 					continue;
 				/* icsupervisor gives a viewer its channel. */
@@ -285,15 +287,15 @@ static void
 test_parsers_are_mute(void)
 {
 	const uint32_t parsers = R(PROXY) | R(BACK) | R(MITM) | R(TERM) |
-				 R(ACP) | R(APPROVE);
+				 R(ACP) | R(APPROVE) | R(FOLLOW);
 	unsigned bad = 0;
 
 	for (size_t i = 0; i < proto_nmsgs; i++) {
 		const struct proto_msg *m = &proto_msgs[i];
 
 		if ((m->from & parsers) == 0 || (m->to & R(SUP)) == 0 ||
-		    (m->phase & PHASE_RUN) == 0 ||
-		    m->type == MSG_TURN_TEXT || m->type == MSG_TURN_DONE ||
+		    (m->phase & PHASE_RUN) == 0 || m->type == MSG_TURN_TEXT ||
+		    m->type == MSG_TURN_DONE ||
 		    m->type == MSG_PERSON_SAID) /* one bit */
 			continue;
 		bad++;
@@ -304,8 +306,8 @@ test_parsers_are_mute(void)
 
 /*
  * Descriptors go from icsupervisor to workers, from dialerd to those it
- * connects for, from keyd to mitmd and mcp-backd, between dialerd and tunneld,
- * and from gated to icsupervisor, which passes them on.
+ * connects for, from keyd and followd to mitmd, from keyd to mcp-backd, between
+ * dialerd and tunneld, and from gated to icsupervisor, which passes them on.
  */
 static void
 test_descriptors(void)
@@ -317,8 +319,10 @@ test_descriptors(void)
 
 		if (m->nfds == 0 || m->from == R(SUP) ||
 		    (m->from == R(DIAL) &&
-			m->to == (R(KEY) | R(EGRESS) | R(META) | R(GRANT))) ||
-		    (m->from == R(KEY) && m->to == (R(MITM) | R(APPROVE))) ||
+			m->to == (R(KEY) | R(EGRESS) | R(META) | R(GRANT) |
+				     R(FOLLOW))) ||
+		    (m->from == (R(KEY) | R(FOLLOW)) &&
+			m->to == (R(MITM) | R(APPROVE))) ||
 		    (m->from == R(KEY) && m->to == R(BACK)) ||
 		    (m->from == R(DIAL) && m->to == R(TUNNEL)) ||
 		    (m->from == R(TUNNEL) && m->to == R(DIAL)) ||

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: ISC */
+/* followd's messages. Its peers are keyd's, and as little trusted. */
+#include "followd/followd.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/log.h"
+
+static int
+on_roots(struct chan *c, const struct msg_ROOTS *m)
+{
+	if (tls_roots(c, m) == -1)
+		return -1;
+	if (keyd_env.w.started)
+		up_balance();
+	return 0;
+}
+
+static int
+on_dialed(struct chan *c, const struct msg_DIALED *m, int fd)
+{
+	struct msg_DIALED one = *m;
+
+	if (m->id == 0 || m->id > keyd_env.dial) {
+		close(fd);
+		return chan_violation(c, "DIALED %u was not asked for", m->id);
+	}
+	/* Another address of the name is not asked for. */
+	one.more = 0;
+	up_dialed(&one, fd);
+	return 0;
+}
+
+static int
+on_dial_fail(struct chan *c, const struct msg_DIAL_FAIL *m)
+{
+	char detail[257];
+
+	if (m->id == 0 || m->id > keyd_env.dial)
+		return chan_violation(
+		    c, "DIAL_FAIL %u was not asked for", m->id);
+	(void)span_copy(m->text, detail, sizeof(detail));
+	up_dial_failed(m->id, (enum proto_proxy)m->proxy, detail);
+	return 0;
+}
+
+/* clang-format off */
+static const struct chan_handler serve_handlers[] = {
+	HANDLER(ROOTS,		on_roots),
+	HANDLER(FOLLOW_GO,	place_fetch),
+	HANDLER(DIALED,		on_dialed),
+	HANDLER(DIAL_FAIL,	on_dial_fail),
+};
+/* clang-format on */
+
+/* icsupervisor will end the session; do nothing more until then. */
+static void
+serve_lost(enum role role, unsigned index)
+{
+	struct stream *s;
+
+	log_info("%s is gone", role_name(role));
+	while ((s = TAILQ_FIRST(&keyd_env.streams)) != NULL)
+		txn_abort(s, "a process of the session is gone");
+}
+
+/* Free what has ended: no callback of this batch refers to it any more. */
+static void
+serve_after(void *arg)
+{
+	struct keyd_env *e = arg;
+	struct stream *s;
+	struct up *up;
+
+	while ((s = TAILQ_FIRST(&e->dead_streams)) != NULL) {
+		TAILQ_REMOVE(&e->dead_streams, s, entry);
+		free(s);
+	}
+	while ((up = TAILQ_FIRST(&e->dead_ups)) != NULL) {
+		TAILQ_REMOVE(&e->dead_ups, up, entry);
+		free(up);
+	}
+}
+
+void
+followd_serve(void)
+{
+	struct keyd_env *e = &keyd_env;
+
+	place_init();
+	TAILQ_INIT(&e->streams);
+	TAILQ_INIT(&e->waiting);
+	TAILQ_INIT(&e->key_waiters);
+	TAILQ_INIT(&e->dead_streams);
+	TAILQ_INIT(&e->ups);
+	TAILQ_INIT(&e->dead_ups);
+	buf_init(&e->scratch, KEYD_OUT_MAX);
+	e->budget.max_turns = e->budget.until = UINT64_MAX;
+	admit_init();
+	e->w.lost = serve_lost;
+	e->w.loop.after = serve_after;
+	e->w.loop.after_arg = e;
+	worker_serve(&e->w, serve_handlers, nitems(serve_handlers));
+}
