@@ -65,7 +65,7 @@ PROVIDERS = [
     ("an unknown member", top(header=["accept"]), 78,
      FILE + ": unknown member \"header\". Known here: name, credential, "
      "requestHeaders, responseHeaders, routes, host, hosts, filter, logins, "
-     "alphabet, http2, check, statedCost"),
+     "alphabet, http2, check, statedCost, sendHeaders"),
     ("a check without a path", top(check={"method": "GET"}), 78,
      FILE + ": check.path: missing"),
     ("a check with a method of its own",
