@@ -173,6 +173,7 @@ def upgraded(t, root, where):
     if not t.check("a package of an older version is made", good, said):
         return
     rc, said = root.run("apt-get -qq install -y --allow-downgrades /older/ironcurtain_0.deb")
+    shutil.rmtree(root.path + "/older")
     if not t.check("it is installed", rc == 0, said):
         return
     rc, said = root.run(UPGRADE)
