@@ -16,6 +16,7 @@
 
 #include "box/box.h"
 #include "box/cgroup/group.h"
+#include "box/cover.h"
 #include "box/git/checkout.h"
 #include "box/system/hosts.h"
 #include "box/kind.h"
@@ -159,10 +160,9 @@ bwrap_instead(struct box *b)
 }
 
 /* As the sandbox's copy of /etc has it. */
-static const char bwrap_hosts[] =
-    "127.0.0.1 localhost\n"
-    "127.0.0.1 " SURVEY_HOSTNAME "\n"
-    "::1 localhost ip6-localhost ip6-loopback\n";
+static const char bwrap_hosts[] = "127.0.0.1 localhost\n"
+				  "127.0.0.1 " SURVEY_HOSTNAME "\n"
+				  "::1 localhost ip6-localhost ip6-loopback\n";
 
 static void
 bwrap_box(struct box *b, char *const *env)
@@ -191,6 +191,7 @@ bwrap_box(struct box *b, char *const *env)
 	if (sup.opt.same_path)
 		box_bind(b, sup.workspace, sup.inside, !sup.read_only);
 	checkout_bind(b);
+	cover_bind(b);
 	box_bind(b, sup.session.sockets, "/run/ironcurtain", false);
 	box_bind(b, sup.session.orientation, "/etc/ironcurtain", false);
 	fd = openat(sup.session.orientation, "ca-bundle.pem",

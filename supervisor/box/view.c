@@ -16,6 +16,7 @@
 
 #include "base/jsonfile.h"
 #include "box/locate_priv.h"
+#include "box/cover.h"
 #include "common/log.h"
 
 int
@@ -87,8 +88,8 @@ view_allow(struct view *v, const struct view_how *how, const char *what,
 		view_put(v, host, host, fd, kind) == -1)) {
 		if (errno == E2BIG)
 			fault_set(fault,
-			    "%s %s: a view can have at most %u paths",
-			    what, name, VIEW_MAX_ROWS);
+			    "%s %s: a view can have at most %u paths", what,
+			    name, VIEW_MAX_ROWS);
 		else
 			fault_errno(fault, "%s %s", what, name);
 		goto out;
@@ -196,8 +197,9 @@ view_open(struct view *v, const struct view_how *how,
 		return view_unsandboxed(v, fault);
 	if (view_open_program(v, how, d, p, fault) == -1)
 		return -1;
-	if (d->workspace && view_put(v, "/workspace", how->workspace_path,
-				how->workspace, how->read_only ? PROTO_VIEW_READ : PROTO_VIEW_WRITE) == -1) {
+	if (d->workspace &&
+	    view_put(v, "/workspace", how->workspace_path, how->workspace,
+		how->read_only ? PROTO_VIEW_READ : PROTO_VIEW_WRITE) == -1) {
 		fault_errno(fault, "server %s: workspace", d->name);
 		goto bad;
 	}
@@ -235,8 +237,8 @@ view_cover(struct view *v, const struct view_how *how, unsigned i)
 	if (asprintf(&path, "%s%s", n == 0 ? "" : r->path,
 		how->workspace_path + n) == -1)
 		return -1;
-	rv = view_put(v, path, how->workspace_path, how->workspace,
-	    PROTO_VIEW_READ);
+	rv = view_put(
+	    v, path, how->workspace_path, how->workspace, PROTO_VIEW_READ);
 	free(path);
 	return rv;
 }
@@ -273,8 +275,8 @@ view_say(char *dst, size_t cap, const char *what, const char *how)
 	if (strlen(what) >= sizeof(vis) ||
 	    len + strlen(vis) + strlen(how) + 4 > cap)
 		return false;
-	snprintf(dst + len, cap - len, "%s%s%s", len == 0 ? "" : ", ", vis,
-	    how);
+	snprintf(
+	    dst + len, cap - len, "%s%s%s", len == 0 ? "" : ", ", vis, how);
 	return true;
 }
 
@@ -301,8 +303,8 @@ view_tell(
 			r->kind == PROTO_VIEW_WRITE ? "" : " (read-only)"))
 			rest++;
 	}
-	snprintf(more, sizeof(more), "%u other place%s", rest,
-	    rest == 1 ? "" : "s");
+	snprintf(
+	    more, sizeof(more), "%u other place%s", rest, rest == 1 ? "" : "s");
 	if (rest != 0)
 		(void)view_say(dst, cap, more, "");
 	(void)view_say(dst, cap, system, "");
@@ -421,5 +423,6 @@ view_bind(const struct view *v, const struct server_def *d,
 		}
 	for (size_t i = 0; d->deny_read != NULL && d->deny_read[i] != NULL; i++)
 		view_hide(v, d->deny_read[i], b);
+	cover_bind_view(b, v);
 	box_args(b, "--remount-ro", "/", NULL);
 }

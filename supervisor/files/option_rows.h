@@ -46,6 +46,8 @@ START_ONCE_OPTION("clone", CLONE, "DIR",
     "work on a clone of this repository")
 START_ONCE_FLAG("with-changes", CHANGES, "clone what is in no commit, too")
 START_ONCE_OPTION("with", WITH, "FILE...", "clone this file, too")
+START_OPTION("cover", COVER, "FILE...",
+    "the sandbox has this file of the workspace empty")
 START_OPTION("workspace-path", WORKSPACE_PATH, "same|short",
     "where the agent sees it: as you do, or at /workspace")
 START_OPTION("escalations", ESCALATIONS, "ask|deny",

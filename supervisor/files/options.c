@@ -31,27 +31,37 @@ static const char options_help[] =
     "  --with-changes        clone what is in no commit, too\n"
     "  --with FILE           clone this file, too\n  "
     "--agent NAME          claude-code (default, if it is installed), "
-    "builtin,\n                        codex, gemini-cli, goose, opencode, or command "
-    "(default\n                        when a COMMAND is given); each is a file\n"
+    "builtin,\n                        codex, gemini-cli, goose, opencode, or "
+    "command "
+    "(default\n                        when a COMMAND is given); each is a "
+    "file\n"
     "                        agents/NAME.json\n  "
-    "--model NAME          which model it uses\n  --task TEXT           what the agent is asked to do; without it, or a\n   "
+    "--model NAME          which model it uses\n  --task TEXT           what "
+    "the agent is asked to do; without it, or a\n   "
     "                     COMMAND, it runs as if a person had started it\n  "
-    "--policy NAME|DIR     default, read-only, coding, record or your own in\n  "
+    "--policy NAME|DIR     default, read-only, coding, record or your own in\n "
+    " "
     "                      IRONCURTAIN_HOME/policies; with a slash: a "
     "directory\n  --runtime bwrap|docker|podman|none\n                        "
     "where the agent runs; none: no agent is started,\n"
     "                        only the two sockets of a sandbox are offered,\n"
-    "                        in DIR/sockets\n  --home project        keep the agent's home for its next session on this\n"
-    "                        workspace\n  --workspace-path same the agent sees the workspace at the path that you\n"
+    "                        in DIR/sockets\n  --home project        keep the "
+    "agent's home for its next session on this\n"
+    "                        workspace\n  --workspace-path same the agent sees "
+    "the workspace at the path that you\n"
     "                        know, and not only at /workspace\n"
     "  --image NAME          of which "
     "Docker or Podman makes the sandbox\n"
-    "  --transport unix|tcp  tcp: for a Docker whose containers cannot use Unix\n"
-    "                        sockets of this machine\n  --escalations ask|deny\n            "
+    "  --transport unix|tcp  tcp: for a Docker whose containers cannot use "
+    "Unix\n"
+    "                        sockets of this machine\n  --escalations "
+    "ask|deny\n            "
     "            deny: no "
     "one is available to answer, so calls that\n                        would "
-    "wait are denied\n  --open-hosts ask|off  ask: a request to a host on no list waits for you to\n"
-    "                        open it; else only icctl start on a terminal asks\n"
+    "wait are denied\n  --open-hosts ask|off  ask: a request to a host on no "
+    "list waits for you to\n"
+    "                        open it; else only icctl start on a terminal "
+    "asks\n"
     "  --allow-unsandboxed SERVER\n                        "
     "confirms \"sandbox\": false of mcp-servers.json\n  --publish "
     "[HOSTPORT:]PORT\n                        let the user's browser reach "
@@ -60,9 +70,13 @@ static const char options_help[] =
     "    that the agent could connect to\n  --require all|NAME,...\n           "
     "             refuse to start without these layers of confinement, by\n    "
     "                    the names of --print-ready\n  --quiet               "
-    "print nothing about the session at its start and end\n  --transcript          keep the agent's output as text, in transcript.txt\n  --conversation        wait for messages, each of which is a turn of the agent\n  --print-ready     "
+    "print nothing about the session at its start and end\n  --transcript      "
+    "    keep the agent's output as text, in transcript.txt\n  --conversation  "
+    "      wait for messages, each of which is a turn of the agent\n  "
+    "--print-ready     "
     "    one JSON line on stdout when the session is up\n"
-    "  --unit NAME           the session NAME, as its start.json says; for the\n"
+    "  --unit NAME           the session NAME, as its start.json says; for "
+    "the\n"
     "                        unit icsupervisor@.service\n  --libexecdir DIR    "
     "  take the workers from there (containment tests)\n  --help, --version\n\n"
     "Try it:\n  icsupervisor --session-dir /tmp/s1 --runtime none "
@@ -182,8 +196,8 @@ options_config(struct options *o, const char *value, struct fault *fault)
 	char dir[PATH_MAX], real[PATH_MAX];
 
 	if (value[0] != '\0' && value[0] != '/') {
-		snprintf(dir, sizeof(dir), "./%.*s", (int)(name - value),
-		    value);
+		snprintf(
+		    dir, sizeof(dir), "./%.*s", (int)(name - value), value);
 		if (realpath(dir, real) == NULL)
 			return fault_errno(fault, "--config %s", value);
 		if (snprintf(o->config_name, sizeof(o->config_name), "%s/%s",
@@ -246,10 +260,15 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 		return 0;
 	case OPT_WITH:
 		if (o->nwith == OPTIONS_MAX_WITH)
-			return fault_set(
-			    fault, "--with: at most %u times", OPTIONS_MAX_WITH);
+			return fault_set(fault, "--with: at most %u times",
+			    OPTIONS_MAX_WITH);
+		return options_path("with", value, &o->with[o->nwith++], fault);
+	case OPT_COVER:
+		if (o->ncover == OPTIONS_MAX_COVERS)
+			return fault_set(fault, "--cover: at most %u times",
+			    OPTIONS_MAX_COVERS);
 		return options_path(
-		    "with", value, &o->with[o->nwith++], fault);
+		    "cover", value, &o->cover[o->ncover++], fault);
 	case OPT_LIBEXEC:
 		return options_path("libexecdir", value, &o->libexecdir, fault);
 	case OPT_POLICY:
@@ -279,8 +298,8 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 	case OPT_TRANSPORT: {
 		bool tcp = false;
 
-		if (options_choice("transport", value, "tcp", "unix", &tcp,
-			fault) == -1)
+		if (options_choice(
+			"transport", value, "tcp", "unix", &tcp, fault) == -1)
 			return -1;
 		o->transport = tcp ? TRANSPORT_TCP : TRANSPORT_UNIX;
 		return 0;
@@ -293,8 +312,8 @@ options_one(struct options *o, int opt, const char *value, struct fault *fault)
 	case OPT_OPEN_HOSTS: {
 		bool asks = false;
 
-		if (options_choice("open-hosts", value, "ask", "off", &asks,
-			fault) == -1)
+		if (options_choice(
+			"open-hosts", value, "ask", "off", &asks, fault) == -1)
 			return -1;
 		o->open_hosts = asks;
 		return 0;

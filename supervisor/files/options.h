@@ -20,7 +20,7 @@ enum sup_exit {
 	SUP_EXIT_OS = 71,   /* the system refused: no Landlock, no disk, ... */
 	SUP_EXIT_BUSY = 75, /* another icsupervisor uses that directory */
 	SUP_EXIT_CONFIG = 78, /* configuration, policy, credential, workspace */
-	SUP_EXIT_TIME = 124, /* the session's or the turn's time is used up */
+	SUP_EXIT_TIME = 124,  /* the session's or the turn's time is used up */
 	SUP_EXIT_LIMIT = 137, /* killed over a limit of memory or disk */
 };
 
@@ -49,12 +49,13 @@ const char *options_transport_name(enum options_transport);
 
 #define OPTIONS_KEPT 64U
 #define OPTIONS_MAX_WITH 64U
+#define OPTIONS_MAX_COVERS 32U
 
 struct options {
-	bool verbose; /* print the log's last hash under a viewer, too */
-	bool quiet;   /* print no lines about the session */
+	bool verbose;    /* print the log's last hash under a viewer, too */
+	bool quiet;      /* print no lines about the session */
 	bool transcript; /* keep the agent's lines as text */
-	bool sockets; /* accept sockets of the host in the workspace */
+	bool sockets;    /* accept sockets of the host in the workspace */
 	struct require require;
 	const char *session_dir;
 	const char *unit; /* the session that a unit runs; NULL: no unit */
@@ -62,27 +63,29 @@ struct options {
 	const char *agent;
 	const char *model;
 	const char *workspace;
-	bool read_only; /* the workspace was named as DIR:ro */
+	bool read_only;                /* the workspace was named as DIR:ro */
 	char config_name[PATH_MAX];    /* an absolute one, for `config` */
 	char workspace_name[PATH_MAX]; /* DIR of DIR:ro, for `workspace` */
-	const char *clone; /* DIR[#REF] or a URL; NULL: no clone */
-	bool changes;      /* with what is in no commit of DIR */
+	const char *clone;             /* DIR[#REF] or a URL; NULL: no clone */
+	bool changes;                  /* with what is in no commit of DIR */
 	const char *with[OPTIONS_MAX_WITH];
 	size_t nwith;
+	const char *cover[OPTIONS_MAX_COVERS]; /* below the workspace */
+	size_t ncover;
 	const char *libexecdir;
 	const char *policy;
 	const char *persona; /* a name, or NULL */
 	const char *profile; /* a name or directory; NULL: as configured */
 	const char *task;
 	const char *viewer; /* binary of icctl start; NULL: our own */
-	char **command; /* after --; NULL: none */
+	char **command;     /* after --; NULL: none */
 	enum options_runtime runtime;
 	enum options_transport transport; /* for a container */
 	const char *image; /* for a container; NULL: as configured */
 	bool ask;
 	/* --open-hosts: -1 if it is not given; else whether it says "ask" */
 	int open_hosts;
-	bool person; /* somebody is at the terminal of icctl start */
+	bool person;       /* somebody is at the terminal of icctl start */
 	bool same_path;    /* the agent sees the workspace at its own path */
 	bool project_home; /* keep the agent's home for this workspace */
 	bool acp;          /* an editor talks to the agent */
@@ -95,8 +98,9 @@ struct options {
 	const char *kept[OPTIONS_KEPT];
 	size_t nkept;
 	bool print_ready;
-	bool attack_only; /* the break-out test, as breakout.json, and the end */
-	bool check; /* start nothing; print what was found */
+	bool
+	    attack_only; /* the break-out test, as breakout.json, and the end */
+	bool check;      /* start nothing; print what was found */
 	/* Find containers that were left behind: "list" or "remove" them. */
 	const char *sweep;
 	/* Do what this file says about images, and list them. */

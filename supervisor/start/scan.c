@@ -47,6 +47,8 @@ scan_tell(struct buf *job, bool workspace, bool home)
 	    get_str(sup.adapter.root, "title", sup.adapter.name));
 	for (char **s = sup.adapter.left_out; s != NULL && *s != NULL; s++)
 		report_add(job, SCAN_LEFT, *s);
+	for (size_t i = 0; i < sup.opt.ncover; i++)
+		report_add(job, SCAN_COVER, sup.opt.cover[i]);
 	for (size_t i = 0; i < sup.defs.n; i++)
 		report_add(job, SCAN_SERVER, sup.defs.defs[i].name);
 }

@@ -23,6 +23,7 @@ enum scan_told {
 	SCAN_SECRETS = 's', /* look for secrets in the workspace */
 	SCAN_AGENT = 'a',   /* the agent, as people call it */
 	SCAN_LEFT = 'l',    /* an entry of the agent's "leftOut" */
+	SCAN_COVER = 'c',   /* a file that the sandbox has empty */
 	SCAN_SERVER = 'n',  /* the name of an MCP server of the session */
 };
 

@@ -19,6 +19,7 @@
 #include "box/box.h"
 #include "box/cgroup/group.h"
 #include "box/containers/sidecar.h"
+#include "box/cover.h"
 #include "box/git/checkout.h"
 #include "box/inside.h"
 #include "box/orient.h"
@@ -110,6 +111,7 @@ start_workspace(struct fault *fault)
 		return inside_choose(fault) == -1 || home_open(fault) == -1 ||
 			       host_begin(fault) == -1 ||
 			       checkout_find(fault) == -1 ||
+			       cover_find(fault) == -1 ||
 			       caches_open(fault) == -1
 			   ? -1
 			   : system_begin(fault);

@@ -15,8 +15,11 @@ struct scan_list {
 /* say.c: Report a line for the person. */
 void scan_warn(const char *, ...) __attribute__((format(printf, 1, 2)));
 
-/* secrets.c: Name files of the workspace in which a key or a password lies. */
-void secrets_say(int workspace);
+/*
+ * secrets.c: Name files of the workspace in which a key or a password lies, but
+ * those that the sandbox has empty.
+ */
+void secrets_say(int workspace, const struct scan_list *covers);
 
 /*
  * lost.c: Name the settings of the workspace and of the user's home (a

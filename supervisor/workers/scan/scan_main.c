@@ -59,7 +59,7 @@ static struct {
 	const char *agent;
 	int workspace, home; /* or -1 */
 	bool secrets;
-	struct scan_list left, servers;
+	struct scan_list left, servers, covers;
 } job = {.workspace = -1, .home = -1};
 
 static void
@@ -88,6 +88,9 @@ scan_take(enum scan_told kind, const char *text)
 		return;
 	case SCAN_LEFT:
 		scan_add(&job.left, text);
+		return;
+	case SCAN_COVER:
+		scan_add(&job.covers, text);
 		return;
 	case SCAN_SERVER:
 		scan_add(&job.servers, text);
@@ -137,7 +140,7 @@ main(int argc, char **argv)
 	if (confine_apply(&scan_confine, &state) == -1)
 		return 1;
 	if (job.secrets && job.workspace != -1)
-		secrets_say(job.workspace);
+		secrets_say(job.workspace, &job.covers);
 	if (job.agent != NULL)
 		lost_say(job.agent, job.workspace, job.home, &job.left,
 		    &job.servers);

@@ -30,6 +30,8 @@
 static struct {
 	unsigned entries, found;
 	char list[2048];
+	char file[300]; /* one that can be covered, or "" */
+	const struct scan_list *covers;
 } secrets;
 
 /* clang-format off */
@@ -83,6 +85,15 @@ secrets_kind(struct span s, bool git)
 	return secretive_setting(s);
 }
 
+static bool
+secrets_covered(const char *path)
+{
+	for (size_t i = 0; i < secrets.covers->n; i++)
+		if (strcmp(path, secrets.covers->list[i]) == 0)
+			return true;
+	return false;
+}
+
 static void
 secrets_file(int dirfd, const char *name, const char *path, bool git)
 {
@@ -98,7 +109,7 @@ secrets_file(int dirfd, const char *name, const char *path, bool git)
 	    fnmatch("*.sample", name, 0) == 0 ||
 	    fnmatch("*.template", name, 0) == 0 ||
 	    fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == -1 ||
-	    !S_ISREG(st.st_mode) ||
+	    !S_ISREG(st.st_mode) || secrets_covered(path) ||
 	    (n = small_file_read(dirfd, name, text, sizeof(text))) <= 0)
 		return;
 	/* A NUL ends what strcasestr() sees. */
@@ -113,6 +124,9 @@ secrets_file(int dirfd, const char *name, const char *path, bool git)
 		    "%s%s (%s)", len == 0 ? "" : ", ",
 		    log_vis(span_str(path), shown, sizeof(shown)), kind);
 	}
+	if (!git && secrets.file[0] == '\0')
+		(void)log_vis(
+		    span_str(path), secrets.file, sizeof(secrets.file));
 	explicit_bzero(text, (size_t)n);
 }
 
@@ -169,18 +183,24 @@ secrets_walk(int fd, const char *path, unsigned depth, bool git)
 }
 
 void
-secrets_say(int workspace)
+secrets_say(int workspace, const struct scan_list *covers)
 {
 	const int fd =
 	    openat(workspace, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd == -1)
 		return;
+	secrets.covers = covers;
 	secrets_walk(fd, "", 0, false);
 	if (secrets.found == 0)
 		return;
 	scan_warn("the agent can read secrets in the workspace: %s%s. A clone "
 		  "has nothing of .git/config and of files that are in no "
-		  "commit: icctl start --clone .",
-	    secrets.list, secrets.found > SECRETS_SHOWN ? ", and more" : "");
+		  "commit: icctl start --clone .%s%s%s",
+	    secrets.list, secrets.found > SECRETS_SHOWN ? ", and more" : "",
+	    secrets.file[0] == '\0' ? ""
+				    : "; or have it find one of these "
+				      "files empty: --cover ",
+	    secrets.file,
+	    secrets.file[0] == '\0' ? "" : " (.git/config cannot be)");
 }

@@ -723,15 +723,51 @@ def tokens(p):
     t.ok(token not in r.stderr and ".netrc" not in r.stderr and
          "--clone ." in r.stderr, "never a value; and a clone is offered",
          r.stderr)
+    t.contains(r.stderr, "or have it find one of these files empty: --cover",
+               "covering one is offered")
+    covers = [x for n in found for x in ("--cover", n)]
+    r = w.start(f"cat {' '.join(found)}; mv .env x; echo y >sub/deploy.key; "
+                "rm -f .npmrc; ls -A; cat x", *covers)
+    t.ok(token not in r.stdout and ".env\n" in r.stdout and
+         not any(n + " (" in r.stderr for n in found) and
+         ".git/config (" in r.stderr, "covered files are empty in the sandbox",
+         r.stdout + r.stderr)
+    t.equal([open(os.path.join(w.repo, n), encoding="utf-8").read()
+             for n in found], list(found.values()), "and whole outside")
+    for bad in (".git/config", "../x", "/etc/passwd", "sub", ".netrc", "none"):
+        r = w.start("true", "--cover", bad)
+        t.ok(r.returncode not in (0, 1) and "--cover" in r.stderr,
+             f"--cover {bad} is refused", f"{r.returncode} {r.stderr}")
     r = w.start("cat .git/config; ls -A", "--clone", ".")
     t.ok(token not in r.stdout and ".env\n" not in r.stdout and
          "secrets in" not in r.stderr, "which has none of them",
          r.stdout + r.stderr)
 
 
+def covered(p):
+    """Whoever replaces a covered file outside ends the session."""
+    w = World(p, "covered")
+    w.put(".gitconfig", JANE)
+    w.make()
+    h.put(os.path.join(w.repo, ".env"), "DB_PASSWORD=hunter2hunter2\n")
+    with subprocess.Popen(
+            [h.program("icctl"), "start", "--cover", ".env", "--", "sh", "-c",
+             "echo >began; exec sleep 600"], env={**w.p.env, **w.env},
+            cwd=w.repo, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True) as run:
+        h.wait_for(lambda: os.path.exists(os.path.join(w.repo, "began")),
+                   "the agent does not begin")
+        h.put(os.path.join(w.repo, ".new"), "DB_PASSWORD=another-one\n")
+        os.rename(os.path.join(w.repo, ".new"), os.path.join(w.repo, ".env"))
+        out = run.communicate(timeout=60 * h.PATIENCE)[0]
+    t.ok(run.returncode == 78 and ".env was replaced or removed" in out,
+         "the session ends, and says why", f"{run.returncode} {out}")
+
+
 def main():
     for part in (person, secrets, ignore, filters, real_lfs, dubious, cloned,
-                 remotes, signing, signed, tokens, linked, bare, pruned, elsewhere):
+                 remotes, signing, signed, tokens, covered, linked,
+                 bare, pruned, elsewhere):
         with h.workdir() as work, t.case(part.__name__):
             part(Place(work))
     t.done()
