@@ -145,7 +145,8 @@ bwrap_instead(struct box *b)
 	    {"podman", "no-engine"}, {"buildah", "no-engine"},
 	    {"nerdctl", "no-engine"}, {"docker-compose", "no-engine"},
 	    {"xdg-open", "open-link"}, {"sensible-browser", "open-link"},
-	    {"x-www-browser", "open-link"}, {"www-browser", "open-link"}};
+	    {"x-www-browser", "open-link"}, {"www-browser", "open-link"},
+	    {"xclip", "paste-image"}, {"wl-paste", "paste-image"}};
 	char *file, at[64];
 
 	for (size_t i = 0; i < nitems(names); i++) {

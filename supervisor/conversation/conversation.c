@@ -28,16 +28,22 @@
 #include "conversation/talk_wait.h"
 #include "core/sup.h"
 #include "hub/approvals.h"
+#include "hub/notify.h"
 #include "resume/resume.h"
 #include "undo/checkpoint.h"
 
-#define TALK_KILL_MS 5000U   /* after an interrupt */
+#define TALK_KILL_MS 5000U    /* after an interrupt */
 #define TALK_OUTPUT_MS 10000U /* for output, after the command's end */
 #define TALK_SAID 300U
 
 static void talk_check(void);
 
-enum talk_state { TALK_INITIALIZING, TALK_READY, TALK_TURN, TALK_CLOSED };
+enum talk_state {
+	TALK_INITIALIZING,
+	TALK_READY,
+	TALK_TURN,
+	TALK_CLOSED
+};
 
 static struct {
 	enum talk_state state;
@@ -47,9 +53,9 @@ static struct {
 	uint64_t began; /* clock_mono_us() */
 	bool ended, printed, interrupted, failed, said;
 	unsigned status, leftovers;
-	char last[TALK_SAID]; /* the last line of its standard error */
+	char last[TALK_SAID];  /* the last line of its standard error */
 	char wrong[TALK_SAID]; /* its latest error, or "" */
-	char spent[512]; /* the limit that ends it, or "" */
+	char spent[512];       /* the limit that ends it, or "" */
 	struct loop_timer timer;
 	void (*turned)(bool begins);
 } talk_env;
@@ -83,7 +89,7 @@ conversation_state(void)
 	case TALK_READY:
 		return talk_trouble_quota(NULL) ? "quota" : "ready";
 	case TALK_TURN:
-		return approvals_count() != 0	  ? "waiting"
+		return approvals_count() != 0     ? "waiting"
 		       : talk_trouble_quota(NULL) ? "quota"
 						  : "processing";
 	case TALK_CLOSED:
@@ -168,8 +174,8 @@ conversation_open(void (*turned)(bool begins), struct fault *fault)
 	compose_uuid(sup.conversation.name);
 	if (talk_again(fault) == -1 || talk_events_open(&cut, fault) == -1)
 		return -1;
-	talk_env.turn = cut.last > resume_carry()->turn ? cut.last
-							: resume_carry()->turn;
+	talk_env.turn =
+	    cut.last > resume_carry()->turn ? cut.last : resume_carry()->turn;
 	talk_mend(&cut, talk_env.turn);
 	talk_cut_free(&cut);
 	talk_status();
@@ -336,10 +342,14 @@ conversation_send(struct span message, const char **code)
 
 /* Takes over `used`, the budget at the end of the turn. */
 static void
-talk_result(bool bad, const char *why, const char *trouble,
-    struct json_object *used)
+talk_result(
+    bool bad, const char *why, const char *trouble, struct json_object *used)
 {
+	const char *how = talk_env.interrupted ? "interrupted"
+			  : bad                ? "failed"
+					       : "completed";
 	struct json_object *o;
+	char text[160];
 
 	o = json_object_new_object();
 	json_object_object_add(o, "budget", used);
@@ -355,12 +365,13 @@ talk_result(bool bad, const char *why, const char *trouble,
 		put_str(o, "code", "BUDGET_EXHAUSTED");
 	talk_event("result", talk_env.turn, o);
 	o = json_object_new_object();
-	put_str(o, "status", talk_env.interrupted ? "interrupted"
-				 : bad		  ? "failed"
-						  : "completed");
+	put_str(o, "status", how);
 	put_int(o, "ms", (int64_t)((clock_mono_us() - talk_env.began) / 1000));
 	put_int(o, "leftovers", talk_env.leftovers);
 	talk_event("turn_end", talk_env.turn, o);
+	snprintf(text, sizeof(text), "turn %u of %s: %s", talk_env.turn,
+	    sup.session.id, how);
+	notify_event(CONFIG_NOTIFY_TURN, text);
 }
 
 /* The only turn is over: so is the session, with the status of one task. */
@@ -377,7 +388,7 @@ talk_once(void)
 		status = 1;
 	end_request(status, NULL, "the task %s",
 	    talk_env.interrupted ? "was interrupted"
-	    : talk_env.failed	 ? "failed"
+	    : talk_env.failed    ? "failed"
 				 : "is done");
 }
 
@@ -428,8 +439,7 @@ talk_check(void)
 		    talk_env.last);
 		talk_over(why);
 	} else if (!talk_env.said && !talk_env.failed) {
-		snprintf(why, sizeof(why),
-		    "the agent ended without a word%s%s",
+		snprintf(why, sizeof(why), "the agent ended without a word%s%s",
 		    talk_env.last[0] != '\0' ? "; it last said: " : "",
 		    talk_env.last);
 		talk_over(why);
@@ -588,8 +598,8 @@ conversation_close(const char *why)
 		return;
 	talk_wait_end();
 	talk_status();
-	snprintf(text, sizeof(text), "the session ended during the turn: %.500s",
-	    why);
+	snprintf(text, sizeof(text),
+	    "the session ended during the turn: %.500s", why);
 	if (talk_env.state == TALK_TURN)
 		talk_over(text);
 	talk_env.state = TALK_CLOSED;

@@ -51,11 +51,11 @@ static const char *const config_keys[] = {"agent", "agentView", "answerKey",
     "audit", "auditRedaction", "autoApprove", "confinement", "containerRuntime",
     "credentials", "destinations", "dockerResources", "env", "escalationExpiry",
     "escalationTimeoutSeconds", "image", "limits", "maxConcurrentSessions",
-    "mcpServers", "modelBodies", "notify", "openHosts", "packageCaches",
-    "packageInstall", "policy", "policyBudget", "profiles", "providers",
-    "proxy", "proxyTools", "resourceBudget", "runtime", "sandboxPolicy",
-    "serverCredentials", "services", "settingsOf", "toolDefinitions",
-    "transport", "undo", NULL};
+    "mcpServers", "modelBodies", "notify", "notifyOn", "notifyQuiet",
+    "openHosts", "packageCaches", "packageInstall", "policy", "policyBudget",
+    "profiles", "providers", "proxy", "proxyTools", "resourceBudget", "runtime",
+    "sandboxPolicy", "serverCredentials", "services", "settingsOf",
+    "toolDefinitions", "transport", "undo", NULL};
 
 /* Name ignored keys and their successors, and fail on refused and unknown ones.
  */
@@ -224,7 +224,10 @@ config_scalars(
 		    "\"%s\" is refused: each server without a sandbox must be "
 		    "named with --allow-unsandboxed SERVER. Remove this key",
 		    s);
-	return config_notify(cfg, j, root);
+	return config_notify(cfg, j, root) == -1 ||
+		       config_notify_when(cfg, j, root) == -1
+		   ? -1
+		   : 0;
 }
 
 /* Parse "policy.unknownTools". */
@@ -368,6 +371,7 @@ config_init(struct config *cfg)
 	cfg->budget = budget_dflt;
 	limits_default(&cfg->limits);
 	config_undo_default(&cfg->undo);
+	cfg->notify_on = CONFIG_NOTIFY_WAITING;
 	cfg->held_mb = CONFIG_HELD_MB;
 }
 

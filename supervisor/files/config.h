@@ -141,6 +141,11 @@ enum {
 /* The cache is where the tool puts it by itself. */
 #define CONFIG_CACHE_USUAL ""
 
+/* "notifyOn": what the notify command tells a person of. */
+#define CONFIG_NOTIFY_WAITING 1U
+#define CONFIG_NOTIFY_TURN 2U
+#define CONFIG_NOTIFY_LIMIT 4U
+
 /* "undo": checkpoints of the workspace. */
 #define CONFIG_MAX_UNDO 64U
 struct config_undo {
@@ -184,6 +189,9 @@ struct config {
 	char *policy;   /* a name, or an absolute directory; or NULL */
 	char **trusted; /* servers; or NULL */
 	struct config_command notify;
+	uint32_t notify_on; /* CONFIG_NOTIFY_ bits */
+	/* "notifyQuiet": minutes of the local day; the same: never. */
+	uint32_t quiet_from, quiet_to;
 	uint8_t answer_key; /* as answer_key.h has it */
 	uint32_t hold_ms;
 	bool expiry_ends;      /* a call that nobody answers ends the session */

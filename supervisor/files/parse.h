@@ -29,6 +29,9 @@ int config_command(struct config_command *, const struct jsonfile *,
 /* notify.c: Parse "notify": a list of words, or an object of these members. */
 int config_notify(
     struct config *, const struct jsonfile *, struct json_object *root);
+/* Parse "notifyOn" and "notifyQuiet". */
+int config_notify_when(
+    struct config *, const struct jsonfile *, struct json_object *root);
 void config_command_free(struct config_command *);
 /*
  * Returns a copy of a command's words, with the session's name in place of a

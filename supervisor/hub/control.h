@@ -16,8 +16,9 @@
 
 #define CONTROL_MAX_CLIENTS 32U
 #define CONTROL_MAX_LINE 65536U
-#define CONTROL_MAX_OUT (64U << 20)   /* enough for a reply with a whole pending
-					 call */
+#define CONTROL_MAX_OUT                                                        \
+	(64U << 20) /* enough for a reply with a whole pending                 \
+		       call */
 #define CONTROL_MAX_UNREAD (8U << 20) /* for a watcher that does not read */
 #define CONTROL_MAX_SHOWN 16384U      /* arguments in lists and events */
 
@@ -29,14 +30,14 @@ struct client {
 	struct buf in, out;
 	int handed; /* descriptor of the latest request; -1: none */
 	bool watch;
-	bool follows;     /* gets the events of a conversation */
-	uint32_t turn;    /* follows this turn alone, to its end; 0: all */
-	bool counting;    /* `status` waits for COUNTS */
-	uint64_t keys;    /* `keys` waits for these keyds */
-	unsigned reload;  /* `keys reload` waits for the provider with this
-			     number, counted from 1; 0: no */
-	bool rules;       /* waits for policyd's answer to new rules */
-	bool session;     /* its approval is for the session */
+	bool follows;    /* gets the events of a conversation */
+	uint32_t turn;   /* follows this turn alone, to its end; 0: all */
+	bool counting;   /* `status` waits for COUNTS */
+	uint64_t keys;   /* `keys` waits for these keyds */
+	unsigned reload; /* `keys reload` waits for the provider with this
+			    number, counted from 1; 0: no */
+	bool rules;      /* waits for policyd's answer to new rules */
+	bool session;    /* its approval is for the session */
 	/* Waits until this tool is trusted or gone; "": not waiting. */
 	char trust_server[65], trust_tool[129];
 	uint64_t verdict; /* waits for the end of this call; 0: not waiting */
@@ -45,8 +46,8 @@ struct client {
 	struct json_object *reply; /* the reply that it will get */
 	bool closing;              /* close once `out` is written */
 	uint32_t checkpoint; /* waits for it, however long that takes; or 0 */
-	bool recorded;	     /* waits for the record of its undo */
-	bool undoes;	     /* puts the workspace back: no turn begins */
+	bool recorded;       /* waits for the record of its undo or paste */
+	bool undoes;         /* puts the workspace back: no turn begins */
 };
 
 /* Handle one line from a client, without its newline. */
@@ -98,12 +99,21 @@ void control_op_undone(struct client *, struct json_object *);
 void control_op_attach(struct client *, struct json_object *); /* attach.c */
 /* policy/reload.c */
 void control_op_reload(struct client *, struct json_object *);
-void control_op_tools(struct client *, struct json_object *);  /* policy.c */
-void control_op_trust(struct client *, struct json_object *);  /* policy.c */
+void control_op_tools(struct client *, struct json_object *); /* policy.c */
+void control_op_trust(struct client *, struct json_object *); /* policy.c */
 /* policy.c: Read member `key` of a request, 64 hex digits. Returns 0, or -1. */
 int control_digest(struct json_object *req, const char *key, uint8_t[32]);
 
-/* events.c: Tell watchers what happened. */
+struct value;
+struct value_pool;
+/*
+ * events.c: Begin the detail of a record. Returns NULL if there is no memory;
+ * then there is no pool either, and no record.
+ */
+struct value *event_open(struct value_pool **);
+/* Write the record, and free its detail. */
+void event_close(const char *event, struct value_pool *, struct value *detail);
+/* Tell watchers what happened. */
 void control_key(unsigned provider);
 void control_destination(const char *host, bool added);
 void control_alarm(const char *who, const char *kind, const char *text);

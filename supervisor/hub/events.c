@@ -10,8 +10,29 @@
 
 #include "base/json_put.h"
 #include "budget/budget.h"
+#include "common/json/value.h"
 #include "conversation/talk_events.h"
 #include "core/sup.h"
+#include "hub/notify.h"
+
+struct value *
+event_open(struct value_pool **p)
+{
+	struct value *o;
+
+	*p = value_pool_new(1U << 20);
+	if (*p == NULL || (o = value_new(*p, VALUE_OBJECT)) != NULL)
+		return *p == NULL ? NULL : o;
+	value_pool_free(*p);
+	return NULL;
+}
+
+void
+event_close(const char *event, struct value_pool *p, struct value *detail)
+{
+	event_send(event, detail);
+	value_pool_free(p);
+}
 
 /* Send an event to watchers, and tell the conversation of it by `name`. */
 static void
@@ -70,8 +91,8 @@ control_budget(const char *key, bool over, const char *text)
 	put_bool(o, "usedUp", over);
 	put_str(o, "text", text);
 	json_object_object_add(o, "budget", budget_json());
-	event_both(
-	    "budget", over ? "budget_exhausted" : "budget_warning", o);
+	event_both("budget", over ? "budget_exhausted" : "budget_warning", o);
+	notify_event(CONFIG_NOTIFY_LIMIT, text);
 }
 
 void

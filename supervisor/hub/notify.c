@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "box/locate_priv.h"
@@ -116,11 +117,35 @@ notify_link(const struct hold *h, char *text, size_t cap)
 		close(fd);
 }
 
+/* Returns true if the person wants to hear of this, at this time of the day. */
+static bool
+notify_wanted(uint32_t what)
+{
+	const struct config *c = &sup.config;
+	const uint32_t day = 24 * 60, from = day - c->quiet_from;
+	const time_t now = time(NULL);
+	struct tm tm = {.tm_hour = 0};
+
+	(void)localtime_r(&now, &tm);
+	return (c->notify_on & what) != 0 &&
+	       ((uint32_t)(tm.tm_hour * 60 + tm.tm_min) + from) % day >=
+		   (c->quiet_to + from) % day;
+}
+
+void
+notify_event(uint32_t what, const char *text)
+{
+	if (notify_wanted(what))
+		notify_text(text);
+}
+
 void
 notify_hold(const struct hold *h)
 {
 	char text[1200], label[512];
 
+	if (!notify_wanted(CONFIG_NOTIFY_WAITING))
+		return;
 	/* notify-send(1) takes markup, and names are not ours. */
 	if (sup.host.desktop) {
 		snprintf(text, sizeof(text),

@@ -112,6 +112,12 @@ COMMAND(checkpoint, "[NAME]",
     "make a checkpoint of the workspace now, to undo to",
     "Sessions make one at the start, before and after each message of a\n"
     "conversation, and at the end.", "icctl-session")
+COMMAND(paste, "[FILE | -]",
+    "show an image to the agent",
+    "Without FILE it is the one in the desktop's clipboard; - reads standard\n"
+    "input. The agent sees the image as a file that it cannot change, and\n"
+    "the path comes into the prompt of the terminal that shows the session.\n"
+    "PNG, JPEG, GIF or WebP, at most 10 MiB.", "icctl-session")
 COMMAND(pull, "[SESSION] [--workflow ID] [--branch B] [--into DIR] [--sign] [--yes]",
     "get the work of a session's clone, as branches",
     "Makes branches ironcurtain/SESSION/... in the repository that was\n"

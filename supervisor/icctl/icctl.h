@@ -226,6 +226,7 @@ int icctl_close(struct icctl *, int argc, char **argv);
 int icctl_gc(struct icctl *, int argc, char **argv);
 int icctl_undo(struct icctl *, int argc, char **argv);
 int icctl_checkpoint(struct icctl *, int argc, char **argv);
+int icctl_paste(struct icctl *, int argc, char **argv);
 int icctl_image(struct icctl *, int argc, char **argv);
 int icctl_home(struct icctl *, int argc, char **argv);
 int icctl_start(struct icctl *, int argc, char **argv);

@@ -145,6 +145,9 @@ AUDIT_EVENT(connectDenied,
 AUDIT_EVENT(turn,
     "id=turn bytes=bytes digest=sha256",
     "6003.99", "invoke_agent", "turns")
+AUDIT_EVENT(paste,
+    "id=name bytes=bytes digest=sha256",
+    "6003.99", "event:paste", "turns")
 AUDIT_EVENT(checkpoint,
     "id=checkpoint what=of count=files bytes=bytes digest=manifest reason=why",
     "1001.3", "event:checkpoint", "changes")

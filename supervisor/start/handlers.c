@@ -285,7 +285,6 @@ on_audit_fail(struct chan *ch, const struct msg_AUDIT_FAIL *m)
 static int
 on_log_full(struct chan *ch, const struct msg_LOG_FULL *m)
 {
-	(void)m;
 	if (!rotate_due())
 		return chan_violation(ch, "LOG_FULL of a file that is not");
 	rotate_full();
@@ -295,8 +294,6 @@ on_log_full(struct chan *ch, const struct msg_LOG_FULL *m)
 static int
 on_log_taken(struct chan *ch, const struct msg_LOG_TAKEN *m)
 {
-	(void)ch;
-	(void)m;
 	rotate_taken();
 	return 0;
 }

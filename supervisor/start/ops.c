@@ -17,6 +17,8 @@
 #include "budget/budget.h"
 #include "core/sup.h"
 #include "hub/grants.h"
+#include "relay/inbox.h"
+#include "start/undo.h"
 
 /* Return the end of "that call ", with the next step where there is one. */
 static const char *
@@ -323,6 +325,48 @@ op_watch(struct client *c)
 	control_reply(c, o);
 }
 
+/*
+ * An image that icctl has checked: with a digest, it is recorded before the
+ * sandbox can see it; without, viewers are told that it is there.
+ */
+static void
+op_paste(struct client *c, struct json_object *req)
+{
+	const char *name = get_str(req, "id", "");
+	const char *sha256 = get_str(req, "digest", "");
+	struct json_object *shown;
+	struct value_pool *p;
+	struct value *o;
+	uint8_t digest[32];
+	uint64_t bytes = 0;
+
+	if (strlen(name) > INBOX_NAME_MAX ||
+	    name[strspn(name, INBOX_NAME)] != '\0' ||
+	    (sha256[0] != '\0' &&
+		(control_digest(req, "digest", digest) == -1 ||
+		    span_u64(get_span(req, "value"), UINT32_MAX, &bytes) ==
+			-1))) {
+		control_fail(c, "bad-request",
+		    "an image has \"id\", \"digest\" and \"value\"");
+	} else if (sha256[0] == '\0') {
+		shown = json_object_new_object();
+		put_str(shown, "name", name);
+		control_event("pasted", shown);
+		control_reply(c, control_ok());
+	} else if ((o = event_open(&p)) == NULL) {
+		control_fail(c, "audit", "out of memory");
+	} else {
+		c->recorded = true;
+		c->reply = control_ok();
+		event_put_number(p, o, "bytes", (int64_t)bytes);
+		event_put_text(p, o, "name", name);
+		event_put_text(p, o, "sha256", sha256);
+		event_close("paste", p, o);
+		if (sup.audit_failed[0] != '\0')
+			undo_logged();
+	}
+}
+
 static void
 op_stop(struct client *c, struct json_object *req)
 {
@@ -342,6 +386,7 @@ static const struct command {
     {"deny", op_answer},
     {"interrupt", control_op_interrupt},
     {"keys-reload", op_keys_reload},
+    {"paste", op_paste},
     {"reload", control_op_reload},
     {"revoke", control_op_revoke},
     {"say", control_op_say},
@@ -398,8 +443,10 @@ op_ask(struct client *c, const char *op, struct json_object *req)
 		control_fail(c, "bad-request",
 		    "unknown \"op\": known are "
 		    "ping, status, pending, show, approve, attach, deny, "
-		    "watch, budget, budget-set, checkpoint, events, interrupt, keys, "
-		    "keys-reload, metrics, reload, revoke, send, tools, trust, "
+		    "watch, budget, budget-set, checkpoint, events, interrupt, "
+		    "keys, "
+		    "keys-reload, metrics, paste, reload, revoke, send, tools, "
+		    "trust, "
 		    "undo, undone, unlock, stop");
 	}
 }
@@ -411,9 +458,10 @@ op_ask(struct client *c, const char *op, struct json_object *req)
 static struct json_object *
 request_read(struct client *c, struct span line, const char **op)
 {
-	static const char *const keys[] = {"op", "id", "digest", "because", "by",
-	    "key", "value", "path", "message", "session", "server", "tool", "policy",
-	    "annotations", "lists", "times", "answer", "typed", NULL};
+	static const char *const keys[] = {"op", "id", "digest", "because",
+	    "by", "key", "value", "path", "message", "session", "server",
+	    "tool", "policy", "annotations", "lists", "times", "answer",
+	    "typed", NULL};
 	struct fault fault = {""};
 	const struct jsonfile j = {"request", &fault};
 	struct json_object *req;

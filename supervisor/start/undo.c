@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_get.h"
 #include "base/json_put.h"
 #include "common/json/value.h"
 #include "conversation/conversation.h"
@@ -19,7 +20,7 @@
 #include "undo/checkpoint.h"
 
 #define UNDO_WHAT 100U
-/* Between checkpoints that Enter makes. */
+/* Between checkpoints that Enter or a prompt makes. */
 #define UNDO_ENTER_MS 250U
 
 /* The undo that goes on. */
@@ -33,7 +34,8 @@ static struct {
 	uint32_t turn;
 	bool worked; /* the agent, since then */
 	struct loop_timer soon;
-	bool again; /* within UNDO_ENTER_MS */
+	bool again;  /* within UNDO_ENTER_MS */
+	bool prompt; /* by a prompt */
 } said;
 
 uint32_t
@@ -51,9 +53,8 @@ undo_worked(void)
 static void
 said_soon(struct loop_timer *t)
 {
-	(void)t;
 	if (said.again)
-		undo_person(false);
+		undo_person(said.prompt);
 }
 
 void
@@ -63,13 +64,14 @@ undo_person(bool prompt)
 
 	if (!undo_on())
 		return;
-	if (!prompt && said.soon.at != 0) {
+	if (said.soon.at != 0) {
 		said.again = true;
+		said.prompt = said.prompt || prompt;
 		return;
 	}
 	if (next || said.turn == 0)
 		said.turn++;
-	said.worked = said.again = false;
+	said.worked = said.again = said.prompt = false;
 	(void)undo_checkpoint(
 	    next ? CHECKPOINT_TURN : CHECKPOINT_ENTER, said.turn, "", 0);
 	loop_timer_set(&sup.loop, &said.soon, UNDO_ENTER_MS, said_soon, NULL);
@@ -93,41 +95,23 @@ undo_done(uint32_t ticket, struct json_object *report)
 static void
 event_undone(const char *why, int64_t files, int64_t failed)
 {
-	struct value_pool *p = value_pool_new(1U << 16);
-	struct value *o = p == NULL ? NULL : value_new(p, VALUE_OBJECT);
+	struct value_pool *p;
+	struct value *o = event_open(&p);
 
-	if (o != NULL) {
-		event_put_number(p, o, "failed", failed);
-		event_put_number(p, o, "files", files);
-		event_put_number(p, o, "from", undoing.from);
-		event_put_number(p, o, "to", undoing.to);
-		if (why != NULL)
-			event_put_text(p, o, "why", why);
-		event_send("undoEnd", o);
-	}
-	value_pool_free(p);
-}
-
-static void
-event_undo(pid_t pid)
-{
-	struct value_pool *p = value_pool_new(1U << 16);
-	struct value *o = p == NULL ? NULL : value_new(p, VALUE_OBJECT);
-
-	if (o != NULL) {
-		event_put_number(p, o, "from", undoing.from);
-		event_put_number(p, o, "pid", pid);
-		event_put_text(p, o, "plan", undoing.digest);
-		event_put_number(p, o, "to", undoing.to);
-		event_send("undo", o);
-	}
-	value_pool_free(p);
+	if (o == NULL)
+		return;
+	event_put_number(p, o, "failed", failed);
+	event_put_number(p, o, "files", files);
+	event_put_number(p, o, "from", undoing.from);
+	event_put_number(p, o, "to", undoing.to);
+	if (why != NULL)
+		event_put_text(p, o, "why", why);
+	event_close("undoEnd", p, o);
 }
 
 static void
 undo_gone(const struct client *c)
 {
-	(void)c;
 	event_undone("icctl ended before it was done", 0, 0);
 	undo_notice_set(undoing.turn, undoing.what);
 }
@@ -149,31 +133,20 @@ undo_logged(void)
 			continue;
 		if (sup.audit_failed[0] != '\0') {
 			control_refuse(c, "audit",
-			    "the audit log cannot be written: nothing is put "
-			    "back");
+			    "the audit log cannot be written: nothing is "
+			    "done");
 			c->undoes = false;
 		}
 		control_answer(c);
 	}
 }
 
-static const char *
-op_text(struct json_object *req, const char *key)
-{
-	struct json_object *v;
-
-	return json_object_object_get_ex(req, key, &v)
-		   ? json_object_get_string(v)
-		   : "";
-}
-
 static int
 op_number(struct json_object *req, const char *key, uint32_t *n)
 {
-	const char *s = op_text(req, key);
 	uint64_t v;
 
-	if (span_u64(span_str(s), UINT32_MAX, &v) == -1)
+	if (span_u64(get_span(req, key), UINT32_MAX, &v) == -1)
 		return -1;
 	*n = (uint32_t)v;
 	return 0;
@@ -207,7 +180,7 @@ void
 control_op_checkpoint(struct client *c, struct json_object *req)
 {
 	const bool undo = json_object_object_get_ex(req, "value", NULL);
-	const char *name = op_text(req, "message");
+	const char *name = get_str(req, "message", "");
 	uint32_t to = 0;
 
 	if (undo && op_refused(c))
@@ -238,6 +211,8 @@ control_op_checkpoint(struct client *c, struct json_object *req)
 void
 control_op_undo(struct client *c, struct json_object *req)
 {
+	struct value_pool *p;
+	struct value *o;
 	uint8_t digest[32];
 
 	if (op_refused(c))
@@ -246,26 +221,34 @@ control_op_undo(struct client *c, struct json_object *req)
 	    op_number(req, "id", &undoing.to) == -1 ||
 	    op_number(req, "key", &undoing.from) == -1 ||
 	    op_number(req, "value", &undoing.turn) == -1 ||
-	    strlen(op_text(req, "message")) > UNDO_WHAT) {
+	    strlen(get_str(req, "message", "")) > UNDO_WHAT) {
 		control_fail(c, "bad-request",
 		    "an undo has \"id\", \"key\", \"value\", \"message\" and "
 		    "the \"digest\" of its plan");
 		return;
 	}
-	if (sup.audit_failed[0] != '\0') {
-		control_fail(c, "audit",
-		    "the audit log cannot be written: nothing is put back");
-		return;
-	}
 	(void)strlcpy(
-	    undoing.digest, op_text(req, "digest"), sizeof(undoing.digest));
+	    undoing.digest, get_str(req, "digest", ""), sizeof(undoing.digest));
 	(void)strlcpy(
-	    undoing.what, op_text(req, "message"), sizeof(undoing.what));
+	    undoing.what, get_str(req, "message", ""), sizeof(undoing.what));
 	c->undoes = c->recorded = true;
 	c->reply = control_ok();
-	event_undo(c->peer.pid);
+	if ((o = event_open(&p)) == NULL) {
+		control_refuse(
+		    c, "audit", "out of memory: nothing is put back");
+		c->undoes = false;
+		control_answer(c);
+		return;
+	}
+	event_put_number(p, o, "from", undoing.from);
+	event_put_number(p, o, "pid", c->peer.pid);
+	event_put_text(p, o, "plan", undoing.digest);
+	event_put_number(p, o, "to", undoing.to);
+	event_close("undo", p, o);
 	sup_note("undo: back to checkpoint %u, by pid %d", undoing.to,
 	    (int)c->peer.pid);
+	if (sup.audit_failed[0] != '\0')
+		undo_logged();
 }
 
 /* icctl says how it went. */

@@ -10,6 +10,7 @@
 
 #include "base/json_put.h"
 #include "base/read_until.h"
+#include "common/json/json.h"
 #include "common/json/value.h"
 #include "common/sha256.h"
 #include "core/sup.h"
@@ -80,57 +81,58 @@ undo_go(void)
 static void
 undo_late(struct loop_timer *t)
 {
-	(void)t;
 	undo_go();
 }
 
-static struct json_object *
-undo_report(const struct wanted *w, const struct snap_report *r)
+/* Compose the record of it; its members are in the order of their names. */
+static struct value *
+undo_detail(
+    struct value_pool **p, const struct wanted *w, const struct snap_report *r)
 {
-	struct json_object *o = json_object_new_object();
+	struct value *o = event_open(p);
+	char hex[SHA256_HEX];
 
-	put_int(o, "checkpoint", r->number);
-	put_str(o, "of", kinds[w->kind]);
-	put_int(o, "turn", w->turn);
-	put_int(o, "files", r->files);
-	put_int(o, "bytes", (int64_t)r->added);
-	put_int(o, "leftOut", r->left);
-	put_int(o, "loose", r->loose);
-	put_bool(o, "late", r->late != 0);
-	put_int(o, "store", (int64_t)r->store);
+	if (o == NULL)
+		return NULL;
+	event_put_number(*p, o, "bytes", (int64_t)r->added);
+	event_put_number(*p, o, "checkpoint", r->number);
+	event_put_number(*p, o, "files", r->files);
+	if (o != NULL)
+		(void)value_set(o, SPAN("late"),
+		    value_new(*p, r->late != 0 ? VALUE_TRUE : VALUE_FALSE));
+	event_put_number(*p, o, "leftOut", r->left);
+	event_put_number(*p, o, "loose", r->loose);
 	if (r->number != 0)
-		put_digest(o, "manifest", r->sum);
+		event_put_text(*p, o, "manifest", sha256_hex(r->sum, hex));
+	event_put_text(*p, o, "of", kinds[w->kind]);
+	event_put_number(*p, o, "turn", w->turn);
 	if (r->why[0] != '\0')
-		put_str(o, "why", r->why);
+		event_put_text(*p, o, "why", r->why);
 	return o;
 }
 
-/* Record it; its members are in the order of their names. */
-static void
-undo_record(const struct wanted *w, const struct snap_report *r)
+/* Record it, unless nothing has changed. Returns the same as JSON. */
+static struct json_object *
+undo_report(const struct wanted *w, const struct snap_report *r)
 {
-	struct value_pool *p = value_pool_new(1U << 16);
-	struct value *o = p == NULL ? NULL : value_new(p, VALUE_OBJECT);
-	char hex[SHA256_HEX];
+	struct value_pool *p;
+	struct value *detail = undo_detail(&p, w, r);
+	struct json_object *o = NULL;
+	struct buf b;
 
-	if (o != NULL) {
-		event_put_number(p, o, "bytes", (int64_t)r->added);
-		event_put_number(p, o, "checkpoint", r->number);
-		event_put_number(p, o, "files", r->files);
-		(void)value_set(o, SPAN("late"),
-		    value_new(p, r->late != 0 ? VALUE_TRUE : VALUE_FALSE));
-		event_put_number(p, o, "leftOut", r->left);
-		event_put_number(p, o, "loose", r->loose);
-		if (r->number != 0)
-			event_put_text(
-			    p, o, "manifest", sha256_hex(r->sum, hex));
-		event_put_text(p, o, "of", kinds[w->kind]);
-		event_put_number(p, o, "turn", w->turn);
-		if (r->why[0] != '\0')
-			event_put_text(p, o, "why", r->why);
-		event_send("checkpoint", o);
+	buf_init(&b, 1U << 16);
+	if (detail != NULL && json_write(&b, detail) == 0) {
+		buf_addc(&b, '\0');
+		o = json_tokener_parse((const char *)buf_span(&b).p);
 	}
-	value_pool_free(p);
+	buf_free(&b);
+	if (o != NULL)
+		put_int(o, "store", (int64_t)r->store);
+	if (detail != NULL && r->same == 0)
+		event_close("checkpoint", p, detail);
+	else
+		value_pool_free(p);
+	return o;
 }
 
 static void
@@ -142,8 +144,6 @@ undo_over(const struct snap_report *r)
 	undo_env.n--;
 	memmove(undo_env.queue, undo_env.queue + 1,
 	    undo_env.n * sizeof(undo_env.queue[0]));
-	if (r->same == 0)
-		undo_record(&w, r);
 	if (r->why[0] != '\0' && !undo_env.told)
 		sup_warn("undo: this checkpoint was not made: %s", r->why);
 	undo_env.told = r->why[0] != '\0';
@@ -173,7 +173,6 @@ undo_failed(const char *why)
 static void
 undo_failing(struct loop_timer *t)
 {
-	(void)t;
 	undo_failed(undo_env.why);
 }
 
@@ -200,7 +199,6 @@ undo_read(struct loop_io *io, uint32_t events)
 {
 	ssize_t n;
 
-	(void)events;
 	n = read(io->fd, (uint8_t *)&undo_env.report + undo_env.len,
 	    sizeof(undo_env.report) - undo_env.len);
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))

@@ -8,16 +8,18 @@
 #include <sys/socket.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "icctl/screen/message.h"
+#include "relay/inbox.h"
 
 #define INPUT_CHUNK 32768U
 #define INPUT_ESC_MS 50U
 #define INPUT_BACK_MS 500U
 #define INPUT_STOP_MS 10000U /* for an agent to stop itself at ^Z */
-#define INPUT_ACP_MS 2000U /* for an agent to end after its editor */
+#define INPUT_ACP_MS 2000U   /* for an agent to end after its editor */
 /*
  * The most bytes of keys to read at once: each may become an escape sequence.
  */
@@ -27,7 +29,7 @@ static struct {
 	struct loop_io io;
 	struct loop_timer timer;
 	bool on, eof, paused;
-	bool answer; /* input after that command is dropped */
+	bool answer;   /* input after that command is dropped */
 	uint64_t stop; /* loop_now() of a ^Z that was the last key; 0: none */
 	void (*command)(enum keys_command);
 	bool always; /* a file, which epoll cannot watch: always readable */
@@ -82,6 +84,22 @@ on_paste(struct span s, bool last)
 		return;
 	spend(s.len);
 	viewer_send(MSG_PASTE, &m);
+}
+
+void
+input_image(const char *name)
+{
+	char path[INBOX_DIR_SIZE + INBOX_NAME_MAX + 2];
+
+	if (name[0] == '\0' || strlen(name) > INBOX_NAME_MAX ||
+	    name[strspn(name, INBOX_NAME)] != '\0')
+		return;
+	snprintf(path, sizeof(path), INBOX_DIR "%s ", name);
+	if (viewer.how.screen && !viewer.watches)
+		on_paste(span_str(path), true);
+	else if (!viewer.how.screen)
+		says(
+		    "an image was pasted: name it in your message as %s", path);
 }
 
 static void
@@ -272,7 +290,6 @@ void
 input_start(void (*command)(enum keys_command))
 {
 	input_env.command = command;
-	input_env.on = viewer.how.screen || viewer.how.input ||
-		       viewer.how.talk;
+	input_env.on = viewer.how.screen || viewer.how.input || viewer.how.talk;
 	input_update();
 }

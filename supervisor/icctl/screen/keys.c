@@ -317,6 +317,9 @@ after_prefix(const struct keys_ops *ops, uint8_t c)
 	case 'o':
 		ops->command(KEYS_OFFER);
 		break;
+	case 'v':
+		ops->command(KEYS_IMAGE);
+		break;
 	case 'u':
 		ops->command(KEYS_UNDO);
 		break;

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/buf.h"
@@ -47,12 +48,13 @@ offer_show(void)
 {
 	int fd;
 
-	if (buf_span(&offer_env.text).len == 0) {
+	if (buf_span(&offer_env.text).len == 0 || viewer.dir == NULL) {
 		says_brief("the agent offers nothing");
 		return;
 	}
 	fd = memfd_create("offer", MFD_CLOEXEC);
 	if (fd == -1 || write(fd, &offer_env.kind, 1) != 1 ||
+	    span_write(fd, span_of(viewer.dir, strlen(viewer.dir) + 1)) == -1 ||
 	    span_write(fd, buf_span(&offer_env.text)) == -1 ||
 	    lseek(fd, 0, SEEK_SET) == -1)
 		says_brief("the offer cannot be shown: out of memory");

@@ -14,7 +14,10 @@ int offer_new(const struct msg_OFFER *);
 /* The key was typed: show the offer in the agent's place, and ask. */
 void offer_show(void);
 
-/* offered.c: The program that shows it; the offer is on descriptor OFFER_FD. */
+/*
+ * offered.c: The program that shows it. Descriptor OFFER_FD has the kind, the
+ * directory of the session, a NUL, and the text.
+ */
 #define OFFER_FD 3
 #define OFFER_PANEL "offer"
 int offered_run(void);

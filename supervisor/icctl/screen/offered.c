@@ -15,6 +15,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/json_get.h"
 #include "common/http/base64.h"
 #include "common/net/link.h"
 #include "common/plural.h"
@@ -24,9 +25,10 @@
 #include "icctl/wrap.h"
 
 static struct span
-offered_text(uint8_t *kind)
+offered_text(uint8_t *kind, const char **dir)
 {
-	static uint8_t bytes[PROTO_MAX_OFFER + 2];
+	static uint8_t bytes[PROTO_MAX_OFFER + 2 + 4096];
+	const uint8_t *nul;
 	size_t len = 0;
 	ssize_t n;
 
@@ -34,7 +36,11 @@ offered_text(uint8_t *kind)
 		len += (size_t)n;
 	close(OFFER_FD);
 	*kind = bytes[0];
-	return len < 2 ? span_of(NULL, 0) : span_of(bytes + 1, len - 1);
+	nul = len < 2 ? NULL : memchr(bytes + 1, '\0', len - 1);
+	*dir = (const char *)bytes + 1;
+	return nul == NULL
+		   ? span_of(NULL, 0)
+		   : span_of(nul + 1, (size_t)(bytes + len - (nul + 1)));
 }
 
 /* Keys that were typed before a text was there are not meant for it. */
@@ -135,18 +141,70 @@ offered_text_run(struct span text)
 	return ICCTL_OK;
 }
 
+/*
+ * An address of the sandbox's loopback leads to programs of this machine,
+ * unless its port is published. Write the address that it is published as.
+ * Returns 0, or -1 after the reason.
+ */
 static int
-offered_link_run(struct span link)
+offered_published(const char *dir, struct span link, char *url, size_t cap)
 {
 	const struct span host = link_host(link);
-	char url[LINK_MAX + 1];
+	const uint8_t *colon = memchr(host.p, ':', host.len);
+	const uint8_t *rest = host.p + host.len;
+	json_object *reply, *list = NULL, *o;
+	struct span at;
+	uint64_t port = 80;
+	int rv = -1;
 
+	/* No program listens on port 0. */
+	if (colon != NULL &&
+	    span_u64(span_of(colon + 1, (size_t)(rest - (colon + 1))),
+		UINT16_MAX, &port) == -1)
+		port = 0;
+	reply = icctl_ask_dir(dir, "status");
+	list = get_typed(reply, "published", json_type_array);
+	for (size_t i = 0;
+	     list != NULL && i < json_object_array_length(list) && rv == -1;
+	     i++) {
+		o = json_object_array_get_idx(list, i);
+		at = link_host(get_span(o, "url"));
+		if (icctl_number(o, "port") == (int64_t)port && at.len != 0 &&
+		    (size_t)snprintf(url, cap, "http://%.*s%.*s", (int)at.len,
+			(const char *)at.p, (int)(link.p + link.len - rest),
+			(const char *)rest) < cap)
+			rv = 0;
+	}
+	json_object_put(reply);
+	if (rv == -1)
+		printf("The agent asks to open port %llu of the sandbox, which "
+		       "is not published: on this machine the address leads "
+		       "to another program. To publish it: icctl start "
+		       "--publish %llu\n",
+		    (unsigned long long)port, (unsigned long long)port);
+	return rv;
+}
+
+static int
+offered_link_run(const char *dir, struct span link)
+{
+	char url[LINK_MAX + 64];
+	struct span host;
+
+	if (!span_starts(link, SPAN("https://"))) {
+		if (offered_published(dir, link, url, sizeof(url)) == -1)
+			return ICCTL_FAILED;
+		link = span_str(url);
+	} else if (span_copy(link, url, sizeof(url)) == -1) {
+		return ICCTL_FAILED;
+	}
+	host = link_host(link);
 	printf(">>> The agent asks to open a page of %.*s%s:\n\n",
 	    (int)host.len, (const char *)host.p,
 	    memmem(host.p, host.len, "xn--", 4) != NULL
 		? " (a name in another script, as punycode)"
 		: "");
-	if (span_copy(link, url, sizeof(url)) == -1 || !offered_page(link))
+	if (!offered_page(link))
 		return ICCTL_FAILED;
 	puts("\nThe address goes to that host whole, with whatever the agent "
 	     "has written into it.");
@@ -169,11 +227,12 @@ offered_link_run(struct span link)
 int
 offered_run(void)
 {
+	const char *dir;
 	uint8_t kind;
-	const struct span text = offered_text(&kind);
+	const struct span text = offered_text(&kind, &dir);
 
 	if (kind == PROTO_OFFER_LINK && link_ok(text))
-		return offered_link_run(text);
+		return offered_link_run(dir, text);
 	return kind == PROTO_OFFER_COPY && text.len != 0
 		   ? offered_text_run(text)
 		   : ICCTL_USAGE;

@@ -161,6 +161,8 @@ take_line(const char *line)
 		call_add(v);
 	} else if (strcmp(event, "holdEnd") == 0) {
 		call_end(icctl_text(o, "id"), icctl_text(o, "state"));
+	} else if (strcmp(event, "pasted") == 0) {
+		input_image(icctl_text(o, "name"));
 	} else if (strcmp(event, "end") == 0) {
 		env.over = true;
 		good = false;

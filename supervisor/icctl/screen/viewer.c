@@ -76,8 +76,9 @@ viewer_agent_goes_on(void)
 }
 
 /*
- * The hook of viewer.h. An agent could otherwise stop this viewer while a person types, and let the
- * shell have the rest of a line that was meant for the agent.
+ * The hook of viewer.h. An agent could otherwise stop this viewer while a
+ * person types, and let the shell have the rest of a line that was meant for
+ * the agent.
  */
 static void
 viewer_agent_stopped(void)
@@ -105,7 +106,7 @@ viewer_panel(const char *command)
 		panel_command(command, -1);
 	else
 		says_brief("this is done in another terminal: icctl undo, "
-			   "icctl checkpoint");
+			   "icctl checkpoint, icctl paste");
 }
 
 static void
@@ -137,6 +138,9 @@ viewer_command(enum keys_command c)
 		break;
 	case KEYS_UNDO:
 		viewer_panel("undo");
+		break;
+	case KEYS_IMAGE:
+		viewer_panel("paste");
 		break;
 	case KEYS_OFFER:
 		offer_show();
@@ -236,10 +240,9 @@ viewer_wait(int fd, short events)
 	for (;;) {
 		p[0] = (struct pollfd){.fd = fd, .events = events};
 		p[1] = (struct pollfd){.fd = viewer.signals, .events = POLLIN};
-		p[2] = (struct pollfd){.fd = fd == STDERR_FILENO ||
-						 says_reading()
-					     ? -1
-					     : says_fd(),
+		p[2] = (struct pollfd){
+		    .fd =
+			fd == STDERR_FILENO || says_reading() ? -1 : says_fd(),
 		    .events = POLLIN};
 		p[3] = (struct pollfd){.fd = panel_open() ? viewer.life : -1};
 		if (poll(p, 4, -1) == -1 && errno != EINTR)
@@ -270,7 +273,8 @@ viewer_closed(const char *why)
 {
 	if (why != NULL)
 		says("the agent's terminal sent something that is not allowed: "
-		     "%s", why);
+		     "%s",
+		    why);
 	else if (!viewer.ended && viewer.how.attached)
 		says("session %s closed its terminal. If the session is still "
 		     "running: icctl attach %s",

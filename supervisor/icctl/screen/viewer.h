@@ -80,7 +80,7 @@ struct viewer {
 	struct loop loop;
 	struct viewer_how how;
 	struct viewer_state *state;
-	const char *name; /* the session's */
+	const char *name;          /* the session's */
 	char key[ANSWER_KEY_NAME]; /* the name of how.key */
 	const char *dir; /* its directory, or NULL: pending calls are unknown */
 	bool may;        /* answer them: icsupervisor did not start us */
@@ -97,7 +97,7 @@ struct viewer {
 	 * drawn, because its output would end up within theirs.
 	 */
 	unsigned writing;
-	unsigned later; /* enum viewer_later: put off until then */
+	unsigned later;   /* enum viewer_later: put off until then */
 	bool agent_waits; /* stopped until we are back */
 	/*
 	 * Wait until `fd` has one of the events of poll(2), and meanwhile serve
@@ -247,8 +247,8 @@ void draw_pending(unsigned n, const char *what, bool ring);
 /* The same for the budget. */
 void draw_meter(const char *);
 /*
- * Show the person's input line in the bottom line, with a hint at its right end,
- * or no longer if it is NULL.
+ * Show the person's input line in the bottom line, with a hint at its right
+ * end, or no longer if it is NULL.
  */
 struct edit;
 void draw_input(const struct edit *, const char *hint);
@@ -275,11 +275,13 @@ enum keys_command {
 	KEYS_MESSAGES,
 	KEYS_CHECKPOINT,
 	KEYS_UNDO,
+	KEYS_IMAGE,
 	KEYS_OFFER
 };
 struct keys_ops {
 	void (*keys)(struct span);
-	/* Returns true if the keys are for an input line of the viewer's own. */
+	/* Returns true if the keys are for an input line of the viewer's own.
+	 */
 	bool (*own)(void);
 	void (*paste)(struct span, bool last);
 	void (*mouse)(const struct msg_MOUSE *);
@@ -295,7 +297,8 @@ void keys_feed(const struct keys_ops *, struct span);
 #define KEYS_CTRL 4U
 #define KEYS_FORM 32U /* bytes */
 /*
- * Write a key in the old form. Returns the number of bytes, or 0 if it has none.
+ * Write a key in the old form. Returns the number of bytes, or 0 if it has
+ * none.
  */
 size_t keys_old(uint32_t code, unsigned mods, uint8_t dst[KEYS_FORM]);
 /*
@@ -317,6 +320,11 @@ void input_pause(bool);
  * at most: what is typed next is meant for the shell.
  */
 bool input_stops(void);
+/*
+ * The person has pasted an image under this name: put its path where the person
+ * types, if that is here.
+ */
+void input_image(const char *name);
 /* termd has more room, or there is a new channel. */
 void input_update(void);
 

@@ -104,10 +104,11 @@ on_event(struct chan *c, const struct msg_EVENT *m)
 	if (last)
 		on_stop();
 	/*
-	 * The session starts once its first record is written, and an undo once
-	 * its own is.
+	 * The session starts once its first record is written, and an undo or a
+	 * paste once its own is.
 	 */
-	if (!auditd_env.logged || strcmp(event, "undo") == 0) {
+	if (!auditd_env.logged || strcmp(event, "undo") == 0 ||
+	    strcmp(event, "paste") == 0) {
 		auditd_env.logged = true;
 		auditd_effect_msg(ROLE_SUP, 0, MSG_LOGGED, &logged, 0);
 	}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
 """A limit of the sandbox that a turn's programs reach is named in that turn, and
-again in the next one that reaches it."""
+again in the next one that reaches it. The end of a turn can be notified."""
 import os
 import shutil
 import sys
@@ -31,13 +31,23 @@ def named(events):
 
 
 def test_turns(work):
-    config = {"limits": {"tmpMb": 8}, "dockerResources": {"memoryMb": 256}}
+    told = os.path.join(work, "told")
+    tell = h.put(os.path.join(work, "tools", "tell"),
+                 f'#!/bin/sh\necho "$*" >{told}.new\nmv {told}.new {told}\n',
+                 0o755)
+    config = {"limits": {"tmpMb": 8}, "dockerResources": {"memoryMb": 256},
+              "notify": [tell], "notifyOn": ["turn"]}
     s = h.Session(work, config=config)
     h.put(os.path.join(work, "workspace", "agent.sh"), AGENT, 0o755)
     with Talk(work, "--", "/workspace/agent.sh", session=s) as k:
         if k.started.returncode != 0:
             raise RuntimeError(k.started.stderr)
         t.equal(named(k.send("nothing")[1]), [], "no limit is reached")
+        h.wait_for(lambda: os.path.exists(told), "a notice of the turn")
+        with open(told, encoding="utf-8") as f:
+            text = f.read()
+        t.ok(text.startswith("turn 1 of ") and text.endswith(": completed\n"),
+             "the notify command is told of a finished turn", text)
         for again in ("", " again"):
             text = named(k.send("fill")[1])
             t.ok(len(text) == 1 and "8 MiB of /tmp" in text[0] and

@@ -54,6 +54,10 @@ CONFIG = [
      "{config}:1:65: nested more than 64 deep"),
     ("over 8 MiB", {"config.json": " " * (9 << 20)}, 78,
      "{config}: too large (over 8388608 bytes)"),
+    ("notices of something else", config(notifyOn=["turn", "x"]), 78,
+     '{config}: notifyOn: "x": known are waiting, turn and limit'),
+    ("a quiet time that is none", config(notifyQuiet="22:00-24:00"), 78,
+     '{config}: notifyQuiet: "22:00-24:00": must be two times of the day'),
     ("a number as the file that it is a copy of", config(settingsOf=1), 78,
      "{config}: settingsOf: must be a string, is a number"),
     ("an unknown key", config(escalationTimeout=300), 78,
@@ -61,7 +65,7 @@ CONFIG = [
      "you mean escalationTimeoutSeconds?). Known here: agent, agentView, answerKey, "
      "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
      "destinations, dockerResources, env, escalationExpiry, escalationTimeoutSeconds, image, limits, "
-     "maxConcurrentSessions, mcpServers, modelBodies, notify, openHosts, packageCaches, packageInstall, policy, policyBudget, profiles, "
+     "maxConcurrentSessions, mcpServers, modelBodies, notify, notifyOn, notifyQuiet, openHosts, packageCaches, packageInstall, policy, policyBudget, profiles, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
      "serverCredentials, services, settingsOf, toolDefinitions, transport, undo"),
     ("an unknown key with an escape", {"config.json": '{"\\u001b[2J": 1}'},
@@ -69,7 +73,7 @@ CONFIG = [
      "{config}: \\x1b[2J: unknown key. Known here: agent, agentView, answerKey, "
      "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
      "destinations, dockerResources, env, escalationExpiry, escalationTimeoutSeconds, image, limits, "
-     "maxConcurrentSessions, mcpServers, modelBodies, notify, openHosts, packageCaches, packageInstall, policy, policyBudget, profiles, "
+     "maxConcurrentSessions, mcpServers, modelBodies, notify, notifyOn, notifyQuiet, openHosts, packageCaches, packageInstall, policy, policyBudget, profiles, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
      "serverCredentials, services, settingsOf, toolDefinitions, transport, undo"),
     ("a founding key", config(dockerAgent={"resources": {"cpus": 2}}), 78,

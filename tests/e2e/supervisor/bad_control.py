@@ -29,11 +29,11 @@ CONTROL = [
     ("op empty", b'{"op":""}\n', "bad-request",
      "unknown \"op\": known are ping, status, pending, show, approve, "
      "attach, deny, watch, budget, budget-set, checkpoint, events, interrupt, keys, "
-     "keys-reload, metrics, reload, revoke, send, tools, trust, undo, undone, unlock, stop"),
+     "keys-reload, metrics, paste, reload, revoke, send, tools, trust, undo, undone, unlock, stop"),
     ("an unknown op", b'{"op":"approve-all"}\n', "bad-request",
      "unknown \"op\": known are ping, status, pending, show, approve, "
      "attach, deny, watch, budget, budget-set, checkpoint, events, interrupt, keys, "
-     "keys-reload, metrics, reload, revoke, send, tools, trust, undo, undone, unlock, stop"),
+     "keys-reload, metrics, paste, reload, revoke, send, tools, trust, undo, undone, unlock, stop"),
     ("an op with a NUL", b'{"op":"stop\\u0000"}\n', "bad-request",
      "a request is one JSON object on one line: request: op: must not hold a "
      "NUL"),

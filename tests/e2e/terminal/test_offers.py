@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
 """Offers of an agent on its screen: a text to copy, and an address to open.
-Neither leaves the sandbox before the person has seen it whole and said yes."""
+Neither leaves the sandbox before the person has seen it whole and said yes. And
+the other way: an image that a person pastes."""
+import glob
+import json
 import os
 import shlex
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -13,9 +17,9 @@ import harness as h  # noqa: E402
 from tmux import Tmux  # noqa: E402
 
 t = h.Tap()
-# Does what is typed: copies or opens the rest of the line.
+# Does what is typed: copies, opens or looks at the rest of the line.
 AGENT = r"""#!/usr/bin/python3
-import base64, subprocess, sys
+import base64, os, subprocess, sys
 print("ready", flush=True)
 for line in sys.stdin:
     word, rest = line.strip().split(" ", 1)
@@ -23,6 +27,16 @@ for line in sys.stdin:
     if word == "copy":
         code = base64.b64encode(rest.encode("latin-1")).decode()
         print(f"\033]52;c;{code}\a did {word}", flush=True)
+    elif word == "look":
+        clip = [subprocess.run(c.split(), stdout=subprocess.PIPE).stdout
+                for c in ("xclip -selection clipboard -t TARGETS -o",
+                          "xclip -selection clipboard -t image/png -o")]
+        with open(rest.strip(), "rb") as f:
+            same = f.read() == clip[1]
+        try:
+            os.unlink(rest.strip())
+        except OSError as e:
+            print(f"saw {len(clip[1])} {same} {clip[0]} {e.errno}", flush=True)
     else:
         r = subprocess.run(["xdg-open", rest], stdin=subprocess.DEVNULL,
                            capture_output=True, text=True)
@@ -90,6 +104,76 @@ def opens(r):
     r.type("open file:///etc/passwd", "did open 3")
     t.ok("only web addresses" in "\n".join(r.tmux.screen()),
          "a file is refused in the sandbox", r.tmux.screen())
+    r.type("open http://127.0.0.1:631/admin", "Ctrl-] o: open 127.0.0.1:631?")
+    r.tmux.keys("C-]", "o")
+    r.tmux.until("port 631 of the sandbox")
+    t.ok(any("is not published" in x for x in r.tmux.screen()),
+         "a port of the sandbox is none of this machine", r.tmux.screen())
+    r.back()
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
+
+
+def put(path, data):
+    with open(path, "wb") as f:
+        f.write(data)
+
+
+def paste(r, *args, data=None):
+    p = subprocess.run([h.program("icctl"), "--json", "paste", *args],
+                       env=r.s.env, input=data, capture_output=True,
+                       timeout=60, check=False)
+    return p.returncode, p.stdout.decode()
+
+
+def pastes(r):
+    """The image is recorded, then seen, and its path is in the prompt."""
+    status, text = paste(r, "-", data=PNG)
+    at = json.loads(text) if status == 0 else text
+    t.ok(status == 0 and at["path"] == "/run/ironcurtain/inbox/1.png" and
+         at["bytes"] == len(PNG), "an image is pasted", text)
+    r.tmux.until("/run/ironcurtain/inbox/1.png")
+    t.ok(True, "its path comes into the prompt")
+    r.tmux.keys("C-u")
+    r.type("look /run/ironcurtain/inbox/1.png", "saw ")
+    t.ok(any(f"saw {len(PNG)} True b'image/png\\n' 30" in x
+             for x in r.tmux.screen()),
+         "the sandbox reads it, as a file and as its clipboard, and cannot "
+         "remove it", r.tmux.screen())
+    log = glob.glob(os.path.join(r.s.home, "sessions/*/audit.jsonl"))[0]
+    t.equal([x["detail"]["sha256"] for x in h.read_lines(log)
+             if x["event"] == "paste"], [at["sha256"]], "it is recorded")
+
+
+def pastes_by_key(r):
+    put(os.path.join(r.s.workspace, "shot.gif"), b"GIF89a" + bytes(9))
+    r.tmux.keys("C-]", "v")
+    r.tmux.until("Path of an image, or nothing:")
+    r.tmux.text(os.path.join(r.s.workspace, "shot.gif"))
+    r.tmux.keys("Enter")
+    r.tmux.until("image/gif, 15 bytes")
+    r.back()
+    r.tmux.until("/run/ironcurtain/inbox/2.gif")
+    t.ok(True, "Ctrl-] v pastes the file whose path is typed")
+
+
+def pastes_nothing_else(r):
+    where = r.s.workspace
+    put(os.path.join(where, "elf"), b"\x7fELF" + bytes(99))
+    put(os.path.join(where, "long.png"), PNG + bytes(10 << 20))
+    put(os.path.join(where, "empty.png"), b"")
+    os.mkfifo(os.path.join(where, "pipe.png"))
+    os.symlink("shot.gif", os.path.join(where, "link.gif"))
+    for name, why in (("elf", "no PNG"), ("long.png", "more than 10 MiB"),
+                      ("empty.png", "no PNG"), ("pipe.png", "this is no file"),
+                      ("link.gif", "this is a link"), (".", "this is no file"),
+                      ("nowhere.png", "No such file")):
+        status, text = paste(r, os.path.join(where, name))
+        t.ok(status == 1 and why in text, f"{name} is refused", text)
+    inbox = glob.glob(os.path.join(r.s.home, "sessions/*/sockets/inbox/*"))
+    t.equal(sorted(map(os.path.basename, inbox)), ["1.png", "2.gif"],
+            "and leaves nothing in the inbox")
 
 
 def main():
@@ -98,6 +182,9 @@ def main():
         try:
             copies(r)
             opens(r)
+            pastes(r)
+            pastes_by_key(r)
+            pastes_nothing_else(r)
         finally:
             r.tmux.end()
     t.done()

@@ -152,6 +152,8 @@ test_taken(void)
 	    "\"disk\"},"
 	    "\"auditRedaction\":{\"enabled\":false},"
 	    "\"mcpServers\":\"servers.json\",\"notify\":[\"bell\"],"
+	    "\"notifyOn\":[\"turn\",\"limit\"],"
+	    "\"notifyQuiet\":\"22:00-07:30\","
 	    "\"agent\":{\"codex\":{\"path\":\"~/bin/codex\"}},"
 	    "\"memory\":{\"enabled\":true},\"agentModelId\":\"m\"}";
 	const struct config_provider *p;
@@ -183,6 +185,10 @@ test_taken(void)
 	ok(cfg.sync && !cfg.redact, "durability and redaction");
 	is_str(cfg.servers_file, "/h/servers.json", "servers");
 	is_str(cfg.notify.argv[0], "bell", "notify");
+	is_int(cfg.notify_on, CONFIG_NOTIFY_TURN | CONFIG_NOTIFY_LIMIT,
+	    "it is told of turns and limits");
+	ok(cfg.quiet_from == 22 * 60 && cfg.quiet_to == 7 * 60 + 30,
+	    "and not at night");
 	is_str(config_agent(&cfg, "codex")->path, "/home/u/bin/codex",
 	    "agent's program");
 	is_str(cfg.ignored,
@@ -191,7 +197,9 @@ test_taken(void)
 	    "ignored by name, with what there is instead");
 	config_free(&cfg);
 	ok(config_parse(&cfg, "c", "/h", NULL, SPAN("{}"), &fault) == 0 &&
-		cfg.hold_ms == 300000 && cfg.redact && !cfg.sync,
+		cfg.hold_ms == 300000 && cfg.redact && !cfg.sync &&
+		cfg.notify_on == CONFIG_NOTIFY_WAITING &&
+		cfg.quiet_from == cfg.quiet_to,
 	    "defaults of an empty file");
 	config_free(&cfg);
 }
