@@ -150,7 +150,7 @@ static const struct {
 	{"{\"providers\":{\"anthropic\":[]}}",
 	 "/h/config.json: providers.anthropic: must be an object, is an array"},
 	{"{\"providers\":{\"anthropic\":{\"url\":\"https://x\"}}}",
-	 "/h/config.json: providers.anthropic.url: unknown key. Known here: upstream, token, ca, reuse, filter, http2, region, project"},
+	 "/h/config.json: providers.anthropic.url: unknown key. Known here: upstream, token, ca, reuse, filter, http2, region, project, headers"},
 	{"{\"providers\":{\"anthropic\":{\"upstream\":\"ftp://x\"}}}",
 	 "/h/config.json: providers.anthropic.upstream: \"ftp://x\": must begin with https://"},
 	{"{\"providers\":{\"anthropic\":{\"upstream\":\"https://\"}}}",

@@ -108,13 +108,6 @@ icctl_path(const char *path, char dst[ICCTL_PATH])
 	return dst;
 }
 
-const char *
-icctl_until(const char *text, char dst[ICCTL_UNTIL])
-{
-	(void)snprintf(dst, ICCTL_UNTIL, "%.40s", text);
-	return dst;
-}
-
 void
 icctl_put_grant(json_object *o)
 {

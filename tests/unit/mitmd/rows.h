@@ -156,7 +156,7 @@ static const struct request_row request_rows[] = {
 	    "upgrade", true},
 	{"Connection names the key", P(H K T "connection: x-api-key\r\n" L),
 	    400, "malformed", true},
-	{"TE: trailers", P(H K T "te: trailers\r\n" L), 400, "malformed", true},
+	{"TE: chunked", P(H K T "te: chunked\r\n" L), 400, "malformed", true},
 	{"Expect something", P(H K T "expect: evil\r\n" L), 417, "expect", true},
 	/* keys */
 	{"no key", P(H T L), 403, "no-key", false},
