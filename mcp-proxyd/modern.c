@@ -247,6 +247,17 @@ listen_decided(struct call *c, bool good, bool listening)
 		acknowledge(a, l);
 }
 
+/* Returns how many resources wait for a decision, for all of the agent. */
+static unsigned
+listens_waiting(const struct agent *a)
+{
+	unsigned n = 0;
+
+	for (const struct listen *l = a->listens; l != NULL; l = l->next)
+		n += l->waits;
+	return n;
+}
+
 /* Ask for the resources, each of which is decided about by itself. */
 static void
 listen_resources(struct agent *a, struct listen *l, const struct value *uris)
@@ -255,7 +266,7 @@ listen_resources(struct agent *a, struct listen *l, const struct value *uris)
 		return;
 	for (const struct value *v = uris->child; v != NULL; v = v->next)
 		if (v->type == VALUE_STRING &&
-		    a->nsubs + l->waits < PROXY_SUBS &&
+		    a->nsubs + listens_waiting(a) < PROXY_SUBS &&
 		    parts_subscribe(a, &l->id, v->text, listen_decided) == 0)
 			l->waits++;
 }

@@ -113,7 +113,7 @@ era_begin(struct session *s)
 	s->unanswered = false;
 	s->refused[0] = '\0';
 	s->listen = 0;
-	(void)parts_join(s);
+	parts_join(s);
 	if (s->era == ERA_OLD)
 		era_initialize(s);
 	else
@@ -139,12 +139,12 @@ era_listen_due(struct loop_timer *t)
 }
 
 bool
-era_listen_ended(struct session *s, uint32_t seq)
+era_listen_ended(struct session *s, uint32_t seq, uint64_t call)
 {
 	uint64_t now = loop_now(s->env->loop);
 
 	if (!s->used || !s->modern || (seq != 0 && seq != s->listen_seq) ||
-	    (seq == 0 && parts_join(s) == 0) || s->era_timer.at != 0)
+	    (seq == 0 && !parts_ended(s, call)) || s->era_timer.at != 0)
 		return false;
 	if (s->listen_wait == 0 || now - s->listened >= SESSION_LASTED_MS)
 		s->listen_wait = SESSION_LISTEN_MS;

@@ -373,7 +373,7 @@ static int
 on_listen_end(struct chan *c, const struct msg_LISTEN_END *m)
 {
 	if (!is_instance(c))
-		session_listen_end(&env, server_of(c), m->seq);
+		session_listen_end(&env, server_of(c), m->seq, m->call);
 	return 0;
 }
 

@@ -585,7 +585,8 @@ session_list_changed(
 }
 
 void
-session_listen_end(struct policyd_env *env, uint16_t index, uint32_t seq)
+session_listen_end(
+    struct policyd_env *env, uint16_t index, uint32_t seq, uint64_t call)
 {
 	static const struct {
 		uint8_t bit;
@@ -597,7 +598,7 @@ session_listen_end(struct policyd_env *env, uint16_t index, uint32_t seq)
 	};
 	struct session *s = &env->sessions[index];
 
-	if (!era_listen_ended(s, seq) || seq == 0)
+	if (!era_listen_ended(s, seq, call) || seq == 0)
 		return;
 	/*
 	 * The server does not say that something changed: no approval ends

@@ -181,10 +181,11 @@ void session_init_result(
 void session_discovered(
     struct policyd_env *, uint16_t index, const struct msg_DISCOVERED *);
 /*
- * The server has ended a subscription to its lists; or, if seq is 0, one to a
- * resource.
+ * The server has ended a subscription to its lists; or, if seq is 0, the one to
+ * a resource that `call` began.
  */
-void session_listen_end(struct policyd_env *, uint16_t index, uint32_t seq);
+void session_listen_end(
+    struct policyd_env *, uint16_t index, uint32_t seq, uint64_t call);
 void session_tools_page(
     struct policyd_env *, uint16_t index, const struct msg_TOOLS_PAGE *);
 void session_list_changed(
@@ -239,11 +240,11 @@ bool era_died(struct session *);
 /* The session is over, or a process of it. */
 void era_end(struct session *);
 /*
- * A subscription is over; seq as in session_listen_end(). Returns true if it
- * was an open one: it is begun again later, and some change may be missed until
- * then.
+ * A subscription is over; its arguments are those of session_listen_end().
+ * Returns true if it was an open one: it is begun again later, and some change
+ * may be missed until then.
  */
-bool era_listen_ended(struct session *, uint32_t seq);
+bool era_listen_ended(struct session *, uint32_t seq, uint64_t call);
 /* Add the server's revision to its definitions, so that it is pinned. */
 #define TOOLS_REVISION "(revision)"
 void era_pin(struct session *);

@@ -852,7 +852,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, str, text, 512)			\
 				F(m, str, instructions, PROTO_MAX_WORDS)
 /* The server has ended a subscription: seq is the number in its id. */
-#define F_LISTEN_END(F, m)	F(m, u32, seq, UINT32_MAX)
+#define F_LISTEN_END(F, m)	F(m, u32, seq, UINT32_MAX)		\
+				F(m, u64, call, UINT64_MAX)
 /*
  * The server has answered a call with a question: tree is its result, with
  * inputRequests, requestState, or both.  round: how often it was asked before.

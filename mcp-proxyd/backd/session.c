@@ -202,9 +202,9 @@ remotes(struct backd *b, const struct jsonrpc *m, uint32_t seq)
 }
 
 static void
-listen_end(struct backd *b, uint32_t seq)
+listen_end(struct backd *b, uint32_t seq, uint64_t call)
 {
-	const struct msg_LISTEN_END out = {.seq = seq};
+	const struct msg_LISTEN_END out = {.seq = seq, .call = call};
 
 	worker_send(&b->w, ROLE_POLICY, 0, MSG_LISTEN_END, &out, -1);
 }
@@ -216,7 +216,7 @@ session_ended(struct backd *b, uint64_t id)
 		if (b->open[i] != id)
 			continue;
 		b->open[i] = 0;
-		listen_end(b, 0);
+		listen_end(b, 0, id);
 		return true;
 	}
 	return false;
@@ -237,7 +237,7 @@ session_cancelled(struct backd *b, const struct jsonrpc *m)
 	    span_u64(span_of(id->text.p + 1, id->text.len - 1), UINT32_MAX,
 		&seq) == 0 &&
 	    backd_may(b, &b->answers))
-		listen_end(b, (uint32_t)seq);
+		listen_end(b, (uint32_t)seq, 0);
 	else
 		backd_drop(b, "a cancellation of nothing that is open");
 }
@@ -266,7 +266,7 @@ session_answer(struct backd *b, const struct jsonrpc *m)
 	else if (letter == 'n' && m->kind == JSONRPC_ERROR && m->error != 0)
 		backd_drop(b, "a refusal to tell of changes");
 	else if (letter == 'n')
-		listen_end(b, (uint32_t)seq);
+		listen_end(b, (uint32_t)seq, 0);
 	else if (letter == 't')
 		tools_page(b, m, (uint32_t)seq);
 	else if (letter == 'r')

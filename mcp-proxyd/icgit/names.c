@@ -11,8 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define NAMES_FILES 4U
+#define NAMES_TICK_MS 50 /* times of files differ after that */
 
 /* Differs as soon as the file does; all zero if there is none. */
 struct stamp {
@@ -37,20 +39,29 @@ stamp_same(const struct stamp *a, const struct stamp *b)
 	       a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-static void
+/*
+ * Returns false if the file changed so recently that another change may have
+ * the same time.
+ */
+static bool
 stamp_file(struct stamp *s, const char *dir, const char *name)
 {
+	struct timespec now;
 	char path[8192];
 	struct stat st;
 
 	*s = (struct stamp){0};
 	if (snprintf(path, sizeof(path), "%s%s", dir, name) < 0 ||
 	    stat(path, &st) == -1)
-		return;
+		return true;
 	*s = (struct stamp){.dev = st.st_dev,
 	    .ino = st.st_ino,
 	    .size = st.st_size,
 	    .changed = st.st_ctim};
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (now.tv_sec - st.st_ctim.tv_sec) * 1000 +
+		   (now.tv_nsec - st.st_ctim.tv_nsec) / 1000000 >=
+	       NAMES_TICK_MS;
 }
 
 /*
@@ -84,12 +95,12 @@ stamps(const struct icgit_args *a, struct stamp files[NAMES_FILES])
 	}
 	if (stat(git, &st) == -1 || !S_ISDIR(st.st_mode))
 		return false;
-	stamp_file(&files[0], git, "/config");
-	stamp_file(&files[1], git, "/config.worktree");
 	/* A worktree's, which has its configuration elsewhere. */
-	stamp_file(&files[2], git, "/commondir");
-	stamp_file(&files[3], ICGIT_CONFIG, "");
-	return files[2].ino == 0;
+	if (!stamp_file(&files[2], git, "/commondir") || files[2].ino != 0)
+		return false;
+	return stamp_file(&files[0], git, "/config") &&
+	       stamp_file(&files[1], git, "/config.worktree") &&
+	       stamp_file(&files[3], ICGIT_CONFIG, "");
 }
 
 static void
@@ -100,12 +111,26 @@ write_globals(struct buf *b, const struct icgit_args *a)
 		buf_add(b, a->v[i], strlen(a->v[i]) + 1);
 }
 
+/* Returns true if files that are not looked at may belong to it. */
+static bool
+names_include(struct span n)
+{
+	const uint8_t *end;
+
+	for (; n.len != 0 && (end = memchr(n.p, '\0', n.len)) != NULL;
+	     n = span_of(end + 1, n.len - (size_t)(end + 1 - n.p)))
+		if (span_starts(n, SPAN("include.")) ||
+		    span_starts(n, SPAN("includeif.")))
+			return true;
+	return false;
+}
+
 void
 icgit_names_keep(const struct icgit_args *globals, struct span names)
 {
 	buf_free(&kept.globals);
 	buf_free(&kept.names);
-	if (!kept.told)
+	if (!kept.told || names_include(names))
 		return;
 	write_globals(&kept.globals, globals);
 	buf_init(&kept.names, ICGIT_MAX_NAMES);

@@ -59,7 +59,7 @@ txn_consume(struct stream *s, size_t n)
 		return;
 	}
 	x->again += n;
-	if (x->again == x->keep.len)
+	if (x->again == x->keep.len && !x->keeping)
 		txn_keep_end(s);
 }
 

@@ -204,7 +204,9 @@ post_moved(const struct http1_head *h)
 	if (n != 1 || to.len == 0 || post.path[0] != '\0' ||
 	    span_copy(to, post.path, sizeof(post.path)) == -1)
 		return false;
-	log_info("for this session, the server has moved to %s", post.path);
+	/* A query may hold a token of the server's. */
+	log_info("for this session, the server has moved to %.*s",
+	    (int)strcspn(post.path, "?"), post.path);
 	return true;
 }
 

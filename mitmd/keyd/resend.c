@@ -97,9 +97,9 @@ txn_reset(struct stream *s, bool again)
 }
 
 static void
-txn_again(struct stream *s)
+txn_again(struct stream *s, bool keeping)
 {
-	s->x.keeping = false;
+	s->x.keeping = keeping;
 	s->x.renewed = true;
 	s->x.again = 0;
 	txn_reset(s, false);
@@ -118,14 +118,15 @@ txn_renew(struct stream *s)
 		    "its credential is refused; body not kept");
 		return;
 	}
-	txn_again(s);
+	txn_again(s, false);
 }
 
 void
 txn_moved(struct stream *s)
 {
 	s->x.moved = true;
-	txn_again(s);
+	/* The other address may ask for a newer credential. */
+	txn_again(s, true);
 }
 
 /* Retry if no byte was sent: the connection had died while idle. */

@@ -22,7 +22,7 @@ txn_adds(const struct keyset *k, struct keyd_head_add *adds)
 {
 	const struct provider_login *l = keyd_login();
 	const struct provider_add *a;
-	unsigned n = 0;
+	unsigned n = 0, j;
 
 	for (unsigned i = 0; l != NULL && i < l->nadds; i++) {
 		a = &l->adds[i];
@@ -35,7 +35,12 @@ txn_adds(const struct keyset *k, struct keyd_head_add *adds)
 	}
 	for (unsigned i = 0; i < keyd_env.provider->nsends; i++) {
 		a = &keyd_env.provider->sends[i];
-		adds[n++] = (struct keyd_head_add){a->name, a->value, false};
+		/* A login needs its own value of the header. */
+		for (j = 0; j < n && !span_eq(adds[j].name, a->name); j++)
+			continue;
+		if (j == n)
+			adds[n++] =
+			    (struct keyd_head_add){a->name, a->value, false};
 	}
 	return n;
 }

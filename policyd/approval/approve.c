@@ -182,6 +182,8 @@ call_cancel(struct policyd_env *env, uint64_t id)
 	if (call->cancelled)
 		return;
 	call->cancelled = true;
+	if (call->forwarded)
+		parts_given_up(&env->sessions[call->at], id);
 	questions_call_ended(env, call);
 	remotes_drop(env, id);
 	early_drop(env, id);
@@ -206,6 +208,8 @@ call_ended(struct policyd_env *env, uint64_t id, bool error, const char **why)
 	*why = "the end of a call that is not in flight";
 	if (call == NULL || call->state != CALL_RELEASED)
 		return -1;
+	if (error)
+		parts_given_up(&env->sessions[call->at], id);
 	/* The tool does not do what the person expected. */
 	if (error && call->grant != 0)
 		(void)tool_grant_end(

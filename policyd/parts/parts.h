@@ -63,11 +63,18 @@ bool parts_was_sent(const struct session *, const uint8_t digest[32]);
 void parts_unsent(struct session *, struct span uri);
 /* An agent wants no more of the subscription that this call began. */
 void parts_cancelled(struct policyd_env *, uint64_t call);
+/* Its server refused the call, or the agent gave it up before the answer. */
+void parts_given_up(struct session *, uint64_t call);
 /*
  * No request of a subscription is open any more: the one to the server's lists
- * has to have their addresses. Returns how many there are.
+ * has to have their addresses.
  */
-unsigned parts_join(struct session *);
+void parts_join(struct session *);
+/*
+ * The server has ended the subscription that this call began: the same for that
+ * one. Returns false if nobody wants it any more.
+ */
+bool parts_ended(struct session *, uint64_t call);
 /* Get those addresses, at most SESSION_SUBS. Returns how many there are. */
 unsigned parts_joined(const struct session *, const char **uris);
 /* Send a server of an older revision its subscriptions again. */

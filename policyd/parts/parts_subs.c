@@ -21,6 +21,16 @@ sub_clear(struct session_sub *sub)
 	*sub = (struct session_sub){0};
 }
 
+/* Returns a free place, or one that is in use if there is none. */
+static struct session_sub *
+sub_place(struct session *s)
+{
+	for (unsigned i = 0; i < SESSION_SUBS; i++)
+		if (s->subs[i].uri == NULL)
+			return &s->subs[i];
+	return &s->subs[s->nsubs++ % SESSION_SUBS];
+}
+
 void
 parts_sent(struct session *s, const uint8_t digest[HOLD_DIGEST], uint64_t call,
     struct span uri)
@@ -31,7 +41,7 @@ parts_sent(struct session *s, const uint8_t digest[HOLD_DIGEST], uint64_t call,
 	for (unsigned i = 0; !s->modern && i < SESSION_SUBS; i++)
 		if (memcmp(s->subs[i].digest, digest, HOLD_DIGEST) == 0)
 			sub_clear(&s->subs[i]);
-	sub = &s->subs[s->nsubs++ % SESSION_SUBS];
+	sub = sub_place(s);
 	sub_clear(sub);
 	if ((sub->uri = strndup((const char *)uri.p, uri.len)) == NULL)
 		fatal("strndup");
@@ -76,9 +86,10 @@ parts_cancelled(struct policyd_env *env, uint64_t call)
 	for (unsigned i = 0; i < PROTO_FIRST_INSTANCE * SESSION_SUBS; i++) {
 		s = &env->sessions[i / SESSION_SUBS];
 		sub = &s->subs[i % SESSION_SUBS];
-		if (sub->uri == NULL || sub->call != call || !s->modern)
+		if (sub->uri == NULL || sub->call != call)
 			continue;
-		if (!sub->joined && !session_is_dead(env, s->index) &&
+		if (s->modern && !sub->joined &&
+		    !session_is_dead(env, s->index) &&
 		    compose_cancelled(&env->line, call) == 0)
 			session_send(env, s->index, "cancelled");
 		sub_clear(sub);
@@ -97,18 +108,29 @@ parts_joined(const struct session *s, const char **uris)
 	return n;
 }
 
-unsigned
+void
 parts_join(struct session *s)
 {
-	unsigned n = 0;
+	for (unsigned i = 0; i < SESSION_SUBS; i++)
+		s->subs[i].joined = s->subs[i].uri != NULL;
+}
 
-	for (unsigned i = 0; i < SESSION_SUBS; i++) {
-		if (s->subs[i].uri == NULL)
-			continue;
-		s->subs[i].joined = true;
-		n++;
-	}
-	return n;
+bool
+parts_ended(struct session *s, uint64_t call)
+{
+	for (unsigned i = 0; i < SESSION_SUBS; i++)
+		if (s->subs[i].uri != NULL && s->subs[i].call == call &&
+		    !s->subs[i].joined)
+			return s->subs[i].joined = true;
+	return false;
+}
+
+void
+parts_given_up(struct session *s, uint64_t call)
+{
+	for (unsigned i = 0; i < SESSION_SUBS; i++)
+		if (s->subs[i].uri != NULL && s->subs[i].call == call)
+			sub_clear(&s->subs[i]);
 }
 
 void

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "auto/asked.h"
 #include "auto/compare.h"
 #include "auto/said.h"
 #include "base/json_get.h"
@@ -93,14 +94,18 @@ consider_setup(void)
 	child_send(ROLE_APPROVE, 0, MSG_APPROVER, &m, -1);
 }
 
-/* Returns true if an executable file is at the thing's place. */
+/*
+ * Returns true if the call writes an executable file that is there. No other
+ * name of the agent's is looked up: it may lead to a server that hangs.
+ */
 static bool
 consider_program(const struct mention_thing *t)
 {
 	char path[PATH_MAX];
 	struct stat st;
 
-	return span_copy(t->host.p != NULL ? t->host : t->value, path,
+	return asked_of_role(t->role) == ASKED_WRITE &&
+	       span_copy(t->host.p != NULL ? t->host : t->value, path,
 		   sizeof(path)) == 0 &&
 	       path[0] == '/' && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
 	       (st.st_mode & 0111) != 0;

@@ -118,6 +118,27 @@ cover_watch(int dir)
 		   : 0;
 }
 
+/*
+ * Watch the directories between the workspace and the file: who moves one takes
+ * the file along. Returns 0, or -1 with errno set.
+ */
+static int
+cover_watch_above(const char *path)
+{
+	for (const char *s = path; (s = strchr(s, '/')) != NULL; s++) {
+		const int dir = cover_directory(path, (size_t)(s - path) + 1);
+		const int rv = dir == -1 ? -1 : cover_watch(dir);
+		const int save = errno;
+
+		if (dir != -1)
+			close(dir);
+		errno = save;
+		if (rv == -1)
+			return -1;
+	}
+	return 0;
+}
+
 static int
 cover_one(size_t i, struct fault *fault)
 {
@@ -138,7 +159,7 @@ cover_one(size_t i, struct fault *fault)
 		    "--cover %s: must be a file that has no other name "
 		    "(no directory, link or hard link)",
 		    path);
-	else if (cover_watch(dir) == -1)
+	else if (cover_watch(dir) == -1 || cover_watch_above(path) == -1)
 		rv = fault_errno(fault, "--cover %s: inotify", path);
 	cover_env.ids[i] = (struct paths_id){st.st_dev, st.st_ino};
 	close(dir);
@@ -168,32 +189,48 @@ cover_find(struct fault *fault)
 }
 
 static void
-cover_at(struct box *b, const char *top, const struct view *v)
+cover_at(struct box *b, const char *top)
 {
 	char path[2 * PATH_MAX];
-	bool shown = v == NULL;
 
 	for (size_t i = 0; i < sup.opt.ncover; i++) {
 		snprintf(path, sizeof(path), "%s/%s", top, sup.opt.cover[i]);
-		for (unsigned k = 0; v != NULL && k < v->nrows; k++)
-			if (paths_under(path, v->rows[k].path))
-				shown = true;
-		if (shown)
-			box_data(b, path, SPAN(""));
+		box_data(b, path, SPAN(""));
 	}
 }
 
 void
 cover_bind(struct box *b)
 {
-	cover_at(b, INSIDE_WORKSPACE, NULL);
+	cover_at(b, INSIDE_WORKSPACE);
 	if (sup.opt.same_path)
-		cover_at(b, sup.inside, NULL);
+		cover_at(b, sup.inside);
+}
+
+/* Cover a file of the host where a row of the view shows it. */
+static void
+cover_row(struct box *b, const struct view_row *r, const char *file)
+{
+	const char *top = strcmp(r->path, "/") == 0 ? "" : r->path;
+	char path[3 * PATH_MAX];
+
+	if (r->kind == PROTO_VIEW_HIDDEN || r->host == NULL ||
+	    !paths_under(file, r->host))
+		return;
+	snprintf(path, sizeof(path), "%s%s", top,
+	    strcmp(r->host, "/") == 0 ? file : file + strlen(r->host));
+	box_data(b, path, SPAN(""));
 }
 
 void
 cover_bind_view(struct box *b, const struct view *v)
 {
-	cover_at(b, INSIDE_WORKSPACE, v);
-	cover_at(b, sup.workspace_path, v);
+	char file[2 * PATH_MAX];
+
+	for (size_t i = 0; i < sup.opt.ncover; i++) {
+		snprintf(file, sizeof(file), "%s/%s", sup.workspace_path,
+		    sup.opt.cover[i]);
+		for (unsigned k = 0; k < v->nrows; k++)
+			cover_row(b, &v->rows[k], file);
+	}
 }

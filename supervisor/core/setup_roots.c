@@ -75,6 +75,8 @@ setup_roots_of(unsigned i)
 		    sup.providers.list[i].kind == NULL ? "providers"
 						       : "destinations",
 		    cfg->name, fault.text);
+	} else if (len > PROVIDERS_MAX_CA) {
+		sup_warn("%s: over 4 MiB of certificates", cfg->ca);
 	} else {
 		setup_roots_tell(i, span_of(own, len));
 		/* They are not those of the server that one logs in at. */
@@ -94,11 +96,14 @@ setup_roots(void)
 
 	for (unsigned i = 0; i < sup.providers.n; i++)
 		setup_roots_of(i);
-	if (child_find(ROLE_FOLLOW, 0) == NULL ||
-	    (system = setup_roots_system(&n)) == NULL)
+	if (child_find(ROLE_FOLLOW, 0) == NULL)
 		return;
-	/* A forge's own certificate says nothing about other hosts. */
-	m.pem = span_of(system, n);
+	/*
+	 * A forge's own certificate says nothing about other hosts. Without
+	 * any of the system's, each host is refused at once.
+	 */
+	if ((system = setup_roots_system(&n)) != NULL)
+		m.pem = span_of(system, n);
 	child_send(ROLE_FOLLOW, 0, MSG_ROOTS, &m, -1);
 	free(system);
 }

@@ -58,7 +58,9 @@ revoke_write(const bool *done, struct fault *fault)
 	if (json_object_array_length(all) != 0)
 		rv = session_write(sup.session.fd, REVOKE_FILE, 0600,
 		    span_str(json_object_to_json_string(o)));
-	else if (unlinkat(sup.session.fd, REVOKE_FILE, 0) == 0 ||
+	/* At the start, what an earlier run of the session left stays. */
+	else if (done == NULL ||
+		 unlinkat(sup.session.fd, REVOKE_FILE, 0) == 0 ||
 		 errno == ENOENT)
 		rv = 0;
 	json_object_put(o);

@@ -24,6 +24,7 @@ event_open(struct value_pool **p)
 	if (*p == NULL || (o = value_new(*p, VALUE_OBJECT)) != NULL)
 		return *p == NULL ? NULL : o;
 	value_pool_free(*p);
+	*p = NULL;
 	return NULL;
 }
 

@@ -4,7 +4,8 @@
  * argument, or else the desktop's own, with a text in words of ours alone. It
  * is the user's own program and gets the user's environment, without
  * credentials and without places that the agent can write. At most one runs at
- * a time: many calls become one message, not many processes.
+ * a time, and the latest notice of a call that came meanwhile follows: many
+ * calls become two messages, not many processes.
  */
 #include "hub/notify.h"
 
@@ -31,12 +32,13 @@ static struct {
 	struct loop_io io;
 	struct loop_timer timer;
 	bool runs;
+	char waits[1200]; /* the latest notice that came meanwhile, or "" */
 } notify_env = {.sp = SPAWNED_INIT, .io = LOOP_IO_INIT};
 
 static void
 notify_exited(struct loop_io *io, uint32_t events)
 {
-	char how[128], lost[600];
+	char how[128], lost[600], next[sizeof(notify_env.waits)];
 	int code, status;
 
 	if (spawn_reap(notify_env.sp.pidfd, false, &code, &status) != 1)
@@ -46,6 +48,11 @@ notify_exited(struct loop_io *io, uint32_t events)
 	close(notify_env.sp.pidfd);
 	notify_env.sp = (struct spawned)SPAWNED_INIT;
 	notify_env.runs = false;
+	if (notify_env.waits[0] != '\0' && !sup.ending) {
+		(void)strlcpy(next, notify_env.waits, sizeof(next));
+		notify_env.waits[0] = '\0';
+		notify_text(next);
+	}
 	if (spawn_status(code, status) == 0 || sup.host.notify.failed)
 		return;
 	host_command_lost(&sup.host.notify, "notify", lost, sizeof(lost));
@@ -135,7 +142,8 @@ notify_wanted(uint32_t what)
 void
 notify_event(uint32_t what, const char *text)
 {
-	if (notify_wanted(what))
+	/* A call that waits must not be told of in its place. */
+	if (notify_wanted(what) && !notify_env.runs)
 		notify_text(text);
 }
 
@@ -172,8 +180,12 @@ notify_text(const char *text)
 	char *line, **argv = NULL;
 
 	/* The command was not found; the session said so at its start. */
-	if (sup.host.notify.program.nfiles == 0 || notify_env.runs)
+	if (sup.host.notify.program.nfiles == 0)
 		return;
+	if (notify_env.runs) {
+		(void)strlcpy(notify_env.waits, text, sizeof(notify_env.waits));
+		return;
+	}
 	if ((line = strdup(text)) != NULL)
 		argv = locate_argv(sup.host.desktop
 				       ? desktop

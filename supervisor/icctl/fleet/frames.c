@@ -178,6 +178,19 @@ take_state(struct fleet_node *n, struct live_session *s, enum hear_kind kind,
 	return NULL;
 }
 
+/* An earlier form of a call that is too large now is no longer what waits. */
+static void
+take_too_large(
+    struct live_session *s, enum hear_kind kind, const struct value *v)
+{
+	const struct value *id = value_getspan(v, SPAN("id"));
+	char text[64];
+
+	if (kind == HEAR_HOLD && id != NULL && id->type == VALUE_STRING &&
+	    span_copy(id->text, text, sizeof(text)) == 0)
+		live_far_end(s, text);
+}
+
 /* Take a tree about a session. */
 static const char *
 take_tree(struct fleet_node *n, enum hear_kind kind, struct span p)
@@ -203,6 +216,7 @@ take_tree(struct fleet_node *n, enum hear_kind kind, struct span p)
 	/* Small frames can be large objects. */
 	if ((bytes = tree_weight(v)) > FLEET_HELD) {
 		live_far_much(s, frames_much);
+		take_too_large(s, kind, v);
 		return NULL;
 	}
 	o = tree_object(v);

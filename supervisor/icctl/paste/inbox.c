@@ -20,6 +20,7 @@
 
 #define INBOX_PATH "sockets/inbox"
 #define INBOX_MAKING ".paste.new"
+#define INBOX_LOCK ".paste.lock"
 #define INBOX_LAST 999999999U
 
 /* Returns the number in the name of an image, or 0 for other names. */
@@ -103,10 +104,12 @@ paste_inbox_open(struct paste_inbox *in, const char *dir,
 	char oldest[PASTE_NAME];
 	uint32_t newest;
 
-	*in = (struct paste_inbox){.dir = -1, .inbox = -1};
+	*in = (struct paste_inbox){.dir = -1, .inbox = -1, .lock = -1};
 	in->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (in->dir == -1 || inbox_enter(in) == -1 ||
-	    flock(in->inbox, LOCK_EX) == -1 ||
+	    (in->lock = openat(in->dir, INBOX_LOCK,
+		 O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)) == -1 ||
+	    flock(in->lock, LOCK_EX) == -1 ||
 	    inbox_look(in->inbox, oldest, &newest) == -1)
 		return -1;
 	if (newest == INBOX_LAST) {
@@ -136,8 +139,11 @@ paste_inbox_close(struct paste_inbox *in)
 {
 	const int save = errno;
 
-	if (in->inbox != -1)
+	/* Only who has the lock has chosen a name. */
+	if (in->name[0] != '\0')
 		(void)unlinkat(in->dir, INBOX_MAKING, 0);
+	if (in->lock != -1)
+		close(in->lock);
 	if (in->inbox != -1)
 		close(in->inbox);
 	if (in->dir != -1)

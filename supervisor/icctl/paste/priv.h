@@ -35,6 +35,7 @@ int paste_clip(struct paste_bytes *, const char **why);
 /* inbox.c: The images of a session, which its sandbox sees read-only. */
 struct paste_inbox {
 	int dir, inbox;        /* the session's directory, and the images */
+	int lock;              /* a file that no sandbox sees */
 	char name[PASTE_NAME]; /* the new image has this name */
 };
 /*

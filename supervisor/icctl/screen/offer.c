@@ -46,15 +46,16 @@ offer_new(const struct msg_OFFER *m)
 void
 offer_show(void)
 {
+	const char *dir = viewer.dir != NULL ? viewer.dir : "";
 	int fd;
 
-	if (buf_span(&offer_env.text).len == 0 || viewer.dir == NULL) {
+	if (buf_span(&offer_env.text).len == 0) {
 		says_brief("the agent offers nothing");
 		return;
 	}
 	fd = memfd_create("offer", MFD_CLOEXEC);
 	if (fd == -1 || write(fd, &offer_env.kind, 1) != 1 ||
-	    span_write(fd, span_of(viewer.dir, strlen(viewer.dir) + 1)) == -1 ||
+	    span_write(fd, span_of(dir, strlen(dir) + 1)) == -1 ||
 	    span_write(fd, buf_span(&offer_env.text)) == -1 ||
 	    lseek(fd, 0, SEEK_SET) == -1)
 		says_brief("the offer cannot be shown: out of memory");

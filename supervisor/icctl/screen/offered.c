@@ -162,7 +162,8 @@ offered_published(const char *dir, struct span link, char *url, size_t cap)
 	    span_u64(span_of(colon + 1, (size_t)(rest - (colon + 1))),
 		UINT16_MAX, &port) == -1)
 		port = 0;
-	reply = icctl_ask_dir(dir, "status");
+	/* A viewer without a directory knows no port of the session. */
+	reply = dir[0] == '\0' ? NULL : icctl_ask_dir(dir, "status");
 	list = get_typed(reply, "published", json_type_array);
 	for (size_t i = 0;
 	     list != NULL && i < json_object_array_length(list) && rv == -1;

@@ -347,7 +347,9 @@ take_provider_key(
 		if (stays(am, key, v, o, NULL, "env", text))
 			return;
 		put_str(o, "env", text);
-		row(am, key, v, true, "credentials.%s.env", provider);
+		/* The name of the variable is what the person decides on. */
+		row(am, key, NULL, true, "credentials.%s.env: the variable %s",
+		    provider, text);
 	} else if (strcmp(name, "base_url") == 0 ||
 		   strcmp(name, "upstream") == 0 || strcmp(name, "url") == 0) {
 		if (text_of(am, key, v) == NULL)

@@ -428,17 +428,32 @@ test_subscriptions(void)
 	    "the server is told of its end");
 	parts_cancelled(&ring.env, 72);
 	ok(ring_find(&ring, MSG_SESSION, 1) == NULL, "once");
-	session_listen_end(&ring.env, 0, 0);
+	parts_sent(s, two, 73, SPAN("a://3"));
+	session_listen_end(&ring.env, 0, 0, 72);
+	ok(s->era_timer.at == 0, "the end of one that nobody wants is no end");
+	session_listen_end(&ring.env, 0, 0, 71);
 	due(0);
 	ok(line_has(1, "\"resourceSubscriptions\":[\"a://1\"],") &&
 		line_has(1, "toolsListChanged"),
 	    "one that its server ends is asked for again");
 	ring_clear(&ring);
+	parts_cancelled(&ring.env, 73);
+	ok(line_has(0, "notifications/cancelled") && line_has(0, "73"),
+	    "another one's request is still open");
+	ring_clear(&ring);
 	parts_cancelled(&ring.env, 71);
 	ok(ring.n == 0 && !parts_was_sent(s, one),
 	    "its request is not open any more");
-	session_listen_end(&ring.env, 0, 0);
+	session_listen_end(&ring.env, 0, 0, 71);
 	ok(s->era_timer.at == 0, "without one there is nothing to ask for");
+	parts_sent(s, one, 74, SPAN("a://4"));
+	for (unsigned i = 0; i < 2 * SESSION_SUBS; i++) {
+		parts_sent(s, two, 100 + i, SPAN("a://5"));
+		parts_given_up(s, 100 + i);
+	}
+	ok(parts_was_sent(s, one) && !parts_was_sent(s, two),
+	    "those that failed take no place of another");
+	parts_forget(s);
 	/* A server of an older revision. */
 	s = &ring.env.sessions[1];
 	for (unsigned i = 0; i < 2; i++)

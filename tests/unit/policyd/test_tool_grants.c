@@ -299,7 +299,7 @@ test_ends(void)
 	ring.env.sessions[5].modern = true;
 	ring.env.sessions[5].listen = PROTO_LISTEN_TOOLS;
 	ring.env.sessions[5].listen_seq = 1;
-	session_listen_end(&ring.env, 5, 1);
+	session_listen_end(&ring.env, 5, 1, 0);
 	ok(ring.env.grants.n == 1 && ring.env.sessions[5].again,
 	    "the end of a subscription asks for the list and ends nothing");
 	ring.env.sessions[5].modern = false;
