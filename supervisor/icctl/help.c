@@ -33,7 +33,7 @@ static const char help_groups[] =
     "\n"
     "Begin          start (run), setup, agents, login, doctor\n"
     "Work with it   attach, send, interrupt, stop (kill), resume, diff, pull,\n"
-    "               undo, checkpoint\n"
+    "               undo, checkpoint, paste\n"
     "Answer         pending, show, approve, deny, answer, always, grants,\n"
     "               revoke, trust\n"
     "Look           ls (list, ps), watch, web, status, logs, history, budget,\n"
