@@ -23,6 +23,7 @@ import time
 
 import boxes
 import longlog
+import publish
 from proxies import PROXIES
 from report import Report
 from rig import Failed, Rig
@@ -266,6 +267,18 @@ class Bench:
             self.failures.append(("model", "provider",
                                   "requests came without the real key"))
 
+    def publish(self, report, loads):
+        """Writes the table of README.md, after the commands that a developer
+        waits for."""
+        import felt
+        rows = []
+        if not self.opts.groups:
+            self.attempt("felt", "ironcurtain",
+                         lambda: rows.extend(felt.found(self.opts.rounds)))
+        loads.append(os.getloadavg()[0])
+        publish.write(self.opts.into or os.path.join(publish.ROOT, "README.md"),
+                      publish.rows(rows, report.aims()), report.host(), loads)
+
     def median(self, group, metric, target):
         found = self.values.get((group, metric, target))
         return statistics.median(found) if found else None
@@ -301,6 +314,10 @@ def parse_args():
     a("--json", action="store_true", help="the figures of every round")
     a("--floods", action="store_true",
       help="only how quickly a server answers beside floods of others")
+    a("--publish", action="store_true",
+      help="the ten rows of README.md, written there with the machine, date, "
+      "commit and load")
+    a("--into", metavar="FILE", help="instead of README.md")
     a("--start", action="store_true",
       help="only a start, process by process, under strace")
     a("--warm", type=int, default=500, metavar="MS", help="of each load")
@@ -353,11 +370,14 @@ def main():
             import timeline
             timeline.report(rig, opts.json)
             return
+        loads = [os.getloadavg()[0]]
         bench = Bench(rig, opts)
-        bench.run(opts.groups or GROUPS)
+        bench.run(opts.groups or (publish.GROUPS if opts.publish else GROUPS))
         bench.attempt("model", "provider", bench.swapped)
         report = Report(bench, opts)
         report.keep()
+        if opts.publish:
+            bench.publish(report, loads)
         print(report.json() if opts.json else report.text())
     sys.exit(1 if bench.failures else 0)
 

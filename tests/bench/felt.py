@@ -175,7 +175,8 @@ def measure(p, box, url, rounds):
     return out
 
 
-def report(rounds, as_json):
+def found(rounds):
+    """Returns a row for each command."""
     with h.workdir() as work:
         at = os.path.join(work, "mirror")
         _, url = serve(at)
@@ -188,13 +189,17 @@ def report(rounds, as_json):
         many(p.project, p.env)
         box = Sandbox(p)
         try:
-            found = measure(p, box, url, rounds)
+            return measure(p, box, url, rounds)
         finally:
             box.end()
+
+
+def report(rounds, as_json):
+    rows_found = found(rounds)
     if as_json:
-        print(json.dumps(found))
+        print(json.dumps(rows_found))
         return
     print(f"load {os.getloadavg()[0]:.2f}; {rounds} rounds")
-    for x in found:
+    for x in rows_found:
         print(f"{x['name']:12} outside {x['outside']:7.3f} s  inside "
               f"{x['inside']:7.3f} s  ratio {x['ratio']:.3f} (at most {AIM})")

@@ -123,6 +123,10 @@ class Report:
                          f"  {self.verdict(value, must, aim, less)}")
         return lines
 
+    def host(self):
+        return (f"{kept.processor()}, Linux {os.uname().release}, "
+                f"{self.opts.rounds} rounds")
+
     def machine(self):
         return (f"{kept.processor()}, Linux "
                 f"{os.uname().release}, load {os.getloadavg()[0]:.1f}; "
