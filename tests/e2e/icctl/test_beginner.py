@@ -41,7 +41,9 @@ def main():
         home = os.path.join(work, "user")
         os.mkdir(home)
         env = {"PATH": "/usr/bin:/bin", "HOME": home, "LANG": "C.UTF-8"}
-        todo = list(rows())
+        # Those that follow a log come first: no other command's session, which
+        # may live for a moment, is there yet.
+        todo = sorted(rows(), key=lambda r: not r[0].startswith("logs -f"))
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             done = pool.map(lambda r: run(env, cwd, r[0]), todo)
             for (command, status, text), r in zip(todo, done):
