@@ -17,6 +17,7 @@
 
 #include "base/here.h"
 #include "base/json_put.h"
+#include "box/box.h"
 #include "box/sandbox.h"
 #include "common/log.h"
 #include "common/time_text.h"
@@ -125,8 +126,8 @@ ready_session_json(const char *state)
 	put_str(o, "runtime", options_runtime_name(sup.opt.runtime));
 	if (sandbox.image[0] != '\0') {
 		put_str(o, "image", sandbox.image);
-		put_str(o, "transport",
-		    options_transport_name(sup.opt.transport));
+		put_str(
+		    o, "transport", options_transport_name(sup.opt.transport));
 	}
 	put_str(o, "workspace", sup.workspace_path);
 	if (fstat(sup.workspace, &st) == 0) {
@@ -192,6 +193,8 @@ ready_print(void)
 	put_int(o, "pid", getpid());
 	json_object_object_add(o, "confinement", ready_confinement());
 	json_object_object_add(o, "missing", ready_lacking());
+	if (box_proc_masked())
+		put_bool(o, "procMasked", true);
 	printf("%s\n",
 	    json_object_to_json_string_ext(
 		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));

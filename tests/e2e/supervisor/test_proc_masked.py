@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
 """A place whose /proc is masked, as in a container: IronCurtain's own servers run
-in sandboxes without it, others do not, and the log says it."""
+in sandboxes without it, others do not, and READY and the log say it."""
 import os
 import shutil
 import subprocess
@@ -48,6 +48,7 @@ def main():
         h.put(os.path.join(s.workspace, "a"), "what it says")
         s.argv = [*MASKED, *s.argv]
         with s:
+            t.equal(s.ready.get("procMasked"), True, "READY says so")
             a = s.client()
             r = a.call("filesystem__read_text_file", {"path": os.path.join(
                 s.workspace, "a")})
@@ -58,7 +59,8 @@ def main():
         t.contains(s.session_log(), "/proc is masked here",
                    "the log says why")
     with h.workdir() as work, h.Session(work) as s:
-        t.ok("masked" not in s.session_log(), "elsewhere it does not")
+        t.ok("procMasked" not in s.ready and
+             "masked" not in s.session_log(), "elsewhere neither does")
     t.done()
 
 
