@@ -289,6 +289,40 @@ cron_is_day(const struct cron *c, const struct tm *tm)
 	return c->any_day || c->any_weekday ? day && weekday : day || weekday;
 }
 
+/*
+ * Returns a time of the day, or -1: the first one, if it occurs twice; if
+ * clocks leave it out, as much later as they are put forward.
+ */
+static time_t
+cron_at(const struct tm *day, int h, int m)
+{
+	const struct tm asked = {.tm_year = day->tm_year,
+	    .tm_mon = day->tm_mon,
+	    .tm_mday = day->tm_mday,
+	    .tm_hour = h,
+	    .tm_min = m,
+	    .tm_isdst = -1};
+	struct tm tm = asked, wanted = asked;
+	time_t first = -1, at;
+
+	for (int dst = 0; dst <= 1; dst++) {
+		tm = asked;
+		tm.tm_isdst = dst;
+		at = mktime(&tm);
+		if (at != -1 && tm.tm_hour == h && tm.tm_min == m &&
+		    (first == -1 || at < first))
+			first = at;
+	}
+	if (first != -1)
+		return first;
+	tm = asked;
+	if ((at = mktime(&tm)) == -1)
+		return -1;
+	/* The C library may go back as well. */
+	first = timegm(&wanted) - timegm(&tm);
+	return first > 0 ? at + first : at;
+}
+
 /* Find the first time of the day that is after `after`. Returns -1 if none is.
  */
 static time_t
@@ -300,24 +334,84 @@ cron_on(const struct cron *c, const struct tm *day, time_t after)
 		if ((c->hours >> h & 1) == 0)
 			continue;
 		for (int m = 0; m < 60; m++) {
-			struct tm tm = {.tm_year = day->tm_year,
-			    .tm_mon = day->tm_mon,
-			    .tm_mday = day->tm_mday,
-			    .tm_hour = h,
-			    .tm_min = m,
-			    .tm_isdst = -1};
-
 			if ((c->minutes >> m & 1) == 0)
 				continue;
-			at = mktime(&tm);
-			/* Left out: the C library may go back as well. */
-			if (at != -1 && tm.tm_hour < h)
-				at += 2 * 3600;
+			at = cron_at(day, h, m);
 			if (at > after && (first == -1 || at < first))
 				first = at;
 		}
 	}
 	return first;
+}
+
+/* Find noon of the day that is `days` after `start`. Returns false if none is.
+ */
+static bool
+cron_noon(const struct tm *start, int days, struct tm *noon)
+{
+	*noon = (struct tm){.tm_year = start->tm_year,
+	    .tm_mon = start->tm_mon,
+	    .tm_mday = start->tm_mday + days,
+	    .tm_hour = 12,
+	    .tm_isdst = -1};
+	return mktime(noon) != -1;
+}
+
+/*
+ * Write when the times of the hour come that the day leaves out, except those
+ * that the schedule has anyway. Returns false if there are none.
+ */
+static bool
+cron_hour_left_out(
+    const struct cron *c, const struct tm *day, int h, char line[CRON_LINE])
+{
+	uint64_t minutes = 0;
+	struct tm tm;
+	time_t at;
+	int hour = h;
+
+	for (int m = 0; m < 60; m++) {
+		if ((c->minutes >> m & 1) == 0 ||
+		    (at = cron_at(day, h, m)) == -1 ||
+		    localtime_r(&at, &tm) == NULL ||
+		    (tm.tm_hour == h && tm.tm_min == m) ||
+		    ((c->hours >> tm.tm_hour & 1) != 0 &&
+			(c->minutes >> tm.tm_min & 1) != 0))
+			continue;
+		minutes |= (uint64_t)1 << tm.tm_min;
+		hour = tm.tm_hour;
+	}
+	if (minutes == 0)
+		return false;
+	(void)snprintf(line, CRON_LINE,
+	    "%04d-%02d-%02d %02d:", day->tm_year + 1900, day->tm_mon + 1,
+	    day->tm_mday, hour);
+	cron_list(line, minutes, 0, 59);
+	cron_add(line, ":00");
+	return true;
+}
+
+unsigned
+cron_left_out(
+    const struct cron *c, time_t from, char lines[CRON_AHEAD][CRON_LINE])
+{
+	struct tm start, before, day;
+	unsigned n = 0;
+
+	if (localtime_r(&from, &start) == NULL)
+		return 0;
+	for (int i = 0; i < CRON_YEARS * 366 && n < CRON_AHEAD; i++) {
+		if (!cron_noon(&start, i - 1, &before) ||
+		    !cron_noon(&start, i, &day))
+			break;
+		if (before.tm_gmtoff >= day.tm_gmtoff || !cron_is_day(c, &day))
+			continue;
+		for (int h = 0; h < 24 && n < CRON_AHEAD; h++)
+			if ((c->hours >> h & 1) != 0 &&
+			    cron_hour_left_out(c, &day, h, lines[n]))
+				n++;
+	}
+	return n;
 }
 
 time_t
@@ -329,12 +423,7 @@ cron_next(const struct cron *c, time_t after)
 	if (localtime_r(&after, &start) == NULL)
 		return -1;
 	for (int i = 0; i < CRON_YEARS * 366; i++) {
-		day = (struct tm){.tm_year = start.tm_year,
-		    .tm_mon = start.tm_mon,
-		    .tm_mday = start.tm_mday + i,
-		    .tm_hour = 12,
-		    .tm_isdst = -1};
-		if (mktime(&day) == -1)
+		if (!cron_noon(&start, i, &day))
 			return -1;
 		if (cron_is_day(c, &day) &&
 		    (at = cron_on(c, &day, after)) != -1)

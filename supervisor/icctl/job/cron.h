@@ -14,7 +14,8 @@
 
 #define CRON_WHY 300U
 #define CRON_LINE 640U
-#define CRON_LINES 2U /* days of the month, and days of the week */
+#define CRON_LINES 2U  /* days of the month, and days of the week */
+#define CRON_AHEAD 16U /* changes to summer time that are looked for */
 
 struct cron {
 	uint64_t minutes, hours, days, months, weekdays; /* bits */
@@ -34,8 +35,16 @@ int cron_read(const char *text, struct cron *, char why[CRON_WHY]);
  */
 unsigned cron_calendar(const struct cron *, char lines[CRON_LINES][CRON_LINE]);
 /*
+ * Write values of OnCalendar for times that the next changes to summer time
+ * leave out, which systemd would leave out as well: when cron_next() has them
+ * come. Returns their number, which is 0 for most schedules.
+ */
+unsigned cron_left_out(
+    const struct cron *, time_t from, char lines[CRON_AHEAD][CRON_LINE]);
+/*
  * Returns the first time after `after`. A time of day that the change to summer
- * time leaves out comes one hour later; one that occurs twice comes once.
+ * time leaves out comes one hour later; one that occurs twice comes once, the
+ * first time.
  */
 time_t cron_next(const struct cron *, time_t after);
 

@@ -109,8 +109,9 @@ timer_service(const struct icctl *ctl, const struct job *j, struct buf *b)
 static int
 timer_timer(const struct job *j, struct buf *b)
 {
-	char lines[CRON_LINES][CRON_LINE];
+	char lines[CRON_LINES][CRON_LINE], out[CRON_AHEAD][CRON_LINE];
 	unsigned n = cron_calendar(&j->cron, lines);
+	unsigned nout = cron_left_out(&j->cron, time(NULL), out);
 
 	buf_printf(b,
 	    "# Made by icctl job; icctl job rm %s removes it.\n[Unit]\n"
@@ -118,6 +119,8 @@ timer_timer(const struct job *j, struct buf *b)
 	    j->name, j->name);
 	for (unsigned i = 0; i < n; i++)
 		buf_printf(b, "OnCalendar=%s\n", lines[i]);
+	for (unsigned i = 0; i < nout; i++)
+		buf_printf(b, "OnCalendar=%s\n", out[i]);
 	buf_adds(b, "Persistent=true\nAccuracySec=1s\n\n[Install]\n"
 		    "WantedBy=timers.target\n");
 	return buf_check(b);

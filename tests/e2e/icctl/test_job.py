@@ -3,8 +3,10 @@
 """icctl job: jobs that are made, changed, run and removed; runs that succeed,
 fail, use up their budget, overlap or die; jobs that are overdue; the daemon; the
 timers that systemd would get; and job.json of the TypeScript IronCurtain."""
+import datetime
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -368,6 +370,52 @@ def test_timer(k):
     t.equal(os.listdir(config), [], "nor does one that is removed")
 
 
+def last_sunday(year, month):
+    """Returns the last Sunday of a month of 31 days, as YYYY-MM-DD."""
+    day = datetime.date(year, month, 31)
+    return (day - datetime.timedelta((day.weekday() + 1) % 7)).isoformat()
+
+
+def elapses(values, base):
+    """Returns when systemd would run a timer with these values first, in UTC."""
+    found = []
+    for value in values:
+        r = subprocess.run(
+            ["systemd-analyze", "calendar", f"--base-time={base}", value],
+            capture_output=True, text=True, check=False,
+            env={"PATH": "/usr/bin:/bin", "TZ": "Europe/Berlin",
+                 "LANG": "C.UTF-8"})
+        found += re.findall(r"\(in UTC\): \w+ (\S+ \S+) UTC", r.stdout)
+    return min(found) if found else None
+
+
+def test_summer_time(k):
+    """Both changes of summer time: what systemd makes of the timer is what the
+    manual says, and what the daemon does (tests/unit/icctl/test_cron.c)."""
+    if not shutil.which("systemd-analyze"):
+        t.skip("timers at both changes of summer time",
+               "systemd-analyze is not installed")
+        return
+    year = datetime.date.today().year + 1
+    spring, autumn = last_sunday(year, 3), last_sunday(year, 10)
+    k.s.env["TZ"] = "Europe/Berlin"
+    for schedule, day, next_ in (
+            ("30 2 * * *", spring, "01:30"), ("30 2 * * *", autumn, "00:30"),
+            ("0 3 * * *", spring, "01:00"), ("0 3 * * *", autumn, "02:00"),
+            ("*/20 2 * * 0", spring, "01:00"),
+            ("*/20 2 * * 0", autumn, "00:00")):
+        k.add("clock", "--task", "write", "--schedule", schedule)
+        with open(os.path.join(k.s.env["HOME"], ".config", "systemd", "user",
+                               "ironcurtain-job-clock.timer"),
+                  encoding="utf-8") as f:
+            values = re.findall("OnCalendar=(.*)", f.read())
+        # Of the day, from its first minute on.
+        t.equal(elapses(values, day + " 00:00:00"), f"{day} {next_}:00",
+                f"systemd runs {schedule} on {day}")
+        k.icctl("rm", "--yes", "clock")
+    k.s.env["TZ"] = "UTC"
+
+
 def main():
     if not shutil.which("bwrap"):
         t.skip("jobs", "bubblewrap is not installed")
@@ -375,7 +423,7 @@ def main():
     with h.workdir() as work:
         k = Jobs(work)
         for fn in (test_edit, test_run, test_overlap, test_founding,
-                   test_daemon, test_timer):
+                   test_daemon, test_timer, test_summer_time):
             with t.case(fn.__name__):
                 fn(k)
     t.done()

@@ -102,6 +102,42 @@ static const struct {
 	/* Autumn: 02:00 to 02:59 occur twice. */
 	{"0 3 * * *", "2026-10-24 12:00:00", "2026-10-25 03:00:00"},
 	{"0 1 * * *", "2026-10-24 12:00:00", "2026-10-25 01:00:00"},
+	{"30 2 * * *", "2026-10-24 12:00:00", "2026-10-25 02:30:00"},
+	{"30 2 * * *", "2026-10-25 02:30:00", "2026-10-26 02:30:00"},
+	{"*/20 2 * * *", "2026-03-28 12:00:00", "2026-03-29 03:00:00"},
+	{"*/20 2 * * *", "2026-03-29 03:00:00", "2026-03-29 03:20:00"},
+	{"*/20 2 * * *", "2026-03-29 03:40:00", "2026-03-30 02:00:00"},
+};
+
+/* Zones, times in them that do not exist or occur twice, and those in UTC. */
+static const struct {
+	const char *zone, *text, *after, *next;
+} zones[] = {
+	{"Europe/Berlin", "30 2 * * *", "2026-03-28 12:00:00", "2026-03-29 01:30"},
+	{"Europe/Berlin", "30 2 * * *", "2026-10-24 12:00:00", "2026-10-25 00:30"},
+	/* Summer time is what its rules call standard. */
+	{"Europe/Dublin", "30 1 * * *", "2026-03-28 12:00:00", "2026-03-29 01:30"},
+	{"Europe/Dublin", "30 1 * * *", "2026-10-24 12:00:00", "2026-10-25 00:30"},
+	{"America/New_York", "30 2 * * *", "2026-03-07 12:00:00", "2026-03-08 07:30"},
+	{"America/New_York", "30 1 * * *", "2026-10-31 12:00:00", "2026-11-01 05:30"},
+	/* Midnight does not exist; half an hour. */
+	{"America/Santiago", "30 0 * * *", "2026-09-05 12:00:00", "2026-09-06 04:30"},
+	{"Australia/Lord_Howe", "15 2 * * *", "2026-10-03 12:00:00", "2026-10-03 15:45"},
+	{"Asia/Kathmandu", "30 2 * * *", "2026-03-28 12:00:00", "2026-03-28 20:45"},
+};
+
+/* Times that the changes to summer time in Berlin leave out. */
+static const struct {
+	const char *text, *first;
+} left_out[] = {
+	{"30 2 * * *", "2027-03-28 03:30:00"},
+	{"*/20 2 * * *", "2027-03-28 03:00,20,40:00"},
+	{"0,30 2,3 * * *", NULL}, {"*/20 * * * *", NULL},
+	{"0,30 2 * * 0", "2027-03-28 03:00,30:00"}, {"30 2 * * 1", NULL},
+	{"30 2 * 1-2 *", NULL}, {"0 3 * * *", NULL}, {"59 1 * * *", NULL},
+	{"30 2 26 3 0", "2027-03-28 03:30:00"},
+	{"30 2 25 3 *", "2029-03-25 03:30:00"},
+	{"10-50 2 1-30 * *", "2027-03-28 03:10..50:00"},
 };
 /* clang-format on */
 
@@ -190,7 +226,9 @@ test_times(void)
 	(void)cron_read("30 2 * * *", &c, why);
 	first = cron_next(&c, when("2026-10-24 12:00:00"));
 	at = cron_next(&c, first);
-	ok(at - first > 20 * 3600, "02:30 of the last Sunday in October");
+	ok(at - first > 20 * 3600 &&
+		first == when("2026-10-24 12:00:00") + 14 * 3600 + 1800,
+	    "02:30 of the last Sunday in October, once");
 	(void)cron_read("*/20 * * * *", &c, why);
 	for (at = when("2026-10-24 22:00:00"); hours < 48; hours++) {
 		first = cron_next(&c, at);
@@ -204,11 +242,61 @@ test_times(void)
 	    "2100 is no leap year");
 }
 
+static void
+test_zones(void)
+{
+	char why[CRON_WHY], text[64];
+	struct cron c;
+	struct tm tm;
+	time_t at;
+
+	for (size_t i = 0; i < nitems(zones); i++) {
+		(void)setenv("TZ", zones[i].zone, 1);
+		tzset();
+		(void)cron_read(zones[i].text, &c, why);
+		at = cron_next(&c, when(zones[i].after));
+		(void)gmtime_r(&at, &tm);
+		(void)strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &tm);
+		ok(strcmp(text, zones[i].next) == 0, "%s: \"%s\" after %s: %s",
+		    zones[i].zone, zones[i].text, zones[i].after, text);
+	}
+}
+
+static void
+test_left_out(void)
+{
+	char lines[CRON_AHEAD][CRON_LINE], why[CRON_WHY];
+	struct cron c;
+	unsigned n;
+
+	(void)setenv("TZ", "Europe/Berlin", 1);
+	tzset();
+	for (size_t i = 0; i < nitems(left_out); i++) {
+		(void)cron_read(left_out[i].text, &c, why);
+		n = cron_left_out(&c, when("2026-11-29 00:00:00"), lines);
+		ok(left_out[i].first == NULL
+			? n == 0
+			: n != 0 && strcmp(lines[0], left_out[i].first) == 0,
+		    "\"%s\": %u left out, %s", left_out[i].text, n,
+		    n != 0 ? lines[0] : "");
+		if (n != 0)
+			ok(analyzed(lines[0]), "systemd reads \"%s\"",
+			    lines[0]);
+	}
+	(void)setenv("TZ", "UTC", 1);
+	tzset();
+	(void)cron_read("30 2 * * *", &c, why);
+	ok(cron_left_out(&c, when("2026-11-29 00:00:00"), lines) == 0,
+	    "without summer time nothing is left out");
+}
+
 int
 main(void)
 {
 	test_good();
 	test_bad();
 	test_times();
+	test_zones();
+	test_left_out();
 	return tap_done();
 }
