@@ -294,10 +294,10 @@ conversation_send(struct span message, const char **code)
 	*code = "busy";
 	if (talk_env.state == TALK_TURN && talk_trouble_quota(until)) {
 		snprintf(why, sizeof(why),
-		    "a turn is running, whose agent waits for the provider's "
+		    "a turn is running, whose agent waits for the %s's "
 		    "quota until %s: wait, too, or interrupt it (icctl "
 		    "interrupt)",
-		    until);
+		    talk_trouble_who(), until);
 		return why;
 	}
 	if (talk_env.state == TALK_TURN)

@@ -152,27 +152,24 @@ trouble_choose(int64_t *reset)
 	return kind;
 }
 
-/* Returns the name of the provider that the trouble is about, or "". */
-static const char *
+/* Returns the provider that the trouble is about, or NULL. */
+static const struct provider *
 trouble_provider(void)
 {
 	if (trouble_env.status != 0 && trouble_env.provider < sup.providers.n)
-		return sup.providers.list[trouble_env.provider].name;
+		return &sup.providers.list[trouble_env.provider];
 	for (unsigned i = 0; i < sup.providers.n; i++)
 		if (sup.providers.list[i].env != NULL)
-			return sup.providers.list[i].name;
-	return "";
+			return &sup.providers.list[i];
+	return NULL;
 }
 
-/* Returns what refused: a server of the user's own choice is a gateway. */
-static const char *
-trouble_who(void)
+const char *
+talk_trouble_who(void)
 {
-	const struct provider *p = &sup.providers.list[trouble_env.provider];
+	const struct provider *p = trouble_provider();
 
-	return trouble_env.status != 0 &&
-		       trouble_env.provider < sup.providers.n &&
-		       p->config != NULL && p->config->nupstreams != 0
+	return p != NULL && p->config != NULL && p->config->nupstreams != 0
 		   ? "gateway"
 		   : "provider";
 }
@@ -182,7 +179,9 @@ trouble_tell(enum adapter_trouble kind, int64_t reset)
 {
 	struct json_object *o = json_object_new_object();
 	char when[TIME_TEXT], text[400], status[24] = "";
-	const char *name = trouble_provider(), *who = trouble_who();
+	const char *who = talk_trouble_who();
+	const struct provider *p = trouble_provider();
+	const char *name = p != NULL ? p->name : "";
 
 	(void)time_text(reset, when);
 	if (trouble_env.status != 0)

@@ -40,8 +40,8 @@ const char *talk_trouble_end(bool failed, bool cut);
 bool talk_trouble_kept(void);
 /*
  * Returns true while a quota is used up: after a turn that failed for it, or in
- * one that waits for it. `until`, unless NULL, becomes the time of its return as
- * text, "" if that is not known.
+ * one that waits for it. `until`, unless NULL, becomes the time of its return
+ * as text, "" if that is not known.
  */
 bool talk_trouble_quota(char until[TIME_TEXT]);
 /*
@@ -49,6 +49,11 @@ bool talk_trouble_quota(char until[TIME_TEXT]);
  * is used up if the last answer of a provider said so, and until when.
  */
 bool talk_trouble_left(char until[TIME_TEXT]);
+/*
+ * Returns the word for what refused, "gateway" or "provider": a server of the
+ * user's own choice is a gateway.
+ */
+const char *talk_trouble_who(void);
 /* Returns the milliseconds until then, or 0. */
 uint64_t talk_trouble_quota_ms(void);
 /* An earlier run of the session left a quota: `until` is as in session.json. */

@@ -236,13 +236,12 @@ summary_go_on(void)
 			    summary_id());
 		return;
 	}
-	sup_warn("the provider's quota is used up%s%s. To go on %s: icctl "
+	sup_warn("the %s's quota is used up%s%s. To go on %s: icctl "
 		 "resume %s%s%s",
-	    until[0] != '\0' ? " until " : "", until,
+	    talk_trouble_who(), until[0] != '\0' ? " until " : "", until,
 	    until[0] != '\0' ? "then" : "later",
-	    sup.opt.command == NULL && sup.adapter.talk.on == NULL
-		? "--detach "
-		: "",
+	    sup.opt.command == NULL && sup.adapter.talk.on == NULL ? "--detach "
+								   : "",
 	    summary_id(), sup.opt.command != NULL ? " -- COMMAND..." : "");
 }
 

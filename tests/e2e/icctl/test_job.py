@@ -409,7 +409,7 @@ def test_summer_time(k):
                                "ironcurtain-job-clock.timer"),
                   encoding="utf-8") as f:
             values = re.findall("OnCalendar=(.*)", f.read())
-        # Of the day, from its first minute on.
+        # From the first minute of the day on.
         t.equal(elapses(values, day + " 00:00:00"), f"{day} {next_}:00",
                 f"systemd runs {schedule} on {day}")
         k.icctl("rm", "--yes", "clock")

@@ -155,8 +155,8 @@ def task(s):
                            stdin=subprocess.DEVNULL, capture_output=True,
                            text=True, timeout=60 * h.PATIENCE, check=False)
         found = re.search(
-            r"session (\S+) ended.*quota is used up until (\S+)\. To go on "
-            r"then: icctl resume ([^\n]*)\n", r.stderr, re.S)
+            r"session (\S+) ended.*the gateway's quota is used up until "
+            r"(\S+)\. To go on then: icctl resume ([^\n]*)\n", r.stderr, re.S)
         t.ok(r.returncode == 1 and found and
              found[3] == resume.replace("ID", found[1]) and
              f"until {found[2]}. The agent may wait" in r.stderr and
@@ -261,7 +261,7 @@ def waits(k):
          "for that by itself. To end its turn: icctl interrupt" in text,
          "an agent that waits for the quota: it is told", (text, events))
     t.equal(states, [("quota", until)] * 3, "and the status is quota meanwhile")
-    t.contains(refused.pop(), f"waits for the provider's quota until {until}",
+    t.contains(refused.pop(), f"waits for the gateway's quota until {until}",
                "another message is refused, and why")
     t.equal([e["status"] for e in events if e["event"] == "session"],
             ["processing", "quota", "processing"],
