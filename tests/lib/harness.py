@@ -67,7 +67,7 @@ def read_lines(path, has=()):
                 and (not has or any(x in line for x in has))]
 
 
-def wait_for(predicate, what, timeout=20, poll=0.02):
+def wait_for(predicate, what, timeout=60, poll=0.02):
     """Returns the first true value of the predicate. It polls, and is only for
     conditions without an event to wait for."""
     end = time.monotonic() + timeout * PATIENCE
@@ -83,7 +83,7 @@ class Process:
     """A child process whose first line on stdout is JSON; its stderr is kept.
     """
 
-    def __init__(self, argv, stderr, env=None, timeout=20, **kw):
+    def __init__(self, argv, stderr, env=None, timeout=60, **kw):
         self.stderr_path = stderr
         self.err = open(stderr, "ab")
         self.p = subprocess.Popen(argv, stdout=subprocess.PIPE,
@@ -262,7 +262,7 @@ class Session:
         if lists is not None:
             self.write("policy/dynamic-lists.json", lists)
 
-    def start(self, timeout=20):
+    def start(self, timeout=60):
         self.process = Process(self.argv, os.path.join(self.work, "stderr"),
                                env=self.env, timeout=timeout)
         self.ready = self.process.ready
@@ -326,7 +326,7 @@ class Session:
         r = self.icctl("--json", "pending")
         return json.loads(r.stdout)["holds"] if r.returncode == 0 else []
 
-    def held(self, timeout=20):
+    def held(self, timeout=60):
         """Returns the first pending call, once there is one."""
         return wait_for(self.pending, "no call was held", timeout)[0]
 

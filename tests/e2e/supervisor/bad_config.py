@@ -57,7 +57,8 @@ CONFIG = [
     ("notices of something else", config(notifyOn=["turn", "x"]), 78,
      '{config}: notifyOn: "x": known are waiting, turn and limit'),
     ("a quiet time that is none", config(notifyQuiet="22:00-24:00"), 78,
-     '{config}: notifyQuiet: "22:00-24:00": must be two times of the day'),
+     '{config}: notifyQuiet: "22:00-24:00": must be two times of the day, such as '
+     '"22:00-07:00"'),
     ("a number as the file that it is a copy of", config(settingsOf=1), 78,
      "{config}: settingsOf: must be a string, is a number"),
     ("an unknown key", config(escalationTimeout=300), 78,
