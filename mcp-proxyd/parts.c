@@ -203,7 +203,7 @@ take_sub(
 		(void)wrong(a, m, "a connection has at most 64 subscriptions");
 		return false;
 	}
-	if (!end ? !has : !has || subs_last(a, server, uri))
+	if (end ? has && subs_last(a, server, uri) : !has)
 		return true;
 	if (end)
 		subs_end(a, server, uri);
