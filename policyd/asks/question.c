@@ -38,12 +38,19 @@ questions_free(struct policyd_env *env)
 		question_free(&env->questions.list[i]);
 }
 
-/* Tell mcp-proxyd that the call waits for the person, or no longer does. */
+/*
+ * Tell mcp-proxyd that the call waits for the person, or, with `ms` of 0 and no
+ * other question of it, that it no longer does.
+ */
 static void
 question_tell(struct policyd_env *env, uint64_t call, uint32_t ms)
 {
 	const struct msg_CALL_HELD m = {.id = call, .ms = ms, .question = 1};
+	const struct question *q = env->questions.list;
 
+	for (unsigned i = 0; ms == 0 && i < PROTO_MAX_QUESTIONS; i++)
+		if (q[i].id != 0 && q[i].from.call == call && !q[i].from.wanted)
+			return;
 	if (calls_table_find(&env->calls, call) != NULL)
 		env->send(env, ROLE_PROXY, MSG_CALL_HELD, &m);
 }
@@ -159,6 +166,7 @@ may_ask(struct policyd_env *env, const struct question_from *from,
     const struct call *call, const struct question_call *of)
 {
 	struct questions *qs = &env->questions;
+	unsigned waiting = 0, all = 0;
 
 	if ((env->engine.servers[from->server].reach & PROTO_REACH_SILENT) != 0)
 		return "The user is not asked by this server";
@@ -169,11 +177,16 @@ may_ask(struct policyd_env *env, const struct question_from *from,
 		return "The user is not asked by this server";
 	if (call != NULL && call->questions == QUESTIONS_CALL)
 		return "A call may ask the user 3 times";
-	for (unsigned i = 0; i < PROTO_MAX_QUESTIONS; i++)
-		if (qs->list[i].id != 0 &&
-		    qs->list[i].from.server == from->server)
-			return "Another question of this server waits for the "
-			       "user. Ask again when it was answered";
+	for (unsigned i = 0; i < PROTO_MAX_QUESTIONS; i++) {
+		all += qs->list[i].id != 0;
+		waiting += qs->list[i].id != 0 &&
+			   qs->list[i].from.server == from->server;
+	}
+	/* Half of the list is for servers of which none waits. */
+	if (waiting == QUESTIONS_WAITING ||
+	    (waiting != 0 && all >= PROTO_MAX_QUESTIONS / 2))
+		return "Other questions of this server wait for the user. Ask "
+		       "again when one of them was answered";
 	if (qs->asked == QUESTIONS_MAX_ASKED ||
 	    qs->of_server[from->server] == QUESTIONS_EACH)
 		return "The user is not asked any more in this session";
@@ -197,8 +210,7 @@ question_take(struct policyd_env *env, const struct question_from *from,
 		return why;
 	/* Nobody is there to answer: at once what silence would mean. */
 	if (!env->engine.ask) {
-		from->ended(
-		    env, from, PROTO_ACTION_DECLINE, span_of(NULL, 0));
+		from->ended(env, from, PROTO_ACTION_DECLINE, span_of(NULL, 0));
 		return NULL;
 	}
 	if ((q = question_find(env, 0)) == NULL)
@@ -254,8 +266,7 @@ answer_bad(struct policyd_env *env, const struct question *q,
 }
 
 static bool
-question_accept(
-    struct policyd_env *env, struct question *q, struct span answer)
+question_accept(struct policyd_env *env, struct question *q, struct span answer)
 {
 	const char *why = NULL;
 	struct buf b;
@@ -266,11 +277,12 @@ question_accept(
 	else if (answer.len != 0)
 		why = "an address takes no values";
 	if (why == NULL)
-		question_finish(env, q, PROTO_ACTION_ACCEPT, PROTO_HOLD_APPROVED,
+		question_finish(env, q, PROTO_ACTION_ACCEPT,
+		    PROTO_HOLD_APPROVED,
 		    q->form ? buf_span(&b) : span_of(NULL, 0));
 	else
-		log_warnx("an answer to a server's question is refused: %s",
-		    why);
+		log_warnx(
+		    "an answer to a server's question is refused: %s", why);
 	buf_free(&b);
 	return why == NULL;
 }
@@ -331,8 +343,8 @@ questions_server_gone(struct policyd_env *env, uint16_t server)
 		if (q->id == 0 || q->from.server != server)
 			continue;
 		q->from.ended = nothing;
-		question_finish(env, q, PROTO_ACTION_CANCEL, PROTO_HOLD_CANCELLED,
-		    span_of(NULL, 0));
+		question_finish(env, q, PROTO_ACTION_CANCEL,
+		    PROTO_HOLD_CANCELLED, span_of(NULL, 0));
 	}
 	questions_arm(env);
 }
@@ -382,9 +394,8 @@ questions_asked(
 	const struct value *params;
 	const char *why;
 
-	if (!(index >= PROTO_FIRST_INSTANCE
-		    ? instance_may_answer(env, index)
-		    : session_may_answer(env, index)) ||
+	if (!(index >= PROTO_FIRST_INSTANCE ? instance_may_answer(env, index)
+					    : session_may_answer(env, index)) ||
 	    (m->kind == PROTO_ASKED_REQUEST &&
 		!session_rid_good(m->string != 0, m->rid)) ||
 	    span_copy(m->rid, from.rid, sizeof(from.rid)) == -1)

@@ -17,6 +17,7 @@
 #define QUESTIONS_MAX_ASKED 256U /* in one session, of all servers */
 #define QUESTIONS_EACH 64U       /* the same for one server */
 #define QUESTIONS_CALL 3U        /* during one call */
+#define QUESTIONS_WAITING 3U     /* at once, by one server */
 #define QUESTION_MESSAGE 4096U   /* bytes of its text */
 /* Calls that ended lately, to which an error may still have a question. */
 #define QUESTIONS_ENDED 16U
@@ -26,11 +27,11 @@ struct policyd_env;
 
 /* The origin of a question, which says how the answer travels. */
 struct question_from {
-	uint16_t server; /* or an instance of one */
-	uint64_t call;   /* 0: unknown */
-	bool wanted;     /* the call failed for want of it (-32042) */
+	uint16_t server;  /* or an instance of one */
+	uint64_t call;    /* 0: unknown */
+	bool wanted;      /* the call failed for want of it (-32042) */
 	struct span done; /* calls that were answered: ASKED.done; or empty */
-	bool string;     /* the kind of id of the server's request */
+	bool string;      /* the kind of id of the server's request */
 	char rid[257];
 	/*
 	 * Tell the server. content: canonical JSON of the form's values, with
@@ -49,8 +50,8 @@ struct question {
 	struct question_from from;
 	uint8_t digest[HOLD_DIGEST];
 	uint8_t call_digest[HOLD_DIGEST];
-	bool form;          /* else an address to open */
-	struct buf asked;   /* as it was shown: canonical JSON */
+	bool form;        /* else an address to open */
+	struct buf asked; /* as it was shown: canonical JSON */
 };
 
 struct questions {
@@ -68,9 +69,9 @@ struct questions {
 };
 
 /*
- * Ask the person what the parameters of elicitation/create say. Returns NULL, or
- * why the server cannot ask that, as a sentence for its author; from->ended is
- * not called then.
+ * Ask the person what the parameters of elicitation/create say. Returns NULL,
+ * or why the server cannot ask that, as a sentence for its author; from->ended
+ * is not called then.
  */
 const char *question_take(struct policyd_env *, const struct question_from *,
     const struct value *params);

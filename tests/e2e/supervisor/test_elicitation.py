@@ -198,10 +198,12 @@ def several(s, m):
     t.ok([x.get("action") for x in r] == ["accept"] * 3 + [None] * 2 and
          "3 times" in r[4]["message"], "a call asks 3 times", r)
     p = m.start_call("asks__ask", {"ask": [SEAT] * 2, "parallel": True})
-    s.icctl("answer", s.held()["id"], "--set", "seat=aisle", check=True)
-    r = got(p)
-    t.ok(r[0].get("action") == "accept" and "waits for the user" in
-         r[1]["message"], "and one question at a time", r)
+    both = h.wait_for(lambda: (lambda x: len(x) == 2 and x)(s.pending()),
+                      "both questions")
+    for hold, seat in zip(reversed(both), ("aisle", "window")):
+        s.icctl("answer", hold["id"], "--set", "seat=" + seat, check=True)
+    t.equal([x["content"]["seat"] for x in got(p)], ["window", "aisle"],
+            "two questions wait at once, and each gets its own answer")
 
 
 def address(s, m, log):

@@ -401,6 +401,43 @@ test_logged(void)
 	    "and the log does not have its secret");
 }
 
+/* Two forms of one answer are both shown, and the call goes on with both. */
+static void
+test_two_forms(void)
+{
+#define TWO_FORM                                                               \
+	"{\"method\":\"elicitation/create\",\"params\":{\"message\":"          \
+	"\"Which?\",\"requestedSchema\":{\"type\":\"object\",\"properties\":"  \
+	"{\"a\":{\"type\":\"string\"}}}}}"
+	struct msg_VERDICT_GO v[2];
+	uint8_t digests[2][32];
+	const union proto_any *m;
+
+	wants(ring_call(&ring, 0, "a", "{}"), 0, 0,
+	    "{\"inputRequests\":{\"k\":" TWO_FORM ",\"l\":" TWO_FORM "}}");
+	for (unsigned i = 0; i < nitems(v); i++) {
+		if ((m = ring_find(&ring, MSG_HOLD, i)) == NULL)
+			errx(1, "question %u is not shown", i);
+		memcpy(digests[i], m->HOLD.digest.p, sizeof(digests[i]));
+		v[i] = (struct msg_VERDICT_GO){.id = m->HOLD.id,
+		    .digest = span_of(digests[i], sizeof(digests[i])),
+		    .approve = 1,
+		    .answer = span_str(
+			i == 0 ? "{\"a\":\"one\"}" : "{\"a\":\"two\"}")};
+	}
+	ring_clear(&ring);
+	questions_verdict(&ring.env, &v[0]);
+	ok(ring_find(&ring, MSG_ROUND, 0) == NULL,
+	    "one answer of two is not enough");
+	questions_verdict(&ring.env, &v[1]);
+	round_is(PROTO_ROUND_RETRY,
+	    "\"inputResponses\":{\"k\":{\"action\":\"accept\",\"content\":{"
+	    "\"a\":\"one\"}},\"l\":{\"action\":\"accept\",\"content\":{"
+	    "\"a\":\"two\"}}}",
+	    "each form gets its own answer");
+#undef TWO_FORM
+}
+
 /* Returns true if the n-th line to a server has this text. */
 static bool
 line_has(unsigned n, const char *text)
@@ -487,6 +524,7 @@ main(void)
 	test_rounds();
 	test_resumed();
 	test_logged();
+	test_two_forms();
 	ring_free(&ring);
 	return tap_done();
 }

@@ -185,8 +185,8 @@ test_ends(void)
 	(void)shown(digest);
 	ring_clear(&ring);
 	ring.loop.now += 60001;
-	questions_verdict(&ring.env,
-	    &(struct msg_VERDICT_GO){.digest = span_of(digest, 32)});
+	questions_verdict(
+	    &ring.env, &(struct msg_VERDICT_GO){.digest = span_of(digest, 32)});
 	sent(decline, "nobody answers");
 	asks(0, PROTO_ASKED_REQUEST, 0, PAGE, 0);
 	id = shown(digest);
@@ -197,6 +197,33 @@ test_ends(void)
 	    "and the question with it");
 	asks(0, PROTO_ASKED_REQUEST, 0, FORM, 0);
 	refused("only while a call", "without a call");
+	end();
+}
+
+/* Two questions of one call wait at the same time. */
+static void
+test_both(void)
+{
+	uint8_t first[32], second[32];
+	uint64_t a, b;
+
+	(void)begin();
+	asks(0, PROTO_ASKED_REQUEST, 0, FORM, 0);
+	a = shown(first);
+	asks(0, PROTO_ASKED_REQUEST, 0, PAGE, 0);
+	b = shown(second);
+	ok(a != b, "the second is shown beside the first");
+	answer(b, second, true, "");
+	sent("{\"id\":\"q7\",\"jsonrpc\":\"2.0\",\"result\":{\"action\":"
+	     "\"accept\"}}\n",
+	    "either is answered first");
+	ok(ring_find(&ring, MSG_CALL_HELD, 0) == NULL,
+	    "and their call still waits");
+	answer(a, first, true, "{\"seat\":\"b\"}");
+	sent("{\"id\":\"q7\",\"jsonrpc\":\"2.0\",\"result\":{\"action\":"
+	     "\"accept\",\"content\":{\"seat\":\"b\"}}}\n",
+	    "the other one afterwards");
+	ok(ring_find(&ring, MSG_CALL_HELD, 0) != NULL, "and now it goes on");
 	end();
 }
 
@@ -222,13 +249,16 @@ test_limits(void)
 	refused("3 times", "a fourth in one call");
 	ring_clear(&ring);
 	(void)ring_call(&ring, 0, "book", "{\"a\":2}");
+	for (int i = 0; i < 3; i++) {
+		asks(0, PROTO_ASKED_REQUEST, 0, FORM, 0);
+		(void)shown(digest);
+	}
+	(void)ring_call(&ring, 0, "book", "{\"a\":3}");
 	asks(0, PROTO_ASKED_REQUEST, 0, FORM, 0);
-	(void)shown(digest);
-	asks(0, PROTO_ASKED_REQUEST, 0, FORM, 0);
-	refused("Another question", "two at once");
+	refused("Other questions of this server wait", "a fourth at once");
 	ring_clear(&ring);
 	questions_server_gone(&ring.env, 0);
-	ok(ring_find(&ring, MSG_QUESTION_END, 0) != NULL &&
+	ok(ring_find(&ring, MSG_QUESTION_END, 2) != NULL &&
 		ring_find(&ring, MSG_SESSION, 0) == NULL,
 	    "a server that ended is told nothing");
 	ring.env.engine.servers[0].reach |= PROTO_REACH_SILENT;
@@ -282,8 +312,8 @@ test_session(void)
 		n++;
 		answer(shown(digest), digest, false, "");
 		ring_clear(&ring);
-		(void)call_ended(&ring.env, ring.id, false,
-		    &(const char *){NULL});
+		(void)call_ended(
+		    &ring.env, ring.id, false, &(const char *){NULL});
 	}
 	is_int(n, QUESTIONS_EACH, "a server asks so often in a session");
 	refused("any more", "and then no more");
@@ -297,6 +327,7 @@ main(void)
 {
 	test_form();
 	test_ends();
+	test_both();
 	test_limits();
 	test_wanted();
 	test_session();
