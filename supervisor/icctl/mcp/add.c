@@ -149,6 +149,17 @@ add_is_url(int argc, char **argv, int rest)
 		   strncasecmp(argv[2], "http://", 7) == 0);
 }
 
+/* Returns true for visible letters of ASCII, at least one. */
+static bool
+add_is_word(const char *s)
+{
+	const char *p = s;
+
+	while (*p > 0x20 && *p < 0x7f)
+		p++;
+	return p != s && *p == '\0';
+}
+
 /* Add what its login is to use. Returns 0, or -1 after the reason. */
 static int
 add_login(struct json_object *entry)
@@ -168,6 +179,17 @@ add_login(struct json_object *entry)
 		warnx("mcp add: --callback-port takes a port from 1 to 65535");
 		return -1;
 	}
+	if (client != NULL && !add_is_word(client)) {
+		warnx("mcp add: --client-id takes the name of a client, "
+		      "without spaces");
+		return -1;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!add_is_word(list[i])) {
+			warnx("mcp add: --scope takes one scope; repeat it "
+			      "for another");
+			return -1;
+		}
 	if (client == NULL && n == 0 && port == NULL)
 		return 0;
 	o = json_object_new_object();
@@ -273,6 +295,7 @@ add_server(struct mcp_take *t, int argc, char **argv)
 	} else {
 		if (getcwd(cwd, sizeof(cwd)) != NULL)
 			t->how.cwd = json_object_new_string(cwd);
+		t->how.added = true;
 		take_one(t, argv[1], theirs, "from the command line", false);
 		r = take_finish(t, "add");
 	}

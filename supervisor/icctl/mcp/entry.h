@@ -37,7 +37,7 @@ struct mcp_entry {
 struct mcp_entry_how {
 	struct json_object *recipes; /* the shipped recipes.json */
 	const char *user_home;
-	const char *home;	/* IRONCURTAIN_HOME */
+	const char *home;      /* IRONCURTAIN_HOME */
 	const char *data_home; /* ~/.local/share */
 	/* The objects that no server may see, or NULL: none is checked. */
 	const struct guards *guards;
@@ -45,6 +45,7 @@ struct mcp_entry_how {
 	/* A text: relative names of scripts begin here if the entry does not
 	   say where; or NULL. */
 	struct json_object *cwd;
+	bool added; /* by the person, not found with another program */
 };
 
 /* Convert one entry. Always fills `*out`, which mcp_entry_free() releases. */

@@ -261,6 +261,7 @@ remote_login(struct mcp_entry *e, const struct mcp_entry_how *how,
 	struct json_object *o = get_typed(theirs, "oauth", json_type_object),
 			   *oauth = json_object_new_object(), *v;
 	const char *client = remote_text(o, clients, nitems(clients));
+	char text[128];
 
 	if (client == NULL)
 		client = remote_text(theirs, theirs_id, 1);
@@ -284,9 +285,13 @@ remote_login(struct mcp_entry *e, const struct mcp_entry_how *how,
 	if ((v = get_typed(o, "clientSecret", json_type_string)) != NULL)
 		remote_client_secret(e, how, json_object_get_string(v));
 	if (o != NULL || client != NULL ||
-	    json_object_object_get_ex(theirs, "authProviderType", NULL))
-		remote_note(e, "its login is not taken over: icctl mcp login "
-			       "NAME");
+	    json_object_object_get_ex(theirs, "authProviderType", NULL)) {
+		snprintf(text, sizeof(text), "%s: icctl mcp login %.64s",
+		    how->added ? "log in afterwards"
+			       : "its login is not taken over",
+		    e->name);
+		remote_note(e, text);
+	}
 	if (json_object_object_length(oauth) != 0)
 		json_object_object_add(e->entry, "oauth", oauth);
 	else

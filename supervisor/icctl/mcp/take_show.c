@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "base/json_get.h"
 #include "common/span.h"
 #include "icctl/icctl.h"
 
@@ -54,6 +55,25 @@ show_names(const char *key, struct json_object *object, const char *after)
 	printf("%s\n", after);
 }
 
+/* Show what the login of a remote server is to use. */
+static void
+show_login(struct json_object *oauth)
+{
+	const char *client = get_str(oauth, "clientId", NULL);
+	struct json_object *port =
+	    get_typed(oauth, "callbackPort", json_type_int);
+
+	if (client != NULL) {
+		printf("  %-9s", "client");
+		icctl_put_str(client);
+		putchar('\n');
+	}
+	show_list("scopes", get_typed(oauth, "scopes", json_type_array));
+	if (port != NULL)
+		printf("  %-9s127.0.0.1:%d\n", "callback",
+		    json_object_get_int(port));
+}
+
 void
 take_show(const struct mcp_entry *e, const char *file)
 {
@@ -85,6 +105,7 @@ take_show(const struct mcp_entry *e, const char *file)
 	v = NULL;
 	json_object_object_get_ex(e->entry, "headers", &v);
 	show_names("sends", v, "");
+	show_login(get_typed(e->entry, "oauth", json_type_object));
 	show_names("secrets", e->secrets,
 	    " (kept in serverCredentials of config.json)");
 	show_list(

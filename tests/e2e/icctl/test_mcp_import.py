@@ -187,8 +187,66 @@ def test_bad(work):
          "control characters are shown escaped", r.stdout)
 
 
+URL = "https://mcp.invalid/mcp"
+# The words behind `icctl mcp add`, its status, and what the person reads.
+ADDS = (
+    (["far", URL, "--client-id", "a b"], 64, "--client-id takes the name"),
+    (["far", URL, "--client-id", ""], 64, "--client-id takes the name"),
+    (["far", URL, "--scope", ""], 64, "--scope takes one scope"),
+    (["far", URL, "--scope", "a b"], 64, "--scope takes one scope"),
+    (["far", URL, "--callback-port", "0"], 64, "a port from 1 to 65535"),
+    (["far", URL, "--callback-port", "65536"], 64, "a port from 1 to 65535"),
+    (["far", URL, "--callback-port", "80x"], 64, "a port from 1 to 65535"),
+    (["near", "--scope", "a", "--", "cat"], 64,
+     "--scope is for the URL of a remote server"),
+    (["near", "--client-id", "a", "@scope/name"], 64,
+     "--client-id is for the URL of a remote server"),
+    (["near", "--callback-port", "9", "name"], 64,
+     "--callback-port is for the URL of a remote server"),
+    (["near", "Name"], 64, "no name of an npm package"),
+    (["near", "@scope"], 64, "no name of an npm package"),
+    (["near", "@/name"], 64, "no name of an npm package"),
+    (["near", "name@"], 64, "no name of an npm package"),
+    (["near", "../name"], 64, "no name of an npm package"),
+    (["near", "--dry-run", "@scope/name@1.2.3"], 0,
+     "with     -y @scope/name@1.2.3\n"),
+    (["near", "--dry-run", "name@next"], 0, "with     -y name@next\n"),
+    (["far", "--dry-run", URL], 0, "posts to " + URL + "\n\n"),
+)
+
+
+def test_add(work):
+    home = os.path.join(work, "home3")
+    os.makedirs(home)
+
+    def add(*words):
+        return subprocess.run(
+            [h.program("icctl"), "mcp", "add", *words], cwd=home,
+            env={"PATH": os.environ["PATH"], "HOME": home}, timeout=60,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            check=False)
+    for words, status, text in ADDS:
+        r = add(*words)
+        t.ok(r.returncode == status and text in r.stdout + r.stderr,
+             f"mcp add {' '.join(words)}: {text.strip()}", r)
+    t.ok(not os.path.exists(os.path.join(home, ".ironcurtain",
+                                         "mcp-servers.json")),
+         "none of them writes anything")
+    r = add("far", URL, "--client-id", "c-1", "--scope", "read", "--scope",
+            "write:all", "--callback-port", "8123", "--yes")
+    t.equal(r.returncode, 0, "a client, scopes and a port are added")
+    for text in ("client   c-1\n", "scopes   read write:all\n",
+                 "callback 127.0.0.1:8123\n", "icctl mcp login far"):
+        t.contains(r.stdout, text, f"the person reads: {text.strip()}")
+    t.ok("not taken over" not in r.stdout, "and of no other program", r.stdout)
+    t.equal(home_file(home, "mcp-servers.json")[0], {"far": {
+        "url": URL, "oauth": {"clientId": "c-1", "callbackPort": 8123,
+                              "scopes": ["read", "write:all"]}}}, "as written")
+
+
 if __name__ == "__main__":
     with h.workdir() as directory:
         test_all(directory)
         test_bad(directory)
+        test_add(directory)
     t.done()
