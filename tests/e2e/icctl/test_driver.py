@@ -367,6 +367,24 @@ async def all_of(place):
     t.equal(place.left(), [], "nothing is left")
 
 
+def cut(place):
+    """A request that is cut at every byte, as a line and at the end of input."""
+    whole = json.dumps({"id": "x", "mode": "agentic", "prompt": "say \u00e9",
+                        "schema": {"type": "object"}, "continue": False,
+                        "workflow_id": "w"}, ensure_ascii=False).encode()
+    lines = [whole[:n] for n in range(1, len(whole))]
+    r = subprocess.run(place.argv(), env=place.s.env, check=False,
+                       input=b"\n".join(lines), capture_output=True,
+                       timeout=60 * h.PATIENCE)
+    got = [json.loads(x) for x in r.stdout.splitlines()]
+    t.equal([(x["event"], x["code"]) for x in got],
+            [("error", "MALFORMED")] * len(lines),
+            "each is refused, and none begins a session")
+    t.equal({x["id"] for x in got}, {None, "x"}, "on its id, where it has one")
+    t.equal(os.path.exists(place.s.home + "/sessions"), False,
+            "nothing is left of them")
+
+
 def git(path, *args):
     return subprocess.run(
         ["git", "-C", path, "-c", "user.name=t", "-c", "user.email=t@t",
@@ -571,6 +589,8 @@ def main():
             once(place)
         finally:
             provider.end()
+    with h.workdir() as work, t.case("cut lines"):
+        cut(Place(work))
     with h.workdir() as work, t.case("a budget"):
         place = Place(work, config={"resourceBudget": {
             **h.NO_BUDGET, "maxTurnSteps": 1}})

@@ -384,6 +384,16 @@ def test_files(work, one):
         r = run()
         t.ok(r.returncode == 64 and want in r.stderr,
              f"{str(text)[:70]}: {want}", r.stderr)
+    begun = os.path.join(work, "begun")
+    wrong = [x["relays"][0] for x, _ in BAD_FILES
+             if isinstance(x, dict) and x.get("relays")]
+    wrong = (wrong + wrong)[:20]
+    h.put(path, json.dumps({"relays": [
+        {"name": "good", "command": ["/usr/bin/touch", begun]}, *wrong]}), 0o600)
+    r = run()
+    t.ok(r.returncode == 64 and "relays[1]: must be an object" in r.stderr and
+         not os.path.exists(begun),
+         "20 mistakes: the first is named, and nothing is begun", r)
     os.chmod(path, 0o666)
     t.contains(run().stderr, "write", "a file that others may write")
     # An agent that writes it would choose programs of the person's.
