@@ -59,9 +59,9 @@ line_text(char *text, size_t cap, const char **right)
 	*right = "";
 	if (draw_env.prefix)
 		return snprintf(text, cap,
-		    "%s s say  m messages  u undo  k keep  v image  d detach  "
-		    "z suspend "
-		    " %s send it  t keyboard  c copy  o open  others: back",
+		    "%s s say  m messages  u undo  k keep  d detach  z suspend "
+		    " %s send it  v image  t keyboard  c copy  o open  "
+		    "others: back",
 		    draw_env.npending != 0 && viewer.may ? " a answer" : "",
 		    viewer.key);
 	if (draw_env.messages == MESSAGES_ASKED)
