@@ -9,7 +9,8 @@ from xml.sax.saxutils import escape
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
-BEGIN, END = "<!-- figures: ./dev bench --publish -->", "<!-- end of figures -->"
+BEGIN = "<!-- figures: ./dev bench --publish -->"
+END = "<!-- end of figures -->"
 PICTURE = "tests/pictures/figures.svg"
 GROUPS = ("start", "mcp", "model", "connect", "sse", "memory")
 # Names of felt.py's and of report.py's rows: what the table says.
@@ -63,7 +64,8 @@ def text(found, machine, loads, wanted=10):
         lines.append(f"{wanted - len(found)} of {wanted} rows were not "
                      "measured.")
     lines += ["", "| what | beside | ratio |", "|---|---|---|"]
-    lines += [f"| {what} | {peer} | {value} |" for what, peer, value, _ in found]
+    lines += [f"| {what} | {peer} | {value} |"
+              for what, peer, value, _ in found]
     return "\n".join([*lines, "", f"![The ratios as bars]({PICTURE})", END])
 
 
@@ -73,8 +75,8 @@ def bars(found):
     most = max([x[3] for x in shown] + [1.5])
     left, wide, high = 360, 420, 26
     tall, one = high * len(shown) + 40, left + wide / most
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + wide + 80}" '
-           f'height="{tall}" font-family="sans-serif" font-size="13">'
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" height="{tall}" '
+           f'width="{left + wide + 80}" font-family="sans-serif" font-size="13">'
            "<title>Ratios to what stands beside each figure</title>"
            '<rect width="100%" height="100%" rx="8" fill="#fff"/>']
     for i, (what, _, value, ratio) in enumerate(shown):

@@ -5,7 +5,7 @@ animations shows the end of a recording."""
 import re
 from xml.sax.saxutils import escape
 
-WIDE, HIGH, PAD, BASE = 8.4, 18, 12, 13     # of a cell, in pixels
+WIDE, HIGH, PAD, BASE = 8.4, 18, 12, 13     # a cell, in pixels
 INK, PAPER = "#d8dee9", "#1e222a"
 COLOURS = ["#3b4252", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd",
            "#56b6c2", "#d8dee9"]
