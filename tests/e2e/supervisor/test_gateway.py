@@ -11,7 +11,9 @@ import concurrent.futures
 import http.server
 import json
 import os
+import shutil
 import ssl
+import subprocess
 import sys
 import threading
 
@@ -33,7 +35,18 @@ delete) rm "@/keys/$2" ;;
 esac
 """
 HEADERS = {"x-session": "{session}", "x-who": "of {persona}{job}",
-           "x-persona": "{persona}", "x-stainless-lang": "ours"}
+           "x-persona": "{persona}", "x-job": "{job}",
+           "x-stainless-lang": "ours"}
+# Makes one request.
+AGENT = r"""#!/usr/bin/python3
+import os, urllib.request
+urllib.request.urlopen(urllib.request.Request(
+    "https://api.anthropic.com/v1/messages",
+    b'{"model": "m", "max_tokens": 1, "messages": []}',
+    {"x-api-key": os.environ["ANTHROPIC_API_KEY"],
+     "content-type": "application/json"})).read()
+print("asked")
+"""
 
 
 class Gateway:
@@ -118,6 +131,29 @@ def turns(s):
     return found
 
 
+def job(work, g):
+    """A job's requests carry its name, by a key of its run's own."""
+    s = session(os.path.join(work, "job"), g, 0)
+    path = h.put(os.path.join(work, "job", "amy"), AGENT, 0o755)
+    s.write("agents/amy.json", {
+        "name": "amy", "program": ["amy"], "providers": ["anthropic"],
+        "turn": [], "output": {"format": "lines"}})
+    s.write("config.json", {**s.config, "agent": {"amy": {"path": path}}})
+    g.left, g.seen = COST, []
+    for words in (["add", "nightly", "--agent", "amy", "--task", "ask"],
+                  ["run", "nightly"]):
+        r = subprocess.run(
+            [h.program("icctl"), "job", *words], env=s.env, check=False,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=60 * h.PATIENCE)
+    heads = {k.lower(): v for _, seen in g.seen for k, v in seen.items()}
+    t.equal((r.returncode, len(g.seen), heads.get("x-who"),
+             heads.get("x-job")),
+            (0, 1, "of nightly", "nightly"), "a job's requests carry its name")
+    t.ok("-nightly-" in heads.get("x-session", "") and
+         g.seen[0][0] == heads["x-session"], "and its run's session", heads)
+
+
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 4
     with h.workdir() as work:
@@ -137,13 +173,19 @@ def main():
         name, heads = next(x for x in g.seen if x[0] == "s0")
         heads = {k.lower(): v for k, v in heads.items()}
         t.equal([heads.get(x) for x in ("x-session", "x-who", "x-persona",
-                                        "x-stainless-lang")],
-                ["s0", "of", None, "ours"],
+                                        "x-job", "x-stainless-lang")],
+                ["s0", "of", None, None, "ours"],
                 "headers attribute the cost; the agent's own do not pass")
         t.equal(name, "s0", "by the session's own key")
         for s in all_:
             s.stop()
         t.equal(os.listdir(g.keys), [], "each key is revoked")
+        if shutil.which("bwrap"):
+            job(work, g)
+            t.equal(os.listdir(g.keys), [], "whose key is revoked, too")
+        else:
+            t.skip("a job's requests carry its name",
+                   "bubblewrap is not installed")
     t.done()
 
 
