@@ -103,8 +103,8 @@ control_reply(struct client *c, struct json_object *o)
 	}
 	text = json_object_to_json_string_ext(
 	    o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-	if (text != NULL && !((c->watch || c->follows) &&
-		c->out.len > CONTROL_MAX_UNREAD)) {
+	if (text != NULL &&
+	    !((c->watch || c->follows) && c->out.len > CONTROL_MAX_UNREAD)) {
 		buf_adds(&c->out, text);
 		buf_addc(&c->out, '\n');
 		good = !c->out.failed;
@@ -164,8 +164,8 @@ control_answer(struct client *c)
 
 	c->reply = NULL;
 	c->verdict = c->revoke = 0;
-	c->counting = c->rules = c->session = c->recorded = false;
-	c->checkpoint = 0;
+	c->counting = c->rules = c->session = false;
+	c->recorded = c->checkpoint = 0;
 	c->keys = c->reload = 0;
 	c->trust_server[0] = c->trust_tool[0] = '\0';
 	loop_timer_clear(&sup.loop, &c->timer);
@@ -189,7 +189,7 @@ client_unheard(struct client *c)
 	if (c->checkpoint != 0)
 		return;
 	if (c->reply != NULL &&
-	    (c->verdict != 0 || c->rules || c->recorded ||
+	    (c->verdict != 0 || c->rules || c->recorded != 0 ||
 		c->trust_server[0] != '\0'))
 		control_refuse(c, "unconfirmed",
 		    "the session did not confirm this in time. See: icctl "
@@ -297,8 +297,7 @@ control_accept(struct loop_io *io, uint32_t events)
 	struct peer peer;
 	int fd;
 
-	if ((fd = spare_accept(
-		 &control_spare, io->fd, NULL, NULL, none)) == -1)
+	if ((fd = spare_accept(&control_spare, io->fd, NULL, NULL, none)) == -1)
 		return;
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS && c == NULL; i++)
 		if (control_clients[i].fd == -1)

@@ -46,7 +46,8 @@ struct client {
 	struct json_object *reply; /* the reply that it will get */
 	bool closing;              /* close once `out` is written */
 	uint32_t checkpoint; /* waits for it, however long that takes; or 0 */
-	bool recorded;       /* waits for the record of its undo or paste */
+	uint64_t recorded;   /* waits for the record of its undo or paste with
+				this number, counted from 1; 0: not waiting */
 	bool undoes;         /* puts the workspace back: no turn begins */
 };
 

@@ -353,17 +353,13 @@ op_paste(struct client *c, struct json_object *req)
 		put_str(shown, "name", name);
 		control_event("pasted", shown);
 		control_reply(c, control_ok());
-	} else if ((o = event_open(&p)) == NULL) {
-		control_fail(c, "audit", "out of memory");
 	} else {
-		c->recorded = true;
-		c->reply = control_ok();
-		event_put_number(p, o, "bytes", (int64_t)bytes);
-		event_put_text(p, o, "name", name);
-		event_put_text(p, o, "sha256", sha256);
-		event_close("paste", p, o);
-		if (sup.audit_failed[0] != '\0')
-			undo_logged();
+		if ((o = event_open(&p)) != NULL) {
+			event_put_number(p, o, "bytes", (int64_t)bytes);
+			event_put_text(p, o, "name", name);
+			event_put_text(p, o, "sha256", sha256);
+		}
+		undo_record(c, "paste", p, o);
 	}
 }
 
@@ -444,10 +440,8 @@ op_ask(struct client *c, const char *op, struct json_object *req)
 		    "unknown \"op\": known are "
 		    "ping, status, pending, show, approve, attach, deny, "
 		    "watch, budget, budget-set, checkpoint, events, interrupt, "
-		    "keys, "
-		    "keys-reload, metrics, paste, reload, revoke, send, tools, "
-		    "trust, "
-		    "undo, undone, unlock, stop");
+		    "keys, keys-reload, metrics, paste, reload, revoke, send, "
+		    "tools, trust, undo, undone, unlock, stop");
 	}
 }
 

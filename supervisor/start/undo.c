@@ -13,6 +13,7 @@
 
 #include "base/json_get.h"
 #include "base/json_put.h"
+#include "common/json/json.h"
 #include "common/json/value.h"
 #include "conversation/conversation.h"
 #include "core/sup.h"
@@ -28,6 +29,9 @@ static struct {
 	uint32_t from, to, turn;
 	char digest[65], what[UNDO_WHAT + 1];
 } undoing;
+
+/* Records that clients wait for: how many were sent, and were written. */
+static uint64_t records_sent, records_written;
 
 /* The turns of a session that has no conversation. */
 static struct {
@@ -86,8 +90,12 @@ undo_done(uint32_t ticket, struct json_object *report)
 
 		if (c->fd == -1 || c->checkpoint != ticket || c->reply == NULL)
 			continue;
-		json_object_object_add(
-		    c->reply, "checkpoint", json_object_get(report));
+		if (report != NULL)
+			json_object_object_add(
+			    c->reply, "checkpoint", json_object_get(report));
+		else
+			control_refuse(c, "audit",
+			    "out of memory: the checkpoint was not recorded");
 		control_answer(c);
 	}
 }
@@ -123,22 +131,57 @@ undo_open(void)
 	undo_begin(undo_turn() + 1, undo_done);
 }
 
+/* Refuse what is not recorded. */
+static void
+record_failed(struct client *c, const char *why)
+{
+	control_refuse(c, "audit", why);
+	c->undoes = false;
+	control_answer(c);
+}
+
 void
 undo_logged(void)
 {
+	const bool failed = sup.audit_failed[0] != '\0';
+
+	if (!failed)
+		records_written++;
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++) {
 		struct client *c = &control_clients[i];
 
-		if (c->fd == -1 || !c->recorded || c->reply == NULL)
+		if (c->fd == -1 || c->recorded == 0 || c->reply == NULL)
 			continue;
-		if (sup.audit_failed[0] != '\0') {
-			control_refuse(c, "audit",
+		if (failed)
+			record_failed(c,
 			    "the audit log cannot be written: nothing is "
 			    "done");
-			c->undoes = false;
-		}
-		control_answer(c);
+		else if (c->recorded == records_written)
+			control_answer(c);
 	}
+}
+
+void
+undo_record(struct client *c, const char *event, struct value_pool *p,
+    struct value *detail)
+{
+	struct msg_EVENT m = {.event = span_str(event)};
+	struct buf b;
+
+	c->reply = control_ok();
+	buf_init(&b, 1U << 16);
+	/* Only what is sent counts: the numbers must stay auditd's. */
+	if (detail != NULL && json_write(&b, detail) == 0) {
+		m.detail = buf_span(&b);
+		child_send(ROLE_AUDIT, 0, MSG_EVENT, &m, -1);
+		c->recorded = ++records_sent;
+		if (sup.audit_failed[0] != '\0')
+			undo_logged();
+	} else {
+		record_failed(c, "out of memory: nothing is done");
+	}
+	buf_free(&b);
+	value_pool_free(p);
 }
 
 static int
@@ -231,24 +274,16 @@ control_op_undo(struct client *c, struct json_object *req)
 	    undoing.digest, get_str(req, "digest", ""), sizeof(undoing.digest));
 	(void)strlcpy(
 	    undoing.what, get_str(req, "message", ""), sizeof(undoing.what));
-	c->undoes = c->recorded = true;
-	c->reply = control_ok();
-	if ((o = event_open(&p)) == NULL) {
-		control_refuse(
-		    c, "audit", "out of memory: nothing is put back");
-		c->undoes = false;
-		control_answer(c);
-		return;
+	if ((o = event_open(&p)) != NULL) {
+		event_put_number(p, o, "from", undoing.from);
+		event_put_number(p, o, "pid", c->peer.pid);
+		event_put_text(p, o, "plan", undoing.digest);
+		event_put_number(p, o, "to", undoing.to);
 	}
-	event_put_number(p, o, "from", undoing.from);
-	event_put_number(p, o, "pid", c->peer.pid);
-	event_put_text(p, o, "plan", undoing.digest);
-	event_put_number(p, o, "to", undoing.to);
-	event_close("undo", p, o);
 	sup_note("undo: back to checkpoint %u, by pid %d", undoing.to,
 	    (int)c->peer.pid);
-	if (sup.audit_failed[0] != '\0')
-		undo_logged();
+	c->undoes = true;
+	undo_record(c, "undo", p, o);
 }
 
 /* icctl says how it went. */

@@ -111,7 +111,7 @@ undo_detail(
 	return o;
 }
 
-/* Record it, unless nothing has changed. Returns the same as JSON. */
+/* Record it, unless nothing has changed. Returns it as JSON, or NULL. */
 static struct json_object *
 undo_report(const struct wanted *w, const struct snap_report *r)
 {

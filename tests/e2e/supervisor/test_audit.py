@@ -264,6 +264,74 @@ def test_unrecorded():
             t.equal(s.wait(), 71, f"{verb}: the session ends with 71")
 
 
+def halt(pid):
+    """Stops a process, and waits until it has stopped."""
+    h.kill(pid, signal.SIGSTOP)
+
+    def stopped():
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
+            return f.read().rpartition(")")[2].split()[0] == "T"
+    h.wait_for(stopped, f"{pid} does not stop")
+
+
+def pasted(s):
+    return [x["detail"]["name"] for x in h.read_lines(log_of(s))
+            if x["event"] == "paste"]
+
+
+def ask(sock, **req):
+    sock.sendall(json.dumps(req).encode() + b"\n")
+
+
+def control(s):
+    """Returns a connection that the session has taken."""
+    sock = socket.socket(socket.AF_UNIX)
+    sock.settimeout(20 * h.PATIENCE)
+    sock.connect(os.path.join(s.dir, "control.sock"))
+    ask(sock, op="ping")
+    sock.recv(4096)
+    return sock
+
+
+def test_own_record():
+    """Two clients wait for their records: the first record, once it is written,
+    answers the first client alone."""
+    with h.workdir() as work, t.case("two records"), build(work) as s:
+        auditd = s.workers()["auditd"][0]
+        socks = [control(s), control(s)]
+        try:
+            halt(auditd)
+            ask(socks[0], op="paste", id="1.png", digest="0" * 64, value="1")
+            control(s).close()
+            # The second request is there before the first one's record is.
+            halt(s.pid)
+            ask(socks[1], op="paste", id="2.png", digest="0" * 64, value="1")
+            h.kill(auditd, signal.SIGCONT)
+            h.wait_for(lambda: pasted(s) == ["1.png"], "the first record")
+            halt(auditd)
+            h.kill(s.pid, signal.SIGCONT)
+            socks[0].recv(4096)
+            control(s).close()
+            socks[1].setblocking(False)
+            try:
+                early = socks[1].recv(4096)
+            except BlockingIOError:
+                early = b""
+            t.ok(b'"ok":true' not in early and pasted(s) == ["1.png"],
+                 "a client is not answered by another one's record", early)
+        finally:
+            h.kill(auditd, signal.SIGCONT)
+            h.kill(s.pid, signal.SIGCONT)
+        socks[1].settimeout(20 * h.PATIENCE)
+        if not early:
+            early = socks[1].recv(4096)
+        h.wait_for(lambda: pasted(s) == ["1.png", "2.png"], "both records")
+        t.ok(b'"ok":true' in early or b"unconfirmed" in early,
+             "but by its own", early)
+        for sock in socks:
+            sock.close()
+
+
 def test_small_disk():
     """A file system of 3 MiB that fills up during the session."""
     inner = [sys.executable, os.path.abspath(__file__), "small"]
@@ -387,6 +455,7 @@ def main():
     test_under_way()
     test_full()
     test_unrecorded()
+    test_own_record()
     test_small_disk()
     test_anchor()
     t.done()
