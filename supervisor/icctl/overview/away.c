@@ -110,6 +110,28 @@ draw_new(struct overview *o)
 }
 
 void
+draw_undo(struct overview *o)
+{
+	struct overview_row row = rows_chosen(o);
+
+	if (row.session == NULL) {
+		overview_say(o, "choose a session first");
+		return;
+	}
+	if (row.session->far != NULL) {
+		overview_say(o, "files are put back where the session runs: "
+				"icctl undo there");
+		return;
+	}
+	const char *argv[] = {
+	    "icctl", "--session", row.session->dir, "undo", NULL};
+
+	away_leave();
+	away_run(argv);
+	away_back(o);
+}
+
+void
 draw_away(struct overview *o)
 {
 	struct overview_row row = rows_chosen(o);

@@ -173,6 +173,11 @@ void draw(struct overview *);
  * back once the user has read what it said.
  */
 void draw_away(struct overview *);
+/*
+ * The same for `icctl undo` of the chosen session's last turn, which shows what
+ * it would do and asks.
+ */
+void draw_undo(struct overview *);
 /* The same for `icctl start` in the current directory, after two questions. */
 void draw_new(struct overview *);
 

@@ -27,6 +27,8 @@ static const char text_keys[] =
     "  s                 approve it for the session, in the same way\n"
     "  N                 start an agent in the current directory\n"
     "  A                 make a rule of the call, after a look at it\n"
+    "  u                 undo the session's last turn, after a look at the "
+    "plan\n"
     "  d                 deny the call, with a reason that the agent reads\n"
     "  f                 show long texts in full, or cut them again\n"
     "  h                 the history of the session: decisions and activity\n"

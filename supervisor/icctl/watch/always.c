@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* Runs `icctl always` below a panel, on the same terminal. */
+/* Runs other commands of icctl below a panel, on the same terminal. */
 #include "icctl/watch/panel.h"
 
+#include <err.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,9 +11,10 @@
 #include "base/spawn.h"
 #include "icctl/icctl.h"
 
-void
-panel_always(struct watch_panel *p, const struct icctl *ctl, const char *id,
-    const struct termios *lines)
+/* Run the command about the session, with an operand or NULL. */
+static void
+panel_icctl(struct watch_panel *p, const struct icctl *ctl, const char *command,
+    const char *operand, const struct termios *lines)
 {
 	char program[PATH_MAX];
 	struct termios keys;
@@ -21,7 +23,7 @@ panel_always(struct watch_panel *p, const struct icctl *ctl, const char *id,
 	    tcgetattr(STDIN_FILENO, &keys) == -1)
 		return;
 	const char *const argv[] = {
-	    program, "--session", ctl->dir, "always", id, NULL};
+	    program, "--session", ctl->dir, command, operand, NULL};
 	const struct spawn s = {.path = program,
 	    .argv = (char *const *)(uintptr_t)argv,
 	    .fds = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO},
@@ -33,7 +35,21 @@ panel_always(struct watch_panel *p, const struct icctl *ctl, const char *id,
 	(void)tcflush(STDIN_FILENO, TCIFLUSH);
 	(void)tcsetattr(STDIN_FILENO, TCSANOW, lines);
 	if (spawn_run(&s) == -1)
-		perror("icctl always");
+		warn("icctl %s", command);
 	(void)tcsetattr(STDIN_FILENO, TCSANOW, &keys);
 	panel_begin(p);
+}
+
+void
+panel_always(struct watch_panel *p, const struct icctl *ctl, const char *id,
+    const struct termios *lines)
+{
+	panel_icctl(p, ctl, "always", id, lines);
+}
+
+void
+panel_undo(
+    struct watch_panel *p, const struct icctl *ctl, const struct termios *lines)
+{
+	panel_icctl(p, ctl, "undo", NULL, lines);
 }

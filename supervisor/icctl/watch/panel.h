@@ -40,8 +40,7 @@ void panel_end(struct watch_panel *);
  * Show the call from its beginning; if `paged`, only as much as fits the
  * screen. If `full`, no text is cut.
  */
-void panel_draw(
-    struct watch_panel *, json_object *hold, bool paged, bool full);
+void panel_draw(struct watch_panel *, json_object *hold, bool paged, bool full);
 /* Show the next page, if there is one. */
 void panel_page(struct watch_panel *);
 /* Forget the call that was shown. */
@@ -52,6 +51,9 @@ void panel_clear(struct watch_panel *);
  */
 void panel_always(struct watch_panel *, const struct icctl *, const char *id,
     const struct termios *lines);
+/* always.c: Undo the last turn, after the person has seen the plan. */
+void panel_undo(
+    struct watch_panel *, const struct icctl *, const struct termios *lines);
 /* Returns true if part of the call was not shown yet. */
 bool panel_more(const struct watch_panel *);
 /* Returns true if the latest page is still on the screen. */

@@ -449,6 +449,10 @@ key_for_hold(char key)
 		    icctl_text(watch_env.holds[0], "id"), &watch_env.saved);
 		ask_for_key();
 		break;
+	case 'u':
+		panel_undo(&watch_env.panel, watch_env.ctl, &watch_env.saved);
+		ask_for_key();
+		break;
 	case 'f':
 		ask_about(true);
 		break;
@@ -462,7 +466,9 @@ key_for_hold(char key)
 	default:
 		puts("a: approve, or answer a question, s: approve for the "
 		     "session, A: always, d: "
-		     "deny, with a reason, f: in full, n: next, q: quit");
+		     "deny, with a reason, f: in full, n: next, u: undo the "
+		     "last "
+		     "turn, q: quit");
 		break;
 	}
 }

@@ -181,6 +181,7 @@ def test_turns(work):
              "a checkpoint with a name", r.stderr)
         k.send("rm -rf plain; echo late >late.txt")
         records(k)
+        test_watch(work, k, top)
     test_ended(k, top, before)
 
 
@@ -197,6 +198,35 @@ def records(k):
              for p, dirs, _ in os.walk(store) for d in dirs}
     t.equal(modes | {os.stat(store).st_mode & 0o777}, {0o700},
             "the store is closed to others")
+
+
+def test_watch(work, k, top):
+    """The same by a key of watch, on its screen and below its lines."""
+    for args in ((), ("--plain",)):
+        tmux = Tmux(work, {**k.s.env, "TERM": "xterm-256color"})
+        try:
+            tmux.run(shlex.join([h.program("icctl"), "--session", k.s.dir,
+                                 "watch", *args]))
+            tmux.until("no pending calls" if args else "q quit")
+            tmux.text("u")
+            rows = tmux.until("Put these files back?")
+            t.ok(any("plain/run.sh" in x for x in rows) and
+                 not os.path.exists(os.path.join(top, "plain")),
+                 f"watch {args}: u shows the plan and asks", rows)
+            tmux.keys("y", "Enter")
+            tmux.until("put back. To take")
+            t.ok(os.path.exists(os.path.join(top, "plain/run.sh")) and
+                 not os.path.exists(os.path.join(top, "late.txt")),
+                 f"watch {args}: and puts them back")
+            if not args:
+                tmux.until("Enter goes back")
+                tmux.keys("Enter")
+                tmux.until("q quit")
+            tmux.text("q")
+            tmux.gone("q quit")
+        finally:
+            tmux.end()
+        k.send("rm -rf plain; echo late >late.txt")
 
 
 def test_ended(k, top, before):
