@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
 import harness as h  # noqa: E402
 from asks import AGENT as ASKS  # noqa: E402
 from test_conversation import Talk, texts  # noqa: E402
-from tmux import Tmux  # noqa: E402
+from tmux import PROMPT, Tmux  # noqa: E402
 
 t = h.Tap()
 # Runs the message as a program of the shell; a notice stands before it.
@@ -223,7 +223,8 @@ def test_watch(work, k, top):
                 tmux.keys("Enter")
                 tmux.until("q quit")
             tmux.text("q")
-            tmux.gone("q quit")
+            h.wait_for(lambda: "".join(tmux.screen()).rstrip().endswith(PROMPT),
+                       "the shell is back")
         finally:
             tmux.end()
         k.send("rm -rf plain; echo late >late.txt")
