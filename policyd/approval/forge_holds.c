@@ -16,6 +16,7 @@
 
 #define FORGE_FILE_POOL (256U << 10)
 #define FORGE_ASK_POOL (2U << 20)
+#define FORGE_SENDS (6U * FORGE_MAX_BODY) /* every byte as an escape */
 
 int
 forge_dest_take(
@@ -70,8 +71,8 @@ forge_same_target(const struct msg_REQUEST_ASK *m, struct span target)
 		return span_eq(m->path, target);
 	return target.len == m->path.len + 1 + m->query.len &&
 	       span_starts(target, m->path) && target.p[m->path.len] == '?' &&
-	       span_eq(span_of(target.p + m->path.len + 1, m->query.len),
-		   m->query);
+	       span_eq(
+		   span_of(target.p + m->path.len + 1, m->query.len), m->query);
 }
 
 /* Compare mitmd's request with the one that its tree makes. */
@@ -100,7 +101,7 @@ forge_preview(struct ask *k, struct span body)
 {
 	struct buf b;
 
-	buf_init(&b, k->preview.max);
+	buf_init(&b, k->preview.max + FORGE_SENDS);
 	buf_adds(&b, "{\"request\":");
 	buf_addspan(&b, buf_span(&k->preview));
 	buf_adds(&b, ",\"sends\":");
@@ -179,8 +180,8 @@ forge_ask_found(
 	/* The message is gone when its handler returns. */
 	if ((v = value_decode(f->pool, m->found)) == NULL ||
 	    (v = value_copy(f->pool, v)) == NULL ||
-	    forge_found_read(f->call.grant, &f->call.refs[m->n], v,
-		&f->found[m->n]) == -1)
+	    forge_found_read(
+		f->call.grant, &f->call.refs[m->n], v, &f->found[m->n]) == -1)
 		return -1;
 	f->known[m->n] = true;
 	f->nfound++;

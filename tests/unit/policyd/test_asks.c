@@ -26,7 +26,8 @@ static uint32_t last;
 static uint8_t sum[32] = {0xab, 0xcd};
 
 /* ":credential" and two headers, packed. */
-static const uint8_t headers[] = "\x0b\0:credential\1\0" "0"
+static const uint8_t headers[] = "\x0b\0:credential\1\0"
+				 "0"
 				 "\x0c\0content-type\x0a\0text/plain"
 				 "\6\0accept\3\0*/*";
 
@@ -128,8 +129,8 @@ test_shown(void)
 	is_str(ring_str(h->effect),
 	    "Sends \"POST https://h.test/v1/x?a=b\" with a body of 12 bytes",
 	    "what it does");
-	is_str(ring_str(span_of(h->preview.p + h->args,
-		   h->preview.len - h->args)),
+	is_str(
+	    ring_str(span_of(h->preview.p + h->args, h->preview.len - h->args)),
 	    "{\"asks\":[],\"resources\":[{\"argument\":\"request\","
 	    "\"role\":\"url\",\"value\":\"POST https://h.test/v1/x?a=b\"}]}",
 	    "and what it touches");
@@ -151,8 +152,8 @@ test_shown(void)
 	is_str(ring_str(h->effect),
 	    "Updates refs/heads/main in owner/repo.git at h.test",
 	    "what it does");
-	is_str(ring_str(span_of(h->preview.p + h->args,
-		   h->preview.len - h->args)),
+	is_str(
+	    ring_str(span_of(h->preview.p + h->args, h->preview.len - h->args)),
 	    "{\"asks\":[],\"resources\":[{\"argument\":\"update\","
 	    "\"role\":\"ref\",\"value\":\"refs/heads/main\"},"
 	    "{\"argument\":\"repository\",\"role\":\"repository\","
@@ -192,7 +193,8 @@ test_verdicts(void)
 	call_verdict(&ring.env,
 	    &(struct msg_VERDICT_GO){
 		.id = id, .digest = span_of(digest, 32), .approve = 1});
-	ok(late() && asked() == NULL && ring_find(&ring, MSG_RELEASE, 0) == NULL,
+	ok(late() && asked() == NULL &&
+		ring_find(&ring, MSG_RELEASE, 0) == NULL,
 	    "not as a call");
 	ring_clear(&ring);
 	verdict(id, span_of(digest, 32), true);
@@ -200,8 +202,8 @@ test_verdicts(void)
 	if (asked() != NULL) {
 		ok(asked()->asked == 1 && asked()->provider == 3 &&
 			asked()->host == 1 && asked()->route == 2 &&
-			asked()->stream == m.stream &&
-			asked()->exchange == 7 && asked()->length == 12 &&
+			asked()->stream == m.stream && asked()->exchange == 7 &&
+			asked()->length == 12 &&
 			span_eq(asked()->path, m.path) &&
 			span_eq(asked()->query, m.query) &&
 			span_eq(asked()->body, m.body) &&
@@ -218,8 +220,7 @@ test_verdicts(void)
 	id = h->id;
 	ring_clear(&ring);
 	verdict(id, span_of(digest, 32), false);
-	ok(asked() == NULL && no() != NULL &&
-		no()->hold == PROTO_HOLD_DENIED &&
+	ok(asked() == NULL && no() != NULL && no()->hold == PROTO_HOLD_DENIED &&
 		no()->reason == PROTO_REFUSED_DENIED &&
 		no()->stream == m.stream && no()->exchange == 7,
 	    "denied");
@@ -354,14 +355,13 @@ test_hostile(void)
 
 #define FORGE 5
 
-/* A comment on a forge, and its tree, which has another text if `other`. */
+/* A comment on a forge with this body, and the tree of another, `sent`. */
 static struct msg_REQUEST_ASK
-comment(struct value_pool *pool, bool other)
+comment_of(struct value_pool *pool, struct span body, struct span sent)
 {
 	static const struct span target =
 	    SPAN("/repos/me/shop/issues/12/comments");
 	static uint8_t digest[32];
-	struct span body = SPAN("{\"body\":\"good\"}");
 	struct msg_REQUEST_ASK m = request();
 	struct msg_FORGE_TREE tree = {.id = m.id};
 	struct forge_fail fail;
@@ -376,20 +376,29 @@ comment(struct value_pool *pool, bool other)
 	m.length = body.len;
 	sha256_span(body, digest);
 	m.body = span_of(digest, sizeof(digest));
-	if (other)
-		body = SPAN("{\"body\":\"evil\"}");
 	buf_init(&b, PROTO_MAX_FORGE_TREE);
-	if (value_encode(forge_request_read(
-			     &ring.env.forges[FORGE]->settings.grant, pool,
-			     SPAN("POST"), target, body, &fail),
+	if (value_encode(
+		forge_request_read(&ring.env.forges[FORGE]->settings.grant,
+		    pool, SPAN("POST"), target, sent, &fail),
 		&b) == -1)
 		errx(1, "a comment: %s", fail.why);
-	tree.piece = buf_span(&b);
-	if (asks_tree(&ring.env, &tree, &why) == -1)
-		errx(1, "FORGE_TREE: %s", why);
+	for (size_t at = 0; at < b.len; at += tree.piece.len) {
+		tree.piece = span_of(buf_span(&b).p + at,
+		    b.len - at < PROTO_MAX_PIECE ? b.len - at
+						 : PROTO_MAX_PIECE);
+		if (asks_tree(&ring.env, &tree, &why) == -1)
+			errx(1, "FORGE_TREE: %s", why);
+	}
 	buf_free(&b);
 	ring_clear(&ring);
 	return m;
+}
+
+static struct msg_REQUEST_ASK
+comment(struct value_pool *pool)
+{
+	return comment_of(
+	    pool, SPAN("{\"body\":\"good\"}"), SPAN("{\"body\":\"good\"}"));
 }
 
 /* Hand over what the keyd of a destination found. Returns as asks_found(). */
@@ -415,6 +424,42 @@ found(struct value_pool *pool, unsigned provider, uint32_t id, const char *in)
 	return r;
 }
 
+/* A comment whose text is `n` times `what`, as JSON has it. */
+static const struct msg_REQUEST_UNAPPROVED *
+large(struct value_pool *pool, const char *what, unsigned n)
+{
+	struct msg_REQUEST_ASK m;
+	const char *why = "";
+	struct buf b;
+
+	buf_init(&b, FORGE_MAX_BODY);
+	buf_adds(&b, "{\"body\":\"");
+	for (unsigned i = 0; i < n; i++)
+		buf_adds(&b, what);
+	buf_adds(&b, "\"}");
+	m = comment_of(pool, buf_span(&b), buf_span(&b));
+	is_int(asks_take(&ring.env, &m, &why), 0,
+	    "a large comment is no violation (%s)", why);
+	buf_free(&b);
+	(void)found(pool, FORGE, m.id, "me/shop");
+	return no();
+}
+
+static void
+test_large(struct value_pool *pool)
+{
+	const struct msg_REQUEST_UNAPPROVED *m;
+
+	m = large(pool, "\\\"", FORGE_MAX_BODY / 2 - 16);
+	ok(m == NULL && ring_find(&ring, MSG_HOLD, 0) != NULL,
+	    "a comment of the largest size is shown");
+	asks_cancel(&ring.env, last, &(const char *){NULL});
+	m = large(pool, "\\n", FORGE_MAX_BODY / 2 - 16);
+	ok(m != NULL && m->reason == PROTO_REFUSED_HEADLESS &&
+		m->hold == PROTO_HOLD_NONE,
+	    "one of 65,000 lines is refused");
+}
+
 static void
 test_forge(void)
 {
@@ -430,7 +475,7 @@ test_forge(void)
 
 	if (pool == NULL || forge_dest_take(&ring.env, &p, &why) == -1)
 		errx(1, "the forge: %s", why);
-	m = comment(pool, false);
+	m = comment(pool);
 	ok(asks_take(&ring.env, &m, &why) == 0 &&
 		ring_find(&ring, MSG_FORGE_LOOK, 0) != NULL &&
 		ring_find(&ring, MSG_HOLD, 0) == NULL,
@@ -447,12 +492,14 @@ test_forge(void)
 	ring_clear(&ring);
 	verdict(PROTO_ASK_ID | m.id, span_of(digest, 32), true);
 	ok(!late() && asked() != NULL, "and may be approved");
-	m = comment(pool, false);
+	test_large(pool);
+	m = comment(pool);
 	ok(asks_take(&ring.env, &m, &why) == 0 &&
 		found(pool, FORGE, m.id, "me/other") == 0 && no() != NULL &&
 		no()->reason == PROTO_REFUSED_ELSEWHERE,
 	    "what is in another repository is refused");
-	m = comment(pool, true);
+	m = comment_of(
+	    pool, SPAN("{\"body\":\"good\"}"), SPAN("{\"body\":\"evil\"}"));
 	is_int(asks_take(&ring.env, &m, &why), -1,
 	    "a tree of another body is refused");
 	is_str(why, "a body that its tree does not make", "as what it is");
