@@ -68,7 +68,8 @@ reply_keep(struct reply_take *t, const struct http1_head *h)
 	for (size_t i = 0; i < v.len; i++)
 		if (v.p[i] <= 0x20 || v.p[i] > 0x7e)
 			return false;
-	return n <= 1 && span_copy(v, t->value, sizeof(t->value)) == 0;
+	return n <= 1 && (t->redirect || v.len <= REPLY_MAX_KEPT) &&
+	       span_copy(v, t->value, sizeof(t->value)) == 0;
 }
 
 /* Keep Last-Modified of an answer that is held, if there is exactly one. */

@@ -150,6 +150,9 @@ struct reply_slot {
 	struct arena_piece piece;
 };
 
+/* The most bytes of a kept header that later requests send back. */
+#define REPLY_MAX_KEPT 1024U
+
 /* A header of the answer that keyd keeps for itself, and passes to nobody. */
 struct reply_take {
 	const char *name; /* lower-case */
