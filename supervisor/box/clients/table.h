@@ -50,6 +50,10 @@
 	V("GIT_SSL_CAINFO", CLIENTS_BUNDLE)				\
 	/* Node, npm, pnpm, Yarn 1 and 4, Bun */			\
 	V("NODE_EXTRA_CA_CERTS", CLIENTS_CERT)				\
+	/* npm and pnpm, before the "cafile" of an npmrc, which replaces \
+	 * the variable above; an image may have either spelling */	\
+	V("npm_config_cafile", CLIENTS_BUNDLE)				\
+	V("NPM_CONFIG_CAFILE", CLIENTS_BUNDLE)				\
 	V("PIP_CERT", CLIENTS_BUNDLE)					\
 	/* requests, and conda */					\
 	V("REQUESTS_CA_BUNDLE", CLIENTS_BUNDLE)				\

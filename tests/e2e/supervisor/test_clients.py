@@ -226,6 +226,25 @@ def test_maven(work):
     return None
 
 
+def test_npm(work):
+    """A certificate of the project's own does not keep npm from its way out."""
+    if not shutil.which("npm"):
+        return t.skip("npm", "it is not installed")
+    s = serve()
+    p = place(work, s)
+    ca = h.put(os.path.join(p.project, "own.pem"), "")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:P-256", "-nodes", "-keyout", "/dev/null",
+                    "-subj", "/CN=other", "-out", ca], capture_output=True,
+                   check=True)
+    h.put(os.path.join(p.project, ".npmrc"), "cafile=own.pem\n")
+    r = p.run("npm", "ping", "--registry", URL, "--fetch-retries", "0")
+    t.ok(r.returncode == 0 and "/-/ping" in s.seen,
+         "npm trusts the session's CA beside a cafile in the project's .npmrc",
+         f"{s.seen} {r.stderr[-800:]}")
+    return None
+
+
 BROWSERS = (["chromium", "--headless", "--disable-gpu", "--no-first-run"],
             ["firefox-esr", "--headless", "--no-remote", "--profile",
              "/tmp/profile"])
@@ -301,8 +320,8 @@ def main():
     if not shutil.which("bwrap"):
         t.skip("clients", "bubblewrap is not installed")
         t.done()
-    for test in (test_fetch, test_refused, test_same, test_maven, test_browser,
-                 test_options, test_store):
+    for test in (test_fetch, test_refused, test_same, test_maven, test_npm,
+                 test_browser, test_options, test_store):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()
