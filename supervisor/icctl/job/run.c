@@ -20,8 +20,10 @@
 
 #include "base/json_get.h"
 #include "base/json_put.h"
+#include "base/jsonfile.h"
 #include "base/spawn.h"
 #include "common/buf.h"
+#include "common/sha256.h"
 #include "common/wordlist.h"
 #include "icctl/driver/config_copy.h"
 
@@ -180,27 +182,33 @@ run_place(const struct run *r, struct wordlist *w)
 
 /*
  * A job that has a constitution runs under the policy that was made of it, and
- * under no other one.
+ * under no other one, nor under that of an earlier text.
  */
 static int
 run_policy(const struct run *r, struct wordlist *w, char policy[JOB_NAME + 8],
     struct fault *fault)
 {
-	char path[JOB_PATH];
+	const char *text = get_str(r->job->root, "taskConstitution", "");
+	char path[JOB_PATH], was[SHA256_HEX], has[SHA256_HEX];
+	uint8_t sum[SHA256_SIZE];
 
 	if (get_str(r->job->root, "policy", "")[0] != '\0' ||
 	    get_str(r->job->root, "persona", "")[0] != '\0' ||
-	    get_str(r->job->root, "taskConstitution", "")[0] == '\0') {
+	    text[0] == '\0') {
 		run_option(w, r, "--policy", "policy");
 		return 0;
 	}
 	snprintf(policy, JOB_NAME + 8, "job-%s", r->job->name);
 	snprintf(path, sizeof(path), "%.4000s/policies/%s/compiled-policy.json",
 	    r->ctl->home, policy);
-	if (access(path, F_OK) == -1)
+	sha256_span(span_str(text), sum);
+	sha256_hex(sum, has);
+	jsonfile_peek(path, "constitutionHash", was, sizeof(was));
+	if (strcmp(was, has) != 0)
 		return fault_set(fault,
-		    "the job's taskConstitution is not in force. Next: icctl "
+		    "the job's taskConstitution is not in force%s. Next: icctl "
 		    "job recompile %s",
+		    access(path, F_OK) == 0 ? ": it was changed" : "",
 		    r->job->name);
 	wordlist_add(w, "--policy");
 	wordlist_add(w, policy);

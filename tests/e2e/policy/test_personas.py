@@ -277,6 +277,48 @@ def test_jobs(work):
         m.end()
 
 
+def test_recompile(work):
+    """A job's own policy, made of its constitution."""
+    rows = c.good()
+    rules = next(r for r in rows if r["step"] == "rules")["reply"]
+    m = home(work, "recompile", [*rows, {"step": "task-rules", "reply": rules}])
+    agent = h.put(os.path.join(m.user, "amy"), "#!/bin/sh\necho done\n", 0o755)
+    h.put(os.path.join(m.home, "agents", "amy.json"), json.dumps({
+        "name": "amy", "program": ["amy"], "providers": [], "turn": [],
+        "output": {"format": "lines"}}), 0o600)
+    with open(os.path.join(m.home, "config.json"), encoding="utf-8") as f:
+        config = json.load(f)
+    m.put("config.json", json.dumps({
+        **config, "agent": {"amy": {"path": agent}}}), 0o600)
+    try:
+        r = m.run("job", "add", "sums", "--agent", "amy", "--task", TASK,
+                  "--constitution", TEXT, "--workspace", m.workspace)
+        t.equal(r.returncode, 0, "recompile: a job with a constitution")
+        r = m.run("job", "recompile", "sums")
+        t.ok(r.returncode == 1 and "--accept" in r.stdout and
+             not os.path.exists(os.path.join(m.home, "policies", "job-sums",
+                                             "compiled-policy.json")),
+             "recompile: what it allows is shown first", r.stdout + r.stderr)
+        r = m.run("job", "recompile", "sums", "--accept", str(m.digest(r)))
+        t.equal(r.returncode, 0, "recompile: agreed")
+        before = m.asked()
+        r = m.run("job", "run", "sums")
+        t.ok(r.returncode == 0 and '"job-sums"' in session(m)[0] and
+             m.asked() == before, "recompile: a run has that policy",
+             r.stdout + r.stderr)
+        m.run("job", "edit", "sums", "--constitution", TEXT + "Never write.")
+        r = m.run("job", "run", "sums")
+        t.ok(r.returncode != 0 and "job recompile sums" in m.run(
+            "job", "logs", "sums").stdout,
+            "recompile: a changed constitution must be agreed to again",
+            r.stdout + r.stderr)
+        m.run("job", "edit", "sums", "--constitution", TEXT)
+        t.equal(m.run("job", "run", "sums").returncode, 0,
+                "recompile: the text that was agreed to runs")
+    finally:
+        m.end()
+
+
 def test_refused(work):
     """A first try without a key leaves nothing that a session trips over."""
     m = home(work, "refused", c.good())
@@ -304,7 +346,7 @@ def main():
         t.skip("personas", "bubblewrap is not installed")
         t.done()
     for test in (test_compile, test_change, test_founding, test_named,
-                 test_jobs, test_refused):
+                 test_jobs, test_recompile, test_refused):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()
