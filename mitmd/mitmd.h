@@ -115,6 +115,7 @@ struct upstream {
 	struct buf in;     /* an incomplete frame header, HEAD or FAIL */
 	uint32_t left;     /* bytes left of a BODY frame */
 	bool answered;     /* HEAD was received */
+	bool redirected;   /* keyd says that followd will answer */
 	bool followed;     /* the stream is followd's, for this one answer */
 	bool sized;        /* HEAD announced the length */
 	uint64_t promised; /* bytes left, if `sized` */
@@ -489,8 +490,13 @@ void deny_refs(struct exchange *);
 /* The request was denied, or expired: answer. */
 void deny_asked(struct exchange *, enum refusal);
 
-/* reply.c: frames from keyd */
+/* reply.c: frames from keyd, and from followd */
 void reply_ready(struct loop_io *, uint32_t);
+/*
+ * followd has the answer to a request whose stream is keyd's: take it from
+ * there if keyd has said so. Takes ownership of `fd`.
+ */
+void reply_follow(uint32_t stream, int fd);
 
 /* streams.c: streams to keyd, and the queue for one */
 /*
@@ -499,11 +505,6 @@ void reply_ready(struct loop_io *, uint32_t);
 void exchange_launch(struct exchange *);
 /* Use keyd's end of the requested stream. Takes ownership of `fd`. */
 void streams_exchange(struct exchange *, int fd);
-/*
- * followd has the answer to a request whose stream is keyd's: take it from
- * there. Takes ownership of `fd`.
- */
-int streams_follow(struct chan *, const struct msg_STREAM *, int fd);
 /* Returns the exchange that requested this stream, or NULL. */
 struct exchange *exchange_find(uint32_t stream);
 /* Give free streams to waiting exchanges. */

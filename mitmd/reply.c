@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "provider/forge.h"
 #include "usage.h"
 
 #define REPLY_READS 4 /* per wake-up */
@@ -161,6 +162,17 @@ reply_failed(struct exchange *x, struct span text)
 	deny_exchange(x, no, log_vis(text, vis, sizeof(vis)));
 }
 
+/* Returns true if the answer to this request may come from followd. */
+static bool
+reply_may_follow(const struct exchange *x)
+{
+	const struct provider *p = mitmd_env.providers[x->a->provider].p;
+
+	return x->state == EXCHANGE_ON && x->up.fd != -1 && !x->up.answered &&
+	       !x->up.followed && p->forge != NULL &&
+	       x->req.route == FORGE_ROUTE_FOLLOW;
+}
+
 /*
  * Process the next step at the front of `s`. Returns the bytes used, 0 if it
  * needs more, or -1 when the exchange is over or failed.
@@ -196,6 +208,10 @@ reply_step(struct exchange *x, struct span s)
 		return (ssize_t)(STREAM_HEADER + f.len);
 	if (f.type == STREAM_AT && reply_at(x, s.p) == 0)
 		return (ssize_t)(STREAM_HEADER + f.len);
+	if (f.type == STREAM_FOLLOW && reply_may_follow(x) && !up->redirected) {
+		up->redirected = true;
+		return STREAM_HEADER;
+	}
 	if (f.type == STREAM_FAIL) {
 		reply_failed(x, s);
 		return -1;
@@ -332,6 +348,51 @@ reply_ready(struct loop_io *io, uint32_t events)
 	 * sent.
 	 */
 	if (!x->gone && x->front->frames && a->in.len != 0)
+		agent_resume(a);
+	agent_leave(a);
+}
+
+/* The stream of keyd has ended its part: what follows comes from `fd`. */
+static void
+reply_switch(struct exchange *x, int fd)
+{
+	loop_del(&mitmd_env.w.loop, &x->up.io);
+	close(x->up.fd);
+	x->up.fd = -1;
+	buf_reset(&x->up.in, 0);
+	buf_reset(&x->up.out, 0);
+	x->up.followed = true;
+	if (upstream_open(x, fd) == -1)
+		deny_exchange(x, REFUSE_GONE, NULL);
+}
+
+void
+reply_follow(uint32_t stream, int fd)
+{
+	struct exchange *x = stream != 0 ? exchange_find(stream) : NULL;
+	struct agent *a;
+
+	/* The agent may have left meanwhile. */
+	if (x == NULL || !reply_may_follow(x)) {
+		close(fd);
+		return;
+	}
+	a = x->a;
+	agent_hold(a);
+	/* keyd's word was sent before auditd's, and may not have been read. */
+	if (!x->up.redirected)
+		reply_read(x);
+	if (x->gone || x->up.stream != stream || !reply_may_follow(x)) {
+		close(fd);
+	} else if (!x->up.redirected) {
+		mitmd_alarm("stream",
+		    "followd sent the answer to a request that keyd has not "
+		    "redirected");
+		close(fd);
+	} else {
+		reply_switch(x, fd);
+	}
+	if (x->state == EXCHANGE_IDLE)
 		agent_resume(a);
 	agent_leave(a);
 }

@@ -186,8 +186,10 @@ on_stream(struct chan *c, const struct msg_STREAM *m, int fd)
 	struct exchange *x;
 	struct agent *a;
 
-	if (chan_peer(c) == ROLE_FOLLOW)
-		return streams_follow(c, m, fd);
+	if (chan_peer(c) == ROLE_FOLLOW) {
+		reply_follow(m->stream, fd);
+		return 0;
+	}
 	/* The agent may have left meanwhile. */
 	if (m->stream == 0 || (x = exchange_find(m->stream)) == NULL ||
 	    x->a->provider != chan_index(c)) {

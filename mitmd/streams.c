@@ -9,7 +9,6 @@
 
 #include <unistd.h>
 
-#include "provider/forge.h"
 #include "tls.h"
 #include "usage.h"
 
@@ -101,6 +100,7 @@ void
 exchange_launch(struct exchange *x)
 {
 	x->up.answered = false;
+	x->up.redirected = false;
 	x->up.failed = false;
 	x->up.status = 0;
 	x->up.passed = 0;
@@ -148,41 +148,4 @@ streams_exchange(struct exchange *x, int fd)
 		deny_exchange(x, REFUSE_GONE, NULL);
 	else
 		exchange_send(x);
-}
-
-/* Returns true if the answer to this request may come from followd. */
-static bool
-streams_may_follow(const struct exchange *x)
-{
-	const struct provider *p = mitmd_env.providers[x->a->provider].p;
-
-	return x->state == EXCHANGE_ON && x->up.fd != -1 && !x->up.answered &&
-	       !x->up.followed && p->forge != NULL &&
-	       x->req.route == FORGE_ROUTE_FOLLOW;
-}
-
-int
-streams_follow(struct chan *c, const struct msg_STREAM *m, int fd)
-{
-	struct exchange *x = m->stream != 0 ? exchange_find(m->stream) : NULL;
-	struct agent *a;
-
-	(void)c;
-	/* The agent may have left meanwhile. */
-	if (x == NULL || !streams_may_follow(x)) {
-		close(fd);
-		return 0;
-	}
-	a = x->a;
-	agent_hold(a);
-	loop_del(&mitmd_env.w.loop, &x->up.io);
-	close(x->up.fd);
-	x->up.fd = -1;
-	buf_reset(&x->up.in, 0);
-	buf_reset(&x->up.out, 0);
-	x->up.followed = true;
-	if (upstream_open(x, fd) == -1)
-		deny_exchange(x, REFUSE_GONE, NULL);
-	agent_leave(a);
-	return 0;
 }

@@ -25,9 +25,10 @@ stream_unpack(const uint8_t src[STREAM_HEADER], struct stream_frame *f)
 	uint32_t len;
 
 	len = (uint32_t)src[5] | (uint32_t)src[6] << 8 | (uint32_t)src[7] << 16;
-	if (src[4] < STREAM_BODY || src[4] > STREAM_AT ||
+	if (src[4] < STREAM_BODY || src[4] > STREAM_FOLLOW ||
 	    len > STREAM_MAX_FRAME ||
-	    (src[4] == STREAM_AT && len != STREAM_AT_LEN)) {
+	    (src[4] == STREAM_AT && len != STREAM_AT_LEN) ||
+	    (src[4] == STREAM_FOLLOW && len != 0)) {
 		errno = EBADMSG;
 		return -1;
 	}

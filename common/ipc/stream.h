@@ -24,6 +24,11 @@
  * before anything reads them, and gives the slot back; if the slot was written
  * again, which happens only after the sender has closed the stream, the stream
  * is over. A sender without a free slot sends BODY. The approver has no arena.
+ *
+ * keyd -> mitmd: FOLLOW, without content and in the place of HEAD, says that
+ * the answer is a file elsewhere, which followd will send on a stream of its
+ * own. mitmd takes no answer of followd for an exchange without it. Nothing
+ * follows it in its exchange.
  */
 #ifndef STREAM_H
 #define STREAM_H
@@ -43,6 +48,7 @@ enum stream_type {
 	STREAM_END = 3,
 	STREAM_FAIL = 4,
 	STREAM_AT = 5,
+	STREAM_FOLLOW = 6,
 };
 
 #define STREAM_AT_LEN 12U
@@ -61,7 +67,7 @@ struct stream_frame {
 #define STREAM_HEAD_LEN 11U
 
 void stream_pack(uint8_t dst[STREAM_HEADER], const struct stream_frame *);
-/* Returns 0, or -1 with EBADMSG for an unknown type or an excessive length. */
+/* Returns 0, or -1 with EBADMSG for an unknown type or an impossible length. */
 int stream_unpack(const uint8_t src[STREAM_HEADER], struct stream_frame *);
 /* Pack an AT frame, with its header. */
 void stream_at_pack(uint8_t dst[STREAM_HEADER + STREAM_AT_LEN],

@@ -61,8 +61,8 @@ remote_fail(struct remote *r, const char *why)
 
 	jsonrpc_id_copy(&id, &r->id);
 	/*
-	 * The probe of its revision is no end, nor is what may pass: policyd asks
-	 * again. A wanted login is one, in either.
+	 * The probe of its revision is no end, nor is what may pass: policyd
+	 * asks again. A wanted login is one, in either.
 	 */
 	begins = r->first && !b->again &&
 		 (r->status == 401 ||
@@ -325,6 +325,7 @@ remote_frame(struct remote *r, struct span p)
 		remote_fail(r, remote_why_failed(r, p, why, sizeof(why)));
 		break;
 	case STREAM_AT:
+	case STREAM_FOLLOW:
 		remote_fail(r, "gave no answer that makes sense");
 		break;
 	}

@@ -67,8 +67,8 @@ exchange_usage(void)
 	    .tier = (uint8_t)u.tier,
 	    .fast = u.fast,
 	    .regional = u.regional,
-	    .model = span_str(
-		u.model[0] != '\0' ? u.model : approver_env.model),
+	    .model =
+		span_str(u.model[0] != '\0' ? u.model : approver_env.model),
 	    .in = u.in,
 	    .out = u.out,
 	    .cache_read = u.cache_read,
@@ -155,8 +155,8 @@ exchange_begin(const struct msg_CONSIDER *m)
 		exchange_fail("the question is too long");
 		return;
 	}
-	loop_timer_set(&approver_env.w.loop, &x->timer, APPROVER_MS,
-	    exchange_late, NULL);
+	loop_timer_set(
+	    &approver_env.w.loop, &x->timer, APPROVER_MS, exchange_late, NULL);
 	worker_send(&approver_env.w, ROLE_KEY, approver_env.index,
 	    MSG_STREAM_OPEN, &open, -1);
 }
@@ -173,8 +173,8 @@ exchange_headers(struct buf *b)
 	    {SPAN("content-type"), SPAN("application/json")},
 	};
 	const struct provider *p = approver_env.provider;
-	bool anthropic = p->routes[approver_env.route].dialect ==
-			 FILTER_ANTHROPIC;
+	bool anthropic =
+	    p->routes[approver_env.route].dialect == FILTER_ANTHROPIC;
 
 	if (p->nkinds != 0 &&
 	    provider_pack(b, SPAN(PROVIDER_CREDENTIAL), SPAN("0")) == -1)
@@ -295,7 +295,8 @@ take_frame(void)
 		exchange_fail("the request failed: %.*s",
 		    (int)(s.len < 200 ? s.len : 200), (const char *)s.p);
 		break;
-	case STREAM_AT:	/* refused with its header: there is no arena */
+	case STREAM_AT: /* both are refused with their headers */
+	case STREAM_FOLLOW:
 		break;
 	}
 	x->fhave = 0;
@@ -320,7 +321,8 @@ take(struct span in)
 				return;
 			if (stream_unpack(x->fhead, &x->frame) == -1 ||
 			    x->frame.exchange != EXCHANGE_NUMBER ||
-			    x->frame.type == STREAM_AT) {
+			    x->frame.type == STREAM_AT ||
+			    x->frame.type == STREAM_FOLLOW) {
 				exchange_fail("keyd sent a malformed frame");
 				return;
 			}
@@ -387,7 +389,7 @@ exchange_refused(uint32_t stream, enum proto_refused reason)
 	if (stream != x->stream || stream == 0)
 		return;
 	x->unsent = true;
-	exchange_fail("%s",
-	    reason == PROTO_REFUSED_AUDIT ? "the audit log cannot be written"
-					  : "the provider is gone");
+	exchange_fail("%s", reason == PROTO_REFUSED_AUDIT
+				? "the audit log cannot be written"
+				: "the provider is gone");
 }

@@ -2,9 +2,9 @@
 /*
  * An answer of a forge that is the address of a file elsewhere. The address is
  * read here, checked against the table of the forge's hosts, and handed to
- * auditd, which records it and has followd fetch it. mitmd gets the answer from
- * followd, on the same stream, and never sees the address: it lets anybody read
- * the file.
+ * auditd, which records it and has followd fetch it. mitmd is told first, on
+ * the stream, that the answer will come from followd. It never sees the
+ * address, which lets anybody read the file.
  */
 #include "keyd/keyd.h"
 
@@ -18,6 +18,7 @@ follow_answer(struct stream *s)
 	    .stream = s->id,
 	    .exchange = x->req.exchange};
 	struct forge_place place;
+	struct buf *out;
 	const char *why;
 
 	why = forge_place_read(keyd_env.provider->forge->kind,
@@ -26,6 +27,14 @@ follow_answer(struct stream *s)
 		txn_fail(s, KEYD_FAIL_FOLLOW, why);
 		return;
 	}
+	out = stream_begin(s);
+	if (reply_frame(out, m.exchange, STREAM_FOLLOW, span_of(NULL, 0)) ==
+	    -1) {
+		(void)txn_full(s, out, "the queue of the answer");
+		return;
+	}
+	if (txn_commit(s) == -1)
+		return;
 	m.host = place.host;
 	m.target = place.target;
 	worker_send(&keyd_env.w, ROLE_AUDIT, 0, MSG_FOLLOW, &m, -1);

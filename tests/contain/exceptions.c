@@ -47,6 +47,8 @@ const struct exception exceptions[] = {
 	    "its work: answers; it has no file that it could read"},
 	{"socketpair stream, non-blocking", ROLE_KEY, WORKS, WORKS,
 	    "its work: body streams; both ends are its own"},
+	{"socketpair stream, non-blocking", ROLE_FOLLOW, WORKS, WORKS,
+	    "its work: a stream for each file; both ends are its own"},
 	{"shut a channel down", ROLE_MITM, WORKS, WORKS,
 	    "its work on connections; without its channel it ends"},
 	{"shut a channel down", ROLE_EGRESS, WORKS, WORKS,

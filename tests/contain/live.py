@@ -53,7 +53,7 @@ def descendants(pid):
 
 class Live:
     """A normal session, run by `user` if this process is root, with a server,
-    two providers, and a request through each."""
+    two providers, and a request through each; and with a forge."""
 
     def __init__(self, work, args, provider, user=None, libexecdir=None,
                  servers=True, editor=False):
@@ -79,10 +79,12 @@ class Live:
                                  libexecdir=libexecdir, config={
                                      "proxy": {"ca": provider.ca},
                                      "autoApprove": {"enabled": True},
+                                     **rig.FORGE,
                                      "providers": {"anthropic": upstream,
                                                    "openai": {}}},
                                  env={"https_proxy": url, "http_proxy": url,
-                                      "npm_config_https_proxy": url},
+                                      "npm_config_https_proxy": url,
+                                      "SHOP_TOKEN": rig.FORGE_TOKEN},
                                  **(rig.EDITOR if editor else rig.AGENT))
         if editor:
             # The editor says nothing, and does not end.
@@ -231,13 +233,14 @@ OWN_FDS = {
     "policyd": lambda s, k: (1 + 3 + s, 0, ["views"]),
     # Each server has a door for its egressd, and dialerd one for all of them.
     # Also egressd, as servers have network, and portd.
-    "auditd": lambda s, k: (1 + 3 + s + k + s + (s > 0) + 2, s,      # approver, and one of portd, acpd
+    "auditd": lambda s, k: (1 + 3 + s + k + s + (s > 0) + 3, s,      # followd, approver, and one of portd, acpd
                             ["audit.jsonl"]),               # ends of stdin
     "mcp-backd": lambda s, k: (1 + 3, 2, []),                # stdout, stderr
-    "mitmd": lambda s, k: (1 + 2 + k + 1, 0, ["answers"]),   # listener
+    "mitmd": lambda s, k: (1 + 3 + k + 1, 0, ["answers"]),   # listener
     "keyd": lambda s, k: (1 + 3, 0, []),
-    # ... and those of its resolvers
-    "dialerd": lambda s, k: (1 + k + s + 2, 0, []),
+    "followd": lambda s, k: (1 + 3, 0, []),
+    # ... followd's, and those of its resolvers
+    "dialerd": lambda s, k: (1 + k + s + 3, 0, []),
     "tunneld": lambda s, k: (1 + 1, 0, []),
     "approver": lambda s, k: (1 + 2, 0, []),
     "egressd": lambda s, k: (1 + 2 + 1, 0, []),              # listener

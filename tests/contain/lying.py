@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: ISC
 """Tests that a compromised mitmd gains nothing by showing a person another
-request than the one that it makes, because keyd computes the digest itself; and
-that a compromised egressd reaches no port that is not a service."""
+request than the one that it makes, because keyd computes the digest itself;
+that a compromised egressd reaches no port that is not a service, and that a
+compromised followd answers only what keyd redirects."""
 import json
 import os
 import socket
+import sys
 import threading
 
 import harness
 from agent import Closed
+
+sys.path.insert(0, harness.STANDINS)
+from forge import BLOBS  # noqa: E402
 
 HOST = "databases.test"
 FILE = {
@@ -182,6 +187,69 @@ def test_forge(tap, args, work):
                          "because policyd composes it again")
             tap.equal((shown, g.mutations()), ("", []), "and it is not sent")
         s.stop()
+        g.end()
+
+
+def logs(s, run, answers):
+    """Asks for the logs of a run, as an agent does. Returns the thread."""
+    def ask():
+        m = s.model(FORGE, key=s.agent_env()["GH_TOKEN"], timeout=60)
+        try:
+            r = m.request("GET", f"/repos/me/shop/actions/runs/{run}/logs",
+                          [("authorization", "token " + m.key)], None)
+            answers[run] = (r.status, r.body[:2])
+        except (OSError, Closed):
+            answers[run] = None
+        m.close()
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_follow(tap, args, work):
+    """A lying followd can answer no request that keyd has not redirected: here
+    one that still waits for a person."""
+    for lie in (False, True):
+        d = os.path.join(work, "lying" if lie else "honest")
+        g = Forge(d)
+        g.config["destinations"]["shop"].update(read="ask")
+        del g.config["destinations"]["shop"]["upstream"]
+        del g.config["destinations"]["shop"]["ca"]
+        port = g.ready["port"]
+        proxy = harness.Process(
+            [harness.PYTHON, os.path.join(harness.STANDINS,
+                                          "connect_proxy.py"),
+             "--log", os.devnull, "--map", f"{FORGE}:443={port}", "--map",
+             f"{BLOBS}:443={port}"], os.devnull)
+        g.config["proxy"] = {"url": f"http://127.0.0.1:{proxy.ready['port']}",
+                             "ca": os.path.join(d, "ca.pem")}
+        answers = {}
+        with harness.Session(
+                d, config=g.config, env={"SHOP_TOKEN": FORGE_TOKEN},
+                libexecdir=libexec(d, args, "followd") if lie else None) as s:
+            logs(s, 4711, answers)
+            first = s.held()
+            second = logs(s, 4712, answers)
+            hold = harness.wait_for(
+                lambda: [h for h in s.pending() if h["id"] != first["id"]],
+                "the second is not held")[0]
+            s.icctl("approve", hold["id"], check=True)
+            if not lie:
+                second.join(60)
+                tap.equal(answers, {4712: (200, b"PK")},
+                          "an honest followd answers what was redirected")
+                tap.equal(s.events("alarm"), [], "without an alarm")
+            else:
+                alarm = harness.wait_for(
+                    lambda: s.events("alarm") or answers, "no alarm")
+                tap.ok(isinstance(alarm, list) and
+                       "keyd has not redirected" in alarm[0]["text"],
+                       "a lying followd answers another: an alarm", alarm)
+                tap.equal([h["id"] for h in s.pending()], [first["id"]],
+                          "that request still waits for its person")
+                tap.ok(4711 not in answers, "and has no answer", answers)
+        proxy.end()
         g.end()
 
 

@@ -78,6 +78,7 @@ def user_parts(tap, args, work, after_root):
         lying.test_service(tap, args, os.path.join(work, "ls"))
         lying.test_hosts(tap, args, os.path.join(work, "lh"))
         lying.test_forge(tap, args, os.path.join(work, "lf"))
+        lying.test_follow(tap, args, os.path.join(work, "lo"))
         swayed.test_swayed(tap, args, os.path.join(work, "sw"), provider)
     provider.end()
     for name in () if after_root else (
@@ -98,7 +99,7 @@ def root_parts(tap, args, work):
     with tap.case("live, of a user, seen by root"), \
             live.Live(os.path.join(work, "u"), args, provider, user) as session:
         live.test_status(tap, session, "user's session")
-        live.test_inside(tap, session, "user's session", 1, 2)
+        live.test_inside(tap, session, "user's session", 1, 3)
         live.test_landlock(tap, session, "user's session")
         live.test_outsider(tap, session, "user's session")
         keys.test_key(tap, session, provider, "user's session")
@@ -108,7 +109,7 @@ def root_parts(tap, args, work):
     with tap.case("live, of root"), \
             live.Live(os.path.join(work, "r"), args, provider) as session:
         live.test_status(tap, session, "root's session")
-        live.test_inside(tap, session, "root's session", 1, 2)
+        live.test_inside(tap, session, "root's session", 1, 3)
         live.test_landlock(tap, session, "root's session")
         keys.test_key(tap, session, provider, "root's session")
     with tap.case("login, seen by root"):

@@ -172,6 +172,12 @@ AGENT = {"runtime": "bwrap",
 EDITOR = {"runtime": "bwrap",
           "options": ("--acp", "--agent", "command", "--", "/bin/sleep",
                       "600")}
+# The worker that exists only with a forge, and a forge that needs it.
+PER_FORGE = {"followd"}
+FORGE_TOKEN = "github_pat_real0123456789abcdefABCDEF012345"
+FORGE = {"destinations": {"shop": {
+    "kind": "forge", "forge": "github", "hosts": ["api.github.com"],
+    "credential": {"env": "SHOP_TOKEN"}, "repositories": ["me/shop"]}}}
 QUIET_SERVER = {"quiet": {"command": "/bin/sleep", "args": ["600"],
                    "sandbox": {"network": {"allowedDomains": ["localhost:9"],
                                            "allowPrivate": True}}}}
@@ -231,8 +237,10 @@ class Confined:
                 "autoApprove": {"enabled": True},
                 # Starts tunneld; nothing is connected.
                 "proxy": {"url": "http://127.0.0.1:9",
-                          "credential": {"env": "PROXY_PAIR"}}},
-            env={"PROXY_PAIR": "corp:" + "x" * 20},
+                          "credential": {"env": "PROXY_PAIR"}},
+                **(FORGE if role in PER_FORGE else {})},
+            env={"PROXY_PAIR": "corp:" + "x" * 20,
+                 "SHOP_TOKEN": FORGE_TOKEN},
             **(AGENT if role in PER_AGENT else
                EDITOR if role in PER_EDITOR else {}))
         if order:
@@ -272,6 +280,8 @@ class Confined:
             names -= PER_AGENT
         if role not in PER_EDITOR:
             names -= PER_EDITOR
+        if role not in PER_FORGE:
+            names -= PER_FORGE
 
         def children():
             found = {}

@@ -22,8 +22,7 @@ on_state(struct chan *c, const struct msg_KEY_STATE *m)
 	rig->nstates++;
 	rig->state = m->state;
 	rig->length = m->length;
-	return span_copy(m->text, rig->state_text,
-	    sizeof(rig->state_text));
+	return span_copy(m->text, rig->state_text, sizeof(rig->state_text));
 }
 
 static int
@@ -75,8 +74,7 @@ on_dial(struct chan *c, const struct msg_DIAL *m)
 		    c, MSG_DIALED, &ok, worker_rig_connect(rig->first_port));
 	}
 	if (rig->first_port != 0)
-		(void)span_copy(
-		    m->avoid, rig->avoided, sizeof(rig->avoided));
+		(void)span_copy(m->avoid, rig->avoided, sizeof(rig->avoided));
 	if (rig->dial_error != NULL) {
 		bad.text = span_str(rig->dial_error);
 		return chan_send(c, MSG_DIAL_FAIL, &bad, -1);
@@ -104,8 +102,8 @@ static const struct chan_handler handlers[] = {
 	HANDLER(DIAL,		on_dial),
 };
 /* clang-format on */
-static const struct chan_ops ops = {handlers,
-    nitems(handlers), worker_rig_closed};
+static const struct chan_ops ops = {
+    handlers, nitems(handlers), worker_rig_closed};
 
 static void
 secret(struct rig *r, const char *key)
@@ -120,8 +118,11 @@ rig_start(struct rig *r, const char *program, const struct rig_upstream *u,
     const char *key)
 {
 	struct msg_PROVIDER provider = {.name = SPAN("t")};
-	struct msg_UPSTREAM up = {.host = span_str(u->host), .port = u->port,
-	    .tls = u->tls, .prefix = span_str(u->prefix), .reuse = u->reuse};
+	struct msg_UPSTREAM up = {.host = span_str(u->host),
+	    .port = u->port,
+	    .tls = u->tls,
+	    .prefix = span_str(u->prefix),
+	    .reuse = u->reuse};
 	struct msg_ROOTS roots = {.pem = span_str(u->roots)};
 	struct msg_START start = {.proto_pad_ = 0};
 	const char *text = r->provider;
@@ -187,15 +188,15 @@ rig_until_true(struct rig *r, const bool *what)
 int
 rig_stream(struct rig *r, uint32_t stream)
 {
-	struct msg_STREAM_OPEN m = {.stream = stream,
-	    .digest = span_of(r->digest, sizeof(r->digest))};
+	struct msg_STREAM_OPEN m = {
+	    .stream = stream, .digest = span_of(r->digest, sizeof(r->digest))};
 	uint64_t end_at = clock_mono_us() + WAIT_US;
 
 	r->stream_fd = -1;
 	if (chan_send(r->mitm, MSG_STREAM_OPEN, &m, -1) == -1)
 		err(1, "STREAM_OPEN");
-	while (r->stream_fd == -1 && !r->worker.lost &&
-	    clock_mono_us() < end_at)
+	while (
+	    r->stream_fd == -1 && !r->worker.lost && clock_mono_us() < end_at)
 		rig_turn(r);
 	return r->stream_fd;
 }
@@ -227,11 +228,17 @@ void
 rig_request(struct rig *r, uint32_t stream, uint32_t exchange, unsigned route,
     const char *path, const char *query, uint64_t length)
 {
-	struct msg_REQUEST_GO m = {.stream = stream, .exchange = exchange,
-	    .route = (uint16_t)route, .path = span_str(path),
-	    .query = span_str(query), .length = length,
-	    .host = (uint8_t)r->host, .body = r->digest_of_body,
-	    .asked = r->asked, .refs = r->refs, .most = r->most};
+	struct msg_REQUEST_GO m = {.stream = stream,
+	    .exchange = exchange,
+	    .route = (uint16_t)route,
+	    .path = span_str(path),
+	    .query = span_str(query),
+	    .length = length,
+	    .host = (uint8_t)r->host,
+	    .body = r->digest_of_body,
+	    .asked = r->asked,
+	    .refs = r->refs,
+	    .most = r->most};
 	uint8_t shown[SHA256_DIGEST_LENGTH];
 	struct buf b;
 
@@ -241,8 +248,8 @@ rig_request(struct rig *r, uint32_t stream, uint32_t exchange, unsigned route,
 	provider_pack(&b, SPAN("accept"), SPAN("*/*"));
 	if (length != 0)
 		provider_pack(&b, SPAN("content-type"),
-		    r->type != NULL ? span_str(r->type) :
-		    SPAN("application/json; charset=utf-8"));
+		    r->type != NULL ? span_str(r->type)
+				    : SPAN("application/json; charset=utf-8"));
 	m.headers = buf_span(&b);
 	if (r->asked) {
 		shown_digest(r, &m, shown);
@@ -361,8 +368,8 @@ rig_frame(struct rig *r, int fd, struct stream_frame *f, uint8_t *out)
 }
 
 static void
-answer_take(struct rig_answer *a, const struct stream_frame *f,
-    const uint8_t *p)
+answer_take(
+    struct rig_answer *a, const struct stream_frame *f, const uint8_t *p)
 {
 	size_t n;
 
@@ -380,6 +387,7 @@ answer_take(struct rig_answer *a, const struct stream_frame *f,
 		a->len += f->len;
 		break;
 	case STREAM_AT: /* rig_frame() returns none */
+	case STREAM_FOLLOW:
 		break;
 	case STREAM_END:
 		a->ended = true;
