@@ -14,7 +14,7 @@ import time
 class Terminal:
     """A program on a terminal of its own."""
 
-    def __init__(self, argv, env, rows=None, cols=None, fds=None):
+    def __init__(self, argv, env, rows=None, cols=None, fds=None, cwd=None):
         """fds: further descriptors for the program, by number."""
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
@@ -22,6 +22,8 @@ class Terminal:
                 self.set_size(0, rows, cols)
             for number, fd in (fds or {}).items():
                 os.dup2(fd, number)
+            if cwd:
+                os.chdir(cwd)
             os.execve(argv[0], argv, env)
         self.out = b""
         self.all = b""

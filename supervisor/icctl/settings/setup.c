@@ -143,8 +143,8 @@ setup_likely(struct setup *s)
 
 /* Set the text at the key, unless it is the default and nothing is set. */
 static int
-setup_text(struct setup *s, const char *key, const char *value,
-    const char *dflt)
+setup_text(
+    struct setup *s, const char *key, const char *value, const char *dflt)
 {
 	if (strcmp(value, setup_now(s, key, dflt)) == 0)
 		return 0;
@@ -175,6 +175,8 @@ setup_questions(struct setup *s)
 	if (c == NULL || setup_text(s, "runtime", c->name, "bwrap") == -1)
 		return -1;
 	if (strcmp(c->name, "bwrap") == 0 && setup_tools(s) == -1)
+		return -1;
+	if (setup_clone(s) == -1)
 		return -1;
 	putchar('\n');
 	if (!setup_ask("Shall the desktop tell you when a call waits for you?",
@@ -230,7 +232,8 @@ setup_has_agent(const struct setup *s)
 {
 	char *home = getenv("HOME"), datadir[PATH_MAX];
 	char program[PATH_MAX], version[AGENT_VERSION];
-	struct paths paths = {.home = s->ctl->home, .datadir = datadir,
+	struct paths paths = {.home = s->ctl->home,
+	    .datadir = datadir,
 	    .user_home = home != NULL ? home : s->ctl->home};
 	struct config cfg;
 	struct adapter a;

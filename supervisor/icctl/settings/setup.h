@@ -10,13 +10,13 @@
 #include "icctl/settings/settings.h"
 
 #define SETUP_KEY 4096U /* bytes of a key */
-#define SETUP_TRIES 3U	/* keys that are typed in a row */
+#define SETUP_TRIES 3U  /* keys that are typed in a row */
 
 struct setup_choice {
 	const char *name, *text;
 	/* A provider with a key of this variable, or with a login. */
 	const char *provider, *env, *login, *agent;
-	const char *how;	   /* the agent logs in from within a session */
+	const char *how;           /* the agent logs in from within a session */
 	const char *comes, *stays; /* the agent's own files; or NULL */
 };
 
@@ -27,7 +27,7 @@ struct setup {
 	bool given; /* there is a key or a login to be tested */
 	const struct setup_choice *provider;
 	char secret[SETUP_KEY + 2]; /* the key that was typed, or "" */
-	char path[4200];	    /* the file for it */
+	char path[4200];            /* the file for it */
 };
 
 /* setup_ask.c */
@@ -43,6 +43,13 @@ int setup_put(struct setup *, const char *key, json_object *value);
  * are some. Returns 0, or -1 if the person left.
  */
 int setup_tools(struct setup *);
+
+/*
+ * setup_clone.c: Ask whether agents may use the API of the forge that the
+ * current directory is a clone from, if config.json has no forge. Returns 0, or
+ * -1 if the person left.
+ */
+int setup_clone(struct setup *);
 
 /* setup_forge.c: Say which token a forge needs. Returns the exit status. */
 int setup_forge(void);

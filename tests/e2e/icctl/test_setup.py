@@ -28,8 +28,8 @@ def config(home):
         return json.load(f)
 
 
-def begin(env):
-    return terminal.Terminal([h.program("icctl"), "setup"], env)
+def begin(env, cwd=None):
+    return terminal.Terminal([h.program("icctl"), "setup"], env, cwd=cwd)
 
 
 def say(term, until, line):
@@ -178,6 +178,53 @@ def test_subscriptions(env, home, at):
               os.path.join(home, "config.json"))
 
 
+def test_clone(env, home):
+    """In a clone from a known forge, its API is offered for it."""
+    clone = os.path.join(env["HOME"], "clone")
+    at = os.path.join(clone, ".git", "config")
+    os.makedirs(os.path.dirname(at))
+    want = {"kind": "forge", "forge": "github", "hosts": ["api.github.com"],
+            "repositories": ["me/shop"], "credential": {"env": "GH_TOKEN"}}
+    before = config(home)
+    for url, answer, token, saved in (
+            ("git@github.com:me/shop.git", b"", None, None),
+            ("https://github.com/me/shop.git", b"y", None, None),
+            ("https://x:y@github.com/me/shop", b"y", "github_pat_x", want),
+            ("https://github.com/me/other.git", None, None, want),
+            ("https://github.com/me/../shop", None, None, None),
+            ("https://github.com.evil.test/me/shop", None, None, None)):
+        h.put(os.path.join(home, "config.json"),
+              json.dumps({**before, **({"destinations": {"forge": want}}
+                          if saved and answer is None else {})}), 0o600)
+        h.put(at, f'[core]\n\tbare = false\n[remote "origin"]\n'
+                  f"\turl = {url}\n")
+        term = begin({**env, **({"GH_TOKEN": token} if token else {})}, clone)
+        say(term, rb"Which\? \[1\] ", b"")
+        say(term, rb"already says[\s\S]*Which\? \[2\] ", b"")
+        say(term, rb"shall it run[\s\S]*Which\? \[1\] ", b"")
+        if answer is not None:
+            say(term, rb"clone of me/shop on github.com[\s\S]*they\? \[n\] ",
+                answer)
+        if answer == b"y":
+            say(term, rb"has the token\? \[GH_TOKEN\] ", b"")
+        out = say(term, rb"waits for you\? \[y\] ", b"n")
+        if answer is None:
+            t.ok(b"clone of" not in out, f"{url}: not asked", out)
+            term.until(rb"was set like that[\s\S]*icctl doctor now", 60)
+        elif saved:
+            say(term, rb"Save it\? \[y\] ", b"")
+            term.until(rb"icctl doctor now", 60)
+        else:
+            t.equal(b"neither a variable" in out, answer == b"y",
+                    f"{url}: without a token nothing is set")
+            term.until(rb"was set like that[\s\S]*icctl doctor now", 60)
+        term.key(b"\x03")
+        term.end_status()
+        t.equal((config(home).get("destinations") or {}).get("forge"), saved,
+                f"{url}: what is set")
+    h.put(os.path.join(home, "config.json"), json.dumps(before), 0o600)
+
+
 def test_leave(env, home):
     before = config(home)
     term = begin({**env, "OPENAI_API_KEY": "sk-" + "x" * 40})
@@ -216,6 +263,7 @@ def main():
         at = {"anthropic": {"upstream": provider.url, "ca": provider.ca}}
         test_first(env, home, at)
         test_again(env, home)
+        test_clone(env, home)
         test_subscriptions(env, home, at)
         test_leave(env, home)
         test_tools(env, home)
