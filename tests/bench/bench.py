@@ -276,8 +276,8 @@ class Bench:
             self.attempt("felt", "ironcurtain",
                          lambda: rows.extend(felt.found(self.opts.rounds)))
         loads.append(os.getloadavg()[0])
-        publish.write(self.opts.into or os.path.join(publish.ROOT, "README.md"),
-                      publish.rows(rows, report.aims()), report.host(), loads)
+        publish.write(self.opts.into, publish.rows(rows, report.aims()),
+                      report.host(), loads)
 
     def median(self, group, metric, target):
         found = self.values.get((group, metric, target))
@@ -333,6 +333,9 @@ def parse_args():
     a("--only", action="append", metavar="PROXY", choices=list(PROXIES),
       help="besides direct and ours (default: all that are installed)")
     opts = p.parse_args()
+    opts.into = opts.into or os.path.join(publish.ROOT, "README.md")
+    if opts.publish:
+        publish.around(opts.into)
     opts.felt = opts.groups == ["felt"]
     unknown = [g for g in opts.groups if g not in GROUPS and not opts.felt]
     if unknown:

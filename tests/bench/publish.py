@@ -92,14 +92,24 @@ def bars(found):
     return "\n".join(out) + "\n"
 
 
-def write(into, found, machine, loads):
-    with open(into, encoding="utf-8") as f:
-        whole = f.read()
+def around(into):
+    """Returns what is before and after the table; ends the program if the file
+    has no place for one."""
+    try:
+        with open(into, encoding="utf-8") as f:
+            whole = f.read()
+    except OSError as e:
+        raise SystemExit(f"{into}: {e.strerror}") from e
     before, mark, rest = whole.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not mark or not end:
         raise SystemExit(f"{into} has no lines {BEGIN!r} and {END!r}, between "
                          "which the table belongs")
+    return before, after
+
+
+def write(into, found, machine, loads):
+    before, after = around(into)
     with open(os.path.join(os.path.dirname(into) or ".", PICTURE), "w",
               encoding="utf-8") as f:
         f.write(bars(found))
