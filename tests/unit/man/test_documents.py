@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""What documents say about the sources: the numbers of formats in
+"""Documents against the sources: the numbers of formats in
 ARCHITECTURE.md, and the trust diagram of README.md.
 
 usage: test_documents.py SOURCE-ROOT"""
