@@ -199,7 +199,7 @@ REQUESTS = [
      "POST /v1/messages: trailer in a request"),
     ("a chunk that is too long", CH + b"2\r\n{}{}\r\n0\r\n\r\n", 400,
      "malformed", "POST /v1/messages: no CRLF after a chunk"),
-    ("TE", GET + HOST + KEY + b"TE: trailers\r\n\r\n", 400, "malformed",
+    ("TE", GET + HOST + KEY + b"TE: chunked\r\n\r\n", 400, "malformed",
      "GET /api/hello: TE header"),
     ("Connection names a header", GET + HOST + KEY +
      b"Connection: x-api-key\r\n\r\n", 400, "malformed",
