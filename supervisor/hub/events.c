@@ -18,11 +18,13 @@
 struct value *
 event_open(struct value_pool **p)
 {
-	struct value *o;
+	struct value *o = NULL;
 
 	*p = value_pool_new(1U << 20);
-	if (*p == NULL || (o = value_new(*p, VALUE_OBJECT)) != NULL)
-		return *p == NULL ? NULL : o;
+	if (*p != NULL)
+		o = value_new(*p, VALUE_OBJECT);
+	if (o != NULL || *p == NULL)
+		return o;
 	value_pool_free(*p);
 	*p = NULL;
 	return NULL;
