@@ -20,7 +20,7 @@ def fallback_libexec(work, args):
     os.chmod(work, 0o755)
     for name in os.listdir(real):
         os.symlink(os.path.join(args.build, "fallback_" + name)
-                   if name in ("keyd", "tunneld")
+                   if name in ("keyd", "followd", "tunneld")
                    else os.path.join(real, name),
                    os.path.join(d, name))
     return d
