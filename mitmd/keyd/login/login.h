@@ -106,6 +106,8 @@ uint64_t held_id(void);
 /* Send it to be shown, and write the digest. Returns 0, or -1. */
 int held_send(const struct held_what *, uint64_t id, uint8_t *digest);
 
+struct http1_head;
+
 /* keyd/login/scope.c: a login that lacks scopes */
 /* The login in use has these scopes. */
 void scope_have(struct span);
