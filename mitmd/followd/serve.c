@@ -2,7 +2,6 @@
 /* followd's messages. Its peers are keyd's, and as little trusted. */
 #include "followd/followd.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -58,29 +57,15 @@ static const struct chan_handler serve_handlers[] = {
 static void
 serve_lost(enum role role, unsigned index)
 {
-	struct stream *s;
-
 	log_info("%s is gone", role_name(role));
-	while ((s = TAILQ_FIRST(&keyd_env.streams)) != NULL)
-		txn_abort(s, "a process of the session is gone");
+	streams_abort("a process of the session is gone");
 }
 
-/* Free what has ended: no callback of this batch refers to it any more. */
 static void
 serve_after(void *arg)
 {
-	struct keyd_env *e = arg;
-	struct stream *s;
-	struct up *up;
-
-	while ((s = TAILQ_FIRST(&e->dead_streams)) != NULL) {
-		TAILQ_REMOVE(&e->dead_streams, s, entry);
-		free(s);
-	}
-	while ((up = TAILQ_FIRST(&e->dead_ups)) != NULL) {
-		TAILQ_REMOVE(&e->dead_ups, up, entry);
-		free(up);
-	}
+	(void)arg;
+	(void)streams_reap();
 }
 
 void
@@ -89,17 +74,10 @@ followd_serve(void)
 	struct keyd_env *e = &keyd_env;
 
 	place_init();
-	TAILQ_INIT(&e->streams);
-	TAILQ_INIT(&e->waiting);
-	TAILQ_INIT(&e->key_waiters);
-	TAILQ_INIT(&e->dead_streams);
-	TAILQ_INIT(&e->ups);
-	TAILQ_INIT(&e->dead_ups);
-	buf_init(&e->scratch, KEYD_OUT_MAX);
+	streams_init();
 	e->budget.max_turns = e->budget.until = UINT64_MAX;
 	admit_init();
 	e->w.lost = serve_lost;
 	e->w.loop.after = serve_after;
-	e->w.loop.after_arg = e;
 	worker_serve(&e->w, serve_handlers, nitems(serve_handlers));
 }

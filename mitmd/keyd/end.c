@@ -211,3 +211,47 @@ txn_end(struct stream *s)
 	txn_release(s, false);
 	stream_watch(s);
 }
+
+void
+streams_init(void)
+{
+	struct keyd_env *e = &keyd_env;
+
+	TAILQ_INIT(&e->streams);
+	TAILQ_INIT(&e->waiting);
+	TAILQ_INIT(&e->key_waiters);
+	TAILQ_INIT(&e->dead_streams);
+	TAILQ_INIT(&e->ups);
+	TAILQ_INIT(&e->dead_ups);
+	buf_init(&e->scratch, KEYD_OUT_MAX);
+}
+
+void
+streams_abort(const char *why)
+{
+	struct stream *s;
+
+	while ((s = TAILQ_FIRST(&keyd_env.streams)) != NULL)
+		txn_abort(s, why);
+}
+
+unsigned
+streams_reap(void)
+{
+	struct keyd_env *e = &keyd_env;
+	struct stream *s;
+	struct up *up;
+	unsigned freed = 0;
+
+	while ((s = TAILQ_FIRST(&e->dead_streams)) != NULL) {
+		TAILQ_REMOVE(&e->dead_streams, s, entry);
+		free(s);
+		freed++;
+	}
+	while ((up = TAILQ_FIRST(&e->dead_ups)) != NULL) {
+		TAILQ_REMOVE(&e->dead_ups, up, entry);
+		free(up);
+		freed++;
+	}
+	return freed;
+}

@@ -442,6 +442,15 @@ int txn_full(struct stream *, const struct buf *, const char *name);
 int txn_violation(struct stream *, const char *detail);
 /* mitmd closed the stream. */
 void txn_abort(struct stream *, const char *detail);
+/* Empty the lists of streams and of upstreams, before the first of them. */
+void streams_init(void);
+/* Report and end the transaction of each stream. */
+void streams_abort(const char *why);
+/*
+ * Free the streams and upstreams that have ended: no callback of this batch
+ * refers to them any more. Returns how many there were.
+ */
+unsigned streams_reap(void);
 /*
  * Answer the request with keyd's own JSON, at most TXN_MAX_ANSWER bytes.
  * `error` is for the log, or empty.

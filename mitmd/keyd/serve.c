@@ -140,11 +140,8 @@ serve_start(void)
 static void
 serve_lost(enum role role, unsigned index)
 {
-	struct stream *s;
-
 	log_info("%s is gone", role_name(role));
-	while ((s = TAILQ_FIRST(&keyd_env.streams)) != NULL)
-		txn_abort(s, "a process of the session is gone");
+	streams_abort("a process of the session is gone");
 }
 
 /*
@@ -154,32 +151,16 @@ serve_lost(enum role role, unsigned index)
 static void
 serve_stop(void)
 {
-	struct stream *s;
-
-	while ((s = TAILQ_FIRST(&keyd_env.streams)) != NULL)
-		txn_abort(s, "the host was taken off the list");
+	streams_abort("the host was taken off the list");
 	worker_exit(&keyd_env.w, 0);
 }
 
-/* Free what has ended: no callback of this batch refers to it any more. */
 static void
 serve_after(void *arg)
 {
 	struct keyd_env *e = arg;
-	struct stream *s;
-	struct up *up;
-	unsigned freed = 0;
+	unsigned freed = streams_reap();
 
-	while ((s = TAILQ_FIRST(&e->dead_streams)) != NULL) {
-		TAILQ_REMOVE(&e->dead_streams, s, entry);
-		free(s);
-		freed++;
-	}
-	while ((up = TAILQ_FIRST(&e->dead_ups)) != NULL) {
-		TAILQ_REMOVE(&e->dead_ups, up, entry);
-		free(up);
-		freed++;
-	}
 	for (unsigned left = e->nstreams + e->nups; freed > 0; freed--)
 		trim_freed(&e->trim, left + freed - 1);
 	post_turn();
@@ -190,13 +171,7 @@ keyd_serve(void)
 {
 	struct keyd_env *e = &keyd_env;
 
-	TAILQ_INIT(&e->streams);
-	TAILQ_INIT(&e->waiting);
-	TAILQ_INIT(&e->key_waiters);
-	TAILQ_INIT(&e->dead_streams);
-	TAILQ_INIT(&e->ups);
-	TAILQ_INIT(&e->dead_ups);
-	buf_init(&e->scratch, KEYD_OUT_MAX);
+	streams_init();
 	e->budget.max_turns = e->budget.until = UINT64_MAX;
 	admit_init();
 	e->login_changed = txn_login_changed;
