@@ -17,6 +17,7 @@
 #include "box/git/gitbox.h"
 #include "box/locate_priv.h"
 #include "box/server_led.h"
+#include "files/roots.h"
 
 #define SERVER_PATH                                                            \
 	"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:"                   \
@@ -67,7 +68,7 @@ server_bind_roots(struct box *b)
 
 	if (sup.proxy.ca == NULL)
 		return;
-	if ((text = setup_roots_system(&len)) == NULL) {
+	if ((text = roots_system(sup.proxy.ca, sup.proxy.ca_len, &len)) == NULL) {
 		b->failed = true;
 		b->error = errno;
 		return;

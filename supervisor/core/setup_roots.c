@@ -9,40 +9,9 @@
 #include <sys/stat.h>
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/jsonfile.h"
-
-char *
-setup_roots_system(size_t *len)
-{
-	static const char *const places[] = {
-	    "/etc/ssl/certs/ca-certificates.crt",
-	    "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
-	    "/etc/ssl/cert.pem"};
-	const struct proxy *p = &sup.proxy;
-	struct fault fault;
-	struct stat st;
-	char *text = NULL, *both;
-
-	*len = 0;
-	for (size_t i = 0; text == NULL && i < nitems(places); i++)
-		text = jsonfile_text(places[i], len, &st, &fault);
-	if (p->ca == NULL)
-		return text;
-	/* Add the corporate CA to the system's. */
-	if ((both = malloc(*len + p->ca_len + 2)) == NULL) {
-		free(text);
-		return NULL;
-	}
-	if (text != NULL)
-		memcpy(both, text, *len);
-	both[(*len)++] = '\n';
-	memcpy(both + *len, p->ca, p->ca_len + 1);
-	*len += p->ca_len;
-	free(text);
-	return both;
-}
+#include "files/roots.h"
 
 static void
 setup_roots_tell(unsigned i, struct span pem)
@@ -58,18 +27,19 @@ setup_roots_tell(unsigned i, struct span pem)
 		child_send(ROLE_KEY, i, MSG_ROOTS, &m, -1);
 }
 
-void
-setup_roots_of(unsigned i)
+/* Send a provider its roots; `system` are those of the system, or NULL. */
+static void
+setup_roots_send(unsigned i, struct span system)
 {
 	const struct config_provider *cfg = sup.providers.list[i].config;
 	struct fault fault;
 	struct stat st;
-	size_t n, len = 0;
-	char *system = setup_roots_system(&n), *own = NULL;
+	size_t len = 0;
+	char *own = NULL;
 
 	/* Do not fall back to other roots than the user named. */
 	if (cfg == NULL || cfg->ca == NULL) {
-		setup_roots_tell(i, span_of(system, n));
+		setup_roots_tell(i, system);
 	} else if ((own = jsonfile_text(cfg->ca, &len, &st, &fault)) == NULL) {
 		sup_warn("%s.%s.ca: %s",
 		    sup.providers.list[i].kind == NULL ? "providers"
@@ -80,30 +50,38 @@ setup_roots_of(unsigned i)
 	} else {
 		setup_roots_tell(i, span_of(own, len));
 		/* They are not those of the server that one logs in at. */
-		if (system != NULL)
-			setup_roots_tell(i, span_of(system, n));
+		if (system.p != NULL)
+			setup_roots_tell(i, system);
 	}
 	free(own);
+}
+
+void
+setup_roots_of(unsigned i)
+{
+	size_t n = 0;
+	char *system = roots_system(sup.proxy.ca, sup.proxy.ca_len, &n);
+
+	setup_roots_send(i, span_of(system, n));
 	free(system);
 }
 
 void
 setup_roots(void)
 {
-	struct msg_ROOTS m = {.pem = {NULL, 0}};
-	char *system;
-	size_t n;
+	size_t n = 0;
+	char *system = sup.providers.n != 0
+			   ? roots_system(sup.proxy.ca, sup.proxy.ca_len, &n)
+			   : NULL;
+	const struct msg_ROOTS m = {.pem = span_of(system, n)};
 
 	for (unsigned i = 0; i < sup.providers.n; i++)
-		setup_roots_of(i);
-	if (child_find(ROLE_FOLLOW, 0) == NULL)
-		return;
+		setup_roots_send(i, m.pem);
 	/*
 	 * A forge's own certificate says nothing about other hosts. Without
 	 * any of the system's, each host is refused at once.
 	 */
-	if ((system = setup_roots_system(&n)) != NULL)
-		m.pem = span_of(system, n);
-	child_send(ROLE_FOLLOW, 0, MSG_ROOTS, &m, -1);
+	if (child_find(ROLE_FOLLOW, 0) != NULL)
+		child_send(ROLE_FOLLOW, 0, MSG_ROOTS, &m, -1);
 	free(system);
 }

@@ -282,11 +282,6 @@ void setup_start(void);
 /* setup_roots.c */
 void setup_roots(void);
 void setup_roots_of(unsigned provider);
-/*
- * Returns the system's roots and the corporate proxy's, which the caller frees;
- * or NULL.
- */
-char *setup_roots_system(size_t *len);
 /* setup_wait.c: Wait for rules, CA and credentials. */
 int setup_wait(struct fault *);
 

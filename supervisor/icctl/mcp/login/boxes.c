@@ -19,6 +19,7 @@
 #include "base/jsonfile.h"
 #include "common/confine/confine.h"
 #include "common/log.h"
+#include "files/roots.h"
 
 #define BOX_HELLO_MS 20000U
 
@@ -193,13 +194,9 @@ box_pair(struct login *l, enum box_kind a, enum box_kind b)
 static char *
 boxes_roots(const struct login *l, bool own, size_t *len)
 {
-	static const char *const places[] = {
-	    "/etc/ssl/certs/ca-certificates.crt",
-	    "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
-	    "/etc/ssl/cert.pem"};
 	struct fault fault = {""};
 	struct stat st;
-	char *text = NULL, path[4400];
+	char *text, path[4400];
 
 	if (own) {
 		snprintf(path, sizeof(path), "%s%s",
@@ -209,15 +206,16 @@ boxes_roots(const struct login *l, bool own, size_t *len)
 			warnx("%s", fault.text);
 		return text;
 	}
-	for (size_t i = 0; text == NULL && i < nitems(places); i++)
-		text = jsonfile_text(places[i], len, &st, &fault);
-	text = way_roots(l, text, len);
+	text = roots_system(l->proxy.ca, l->proxy.ca_len, len);
 	if (text == NULL && l->ca == NULL)
 		warnx("no root certificates: apt install ca-certificates");
 	return text;
 }
 
-/* `own`: those of the entry. Returns 0, or -1 after the reason. */
+/*
+ * Send root certificates: the entry's own, or the system's. Returns 0, or -1
+ * after the reason was printed.
+ */
 static int
 boxes_roots_tell(struct login *l, bool own)
 {

@@ -133,11 +133,6 @@ int box_target(struct login *, enum box_kind, unsigned which,
 /* Find it, if there is one. Returns 0, or -1 after the reason. */
 int way_open(struct login *);
 void way_close(struct login *);
-/*
- * Add the certificates of its network to `text`, which it takes. Returns both,
- * which the caller frees.
- */
-char *way_roots(const struct login *, char *text, size_t *len);
 int on_tunnel_show(struct chan *, const struct msg_TUNNEL_SHOW *);
 int on_key_state(struct chan *, const struct msg_KEY_STATE *);
 

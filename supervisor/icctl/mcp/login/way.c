@@ -89,25 +89,6 @@ way_close(struct login *l)
 	l->configured = false;
 }
 
-char *
-way_roots(const struct login *l, char *text, size_t *len)
-{
-	const struct proxy *p = &l->proxy;
-	char *both;
-
-	if (p->ca == NULL)
-		return text;
-	*len = text == NULL ? 0 : *len;
-	if ((both = realloc(text, *len + p->ca_len + 2)) == NULL) {
-		free(text);
-		return NULL;
-	}
-	both[(*len)++] = '\n';
-	memcpy(both + *len, p->ca, p->ca_len + 1);
-	*len += p->ca_len;
-	return both;
-}
-
 int
 on_tunnel_show(struct chan *c, const struct msg_TUNNEL_SHOW *m)
 {
