@@ -2,6 +2,7 @@
 #include "base/report.h"
 
 #include <string.h>
+#include <unistd.h>
 
 void
 report_add(struct buf *b, int letter, const char *text)
@@ -24,4 +25,17 @@ report_next(struct span *rest, int *letter, const char **text)
 	*text = (const char *)rest->p + 1;
 	*rest = span_of(rest->p + n, rest->len - n);
 	return true;
+}
+
+int
+report_read(void *to, size_t cap, struct span *all)
+{
+	size_t len = 0;
+	ssize_t n = 0;
+
+	while (len < cap &&
+	       (n = read(STDIN_FILENO, (char *)to + len, cap - len)) > 0)
+		len += (size_t)n;
+	*all = span_of(to, len);
+	return n == -1 || len == cap ? -1 : 0;
 }

@@ -18,5 +18,10 @@ void report_add(struct buf *, int letter, const char *text);
  * Returns false if there is no whole one.
  */
 bool report_next(struct span *rest, int *letter, const char **text);
+/*
+ * Read all reports of standard input into `to`, which must be larger than they
+ * are. Returns 0, or -1 if they are too long or cannot be read.
+ */
+int report_read(void *to, size_t cap, struct span *all);
 
 #endif

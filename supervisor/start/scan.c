@@ -9,7 +9,6 @@
 #include "base/report.h"
 #include "core/sup.h"
 
-#define SCAN_JOB 65536U
 #define SCAN_MS 20000U
 
 static int

@@ -10,6 +10,7 @@
 #define START_SCAN_H
 
 #define SCAN_PROGRAM "ic-scan"
+#define SCAN_JOB 65536U /* bytes of all that it is told */
 
 /* The descriptors of ic-scan, beside the standard ones. */
 enum {

@@ -86,26 +86,13 @@ mention_take(struct span job)
 	}
 }
 
-/* Read the whole job. Returns its length. */
-static size_t
-mention_read(uint8_t *to, size_t cap)
-{
-	size_t len = 0;
-	ssize_t n;
-
-	while ((n = read(STDIN_FILENO, to + len, cap - len)) > 0)
-		len += (size_t)n;
-	if (n == -1)
-		fatal("the call");
-	return len;
-}
-
 int
 main(int argc, char **argv)
 {
-	static uint8_t job[COMPARE_JOB];
+	static uint8_t job[COMPARE_JOB + 1];
 	struct confine_state state;
 	struct buf lines, b;
+	struct span all;
 	const char *why;
 
 	(void)argv;
@@ -115,7 +102,9 @@ main(int argc, char **argv)
 		fatalx("icsupervisor starts this program");
 	if (confine_apply(&mention_confine, &state) == -1)
 		return 1;
-	mention_take(span_of(job, mention_read(job, sizeof(job))));
+	if (report_read(job, sizeof(job), &all) == -1)
+		fatalx("the call cannot be read");
+	mention_take(all);
 	buf_init(&lines, PROTO_MAX_CONSIDERED + 1);
 	why = mention_check(
 	    mention.said, mention.home, mention.things, mention.n, &lines);

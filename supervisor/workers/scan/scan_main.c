@@ -18,8 +18,6 @@
 
 #include <seccomp.h>
 
-#define SCAN_JOB 65536U
-
 /* clang-format off */
 #define CALL(name, why) {.nr = SCMP_SYS(name), .reason = (why)}
 
@@ -103,18 +101,13 @@ scan_take(enum scan_told kind, const char *text)
 static void
 scan_read(void)
 {
-	static char in[SCAN_JOB];
+	static char in[SCAN_JOB + 1];
 	struct span rest;
 	const char *text;
-	size_t len = 0;
-	ssize_t n;
 	int letter;
 
-	while ((n = read(STDIN_FILENO, in + len, sizeof(in) - len)) > 0)
-		len += (size_t)n;
-	if (n == -1 || len == sizeof(in))
+	if (report_read(in, sizeof(in), &rest) == -1)
 		fatalx("the job cannot be read");
-	rest = span_of(in, len);
 	while (report_next(&rest, &letter, &text))
 		scan_take((enum scan_told)letter, text);
 }
