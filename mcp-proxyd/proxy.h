@@ -307,7 +307,7 @@ bool subs_full(const struct agent *);
 /* `call`: its request stays open until this call is cancelled; or 0. */
 void subs_add(struct agent *, uint16_t server, const char *uri,
     const struct jsonrpc_id *listen, uint64_t call);
-/* End one that belongs to no subscriptions/listen. */
+/* End a subscription that belongs to no subscriptions/listen. */
 void subs_end(struct agent *, uint16_t server, const char *uri);
 /* Returns true if the server has to be asked to end it. */
 bool subs_last(struct agent *, uint16_t server, const char *uri);

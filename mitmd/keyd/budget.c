@@ -35,7 +35,7 @@ budget_tell(void)
 {
 	struct budget *b = &keyd_env.budget;
 
-	/* followd's requests were counted by the keyd that sent it there. */
+	/* The keyd that a forge redirected has counted followd's request. */
 	if (keyd_env.dial_place != NULL)
 		return;
 	if (b->max_turns != UINT64_MAX && b->max_turns < b->turns + BUDGET_NEAR)

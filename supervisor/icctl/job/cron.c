@@ -344,7 +344,9 @@ cron_on(const struct cron *c, const struct tm *day, time_t after)
 	return first;
 }
 
-/* Find noon of the day that is `days` after `start`. Returns false if none is.
+/*
+ * Find noon of the day that is `days` after `start`. Returns false if the C
+ * library cannot tell it.
  */
 static bool
 cron_noon(const struct tm *start, int days, struct tm *noon)

@@ -180,7 +180,7 @@ void state_forget(struct web *);
 json_object *state_vis(const char *);
 void state_free(struct web *);
 
-/* jobs.c: Look for such jobs, now and again later. */
+/* jobs.c: Look for jobs that failed or are late, now and every 10 s. */
 void web_jobs_look(struct web *);
 void web_jobs_free(struct web *);
 
