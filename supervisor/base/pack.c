@@ -136,7 +136,7 @@ take_number(struct span *s, const struct pack_row *r, char *p)
 		return false;
 	if (r->kind == PACK_DOUBLE) {
 		memcpy(&d, s->p, sizeof(d));
-		if (!isfinite(d))
+		if (!isfinite(d) || d < 0)
 			return false;
 	}
 	return take_bytes(s, p, r->size);

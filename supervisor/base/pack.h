@@ -15,7 +15,7 @@ enum pack_kind {
 	PACK_BOOL,
 	PACK_NUMBER,  /* unsigned, of `size` bytes, at most `most` */
 	PACK_SIGNED,  /* an int64_t */
-	PACK_DOUBLE,  /* finite */
+	PACK_DOUBLE,  /* finite, and not negative */
 	PACK_BYTES,   /* `size` of them */
 	PACK_TEXT,    /* in an array of `size` bytes */
 	PACK_STRING,  /* a char *, allocated, or NULL */

@@ -2,11 +2,7 @@
 /* Reads price files, which are the user's own or shipped. */
 #include "files/prices.h"
 
-#include <sys/stat.h>
-
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/jsonfile.h"
@@ -263,39 +259,20 @@ price_families(const struct price_file *f, struct json_object *root)
 	return 0;
 }
 
-static int
-prices_file(
-    struct prices *ps, const char *path, bool shipped, struct fault *fault)
+int
+prices_parse(struct prices *ps, const char *path, struct span text,
+    bool shipped, struct fault *fault)
 {
 	static const char *const keys[] = {"about", "families", "models", NULL};
 	const struct price_file f = {{path, fault}, ps, shipped};
-	struct json_object *root = NULL;
-	struct stat st;
-	char *text;
-	size_t len;
+	struct json_object *root = jsonfile_parse(path, text, fault);
 	int rv = -1;
 
-	if ((text = jsonfile_text(path, &len, &st, fault)) == NULL)
-		return errno == ENOENT && !shipped ? 0 : -1;
-	if ((root = jsonfile_parse(path, span_of(text, len), fault)) != NULL &&
-	    jsonfile_known(&f.j, root, "", keys) == 0 &&
+	if (root != NULL && jsonfile_known(&f.j, root, "", keys) == 0 &&
 	    price_families(&f, root) == 0 && price_rows(&f, root) == 0)
 		rv = 0;
 	json_object_put(root);
-	free(text);
+	if (!shipped)
+		ps->own = ps->n;
 	return rv;
-}
-
-int
-prices_load(struct prices *ps, const struct paths *paths, struct fault *fault)
-{
-	char path[4400];
-
-	ps->n = ps->own = ps->nfamilies = 0;
-	snprintf(path, sizeof(path), "%.4000s/prices.json", paths->home);
-	if (prices_file(ps, path, false, fault) == -1)
-		return -1;
-	ps->own = ps->n;
-	snprintf(path, sizeof(path), "%.4000s/prices.json", paths->datadir);
-	return prices_file(ps, path, true, fault);
 }

@@ -10,7 +10,7 @@
 #define PRICES_H
 
 #include "base/fault.h"
-#include "common/span.h"
+#include "base/pack.h"
 #include "base/paths.h"
 
 #define PRICES_MAX 1024U
@@ -22,13 +22,15 @@ struct price_set {
 	double in, out, cache_read, cache_write, cache_write_1h;
 };
 
+struct price_step {
+	double above; /* tokens of input, cached ones included */
+	struct price_set set;
+};
+
 struct price {
 	char model[128]; /* the last byte may be * */
 	struct price_set set;
-	struct {
-		double above; /* tokens of input, cached ones included */
-		struct price_set set;
-	} steps[PRICES_STEPS]; /* rising */
+	struct price_step steps[PRICES_STEPS]; /* rising */
 	unsigned nsteps;
 	double audio_in, audio_out;
 	double search; /* USD for a thousand */
@@ -53,18 +55,35 @@ enum price_how {
 	PRICE_REST,   /* it belongs to no family */
 };
 
+struct price_family {
+	char begins[48];
+	unsigned family;
+};
+
 struct prices {
 	struct price rows[PRICES_MAX];
 	unsigned n;
 	unsigned own; /* rows of the user's own file; they come first */
-	struct {
-		char begins[48];
-		unsigned family;
-	} families[PRICES_FAMILIES];
+	struct price_family families[PRICES_FAMILIES];
 	unsigned nfamilies;
 };
 
+/*
+ * prices_ask.c: Have ic-reader read both files. Returns 0, or -1 with the fault
+ * set.
+ */
 int prices_load(struct prices *, const struct paths *, struct fault *);
+/*
+ * prices.c, in ic-reader: Append the rows of a file, the user's own one first;
+ * `path` is for messages. Returns 0, or -1 with the fault set.
+ */
+int prices_parse(struct prices *, const char *path, struct span text,
+    bool shipped, struct fault *);
+/* prices_pack.c: The rows by which ic-reader hands them over. */
+#define PRICES_ROWS 5U
+extern const struct pack_row prices_rows[PRICES_ROWS];
+/* Take what ic-reader has packed. Returns 0, or -1 if that is not valid. */
+int prices_take(struct prices *, struct span);
 /* Returns the row that counts for this model, or NULL if there is none. */
 const struct price *prices_find(
     const struct prices *, const char *model, enum price_how *);

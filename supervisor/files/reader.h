@@ -20,12 +20,15 @@ enum reader_kind {
 	/* the path of config.json, the user's home, a profile, its text */
 	READER_CONFIG,
 	READER_SERVERS, /* enum reader_servers */
+	/* path and text of the user's own prices.json, and of the shipped one;
+	   the first path is empty if there is none */
+	READER_PRICES,
 	READER_KINDS
 };
 
-/* The first byte of an answer about config.json or mcp-servers.json. */
+/* The first byte of an answer, except for those about provider files. */
 #define READER_FAULT 'F' /* the rest is the text of a fault */
-#define READER_GOOD 'G'  /* config_pack.h, servers_pack.h */
+#define READER_GOOD 'G'  /* the rest is packed: base/pack.h */
 
 #define READER_PARTS 6U
 

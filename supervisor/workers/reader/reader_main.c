@@ -15,6 +15,7 @@
 #include "common/confine/confine.h"
 #include "common/log.h"
 #include "files/config_pack.h"
+#include "files/prices.h"
 #include "files/providers/facts.h"
 #include "files/reader.h"
 #include "files/servers_pack.h"
@@ -219,11 +220,36 @@ reader_servers(struct buf *b, const struct span *parts)
 	free(home);
 }
 
+static void
+reader_prices(struct buf *b, const struct span *parts)
+{
+	static struct prices ps;
+	struct fault fault = {""};
+	char *path;
+	int rv = 0;
+
+	memset(&ps, 0, sizeof(ps));
+	for (unsigned i = 0; rv == 0 && i < 2; i++) {
+		if ((path = span_dup(parts[2 * i])) == NULL)
+			fatal("a name");
+		if (path[0] != '\0')
+			rv = prices_parse(
+			    &ps, path, parts[2 * i + 1], i == 1, &fault);
+		free(path);
+	}
+	buf_addc(b, rv == 0 ? READER_GOOD : READER_FAULT);
+	if (rv == 0)
+		(void)pack_put(b, prices_rows, PRICES_ROWS, &ps);
+	else
+		buf_adds(b, fault.text);
+}
+
 static void (*const readers[READER_KINDS])(
     struct buf *, const struct span *parts) = {
     [READER_PROVIDER] = reader_provider,
     [READER_CONFIG] = reader_config,
     [READER_SERVERS] = reader_servers,
+    [READER_PRICES] = reader_prices,
 };
 
 /* Answer one request. Returns false at the end. */
