@@ -289,7 +289,7 @@ orient_environment(const struct program *p, char **env, struct fault *fault)
 		if (orient_provider(pr, env, &n) == -1)
 			return fault_errno(fault, "environment");
 	}
-	if (sup.adapter.root != NULL &&
+	if (sup.adapter.name != NULL &&
 	    adapter_env(&sup.adapter, &sup.providers, env, &n, ORIENT_MAX_ENV,
 		fault) == -1)
 		return -1;
@@ -300,11 +300,11 @@ orient_environment(const struct program *p, char **env, struct fault *fault)
 static int
 orient_files(struct fault *fault)
 {
-	if (adapter_files(&sup.adapter, &sup.providers, "orientation",
-		sup.session.orientation, 0644, fault) == -1)
+	if (adapter_orient(&sup.adapter, &sup.providers,
+		sup.session.orientation, fault) == -1)
 		return -1;
-	if (adapter_files(&sup.adapter, &sup.providers, "home",
-		sup.session.home, 0600, fault) == -1 ||
+	if (adapter_furnish(
+		&sup.adapter, &sup.providers, sup.session.home, fault) == -1 ||
 	    home_files(fault) == -1)
 		return home_blocked(fault);
 	return 0;
@@ -330,7 +330,7 @@ orient_write(char *const *env, struct fault *fault)
 	if (rv == -1)
 		return fault_errno(
 		    fault, "%s/orientation/agent.env", sup.session.dir);
-	if (sup.adapter.root == NULL)
+	if (sup.adapter.name == NULL)
 		return 0;
 	if (orient_git() == -1) {
 		fault_errno(fault, "%s/home/.gitconfig", sup.session.dir);
@@ -343,5 +343,5 @@ orient_write(char *const *env, struct fault *fault)
 int
 orient_write_tools(struct fault *fault)
 {
-	return adapter_names(&sup.adapter, "{tools}") ? orient_files(fault) : 0;
+	return sup.adapter.tells_tools ? orient_files(fault) : 0;
 }

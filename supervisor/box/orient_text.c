@@ -239,7 +239,7 @@ orient_setup(void)
 {
 	/* An agent that its adapter tells need not read it twice. */
 	const char *text =
-	    adapter_names(&sup.adapter, "{orientation}") ? "" : sup.providers.orientation;
+	    sup.adapter.tells_orientation ? "" : sup.providers.orientation;
 	struct msg_ORIENTATION m = {.text = span_str(text)};
 
 	child_send(ROLE_PROXY, 0, MSG_ORIENTATION, &m, -1);

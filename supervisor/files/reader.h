@@ -23,6 +23,7 @@ enum reader_kind {
 	/* path and text of the user's own prices.json, and of the shipped one;
 	   the first path is empty if there is none */
 	READER_PRICES,
+	READER_ADAPTER, /* the path of an agent's file, its name, its text */
 	READER_KINDS
 };
 

@@ -75,7 +75,7 @@ agents_read(struct agents_row *r, struct adapter *a, const struct paths *paths,
 	struct fault fault;
 	char text[256];
 
-	r->title = get_str(a->root, "title", a->name);
+	r->title = a->title;
 	if (a->program != NULL &&
 	    !agent_find(a, cfg, r->program, r->version)) {
 		r->program[0] = '\0';

@@ -42,8 +42,7 @@ scan_tell(struct buf *job, bool workspace, bool home)
 		report_add(job, SCAN_HAS, "home");
 	if (sup.opt.workspace != NULL && sup.opt.runtime != RUNTIME_NONE)
 		report_add(job, SCAN_SECRETS, "");
-	report_add(job, SCAN_AGENT,
-	    get_str(sup.adapter.root, "title", sup.adapter.name));
+	report_add(job, SCAN_AGENT, sup.adapter.title);
 	for (char **s = sup.adapter.left_out; s != NULL && *s != NULL; s++)
 		report_add(job, SCAN_LEFT, *s);
 	for (size_t i = 0; i < sup.opt.ncover; i++)
@@ -68,7 +67,7 @@ scan_say(void)
 	    .sp = SPAWNED_INIT,
 	    .out = -1};
 
-	if (sup.opt.trial != NULL || sup.adapter.root == NULL)
+	if (sup.opt.trial != NULL || sup.adapter.name == NULL)
 		return;
 	h.fds[0] = scan_workspace();
 	h.fds[1] =

@@ -41,7 +41,7 @@ summary_agent(char *dst, size_t cap)
 		    n > 100 ? "..." : "");
 		return dst;
 	}
-	return get_str(sup.adapter.root, "title", sup.adapter.name);
+	return sup.adapter.title;
 }
 
 /* Returns the policy's name for --policy, or its directory. */

@@ -6,18 +6,45 @@
 #ifndef ADAPTER_H
 #define ADAPTER_H
 
-#include <json-c/json.h>
-
 #include "base/names.h"
+#include "base/pack.h"
 #include "base/paths.h"
 #include "files/adapter/errors.h"
 #include "files/adapter/talk.h"
 #include "files/providers/providers.h"
 
 #define ADAPTER_MAX_ARGS 64U
+#define ADAPTER_MAX_FILES 32U
+#define ADAPTER_MAX_USES 16U
+
+/* A file that is written; {words} in its text are filled in. */
+struct adapter_file {
+	char *path; /* below the directory */
+	char *text;
+	bool json; /* the values stand in strings of JSON */
+};
+
+struct adapter_files {
+	struct adapter_file list[ADAPTER_MAX_FILES];
+	unsigned n;
+};
+
+/* How the agent is used with another provider's key or login. */
+struct adapter_use {
+	char *provider;
+	char *instead; /* the provider that it replaces; NULL: none */
+	char **env;    /* in place of the variables of that name; or NULL */
+	struct adapter_files home;
+};
+
+struct adapter_uses {
+	struct adapter_use list[ADAPTER_MAX_USES];
+	unsigned n;
+};
 
 struct adapter {
-	char *name;
+	char *name;       /* NULL: no agent was loaded */
+	char *title;      /* for people */
 	char **providers; /* NULL: those with a credential in config.json */
 	char *image;      /* built for it, as Dockerfile.IMAGE says; or NULL */
 	char **program;   /* names to look for; NULL: the command given */
@@ -38,20 +65,41 @@ struct adapter {
 	char **state;    /* in its home: its conversations; or NULL */
 	char **caches;   /* directories in its home, emptied after the
 			    session */
-	struct json_object *chosen; /* the entry of "alternatives" in use, or
-				       NULL */
-	struct json_object *root;   /* has "env", "home", "orientation" */
+	char **env;      /* NAME=VALUE, with {words}; or NULL */
+	struct adapter_files home, orientation;
+	struct adapter_uses logins, alternatives;
+	const struct adapter_use *chosen; /* of the alternatives; or NULL */
+	bool needs_model;       /* {model} is not in "model" or "acp" only */
+	bool tells_orientation; /* the file has {orientation} */
+	bool tells_tools;       /* the file has {tools} */
 	char *file;
 	bool internal; /* icctl starts it, and nobody else */
 };
 
 /*
- * Load IRONCURTAIN_HOME/agents/NAME.json, or else the shipped file. Returns 0,
- * or -1 with the fault set.
+ * Have ic-reader read IRONCURTAIN_HOME/agents/NAME.json, or else the shipped
+ * file. Returns 0, or -1 with the fault set.
  */
 int adapter_load(
     struct adapter *, const struct paths *, const char *name, struct fault *);
 void adapter_free(struct adapter *);
+/*
+ * adapter_read.c, in ic-reader: Read the text of the file at `path`, which is
+ * for messages. Returns 0, or -1 with the fault set. adapter_free() frees what
+ * there is in either case.
+ */
+int adapter_parse(struct adapter *, const char *path, const char *name,
+    struct span text, struct fault *);
+/* adapter_pack.c: The rows of what adapter_parse() sets. */
+extern const struct pack_row adapter_rows[];
+extern const size_t adapter_nrows;
+/*
+ * Take what ic-reader has packed. Returns 0, or -1 with errno set; either way
+ * adapter_free() frees it.
+ */
+int adapter_take(struct adapter *, struct span);
+/* Returns true if this is a path without "." and "..", as in "homeFiles". */
+bool adapter_path_ok(const char *);
 /*
  * list.c: Read the names of "agents", including the shorter ones, and
  * without those that are internal.
@@ -67,13 +115,12 @@ char *adapter_fill(
     const struct providers *, const char *task, const char *template);
 /* The same for text that is JSON, where values stand in strings. */
 char *adapter_fill_json(const struct providers *, const char *template);
-/* Returns true if the agent's file has this text, such as "{orientation}". */
-bool adapter_names(const struct adapter *, const char *word);
 /*
- * home.c: Read "homeFiles", "caches" and "state". Returns 0, or -1 with
- * the fault set.
+ * home.c, in ic-reader: Read "homeFiles", "caches" and "state". Returns 0, or
+ * -1 with the fault set.
  */
-int adapter_home_read(struct adapter *, const struct jsonfile *);
+int adapter_home_read(
+    struct adapter *, const struct jsonfile *, struct json_object *root);
 /* Returns true if an entry of "state" exists in the home, or none is listed. */
 bool adapter_has_state(const struct adapter *, int home);
 /*
@@ -84,11 +131,13 @@ bool adapter_has_state(const struct adapter *, int home);
 int adapter_env(const struct adapter *, const struct providers *, char **env,
     size_t *n, size_t max, struct fault *);
 /*
- * Write the agent's files to `dirfd`: those of "home" or of "orientation".
- * Returns 0, or -1 with the fault set.
+ * Write the agent's files to the directories of its orientation and of its
+ * home. Returns 0, or -1 with the fault set.
  */
-int adapter_files(const struct adapter *, const struct providers *,
-    const char *which, int dirfd, unsigned mode, struct fault *);
+int adapter_orient(const struct adapter *, const struct providers *, int dirfd,
+    struct fault *);
+int adapter_furnish(const struct adapter *, const struct providers *, int dirfd,
+    struct fault *);
 
 /*
  * Returns true if the agent's home has a login of this provider, so that it

@@ -67,32 +67,15 @@ adapter_take_any(struct adapter *a, const struct paths *paths,
 	return n != 0 ? 0 : any_none(a, fault);
 }
 
-/* Returns true if the file has {model} outside of "model" and "acp". */
-static bool
-model_is_needed(const struct adapter *a)
-{
-	if (a->root == NULL)
-		return false;
-	json_object_object_foreach(a->root, key, val)
-	{
-		if (strcmp(key, "model") != 0 && strcmp(key, "acp") != 0 &&
-		    strstr(json_object_to_json_string(val), "{model}") != NULL)
-			return true;
-	}
-	return false;
-}
-
 static int
 model_fits(const struct adapter *a, const char *model, struct fault *fault)
 {
-	const bool needed = model_is_needed(a);
-
-	if (model[0] == '\0' && needed)
+	if (model[0] == '\0' && a->needs_model)
 		return fault_set(fault,
 		    "agent %s: which model? Give --model NAME, or write in "
 		    "config.json: {\"agent\":{\"%s\":{\"model\":\"NAME\"}}}",
 		    a->name, a->name);
-	if (model[0] == '\0' || needed || a->model != NULL)
+	if (model[0] == '\0' || a->needs_model || a->model != NULL)
 		return 0;
 	return fault_set(fault,
 	    "agent %s: %s has no \"model\", the arguments with which its "
@@ -162,7 +145,7 @@ adapter_model(struct adapter *a, const struct config *cfg, const char *wish,
 	char ***lists[] = {&a->task_args, &a->args, &a->talk.turn,
 	    &a->talk.resume, &a->talk.on};
 
-	*model = wish != NULL			     ? wish
+	*model = wish != NULL                        ? wish
 		 : own != NULL && own->model != NULL ? own->model
 						     : "";
 	if (model_fits(a, *model, fault) == -1 ||

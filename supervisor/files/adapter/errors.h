@@ -36,8 +36,8 @@ struct adapter_errors {
 };
 
 /*
- * Read the member "errors" of an adapter. Returns 0, or -1 with the fault set;
- * adapter_errors_free() frees the rules in either case.
+ * errors_read.c: Read the member "errors" of an adapter. Returns 0, or -1 with
+ * the fault set; adapter_errors_free() frees the rules in either case.
  */
 int adapter_errors_read(
     struct adapter_errors *, const struct jsonfile *, struct json_object *root);

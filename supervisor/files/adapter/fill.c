@@ -50,7 +50,8 @@ fill_value(
 
 	for (size_t i = 0; i < nitems(rows); i++) {
 		*len = strlen(rows[i].word);
-		if (rows[i].value != NULL && strncmp(p, rows[i].word, *len) == 0)
+		if (rows[i].value != NULL &&
+		    strncmp(p, rows[i].word, *len) == 0)
 			return rows[i].value;
 	}
 	return fill_key(ps, p, len);
@@ -80,7 +81,8 @@ fill(const struct providers *ps, const char *task, const char *p, bool json)
 
 	buf_init(&b, 4U << 20);
 	while (*p != '\0') {
-		if (*p != '{' || (value = fill_value(ps, task, p, &n)) == NULL) {
+		if (*p != '{' ||
+		    (value = fill_value(ps, task, p, &n)) == NULL) {
 			buf_addc(&b, (uint8_t)*p++);
 			continue;
 		}

@@ -1,44 +1,28 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The members of an adapter that are about the agent's home: "homeFiles",
- * "caches" and "state".
+ * In ic-reader: the members of an adapter that are about the agent's home:
+ * "homeFiles", "caches" and "state".
  */
 #include "files/adapter/adapter.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/jsonfile.h"
 
-/* Returns true for a/b/c without "." and "..". */
-static bool
-home_path_ok(const char *s)
-{
-	size_t n;
-
-	for (;; s += n + 1) {
-		n = strcspn(s, "/");
-		if (n == 0 || n > 255 || (n <= 2 && s[0] == '.' && s[n - 1] == '.'))
-			return false;
-		if (s[n] == '\0')
-			return true;
-	}
-}
-
 /* Read "caches" and "state": a cache is emptied, and may hold no state. */
 static int
-home_state(struct adapter *a, const struct jsonfile *j)
+home_state(
+    struct adapter *a, const struct jsonfile *j, struct json_object *root)
 {
 	static const char *const always[] = {".cache", ".npm/_cacache"};
 
-	if (jsonfile_strings(j, a->root, "", "caches", ADAPTER_MAX_ARGS,
-		&a->caches) == -1 ||
-	    jsonfile_strings(j, a->root, "", "state", ADAPTER_MAX_ARGS,
-		&a->state) == -1)
+	if (jsonfile_strings(
+		j, root, "", "caches", ADAPTER_MAX_ARGS, &a->caches) == -1 ||
+	    jsonfile_strings(
+		j, root, "", "state", ADAPTER_MAX_ARGS, &a->state) == -1)
 		return -1;
 	for (char **p = a->state; p != NULL && *p != NULL; p++) {
-		if (!home_path_ok(*p))
+		if (!adapter_path_ok(*p))
 			return jsonfile_bad(j, "state", *p,
 			    "must be a path below the agent's home");
 		for (size_t i = 0; i < nitems(always); i++)
@@ -60,16 +44,16 @@ home_state(struct adapter *a, const struct jsonfile *j)
  * same name; JSON cannot.
  */
 static int
-home_list(struct adapter *a, const struct jsonfile *j)
+home_list(struct adapter *a, const struct jsonfile *j, struct json_object *root)
 {
 	struct json_object *home = NULL, *own;
 
-	if (jsonfile_strings(j, a->root, "", "homeFiles", ADAPTER_MAX_ARGS,
+	if (jsonfile_strings(j, root, "", "homeFiles", ADAPTER_MAX_ARGS,
 		&a->home_files) == -1 ||
-	    jsonfile_object(j, a->root, "", "home", &home) == -1)
+	    jsonfile_object(j, root, "", "home", &home) == -1)
 		return -1;
 	for (char **p = a->home_files; p != NULL && *p != NULL; p++) {
-		if (strlen(*p) > 512 || !home_path_ok(*p))
+		if (strlen(*p) > 512 || !adapter_path_ok(*p))
 			return jsonfile_bad(j, "homeFiles", *p,
 			    "must be a path below your home, such as "
 			    "\".claude/skills\"");
@@ -83,20 +67,8 @@ home_list(struct adapter *a, const struct jsonfile *j)
 }
 
 int
-adapter_home_read(struct adapter *a, const struct jsonfile *j)
+adapter_home_read(
+    struct adapter *a, const struct jsonfile *j, struct json_object *root)
 {
-	return home_state(a, j) == -1 ? -1 : home_list(a, j);
-}
-
-bool
-adapter_has_state(const struct adapter *a, int home)
-{
-	bool none = true;
-
-	for (char **p = a->state; p != NULL && *p != NULL; p++) {
-		none = false;
-		if (faccessat(home, *p, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-			return true;
-	}
-	return none;
+	return home_state(a, j, root) == -1 ? -1 : home_list(a, j, root);
 }

@@ -33,9 +33,10 @@ talk_rule(struct adapter_talk *t, const struct jsonfile *j, const char *where,
 	} events[] = {{"agent_text", PROTO_TURN_TEXT},
 	    {"thinking", PROTO_TURN_THINKING}, {"tool_call", PROTO_TURN_TOOL},
 	    {"result", PROTO_TURN_RESULT}, {"error", PROTO_TURN_ERROR}};
-	struct adapter_rule *r = &t->rules[t->nrules];
+	struct adapter_rule *r = &t->rules[t->nrules++];
 	const char *event = NULL;
-	const char **texts[] = {&r->when, &r->each, &r->part, &r->text};
+	const char *text;
+	char **texts[] = {&r->when, &r->each, &r->part, &r->text};
 	static const char *const names[] = {"when", "each", "part", "text"};
 
 	if (!json_object_is_type(o, json_type_object))
@@ -45,12 +46,14 @@ talk_rule(struct adapter_talk *t, const struct jsonfile *j, const char *where,
 	    jsonfile_bool(j, o, where, "whole", &r->whole) == -1)
 		return -1;
 	for (size_t i = 0; i < 4; i++) {
-		*texts[i] = "";
-		if (jsonfile_str(j, o, where, names[i], texts[i]) == -1)
+		text = "";
+		if (jsonfile_str(j, o, where, names[i], &text) == -1)
 			return -1;
-		if (strlen(*texts[i]) > PROTO_MAX_MATCH)
+		if (strlen(text) > PROTO_MAX_MATCH)
 			return jsonfile_bad(j, where, names[i],
 			    "is longer than %u bytes", PROTO_MAX_MATCH);
+		if ((*texts[i] = strdup(text)) == NULL)
+			return fault_errno(j->fault, "%s", j->file);
 	}
 	if (!talk_conditions_ok(r->when) || !talk_conditions_ok(r->part))
 		return jsonfile_bad(j, where, NULL,
@@ -59,7 +62,6 @@ talk_rule(struct adapter_talk *t, const struct jsonfile *j, const char *where,
 		if (event == NULL || strcmp(event, events[i].name) != 0)
 			continue;
 		r->kind = events[i].kind;
-		t->nrules++;
 		return 0;
 	}
 	return jsonfile_bad(j, where, "event",
@@ -92,8 +94,8 @@ talk_output(
 		    "must be an array of at most %u", PROTO_MAX_TURN_RULES);
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
 		snprintf(where, sizeof(where), "output.events[%zu]", i);
-		if (talk_rule(t, j, where,
-			json_object_array_get_idx(list, i)) == -1)
+		if (talk_rule(
+			t, j, where, json_object_array_get_idx(list, i)) == -1)
 			return -1;
 	}
 	return 0;
@@ -109,10 +111,10 @@ adapter_talk_read(
 	t->format = PROTO_TURNS_LINES;
 	if (jsonfile_strings(j, root, "", "turn", TALK_MAX_ARGS, &t->turn) ==
 		-1 ||
-	    jsonfile_strings(j, root, "", "resume", TALK_MAX_ARGS,
-		&t->resume) == -1 ||
 	    jsonfile_strings(
-		j, root, "", "continue", TALK_MAX_ARGS, &t->on) == -1 ||
+		j, root, "", "resume", TALK_MAX_ARGS, &t->resume) == -1 ||
+	    jsonfile_strings(j, root, "", "continue", TALK_MAX_ARGS, &t->on) ==
+		-1 ||
 	    jsonfile_str(j, root, "", "message", &message) == -1 ||
 	    jsonfile_bool(j, root, "", "background", &t->background) == -1 ||
 	    jsonfile_object(j, root, "", "output", &o) == -1)
@@ -124,12 +126,4 @@ adapter_talk_read(
 	if (t->resume != NULL && t->turn == NULL)
 		return jsonfile_bad(j, "", "resume", "needs turn");
 	return o == NULL ? 0 : talk_output(t, j, o);
-}
-
-void
-adapter_talk_free(struct adapter_talk *t)
-{
-	jsonfile_strings_free(t->turn);
-	jsonfile_strings_free(t->resume);
-	jsonfile_strings_free(t->on);
 }

@@ -15,7 +15,7 @@
 struct adapter_rule {
 	enum proto_turn kind;
 	bool whole;
-	const char *when, *each, *part, *text; /* in the adapter's tree */
+	char *when, *each, *part, *text; /* none is NULL */
 };
 
 struct adapter_talk {
@@ -31,11 +31,10 @@ struct adapter_talk {
 };
 
 /*
- * Read the members "turn", "resume", "continue", "message", "output" and "background".
- * Returns 0, or -1 with the fault set.
+ * In ic-reader: Read the members "turn", "resume", "continue", "message",
+ * "output" and "background". Returns 0, or -1 with the fault set.
  */
 int adapter_talk_read(
     struct adapter_talk *, const struct jsonfile *, struct json_object *root);
-void adapter_talk_free(struct adapter_talk *);
 
 #endif

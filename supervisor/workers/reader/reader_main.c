@@ -14,6 +14,7 @@
 #include "base/report.h"
 #include "common/confine/confine.h"
 #include "common/log.h"
+#include "files/adapter/adapter_put.h"
 #include "files/config_pack.h"
 #include "files/prices.h"
 #include "files/providers/facts.h"
@@ -244,12 +245,31 @@ reader_prices(struct buf *b, const struct span *parts)
 		buf_adds(b, fault.text);
 }
 
+static void
+reader_adapter(struct buf *b, const struct span *parts)
+{
+	char *path = span_dup(parts[0]), *name = span_dup(parts[1]);
+	struct fault fault = {""};
+
+	if (path == NULL || name == NULL)
+		fatal("a name");
+	buf_addc(b, READER_GOOD);
+	if (adapter_put(b, path, name, parts[2], &fault) == -1) {
+		buf_drain(b, b->len);
+		buf_addc(b, READER_FAULT);
+		buf_adds(b, fault.text);
+	}
+	free(path);
+	free(name);
+}
+
 static void (*const readers[READER_KINDS])(
     struct buf *, const struct span *parts) = {
     [READER_PROVIDER] = reader_provider,
     [READER_CONFIG] = reader_config,
     [READER_SERVERS] = reader_servers,
     [READER_PRICES] = reader_prices,
+    [READER_ADAPTER] = reader_adapter,
 };
 
 /* Answer one request. Returns false at the end. */

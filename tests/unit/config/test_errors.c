@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "supervisor/files/adapter/adapter.h"
+#include "supervisor/files/adapter/adapter_put.h"
 #include "tap.h"
+#include "unit/config/cover.h"
 
 #define NOW 1795424400 /* 2026-11-23T09:00:00Z, a Monday */
 #define HOUR 3600
@@ -117,22 +119,91 @@ test_times(void)
 	}
 }
 
+static size_t
+read_file(const char *path, char *to, size_t cap)
+{
+	FILE *f = fopen(path, "r");
+	size_t n = f == NULL ? 0 : fread(to, 1, cap, f);
+
+	if (f != NULL)
+		fclose(f);
+	return n;
+}
+
+/* Load an agent's file as icsupervisor gets it from ic-reader. */
+static int
+handed_over(struct adapter *a, const char *path, const char *name,
+    struct span text, struct fault *fault)
+{
+	struct buf b;
+	int rv;
+
+	buf_init(&b, 8U << 20);
+	rv = adapter_put(&b, path, name, text, fault);
+	if (rv == 0 && adapter_take(a, buf_span(&b)) == -1)
+		rv = fault_set(fault, "it is not taken");
+	buf_free(&b);
+	return rv;
+}
+
+/* Packed bytes that are cut, or have a path that leads out, are refused. */
+static void
+test_handed_over(void)
+{
+	static const char text[] =
+	    "{\"name\":\"x\",\"homeFiles\":[\"a/b\"],\"env\":{\"A\":\"1\"},"
+	    "\"logins\":[{\"provider\":\"p\",\"home\":{\"f\":{\"k\":1}}}]}";
+	static bool seen[sizeof(struct adapter)];
+	static struct adapter a;
+	struct fault fault = {.text = ""};
+	size_t cut = 0;
+	struct span all;
+	struct buf b;
+
+	cover(seen, adapter_rows, adapter_nrows, 0);
+	/* These two are set when a session starts. */
+	memset(seen + offsetof(struct adapter, chosen), true, sizeof(a.chosen));
+	seen[offsetof(struct adapter, acp_model)] = true;
+	covered(seen, sizeof(seen), "every member of an agent has a row");
+	buf_init(&b, 8U << 20);
+	is_int(adapter_put(&b, "x.json", "x", SPAN(text), &fault), 0,
+	    "read: %s", fault.text);
+	all = buf_span(&b);
+	for (size_t n = 0; n < all.len; n++) {
+		if (adapter_take(&a, span_of(all.p, n)) == -1)
+			cut++;
+		adapter_free(&a);
+	}
+	is_int((int64_t)cut, (int64_t)all.len, "each cut is refused");
+	is_int(adapter_take(&a, all), 0, "the whole is taken");
+	ok(strcmp(a.env[0], "A=1") == 0 && a.logins.list[0].home.list[0].json,
+	    "with its members");
+	memcpy(a.home_files[0], "../", 3);
+	buf_drain(&b, b.len);
+	is_int(pack_put(&b, adapter_rows, adapter_nrows, &a), 0, "changed");
+	adapter_free(&a);
+	is_int(adapter_take(&a, buf_span(&b)), -1,
+	    "a path that leads out of the home is refused");
+	adapter_free(&a);
+	buf_free(&b);
+}
+
 static void
 test_messages(const char *source)
 {
-	char home[PATH_MAX];
-	struct paths p;
-	struct adapter a;
+	static char text[256U << 10];
+	static struct adapter a;
+	char path[PATH_MAX];
 	struct fault fault;
 	enum adapter_trouble kind;
 	int64_t reset;
 
-	snprintf(home, sizeof(home), "%s/docker", source);
-	memset(&p, 0, sizeof(p));
-	p.home = home;
-	p.datadir = home;
 	for (size_t i = 0; i < nitems(messages); i++) {
-		if (adapter_load(&a, &p, messages[i].agent, &fault) == -1) {
+		snprintf(path, sizeof(path), "%s/docker/agents/%s.json", source,
+		    messages[i].agent);
+		if (handed_over(&a, path, messages[i].agent,
+			span_of(text, read_file(path, text, sizeof(text))),
+			&fault) == -1) {
 			ok(false, "%s: %s", messages[i].agent, fault.text);
 			continue;
 		}
@@ -174,5 +245,6 @@ main(int argc, char **argv)
 	test_times();
 	test_messages(argc > 1 ? argv[1] : ".");
 	test_refused();
+	test_handed_over();
 	return tap_done();
 }
