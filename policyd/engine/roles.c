@@ -1,34 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The table of argument roles. The names are those of the TypeScript
+ * Finds argument roles by name. The names are those of the TypeScript
  * IronCurtain. A file with another name is refused: it may mean an unknown
  * limit.
  */
 #include "engine/roles.h"
 
-/* clang-format off */
 static const struct {
 	const char *name;
 	enum arg_category category;
 } roles[ARG_COUNT] = {
-	[ARG_READ_PATH]		= {"read-path", CATEGORY_PATH},
-	[ARG_WRITE_PATH]	= {"write-path", CATEGORY_PATH},
-	[ARG_DELETE_PATH]	= {"delete-path", CATEGORY_PATH},
-	[ARG_WRITE_HISTORY]	= {"write-history", CATEGORY_PATH},
-	[ARG_DELETE_HISTORY]	= {"delete-history", CATEGORY_PATH},
-	[ARG_FETCH_URL]		= {"fetch-url", CATEGORY_URL},
-	[ARG_GIT_REMOTE_URL]	= {"git-remote-url", CATEGORY_URL},
-	[ARG_GITHUB_OWNER]	= {"github-owner", CATEGORY_IDENTIFIER},
-	[ARG_GITHUB_REPO]	= {"github-repo", CATEGORY_IDENTIFIER},
-	[ARG_PROXY_DOMAIN]	= {"proxy-domain", CATEGORY_IDENTIFIER},
-	[ARG_BRANCH_NAME]	= {"branch-name", CATEGORY_OPAQUE},
-	[ARG_COMMIT_MESSAGE]	= {"commit-message", CATEGORY_OPAQUE},
-	[ARG_EMAIL_ADDRESS]	= {"email-address", CATEGORY_OPAQUE},
-	[ARG_EMAIL_BODY]	= {"email-body", CATEGORY_OPAQUE},
-	[ARG_SHARE_PERMISSION]	= {"share-permission", CATEGORY_OPAQUE},
-	[ARG_NONE]		= {"none", CATEGORY_OPAQUE},
+#define ROLE(id, name, category, effect, thing) {name, CATEGORY_##category},
+#include "engine/role_rows.h"
 };
-/* clang-format on */
 
 enum arg_role
 arg_role_find(struct span name)

@@ -10,22 +10,8 @@
 #include "common/span.h"
 
 enum arg_role {
-	ARG_READ_PATH,
-	ARG_WRITE_PATH,
-	ARG_DELETE_PATH,
-	ARG_WRITE_HISTORY,
-	ARG_DELETE_HISTORY,
-	ARG_FETCH_URL,
-	ARG_GIT_REMOTE_URL,
-	ARG_GITHUB_OWNER,
-	ARG_GITHUB_REPO,
-	ARG_PROXY_DOMAIN,
-	ARG_BRANCH_NAME,
-	ARG_COMMIT_MESSAGE,
-	ARG_EMAIL_ADDRESS,
-	ARG_EMAIL_BODY,
-	ARG_SHARE_PERMISSION,
-	ARG_NONE,
+#define ROLE(id, name, category, effect, thing) ARG_##id,
+#include "engine/role_rows.h"
 	ARG_COUNT,
 };
 

@@ -23,7 +23,10 @@ enum asked {
 	ASKED_SEND,
 };
 
-/* Returns what the role of a thing demands of a message. */
+/*
+ * Returns what the role of a thing demands of a message: a change, if there is
+ * no such role.
+ */
 enum asked asked_of_role(struct span role);
 /* Returns true if a word of the message is a name of the thing. */
 typedef bool asked_names_fn(void *arg, struct span word);

@@ -7,11 +7,10 @@ asked_of_role(struct span role)
 	static const struct {
 		const char *role;
 		enum asked what;
-	} rows[] = {{"read-path", ASKED_READ}, {"fetch-url", ASKED_READ},
-	    {"git-remote-url", ASKED_READ}, {"branch-name", ASKED_READ},
-	    {"github-owner", ASKED_READ}, {"github-repo", ASKED_READ},
-	    {"delete-path", ASKED_DELETE}, {"delete-history", ASKED_DELETE},
-	    {"write-history", ASKED_COMMIT}, {"email-address", ASKED_SEND}};
+	} rows[] = {
+#define ROLE(id, name, category, effect, thing) {name, ASKED_##effect},
+#include "policyd/engine/role_rows.h"
+	};
 
 	for (size_t i = 0; i < nitems(rows); i++)
 		if (span_is(role, rows[i].role))

@@ -27,21 +27,24 @@ struct candidate {
 	struct found *found;
 };
 
-static enum kind
-kind_of(struct span role)
+/* Returns false if there is no such role. */
+static bool
+kind_of(struct span role, enum kind *kind)
 {
 	static const struct {
 		const char *role;
 		enum kind kind;
-	} rows[] = {{"read-path", KIND_PATH}, {"write-path", KIND_PATH},
-	    {"delete-path", KIND_PATH}, {"write-history", KIND_PATH},
-	    {"delete-history", KIND_PATH}, {"fetch-url", KIND_URL},
-	    {"git-remote-url", KIND_REMOTE}, {"email-address", KIND_MAIL}};
+	} rows[] = {
+#define ROLE(id, name, category, effect, thing) {name, KIND_##thing},
+#include "policyd/engine/role_rows.h"
+	};
 
 	for (size_t i = 0; i < nitems(rows); i++)
-		if (span_is(role, rows[i].role))
-			return rows[i].kind;
-	return KIND_WORD;
+		if (span_is(role, rows[i].role)) {
+			*kind = rows[i].kind;
+			return true;
+		}
+	return false;
 }
 
 /* Returns true for text that is short and has no control characters. */
@@ -424,11 +427,14 @@ mention_check(struct span message, struct span home,
 		const struct mention_thing *t = &things[i];
 		struct found found;
 		struct candidate c = {
-		    kind_of(t->role), without_slash(home), t->value, &found};
+		    KIND_WORD, without_slash(home), t->value, &found};
 		const char *why;
 		struct found shown;
 		bool said, box = span_starts(t->value, SPAN("/workspace/"));
 
+		if (!kind_of(t->role, &c.kind))
+			return "a value of the call has a role that is not "
+			       "known here";
 		if (!text_ok(t->value) ||
 		    (t->host.p != NULL && !text_ok(t->host)))
 			return "a value of the call is too long, or has "

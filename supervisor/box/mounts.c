@@ -20,35 +20,47 @@
 
 #include "base/jsonfile.h"
 
-static bool
-mounts_among(struct json_object *list, const char *const *names)
-{
-	const char *s;
-
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		s = json_object_get_string(json_object_array_get_idx(list, i));
-		for (size_t k = 0; s != NULL && names[k] != NULL; k++)
-			if (strcmp(s, names[k]) == 0)
-				return true;
-	}
-	return false;
-}
-
 /* Set the kinds of roles in a list; both if it names none. */
 static void
 mounts_roles(struct mount *m, struct json_object *paths)
 {
-	static const char *const reads[] = {"read-path", NULL};
-	static const char *const writes[] = {"write-path", "delete-path",
-	    "write-history", "delete-history", NULL};
-	struct json_object *roles;
+	enum {
+		PATH,
+		URL,
+		IDENTIFIER,
+		OPAQUE,
+		READ,
+		WRITE,
+		DELETE,
+		COMMIT,
+		SEND
+	};
+	static const struct {
+		const char *name;
+		bool path, reads;
+	} rows[] = {
+#define ROLE(id, name, category, effect, thing)                                \
+	{name, category == PATH, effect == READ},
+#include "policyd/engine/role_rows.h"
+	};
+	struct json_object *roles, *role;
 
 	m->reads = m->writes = true;
 	if (!json_object_object_get_ex(paths, "roles", &roles) ||
 	    !json_object_is_type(roles, json_type_array))
 		return;
-	m->reads = mounts_among(roles, reads);
-	m->writes = mounts_among(roles, writes);
+	m->reads = m->writes = false;
+	for (size_t i = 0; i < json_object_array_length(roles); i++) {
+		role = json_object_array_get_idx(roles, i);
+		for (size_t k = 0; k < nitems(rows); k++)
+			if (rows[k].path &&
+			    json_object_is_type(role, json_type_string) &&
+			    strcmp(json_object_get_string(role),
+				rows[k].name) == 0) {
+				m->reads |= rows[k].reads;
+				m->writes |= !rows[k].reads;
+			}
+	}
 }
 
 static char **

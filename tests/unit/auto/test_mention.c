@@ -74,6 +74,11 @@ test_all_named(void)
 		NULL, "both are named");
 	is_str(line, "read-path: /srv/x/a\nwrite-path: /srv/x/b",
 	    "a line for each");
+	many[0] = both[0];
+	many[1] = (struct mention_thing){
+	    .role = SPAN("new-role"), .value = SPAN("copy")};
+	ok(check("copy /srv/x/a", many, 2, line, sizeof(line)) != NULL,
+	    "a role that is not known is no word that the message has");
 	ok(check("copy /srv/x/a away", both, 2, line, sizeof(line)) != NULL,
 	    "one of two is not enough");
 	ok(check("pull main of github.com/a/b", words, 2, line,
