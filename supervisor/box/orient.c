@@ -305,7 +305,7 @@ orient_files(struct fault *fault)
 		return -1;
 	if (adapter_furnish(
 		&sup.adapter, &sup.providers, sup.session.home, fault) == -1 ||
-	    home_files(fault) == -1)
+	    home_take_files(fault) == -1)
 		return home_blocked(fault);
 	return 0;
 }

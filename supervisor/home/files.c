@@ -302,7 +302,7 @@ files_entry(struct copying *c, int home, const char *entry)
 }
 
 int
-home_files(struct fault *fault)
+home_take_files(struct fault *fault)
 {
 	struct copying c = {.fault = fault};
 	char **list = sup.adapter.home_files;

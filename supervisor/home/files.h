@@ -11,6 +11,6 @@
  * files that may hold a credential and files that are too large are left out,
  * with a warning. Returns 0, or -1 with the fault set.
  */
-int home_files(struct fault *);
+int home_take_files(struct fault *);
 
 #endif
