@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: ISC */
+#include "files/prices.h"
+
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -6,7 +8,6 @@
 #include <stdlib.h>
 
 #include "base/jsonfile.h"
-#include "files/prices.h"
 #include "files/reader.h"
 
 int

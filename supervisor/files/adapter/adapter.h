@@ -68,7 +68,7 @@ struct adapter {
 	char **env;      /* NAME=VALUE, with {words}; or NULL */
 	struct adapter_files home, orientation;
 	struct adapter_uses logins, alternatives;
-	const struct adapter_use *chosen; /* of the alternatives; or NULL */
+	const struct adapter_use *chosen; /* an alternative; or NULL */
 	bool needs_model;       /* {model} is not in "model" or "acp" only */
 	bool tells_orientation; /* the file has {orientation} */
 	bool tells_tools;       /* the file has {tools} */

@@ -3,10 +3,11 @@
  * The members that adapter_parse() sets. Each of them has a row here, or
  * icsupervisor does not get it: the test sup_errors finds one that has none.
  */
+#include "files/adapter/adapter.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "files/adapter/adapter.h"
 #include "files/pack_rows.h"
 
 /* clang-format off */

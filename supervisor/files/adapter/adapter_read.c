@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* Reads an agent's file in ic-reader. */
+#include "files/adapter/adapter.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/jsonfile.h"
-#include "files/adapter/adapter.h"
 #include "files/adapter/adapter_put.h"
 #include "files/image.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* Reads the rules for an agent's error messages, in ic-reader. */
+#include "files/adapter/errors.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include "files/adapter/errors.h"
 
 #define ERRORS_MAX_TEXTS 16U
 #define ERRORS_MAX_TEXT 128U
