@@ -21,7 +21,9 @@
 #include "common/sha256.h"
 
 struct place {
-	int dir; /* the directory that the path is in */
+	int dir;     /* the directory that the path is in */
+	mode_t mode; /* the mode that it gets again at the end, if `opened` */
+	bool opened;
 	char path[SNAP_PATH];
 	const char *name;
 };
@@ -42,6 +44,7 @@ place_open(struct place *p, int tree, struct span path)
 	if (span_copy(path, p->path, sizeof(p->path)) == -1)
 		return -1;
 	p->dir = -1;
+	p->opened = false;
 	slash = strrchr(p->path, '/');
 	p->name = slash == NULL ? p->path : slash + 1;
 	if (slash != NULL)
@@ -51,9 +54,27 @@ place_open(struct place *p, int tree, struct span path)
 	return p->dir == -1 ? -1 : 0;
 }
 
+/*
+ * Let the owner write a directory that is closed to it, as those of Go's
+ * modules are, for as long as it is worked in.
+ */
+static void
+place_unlock(struct place *p)
+{
+	struct stat st;
+
+	if (pledge_fstat(p->dir, &st) == -1 || (st.st_mode & 0300) == 0300)
+		return;
+	p->mode = st.st_mode & 07777;
+	p->opened = fchmod(p->dir, p->mode | 0300) == 0;
+}
+
 static void
 place_close(struct place *p)
 {
+	if (p->opened)
+		(void)fchmod(p->dir, p->mode);
+	p->opened = false;
 	if (p->dir != -1)
 		close(p->dir);
 	p->dir = -1;
@@ -281,6 +302,8 @@ each(const struct store *s, const struct plan_row *r, int tree, int pass)
 				      : strerror(errno));
 		return;
 	}
+	if (pass != 2)
+		place_unlock(&p);
 	if (pass == 0)
 		(void)remove_one(&p, r);
 	else if (pass == 1)

@@ -407,6 +407,27 @@ def test_killed(work):
          out)
 
 
+def test_closed(work):
+    """What is in a directory that its owner may not write comes back, too, as
+    does the directory's mode."""
+    s = Snap(work)
+    h.put(os.path.join(s.top, "shut/was/f"), "old\n", 0o444)
+    h.put(os.path.join(s.top, "open/f"), "old\n")
+    for name in ("shut/was", "shut"):
+        os.chmod(os.path.join(s.top, name), 0o555)
+    before = tree(s.top)
+    first = s.save()
+    subprocess.run(["/bin/sh", "-c", "chmod -R u+w shut; rm -r shut/was; "
+                    "echo new >shut/new; echo new >open/f; chmod 555 shut "
+                    "open"], cwd=s.top, check=True)
+    now = s.save()
+    _, digest = s.plan(now, first)
+    out = s.run("restore", f"now={now}", f"to={first}", f"digest={digest}")
+    t.ok(differ(before, tree(s.top)) == [] and out.startswith(b". "),
+         "files in directories that are closed to their owner", out)
+    subprocess.run(["chmod", "-R", "u+w", s.top], check=True)
+
+
 # Each line that is typed: works once the test has seen the checkpoint, by a
 # tool and on a file.
 SCREEN = r"""#!/bin/sh
@@ -486,6 +507,8 @@ def main():
             test_confined(Snap(work))
     with h.workdir() as work, t.case("killed"):
         test_killed(work)
+    with h.workdir() as work, t.case("closed"):
+        test_closed(work)
     if not shutil.which("bwrap"):
         t.skip("undo", "bubblewrap is not installed")
         t.done()
