@@ -1688,9 +1688,9 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * PROTO_WEB_LOGIN the secret of its link.  host, origin and from (enum
  * proto_from) are as its header has them.  page: a number that the page chose.
  * The other members are those that the route needs: a session and a call in it
- * or a grant, digests of what was shown (of a rule: in `grant`), the verdict, the state that the page
- * has (since), and a text: a reason, a message to the agent, or what to look
- * for.
+ * or a grant (for an undo: the number of a checkpoint), digests of what was
+ * shown (of a rule: in `grant`), the verdict, the state that the page has
+ * (since), and a text: a reason, a message to the agent, or what to look for.
  */
 #define F_WEB_REQUEST(F, m)	F(m, u64, n, UINT64_MAX)		\
 				F(m, u8, route, PROTO_WEB_LAST)		\
@@ -2134,8 +2134,9 @@ enum proto_web {
 	PROTO_WEB_SEND,   /* a message to the agent */
 	PROTO_WEB_INTERRUPT, /* the turn of a conversation */
 	PROTO_WEB_STOP,   /* the session */
+	PROTO_WEB_UNDO,   /* checkpoints, a plan, or a yes to it */
 };
-#define PROTO_WEB_LAST PROTO_WEB_STOP
+#define PROTO_WEB_LAST PROTO_WEB_UNDO
 
 enum proto_web_verdict {
 	PROTO_WEB_DENY,

@@ -98,14 +98,15 @@ COMMAND(diff, "[SESSION] [--stat] | --turn N [M]",
     "--stat counts lines only. The session may run or have ended. --turn\n"
     "shows what turn N changed in the workspace, or turns N to M, by the\n"
     "checkpoints of `icctl undo`, whatever program did it.", "icctl-session")
-COMMAND(undo, "[--turn N | --to CHECKPOINT] [--dry-run] [--all] [--yes] [PATH...]\n"
+COMMAND(undo, "[--turn N | --to CHECKPOINT] [--dry-run] [--all] [--yes | --plan DIGEST] [PATH...]\n"
     "           | --list [--all] | forget PATH...",
     "put files back to how they were before a turn",
     "Takes back everything that has changed since, whatever program did\n"
     "it; without --turn and --to since the last turn began. The plan is\n"
-    "shown, and nothing is done without a yes. What changed after the last\n"
-    "turn stays, unless --all is given. An undo can be undone: it makes a\n"
-    "checkpoint first. --list lists them, --list --all those of other\n"
+    "shown, and nothing is done without a yes, which --plan gives to the\n"
+    "plan of that digest (--json --dry-run prints it) and to no other. What\n"
+    "changed after the last turn stays, unless --all is given. An undo can\n"
+    "be undone: it makes a checkpoint first. --list lists them, --list --all those of other\n"
     "sessions in the workspace, too. forget removes PATH from all of them.\n"
     "The session may run or have ended.", "icctl-session")
 COMMAND(checkpoint, "[NAME]",

@@ -486,6 +486,51 @@ def test_rooms(tab, s, agent):
         t.equal(bad, 0, f"every {role} has a name for a screen reader")
 
 
+def plan_of_start(tab):
+    """Opens the plan to go back to the start, from the list."""
+    tab.click("#tab-undo")
+    tab.until("[...document.querySelectorAll('#pane .back')].some(e => "
+              "e.innerText === 'the start')", "the checkpoints")
+    tab.eval("[...document.querySelectorAll('#pane .back')].find(e => "
+             "e.innerText === 'the start').click()")
+    tab.until("document.querySelector('#undo-plan')", "the plan", 30)
+
+
+def test_undo(tab, s):
+    """A plan, which is shown whole, left, shown again, and done on a yes."""
+    path = os.path.join(s.workspace, "kept")
+    odd = os.path.join(s.workspace, "<b>x</b>\u202etxt")
+    tab.click(".row.session")
+    with open(path, encoding="utf-8") as f:
+        before = f.read()
+    h.put(path, "changed\n")
+    h.put(odd, "new\n")
+    plan_of_start(tab)
+    t.equal(tab.eval("document.querySelector('#undo-yes').disabled"), True,
+            "an undo cannot be done at once")
+    text = tab.text("#undo-plan")
+    t.ok("kept" in text and "<b>x</b>\\u{202e}txt" in text and
+         "Go away (" in text, "the plan is shown whole, as text", text)
+    test_axe(tab)
+    picture(tab, "undo")
+    tab.until("!document.querySelector('#undo-yes').disabled", "ready")
+    h.put(os.path.join(s.workspace, "later"), "of the person\n")
+    tab.click("#undo-yes")
+    tab.until("document.querySelector('#said').innerText.includes('not those "
+              "of that plan')", "another plan", 30)
+    t.ok(os.path.exists(odd), "a yes to another plan than that of now does "
+         "nothing")
+    plan_of_start(tab)
+    t.contains(tab.text("#undo-plan"), "later", "the new plan has it")
+    tab.until("!document.querySelector('#undo-yes').disabled", "ready")
+    tab.click("#undo-yes")
+    tab.until("document.querySelector('#said').innerText.includes('The files "
+              "are back')", "done", 30)
+    with open(path, encoding="utf-8") as f:
+        t.equal((f.read(), os.path.exists(odd)), (before, False),
+                "on the second yes the files are back")
+
+
 def test_death(tab, p, s):
     os.kill(s.pid, 9)
     s.wait()
@@ -513,6 +558,7 @@ def main():
                       options=("--publish", "3000", "--agent", "command",
                                "--", "/usr/bin/python3", "-c", AGENT))
         browser = None
+        h.put(os.path.join(s.workspace, "kept"), "as at the start\n")
         with s:
             agent = s.client()
             p = webpage.Page(os.path.join(work, "home"))
@@ -531,6 +577,7 @@ def main():
                 test_sleep(tab, agent)
                 test_others(browser, tab, p, agent, s)
                 test_rooms(tab, s, agent)
+                test_undo(tab, s)
                 test_death(tab, p, s)
             finally:
                 if browser:

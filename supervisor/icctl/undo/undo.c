@@ -149,6 +149,36 @@ undo_target(struct undo *u)
 	return status;
 }
 
+/*
+ * Get the yes to the plan: in advance, for its digest, or from the person who
+ * has seen it. Returns 0, or an exit status after the reason.
+ */
+static int
+undo_agreed(const struct undo *u)
+{
+	const char *plan = words_option("--plan");
+
+	if (plan != NULL && strcmp(plan, u->digest) == 0)
+		return 0;
+	if (plan != NULL) {
+		warnx("the files are not those of that plan any more, and "
+		      "nothing was put back. The new plan: icctl undo "
+		      "--dry-run");
+		return ICCTL_FAILED;
+	}
+	if (words_given("--yes") ||
+	    (!u->ctl->json && icctl_confirm("Put these files back?")))
+		return 0;
+	if (u->ctl->json)
+		warnx("with --json an undo needs --yes, --plan or --dry-run");
+	else
+		puts(isatty(STDIN_FILENO)
+			 ? "Nothing was put back."
+			 : "Nothing was put back: there is no terminal to ask "
+			   "on. To do it: icctl undo --yes");
+	return ICCTL_FAILED;
+}
+
 static int
 undo_run_plan(struct undo *u)
 {
@@ -173,17 +203,8 @@ undo_run_plan(struct undo *u)
 			puts("There is nothing to put back.");
 		return ICCTL_OK;
 	}
-	if (!words_given("--yes") &&
-	    (u->ctl->json || !icctl_confirm("Put these files back?"))) {
-		if (u->ctl->json)
-			warnx("with --json an undo needs --yes, or --dry-run");
-		else
-			puts(isatty(STDIN_FILENO)
-				 ? "Nothing was put back."
-				 : "Nothing was put back: there is no terminal "
-				   "to ask on. To do it: icctl undo --yes");
-		return ICCTL_FAILED;
-	}
+	if ((status = undo_agreed(u)) != 0)
+		return status;
 	return undo_do(u, files);
 }
 
@@ -230,7 +251,8 @@ icctl_undo(struct icctl *ctl, int argc, char **argv)
 	static struct undo u;
 	int status;
 
-	if (words_given("--turn") && words_given("--to"))
+	if ((words_given("--turn") && words_given("--to")) ||
+	    (words_given("--plan") && words_given("--yes")))
 		return words_usage();
 	if ((status = undo_enter(&u, ctl)) == 0)
 		status = undo_command(&u, argc, argv);

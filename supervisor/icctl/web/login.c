@@ -58,6 +58,7 @@ login_end(struct web *w, struct web_login *l)
 	for (size_t i = 0; i < WEB_SEEN; i++)
 		if (w->seen[i].login == l)
 			w->seen[i].at = 0;
+	web_undo_end_login(w, l);
 }
 
 void

@@ -4,9 +4,9 @@
  * connections of browsers; link.c: links, which `icctl web` asks the page that
  * runs for; child.c: icwebd; send.c: messages to it; login.c: who is logged in;
  * request.c: what the page asks for; state.c, talk.c, jobs.c: what it shows;
- * verdict.c: answers to calls; always.c: rules for calls; order.c: messages,
- * and ends; audit.c: the log. Nothing here parses what a browser sends: icwebd
- * does.
+ * verdict.c: answers to calls; always.c: rules for calls; undo.c: undo; run.c:
+ * commands for these two; order.c: messages, and ends; audit.c: the log.
+ * Nothing here parses what a browser sends: icwebd does.
  */
 #ifndef ICCTL_WEB_PRIV_H
 #define ICCTL_WEB_PRIV_H
@@ -31,7 +31,8 @@
 #define WEB_LOOK_MS 1000U  /* a call must have been shown for so long */
 #define WEB_SEEN 64U
 #define WEB_NAMES 8U
-#define WEB_RULES 4U        /* at work at once */
+#define WEB_PLANS 16U
+#define WEB_RUNS 4U         /* commands at work at once */
 #define WEB_TALK 200U       /* events of one session */
 #define WEB_TALK_TEXT 4096U /* bytes of one */
 #define WEB_AUDIT_BYTES (16U << 20)
@@ -114,7 +115,10 @@ struct web {
 	struct web_login logins[WEB_LOGINS];
 	struct web_seen seen[WEB_SEEN];
 	unsigned nseen; /* the next place */
-	struct web_always *rules[WEB_RULES];
+	/* Plans of an undo: `call` is the checkpoint. */
+	struct web_seen plans[WEB_PLANS];
+	unsigned nplans; /* the next place */
+	struct web_run *runs[WEB_RUNS];
 
 	/* state.c */
 	uint64_t rev;
@@ -207,7 +211,15 @@ void verdict_replied(void *, struct live_session *, const struct live_reply *);
 /* Make a rule for the call and show it, or add the one that was shown. */
 void always_ask(
     struct web *, const struct msg_WEB_REQUEST *, const struct web_login *);
-void always_free(struct web *);
+
+/* undo.c: List checkpoints, show a plan, or do the one that was shown. */
+void web_undo_ask(
+    struct web *, const struct msg_WEB_REQUEST *, const struct web_login *);
+/* Forget what the login was shown: its place is taken by another. */
+void web_undo_end_login(struct web *, const struct web_login *);
+
+/* run.c: End the commands that run. */
+void web_run_free(struct web *);
 
 /* order.c: Pass on a message, or an order to interrupt or to stop. */
 void order_take(struct web *, const struct msg_WEB_REQUEST *);

@@ -126,6 +126,9 @@ web_request_take(struct chan *c, const struct msg_WEB_REQUEST *m)
 	case PROTO_WEB_STOP:
 		order_take(w, m);
 		break;
+	case PROTO_WEB_UNDO:
+		web_undo_ask(w, m, login);
+		break;
 	}
 	return 0;
 }

@@ -152,7 +152,7 @@ web_end(struct web *w)
 	link_close(w);
 	listen_close(w);
 	child_stop(w);
-	always_free(w);
+	web_run_free(w);
 	if (w->live != NULL)
 		fleet_leave(w->live);
 	state_free(w);

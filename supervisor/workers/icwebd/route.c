@@ -28,6 +28,7 @@ static const struct {
     {"/api/send", PROTO_WEB_SEND},
     {"/api/interrupt", PROTO_WEB_INTERRUPT},
     {"/api/stop", PROTO_WEB_STOP},
+    {"/api/undo", PROTO_WEB_UNDO},
 };
 
 unsigned

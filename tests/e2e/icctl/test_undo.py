@@ -408,8 +408,8 @@ def test_killed(work):
 
 
 def test_closed(work):
-    """What is in a directory that its owner may not write comes back, too, as
-    does the directory's mode."""
+    """Files in a directory that its owner may not write come back, too, as does
+    the directory's mode."""
     s = Snap(work)
     h.put(os.path.join(s.top, "shut/was/f"), "old\n", 0o444)
     h.put(os.path.join(s.top, "open/f"), "old\n")

@@ -415,6 +415,7 @@
       pane.replaceChildren();
       if (tab === "policy") draw_policy();
       if (tab === "audit") draw_audit();
+      if (tab === "undo") draw_undo();
     }
     if (!more) return;
     if (tab === "budget") {
@@ -474,6 +475,81 @@
       } catch (e) { note.textContent = e.message; }
     });
     $("pane").replaceChildren(form, note, out);
+  }
+  // Undo: the checkpoints, the plan to go back to one, and the yes to that plan.
+  function undo_name(c) {
+    return c.of === "turn" ? "before turn " + c.turn : c.of === "after" ? "after turn " + c.turn
+      : c.of === "start" ? "the start" : c.of === "end" ? "the end"
+        : c.of === "undo" ? "before an undo" : c.name || "a checkpoint";
+  }
+  function undo_more(c) {
+    if (c.why) return "not made: " + c.why;
+    return new Date(c.time).toLocaleString() + ", " + c.files + " entries" +
+      (c.leftOut ? ", " + c.leftOut + " left out" : "") +
+      (c.loose ? ", " + c.loose + " changed while they were read" : "") +
+      (c.late ? ", late: the turn had begun" : "");
+  }
+  function undo_on(session) { return tab === "undo" && chosen.session === session; }
+  async function draw_undo() {
+    const session = chosen.session, pane = $("pane");
+    pane.replaceChildren(el("p", { textContent: "The checkpoints are being read ..." }));
+    try {
+      const o = await ask("/api/undo", { session });
+      if (!undo_on(session)) return;
+      const list = o.checkpoints.slice().reverse();
+      pane.replaceChildren(
+        el("p", { textContent: list.length ? "Go back to how the files were:" : "This session has no checkpoint." }),
+        el("ul", null, ...list.map((c) => el("li", null,
+          el("button", { type: "button", className: "back", disabled: Boolean(c.why), onclick: () => draw_plan(session, c) },
+            bdi(undo_name(c))), " ", bdi(undo_more(c))))),
+        el("button", { type: "button", textContent: "Look again", onclick: draw_undo }));
+    } catch (e) { if (undo_on(session)) pane.replaceChildren(el("p", { textContent: e.message })); }
+  }
+  const undo_groups = [["back", "Go back to what they were"], ["comeBack", "Come back"], ["goAway", "Go away"],
+    ["left", "Changed after the last turn, left as they are"], ["failed", "Could not be put back"]];
+  function undo_group(title, rows) {
+    return rows.length ? [el("h3", { textContent: title + " (" + rows.length + ")" }),
+      el("ul", null, ...rows.map((r) => el("li", null, bdi(r.path + (r.why ? ": " + r.why : "")))))] : [];
+  }
+  async function draw_plan(session, c) {
+    const pane = $("pane");
+    pane.replaceChildren(el("p", { textContent: "The plan is being made: the files of now are saved first ..." }));
+    try {
+      const o = await ask("/api/undo", { session, call: String(c.checkpoint) });
+      if (!undo_on(session)) return;
+      const rows = undo_groups.slice(0, 3).flatMap(([key]) => o[key]);
+      const later = rows.filter((r) => r.runsLater);
+      const yes = el("button", { type: "button", id: "undo-yes", disabled: true, textContent: "Put these files back" });
+      const no = el("button", { type: "button", id: "undo-no", textContent: "Leave it", onclick: draw_undo });
+      yes.onclick = () => do_undo(session, c, o.plan);
+      pane.replaceChildren(el("h3", null, "Back to checkpoint " + c.checkpoint + ", ", bdi(undo_name(c))),
+        el("div", { className: "text", tabIndex: 0, role: "region", "aria-label": "Everything that the undo would do", id: "undo-plan" },
+          ...undo_group("May run on this machine later", later),
+          ...undo_groups.flatMap(([key, title]) => undo_group(title, o[key])),
+          ...(rows.length ? [] : [el("p", { textContent: "There is nothing to put back." })])),
+        el("div", { className: "buttons" }, ...(rows.length ? [yes] : []), no));
+      $("undo-plan").focus();
+      setTimeout(() => { yes.disabled = false; }, LOOK_MS + 20);
+    } catch (e) {
+      if (!undo_on(session)) return;
+      say(e.message);
+      draw_undo();
+    }
+  }
+  async function do_undo(session, c, plan) {
+    $("undo-yes").disabled = $("undo-no").disabled = true;
+    try {
+      const o = await ask("/api/undo", { session, call: String(c.checkpoint), digest: plan });
+      say(o.whole ? "The files are back at checkpoint " + c.checkpoint + ". What was there before is checkpoint " + o.from + "."
+        : o.failed.length + " files could not be put back.");
+      if (!undo_on(session)) return;
+      if (o.whole) { draw_undo(); return; }
+      $("pane").replaceChildren(...undo_group(undo_groups[4][1], o.failed),
+        el("button", { type: "button", textContent: "Back to the list", onclick: draw_undo }));
+    } catch (e) {
+      say(e.message);
+      if (undo_on(session)) draw_undo();
+    }
   }
   async function revoke(id) {
     try {
