@@ -20,6 +20,8 @@
 #define SNAP_MAX_PATHS 256U
 #define SNAP_PATH 4096U
 
+struct stat;
+
 struct snap_limits {
 	uint64_t file, turn, store; /* bytes */
 	uint32_t files;             /* entries of one checkpoint */
@@ -91,10 +93,15 @@ struct store {
 
 /* Open the store, and its lock. Returns 0, or -1 with errno set. */
 int store_open(struct store *, bool write);
+/* Returns the bytes that the limits count: holes of a large file are free. */
+uint64_t store_weight(const struct stat *);
+/* Returns true if the store can share the blocks of this file. */
+bool store_shares(const struct store *, int fd);
 /*
- * Keep the content of an open file of at most `max` bytes. `likely`: it is
- * probably there already. Returns 0 with its digest and size; 1 if it is
- * larger; -1 with errno set. `*added` grows by what the store grew.
+ * Keep the content of an open file of at most `max` bytes; UINT64_MAX: only if
+ * its blocks can be shared. `likely`: it is probably there already. Returns 0
+ * with its digest and size; 1 if it is larger; -1 with errno set. `*added`
+ * grows by what the store grew.
  */
 int store_put(struct store *, int fd, uint64_t max, bool likely,
     uint8_t sum[SNAP_SUM], uint64_t *size, uint64_t *added);

@@ -4,6 +4,9 @@
  * that its SHA-256 names and that nobody writes again. A file that is made has
  * another name until it is whole. Where the file system can, contents are
  * shared with the workspace instead of being copied (FICLONE).
+ *
+ * A large file has the SHA-256 of its size and of its blocks that have a byte
+ * other than zero, each with its place: holes of any size cost nothing.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "workers/snap/snap.h"
@@ -27,6 +30,8 @@
 
 #define STORE_BLOCK (256U << 10)
 #define STORE_MANIFEST (256U << 20)
+#define STORE_LARGE (128ULL << 20)
+#define STORE_SPARSE (64U << 10) /* a block of a large file */
 
 static uint8_t block[STORE_BLOCK];
 
@@ -53,16 +58,103 @@ store_open(struct store *s, bool write)
 	return s->objects == -1 || s->turns == -1 ? -1 : 0;
 }
 
+uint64_t
+store_weight(const struct stat *st)
+{
+	const uint64_t size = (uint64_t)st->st_size,
+		       has = (uint64_t)st->st_blocks * 512;
+
+	return size >= STORE_LARGE && has < size ? has : size;
+}
+
+/* Hash a number, the same on all machines. */
+static void
+copy_number(SHA256_CTX *ctx, uint64_t n)
+{
+	uint8_t bytes[8];
+
+	for (unsigned i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(n >> (8 * i));
+	SHA256_Update(ctx, bytes, sizeof(bytes));
+}
+
+/* Find the next block that may have data. Returns `size` if none has. */
+static uint64_t
+copy_next(int fd, uint64_t at, uint64_t size)
+{
+	off_t data = lseek(fd, (off_t)at, SEEK_DATA);
+
+	if (data == -1)
+		return errno == ENXIO ? size : at;
+	return (uint64_t)data <= at
+		   ? at
+		   : (uint64_t)data - (uint64_t)data % STORE_SPARSE;
+}
+
+/* Write `n` bytes of the block at this place. Returns 0, or -1. */
+static int
+copy_put(int to, uint64_t at, size_t n)
+{
+	if (lseek(to, (off_t)at, SEEK_SET) == -1)
+		return -1;
+	return span_write(to, span_of(block, n));
+}
+
+/* Do the work of store_copy() for a large file. */
+static int
+copy_large(int fd, int to, uint64_t size, uint8_t sum[SNAP_SUM])
+{
+	static const uint8_t zeros[STORE_SPARSE];
+	uint64_t at, end = 0;
+	SHA256_CTX ctx;
+	size_t want;
+	ssize_t n;
+
+	SHA256_Init(&ctx);
+	copy_number(&ctx, size);
+	for (at = copy_next(fd, 0, size); at < size;
+	     at = copy_next(fd, at + want, size)) {
+		want = size - at < STORE_SPARSE ? (size_t)(size - at)
+						: STORE_SPARSE;
+		do
+			n = pread(fd, block, want, (off_t)at);
+		while (n == -1 && errno == EINTR);
+		if (n != (ssize_t)want)
+			return n == -1 ? -1 : 1;
+		if (memcmp(block, zeros, want) == 0)
+			continue;
+		copy_number(&ctx, at);
+		SHA256_Update(&ctx, block, want);
+		if (to != -1 && copy_put(to, at, want) == -1)
+			return -1;
+		end = at + want;
+	}
+	block[0] = 0;
+	if (to != -1 && end != size && copy_put(to, size - 1, 1) == -1)
+		return -1;
+	SHA256_Final(sum, &ctx);
+	return 0;
+}
+
 /*
  * Read all of a file of at most `max` bytes, hash it, and write it to `to`,
- * unless that is -1. Returns 0, 1 if it is larger, or -1 with errno set.
+ * unless that is -1. Returns 0, 1 if it is larger or shrinks, or -1 with errno
+ * set.
  */
 static int
 store_copy(int fd, int to, uint64_t max, uint8_t sum[SNAP_SUM], uint64_t *size)
 {
+	struct stat st;
 	SHA256_CTX ctx;
 	ssize_t n;
 
+	if (pledge_fstat(fd, &st) == -1)
+		return -1;
+	*size = (uint64_t)st.st_size;
+	if (*size > max)
+		return 1;
+	if (*size >= STORE_LARGE)
+		return copy_large(fd, to, *size, sum);
 	SHA256_Init(&ctx);
 	for (*size = 0;; *size += (size_t)n) {
 		n = pread(fd, block, sizeof(block), (off_t)*size);
@@ -112,7 +204,7 @@ store_making(const struct store *s)
 
 /* Give what was made its name, unless the object is there already. */
 static int
-store_made(struct store *s, const uint8_t sum[SNAP_SUM], uint64_t size,
+store_made(struct store *s, const uint8_t sum[SNAP_SUM], uint64_t bytes,
     uint64_t *added)
 {
 	char hex[SHA256_HEX];
@@ -122,15 +214,41 @@ store_made(struct store *s, const uint8_t sum[SNAP_SUM], uint64_t size,
 	if (renameat(s->objects, SNAP_MAKING, s->objects,
 		sha256_hex(sum, hex)) == -1)
 		return -1;
-	s->bytes += size;
-	*added += size;
+	s->bytes += bytes;
+	*added += bytes;
 	return 0;
+}
+
+bool
+store_shares(const struct store *s, int fd)
+{
+	int to = store_making(s);
+	bool can;
+
+	if (to == -1)
+		return false;
+	can = ioctl(to, FICLONE, fd) == 0;
+	close(to);
+	(void)unlinkat(s->objects, SNAP_MAKING, 0);
+	return can;
+}
+
+/* Fill an object. Returns as store_copy() does. */
+static int
+store_fill(int to, int fd, uint64_t max, uint8_t sum[SNAP_SUM], uint64_t *size)
+{
+	if (ioctl(to, FICLONE, fd) == 0)
+		return store_copy(to, -1, max, sum, size);
+	/* Without a limit it was to be shared. */
+	return max == UINT64_MAX ? 1 : store_copy(fd, to, max, sum, size);
 }
 
 int
 store_put(struct store *s, int fd, uint64_t max, bool likely,
     uint8_t sum[SNAP_SUM], uint64_t *size, uint64_t *added)
 {
+	uint64_t none = 0;
+	struct stat st;
 	int to, rv;
 
 	if (likely && store_copy(fd, -1, max, sum, size) == 0 &&
@@ -138,14 +256,15 @@ store_put(struct store *s, int fd, uint64_t max, bool likely,
 		return 0;
 	if ((to = store_making(s)) == -1)
 		return -1;
-	if (ioctl(to, FICLONE, fd) == 0)
-		rv = store_copy(to, -1, max, sum, size);
-	else
-		rv = store_copy(fd, to, max, sum, size);
+	rv = store_fill(to, fd, max, sum, size);
+	if (rv == 0 && pledge_fstat(to, &st) == -1)
+		rv = -1;
 	if (close(to) == -1 && rv == 0)
 		rv = -1;
+	/* A large file that is shared adds nothing until it changes. */
 	if (rv == 0)
-		return store_made(s, sum, *size, added);
+		return store_made(s, sum, store_weight(&st),
+		    max == UINT64_MAX ? &none : added);
 	to = errno;
 	(void)unlinkat(s->objects, SNAP_MAKING, 0);
 	errno = to;

@@ -105,7 +105,7 @@ sweep_name(struct store *s, const struct alive *l, const char *name)
 	    (sha256_unhex(span_str(name), sum) == -1 || l->n == 0 ||
 		bsearch(sum, l->sums, l->n, SNAP_SUM, alive_order) == NULL))
 		return unlinkat(s->objects, name, 0);
-	s->bytes += (uint64_t)st.st_size;
+	s->bytes += store_weight(&st);
 	return 0;
 }
 

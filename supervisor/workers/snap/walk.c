@@ -222,17 +222,34 @@ walk_key(const struct stat *st)
 
 /* Returns the reason why a file of this size has no room, or NULL. */
 static const char *
-walk_no_room(struct walk *w, uint64_t size, char *why, size_t cap)
+walk_no_room(const struct walk *w, const struct stat *st)
 {
-	if (size > w->how->limits.file)
-		snprintf(why, cap, "larger than %llu MiB (undo.maxFileMb)",
-		    (unsigned long long)w->how->limits.file >> 20);
-	else if (w->added > w->room || size > w->room - w->added)
-		snprintf(why, cap,
-		    "no room is left for this checkpoint (undo.maxTurnMb, "
-		    "maxStoreMb, minFreePercent)");
-	else
-		return NULL;
+	const struct snap_limits *l = &w->how->limits;
+	const uint64_t weight = store_weight(st);
+
+	/* Its blocks would be shared, and the store would hold them. */
+	if ((uint64_t)st->st_size > l->file)
+		return w->store->bytes > l->store ||
+			       weight > l->store - w->store->bytes
+			   ? "no room is left in the store (undo.maxStoreMb)"
+			   : NULL;
+	return w->added > w->room || weight > w->room - w->added
+		   ? "no room is left for this checkpoint (undo.maxTurnMb, "
+		     "maxStoreMb, minFreePercent)"
+		   : NULL;
+}
+
+/* Returns the reason why an open file cannot be saved, or NULL. */
+static const char *
+walk_refuse(
+    const struct walk *w, int fd, const struct stat *st, char *why, size_t cap)
+{
+	const uint64_t limit = w->how->limits.file;
+
+	if ((uint64_t)st->st_size <= limit || store_shares(w->store, fd))
+		return walk_no_room(w, st);
+	snprintf(why, cap, "larger than %llu MiB (undo.maxFileMb)",
+	    (unsigned long long)limit >> 20);
 	return why;
 }
 
@@ -241,13 +258,15 @@ static int
 walk_read(
     struct walk *w, int fd, bool likely, struct stat *st, uint8_t sum[SNAP_SUM])
 {
+	const uint64_t limit = w->how->limits.file;
 	uint64_t size;
 	struct stat after;
 	struct cache_key a, b;
 	int rv;
 
-	rv = store_put(
-	    w->store, fd, w->how->limits.file, likely, sum, &size, &w->added);
+	rv = store_put(w->store, fd,
+	    (uint64_t)st->st_size > limit ? UINT64_MAX : limit, likely, sum,
+	    &size, &w->added);
 	if (rv == -1)
 		return -1;
 	if (pledge_fstat(fd, &after) == -1)
@@ -271,13 +290,15 @@ walk_file(struct walk *w, int dir, const char *name, struct stat *st)
 	known = cache_find(&w->cache, path, &key, sum);
 	if (known == 1)
 		goto known;
-	if ((why = walk_no_room(w, key.size, text, sizeof(text))) != NULL)
-		return walk_leave(w, why);
 	if ((fd = walk_open(dir, name, O_NONBLOCK)) == -1)
 		return walk_error(w, errno);
 	if (pledge_fstat(fd, st) == -1 || !S_ISREG(st->st_mode)) {
 		close(fd);
 		return walk_error(w, ELOOP);
+	}
+	if ((why = walk_refuse(w, fd, st, text, sizeof(text))) != NULL) {
+		close(fd);
+		return walk_leave(w, why);
 	}
 	rv = walk_read(w, fd, known == 2, st, sum);
 	for (unsigned i = 1; rv == 1 && i < WALK_TRIES; i++)

@@ -428,6 +428,43 @@ def test_closed(work):
     subprocess.run(["chmod", "-R", "u+w", s.top], check=True)
 
 
+def test_sparse(work):
+    """A large file with holes is not read through, nor written in full; with
+    another size limit than that of a plain copy."""
+    s = Snap(work)
+    path = os.path.join(s.top, "big")
+
+    def put(size, at, text):
+        with open(path, "wb") as f:
+            f.truncate(size)
+            f.seek(at)
+            f.write(text)
+
+    def saved():
+        out = s.run("save", "session=s", "kind=named", "files=100",
+                    "file-mb=4000", "turn-mb=100", "store-mb=100", "free=0",
+                    "keep=100", "days=30")
+        return int.from_bytes(out[:4], sys.byteorder)
+    put(1 << 30, 700000000, b"one")
+    first = saved()
+    out = s.run("plan", f"now={first}", f"to={first}")
+    t.ok(out.startswith(b". "), "nothing differs from itself", out)
+    for size, at, text in ((1 << 30, 700000000, b"two"),
+                           (1 << 30, 700000001, b"one"),
+                           ((1 << 30) + 1, 700000000, b"one"),
+                           (1 << 20, 5, b"small")):
+        put(size, at, text)
+        now = saved()
+        _, digest = s.plan(now, first)
+        s.run("restore", f"now={now}", f"to={first}", f"digest={digest}")
+        with open(path, "rb") as f:
+            f.seek(700000000)
+            t.equal((os.path.getsize(path), f.read(3)), (1 << 30, b"one"),
+                    f"back from {size} bytes with {text!r} at {at}")
+    t.ok(os.stat(path).st_blocks < 2048, "it has its holes again",
+         os.stat(path).st_blocks)
+
+
 # Each line that is typed: works once the test has seen the checkpoint, by a
 # tool and on a file.
 SCREEN = r"""#!/bin/sh
@@ -509,6 +546,7 @@ def main():
         test_killed(work)
     with h.workdir() as work, t.case("closed"):
         test_closed(work)
+        test_sparse(os.path.join(work, "sparse"))
     if not shutil.which("bwrap"):
         t.skip("undo", "bubblewrap is not installed")
         t.done()
