@@ -125,6 +125,17 @@ compose_revision(struct buf *b, const char *version)
 }
 
 int
+compose_events(struct buf *b, struct span id, struct span last)
+{
+	buf_adds(b, "MCP-Events: ");
+	buf_addspan(b, id.len != 0 ? id : SPAN("-"));
+	buf_addc(b, ' ');
+	buf_addspan(b, last);
+	buf_addc(b, '\n');
+	return done(b);
+}
+
+int
 compose_discover(struct buf *b, bool elicits)
 {
 	const struct compose_form f = {.modern = true, .elicits = elicits};

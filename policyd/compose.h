@@ -62,6 +62,8 @@ int compose_subscribe(struct buf *, struct span uri);
 int compose_initialized(struct buf *);
 /* The header with the revision, for the keyd of a remote server. */
 int compose_revision(struct buf *, const char *version);
+/* Ask for events: see EVENTS_END. */
+int compose_events(struct buf *, struct span id, struct span last);
 /* The id is "t<seq>". An empty cursor asks for the first page. */
 int compose_tools_list(struct buf *, const struct compose_form *, uint32_t seq,
     struct span cursor);

@@ -72,6 +72,7 @@ round_drop(struct policyd_env *env, struct call *call)
 	if (r == NULL)
 		return;
 	asked_free(r);
+	free(r->params);
 	env->states.kept -= r->len;
 	freezero(r, sizeof(*r) + r->len);
 }
@@ -184,6 +185,7 @@ retry(struct policyd_env *env, struct call *call)
 		return;
 	}
 	m.line_len = (uint32_t)b->len;
+	session_send_params(env, call->at, round_id(call), r->params);
 	send_round(env, call, &m);
 	asked_free(r);
 }

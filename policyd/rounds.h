@@ -46,6 +46,7 @@ struct round {
 	unsigned nasked;
 	char *state;			/* the server's, or NULL */
 	size_t state_len;
+	char *params;			/* session_params(), or NULL */
 	size_t len;
 	char text[];			/* its line, between id and end */
 };

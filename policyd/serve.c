@@ -378,6 +378,13 @@ on_listen_end(struct chan *c, const struct msg_LISTEN_END *m)
 }
 
 static int
+on_events_end(struct chan *c, const struct msg_EVENTS_END *m)
+{
+	session_events(&env, server_of(c), m);
+	return 0;
+}
+
+static int
 on_input_wanted(struct chan *c, const struct msg_INPUT_WANTED *m)
 {
 	round_wanted(&env, server_of(c), m);
@@ -580,6 +587,7 @@ policyd_serve(struct worker *w)
 		HANDLER(ASKED,		on_asked),
 		HANDLER(REMOTES,	on_remotes),
 		HANDLER(DISCOVERED,	on_discovered),
+		HANDLER(EVENTS_END,	on_events_end),
 		HANDLER(LISTEN_END,	on_listen_end),
 		HANDLER(INPUT_WANTED,	on_input_wanted),
 		HANDLER(GONE,		on_gone),

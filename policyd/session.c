@@ -192,6 +192,7 @@ static void
 list_begin(struct session *s)
 {
 	tools_free(&s->next);
+	s->next.mirrors = s->modern && is_afar(s->env, s->index);
 	s->listing = true;
 	s->again = false;
 	s->pages = 0;
@@ -435,6 +436,8 @@ void
 session_init_result(
     struct policyd_env *env, uint16_t index, const struct msg_INIT_RESULT *m)
 {
+	static const struct msg_EVENTS_END own = {
+	    .id = {NULL, 0}, .last = {NULL, 0}};
 	struct session *s = &env->sessions[index];
 	char text[256], vis[40];
 
@@ -481,6 +484,8 @@ session_init_result(
 	}
 	log_vis_again(m->text, s->text, sizeof(s->text));
 	session_greeted(s, m->tools != 0);
+	/* Its own stream has its messages and questions. */
+	session_events(env, index, &own);
 }
 
 void

@@ -93,6 +93,7 @@ struct session_tools {
 	size_t seen;  /* definitions, with those left out */
 	size_t bytes; /* sum of the tools' `json` */
 	bool renamed; /* some tool is not named as shown */
+	bool mirrors; /* parameters may be wanted in headers, too */
 	struct tool_note notes[TOOL_NOTES];
 	unsigned nnotes, more;
 };
@@ -253,6 +254,22 @@ void era_pin(struct session *);
 void session_send(struct policyd_env *, uint16_t index, const char *what);
 /* Send the line, which cancels this call. */
 void session_send_cancel(struct policyd_env *, uint16_t index, uint64_t call);
+/*
+ * Returns the parameters that a remote server wants in headers, as the line
+ * before the request of that id has them; NULL: none, or more than
+ * SESSION_PARAMS. The caller frees it.
+ */
+#define SESSION_PARAMS ((size_t)8192)
+char *session_params(const struct session *, struct span tool,
+    const struct value *args);
+void session_send_params(
+    struct policyd_env *, uint16_t index, uint64_t id, const char *params);
+/*
+ * session_request.c: ask the remote server for a stream of events: its own, or the rest of the one
+ * that has the answer to a call.
+ */
+void session_events(
+    struct policyd_env *, uint16_t index, const struct msg_EVENTS_END *);
 /* Returns true for a protocol version that policyd speaks. */
 bool session_version_known(struct span version);
 /* Returns true if the request's id may be sent back. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Requests of MCP servers, which servers of revision 2026-07-28 do not send.
- * Each costs policyd an answer, so that their rate is limited.
+ * Requests of MCP servers, which servers of revision 2026-07-28 do not send, and
+ * the streams of events on which remote ones send them. Each costs policyd an
+ * answer, so that their rate is limited.
  */
 #include "session.h"
 
@@ -66,6 +67,43 @@ policyd_session_request(
 		    ping    ? "pong"
 		    : roots ? "roots"
 			    : "unknown-method");
+	else
+		buf_reset(&env->line, 0);
+}
+
+/* A stream belongs to a call that is open, or to the server itself. */
+static bool
+events_wanted(
+    struct policyd_env *env, uint16_t index, const struct msg_EVENTS_END *m)
+{
+	const struct call *call;
+	uint64_t id;
+
+	for (size_t i = 0; i < m->last.len; i++)
+		if (m->last.p[i] <= 0x20 || m->last.p[i] > 0x7e)
+			return false;
+	if (m->id.len == 0)
+		return true;
+	if (m->last.len == 0 || span_u64(m->id, UINT64_MAX, &id) == -1)
+		return false;
+	call = calls_table_find(&env->calls, id);
+	return call != NULL && call->state == CALL_RELEASED &&
+	       call->forwarded && call->at == index && !call->cancelled;
+}
+
+void
+session_events(
+    struct policyd_env *env, uint16_t index, const struct msg_EVENTS_END *m)
+{
+	const struct session *s = &env->sessions[index];
+
+	if (s->modern ||
+	    (env->engine.servers[index].reach & PROTO_REACH_AFAR) == 0 ||
+	    (s->state != PROTO_STATE_LISTING && s->state != PROTO_STATE_READY) ||
+	    !events_wanted(env, index, m) || !session_may_answer(env, index))
+		return;
+	if (compose_events(&env->line, m->id, m->last) == 0)
+		session_send(env, index, "events");
 	else
 		buf_reset(&env->line, 0);
 }

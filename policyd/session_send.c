@@ -5,7 +5,11 @@
  */
 #include "session.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "common/json/text.h"
+#include "define/mirror.h"
 #include "policyd.h"
 
 /* The protocol versions whose tools/list and tools/call are supported. */
@@ -13,18 +17,61 @@ static const char *const versions[] = {
     "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
 
 static void
-session_send_line(
-    struct policyd_env *env, uint16_t index, const char *what, uint64_t call)
+session_send_text(struct policyd_env *env, uint16_t index, const char *what,
+    uint64_t call, struct span line)
 {
 	struct msg_SESSION msg = {
 	    .server = index,
 	    .what = span_str(what),
 	    .id = call,
-	    .line = buf_span(&env->line),
+	    .line = line,
 	};
 
 	env->send(env, ROLE_AUDIT, MSG_SESSION, &msg);
+}
+
+static void
+session_send_line(
+    struct policyd_env *env, uint16_t index, const char *what, uint64_t call)
+{
+	session_send_text(env, index, what, call, buf_span(&env->line));
 	buf_reset(&env->line, 1 << 16);
+}
+
+void
+session_send_params(
+    struct policyd_env *env, uint16_t index, uint64_t id, const char *params)
+{
+	struct buf b;
+
+	if (params == NULL || params[0] == '\0')
+		return;
+	buf_init(&b, SESSION_PARAMS + 64);
+	buf_printf(&b, "MCP-Params: %llu", (unsigned long long)id);
+	buf_adds(&b, params);
+	buf_addc(&b, '\n');
+	if (!b.failed)
+		session_send_text(env, index, "parameters", 0, buf_span(&b));
+	buf_free(&b);
+}
+
+char *
+session_params(const struct session *s, struct span tool,
+    const struct value *args)
+{
+	const struct session_tool *t =
+	    s->tools.mirrors ? tools_find(&s->tools, tool) : NULL;
+	char *params = NULL;
+	struct buf b;
+
+	if (t == NULL || args == NULL)
+		return NULL;
+	buf_init(&b, SESSION_PARAMS);
+	mirror_put(&b, t->schema, args);
+	if (!b.failed && b.len != 0)
+		params = strndup((const char *)buf_span(&b).p, b.len);
+	buf_free(&b);
+	return params;
 }
 
 void

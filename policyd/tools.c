@@ -14,6 +14,7 @@
 #include "common/tool_name.h"
 #include "common/visible.h"
 #include "define/define.h"
+#include "define/mirror.h"
 
 #define TOOLS_FIT_POOL ((size_t)16 << 20) /* for one definition */
 #define TOOLS_NAME_SHOWN 160U
@@ -202,6 +203,9 @@ take_tool(struct session_tools *t, const struct session_limits *max,
 		    "its definition has more than %zu KiB "
 		    "(toolDefinitions.maxToolKiB)",
 		    max->tool >> 10);
+	if (t->mirrors &&
+	    mirror_check(value_get(c->def, "inputSchema"), why) == -1)
+		return -1;
 	if (define_tool(pool, c->def, &c->d, why) == -1)
 		return -1;
 	if (write_json(c) == -1)

@@ -5,6 +5,8 @@
  */
 #include "policyd.h"
 
+#include <stdlib.h>
+
 #include "common/log.h"
 
 enum work_way
@@ -145,6 +147,20 @@ note_call(struct policyd_env *env, struct call *call, const struct work *k,
 		(void)span_copy(k->tool, call->tool, sizeof(call->tool));
 }
 
+/* The headers that mirror parameters go before the request. */
+static void
+send_params(struct policyd_env *env, struct call *call, const struct work *k)
+{
+	char *params =
+	    session_params(&env->sessions[k->server], k->tool, k->tree);
+
+	session_send_params(env, call->at, k->id, params);
+	if (call->round != NULL)
+		call->round->params = params;
+	else
+		free(params);
+}
+
 void
 work_release(struct policyd_env *env, struct call *call, struct work *k,
     enum work_way way, enum proto_hold hold, struct composed *c)
@@ -173,6 +189,7 @@ work_release(struct policyd_env *env, struct call *call, struct work *k,
 		note_call(env, call, k, c);
 		work_note_git_dir(env, k);
 		round_keep(env, call, k, c);
+		send_params(env, call, k);
 	} else {
 		compose_refused(env, k, c = &refused);
 		m.answer = work_answer(env, k);

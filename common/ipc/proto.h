@@ -181,6 +181,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_LISTEN_ALL	7U
 #define PROTO_MAX_ROUNDS	8U	/* questions of a server about one call */
 #define PROTO_MAX_STATE		64U	/* CALL.state */
+#define PROTO_MAX_EVENT		256U	/* EVENTS_END.last */
 /*
  * A request to a server has the call's number as its id, with the round in the
  * bits from here on: each id is new, and a number that JavaScript can have.
@@ -303,6 +304,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(DISCOVERED,	0x1601,	R(BACK),	R(POLICY),	RUN,	0)	\
 	M(LISTEN_END,	0x1602,	R(BACK),	R(POLICY),	RUN,	0)	\
 	M(INPUT_WANTED,	0x1603,	R(BACK),	R(POLICY),	RUN,	0)	\
+	M(EVENTS_END,	0x1606,	R(BACK),	R(POLICY),	RUN,	0)	\
 	M(ROUND,	0x1604,	R(POLICY),	R(AUDIT),	RUN,	0)	\
 	M(ROUND_ANSWER,	0x1605,	R(AUDIT),	R(PROXY),	RUN,	0)	\
 	M(TOOLS_TOLD,	0x051c,	R(POLICY),	R(PROXY)|R(SUP), RUN,	0)	\
@@ -855,6 +857,13 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_LISTEN_END(F, m)	F(m, u32, seq, UINT32_MAX)		\
 				F(m, u64, call, UINT64_MAX)
 /*
+ * A stream of events of a remote server has ended, and can be asked for again.
+ * id: the request whose answer is still missing, as JSON; empty: it was the
+ * server's own stream. last: the id of its last event, printable ASCII.
+ */
+#define F_EVENTS_END(F, m)	F(m, str, id, 64)			\
+				F(m, str, last, PROTO_MAX_EVENT)
+/*
  * The server has answered a call with a question: tree is its result, with
  * inputRequests, requestState, or both.  round: how often it was asked before.
  */
@@ -1291,10 +1300,13 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /*
  * One message was sent to a remote server. fd: the stream with the answer (HEAD,
  * BODY and END, or FAIL). id: that of a request, as JSON; empty: no answer is
- * expected. session: the message named a session of the server's.
+ * expected. session: the message named a session of the server's. events: no
+ * message was sent; a stream of events was asked for, the server's own, or the
+ * rest of the one that has the answer to `id`.
  */
 #define F_POST(F, m)		F(m, u32, stream, UINT32_MAX)		\
 				F(m, u8, session, 1)			\
+				F(m, u8, events, 1)			\
 				F(m, str, id, 64)
 /* Slots of the arena are free again for which keyd has waited. */
 #define F_ROOM(F, m)

@@ -24,7 +24,7 @@
 /* Unrequested answers beyond the burst are allowed at one per this many ms. */
 #define BACKD_UNASKED_MS 5U
 #define BACKD_PAUSE_MS 1000U /* longest time without reading the server */
-#define BACKD_TIMERS 5U
+#define BACKD_TIMERS 6U
 /*
  * Finished calls are reported to auditd in groups, so that it wakes once for
  * all: with the next one that ends BACKD_DONE_US or more after the first of a
@@ -95,6 +95,7 @@ struct backd {
 	char last[BACKD_MAX_LAST]; /* the last line that is no message */
 	uint64_t dropped;
 	bool again;      /* the remote server could not be reached */
+	bool denied;     /* it says no to a revision that it names */
 	uint8_t changed; /* the lists that it is about: bits of proto_changed */
 	struct bucket requests, changes, progress, complaints, unasked, answers;
 	struct bucket notices, updates, wanted;

@@ -204,8 +204,15 @@ take_error(struct backd *b, const struct jsonrpc *m, struct msg_DISCOVERED *out,
 			if (out->how != PROTO_DISCOVERED_MODERN)
 				break;
 		}
-		/* It says no to what it says that it speaks. */
+		/*
+		 * It says no to what it says that it speaks: a remote one is
+		 * asked once more.
+		 */
 		discover_refused(b, said, out, text, cap);
+		if (b->afar != NULL && out->version.len != 0 && !b->denied) {
+			out->how = PROTO_DISCOVERED_FAILED;
+			out->tools = b->denied = true;
+		}
 		break;
 	case JSONRPC_HEADERS:
 	case JSONRPC_CAPABILITY:

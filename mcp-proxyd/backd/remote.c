@@ -45,6 +45,7 @@ remote_end(struct backd *b)
 {
 	struct remote *r, *next;
 
+	remote_again_none(b);
 	for (r = LIST_FIRST(&b->remotes); r != NULL; r = next) {
 		next = LIST_NEXT(r, entry);
 		remote_close(r);
@@ -155,7 +156,9 @@ remote_head(struct remote *r, struct span p)
 	r->status = p.p[0] | (unsigned)p.p[1] << 8;
 	remote_headers(
 	    r, span_of(p.p + STREAM_HEAD_LEN, p.len - STREAM_HEAD_LEN));
-	if (r->session && (r->status == 404 || r->status == 410))
+	/* To a GET, it may mean that there is no such stream. */
+	if (r->session && !r->events &&
+	    (r->status == 404 || r->status == 410))
 		remote_lost(r);
 	else if (r->status >= 300)
 		r->how = REMOTE_ERROR;
@@ -177,6 +180,7 @@ remote_message(struct remote *r, struct span line)
 {
 	bool asked = r->id.len != 0;
 
+	r->told = true;
 	server_line(r->b, line);
 	if (r->fd == -1)
 		return false;
@@ -283,6 +287,29 @@ remote_told(struct remote *r)
 	return true;
 }
 
+/*
+ * A stream of events is over, by its end or by the connection's. Returns true
+ * if that is no failure: it is asked for again, or it was the server's own.
+ */
+static bool
+remote_over(struct remote *r)
+{
+	bool own = r->events && r->id.len == 0;
+
+	if (r->how == REMOTE_EVENTS
+		? !remote_again(r)
+		: !own || (r->status != 429 && r->status < 500) ||
+		      !remote_again(r)) {
+		if (!own)
+			return false;
+		log_info("the server's own stream of events is over%s",
+		    r->status == 405 ? ": it has none" : "");
+	}
+	r->id.len = 0;
+	remote_close(r);
+	return true;
+}
+
 /* The answer is complete. */
 static void
 remote_done(struct remote *r)
@@ -297,6 +324,8 @@ remote_done(struct remote *r)
 	if ((r->how == REMOTE_JSON || r->how == REMOTE_EVENTS) &&
 	    mcp_reader_end(&r->in, &text) == MCP_ONE &&
 	    !remote_message(r, text))
+		return;
+	if ((r->events || r->how == REMOTE_EVENTS) && remote_over(r))
 		return;
 	if (r->id.len != 0 || r->status >= 300)
 		remote_fail(r, remote_why(r, why, sizeof(why)));
@@ -321,6 +350,8 @@ remote_frame(struct remote *r, struct span p)
 		remote_done(r);
 		break;
 	case STREAM_FAIL:
+		if ((r->events || r->how == REMOTE_EVENTS) && remote_over(r))
+			break;
 		r->b->again = r->first && (p.len == 0 || p.p[0] != STREAM_SENT);
 		remote_fail(r, remote_why_failed(r, p, why, sizeof(why)));
 		break;
@@ -394,7 +425,9 @@ remote_ready(struct loop_io *io, uint32_t events)
 	    (errno == EAGAIN || errno == EINTR))
 		return;
 	b->from = r;
-	if (n <= 0)
+	if (n <= 0 && r->events && r->id.len == 0)
+		remote_close(r);
+	else if (n <= 0)
 		remote_fail(r, "gave no answer: the connection was given up");
 	else
 		remote_feed(r, span_of(room, (size_t)n));
@@ -430,13 +463,12 @@ remote_on_afar(struct chan *c, const struct msg_SERVER_AFAR *m)
 {
 	struct backd *b = chan_arg(c);
 
-	if (b->afar != NULL && !b->died)
-		return chan_violation(c, "SERVER_AFAR twice");
+	/* policyd gives a server up for reasons that are not known here. */
 	remote_end(b);
 	b->afar = &remote_streams;
 	b->mask = m->mask != 0;
 	(void)span_copy(m->name, b->name, sizeof(b->name));
-	b->gone = b->died = b->modern = b->old = false;
+	b->gone = b->died = b->modern = b->old = b->denied = false;
 	b->stray = 0;
 	return 0;
 }
@@ -462,6 +494,8 @@ remote_on_post(struct chan *c, const struct msg_POST *m, int fd)
 	r->fd = fd;
 	r->io.fd = -1;
 	r->session = m->session != 0;
+	r->events = m->events != 0;
+	r->begun = loop_now(&b->w.loop);
 	r->first = span_is(m->id, "\"i\"") || span_is(m->id, "\"d\"");
 	r->id.len = (uint16_t)m->id.len;
 	if (m->id.len != 0)

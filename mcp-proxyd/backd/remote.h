@@ -33,6 +33,9 @@ struct remote {
 	struct jsonrpc_id id; /* the request's; len 0: none, or answered */
 	bool first;           /* the request begins the session */
 	bool session;         /* the message named a session */
+	bool events;          /* no message: it was asked for events */
+	bool told;            /* a message has come */
+	uint64_t begun;       /* loop_now() */
 	enum remote_how how;
 	unsigned status;
 	char type[65], retry[33], location[257]; /* headers, or "" */
@@ -47,6 +50,15 @@ struct remote {
 
 int remote_on_afar(struct chan *, const struct msg_SERVER_AFAR *);
 int remote_on_post(struct chan *, const struct msg_POST *, int fd);
+
+/* backd/remote_again.c */
+/*
+ * The stream of events has ended. Returns true if it will be asked for again,
+ * so that its request has not failed.
+ */
+bool remote_again(struct remote *);
+/* The server's session is over: nothing is asked for. */
+void remote_again_none(struct backd *);
 
 /* backd/remote_why.c */
 /*

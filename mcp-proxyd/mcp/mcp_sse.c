@@ -71,6 +71,30 @@ mcp_sse_data(struct mcp_sse *s, struct span value)
 		mcp_sse_spoil(s);
 }
 
+/* An id that is no good as a header's value is as if there were none. */
+static void
+mcp_sse_id(struct mcp_sse *s, struct span value)
+{
+	for (size_t i = 0; i < value.len; i++) {
+		if (value.p[i] <= 0x20 || value.p[i] > 0x7e) {
+			value.len = 0;
+			break;
+		}
+	}
+	if (span_copy(value, s->next, sizeof(s->next)) == -1)
+		s->next[0] = '\0';
+}
+
+static void
+mcp_sse_retry(struct mcp_sse *s, struct span value)
+{
+	uint64_t ms;
+
+	if (span_u64(value, UINT64_MAX, &ms) == 0)
+		s->retry =
+		    ms < SSE_RETRY_MAX ? (uint32_t)ms : SSE_RETRY_MAX;
+}
+
 static void
 mcp_sse_field(struct mcp_sse *s, struct span line)
 {
@@ -85,6 +109,10 @@ mcp_sse_field(struct mcp_sse *s, struct span line)
 		value = span_of(value.p + 1, value.len - 1);
 	if (span_is(name, "data"))
 		mcp_sse_data(s, value);
+	else if (span_is(name, "id"))
+		mcp_sse_id(s, value);
+	else if (span_is(name, "retry"))
+		mcp_sse_retry(s, value);
 	else if (span_is(name, "event") &&
 		 span_copy(value, s->name, sizeof(s->name)) == -1)
 		(void)span_copy(SPAN("?"), s->name, sizeof(s->name));
@@ -118,9 +146,10 @@ mcp_sse_end(struct mcp_sse *s, struct mcp_event *ev)
 {
 	buf_reset(&s->line, 0);
 	s->given = true;
+	memcpy(s->id, s->next, sizeof(s->id));
 	if (s->over)
 		return SSE_LONG;
-	if (!s->has)
+	if (s->data.len == 0)
 		return SSE_MORE;
 	ev->name = span_str(s->name);
 	ev->data = buf_span(&s->data);

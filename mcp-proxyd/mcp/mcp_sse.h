@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Splits an event stream (text/event-stream of HTML, section 9.2) that arrives
- * in pieces into events. Only their data counts; ids and times to wait are for
- * a client that connects again, which nobody does here.
+ * in pieces into events. Keeps the id of the last one, and the time to wait
+ * before the stream is asked for again.
  */
 #ifndef MCP_SSE_H
 #define MCP_SSE_H
@@ -10,6 +10,8 @@
 #include "common/buf.h"
 
 #define SSE_NAME 32U /* bytes of an event's name that are kept, with a NUL */
+#define SSE_ID 257U  /* the same of its id */
+#define SSE_RETRY_MAX 3600000U
 
 struct mcp_sse {
 	struct buf line; /* an incomplete line */
@@ -22,6 +24,13 @@ struct mcp_sse {
 	bool has;        /* the event has data */
 	bool over;       /* it has too much */
 	char name[SSE_NAME];
+	char next[SSE_ID]; /* the id of the event that is being read */
+	/*
+	 * The id of the last event, whose stream can be asked for from there:
+	 * printable ASCII without a space; "": there is none.
+	 */
+	char id[SSE_ID];
+	uint32_t retry; /* ms to wait before that; 0: the server says nothing */
 };
 
 enum mcp_sse_got {

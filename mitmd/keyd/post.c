@@ -23,10 +23,15 @@
 #define POST_MODERN "2026-07-28"
 #define POST_READ 65536U
 #define POST_VERSION 32U
+/* The routes of provider/dest_mcp.c. */
+#define POST_ROUTE 0U
+#define POST_ROUTE_EVENTS 1U
 /* Streams at once: all calls of a session, and the session's own messages. */
 #define POST_MAX (PROTO_MAX_CALLS + 64U)
 
 static const char post_version[] = "MCP-Protocol-Version: ";
+static const char post_events[] = "MCP-Events: ";
+static const char post_params[] = "MCP-Params: ";
 
 static struct {
 	struct loop_io io;
@@ -38,6 +43,7 @@ static struct {
 	char path[PROTO_MAX_PLACE + 1]; /* with a query: it has moved; or "" */
 	uint32_t init; /* the stream of `initialize`; 0: none */
 	uint32_t last; /* the last stream's number */
+	struct buf params; /* a line with headers of the next message; or "" */
 } post = {.io = LOOP_IO_INIT, .fd = -1, .session = {.name = "mcp-session-id"}};
 
 /* Take a text of ours off the front. Returns false if it is not there. */
@@ -88,11 +94,53 @@ post_modern(struct buf *b, const struct post_line *l)
 }
 
 /*
- * Compose what the head is made of, beside the credential. Returns 0, or -1 if
- * it is too long.
+ * Parameters are in headers, too, if the line before the message says so.
+ * Returns 0, or -1 if they cannot be.
  */
 static int
-post_head(struct request *r, const struct post_line *l, uint64_t length)
+post_mirror(struct buf *b, const struct post_line *l)
+{
+	char name[POST_PARAM], value[POST_NAME];
+	struct span s = buf_span(&post.params);
+	int r;
+
+	if (s.len < l->id.len || l->id.len == 0 ||
+	    !span_eq(span_of(s.p, l->id.len), l->id))
+		return 0;
+	s = span_of(s.p + l->id.len, s.len - l->id.len);
+	/* The id of another message begins in the same way. */
+	if (s.len != 0 && s.p[0] != ' ')
+		return 0;
+	while ((r = post_line_param(&s, name, value)) == 1)
+		if (provider_pack(b, span_str(name), span_str(value)) == -1)
+			return -1;
+	return r;
+}
+
+/* A message and a stream of events differ in these. */
+static int
+post_own(struct buf *b, const struct post_line *l, const char *event)
+{
+	if (event != NULL)
+		return post_copy(b, "accept", "text/event-stream") == -1
+			   ? -1
+			   : post_copy(b, "last-event-id", event);
+	return post_copy(b, "accept", "application/json, text/event-stream") ==
+			       -1 ||
+		       post_copy(b, "content-type", "application/json") == -1 ||
+		       post_modern(b, l) == -1 || post_mirror(b, l) == -1
+		   ? -1
+		   : 0;
+}
+
+/*
+ * Compose what the head is made of, beside the credential. `event`: ask for the
+ * events after this one, or for the server's own stream if it is empty; NULL:
+ * send a message. Returns 0, or -1 if it is too long.
+ */
+static int
+post_head(struct request *r, const struct post_line *l, uint64_t length,
+    const char *event)
 {
 	const struct dest_mcp *m = keyd_env.provider->mcp;
 	bool root = keyd_env.hosts[0].prefix[0] == '\0' && m->path.len == 0;
@@ -100,16 +148,15 @@ post_head(struct request *r, const struct post_line *l, uint64_t length)
 	struct buf b;
 	int rv = -1;
 
-	*r = (struct request){
-	    .exchange = 1, .kind = &post_kind, .length = length};
+	*r = (struct request){.exchange = 1,
+	    .route = event != NULL ? POST_ROUTE_EVENTS : POST_ROUTE,
+	    .kind = &post_kind,
+	    .length = length};
 	buf_init(&b, 2U * PROVIDER_MAX_BLOB);
 	buf_addspan(&b, path);
 	buf_addspan(&b, m->query);
-	if (post_copy(&b, "accept", "application/json, text/event-stream") ==
-		0 &&
-	    post_copy(&b, "content-type", "application/json") == 0 &&
+	if (post_own(&b, l, event) == 0 &&
 	    post_copy(&b, "mcp-protocol-version", post.version) == 0 &&
-	    post_modern(&b, l) == 0 &&
 	    post_copy(&b, "mcp-session-id", post.session.value) == 0) {
 		buf_addspan(&b, m->headers);
 		r->size = b.len;
@@ -136,7 +183,7 @@ post_begin(struct stream *s)
 	struct txn *x = &s->x;
 
 	x->counted = x->req.length;
-	x->keeping = post_repeats(body);
+	x->keeping = x->req.route == POST_ROUTE_EVENTS || post_repeats(body);
 	txn_keep(s, body.p, body.len);
 	if (e->now == NULL && e->provider->nkinds != 0 &&
 	    e->provider->nlogins == 0) {
@@ -235,22 +282,20 @@ post_reader(void)
 	return i;
 }
 
+/* Begin a stream for the message, or for events, that are not sent yet. */
 static void
-post_send(struct span line)
+post_open(struct span line, const struct post_line *l, const char *event)
 {
-	struct msg_POST m = {.id = SPAN("")};
-	struct post_line l;
+	struct msg_POST m = {.id = l->id, .events = event != NULL};
 	struct stream *s;
 	struct request r;
 	int theirs;
 
 	if (post_reader() == PROTO_MAX_PEERS)
 		return;
-	post_line_read(line, &l);
-	m.id = l.id;
 	if (++post.last == 0)
 		post.last = 1;
-	if (span_is(l.method, "initialize")) {
+	if (span_is(l->method, "initialize")) {
 		post.session.value[0] = post.version[0] = '\0';
 		post.init = post.last;
 	}
@@ -266,12 +311,43 @@ post_send(struct span line)
 		return;
 	buf_init(&s->pend, PROTO_MAX_LINE + 1U);
 	buf_addspan(&s->pend, line);
-	if (s->pend.failed || post_head(&r, &l, line.len) == -1) {
+	if (s->pend.failed || post_head(&r, l, line.len, event) == -1) {
 		s->x = (struct txn){.state = TXN_ON, .req.exchange = 1};
-		txn_fail(s, KEYD_FAIL_INTERNAL, "no memory for the message");
+		txn_fail(s, KEYD_FAIL_INTERNAL, "the head of the message is too long");
 		return;
 	}
 	txn_begin(s, &r);
+}
+
+static void
+post_send(struct span line)
+{
+	struct post_line l;
+
+	post_line_read(line, &l);
+	post_open(line, &l, NULL);
+	buf_free(&post.params);
+}
+
+/* Ask for events: the id of a request or "-", a space, and an event's id. */
+static void
+post_listen(struct span s)
+{
+	const uint8_t *at = s.len != 0 ? memchr(s.p, ' ', s.len) : NULL;
+	struct post_line l = {.id = SPAN(""), .method = SPAN("")};
+	char event[PROTO_MAX_EVENT + 1];
+	size_t n;
+
+	if (at == NULL)
+		return;
+	n = (size_t)(at - s.p);
+	if (n > 64 ||
+	    span_copy(span_of(at + 1, s.len - n - 1), event, sizeof(event)) ==
+		-1)
+		return;
+	if (n != 1 || s.p[0] != '-')
+		l.id = span_of(s.p, n);
+	post_open(SPAN(""), &l, event);
 }
 
 /* Take the revision that policyd and the server have agreed on. */
@@ -284,11 +360,24 @@ post_revision(struct span s)
 	(void)span_copy(s, post.version, sizeof(post.version));
 }
 
+/* Headers of the message that follows. */
+static void
+post_keep(struct span line)
+{
+	buf_free(&post.params);
+	buf_init(&post.params, PROVIDER_MAX_BLOB);
+	buf_addspan(&post.params, line);
+}
+
 static void
 post_line(struct span line)
 {
 	if (post_skip(&line, post_version))
 		post_revision(line);
+	else if (post_skip(&line, post_events))
+		post_listen(line);
+	else if (post_skip(&line, post_params))
+		post_keep(line);
 	else if (line.len != 0)
 		post_send(line);
 }
@@ -383,6 +472,7 @@ post_in(struct chan *c, const struct msg_SERVER_IN *m, int fd)
 		txn_abort(s, "the server's session is over");
 	post.session.value[0] = post.version[0] = post.path[0] = '\0';
 	post.init = 0;
+	buf_free(&post.params);
 	post.fd = fd;
 	buf_init(&post.in, PROTO_MAX_LINE + 1U + POST_READ);
 	post_turn();

@@ -137,6 +137,76 @@ read_string(struct span s, uint8_t raw[NAME_RAW])
 	return s.len != 0 ? n : 0;
 }
 
+/* Read the name of a header behind its prefix. Returns 0, or -1. */
+static int
+read_param_name(struct span s, char name[POST_PARAM])
+{
+	static const char prefix[] = "mcp-param-";
+	size_t n = sizeof(prefix) - 1;
+
+	if (s.len == 0 || s.len >= POST_PARAM - n)
+		return -1;
+	memcpy(name, prefix, n);
+	for (size_t i = 0; i < s.len; i++) {
+		uint8_t c = s.p[i];
+
+		if (c <= 0x20 || c > 0x7e || c == ':')
+			return -1;
+		name[n++] = (char)(c >= 'A' && c <= 'Z' ? c + 0x20 : c);
+	}
+	name[n] = '\0';
+	return 0;
+}
+
+/* Find the end of a JSON string behind its quote. Returns false without one. */
+static bool
+skip_string(struct span s, size_t *len)
+{
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.p[i] == '"') {
+			*len = i + 1;
+			return true;
+		}
+		if (s.p[i] == '\\')
+			i++;
+	}
+	return false;
+}
+
+int
+post_line_param(struct span *s, char name[POST_PARAM], char value[POST_NAME])
+{
+	uint8_t raw[NAME_RAW];
+	struct span part;
+	size_t n;
+
+	if (s->len == 0)
+		return 0;
+	if (!line_skip(s, " ") || !line_until(s, ' ', &part) ||
+	    read_param_name(part, name) == -1)
+		return -1;
+	if (line_skip(s, "\"\"")) {
+		value[0] = '\0';
+		return 1;
+	}
+	if (line_skip(s, "\"")) {
+		if (!skip_string(*s, &n) ||
+		    (part.len = read_string(*s, raw)) == 0)
+			return -1;
+		*s = span_of(s->p + n, s->len - n);
+		return post_line_header(span_of(raw, part.len), value,
+			   POST_NAME) == -1
+			   ? -1
+			   : 1;
+	}
+	for (n = 0; n < s->len && s->p[n] != ' '; n++)
+		continue;
+	part = span_of(s->p, n);
+	*s = span_of(s->p + n, s->len - n);
+	return !is_plain(part) || span_copy(part, value, POST_NAME) == -1 ? -1
+									  : 1;
+}
+
 void
 post_line_read(struct span s, struct post_line *l)
 {

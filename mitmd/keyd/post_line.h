@@ -20,6 +20,15 @@ struct post_line {
 void post_line_read(struct span line, struct post_line *);
 
 /*
+ * Take a parameter that is wanted in a header, " NAME VALUE" with the value as
+ * JSON, off the front. Writes the header's name, in lower case, and its value.
+ * Returns 1, 0 at the end, or -1 if it is none, or too long.
+ */
+#define POST_PARAM 96U /* bytes of the name, with a NUL */
+int post_line_param(
+    struct span *line, char name[POST_PARAM], char value[POST_NAME]);
+
+/*
  * Write the text as the value of a header: as it is if it is plain, else in
  * base64 as =?base64?...?=. Returns 0, or -1 if there is no room.
  */

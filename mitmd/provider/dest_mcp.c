@@ -19,6 +19,9 @@
 static const char *const mcp_response[] = {
     "content-type", "location", "retry-after", NULL};
 
+/* A message; a stream of events. The routes have this order (keyd/post.c). */
+static const char *const mcp_methods[] = {"POST", "GET"};
+
 /* Headers of every POST, which keyd composes. */
 static const char *const mcp_own[] = {"accept", "content-type"};
 
@@ -155,15 +158,18 @@ mcp_parse(struct parse *ps, const struct value *file)
 	    mcp_credential(ps, value_get(file, "credential")) == -1 ||
 	    mcp_login(ps, value_get(file, "login")) == -1 ||
 	    dest_list(ps, mcp_response, &p->response) == -1 ||
-	    (p->routes = parse_alloc(ps, 1, sizeof(*p->routes))) == NULL)
+	    (p->routes = parse_alloc(
+		 ps, nitems(mcp_methods), sizeof(*p->routes))) == NULL)
 		return -1;
 	p->mcp = m;
-	p->nroutes = 1;
-	p->routes[0].method = SPAN("POST");
-	p->routes[0].path = SPAN("/");
+	p->nroutes = nitems(mcp_methods);
+	for (size_t i = 0; i < nitems(mcp_methods); i++) {
+		p->routes[i].method = span_str(mcp_methods[i]);
+		p->routes[i].path = SPAN("/");
+		p->routes[i].reads = true;
+		p->routes[i].reply = MCP_REPLY;
+	}
 	p->routes[0].max = PROTO_MAX_LINE;
-	p->routes[0].reads = true;
-	p->routes[0].reply = MCP_REPLY;
 	return 0;
 }
 

@@ -320,7 +320,11 @@ oauth_is_resource(struct span url, const char *host, uint16_t port,
 	}
 	while (url.len != 0 && url.p[url.len - 1] == '/')
 		url.len--;
-	return n == port && span_eq(url, path) && span_eq(rest, query);
+	if (n != port)
+		return false;
+	/* A server may be known by its origin: icctl has seen to that. */
+	return (url.len == 0 && mark == NULL) ||
+	       (span_eq(url, path) && span_eq(rest, query));
 }
 
 int

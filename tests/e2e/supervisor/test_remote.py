@@ -200,6 +200,56 @@ def reflected(s, m, far):
                 "unlocked")
 
 
+def event(ident, message):
+    return f"id: {ident}\nretry: 100\ndata: {json.dumps(message)}\n\n"
+
+
+def notice(method, **params):
+    return {"jsonrpc": "2.0", "method": "notifications/" + method,
+            "params": params}
+
+
+def streams(work):
+    """A server's own stream of events, and streams that go on after their
+    end: from the last event, and without sending a message again."""
+    live = McpHttp(work, "live")
+    live.own = [event("e1", notice("message", level="info", data="by itself")),
+                event("e2", notice("tools/list_changed")) + ": stays open\n"]
+    none = McpHttp(work, "none")
+    none.own = 404
+    rules = [h.rule("all", "allow", server=["live", "none"])]
+    with h.Session(work, {"live": {"url": live.url, "ca": live.ca},
+                          "none": {"url": none.url, "ca": none.ca}},
+                   rules=rules,
+                   config={"policy": {"trustedServers": ["live", "none"]}},
+                   session_dir=os.path.join(work, "third")) as s:
+        ready(s, "live", "none")
+        h.wait_for(lambda: len(live.gets) == 2, "the stream is asked for again")
+        first, second = live.gets
+        t.equal((first.get("accept"), first.get("last-event-id"),
+                 first.get("mcp-session-id"),
+                 first.get("mcp-protocol-version")),
+                ("text/event-stream", None, "session-1", "2025-06-18"),
+                "how the server's own stream is asked for")
+        t.equal(second.get("last-event-id"), "e1", "and again, from its end")
+        h.wait_for(lambda: "by itself" in s.session_log(), "its message")
+        h.wait_for(lambda: live.methods().count("tools/list") == 2,
+                   "its list is read again")
+        m = s.client()
+        for how, n in (("resume", 1), ("resume twice", 2)):
+            was = len(live.gets)
+            t.equal(h.text_of(m.call("live__act", {"how": how})), "done",
+                    f"an answer that comes later: {how}")
+            asked = [x.get("last-event-id") for x in live.gets[was:]]
+            t.equal((len(asked), live.calls(how)), (n, 1),
+                    f"{how}: asked for from the last event, and sent once")
+        t.equal(h.text_of(m.call("none__act", {"how": "good"})), "done",
+                "a server without such a stream keeps its session")
+        t.equal((len(none.gets), none.methods().count("initialize")), (1, 1),
+                "and is asked for one once")
+        live.release.set()
+
+
 def files(s):
     """Returns the files of the session that have the token."""
     found = []
@@ -331,6 +381,7 @@ def main():
             reflected(s, m, far)
             t.equal(files(s), [], "no file of the session has the token")
         gone(work)
+        streams(work)
     t.done()
 
 

@@ -171,6 +171,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         s = self.server.site
+        if self.path == "/mcp" and s.own is not None:
+            self.stream(s)
+            return
         doc = s.documents.get(self.path)
         if callable(doc):
             doc(self)
@@ -178,6 +181,29 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(doc if isinstance(doc, bytes) else json.dumps(doc))
         else:
             self.answer("", 405 if self.path == "/mcp" else 404, None)
+
+    def stream(self, s):
+        """The server's own stream, or the rest of one that had an answer."""
+        last = self.headers.get("Last-Event-ID", "")
+        with s.lock:
+            s.gets.append({k.lower(): v for k, v in self.headers.items()})
+            rest = s.later.pop(last, None)
+            s.changed.notify_all()
+        if rest is not None:
+            self.events(rest)
+        elif isinstance(s.own, int):
+            self.answer("no", s.own, "text/plain")
+        elif self.headers.get("Mcp-Session-Id") != \
+                s.name_of.format(s.session):
+            self.answer("no such session", 404, "text/plain")
+        elif not s.own:
+            self.events(": nothing\n\n", close=False)
+            s.release.wait(60)
+        else:
+            part = s.own.pop(0)
+            self.events(part, close=part.endswith("\n\n"))
+            if not part.endswith("\n\n"):
+                s.release.wait(60)
 
     def serve(self, message, s, headers):
         method = message.get("method")
@@ -248,6 +274,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     {"jsonrpc": "2.0", "method": "notifications/message",
                      "params": {"level": "info", "data": "in between"}}),
                 event[:20], event[20:].replace("\n", "\r"))
+        elif how.startswith("resume"):
+            # The stream ends, and the answer is where it goes on.
+            key = f"c{number}"
+            self.server.site.later[key] = event if how == "resume" else \
+                f"id: {key}x\ndata:\n\n"
+            self.server.site.later[key + "x"] = event
+            self.events(f"id: {key}\nretry: 100\ndata: \n\n")
         elif how == "ping":
             self.events(json_event({"jsonrpc": "2.0", "id": "p1",
                                     "method": "ping"}), event)
@@ -335,6 +368,8 @@ class McpHttp:
         self.name_of, self.modern = name_of, modern
         self.challenge = 'Bearer resource_metadata="https://localhost/x"'
         self.moves, self.moved = {}, 307  # path -> Location of a redirect
+        # Its own stream: None: 405; a status; or what each GET is answered.
+        self.own, self.gets, self.later = None, [], {}
         self.documents = {}  # path -> JSON, bytes, or function(handler)
         self.accepts = lambda token: not self.wants or token == self.wants
         threading.Thread(target=s.serve_forever, daemon=True).start()

@@ -389,7 +389,11 @@ test_resource(void)
 	    {"https://a.com/mcp?x=1", "a.com", 443, "/mcp", "", false},
 	    {"https://a.com/mcp", "a.com", 443, "/mcp", "x=1", false},
 	    {"https://a.com/MCP", "a.com", 443, "/mcp", "", false},
-	    {"https://a.com", "a.com", 443, "/mcp", "", false},
+	    /* The whole host, which icctl takes only from its own document. */
+	    {"https://a.com", "a.com", 443, "/mcp", "", true},
+	    {"https://a.com/", "a.com", 443, "/mcp", "", true},
+	    {"https://a.com?x", "a.com", 443, "/mcp", "", false},
+	    {"https://a.com/m", "a.com", 443, "/m/cp", "", false},
 	    {"https://a.com/mcp", "a.com", 443, "", "", false},
 	    {"https://a.com:8443/mcp", "a.com", 443, "/mcp", "", false},
 	    {"https://a.com/mcp", "a.com", 8443, "/mcp", "", false},

@@ -2,6 +2,7 @@
 /* The front of lines for a remote MCP server, and the header made from it. */
 #include "keyd/post_line.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tap.h"
@@ -43,6 +44,48 @@ static const struct {
     {"", "", "", ""},
 };
 
+/* Parameters in headers: the line, and "name: value" of each, or "bad". */
+static const struct {
+	const char *line, *want;
+} params[] = {
+    {"", ""},
+    {" Region \"us\" N 42 B true", "mcp-param-region: us|mcp-param-n: "
+				   "42|mcp-param-b: true|"},
+    {" A \"\" C \"x y\"", "mcp-param-a: |mcp-param-c: x y|"},
+    {" A \" a\"", "mcp-param-a: =?base64?IGE=?=|"},
+    {" A \"a\\r\\nHost: b\"", "mcp-param-a: =?base64?YQ0KSG9zdDogYg==?=|"},
+    {" A \"q\\\" B 5\"", "mcp-param-a: q\" B 5|"},
+    {" A:b \"x\"", "bad"},
+    {" A\x01 \"x\"", "bad"},
+    {" A", "bad"},
+    {" A ", "bad"},
+    {" A \"x", "bad"},
+    {" A \"x\"B 5", "mcp-param-a: x|bad"},
+    {"A 5", "bad"},
+    {"  5", "bad"},
+};
+
+static void
+test_params(void)
+{
+	static char name[POST_PARAM], value[POST_NAME], out[512];
+	struct span s;
+	size_t n;
+	int r;
+
+	for (size_t i = 0; i < nitems(params); i++) {
+		s = span_str(params[i].line);
+		out[0] = '\0';
+		n = 0;
+		while ((r = post_line_param(&s, name, value)) == 1)
+			n += (size_t)snprintf(
+			    out + n, sizeof(out) - n, "%s: %s|", name, value);
+		if (r == -1)
+			(void)snprintf(out + n, sizeof(out) - n, "bad");
+		is_str(out, params[i].want, "the parameters%s", params[i].line);
+	}
+}
+
 int
 main(void)
 {
@@ -50,6 +93,7 @@ main(void)
 	struct post_line l;
 	char small[16];
 
+	test_params();
 	for (size_t i = 0; i < nitems(rows); i++) {
 		post_line_read(span_str(rows[i].line), &l);
 		ok(span_is(l.id, rows[i].id) &&

@@ -328,9 +328,17 @@ test_plan(void)
 	struct buf b;
 
 	for (size_t i = 0; i < nitems(sames); i++)
-		ok(plan_same_resource(sames[i].resource, sames[i].url) ==
+		ok(plan_same_resource(
+		       sames[i].resource, sames[i].url, false) ==
 			sames[i].same,
 		    "%s and %s", sames[i].resource, sames[i].url);
+	ok(plan_same_resource("https://a.com", "https://a.com/mcp", true) &&
+		plan_same_resource(
+		    "https://A.com:443/", "https://a.com/mcp", true) &&
+		!plan_same_resource(
+		    "https://a.com/m", "https://a.com/m/cp", true) &&
+		!plan_same_resource("https://b.com", "https://a.com/mcp", true),
+	    "the document of a host is that of its servers");
 	for (size_t i = 0; i < nitems(belongs); i++)
 		ok(plan_belong(belongs[i].a, belongs[i].b) ==
 			belongs[i].belong,

@@ -24,8 +24,8 @@ static const struct {
     {": hi\n\n: hello\ndata: a\n\n", "[|a]", "comments"},
     {"\xef\xbb\xbf" "data: a\n\n", "[|a]", "a mark at the beginning"},
     {"data: a\n\n\xef\xbb\xbf" "data: b\n\n", "[|a]", "and only there"},
-    {"id: 1\nretry: 3\ndata: a\n\n", "[|a]", "ids and times do not count"},
-    {"data\n\n", "[|]", "a field without a colon is empty"},
+    {"id: 1\nretry: 3\ndata: a\n\n", "[|a]", "ids and times are no data"},
+    {"data\n\ndata:\n\n", "", "events with empty data are none"},
     {"data: a", "", "an event without an end is none"},
     {"data: a\n", "", "nor is one without an empty line"},
     {"event: x\n\ndata: a\n\n", "[|a]", "an event without data is none"},
@@ -75,9 +75,45 @@ events(const char *text, size_t step)
 	return out;
 }
 
+/* The event after which a stream is asked for again, and the time until then.
+ */
+static const struct {
+	const char *in, *id;
+	unsigned retry;
+} lasts[] = {
+    {"data: a\n\n", "", 0},
+    {"id: 7\nretry: 500\ndata: \n\n", "7", 500},
+    {"id: 7\ndata: a\n\ndata: b\n\n", "7", 0},
+    {"id: 7\ndata: a\n\nid: 8\ndata: cut", "7", 0},
+    {"id: 7\n\nid\n\n", "", 0},
+    {"id: 7\n\nid: a b\n\n", "", 0},
+    {"id: 7\n\nid: \xc3\xa4\n\n", "", 0},
+    {"retry: x\nretry: -1\nretry: 99999999999\n\n", "", SSE_RETRY_MAX},
+    {"retry: 10\nretry: 1e3\n\n", "", 10},
+};
+
+static void
+test_last(void)
+{
+	struct mcp_event ev;
+	struct mcp_sse s;
+	struct span in;
+
+	for (size_t i = 0; i < nitems(lasts); i++) {
+		mcp_sse_init(&s, MAX);
+		in = span_str(lasts[i].in);
+		while (mcp_sse_next(&s, &in, &ev) != SSE_MORE)
+			;
+		is_str(s.id, lasts[i].id, "the last id of %s", lasts[i].in);
+		is_int(s.retry, lasts[i].retry, "and its time");
+		mcp_sse_free(&s);
+	}
+}
+
 int
 main(void)
 {
+	test_last();
 	for (size_t i = 0; i < nitems(rows); i++)
 		for (size_t step = 1; step < 70; step += step < 4 ? 1 : 13)
 			is_str(events(rows[i].in, step), rows[i].want,

@@ -5,12 +5,14 @@
  */
 #include "common/json/json.h"
 #include "define/define.h"
+#include "define/mirror.h"
 #include "define/pattern.h"
 #include "tap.h"
 
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "unit/policyd/define_rows.h"
 
@@ -190,6 +192,90 @@ test_patterns(void)
 	}
 }
 
+#define MARKED(type, mark)                                                     \
+	"\"inputSchema\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":"   \
+	"\"" type "\",\"x-mcp-header\":" mark "}}}"
+
+/* Parameters that a remote server wants in headers. */
+static const struct {
+	const char *def, *why; /* "": it may be used */
+} mirrors[] = {
+    {MARKED("string", "\"Region\""), ""},
+    {MARKED("integer", "\"X-1_a\""), ""},
+    {MARKED("boolean", "\"Flag\""), ""},
+    {MARKED("number", "\"N\""), "no string, integer or boolean"},
+    {MARKED("object", "\"O\""), "no string, integer or boolean"},
+    {MARKED("array", "\"A\""), "no string, integer or boolean"},
+    {MARKED("null", "\"N\""), "no string, integer or boolean"},
+    {MARKED("string", "\"\""), "is no name"},
+    {MARKED("string", "5"), "is no name"},
+    {MARKED("string", "null"), "is no name"},
+    {MARKED("string", "\"My Region\""), "no name of a header"},
+    {MARKED("string", "\"a:b\""), "no name of a header"},
+    {MARKED("string", "\"a\\r\\nHost\""), "no name of a header"},
+    {MARKED("string", "\"R\xc3\xa9gion\""), "no name of a header"},
+    {MARKED("string", "\"a\\u0000\""), "no name of a header"},
+    {MARKED("string", "\"0123456789012345678901234567890123456789"
+		      "0123456789012345678901234\""),
+	"more than 64 bytes"},
+    {"\"inputSchema\":{\"x-mcp-header\":\"A\",\"type\":\"string\"}",
+	"not at a parameter"},
+    {"\"inputSchema\":{\"properties\":{\"a\":{\"type\":\"string\","
+     "\"x-mcp-header\":\"A\"},\"b\":{\"type\":\"string\","
+     "\"x-mcp-header\":\"a\"}}}",
+	"names one header twice"},
+    {"\"inputSchema\":{\"properties\":{\"a\":{\"properties\":{\"b\":"
+     "{\"type\":\"string\",\"x-mcp-header\":\"B\"}}}}}",
+	""},
+    {"\"inputSchema\":{\"properties\":{\"a\":{\"items\":"
+     "{\"type\":\"string\",\"x-mcp-header\":\"B\"}}}}",
+	"not at a parameter"},
+    {"\"inputSchema\":{\"anyOf\":[{\"properties\":{\"a\":"
+     "{\"type\":\"string\",\"x-mcp-header\":\"B\"}}}]}",
+	"not at a parameter"},
+    {"\"inputSchema\":{\"$defs\":{\"a\":"
+     "{\"type\":\"string\",\"x-mcp-header\":\"B\"}}}",
+	"not at a parameter"},
+    {"\"inputSchema\":{\"properties\":{\"x-mcp-header\":"
+     "{\"type\":\"string\"}},\"default\":{\"x-mcp-header\":5}}",
+	""},
+    {"\"description\":\"no schema\"", ""},
+};
+
+static void
+test_mirrors(void)
+{
+	static const char args[] =
+	    "{\"s\":\"a \\\"b\",\"i\":42,\"t\":true,\"z\":null,"
+	    "\"o\":{\"n\":\"\"},\"u\":\"x\"}";
+	static const char schema[] =
+	    "{\"properties\":{\"s\":{\"x-mcp-header\":\"S\"},"
+	    "\"i\":{\"x-mcp-header\":\"I\"},\"t\":{\"x-mcp-header\":\"T\"},"
+	    "\"z\":{\"x-mcp-header\":\"Z\"},\"y\":{\"x-mcp-header\":\"Y\"},"
+	    "\"o\":{\"properties\":{\"n\":{\"x-mcp-header\":\"N\"}}},"
+	    "\"u\":{}}}";
+	char why[DEFINE_WHY];
+	struct buf b;
+
+	for (size_t i = 0; i < nitems(mirrors); i++) {
+		value_pool_reset(from);
+		why[0] = '\0';
+		ok((mirror_check(value_get(read_def(mirrors[i].def),
+				     "inputSchema"),
+			why) == 0) == (mirrors[i].why[0] == '\0') &&
+			strstr(why, mirrors[i].why) != NULL,
+		    "%s: %s", mirrors[i].def, why);
+	}
+	value_pool_reset(from);
+	buf_init(&b, 4096);
+	mirror_put(&b, json_read(from, span_str(schema), NULL),
+	    json_read(from, span_str(args), NULL));
+	buf_addc(&b, '\0');
+	is_str((const char *)buf_span(&b).p,
+	    " I 42 N \"\" S \"a \\\"b\" T true", "what goes into headers");
+	buf_free(&b);
+}
+
 int
 main(void)
 {
@@ -201,6 +287,7 @@ main(void)
 	test_mended();
 	test_names();
 	test_patterns();
+	test_mirrors();
 	value_pool_free(from);
 	value_pool_free(to);
 	return tap_done();

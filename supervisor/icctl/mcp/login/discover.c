@@ -78,15 +78,16 @@ bad(const struct login *l, const char *host, const char *path)
 }
 
 /*
- * Try the paths, one after the other. Returns 1 if one has the document, 0 if
- * none has, or -1 after the reason: a document that cannot be used is not
- * passed over.
+ * Try the paths, one after the other. Returns 1 if one has the document, whose
+ * number is in `*at`, 0 if none has, or -1 after the reason: a document that
+ * cannot be used is not passed over.
  */
 static int
 first(struct login *l, enum proto_meta kind, const struct place *p,
-    char paths[PLAN_PLACES][PROTO_MAX_PLACE + 64], size_t n)
+    char paths[PLAN_PLACES][PROTO_MAX_PLACE + 64], size_t n, size_t *at)
 {
 	for (size_t i = 0; i < n; i++) {
+		*at = i;
 		if (get(l, kind, p, paths[i]) == -1)
 			return -1;
 		if (l->doc.good)
@@ -114,18 +115,26 @@ ask(struct login *l)
 	return l->doc.status == 401 || l->doc.status == 403;
 }
 
-/* Find the resource's document. Returns as first(). */
+/*
+ * Find the resource's document. Returns as first(). `*root`: it is that of the
+ * whole host (RFC 9728, section 3.1).
+ */
 static int
-resource(struct login *l, const char *metadata)
+resource(struct login *l, const char *metadata, bool *root)
 {
 	char paths[PLAN_PLACES][PROTO_MAX_PLACE + 64];
 	struct place p = l->at;
 	const char *why = "";
+	size_t n, at = 0;
 	int rv;
 
-	if (metadata[0] == '\0')
-		return first(l, PROTO_META_RESOURCE, &l->at, paths,
-		    plan_resource_paths(l->at.path, paths));
+	*root = false;
+	if (metadata[0] == '\0') {
+		n = plan_resource_paths(l->at.path, paths);
+		rv = first(l, PROTO_META_RESOURCE, &l->at, paths, n, &at);
+		*root = at == n - 1;
+		return rv;
+	}
 	if (l->private_ok)
 		rv = strncmp(metadata, "https://", 8) == 0 ? 0 : -1;
 	else
@@ -229,6 +238,7 @@ server(struct login *l, bool published)
 	char paths[PLAN_PLACES][PROTO_MAX_PLACE + 64], vis[600];
 	struct place p = l->at;
 	const char *why = "";
+	size_t at;
 	int r;
 
 	if (published && plan_place(l->issuer, &p, &why) == -1) {
@@ -247,7 +257,7 @@ server(struct login *l, bool published)
 	if (!published)
 		p.path[0] = '\0';
 	r = first(l, PROTO_META_SERVER, &p, paths,
-	    plan_server_paths(p.path, paths));
+	    plan_server_paths(p.path, paths), &at);
 	if (r == -1)
 		return -1;
 	if (r == 1)
@@ -286,8 +296,9 @@ discover(struct login *l)
 {
 	char scopes[PROTO_MAX_SCOPES + 1], own[PROTO_MAX_SCOPES + 1];
 	char metadata[PROTO_MAX_URL + 1], vis[600];
-	int wants, found;
 	unsigned status;
+	int wants, found;
+	bool root;
 
 	if (box_target(l, BOX_META, 0, &l->at, l->private_ok) == -1 ||
 	    (wants = ask(l)) == -1)
@@ -299,7 +310,7 @@ discover(struct login *l)
 		warnx("%s answers with status %u, and does not say that it "
 		      "wants a login",
 		    l->url, status);
-	if ((found = resource(l, metadata)) == -1)
+	if ((found = resource(l, metadata, &root)) == -1)
 		return -1;
 	if (found == 0 && wants == 0 && status >= 300)
 		return -1;
@@ -308,7 +319,7 @@ discover(struct login *l)
 		    l->name);
 		return ICCTL_OK;
 	}
-	if (found == 1 && !plan_same_resource(l->doc.resource, l->url)) {
+	if (found == 1 && !plan_same_resource(l->doc.resource, l->url, root)) {
 		warnx("%s: its metadata is of another resource, %s: it is not "
 		      "used",
 		    l->name,

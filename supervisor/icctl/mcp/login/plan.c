@@ -104,7 +104,7 @@ authority(const char *url, char *dst, size_t cap)
 }
 
 bool
-plan_same_resource(const char *resource, const char *url)
+plan_same_resource(const char *resource, const char *url, bool root)
 {
 	char a[320], b[320];
 	const char *p = authority(resource, a, sizeof(a)),
@@ -114,6 +114,8 @@ plan_same_resource(const char *resource, const char *url)
 	if (p == NULL || q == NULL || strcmp(a, b) != 0 ||
 	    strchr(p, '#') != NULL)
 		return false;
+	if (root && (p[0] == '\0' || strcmp(p, "/") == 0))
+		return true;
 	n = strcspn(p, "?");
 	m = strcspn(q, "?");
 	if (strcmp(p + n, q + m) != 0)

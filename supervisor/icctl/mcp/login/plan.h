@@ -37,9 +37,9 @@ size_t plan_server_paths(
 /*
  * Returns true if the resource that a document names is the server with this
  * address: the same host in any case, and the same path but for a slash at its
- * end.
+ * end. `root`: the document is that of the whole host, which may name just that.
  */
-bool plan_same_resource(const char *resource, const char *url);
+bool plan_same_resource(const char *resource, const char *url, bool root);
 /* Returns true if the names of hosts have one owner, as far as names show. */
 bool plan_belong(const char *a, const char *b);
 /*
