@@ -461,9 +461,18 @@ static const struct backd_afar remote_streams = {
 int
 remote_on_afar(struct chan *c, const struct msg_SERVER_AFAR *m)
 {
+	static const struct msg_GONE given_up = {
+	    .died = 1, .text = {(const uint8_t *)"was given up", 12}};
 	struct backd *b = chan_arg(c);
 
-	/* policyd gives a server up for reasons that are not known here. */
+	/*
+	 * policyd gives a server up for reasons that are not known here; auditd
+	 * waits for the end of the old one.
+	 */
+	if (b->afar != NULL && !b->gone) {
+		server_done(b);
+		worker_send(&b->w, ROLE_AUDIT, 0, MSG_GONE, &given_up, -1);
+	}
 	remote_end(b);
 	b->afar = &remote_streams;
 	b->mask = m->mask != 0;

@@ -232,6 +232,56 @@ def test_scope(work):
         t.equal(s.pending(), [], "nobody is shown 500 scopes, or a quote")
 
 
+def test_open(work):
+    """A server that lets everybody begin, and wants a login for what follows;
+    whose document is that of its whole host; and which a session has given up
+    when the login comes that has the scope."""
+    far, auth = ml.pair(work)
+
+    def accepts(header):
+        return far.seen[-1][2]["method"] == "initialize" or \
+            auth.accepts(header)
+    far.accepts = accepts
+    at = "/.well-known/oauth-protected-resource"
+    far.documents = {at: {**far.documents[at + "/mcp"],
+                          "resource": far.origin}}
+    far.challenge = 'Bearer scope="issues:read"'
+    s = session(work, far, auth)
+    status, text = ml.log_in(s.env, "far", far.ca)
+    t.ok(status == 0, "a login at a server that lets everybody begin", text)
+    t.equal((auth.asked[-1]["scope"], auth.asked[-1]["resource"],
+             auth.forms("authorization_code")[-1]["resource"]),
+            ("issues:read offline_access", far.origin, far.origin),
+            "with the scope of its challenge, for the whole host")
+    far.how = "scope issues:write"
+    with s:
+        h.wait_for(lambda: state(s)["state"] == "gone", "it is given up")
+        hold = s.held()
+        t.contains(hold["effect"], "issues:write", "a scope is missing")
+        far.how = ""
+        status, text = ml.log_in(s.env, "far", far.ca, "--scope",
+                                 "issues:write")
+        t.ok(status == 0 and "uses it" in text, "a login with it", text)
+        ready(s)
+        t.equal(words(s.client()), "done", "and the session goes on")
+        auth.expire()
+        m = s.client()
+        words(m)
+        h.wait_for(lambda: words(m) == "done", "and renews it")
+        t.equal(auth.forms("refresh_token")[-1]["resource"], far.origin,
+                "for the whole host")
+    keep = far.documents[at]
+    for name, where, resource in (
+            ("another host's", at, "https://evil.com"),
+            ("a folder's", at, far.origin + "/m"),
+            ("the host's, where the server's belongs", at + "/mcp",
+             far.origin)):
+        far.documents = {where: {**keep, "resource": resource}}
+        status, text = ml.log_in(s.env, "far", far.ca)
+        t.ok(status == 1 and "another resource" in text,
+             f"a document that is {name} is refused", text)
+
+
 def test_state(work):
     """Sessions, doctor and logout tell the state of a login."""
     far, auth = ml.pair(work)
@@ -504,7 +554,7 @@ def main():
         t.done()
         return
     only = sys.argv[1:]
-    for test in (test_first, test_renewed, test_later, test_scope, test_state,
+    for test in (test_first, test_renewed, test_later, test_scope, test_open, test_state,
                  test_roots, test_behind, test_refused, test_pasted):
         if only and test.__name__[5:] not in only:
             continue
