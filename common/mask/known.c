@@ -22,59 +22,6 @@ struct mask_known {
 	struct mask_known_row rows[MASK_KNOWN_MAX]; /* by length */
 };
 
-static unsigned
-known_head(size_t len)
-{
-	return len < MASK_KNOWN_HEAD ? (unsigned)len : MASK_KNOWN_HEAD;
-}
-
-static uint64_t
-known_number(const uint8_t key[MASK_KEY], size_t at)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < sizeof(n); i++)
-		n = n << 8 | key[at + i];
-	return n | 1U;
-}
-
-static uint64_t
-known_sum(uint64_t base, const uint8_t *p, size_t n)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum = sum * base + p[i] + 1U;
-	return sum;
-}
-
-static uint16_t
-known_print(uint64_t turn, uint64_t sum)
-{
-	return (uint16_t)((sum ^ sum >> 29) * turn >> 48);
-}
-
-static void
-known_digest(const uint8_t key[MASK_KEY], const uint8_t *p, size_t n,
-    uint8_t digest[MASK_DIGEST])
-{
-	const struct span parts[] = {span_of(key, MASK_KEY), span_of(p, n)};
-
-	sha256_spans(parts, nitems(parts), digest);
-}
-
-void
-mask_known_row(
-    const uint8_t key[MASK_KEY], struct span value, struct mask_known_row *r)
-{
-	const unsigned n = known_head(value.len);
-
-	r->len = value.len < UINT32_MAX ? (uint32_t)value.len : UINT32_MAX;
-	r->print = known_print(
-	    known_number(key, 8), known_sum(known_number(key, 0), value.p, n));
-	known_digest(key, value.p, n, r->digest);
-}
-
 struct mask_known *
 mask_known_new(const uint8_t key[MASK_KEY])
 {
@@ -83,8 +30,8 @@ mask_known_new(const uint8_t key[MASK_KEY])
 	if (k == NULL)
 		return NULL;
 	memcpy(k->key, key, MASK_KEY);
-	k->base = known_number(key, 0);
-	k->turn = known_number(key, 8);
+	k->base = mask_known_number(key, 0);
+	k->turn = mask_known_number(key, 8);
 	return k;
 }
 
@@ -109,7 +56,7 @@ known_derive(struct mask_known *k)
 	unsigned n = 0, head;
 
 	for (unsigned i = 0; i < k->n; i++) {
-		head = known_head(k->rows[i].len);
+		head = mask_known_head(k->rows[i].len);
 		if (n != 0 && k->lengths[n - 1] == head)
 			continue;
 		k->lengths[n] = head;
@@ -157,7 +104,7 @@ mask_roll_init(
 	r->steps = 0;
 	for (unsigned i = 0; k != NULL && i < k->nlengths; i++) {
 		r->sums[i] = k->lengths[i] <= s.len
-				 ? known_sum(k->base, s.p, k->lengths[i])
+				 ? mask_known_sum(k->base, s.p, k->lengths[i])
 				 : 0;
 		r->steps += k->lengths[i];
 	}
@@ -168,7 +115,7 @@ static size_t
 known_find(struct mask_rolling *r, struct span s, size_t at, unsigned i)
 {
 	const struct mask_known *k = r->known;
-	const uint16_t print = known_print(k->turn, r->sums[i]);
+	const uint16_t print = mask_known_print(k->turn, r->sums[i]);
 	uint8_t digest[MASK_DIGEST];
 	bool done = false;
 	size_t longest = 0;
@@ -177,7 +124,8 @@ known_find(struct mask_rolling *r, struct span s, size_t at, unsigned i)
 		if (k->rows[n].print != print)
 			continue;
 		if (!done)
-			known_digest(k->key, s.p + at, k->lengths[i], digest);
+			mask_known_digest(
+			    k->key, s.p + at, k->lengths[i], digest);
 		r->steps += done ? 0 : k->lengths[i];
 		done = true;
 		if (memcmp(digest, k->rows[n].digest, MASK_DIGEST) == 0)

@@ -100,6 +100,17 @@ enum mask_named mask_named(struct span name);
 /* Returns true if the bytes are one letter or mark again and again. */
 bool mask_one_byte(struct span);
 
+/* known_row.c */
+/* Returns how many bytes of a value of this length are searched for. */
+unsigned mask_known_head(size_t len);
+/* Returns an odd number, made from the key's bytes from `at` on. */
+uint64_t mask_known_number(const uint8_t key[MASK_KEY], size_t at);
+uint64_t mask_known_sum(uint64_t base, const uint8_t *, size_t);
+/* Returns the fingerprint of a sum. */
+uint16_t mask_known_print(uint64_t turn, uint64_t sum);
+void mask_known_digest(const uint8_t key[MASK_KEY], const uint8_t *, size_t,
+    uint8_t digest[MASK_DIGEST]);
+
 /* known.c */
 struct mask_rolling {
 	const struct mask_known *known;
