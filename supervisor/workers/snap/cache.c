@@ -64,7 +64,7 @@ cache_load(struct cache *c, struct store *s, size_t max)
 		memcpy(&h, buf_span(&c->old).p, sizeof(h));
 		if (memcmp(h.magic, CACHE_MAGIC, sizeof(h.magic)) == 0) {
 			c->walked = h.walked;
-			s->bytes = h.bytes;
+			s->bytes = c->bytes = h.bytes;
 			c->at = sizeof(h);
 		}
 	}
@@ -73,8 +73,8 @@ cache_load(struct cache *c, struct store *s, size_t max)
 		buf_reset(&c->old, 0);
 }
 
-int
-cache_find(struct cache *c, struct span path, const struct cache_key *key,
+static int
+cache_look(struct cache *c, struct span path, const struct cache_key *key,
     uint8_t sum[SNAP_SUM])
 {
 	struct span all = buf_span(&c->old);
@@ -90,8 +90,10 @@ cache_find(struct cache *c, struct span path, const struct cache_key *key,
 		if ((r = manifest_cmp(name, path)) > 0)
 			return 0;
 		c->at += sizeof(row) + row.len;
-		if (r < 0)
+		if (r < 0) {
+			c->differs = true;
 			continue;
+		}
 		if (row.key.dev != key->dev || row.key.ino != key->ino ||
 		    row.key.size != key->size || row.key.mtime != key->mtime ||
 		    row.key.ctime != key->ctime)
@@ -100,6 +102,16 @@ cache_find(struct cache *c, struct span path, const struct cache_key *key,
 		return key->ctime >= c->walked - CACHE_RACY_NS ? 2 : 1;
 	}
 	return 0;
+}
+
+int
+cache_find(struct cache *c, struct span path, const struct cache_key *key,
+    uint8_t sum[SNAP_SUM])
+{
+	int known = cache_look(c, path, key, sum);
+
+	c->differs = c->differs || known != 1;
+	return known;
 }
 
 void
@@ -122,6 +134,9 @@ cache_save(struct cache *c, const struct store *s, int64_t walked)
 	struct cache_head h = {CACHE_MAGIC, walked, s->bytes};
 	int fd, rv = -1;
 
+	/* All of it is as it was: an earlier start of the walk is no harm. */
+	if (!c->differs && c->at == c->old.len && s->bytes == c->bytes)
+		return 0;
 	(void)unlinkat(s->fd, SNAP_MAKING, 0);
 	fd = openat(s->fd, SNAP_MAKING,
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

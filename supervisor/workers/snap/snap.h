@@ -137,6 +137,8 @@ struct cache {
 	struct buf old, made;
 	size_t at;
 	int64_t walked; /* the start of the last walk, ns since 1970 */
+	uint64_t bytes; /* the store had */
+	bool differs;   /* a file is not as it was */
 };
 
 void cache_load(struct cache *, struct store *, size_t max);
