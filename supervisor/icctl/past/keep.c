@@ -20,7 +20,6 @@
 
 #include "base/session.h"
 
-#define KEEP_NAME "usage.cache"
 #define KEEP_MAGIC 0x3130656761737543ULL /* "Cusage01" */
 #define KEEP_MAX (64U << 20)
 
@@ -88,7 +87,7 @@ keep_read(int dirfd, uint8_t **p)
 	struct stat st;
 	size_t len = 0;
 	ssize_t n;
-	int fd = past_open(dirfd, KEEP_NAME);
+	int fd = past_open(dirfd, PAST_KEPT);
 
 	*p = NULL;
 	if (fd == -1)
@@ -145,7 +144,7 @@ keep_take(struct past_fold *f, const uint8_t *p, size_t len,
 	if (memcmp(sum, p + len - SHA256_SIZE, SHA256_SIZE) != 0 ||
 	    rows % sizeof(*f->rows) != 0 || rows / sizeof(*f->rows) != h->n ||
 	    h->end.mark.npending > REPORT_PENDING) {
-		warnx("%s/" KEEP_NAME ": it was changed; the log is read again",
+		warnx("%s/" PAST_KEPT ": it was changed; the log is read again",
 		    icctl_path(dir, shown));
 		return false;
 	}
@@ -238,6 +237,6 @@ past_keep(const struct past_fold *f, int dirfd)
 	buf_add(&b, sum, sizeof(sum));
 	/* A directory that cannot be written is read again each time. */
 	if (!b.failed)
-		(void)session_write(dirfd, KEEP_NAME, 0600, buf_span(&b));
+		(void)session_write(dirfd, PAST_KEPT, 0600, buf_span(&b));
 	buf_free(&b);
 }

@@ -68,6 +68,7 @@ int past_fold(
 void past_fold_free(struct past_fold *);
 
 /* keep.c */
+#define PAST_KEPT "usage.cache"
 /* Take what was kept. Returns 1 if it is whole, 2 if the log only grew. */
 int past_kept(struct past_fold *, int dirfd, const char *dir);
 /* Note how the files are now. Returns false if one cannot be looked at. */
@@ -122,6 +123,13 @@ void past_csv(FILE *, struct span);
 void past_html(FILE *, struct span);
 /* Write JSON in printable ASCII. */
 void past_json(FILE *, struct span);
+
+/* ahead.c */
+/*
+ * Keep the sums of the logs that have none, or, if `again`, of all, with as
+ * many processes as there are processors. Returns true if that was done.
+ */
+bool past_ahead(const struct past_sessions *, bool again);
 
 /* sums.c */
 struct past_sum {

@@ -205,6 +205,8 @@ by_key(const void *a, const void *b)
 void
 past_add(struct past_sums *u, const struct past_sessions *all)
 {
+	if (past_ahead(all, u->again))
+		u->again = false;
 	for (size_t i = 0; i < all->n; i++)
 		add_session(u, &all->list[i], i);
 	if (u->n != 0)
