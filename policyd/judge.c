@@ -160,10 +160,18 @@ prepare(
 	return WORK_FORWARD;
 }
 
-/* Map the decision to what happens to the call. */
+/*
+ * Narrow the decision, whoever allowed the call, and map it to what happens to
+ * the call.
+ */
 static enum work_way
 outcome(struct policyd_env *env, struct work *k)
 {
+	const struct request r = work_request(env, k);
+
+	eval_narrow(&env->engine, &r, &k->d);
+	if (k->d.status != PROTO_ALLOW)
+		k->grant = 0;
 	switch (k->d.status) {
 	case PROTO_ALLOW:
 		return WORK_FORWARD;

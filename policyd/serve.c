@@ -70,6 +70,14 @@ on_protect(struct chan *c, const struct msg_PROTECT *m)
 }
 
 static int
+on_narrow(struct chan *c, const struct msg_NARROW *m)
+{
+	if (engine_narrow(&env.engine, m->text) == -1)
+		return impossible(c, "NARROW");
+	return 0;
+}
+
+static int
 on_server(struct chan *c, const struct msg_SERVER *m)
 {
 	if (m->virtual != 0) {
@@ -557,6 +565,7 @@ policyd_serve(struct worker *w)
 		HANDLER(KNOWN,		on_known),
 	HANDLER(SETTINGS,	on_settings),
 		HANDLER(PROTECT,	on_protect),
+		HANDLER(NARROW,		on_narrow),
 		HANDLER(SERVER,		on_server),
 		HANDLER(TOOLS_ONLY,	on_tools_only),
 		HANDLER(VIEW,		on_view),

@@ -241,6 +241,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	M(SETTINGS,	0x0302,	R(SUP),		R(POLICY),	SETUP,	0)	\
 	M(KNOWN,	0x0323,	R(SUP),	R(POLICY)|R(BACK),	SETUP,	0)	\
 	M(PROTECT,	0x0303,	R(SUP),		R(POLICY),	SETUP,	0)	\
+	M(NARROW,	0x0326,	R(SUP),		R(POLICY),	SETUP,	0)	\
 	M(SERVER,	0x0304,	R(SUP),	R(PROXY)|R(POLICY)|R(AUDIT), SETUP, 0)	\
 	M(VIEW,		0x0305,	R(SUP),		R(POLICY),	SETUP,	1)	\
 	M(MOUNTS,	0x0322,	R(SUP),		R(POLICY),	SETUP,	1)	\
@@ -582,6 +583,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, blob, digest, 32)
 /* A host path that no call may touch. */
 #define F_PROTECT(F, m)		F(m, str, path, 4096)
+/* Calls that are denied, or asked about, whatever allows them: common/narrow.h. */
+#define F_NARROW(F, m)		F(m, str, text, 512)
 /*
  * trusted: all of its calls are allowed by structure.  domains: its egress
  * list, one entry per line.  internal: icgit, which answers policyd only and

@@ -42,6 +42,8 @@ engine_free(struct engine *e)
 	}
 	for (size_t i = 0; i < e->nprotect; i++)
 		free(e->protect[i]);
+	for (size_t i = 0; i < e->nnarrow; i++)
+		free(e->narrow[i]);
 	engine_files_free(
 	    &(struct engine_files){e->rules, e->annots, e->lists});
 	value_pool_free(e->derived);

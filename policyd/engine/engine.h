@@ -9,6 +9,7 @@
 
 #include "common/ipc/proto.h"
 #include "common/mask/mask.h"
+#include "common/narrow.h"
 #include "engine/annot.h"
 #include "engine/path.h"
 #include "engine/rules.h"
@@ -82,6 +83,9 @@ struct engine {
 	struct value_pool *own;		/* freed with the engine */
 	char *protect[ENGINE_MAX_PROTECT];
 	size_t nprotect;
+	char *narrow[2 * NARROW_MAX];	/* taken from the policy by the
+					   settings: common/narrow.h */
+	size_t nnarrow;
 	int root;			/* O_PATH of / */
 	struct path_object root_object;
 	struct path_anchor *anchor;	/* the workspace, by the name that
@@ -102,6 +106,8 @@ void engine_free(struct engine *);
 int engine_settings(struct engine *, uint32_t hold_ms, bool ask, bool redact,
     struct span home);
 int engine_protect(struct engine *, struct span path);
+/* narrow.c: Take what `text` says from the policy. */
+int engine_narrow(struct engine *, struct span text);
 int engine_server(struct engine *, unsigned index, struct span name,
     bool trusted, struct span cwd, struct span command,
     struct span domains);

@@ -314,4 +314,5 @@ eval_call(struct engine *e, struct span server, struct span tool,
 		return;
 	}
 	eval_request(e, &r, d);
+	eval_narrow(e, &r, d);
 }

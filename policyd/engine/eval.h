@@ -59,6 +59,9 @@ void eval_ungated(const struct engine *, const struct request *,
  * Escalate an allowed call that may touch more than the names that were judged.
  */
 void eval_caution(const struct request *, struct decision *);
+/* narrow.c: Make a decision more severe where the settings say so. */
+void eval_narrow(
+    const struct engine *, const struct request *, struct decision *);
 /*
  * Decide about a call without policyd, for `icctl policy eval`: look up the
  * annotation and the server (which need not run), prepare the arguments, and

@@ -212,6 +212,7 @@ orient_compose(struct fault *fault)
 		text_network(&b);
 	text_services(&b);
 	text_limits(&b);
+	buf_adds(&b, sup.config.told == NULL ? "" : sup.config.told);
 	rv = span_copy(
 	    buf_span(&b), ps->orientation, sizeof(ps->orientation));
 	if (b.failed || rv == -1)

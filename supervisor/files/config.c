@@ -53,9 +53,9 @@ static const char *const config_keys[] = {"agent", "agentView", "answerKey",
     "escalationTimeoutSeconds", "image", "limits", "maxConcurrentSessions",
     "mcpServers", "modelBodies", "notify", "notifyOn", "notifyQuiet",
     "openHosts", "packageCaches", "packageInstall", "policy", "policyBudget",
-    "profiles", "providers", "proxy", "proxyTools", "resourceBudget", "runtime",
-    "sandboxPolicy", "serverCredentials", "services", "settingsOf",
-    "toolDefinitions", "transport", "undo", NULL};
+    "profiles", "projectInstructions", "providers", "proxy", "proxyTools",
+    "resourceBudget", "runtime", "sandboxPolicy", "serverCredentials",
+    "services", "settingsOf", "toolDefinitions", "transport", "undo", NULL};
 
 /* Name ignored keys and their successors, and fail on refused and unknown ones.
  */
@@ -251,8 +251,8 @@ static int
 config_policy(struct config *cfg, const struct jsonfile *j,
     struct json_object *root, const char *user_home)
 {
-	static const char *const policy_keys[] = {
-	    "name", "strict", "trustedServers", "unknownTools", NULL};
+	static const char *const policy_keys[] = {"ask", "deny", "name",
+	    "strict", "trustedServers", "unknownTools", NULL};
 	struct json_object *o = NULL;
 	const char *s = NULL, *unknown = NULL;
 
@@ -264,6 +264,7 @@ config_policy(struct config *cfg, const struct jsonfile *j,
 	    jsonfile_bool(j, o, "policy", "strict", &cfg->strict) == -1 ||
 	    jsonfile_strings(j, o, "policy", "trustedServers",
 		PROTO_MAX_SERVERS, &cfg->trusted) == -1 ||
+	    config_narrow(cfg, j, o) == -1 ||
 	    jsonfile_str(j, o, "policy", "unknownTools", &unknown) == -1 ||
 	    config_unknown(cfg, j, unknown) == -1 ||
 	    jsonfile_str(j, o, "policy", "name", &s) == -1)
@@ -401,6 +402,7 @@ config_parse(struct config *cfg, const char *file, const char *user_home,
 	    config_budget(cfg, &j, root) == -1 ||
 	    limits_read(&cfg->limits, &j, root) == -1 ||
 	    config_undo(cfg, &j, root) == -1 ||
+	    config_told(cfg, &j, root) == -1 ||
 	    config_runtime(cfg, &j, root) == -1 ||
 	    config_transport(cfg, &j, root) == -1 ||
 	    config_definitions(cfg, &j, root) == -1 ||

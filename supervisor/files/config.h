@@ -157,6 +157,10 @@ struct config_undo {
 	uint32_t keep, days; /* checkpoints that stay, and for how long */
 };
 
+/* "projectInstructions": lines, and bytes of all. */
+#define CONFIG_MAX_TOLD 40U
+#define CONFIG_TOLD 2048U
+
 struct config {
 	char *file;       /* NULL if there is none */
 	uint8_t hash[32]; /* SHA-256 of the file; zero without one */
@@ -188,6 +192,8 @@ struct config {
 	struct json_object *server_env; /* "serverCredentials" */
 	char *policy;   /* a name, or an absolute directory; or NULL */
 	char **trusted; /* servers; or NULL */
+	char *told; /* the project's words to the agent, quoted; or NULL */
+	char **narrow; /* as common/narrow.h has them; or NULL */
 	struct config_command notify;
 	uint32_t notify_on; /* CONFIG_NOTIFY_ bits */
 	/* "notifyQuiet": minutes of the local day; the same: never. */

@@ -136,6 +136,8 @@ config_free(struct config *cfg)
 	jsonfile_strings_free(cfg->undo.leave);
 	jsonfile_strings_free(cfg->undo.include);
 	jsonfile_strings_free(cfg->trusted);
+	jsonfile_strings_free(cfg->narrow);
+	free(cfg->told);
 	json_object_put(cfg->servers);
 	json_object_put(cfg->server_env);
 	json_object_put(cfg->env);

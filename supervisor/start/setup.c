@@ -39,7 +39,7 @@ setup_log(void)
 static void
 setup_protect(const char *path)
 {
-	struct msg_PROTECT m = {.path = span_str(path)};
+	struct msg_PROTECT m = {.path = span_str(path == NULL ? "" : path)};
 
 	if (m.path.len != 0 && m.path.len <= 4096)
 		child_send(ROLE_POLICY, 0, MSG_PROTECT, &m, -1);
@@ -188,15 +188,15 @@ setup_policy(void)
 	known_send(ROLE_POLICY, 0);
 	for (unsigned i = 0; i < sup.nservers; i++)
 		known_send(ROLE_BACK, i);
+	for (char **s = sup.config.narrow; s != NULL && *s != NULL; s++)
+		child_send(ROLE_POLICY, 0, MSG_NARROW,
+		    &(struct msg_NARROW){.text = span_str(*s)}, -1);
 	setup_protect(sup.paths.home);
 	setup_protect(sup.session.dir);
-	if (sup.config.file != NULL)
-		setup_protect(sup.config.file);
-	if (sup.defs.file != NULL)
-		setup_protect(sup.defs.file);
+	setup_protect(sup.config.file);
+	setup_protect(sup.defs.file);
 	for (unsigned k = 0; k <= PROTO_RULES_LAST; k++)
-		if (sup.rules[k].path != NULL)
-			setup_protect(sup.rules[k].path);
+		setup_protect(sup.rules[k].path);
 	setup_server_rows();
 	for (unsigned i = 0; i < sup.nservers; i++)
 		setup_view(i);

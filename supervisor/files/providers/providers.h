@@ -58,7 +58,7 @@ struct providers {
 	const char *workspace; /* its path, as the agent sees it */
 	char hosts[1024]; /* the description of further hosts for the agent */
 	char tools[PROTO_MAX_TOLD + 1]; /* the session's tools, for the agent */
-	char orientation[6144]; /* describes the session to the agent */
+	char orientation[8192];         /* describes the session to the agent */
 };
 
 /*

@@ -13,6 +13,8 @@
 #include "budget/budget.h"
 #include "common/http/known_host.h"
 #include "common/log.h"
+#include "common/narrow.h"
+#include "files/config.h"
 
 /* Returns true for a name as DNS has it, with a dot, and no address. */
 static bool
@@ -261,22 +263,119 @@ member_budget(
 	return 0;
 }
 
+/* Say each thing that is denied or asked about. */
+static int
+policy_list(struct project *p, const struct jsonfile *j, json_object *v,
+    const char *key, const char *says)
+{
+	json_object *list = NULL;
+	struct narrow n;
+	const char *s;
+
+	if (!json_object_object_get_ex(v, key, &list))
+		return 0;
+	if (!json_object_is_type(list, json_type_array) ||
+	    json_object_array_length(list) > MEMBER_LIST)
+		return jsonfile_bad(j, "policy", key,
+		    "must be an array of at most %u texts", MEMBER_LIST);
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		if (member_text(j, "policy", json_object_array_get_idx(list, i),
+			256, &s) == -1)
+			return -1;
+		if (narrow_parse(span_str(s), &n) == -1)
+			return jsonfile_bad(j, "policy", key,
+			    "\"%s\": must be " NARROW_FORMS, s);
+		if (n.kind == NARROW_TOOL)
+			project_say(p, PROJECT_NARROWS, "calls of %s %s",
+			    s + sizeof("tool ") - 1, says);
+		else
+			project_say(p, PROJECT_NARROWS,
+			    "calls of tools that %s %.*s %s",
+			    n.kind == NARROW_READ ? "read" : "write",
+			    n.path.len == 0 ? 13 : (int)n.path.len,
+			    n.path.len == 0 ? "the workspace"
+					    : (const char *)n.path.p,
+			    says);
+	}
+	return 0;
+}
+
 static int
 member_policy(
     struct project *p, const struct jsonfile *j, const char *m, json_object *v)
 {
-	static const char *const keys[] = {"workspace", NULL};
+	static const char *const keys[] = {"ask", "deny", "workspace", NULL};
 	const char *s = NULL;
 
 	if (!json_object_is_type(v, json_type_object))
 		return jsonfile_bad(j, m, NULL, "must be an object");
 	if (jsonfile_known(j, v, m, keys) == -1 ||
-	    jsonfile_str(j, v, m, "workspace", &s) == -1)
+	    jsonfile_str(j, v, m, "workspace", &s) == -1 ||
+	    policy_list(p, j, v, "deny", "are denied") == -1 ||
+	    policy_list(p, j, v, "ask", "ask you, where they are allowed") ==
+		-1)
 		return -1;
-	if (s == NULL || strcmp(s, "read-only") != 0)
+	if (s == NULL)
+		return 0;
+	if (strcmp(s, "read-only") != 0)
 		return jsonfile_bad(j, m, "workspace",
 		    "must be \"read-only\": a project's policy only narrows");
 	project_say(p, PROJECT_NARROWS, "the workspace is read-only");
+	return 0;
+}
+
+/* The project's words to the agent, line by line. */
+static int
+member_instructions(
+    struct project *p, const struct jsonfile *j, const char *m, json_object *v)
+{
+	size_t all = 0;
+	const char *s;
+
+	if (!json_object_is_type(v, json_type_array) ||
+	    json_object_array_length(v) > CONFIG_MAX_TOLD)
+		return jsonfile_bad(j, m, NULL,
+		    "must be an array of at most %u lines", CONFIG_MAX_TOLD);
+	for (size_t i = 0; i < json_object_array_length(v); i++) {
+		if (member_text(
+			j, m, json_object_array_get_idx(v, i), 512, &s) == -1)
+			return -1;
+		if ((all += strlen(s) + 1) > CONFIG_TOLD)
+			return jsonfile_bad(j, m, NULL,
+			    "must have at most %u bytes", CONFIG_TOLD);
+		project_say(p, PROJECT_ASKS,
+		    "the agent is told, as the project's words: %s", s);
+	}
+	return 0;
+}
+
+/* Ports of the sandbox. Only the person publishes one. */
+static int
+member_ports(
+    struct project *p, const struct jsonfile *j, const char *m, json_object *v)
+{
+	json_object *one;
+	int64_t port;
+
+	if (!json_object_is_type(v, json_type_array) ||
+	    json_object_array_length(v) > MEMBER_LIST)
+		return jsonfile_bad(j, m, NULL,
+		    "must be an array of at most %u ports", MEMBER_LIST);
+	for (size_t i = 0; i < json_object_array_length(v); i++) {
+		one = json_object_array_get_idx(v, i);
+		port = json_object_is_type(one, json_type_int)
+			   ? json_object_get_int64(one)
+			   : 0;
+		if (port < 1024 || port > UINT16_MAX)
+			return jsonfile_bad(j, m, NULL,
+			    "must be numbers from 1024 to 65535: ports of the "
+			    "sandbox. Which of this machine are published is "
+			    "for you to say");
+		project_say(p, PROJECT_SHOWN,
+		    "its servers listen at port %u of the sandbox: with "
+		    "--publish %u your browser reaches it",
+		    (unsigned)port, (unsigned)port);
+	}
 	return 0;
 }
 
@@ -303,6 +402,7 @@ static const struct member {
 	{"undo", member_undo},
 	{"env", member_env}, {"budget", member_budget},
 	{"policy", member_policy}, {"install", member_install},
+	{"instructions", member_instructions}, {"ports", member_ports},
 };
 /* clang-format on */
 

@@ -164,6 +164,38 @@ add_undo(const struct project *p, json_object *root)
 		    list, json_object_get(json_object_array_get_idx(from, i)));
 }
 
+/* Tell the agent what the project says. */
+static void
+add_instructions(const struct project *p, json_object *root)
+{
+	json_object *from = project_member(p, "instructions");
+
+	if (from != NULL)
+		json_object_object_add(
+		    root, "projectInstructions", json_object_get(from));
+}
+
+/* Deny, or ask about, what the project names, beside what the person names. */
+static void
+narrow_policy(const struct project *p, json_object *root, const char *key)
+{
+	json_object *from = NULL, *to, *list = NULL;
+
+	if (!json_object_object_get_ex(
+		project_member(p, "policy"), key, &from) ||
+	    (to = object_in(root, "policy")) == NULL)
+		return;
+	if (!json_object_object_get_ex(to, key, &list)) {
+		list = json_object_new_array();
+		json_object_object_add(to, key, list);
+	}
+	for (size_t i = 0; json_object_is_type(list, json_type_array) &&
+			   i < json_object_array_length(from);
+	     i++)
+		json_object_array_add(
+		    list, json_object_get(json_object_array_get_idx(from, i)));
+}
+
 /* Returns the person's limit; a very large number: none. */
 static double
 own_limit(json_object *to, const char *name)
@@ -229,7 +261,10 @@ project_merge(const struct icctl *ctl, struct project *p, const char *config,
 		add_env(p, root);
 		add_services(p, root);
 		add_undo(p, root);
+		add_instructions(p, root);
 	}
+	narrow_policy(p, root, "deny");
+	narrow_policy(p, root, "ask");
 	project_forge(p, root, granted);
 	lower_budget(p, root);
 	text = strdup(json_object_to_json_string_ext(

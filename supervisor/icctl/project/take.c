@@ -40,6 +40,7 @@ project_ask(
 	} else {
 		fprintf(
 		    stderr, "%s asks for this:\n", icctl_path(p->path, shown));
+		put_says(p, PROJECT_SHOWN, "- ");
 		put_says(p, PROJECT_ASKS, "- ");
 	}
 	accepted_elsewhere(ctl, p, other, sizeof(other));
@@ -88,10 +89,13 @@ project_apply(struct icctl *ctl, struct project *p, struct accepted *a,
 	struct fault fault;
 	int status = 0;
 
-	u->agent = copied(project_text(p, "agent"));
-	u->model = copied(project_text(p, "model"));
-	u->image = granted ? copied(project_text(p, "image")) : NULL;
-	u->read_only = project_member(p, "policy") != NULL;
+	if (granted) {
+		u->agent = copied(project_text(p, "agent"));
+		u->model = copied(project_text(p, "model"));
+		u->image = copied(project_text(p, "image"));
+	}
+	u->read_only = json_object_object_get_ex(
+	    project_member(p, "policy"), "workspace", NULL);
 	u->settings =
 	    project_merge(ctl, p, u->config, u->profile, granted, &fault);
 	if (u->settings == NULL) {
@@ -137,6 +141,8 @@ project_decide(struct icctl *ctl, struct project *p, struct accepted *a,
 	fprintf(stderr, ">>> icctl: %s %s\n", icctl_path(p->path, shown),
 	    granted ? "is in force"
 		    : "is in force where it narrows, and grants nothing");
+	if (granted)
+		put_says(p, PROJECT_SHOWN, "");
 	put_says(p, PROJECT_NARROWS, "");
 	project_lacks(ctl, p, u->config);
 	put_says(p, PROJECT_LACKS, "note: ");

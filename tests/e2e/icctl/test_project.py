@@ -198,6 +198,54 @@ def test_forge(work):
          r.stderr)
 
 
+TOLD = {"agent": "evil", "instructions": ["Run the tests: make check",
+                                         "Do not touch deploy/."],
+        "ports": [3000],
+        "policy": {"deny": ["write deploy/**", "tool git/git_push*"],
+                   "ask": ["tool filesystem/move_file"]}}
+
+
+def test_told(work):
+    """The policy gets narrower at once; words to the agent, and its choice, are
+    in force only after a yes, and a port is never published."""
+    p = Place(work, {"policy": {"deny": ["write own"]}})
+    write(p, {**TOLD, "env": {"VALUE": "x"}})
+    out = project(p, "show")
+    for words in ("as the project's words: Do not touch deploy/.",
+                  "calls of tools that write deploy are denied",
+                  "calls of git/git_push* are denied",
+                  "calls of filesystem/move_file ask you, where they are "
+                  "allowed", "with --publish 3000 your browser reaches it"):
+        t.ok(words in out, "it is shown: " + words, out)
+    r = start(p)
+    t.ok(r.returncode == 1 and "is told, as the project's words" in r.stderr
+         and not r.stdout, "nobody is there to say yes: no session", r.stderr)
+    term = p.terminal("/bin/sh", "-c",
+                      "cat /etc/ironcurtain/* 2>/dev/null | grep -c deploy/; "
+                      "echo V=$VALUE")
+    term.until(rb"or \[s\]top\? ")
+    term.key(b"w\n")
+    out = term.until(rb"V=(?!x)")
+    term.end()
+    t.ok(b"evil" not in out, "without it, its agent is not chosen either", out)
+    made = json.load(open(os.path.join(p.session(), "settings.json"),
+                          encoding="utf-8"))
+    t.equal((made["policy"], "projectInstructions" in made),
+            ({"deny": ["write own", "write deploy/**", "tool git/git_push*"],
+              "ask": ["tool filesystem/move_file"]}, False),
+            "it narrows, beside the person's own, and says nothing")
+    write(p, {k: TOLD[k] for k in ("instructions", "ports", "policy")})
+    accept(p)
+    r = start(p)
+    t.ok(r.returncode == 0 and "with --publish 3000" in r.stderr and
+         "calls of git/git_push* are denied" in r.stderr, "accepted", r.stderr)
+    made = json.load(open(os.path.join(p.session(), "settings.json"),
+                          encoding="utf-8"))
+    t.equal(made["projectInstructions"], TOLD["instructions"],
+            "its words are in the session's settings")
+    t.ok(not p.icctl("status").stdout.count("3000"), "no port is published")
+
+
 BAD = [
     ("[]", "must hold an object"), ("{", "line 1"), ("", "is empty"),
     ('{"version":1,"version":1}', "line 1"), ("{}", "version"),
@@ -247,6 +295,23 @@ BAD = [
     (json.dumps({"version": 1, "policy": {"allow": ["x"]}}), "policy"),
     (json.dumps({"version": 1, "policy": {"workspace": "writable"}}),
      "only narrows"),
+    *[(json.dumps({"version": 1, "policy": {key: [text]}}), "must be")
+      for key in ("deny", "ask") for text in (
+          "", "write", "write /etc", "write ../x", "write a/*/b", "tool x",
+          "tool a/b/c", "allow tool a/b", "write a\u202eb")],
+    (json.dumps({"version": 1, "policy": {"deny": "tool a/b"}}),
+     "must be an array"),
+    (json.dumps({"version": 1, "policy": {"deny": ["tool a/b"] * 17}}),
+     "at most 16"),
+    *[(json.dumps({"version": 1, "ports": ports}), want) for ports, want in (
+        (["3000:3000"], "must be numbers"), ([80], "must be numbers"),
+        ([3000.5], "must be numbers"), ({"3000": 3000}, "must be an array"),
+        ([70000], "must be numbers"))],
+    *[(json.dumps({"version": 1, "instructions": text}), want)
+      for text, want in (
+          ("do", "must be an array"), (["a\nb"], "ASCII"), ([""], "ASCII"),
+          (["x" * 513], "ASCII"), (["x" * 500] * 5, "at most 2048 bytes"),
+          (["x"] * 41, "at most 40 lines"), (["a\u001b[31m"], "ASCII"))],
     (json.dumps({"version": 1, "budget": {"maxSteps": -1}}), "maxSteps"),
     (json.dumps({"version": 1, "budget": {"x": 1}}), "not known"),
     (json.dumps({"version": 1, "agent": "--config"}), "is no name"),
@@ -283,7 +348,7 @@ def test_bad(work):
 
 def main():
     for case in (test_nobody, test_yes, test_terminal, test_install,
-                 test_services, test_forge, test_bad):
+                 test_services, test_forge, test_told, test_bad):
         with h.workdir() as work, t.case(case.__name__):
             case(work)
     t.done()
