@@ -30,7 +30,8 @@
 
 #define MITMD_MAX_AGENTS 1280U
 #define MITMD_MAX_EXCHANGES 8192U  /* in all connections */
-#define MITMD_MAX_STREAMS 1280U    /* to keyds; more requests have to wait */
+/* To keyds; more requests have to wait. */
+#define MITMD_MAX_STREAMS PROTO_MAX_MITM_STREAMS
 #define MITMD_MAX_CONNECT 8192U    /* bytes of a CONNECT's head */
 #define MITMD_WINDOW (256U << 10)  /* bytes each way, per connection */
 #define MITMD_MAX_QUEUE (1U << 20) /* one window and one more read */

@@ -77,6 +77,7 @@ enum refusal {
 	REFUSE_ASK_DENIED,
 	REFUSE_ASK_EXPIRED,
 	REFUSE_ASK_HEADLESS,
+	REFUSE_ASK_LARGE,
 	REFUSE_ASK_ELSEWHERE, /* an id leads to what is not on the list */
 	REFUSE_PACKAGE,  /* keyd: this version may not be installed */
 	REFUSE_PROVIDER, /* keyd or the provider failed */

@@ -239,6 +239,9 @@ on_refused(struct chan *c, const struct msg_REFUSED *m)
 	case PROTO_REFUSED_ELSEWHERE:
 		deny_asked(x, REFUSE_ASK_ELSEWHERE);
 		break;
+	case PROTO_REFUSED_LARGE:
+		deny_asked(x, REFUSE_ASK_LARGE);
+		break;
 	}
 	agent_leave(a);
 	return 0;

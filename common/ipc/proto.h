@@ -73,6 +73,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_SERVICES	16U
 #define PROTO_MAX_STREAMS	256U	/* to all services at once */
 #define PROTO_MAX_STREAMS_EACH	64U	/* to one of them */
+/*
+ * Streams that mitmd has at once: no two of them are the same modulo this
+ * number.
+ */
+#define PROTO_MAX_MITM_STREAMS	1280U
 #define PROTO_MAX_PROVIDERS	48U		/* one keyd each */
 #define PROTO_FIRST_ADDED	32U		/* below: configured ones */
 #define PROTO_MAX_HOSTS		4U		/* per provider */
@@ -2283,8 +2288,9 @@ enum proto_refused {
 	PROTO_REFUSED_EXPIRED,	/* nobody answered */
 	PROTO_REFUSED_HEADLESS,	/* nobody is there to ask */
 	PROTO_REFUSED_ELSEWHERE, /* an id leads to what is not on the list */
+	PROTO_REFUSED_LARGE,	/* it cannot be shown whole */
 };
-#define PROTO_REFUSED_LAST PROTO_REFUSED_ELSEWHERE
+#define PROTO_REFUSED_LAST PROTO_REFUSED_LARGE
 
 #define PROTO_C_u8 uint8_t
 #define PROTO_C_u16 uint16_t

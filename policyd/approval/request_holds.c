@@ -222,8 +222,10 @@ ask_decide(struct policyd_env *env, struct ask *k)
 {
 	if (k->forge != NULL && forge_ask_word(k) == FORGE_ALLOW)
 		ask_release(env, k);
-	else if (!env->engine.ask || ask_show(env, k) == -1)
+	else if (!env->engine.ask)
 		ask_refuse(env, k, PROTO_HOLD_NONE, PROTO_REFUSED_HEADLESS);
+	else if (ask_show(env, k) == -1)
+		ask_refuse(env, k, PROTO_HOLD_NONE, PROTO_REFUSED_LARGE);
 }
 
 int

@@ -208,10 +208,10 @@ def logs(s, run, answers):
 
 
 def test_follow(tap, args, work):
-    """A lying followd can answer no request that keyd has not redirected: here
-    one that still waits for a person."""
-    for lie in (False, True):
-        d = os.path.join(work, "lying" if lie else "honest")
+    """A lying followd or keyd can answer no request that keyd has not
+    redirected: here one that still waits for a person."""
+    for lie in (None, "followd", "keyd"):
+        d = os.path.join(work, lie or "honest")
         g = Forge(d)
         g.config["destinations"]["shop"].update(read="ask")
         del g.config["destinations"]["shop"]["upstream"]
@@ -227,7 +227,7 @@ def test_follow(tap, args, work):
         answers = {}
         with harness.Session(
                 d, config=g.config, env={"SHOP_TOKEN": FORGE_TOKEN},
-                libexecdir=libexec(d, args, "followd") if lie else None) as s:
+                libexecdir=libexec(d, args, lie) if lie else None) as s:
             logs(s, 4711, answers)
             first = s.held()
             second = logs(s, 4712, answers)
@@ -240,6 +240,14 @@ def test_follow(tap, args, work):
                 tap.equal(answers, {4712: (200, b"PK")},
                           "an honest followd answers what was redirected")
                 tap.equal(s.events("alarm"), [], "without an alarm")
+            elif lie == "keyd":
+                harness.wait_for(lambda: s.process.p.poll() is not None,
+                                 "the session goes on")
+                end = json.dumps(s.events("sessionEnd"))
+                tap.ok("FOLLOW of a request that was not released to it" in
+                       end, "a lying keyd ends the session", end)
+                tap.equal(s.events("redirect"), [], "nothing is fetched")
+                tap.ok(4711 not in answers, "and answered", answers)
             else:
                 alarm = harness.wait_for(
                     lambda: s.events("alarm") or answers, "no alarm")

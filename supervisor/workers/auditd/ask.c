@@ -51,7 +51,8 @@ unapproved_line(const struct msg_REQUEST_UNAPPROVED *m)
 	auditd_line(&l, "askRefused");
 	auditlog_hex(&l, "digest", m->digest.p, m->digest.len);
 	auditlog_str(&l, "escalationResult",
-	    m->hold == PROTO_HOLD_NONE
+	    m->reason == PROTO_REFUSED_LARGE ? SPAN("too large")
+	    : m->hold == PROTO_HOLD_NONE
 		? SPAN("headless")
 		: span_str(auditd_hold_end((enum proto_hold)m->hold)));
 	auditlog_u64(&l, "exchange", m->exchange);

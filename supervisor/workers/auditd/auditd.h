@@ -153,6 +153,8 @@ int auditd_on_request_unapproved(
 /* forge.c */
 int auditd_on_forge_look(struct chan *, const struct msg_FORGE_LOOK *);
 int auditd_on_forge_found(struct chan *, const struct msg_FORGE_FOUND *);
+/* The exchange goes to its keyd, which may answer with a redirect. */
+void auditd_forge_released(const struct msg_REQUEST_GO *);
 int auditd_on_follow(struct chan *, const struct msg_FOLLOW *);
 void auditd_follow_end(const struct msg_EXCHANGE_END *);
 

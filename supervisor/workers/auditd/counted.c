@@ -226,5 +226,7 @@ auditd_counted_request(const struct msg_REQUEST_UNAPPROVED *m)
 	    .rule = SPAN("ask-route"),
 	    .reason = SPAN("headless")};
 
-	return m->hold == PROTO_HOLD_NONE && counted_take(&k, m->preview.len);
+	return m->hold == PROTO_HOLD_NONE &&
+	       m->reason != PROTO_REFUSED_LARGE &&
+	       counted_take(&k, m->preview.len);
 }

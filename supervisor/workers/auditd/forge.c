@@ -96,15 +96,46 @@ follow_refuse(const struct auditd_effect *e)
 	worker_send(&auditd_env.w, ROLE_MITM, 0, MSG_REFUSED, &m, -1);
 }
 
+/*
+ * The exchange that was released last on each stream of mitmd, and can still be
+ * redirected. exchange: 0 if it was.
+ */
+static struct {
+	uint32_t stream, exchange;
+	uint16_t provider;
+} released[PROTO_MAX_MITM_STREAMS];
+
+void
+auditd_forge_released(const struct msg_REQUEST_GO *m)
+{
+	const size_t at = m->stream % PROTO_MAX_MITM_STREAMS;
+
+	if ((m->stream & PROTO_APPROVER_STREAM) != 0)
+		return;
+	released[at].stream = m->stream;
+	released[at].exchange = m->exchange;
+	released[at].provider = m->provider;
+}
+
 /* The address itself lets anybody read the file: the log has its digest. */
 int
 auditd_on_follow(struct chan *c, const struct msg_FOLLOW *m)
 {
+	const size_t at = m->stream % PROTO_MAX_MITM_STREAMS;
 	uint8_t digest[SHA256_SIZE];
 	struct auditlog_line l;
 
 	if (m->provider != chan_index(c))
 		return chan_violation(c, "FOLLOW of another provider");
+	/* mitmd may have closed the stream, and another has its place. */
+	if (released[at].stream != 0 && released[at].stream != m->stream)
+		return 0;
+	if (m->exchange == 0 || released[at].stream != m->stream ||
+	    released[at].exchange != m->exchange ||
+	    released[at].provider != m->provider)
+		return chan_violation(
+		    c, "FOLLOW of a request that was not released to it");
+	released[at].exchange = 0;
 	sha256_span(m->target, digest);
 	auditd_line(&l, "redirect");
 	auditlog_u64(&l, "exchange", m->exchange);

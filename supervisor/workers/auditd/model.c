@@ -98,6 +98,7 @@ auditd_request_go(const struct msg_REQUEST_GO *m)
 	struct auditd_effect *e =
 	    auditd_effect_msg(ROLE_KEY, m->provider, MSG_REQUEST_GO, m, 0);
 
+	auditd_forge_released(m);
 	e->release = request_release;
 	e->refuse = request_refuse;
 }

@@ -455,9 +455,9 @@ test_large(struct value_pool *pool)
 	    "a comment of the largest size is shown");
 	asks_cancel(&ring.env, last, &(const char *){NULL});
 	m = large(pool, "\\n", FORGE_MAX_BODY / 2 - 16);
-	ok(m != NULL && m->reason == PROTO_REFUSED_HEADLESS &&
+	ok(m != NULL && m->reason == PROTO_REFUSED_LARGE &&
 		m->hold == PROTO_HOLD_NONE,
-	    "one of 65,000 lines is refused");
+	    "one of 65,000 lines is refused, as too large");
 }
 
 static void
