@@ -374,8 +374,9 @@ COMMAND(doctor, "[--check-api | --attack [IMAGE]]",
     "would, finds the programs of servers, checks policies, and says\n"
     "what to do. --check-api also sends each provider that has a key or\n"
     "a login one request that costs nothing, through a session, and\n"
-    "says whether it is accepted. Exits with status 1 if something is\n"
-    "missing, wrong or refused. --attack instead tries to break out of a\n"
+    "says whether it is accepted, and of a forge's token what it can\n"
+    "write beyond the list. Exits with status 1 if something is missing,\n"
+    "wrong or refused. --attack instead tries to break out of a\n"
     "sandbox of each kind that this machine has, containers of IMAGE\n"
     "included, and prints each attempt; 1 if one succeeds.", "icctl")
 

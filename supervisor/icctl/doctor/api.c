@@ -280,6 +280,7 @@ doctor_api(const struct icctl *ctl, doctor_check *check, json_object *list)
 	for (size_t i = 0; i < names.n; i++)
 		n += api_named(names.list[i]);
 	names_free(&names);
+	n += doctor_api_forges(ctl, check);
 	config_free(&api_env.config);
 	if (n == 0)
 		check(NOTE, "provider", "none has a credential to try",

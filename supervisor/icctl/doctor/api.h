@@ -4,6 +4,7 @@
 #define ICCTL_DOCTOR_API_H
 
 #include "files/providers/providers.h"
+#include "icctl/doctor/doctor.h"
 
 /* The result of one trial. */
 struct api_answer {
@@ -12,6 +13,12 @@ struct api_answer {
 	bool sent;        /* the request left the session */
 	char source[256]; /* variable, file or login; "": unknown */
 	char why[512];    /* why it failed, in one sentence; or "" */
+	/*
+	 * If `list` is set before the trial: the lines about a forge's token
+	 * that follow the status (workers/asker/list.h).
+	 */
+	bool list;
+	char more[32768];
 };
 
 /*
@@ -19,5 +26,11 @@ struct api_answer {
  * the request of its "check". The credential is handled as in any session.
  */
 void doctor_api_try(const struct provider *, struct api_answer *);
+
+/*
+ * forge.c: Say what the tokens of the configured forges can do beyond what
+ * their destinations list. Returns the number of forges.
+ */
+unsigned doctor_api_forges(const struct icctl *, doctor_check *);
 
 #endif

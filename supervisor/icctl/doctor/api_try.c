@@ -200,7 +200,8 @@ api_input(const struct trial *t)
 		host = p->hosts[0];
 	name = api_header(p, &prefix);
 	buf_init(&b, ASKER_MAX_INPUT);
-	buf_printf(&b, "%s\n%s ", host, icctl_text(p->trial, "method"));
+	buf_printf(&b, "%s%s\n%s ", host, t->a->list ? " list" : "",
+	    icctl_text(p->trial, "method"));
 	api_target(&b, p->trial);
 	buf_printf(&b,
 	    " HTTP/1.1\r\nHost: %s\r\nUser-Agent: ironcurtain/" IC_VERSION
@@ -243,12 +244,26 @@ api_proxy(const struct trial *t)
 	return fd;
 }
 
+/* Read all lines, until ic-asker ends. */
+static void
+api_more(int fd, char *dst, size_t cap)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	size_t len = 0;
+	ssize_t n = 1;
+
+	while (n > 0 && len < cap - 1 && poll(&p, 1, API_ASK_MS) == 1)
+		if ((n = read(fd, dst + len, cap - 1 - len)) > 0)
+			len += (size_t)n;
+	dst[len] = '\0';
+}
+
 /* Run ic-asker, and read its line. */
 static void
 api_run(struct trial *t, struct spawn *s)
 {
 	struct spawned sp = SPAWNED_INIT;
-	char line[512];
+	char line[512] = "";
 	int out[2], code, status;
 
 	if (pipe2(out, O_CLOEXEC) == -1)
@@ -259,7 +274,13 @@ api_run(struct trial *t, struct spawn *s)
 		close(out[1]);
 	} else {
 		close(out[1]);
-		if (!api_line(out[0], API_ASK_MS, line, sizeof(line)))
+		if (t->a->list) {
+			api_more(out[0], t->a->more, sizeof(t->a->more));
+			snprintf(line, sizeof(line), "%.*s",
+			    (int)strcspn(t->a->more, "\n"), t->a->more);
+		}
+		if (!t->a->list &&
+		    !api_line(out[0], API_ASK_MS, line, sizeof(line)))
 			api_why(t->a, "there was no answer");
 		else if (sscanf(line, "status %3u", &t->a->status) != 1)
 			api_why(t->a,

@@ -5,7 +5,7 @@
  * it, because icctl itself has no TLS. It gets the connected socket and the
  * session's certificate as descriptors, and the request, whose key is the
  * placeholder, on standard input. It holds no secret, and nothing of an answer
- * but the status leaves it.
+ * but the status leaves it; of a forge's list also the names of repositories.
  */
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -23,6 +23,7 @@
 #include "common/confine/confine.h"
 #include "common/log.h"
 #include "workers/asker/asker.h"
+#include "workers/asker/list.h"
 
 #define ASKER_MAX_CERT 65536U
 #define ASKER_MAX_HEAD 8192U
@@ -46,11 +47,15 @@ static const struct confine asker_confine = {
 };
 /* clang-format on */
 
+/* Lines that follow the status. */
+static struct buf asker_more = {.max = 65536};
+
 /* Print the result, and exit. */
 static void __attribute__((noreturn, format(printf, 1, 2)))
 asker_end(const char *fmt, ...)
 {
 	char text[256];
+	struct span s;
 	va_list ap;
 	int n;
 
@@ -62,7 +67,13 @@ asker_end(const char *fmt, ...)
 	if ((size_t)n > sizeof(text) - 2)
 		n = (int)sizeof(text) - 2;
 	text[n++] = '\n';
-	_exit(write(STDOUT_FILENO, text, (size_t)n) == n ? 0 : 1);
+	if (write(STDOUT_FILENO, text, (size_t)n) != n)
+		_exit(1);
+	s = buf_span(&asker_more);
+	for (; s.len != 0; s = span_of(s.p + n, s.len - (size_t)n))
+		if ((n = (int)write(STDOUT_FILENO, s.p, s.len)) <= 0)
+			_exit(1);
+	_exit(0);
 }
 
 /* Read until the end, or until `cap` is full. Returns the length. */
@@ -157,9 +168,32 @@ asker_connect(const char *host)
 		    host, status);
 }
 
+/* Read the whole answer, which is a list. */
+static void __attribute__((noreturn))
+asker_list(SSL *ssl)
+{
+	static uint8_t answer[LIST_MAX_ANSWER];
+	unsigned status;
+	size_t have = 0;
+	int n;
+
+	do {
+		n = SSL_read(
+		    ssl, answer + have, (int)(sizeof(answer) - 1 - have));
+		have += n > 0 ? (size_t)n : 0;
+	} while (n > 0 && have < sizeof(answer) - 1 &&
+		 !list_complete(span_of(answer, have)));
+	if ((status = asker_status((const char *)answer)) == 0)
+		asker_end("failed the answer has no status");
+	if (status == 200 &&
+	    list_read(span_of(answer, have), &asker_more) == -1)
+		asker_end("failed the answer is no list of repositories");
+	asker_end("status %u", status);
+}
+
 /* Send the request, and read the first line of the answer. */
 static void __attribute__((noreturn))
-asker_ask(SSL *ssl, const char *request, size_t len)
+asker_ask(SSL *ssl, const char *request, size_t len, bool list)
 {
 	char head[ASKER_MAX_HEAD];
 	size_t have = 0;
@@ -168,6 +202,8 @@ asker_ask(SSL *ssl, const char *request, size_t len)
 
 	if (SSL_write(ssl, request, (int)len) != (int)len)
 		asker_end("failed the session closed the connection");
+	if (list)
+		asker_list(ssl);
 	while (memchr(head, '\n', have) == NULL) {
 		n = SSL_read(ssl, head + have, (int)(sizeof(head) - 1 - have));
 		if (n <= 0)
@@ -185,7 +221,7 @@ main(void)
 {
 	static char input[ASKER_MAX_INPUT + 1];
 	struct confine_state state;
-	char *host = input, *request;
+	char *host = input, *request, *mode;
 	SSL_CTX *ctx;
 	SSL *ssl;
 	size_t len;
@@ -198,6 +234,8 @@ main(void)
 	if ((request = memchr(input, '\n', len)) == NULL)
 		fatalx("no request");
 	*request++ = '\0';
+	if ((mode = strchr(host, ' ')) != NULL)
+		*mode++ = '\0';
 	if ((ssl = SSL_new(ctx)) == NULL || SSL_set1_host(ssl, host) != 1 ||
 	    SSL_set_tlsext_host_name(ssl, host) != 1 ||
 	    SSL_set_fd(ssl, ASKER_FD_PROXY) != 1)
@@ -205,5 +243,6 @@ main(void)
 	asker_connect(host);
 	if (SSL_connect(ssl) != 1)
 		asker_end("failed no TLS with the session");
-	asker_ask(ssl, request, len - (size_t)(request - input));
+	asker_ask(ssl, request, len - (size_t)(request - input),
+	    mode != NULL && strcmp(mode, "list") == 0);
 }

@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
+from forge_tokens import Tokens  # noqa: E402
 
 t = h.Tap()
 ROUTER_KEY = "sk-or-v1-" + "6a1c" * 12
@@ -72,6 +73,7 @@ def test_answers(work):
               for n, k in ((400, h.GOOGLE_KEY), (403, AWS_KEY),
                            (429, VERTEX_KEY))}
     taken, port = closed_port()
+    tokens = Tokens(work, os.path.join(work, "home"))
 
     def at(p):
         return {"upstream": p.url, "ca": p.ca}
@@ -86,6 +88,7 @@ def test_answers(work):
                 f"{n}.us-east-1.amazonaws.com": status[403].url
                 for n in ("bedrock", "bedrock-runtime")}},
             "vertex": {**at(status[429]), "project": "p-1"}},
+        "destinations": tokens.destinations,
         "credentials": {"chatgpt": {"env": "NO_SUCH_KEY"}}},
         ANTHROPIC_API_KEY=h.ANTHROPIC_KEY,
         OPENAI_API_KEY="sk-wrong-" + "0" * 40, GEMINI_API_KEY=h.GOOGLE_KEY,
@@ -98,6 +101,7 @@ def test_answers(work):
     taken.close()
     found = json.loads(r.stdout)
     t.equal(r.returncode, 1, "one that fails: status 1")
+    tokens.check(t, found["checks"], r.stdout + r.stderr)
     rows = {c["found"].split(":")[0]: c for c in found["checks"]
             if c["check"] == "provider" and "/" not in c["found"][:12]}
     api = {a["provider"]: (a["result"], a["status"]) for a in found["api"]}
