@@ -18,6 +18,8 @@ from forge_helper import Client, Forge, TOKEN  # noqa: E402
 t = h.Tap()
 TEXTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..",
                      "unit", "forge", "hostile_graphql.txt")
+API = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..",
+                   "common", "forge")
 SECRETS = ("GR1348941runners", "octo@example.org")
 
 
@@ -77,6 +79,46 @@ def test_never(g, client):
     t.ok(statuses <= {400, 403, 404, 405}, f"{len(targets)} paths that are "
          f"never permitted are refused: {statuses}")
     t.equal(len(g.seen()), before, "and none arrives")
+
+
+# How a path can be spelled that a server may read as the same one.
+SPELLINGS = (
+    lambda p: p, str.upper, str.title, lambda p: p + "/", lambda p: p + "/x/..",
+    lambda p: p + ";x=y", lambda p: p + "%00", lambda p: p + ".json",
+    lambda p: p + "?x=y", lambda p: p + "#x", lambda p: p.replace("/", "//"),
+    lambda p: p.replace("/", "/./"),
+    lambda p: p[0] + p[1:].replace("/", "%2f"),
+    lambda p: p[0] + p[1:].replace("/", "\\"),
+    lambda p: "".join(c if c == "/" else f"%{ord(c):02x}" for c in p),
+    lambda p: "".join(c if c == "/" else f"%25{ord(c):02x}" for c in p))
+
+
+def never(kind, rest):
+    """Yields the method and the path of each row of the list."""
+    prefix = {"github": "", "gitlab": "/api/v4", "gitea": "/api/v1"}[kind]
+    with open(os.path.join(API, kind + ".api"), encoding="ascii") as f:
+        rows = [x.partition(": ")[0].split()[1:] for x in f
+                if x.startswith("never ")]
+    for method, path in rows:
+        path = path.replace("/**", rest)
+        for name in (["me%2Fshop"] if path.startswith("/projects/") else
+                     ["me", "shop"]):
+            path = path.replace("*", name, 1)
+        yield ({"*": "GET", "!": "POST"}.get(method, method),
+               prefix + path.replace("*", "7"))
+
+
+def test_all_never(g, client, kind):
+    before, statuses = len(g.seen()), set()
+    tries = [(method, spelling(path)) for method, path in never(kind, "")
+             for spelling in SPELLINGS] + list(never(kind, "/7"))
+    for method, path in tries:
+        statuses.add(client(method, path,
+                            None if method == "GET" else "{}")[0])
+    t.ok(statuses <= {400, 403, 404, 405} and len(tries) > 16 * 50,
+         f"{kind}: {len(tries)} spellings of what is never permitted are "
+         f"refused: {statuses}")
+    t.equal(g.seen()[before:][:3], [], "and none arrives")
 
 
 READS = {
@@ -213,6 +255,7 @@ def github():
                 test_texts(s, g, client)
             with t.case("test_never"):
                 test_never(g, client)
+                test_all_never(g, client, "github")
             t.equal(s.events("alarm"), [], "no alarm")
         g.end()
 
@@ -239,6 +282,7 @@ def other(kind, header, prefix, variable):
             client = Client(s, host, header, prefix + s.agent_env()[variable])
             with t.case(kind):
                 test_rest(s, g, client, kind)
+                test_all_never(g, client, kind)
             log = json.dumps(s.audit()) + s.session_log()
             t.ok(TOKEN not in log and SECRETS[0] not in log,
                  "no secret in our logs")
