@@ -4,12 +4,13 @@
  * from the policy. It comes after everything else that decides, and only makes
  * a decision more severe: nothing is allowed here.
  */
-#include "common/narrow.h"
 #include "engine/eval.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common/narrow.h"
 
 int
 engine_narrow(struct engine *e, struct span text)
