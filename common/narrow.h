@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What "policy" of config.json and of a project's file takes from the policy:
+ * Texts by which config.json and a project's file take from the policy:
  * "tool SERVER/TOOL", "write PATH" or "read PATH". A path is relative to the
  * workspace, and everything below it is meant, too.
  */
@@ -9,7 +9,7 @@
 
 #include "common/span.h"
 
-#define NARROW_MAX 64U /* of each list */
+#define NARROW_MAX 64U /* in each list */
 #define NARROW_TEXT 500U
 
 enum narrow_kind {
@@ -25,7 +25,7 @@ struct narrow {
 	struct span path;         /* without a slash at its ends, or empty */
 };
 
-/* What a person can write, for a message about a text that is refused. */
+/* The forms that a person can write, for a message about any other text. */
 #define NARROW_FORMS                                                           \
 	"\"tool SERVER/TOOL\", \"write PATH\" or \"read PATH\", with a path "  \
 	"below the workspace, of which * is no part except in a final /**"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What a forge's list of repositories says about the token that got it. */
+/* Reads a forge's list of repositories: it tells about the token that got it. */
 #ifndef ASKER_LIST_H
 #define ASKER_LIST_H
 

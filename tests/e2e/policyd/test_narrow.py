@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""What settings take from the policy, in a whole session: denied and asked about
-whatever allows a call, a trusted server included; and the project's words reach
-an agent as a quotation."""
+"""Settings take from the policy, in a whole session: calls are denied and asked
+about whatever allows them, a trusted server included; and the project's words
+reach an agent as a quotation."""
 import os
 import sys
 
