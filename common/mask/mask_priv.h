@@ -97,6 +97,14 @@ enum mask_named {
 };
 
 enum mask_named mask_named(struct span name);
+
+/* refers.c */
+#define MASK_PLAIN 64U
+/*
+ * Write the letters and digits of the end of a name in lower case. Returns
+ * their number.
+ */
+size_t mask_plain(struct span name, char dst[MASK_PLAIN]);
 /* Returns true if the bytes are one letter or mark again and again. */
 bool mask_one_byte(struct span);
 

@@ -6,8 +6,6 @@
  */
 #include "common/mask/mask_priv.h"
 
-#define PLAIN 64U
-
 #define E(end, kind)                                                           \
 	{                                                                      \
 		end, sizeof(end) - 1, kind                                     \
@@ -85,37 +83,7 @@ static const char *const harmless[] = {"pagetoken", "nexttoken",
     "starttoken", "endtoken", "prevtoken", "previoustoken", "resumetoken",
     "nosecret", "nopassword"};
 
-/* Values that are none. */
-static const char *const nones[] = {"", "none", "null", "nil", "true", "false",
-    "undefined", "string", "str", "text", "number", "bool", "boolean", "int",
-    "bytes", "any", "object", "required", "optional", "prompt", "ask", "auto",
-    "default", "disabled", "enabled", "password", "passwd", "secret", "token",
-    "apikey", "basic", "bearer", "digest", "hidden", "redacted", "masked",
-    "unset", "empty", "yes", "no", "on", "off", "self", "inherit", "file"};
 /* clang-format on */
-
-/*
- * Write the letters and digits of the end of a name in lower case. Returns
- * their number.
- */
-static size_t
-plain(struct span name, char dst[PLAIN])
-{
-	size_t n = 0;
-
-	if (name.len >= PLAIN) {
-		name.p += name.len - PLAIN + 1;
-		name.len = PLAIN - 1;
-	}
-	for (size_t i = 0; i < name.len; i++) {
-		uint8_t c = name.p[i];
-
-		if (mask_is(c, MASK_ALNUM))
-			dst[n++] = (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
-	}
-	dst[n] = '\0';
-	return n;
-}
 
 static bool
 ends_in(const char *name, size_t n, const char *end, size_t len)
@@ -150,8 +118,8 @@ is_harmless(const char *text, size_t n)
 enum mask_named
 mask_named(struct span name)
 {
-	char text[PLAIN];
-	size_t n = plain(name, text);
+	char text[MASK_PLAIN];
+	size_t n = mask_plain(name, text);
 
 	/* "password2" */
 	while (n > 0 && text[n - 1] >= '0' && text[n - 1] <= '9')
@@ -176,42 +144,4 @@ bool
 mask_name(struct span name)
 {
 	return mask_named(name) > MASK_QUERY;
-}
-
-bool
-mask_one_byte(struct span s)
-{
-	size_t i = 1;
-
-	while (i < s.len && i < PLAIN && s.p[i] == s.p[0])
-		i++;
-	return i >= s.len || i == PLAIN;
-}
-
-bool
-mask_refers(struct span v)
-{
-	static const char *const begins[] = {"$", "{{", "<", "%(",
-	    "process.env", "os.environ", "os.getenv", "getenv(",
-	    "System.getenv", "ENV[", "env.", "env(", "secrets.", "!Ref", "!Sub",
-	    "op://", "vault:", "ssm:", "arn:"};
-	char text[PLAIN];
-
-	/* "$2y$10$..." is a hash. */
-	if (v.len > 2 && v.p[0] == '$' && mask_is(v.p[1], MASK_DIGITS))
-		return false;
-	for (size_t i = 0; i < nitems(begins); i++)
-		if (span_starts(v, span_str(begins[i])))
-			return true;
-	if (v.len > 2 && v.p[0] == '%' && v.p[v.len - 1] == '%')
-		return true;
-	if (mask_one_byte(v))
-		return v.len == 0 || !mask_is(v.p[0], MASK_DIGITS);
-	if (v.len >= PLAIN)
-		return false;
-	(void)plain(v, text);
-	for (size_t i = 0; i < nitems(nones); i++)
-		if (strcmp(text, nones[i]) == 0)
-			return true;
-	return false;
 }

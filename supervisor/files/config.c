@@ -48,12 +48,13 @@ static const struct {
 #define AUDIT_ROTATE_MIB 64
 
 static const char *const config_keys[] = {"agent", "agentView", "answerKey",
-    "audit", "auditRedaction", "autoApprove", "confinement", "containerRuntime",
-    "credentials", "destinations", "dockerResources", "env", "escalationExpiry",
-    "escalationTimeoutSeconds", "image", "limits", "maxConcurrentSessions",
-    "mcpServers", "modelBodies", "notify", "notifyOn", "notifyQuiet",
-    "openHosts", "packageCaches", "packageInstall", "policy", "policyBudget",
-    "profiles", "projectInstructions", "providers", "proxy", "proxyTools",
+    "approvers", "audit", "auditRedaction", "autoApprove", "confinement",
+    "containerRuntime", "credentials", "destinations", "dockerResources", "env",
+    "escalationExpiry", "escalationTimeoutSeconds", "image", "limits",
+    "maxConcurrentSessions", "mcpServers", "modelBodies", "notify", "notifyOn",
+    "notifyQuiet", "openHosts", "packageCaches", "packageInstall", "policy",
+    "policyBudget", "profiles", "projectInstructions", "providers", "proxy",
+    "proxyTools",
     "resourceBudget", "runtime", "sandboxPolicy", "serverCredentials",
     "services", "settingsOf", "toolDefinitions", "transport", "undo", NULL};
 
@@ -412,6 +413,7 @@ config_parse(struct config *cfg, const char *file, const char *user_home,
 	    config_env(cfg, &j, root) == -1 ||
 	    config_policy(cfg, &j, root, user_home) == -1 ||
 	    config_approve(cfg, &j, root) == -1 ||
+	    config_approvers(cfg, &j, root) == -1 ||
 	    config_servers(cfg, &j, root, user_home) == -1 ||
 	    config_agents(cfg, &j, root, user_home) == -1 ||
 	    config_credentials(cfg, &j, root, user_home) == -1 ||

@@ -79,6 +79,12 @@ struct config_approve {
 	char *provider, *model; /* set if it is on */
 };
 
+/* "approvers": those whose signatures an approval needs. */
+struct config_approvers {
+	char *file;      /* in the form of ssh's allowed_signers; or NULL */
+	uint32_t needed; /* so many of them must sign */
+};
+
 /* A corporate proxy between this machine and the internet. */
 struct config_proxy {
 	char host[254];
@@ -194,6 +200,7 @@ struct config {
 	char **trusted; /* servers; or NULL */
 	char *told; /* the project's words to the agent, quoted; or NULL */
 	char **narrow; /* as common/narrow.h has them; or NULL */
+	struct config_approvers approvers;
 	struct config_command notify;
 	uint32_t notify_on; /* CONFIG_NOTIFY_ bits */
 	/* "notifyQuiet": minutes of the local day; the same: never. */

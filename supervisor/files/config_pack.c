@@ -55,6 +55,10 @@ static const struct pack_row pack_approve[] = {
 	STRING(config_approve, model),
 };
 
+static const struct pack_row pack_approvers[] = {
+	STRING(config_approvers, file), NUMBER(config_approvers, needed, 8),
+};
+
 static const struct pack_row pack_proxy[] = {
 	TEXT(config_proxy, host), NUMBER(config_proxy, port, UINT16_MAX),
 	STRING(config_proxy, direct), PART(config_proxy, auth, config_provider_rows),
@@ -123,7 +127,8 @@ const struct pack_row config_rows[] = {
 	LIST(config, destinations, ndestinations, pack_destination),
 	BOOL(config, package_off), SIGNED(config, package_days),
 	JSON(config, package_allow), JSON(config, package_deny),
-	PART(config, approve, pack_approve), BOOL(config, proxy_tools),
+	PART(config, approve, pack_approve),
+	PART(config, approvers, pack_approvers), BOOL(config, proxy_tools),
 	BOOL(config, hosts_off),
 	NUMBER(config, nmirrors, CONFIG_MAX_DESTINATIONS),
 	LIST(config, mirrors, nmirrors, config_provider_rows),

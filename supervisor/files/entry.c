@@ -126,6 +126,7 @@ config_free(struct config *cfg)
 		free(cfg->agents[i].image);
 		free(cfg->agents[i].model);
 	}
+	free(cfg->approvers.file);
 	free(cfg->approve.provider);
 	free(cfg->approve.model);
 	free(cfg->anchor);

@@ -107,6 +107,9 @@ void config_undo_default(struct config_undo *);
 int config_caches(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
 
+/* approvers.c */
+int config_approvers(
+    struct config *, const struct jsonfile *, struct json_object *root);
 /* approve.c */
 int config_approve(
     struct config *, const struct jsonfile *, struct json_object *root);

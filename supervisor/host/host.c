@@ -176,7 +176,9 @@ host_sandboxed(void)
 	for (unsigned i = 0; i < sup.nservers; i++)
 		if (sup.servers[i].usable && sup.servers[i].def->sandboxed)
 			return true;
-	return sup.opt.runtime == RUNTIME_BWRAP;
+	/* Signatures are checked in one, too. */
+	return sup.opt.runtime == RUNTIME_BWRAP ||
+	       sup.config.approvers.needed != 0;
 }
 
 int

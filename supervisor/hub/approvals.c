@@ -247,6 +247,7 @@ approvals_add(const struct msg_HOLD_SHOW *m)
 		memcpy(h.sid, was->sid, sizeof(h.sid));
 		h.since = was->since;
 		h.answered = was->answered;
+		memcpy(h.nonce, was->nonce, sizeof(h.nonce));
 		hold_clear(was);
 		*was = h;
 		sup_note("pending call %s, now for another reason: "
@@ -255,6 +256,7 @@ approvals_add(const struct msg_HOLD_SHOW *m)
 		return 0;
 	}
 	approvals_sid(h.sid);
+	arc4random_buf(h.nonce, sizeof(h.nonce));
 	approvals_list[approvals_n++] = h;
 	approvals_tell();
 	sup_note("pending call %s: %s (%s)", h.sid,

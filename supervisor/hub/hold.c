@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/here.h"
 #include "base/json_put.h"
+#include "common/sha256.h"
 #include "conversation/talk_events.h"
 #include "core/sup.h"
 #include "hub/control.h"
@@ -39,6 +41,37 @@ hold_label(const struct hold *h, char *dst, size_t cap)
 	else
 		snprintf(dst, cap, "%s__%s", h->server, h->tool);
 	return dst;
+}
+
+int
+hold_to_sign(const struct hold *h, struct buf *b)
+{
+	char nonce[2 * SIGNED_NONCE + 1], digest[SHA256_HEX];
+	const struct signed_answer a = {.host = here()->host,
+	    .boot = here()->boot,
+	    .session = sup.session.id,
+	    .nonce = nonce,
+	    .id = h->sid,
+	    .digest = sha256_hex(h->digest, digest),
+	    .verdict = "approve"};
+
+	for (size_t i = 0; i < SIGNED_NONCE; i++)
+		snprintf(nonce + 2 * i, 3, "%02x", h->nonce[i]);
+	return signed_compose(b, &a);
+}
+
+/* Add the text that approvers sign, for whoever shows the call. */
+static void
+hold_sign(const struct hold *h, struct json_object *o)
+{
+	struct buf b;
+
+	buf_init(&b, 4096);
+	if (hold_to_sign(h, &b) == 0)
+		json_object_object_add(o, "toSign",
+		    json_object_new_string_len(
+			(const char *)buf_span(&b).p, (int)b.len));
+	buf_free(&b);
 }
 
 struct json_object *
@@ -82,6 +115,8 @@ hold_json(const struct hold *h, bool whole)
 	} else {
 		put_bool(o, "cut", 1);
 	}
+	if (sup.config.approvers.needed != 0)
+		hold_sign(h, o);
 	put_int(o, "age_ms", (int64_t)(now - h->since));
 	if (h->expires != UINT64_MAX)
 		put_int(o, "expires_ms", (int64_t)h->expires - (int64_t)now);

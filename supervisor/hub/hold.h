@@ -6,6 +6,7 @@
 #ifndef HOLD_H
 #define HOLD_H
 
+#include "base/signed.h"
 #include "common/ipc/proto.h"
 
 struct json_object;
@@ -28,6 +29,8 @@ struct hold {
 	/* {"asks":[...],"resources":[...]}, and its size as text. */
 	struct json_object *details;
 	size_t details_len;
+	uint8_t nonce[SIGNED_NONCE]; /* so that a signature is for this call
+					alone */
 	uint64_t since, expires; /* loop_now() in ms; UINT64_MAX: never */
 	bool answered;           /* a verdict has been sent */
 	bool automatic;          /* policyd permits the approver's answer */
@@ -39,6 +42,11 @@ struct hold {
 const char *hold_state(enum proto_hold);
 /* Write "server__tool", or a request and its provider. Returns `dst`. */
 const char *hold_label(const struct hold *, char *dst, size_t cap);
+/*
+ * Append the text that approvers sign to approve the call. Returns 0, or -1 if
+ * it cannot be composed.
+ */
+int hold_to_sign(const struct hold *, struct buf *);
 /* Returns the call as JSON. If `whole`, long arguments are not left out. */
 struct json_object *hold_json(const struct hold *, bool whole);
 /* Note what the approver thinks of the call; it is shown with the call. */

@@ -15,7 +15,9 @@
 
 #include "base/json_get.h"
 #include "base/json_put.h"
+#include "base/signed.h"
 #include "icctl/hold/hold_view.h"
+#include "icctl/sign_file.h"
 #include "icctl/words.h"
 
 json_object *
@@ -134,6 +136,7 @@ struct answer {
 	bool session;
 	bool exact;        /* with these arguments alone */
 	const char *times; /* so many calls, or NULL */
+	const char *entries; /* signatures, or NULL */
 };
 
 /*
@@ -264,6 +267,8 @@ answer(struct icctl *ctl, const struct answer *a)
 		put_str(req, "times", a->times);
 	if (a->because != NULL)
 		put_str(req, "because", a->because);
+	if (a->entries != NULL)
+		put_str(req, "signed", a->entries);
 	json_object_put(reply);
 	if ((r = ask(ctl, req, &reply)) != 0)
 		return r;
@@ -416,7 +421,7 @@ approve_good(struct answer *a)
 			return false;
 		a->session = true;
 	}
-	return a->digest == NULL || a->n == 1;
+	return (a->digest == NULL && a->entries == NULL) || a->n == 1;
 }
 
 /* Take the ids. Returns 0, or -1 if there are none, or too many. */
@@ -437,6 +442,8 @@ icctl_approve(struct icctl *ctl, int argc, char **argv)
 	    .exact = words_given("--exact"),
 	    .times = words_option("--times"),
 	    .digest = words_option("--digest")};
+	const char *file = words_option("--signed");
+	static char entries[SIGNED_ENTRIES + 1];
 
 	a.session = a.exact || words_given("--for-session");
 	if (words_given("--all-shown"))
@@ -452,6 +459,11 @@ icctl_approve(struct icctl *ctl, int argc, char **argv)
 		warnx("--digest must be the 64 letters of `icctl pending "
 		      "--json`");
 		return ICCTL_USAGE;
+	}
+	if (file != NULL) {
+		if (sign_file_read(file, entries, sizeof(entries)) == -1)
+			return ICCTL_FAILED;
+		a.entries = entries;
 	}
 	if (answer_ids(&a, argc, argv) == -1 || !approve_good(&a))
 		return words_usage();

@@ -142,7 +142,7 @@ COMMAND(show, "ID [--full]",
     "ID is as `icctl pending` shows it, or any unique beginning of it.\nLong "
     "texts are shortened in the middle, unless --full is given.",
     "icctl-policy")
-COMMAND(approve, "[ID...] [--all-shown] [--digest HEX] [--for-session|--exact|--times N]",
+COMMAND(approve, "[ID...] [--all-shown] [--digest HEX] [--signed FILE]\n           [--for-session|--exact|--times N]",
     "approve that call, once, or calls like it",
     "ID is as `icctl pending` shows it, in full. The call is printed, and\n"
     "exactly that call is made, once; if what it refers to has changed\n"
@@ -153,7 +153,17 @@ COMMAND(approve, "[ID...] [--all-shown] [--digest HEX] [--for-session|--exact|--
     "arguments until the session ends, and --times N allows N calls of\n"
     "the tool within one hour, at most 20. With several ids, one call\n"
     "after the other is shown and approved. --all-shown prints every\n"
-    "pending call, asks once, and approves those that it printed.",
+    "pending call, asks once, and approves those that it printed. --signed\n"
+    "gives signatures of icctl sign, for a session that needs them.",
+    "icctl-policy")
+COMMAND(sign, "[ID] --as NAME --key FILE [--hold FILE] [--for MINUTES] [--full]\n           [--digest HEX]",
+    "sign the approval of a call, where config.json names approvers",
+    "Shows the call whole, asks, and prints a signature, made by ssh-keygen\n"
+    "with the key in FILE, for icctl approve --signed; several of them are\n"
+    "put into one file. It approves that call alone, once, within MINUTES\n"
+    "(10). --hold reads the call from a file, as icctl --json hub prints it,\n"
+    "- from standard input; no relay on the way is trusted. In scripts,\n"
+    "--digest names the call instead of a yes.",
     "icctl-policy")
 COMMAND(answer, "ID [--set NAME=VALUE]... [--yes] [--open] [--opened] [--decline]\n           [--digest HEX]",
     "answer a question of an MCP server",

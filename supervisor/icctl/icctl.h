@@ -191,6 +191,7 @@ int icctl_show(struct icctl *, int argc, char **argv);
 int icctl_trust(struct icctl *, int argc, char **argv);
 int icctl_approve(struct icctl *, int argc, char **argv);
 int icctl_answer(struct icctl *, int argc, char **argv);
+int icctl_sign(struct icctl *, int argc, char **argv);
 int icctl_grants(struct icctl *, int argc, char **argv);
 int icctl_deny(struct icctl *, int argc, char **argv);
 int icctl_revoke(struct icctl *, int argc, char **argv);

@@ -32,6 +32,8 @@ keep_wrong(const struct carry_grant *g)
 {
 	const int64_t now = (int64_t)(clock_wall_us() / 1000000);
 
+	if (sup.config.approvers.needed != 0)
+		return "approvals must be signed now";
 	if (!sup.opt.resume)
 		return "the session was not started by icctl resume";
 	if (strlen(carry_grant_json(g->bound)) > KEEP_BOUND)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auto/signed.h"
 #include "base/json_get.h"
 #include "base/json_put.h"
 #include "base/jsonfile.h"
@@ -162,6 +163,37 @@ op_text(struct client *c, struct json_object *req, const char *key, size_t max)
 	return NULL;
 }
 
+/* Approve the call if enough people have signed that, and nothing else. */
+static void
+op_signed(struct client *c, struct json_object *req, const struct hold *h,
+    const uint8_t digest[32])
+{
+	const char *entries = op_text(c, req, "signed", SIGNED_ENTRIES);
+	char text[256];
+
+	if (entries == NULL)
+		return;
+	if (json_object_object_get_ex(req, "session", NULL) ||
+	    get_str(req, "answer", "")[0] != '\0') {
+		control_fail(c, "needs-signatures",
+		    "with \"approvers\" in config.json only single calls are "
+		    "approved, and a server's question can only be declined");
+	} else if (entries[0] == '\0') {
+		snprintf(text, sizeof(text),
+		    "this session takes signed approvals only: icctl sign %s "
+		    "--as NAME --key FILE >SIGNED, then icctl approve %s "
+		    "--signed SIGNED",
+		    h->sid, h->sid);
+		control_fail(c, "needs-signatures", text);
+	} else if (memcmp(h->digest, digest, sizeof(h->digest)) != 0) {
+		control_fail(c, "changed",
+		    "this is not the call that was shown: its digest differs. "
+		    "Look again: icctl show ID");
+	} else {
+		signed_begin(c, h, entries, get_str(req, "by", ""));
+	}
+}
+
 static void
 op_answer(struct client *c, struct json_object *req)
 {
@@ -197,6 +229,10 @@ op_answer(struct client *c, struct json_object *req)
 	/* The first of several verdicts counts; the others are refused. */
 	if (h->answered) {
 		control_fail(c, "late", "too late: another answer came first");
+		return;
+	}
+	if (approve && sup.config.approvers.needed != 0) {
+		op_signed(c, req, h, digest);
 		return;
 	}
 	o = control_ok();
@@ -370,28 +406,33 @@ op_stop(struct client *c, struct json_object *req)
 	end_stop(SIGTERM, "icctl (pid %d)", (int)c->peer.pid);
 }
 
-/* Commands change something: only processes that may answer give them. */
+/*
+ * Commands change something: only processes that may answer give them. One that
+ * gives the agent more than its policy does is refused if approvals must be
+ * signed.
+ */
 static const struct command {
 	const char *name;
 	void (*fn)(struct client *, struct json_object *);
+	bool widens;
 } op_commands[] = {
     {"approve", op_answer},
     {"attach", control_op_attach},
-    {"budget-set", op_budget_set},
+    {"budget-set", op_budget_set, true},
     {"checkpoint", control_op_checkpoint},
     {"deny", op_answer},
     {"interrupt", control_op_interrupt},
-    {"keys-reload", op_keys_reload},
+    {"keys-reload", op_keys_reload, true},
     {"paste", op_paste},
-    {"reload", control_op_reload},
+    {"reload", control_op_reload, true},
     {"revoke", control_op_revoke},
     {"say", control_op_say},
     {"send", control_op_send},
     {"stop", op_stop},
-    {"trust", control_op_trust},
+    {"trust", control_op_trust, true},
     {"undo", control_op_undo},
     {"undone", control_op_undone},
-    {"unlock", op_unlock},
+    {"unlock", op_unlock, true},
 };
 
 static const struct command *
@@ -455,7 +496,7 @@ request_read(struct client *c, struct span line, const char **op)
 	static const char *const keys[] = {"op", "id", "digest", "because",
 	    "by", "key", "value", "path", "message", "session", "server",
 	    "tool", "policy", "annotations", "lists", "times", "answer",
-	    "typed", NULL};
+	    "signed", "typed", NULL};
 	struct fault fault = {""};
 	const struct jsonfile j = {"request", &fault};
 	struct json_object *req;
@@ -508,6 +549,12 @@ control_op(struct client *c, struct span line)
 		sup_warn("%s refused to pid %d: %s", op, (int)c->peer.pid,
 		    c->peer.why);
 		control_fail(c, "not-permitted", why);
+	} else if (command != NULL && command->widens &&
+		   sup.config.approvers.needed != 0) {
+		control_fail(c, "needs-signatures",
+		    "not while \"approvers\" in config.json demands signed "
+		    "answers: this would give the agent more without one. End "
+		    "the session, and start it with other files");
 	} else if (command != NULL) {
 		command->fn(c, req);
 	} else {

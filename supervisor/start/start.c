@@ -16,6 +16,7 @@
 
 #include "log/recheck.h"
 #include "auto/consider.h"
+#include "auto/signed.h"
 #include "box/box.h"
 #include "box/cgroup/group.h"
 #include "box/containers/sidecar.h"
@@ -597,7 +598,8 @@ start_session(int *status, struct fault *fault)
 	git_begin();
 	scan_say();
 	/* A clone takes seconds: a key that is missing is told before. */
-	if (start_credentials(fault) == -1 || clone_begin(fault) == -1)
+	if (start_credentials(fault) == -1 || signed_prepare(fault) == -1 ||
+	    clone_begin(fault) == -1)
 		return -1;
 	later_begin();
 	*status = SUP_EXIT_OS;

@@ -22,6 +22,7 @@
 
 #include "base/hear.h"
 #include "base/json_put.h"
+#include "base/signed.h"
 #include "common/ipc/proto.h"
 #include "common/json/json.h"
 #include "icctl/words.h"
@@ -316,7 +317,7 @@ relay_answer(struct live_session *s, const struct value *v, bool approve,
 {
 	struct live_verdict verdict = {.approve = approve, .id = id};
 	char digest[65], grant[65], because[LIVE_BECAUSE + 1], by[LIVE_BY + 1];
-	char answer[PROTO_MAX_ANSWER + 1];
+	char answer[PROTO_MAX_ANSWER + 1], entries[SIGNED_ENTRIES + 1];
 
 	if (span_copy(value_str(v, "digest"), digest, sizeof(digest)) == -1 ||
 	    span_copy(value_str(v, "session-digest"), grant, sizeof(grant)) ==
@@ -324,7 +325,8 @@ relay_answer(struct live_session *s, const struct value *v, bool approve,
 	    span_copy(value_str(v, "because"), because, sizeof(because)) ==
 		-1 ||
 	    span_copy(value_str(v, "by"), by, sizeof(by)) == -1 ||
-	    span_copy(value_str(v, "answer"), answer, sizeof(answer)) == -1) {
+	    span_copy(value_str(v, "answer"), answer, sizeof(answer)) == -1 ||
+	    span_copy(value_str(v, "signed"), entries, sizeof(entries)) == -1) {
 		errno = EINVAL;
 		return -1;
 	}
@@ -333,6 +335,7 @@ relay_answer(struct live_session *s, const struct value *v, bool approve,
 	verdict.because = because;
 	verdict.by = by;
 	verdict.answer = answer[0] == '\0' ? NULL : answer;
+	verdict.entries = entries[0] == '\0' ? NULL : entries;
 	return live_answer(s, &verdict, n);
 }
 

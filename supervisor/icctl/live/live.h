@@ -164,6 +164,7 @@ struct live_verdict {
 	const char *because; /* or NULL */
 	const char *answer;  /* to a question, as JSON; or NULL */
 	const char *by; /* the name that a hub claims for its person; or NULL */
+	const char *entries; /* signatures; or NULL */
 };
 
 /*

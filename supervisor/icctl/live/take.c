@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/json_put.h"
+#include "base/signed.h"
 #include "icctl/hold/hold_view.h"
 #include "icctl/icctl.h"
 
@@ -386,7 +387,8 @@ live_answer(
 	if (strlen(v->id) >= LIVE_ID || strlen(v->digest) != 64 ||
 	    v->times > 20 ||
 	    (v->because != NULL && strlen(v->because) > LIVE_BECAUSE) ||
-	    (v->by != NULL && strlen(v->by) > LIVE_BY)) {
+	    (v->by != NULL && strlen(v->by) > LIVE_BY) ||
+	    (v->entries != NULL && strlen(v->entries) > SIGNED_ENTRIES)) {
 		errno = EINVAL;
 		return -1;
 	}
@@ -405,6 +407,8 @@ live_answer(
 		put_str(req, "answer", v->answer);
 	if (v->by != NULL && v->by[0] != '\0')
 		put_str(req, "by", v->by);
+	if (v->approve && v->entries != NULL)
+		put_str(req, "signed", v->entries);
 	return conn_ask(s, req, v->approve ? "approve" : "deny", v->id, token);
 }
 

@@ -23,6 +23,7 @@ static const char text[] =
     " [\"a.example\", \"b.example\"]}},"
     " \"agent\": {\"claude\": {\"path\": \"/opt/mine\"}},"
     " \"resourceBudget\": {\"maxEstimatedCostUsd\": 1.5},"
+    " \"approvers\": {\"file\": \"/etc/signers\", \"needed\": 2},"
     " \"notify\": [\"/bin/notify\", \"x\"], \"notifyOn\": [\"limit\"],"
     " \"notifyQuiet\": \"22:00-07:00\","
     " \"env\": {\"A\": \"b\"}, \"undo\": {\"leaveOut\": [\"tmp\"]},"

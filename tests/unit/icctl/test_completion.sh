@@ -64,7 +64,7 @@ is "$(try _icctl icctl start --persona '')" writer "icctl start --persona: one's
 is "$(try _icctl icctl persona show '')" writer "icctl persona show"
 is "$(try _icctl icctl policy check --policy read-)" read-only "icctl policy check --policy read-"
 is "$(try _icctl icctl audit '')" "$(lines events export search show verify)" "icctl audit"
-is "$(try _icctl icctl approve k3f9 --)" "$(lines --all-shown --digest --for-session --exact --times --json --session)" "icctl approve ID: what its usage says"
+is "$(try _icctl icctl approve k3f9 --)" "$(lines --all-shown --digest --signed --for-session --exact --times --json --session)" "icctl approve ID: what its usage says"
 is "$(try _icctl icctl budget set maxS)" "$(lines maxSteps maxSessionSeconds)" "icctl budget set: the keys that its help lists"
 is "$(try _icctl icctl start --agent '')" "$(lines builtin claude codex gemini goose opencode command mine)" "icctl start --agent"
 is "$(try _icctl icctl start co)" "$(lines codex command)" "icctl start AGENT"

@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""Signed answers: with "approvers" in config.json a call is approved by so many
+people's signatures of exactly that call, and by nothing else."""
+import base64
+import hashlib
+import json
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "lib"))
+import harness as h  # noqa: E402
+from test_hub import Hub, hub_file, relay_of  # noqa: E402
+from test_overview import RULES  # noqa: E402
+
+t = h.Tap()
+SPACE = "ironcurtain"
+
+
+class People:
+    """Keys of ssh's, and the file of approvers."""
+
+    def __init__(self, work):
+        self.dir = os.path.join(work, "people")
+        os.makedirs(self.dir, mode=0o700)
+        self.lines = {}
+        for name in ("ann", "bob", "bob-2", "eve"):
+            self.run("-q", "-t", "ed25519", "-N", "", "-C", "",
+                     "-f", self.key(name))
+        for name in ("ann", "bob", "bob-2"):
+            with open(self.key(name) + ".pub", encoding="ascii") as f:
+                self.lines[name] = f"{name.split('-')[0]} {f.read().strip()}"
+        # A key of a device, whose signatures this test composes.
+        self.run("-q", "-t", "ed25519", "-N", "", "-m", "PEM", "-C", "",
+                 "-f", self.key("device"))
+        self.secret = os.path.join(self.dir, "device.pem")
+        subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out",
+                        self.secret], check=True, capture_output=True)
+        der = subprocess.run(["openssl", "pkey", "-in", self.secret, "-pubout",
+                              "-outform", "DER"], check=True,
+                             capture_output=True).stdout
+        self.device = (text(b"sk-ssh-ed25519@openssh.com") + text(der[-32:]) +
+                       text(b"ssh:"))
+        self.lines["dan"] = ("dan sk-ssh-ed25519@openssh.com " +
+                             base64.b64encode(self.device).decode())
+        self.file = os.path.join(self.dir, "approvers")
+        h.put(self.file, "# those who may\n\n" +
+              "\n".join(self.lines.values()) + "\n", 0o644)
+
+    def key(self, name):
+        return os.path.join(self.dir, name)
+
+    @staticmethod
+    def run(*args, **kw):
+        return subprocess.run(["ssh-keygen", *args], check=True,
+                              capture_output=True, **kw).stdout
+
+    def signed(self, key, name, to_sign, expires=None, namespace=SPACE):
+        """Returns a signature as `icctl sign` prints it."""
+        expires = int(time.time()) + 600 if expires is None else expires
+        return f"{name} {expires}\n" + self.run(
+            "-Y", "sign", "-f", self.key(key), "-n", namespace,
+            input=f"{to_sign}expires {expires}\n".encode()).decode()
+
+    def touched(self, to_sign):
+        """The same of the device: a composed signature of a hardware key."""
+        expires = int(time.time()) + 600
+        message = f"{to_sign}expires {expires}\n".encode()
+        blob = (b"SSHSIG" + text(SPACE.encode()) + text(b"") + text(b"sha512")
+                + text(hashlib.sha512(message).digest()))
+        tail = b"\x01" + struct.pack(">I", 7)
+        h.put(os.path.join(self.dir, "raw"), "")
+        with open(os.path.join(self.dir, "raw"), "wb") as f:
+            f.write(hashlib.sha256(b"ssh:").digest() + tail +
+                    hashlib.sha256(blob).digest())
+        sig = subprocess.run(
+            ["openssl", "pkeyutl", "-sign", "-rawin", "-inkey", self.secret,
+             "-in", os.path.join(self.dir, "raw")], check=True,
+            capture_output=True).stdout
+        whole = (b"SSHSIG" + struct.pack(">I", 1) + text(self.device) +
+                 text(SPACE.encode()) + text(b"") + text(b"sha512") +
+                 text(text(b"sk-ssh-ed25519@openssh.com") + text(sig) + tail))
+        lines = base64.b64encode(whole).decode()
+        return (f"dan {expires}\n-----BEGIN SSH SIGNATURE-----\n" + "\n".join(
+            lines[i:i + 70] for i in range(0, len(lines), 70)) +
+            "\n-----END SSH SIGNATURE-----\n")
+
+
+def text(b):
+    return struct.pack(">I", len(b)) + b
+
+
+def session(work, people, name, needed=2, **more):
+    place = os.path.join(work, name)
+    os.makedirs(place, mode=0o700)
+    return h.Session(
+        place, {"echo": h.echo_server(os.path.join(place, "log", "log"))},
+        RULES, {"echo": h.ECHO_TOOLS},
+        config={"approvers": {"file": people.file, "needed": needed}, **more},
+        session_dir=os.path.join(place, "home", "sessions", name))
+
+
+def ask(s, **request):
+    """Sends a request, without the start of a program."""
+    with socket.socket(socket.AF_UNIX) as c:
+        c.connect(os.path.join(s.dir, "control.sock"))
+        with c.makefile("rw", encoding="utf-8") as f:
+            f.write(json.dumps(request) + "\n")
+            f.flush()
+            return json.loads(f.readline())
+
+
+def approve(s, hold, *signatures):
+    path = h.put(os.path.join(s.work, "signed"), "".join(signatures))
+    return s.icctl("--json", "approve", hold["id"], "--digest", hold["digest"],
+                   "--signed", path)
+
+
+def refused(s, hold, why, name, *signatures):
+    r = ask(s, op="approve", id=hold["id"], digest=hold["digest"],
+            signed="".join(signatures))
+    waits = [x["id"] for x in ask(s, op="pending")["holds"]]
+    t.ok(not r["ok"] and why in r["error"] and waits == [hold["id"]],
+         f"refused: {name}", (r, waits))
+
+
+def sign(s, people, key, name, *words, answers=None, **kw):
+    return s.icctl("sign", *words, "--as", name, "--key", people.key(key),
+                   answers=answers, **kw)
+
+
+def test_rows(people, s, other):
+    call = s.client().start_call("echo__echo", {"text": "of one"})
+    hold = s.held()
+    other.client().start_call("echo__echo", {"text": "of one"})
+    elsewhere = other.held()
+    me, boot = hold["toSign"].splitlines()[1:3]
+    t.ok(me == "host " + os.uname().nodename and boot.startswith("boot ") and
+         "session one" in hold["toSign"] and "session two" in
+         elsewhere["toSign"] and hold["digest"] in hold["toSign"],
+         "the text names machine, boot, session and call", hold["toSign"])
+    text_, now = hold["toSign"], int(time.time())
+    ann = people.signed("ann", "ann", text_)
+    bob = people.signed("bob", "bob", text_)
+    refused(s, hold, "signed approvals only", "no signature")
+    refused(s, hold, "1 of 2 people", "one of two", ann)
+    refused(s, hold, "1 of 2 people", "one person twice", ann, ann)
+    refused(s, hold, "1 of 2 people", "one person with two keys", bob,
+            people.signed("bob-2", "bob", text_))
+    refused(s, hold, "is nobody's", "somebody who is no approver", ann,
+            people.signed("eve", "eve", text_))
+    refused(s, hold, "not that key's", "somebody else's signature", ann,
+            people.signed("eve", "bob", text_))
+    refused(s, hold, "not that key's", "ann as bob", ann,
+            people.signed("ann", "bob", text_))
+    refused(s, hold, "has expired", "expired", ann,
+            people.signed("bob", "bob", text_, now - 1))
+    refused(s, hold, "more than 24 hours", "valid for ever", ann,
+            people.signed("bob", "bob", text_, now + 90000))
+    refused(s, hold, "not that key's", "another time than was signed", ann,
+            bob.replace(bob.split()[1], str(now + 9000), 1))
+    refused(s, hold, "not that key's", "of another session", ann,
+            people.signed("bob", "bob", elsewhere["toSign"]))
+    refused(s, hold, "not that key's", "another machine", ann,
+            people.signed("bob", "bob", text_.replace(me, "host else")))
+    refused(s, hold, "not that key's", "another verdict", ann, people.signed(
+        "bob", "bob", text_.replace("verdict approve", "verdict deny")))
+    refused(s, hold, "not that key's", "another use of the key", ann,
+            people.signed("bob", "bob", text_, namespace="git"))
+    refused(s, hold, "no base64", "a damaged one", ann,
+            bob.replace("U1NIU0lH", "U1N!U0lH"))
+    refused(s, hold, "has no end", "one that is cut", ann, bob[:200])
+    refused(s, hold, "must begin", "no signature at all", "yes please\n")
+    refused(s, hold, "more than 8", "nine", *([ann] * 9))
+    r = s.icctl("--json", "approve", hold["id"], "--for-session", "--signed",
+                h.put(os.path.join(s.work, "signed"), ann + bob))
+    t.ok(r.returncode != 0, "refused: for the session", r)
+    r = approve(s, hold, ann, bob)
+    t.ok(r.returncode == 0 and "of one" in h.text_of(call.wait()),
+         "two people's signatures approve it", r)
+    record = s.audit("signedAnswer")[-1]
+    t.ok(record["detail"]["signers"] == "ann bob" and
+         record["detail"]["digest"] == hold["digest"] and
+         len(s.audit("signedAnswer")) == 1, "the log says whose", record)
+    again = s.client().start_call("echo__echo", {"text": "of one"})
+    hold = s.held()
+    t.ok(hold["digest"] in text_, "the same call comes again")
+    refused(s, hold, "not that key's", "signatures of the first", ann, bob)
+    r = approve(s, hold, people.signed("ann", "ann", hold["toSign"]),
+                people.touched(hold["toSign"]))
+    t.ok(r.returncode == 0 and "of one" in h.text_of(again.wait()),
+         "a key of a device signs, too", r)
+
+
+def test_sign(people, s):
+    call = s.client().start_call("echo__echo", {"text": "shown"})
+    hold = s.held()
+    r = sign(s, people, "ann", "ann", hold["id"])
+    t.ok(r.returncode == 64 and "--digest" in r.stderr and r.stdout == "",
+         "icctl sign asks a person", r)
+    r = sign(s, people, "ann", "ann", hold["id"], "--digest", "0" * 64)
+    t.ok(r.returncode != 0 and r.stdout == "", "of this call", r)
+    r = sign(s, people, "ann", "ann", hold["id"], "--digest", hold["digest"])
+    t.ok(r.returncode == 0 and "shown" in r.stderr and
+         "session one on" in r.stderr and r.stdout.startswith("ann "),
+         "it shows the call, and prints a signature", r)
+    ann = r.stdout
+    for name, change in (
+            ("arguments", {"arguments": '{"text":"harmless"}'}),
+            ("a tool", {"tool": "other"}),
+            ("a digest", {"digest": "0" * 64}),
+            ("the text's form", {"toSign": hold["toSign"].replace(
+                "session one", "session  two")}),
+            ("a verdict", {"toSign": hold["toSign"] + "verdict approve\n"}),
+            ("nothing to sign", {"toSign": ""})):
+        path = h.put(os.path.join(s.work, "lie"),
+                     json.dumps({"hold": {**hold, **change}}))
+        r = sign(s, people, "bob", "bob", "--hold", path, "--digest",
+                 hold["digest"])
+        t.ok(r.returncode != 0 and r.stdout == "",
+             f"a relay that changes {name}: nothing is signed", r)
+    hub = Hub(s.work, hub_file(s.work, [("red", relay_of(s))]))
+    far = hub.held("red/one")
+    r = sign(s, people, "bob", "bob", "--hold", "-", "--digest",
+             hold["digest"], answers=json.dumps({"hold": far}))
+    t.ok(r.returncode == 0, "a call that a hub shows is signed", r)
+    reply = hub.reply(hub.ask("approve", "red/one", id=far["id"],
+                              digest=far["digest"]))
+    t.equal((reply["ok"], reply["code"]), (False, "needs-signatures"),
+            "through a hub, too, nothing else approves it")
+    reply = hub.reply(hub.ask("approve", "red/one", id=far["id"],
+                              digest=far["digest"], signed=ann + r.stdout))
+    t.ok(reply["ok"] and "shown" in h.text_of(call.wait()),
+         "and two signatures do", reply)
+    hub.end()
+
+
+def test_wider(s):
+    for words in (["budget", "set", "maxSteps", "9999"], ["unlock"],
+                  ["keys", "reload", "anthropic"]):
+        r = s.icctl(*words)
+        t.ok(r.returncode != 0 and "signed answers" in r.stderr,
+             f"refused without signatures: {words}", r)
+    for op in ("reload", "trust"):
+        t.equal(ask(s, op=op)["code"], "needs-signatures", f"refused: {op}")
+    call = s.client().start_call("echo__echo", {"text": "no"})
+    hold = s.held()
+    r = s.icctl("deny", hold["id"])
+    t.ok(r.returncode == 0 and call.wait().get("isError"),
+         "to deny needs no signature", r)
+    r = s.icctl("stop")
+    t.equal(r.returncode, 0, "nor does to stop")
+
+
+def test_files(work, people):
+    inside = "of the workspace"
+    for n, (name, path, lines, needed, why) in enumerate((
+            ("no file", "/no/such", None, 1, "No such file"),
+            ("a relative path", "approvers", None, 1, "absolute"),
+            ("three of two", None, [people.lines["ann"],
+                                    people.lines["bob"]], 3, "names 2"),
+            ("a pattern", None, [people.lines["ann"].replace("ann", "*", 1)],
+             1, "plain name"),
+            ("a certificate", None, ["ann cert-authority " +
+                                     people.lines["bob"].split(" ", 1)[1]],
+             1, "certificates"),
+            ("one key of two names", None, [people.lines["ann"],
+             "eve " + people.lines["ann"].split(" ", 1)[1]], 1,
+             "another name"),
+            ("no key", None, ["ann"], 1, "line 1 has no key"),
+            ("nobody", None, ["# nobody"], 1, "names nobody"),
+            ("a file of the agent's", inside, [people.lines["ann"]], 1,
+             "can write"))):
+        place = os.path.join(work, f"bad{n}")
+        os.makedirs(os.path.join(place, "workspace"), mode=0o700)
+        if path == inside:
+            path = os.path.join(place, "workspace", "approvers")
+        elif path is None:
+            path = os.path.join(place, "approvers")
+        if lines is not None:
+            h.put(path, "\n".join(lines) + "\n")
+        try:
+            with h.Session(place, config={"approvers": {
+                    "file": path, "needed": needed}}):
+                t.ok(False, f"refused at the start: {name}")
+        except RuntimeError as e:
+            t.ok(why in str(e), f"refused at the start: {name}", e)
+
+
+def main():
+    if not shutil.which("bwrap") or not shutil.which("openssl"):
+        t.skip("signed answers", "bubblewrap or openssl is not installed")
+        t.done()
+    with h.workdir() as work:
+        people = People(work)
+        with session(work, people, "one") as one, \
+                session(work, people, "two") as two:
+            with t.case("rows"):
+                test_rows(people, one, two)
+            with t.case("sign"):
+                test_sign(people, one)
+            with t.case("wider"):
+                test_wider(one)
+        with t.case("files"):
+            test_files(work, people)
+    t.done()
+
+
+if __name__ == "__main__":
+    main()
