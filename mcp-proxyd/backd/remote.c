@@ -94,6 +94,22 @@ remote_answers(struct backd *b, const struct jsonrpc_id *id)
 	return true;
 }
 
+static bool
+remote_is_own(const struct remote *r)
+{
+	return r->events && r->id.len == 0;
+}
+
+/* A message cannot be read. The server's own stream has others. */
+static void
+remote_bad(struct remote *r, const char *why)
+{
+	if (remote_is_own(r))
+		backd_drop(r->b, why);
+	else
+		remote_fail(r, why);
+}
+
 static void
 remote_refused(struct backd *b, const char *why)
 {
@@ -101,7 +117,7 @@ remote_refused(struct backd *b, const char *why)
 
 	(void)snprintf(
 	    text, sizeof(text), "sent a message that was refused: %s", why);
-	remote_fail(b->from, text);
+	remote_bad(b->from, text);
 }
 
 /* Keep the beginning of a media type, in lower case and without parameters. */
@@ -220,9 +236,9 @@ remote_messages(struct remote *r, struct span in)
 		got = mcp_reader_next(&r->in, &text);
 		remote_count(r, &was);
 		if (got == MCP_LONG || got == MCP_LONG_END)
-			remote_fail(r, remote_much);
+			remote_bad(r, remote_much);
 		else if (got == MCP_OTHER && span_is(text, "endpoint"))
-			remote_fail(r, "speaks HTTP+SSE of 2024-11-05, which "
+			remote_bad(r, "speaks HTTP+SSE of 2024-11-05, which "
 				       "is not supported");
 		else if (got == MCP_ONE && !remote_message(r, text))
 			return;
@@ -294,7 +310,7 @@ remote_told(struct remote *r)
 static bool
 remote_over(struct remote *r)
 {
-	bool own = r->events && r->id.len == 0;
+	bool own = remote_is_own(r);
 
 	if (r->how == REMOTE_EVENTS
 		? !remote_again(r)
@@ -425,7 +441,7 @@ remote_ready(struct loop_io *io, uint32_t events)
 	    (errno == EAGAIN || errno == EINTR))
 		return;
 	b->from = r;
-	if (n <= 0 && r->events && r->id.len == 0)
+	if (n <= 0 && remote_is_own(r))
 		remote_close(r);
 	else if (n <= 0)
 		remote_fail(r, "gave no answer: the connection was given up");

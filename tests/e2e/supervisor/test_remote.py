@@ -209,6 +209,59 @@ def notice(method, **params):
             "params": params}
 
 
+# A hostile server writes these on its own stream.
+STREAMS = {
+    "nothing": ": hi\n\n",
+    "no JSON": event("h1", "x").replace('"x"', "{"),
+    "an array": event("h2", [notice("message")]),
+    "a huge event": "data: " + "x" * (5 << 20) + "\n\n",
+    "an answer to nothing": event("h3", {"jsonrpc": "2.0", "id": 77,
+                                         "result": {"content": []}}),
+    "a question without a call": event("h4", {
+        "jsonrpc": "2.0", "id": "q", "method": "elicitation/create",
+        "params": {"message": "Who?", "requestedSchema": {
+            "type": "object", "properties": {"a": {"type": "string"}}}}}),
+    "sampling": event("h5", {
+        "jsonrpc": "2.0", "id": 9, "method": "sampling/createMessage",
+        "params": {"messages": [], "maxTokens": 5}}),
+    "an id with a line break": "id: a\rb: c\ndata: {}\n\n",
+    "an id that is long": "id: " + "i" * 5000 + "\ndata: {}\n\n",
+    "an id with NUL": "id: a\0b\ndata: {}\n\n",
+    "a time in words": "retry: soon\nid: h6\ndata: {}\n\n",
+    "a negative time": "retry: -1\nid: h7\ndata: {}\n\n",
+    "HTTP+SSE": "event: endpoint\ndata: /messages\n\n",
+    "an odd method": event("h8", {"jsonrpc": "2.0", "method": 5}),
+    "a request of 2026-07-28": event("h9", notice(
+        "subscriptions/acknowledged", notifications={})),
+}
+
+
+def hostile_streams(work):
+    """Each costs itself: the stream is asked for again, and calls go on."""
+    live = McpHttp(work, "live")
+    live.own = ["retry: 100\n" + x for x in STREAMS.values()]
+    with h.Session(work, {"live": {"url": live.url, "ca": live.ca}},
+                   rules=[h.rule("all", "allow", server=["live"])],
+                   config={"policy": {"trustedServers": ["live"]}},
+                   session_dir=os.path.join(work, "fourth")) as s:
+        ready(s, "live")
+        for n, name in enumerate(STREAMS):
+            h.wait_for(lambda n=n: len(live.gets) > n + 1,
+                       f"after {name} it is asked for again")
+            last = live.gets[n + 1].get("last-event-id", "")
+            t.ok(len(last) <= 256 and last.isprintable() and " " not in last,
+                 f"a stream with {name}", last)
+        m = s.client()
+        t.equal(h.text_of(m.call("live__act", {"how": "good"})), "done",
+                "a call afterwards")
+        t.equal(s.pending(), [], "nobody is asked anything")
+        refused = [x[2] for x in live.seen if "error" in x[2]]
+        t.equal({x["id"] for x in refused}, {"q", 9},
+                "its questions are refused")
+        t.equal(live.methods().count("initialize"), 1, "in the same session")
+        live.release.set()
+
+
 def streams(work):
     """A server's own stream of events, and streams that go on after their
     end: from the last event, and without sending a message again."""
@@ -382,6 +435,7 @@ def main():
             t.equal(files(s), [], "no file of the session has the token")
         gone(work)
         streams(work)
+        hostile_streams(work)
     t.done()
 
 
