@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * The table of managers. Of a directory that also holds a credential, such as
- * ~/.cargo, only the programs are listed.
- */
+/* The table of managers. */
 #include "files/toolchains.h"
-
-#include <sys/stat.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,30 +10,10 @@
 #include "common/span.h"
 
 static const struct toolchain toolchains[] = {
-    {"nvm", ".nvm", "NVM_DIR"},
-    {"fnm", ".local/share/fnm", "FNM_DIR"},
-    {"volta", ".volta", "VOLTA_HOME"},
-    {"rustup", ".rustup", "RUSTUP_HOME"},
-    {"cargo", ".cargo/bin", NULL},
-    {"go", "go/bin", NULL},
-    {"go's SDKs", "sdk", NULL},
-    {"pyenv", ".pyenv", "PYENV_ROOT"},
-    {"uv", ".local/share/uv", NULL},
-    {"pipx", ".local/share/pipx", NULL},
-    {"pipx", ".local/pipx", NULL},
-    {"mise", ".local/share/mise", "MISE_DATA_DIR"},
-    {"asdf", ".asdf", "ASDF_DATA_DIR"},
-    {"sdkman", ".sdkman", "SDKMAN_DIR"},
-    {"rbenv", ".rbenv", "RBENV_ROOT"},
-    {"ghcup", ".ghcup", NULL},
-    {"opam", ".opam", "OPAMROOT"},
-    {"bun", ".bun/bin", NULL},
-    {"deno", ".deno/bin", NULL},
-    {"conda", "miniconda3", NULL},
-    {"conda", "miniforge3", NULL},
-    {"conda", "anaconda3", NULL},
-    {"programs of your own", "bin", NULL},
-    {"programs of your own", ".local/bin", NULL},
+#define TOOLCHAIN(name, dir, variable, also, choice)                           \
+	{name, dir, variable, also, choice},
+#include "files/toolchain_rows.h"
+#undef TOOLCHAIN
 };
 
 const struct toolchain *
@@ -62,28 +37,4 @@ toolchain_path(
 	while (n > 1 && dst[n - 1] == '/')
 		dst[--n] = '\0';
 	return 0;
-}
-
-int
-toolchain_found(
-    const struct toolchain *t, const char *user_home, char *dst, size_t cap)
-{
-	struct stat st;
-
-	return toolchain_path(t, user_home, dst, cap) == 0 &&
-			       lstat(dst, &st) == 0 && S_ISDIR(st.st_mode)
-		   ? 0
-		   : -1;
-}
-
-void
-toolchain_of(const char *path, const char *user_home, char *dst, size_t cap)
-{
-	const struct toolchain *t;
-
-	for (size_t i = 0; (t = toolchain_nth(i)) != NULL; i++)
-		if (toolchain_path(t, user_home, dst, cap) == 0 &&
-		    paths_under(path, dst))
-			return;
-	snprintf(dst, cap, "%s", path);
 }

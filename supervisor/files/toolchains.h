@@ -14,6 +14,10 @@ struct toolchain {
 	const char *dir;  /* below the home */
 	/* The variable that names the directory to the manager, or NULL. */
 	const char *variable;
+	/* A place below the home that it needs as well; or NULL. */
+	const char *also;
+	/* A file of the home in which it finds a version; or NULL. */
+	const char *choice;
 };
 
 /* Returns the nth, or NULL. */
@@ -31,9 +35,9 @@ int toolchain_found(
     const struct toolchain *, const char *user_home, char *dst, size_t cap);
 /*
  * Write the directory that is to be shown for `path`, a directory in PATH, the
- * manager's if it belongs to one, else itself.
+ * manager's if it belongs to one, which is returned; else itself.
  */
-void toolchain_of(
+const struct toolchain *toolchain_of(
     const char *path, const char *user_home, char *dst, size_t cap);
 
 #endif

@@ -12,15 +12,18 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/secretive.h"
+#include "box/system/shown.h"
 #include "common/buf.h"
 #include "common/log.h"
 #include "core/sup.h"
+#include "files/toolchains.h"
 #include "home/follow.h"
 
 #define FILES_MAX_SIZE ((off_t)1 << 20)
@@ -301,6 +304,23 @@ files_entry(struct copying *c, int home, const char *entry)
 	return rv;
 }
 
+/* Copy the files in which toolchains that are shown find a version. */
+static int
+files_choices(struct copying *c, int home)
+{
+	const struct toolchain *t;
+	char dir[PATH_MAX];
+	int rv = 0;
+
+	for (size_t i = 0; rv == 0 && (t = toolchain_nth(i)) != NULL; i++)
+		if (t->choice != NULL &&
+		    toolchain_path(t, sup.paths.user_home, dir, sizeof(dir)) ==
+			0 &&
+		    shown_has(dir))
+			rv = files_entry(c, home, t->choice);
+	return rv;
+}
+
 int
 home_take_files(struct fault *fault)
 {
@@ -309,7 +329,7 @@ home_take_files(struct fault *fault)
 	const struct config_agent *own;
 	int home, rv = 0;
 
-	if (list == NULL || sup.session.home == -1)
+	if (sup.session.home == -1)
 		return 0;
 	own = config_agent(&sup.config, sup.adapter.name);
 	if (own != NULL && own->no_home_files)
@@ -317,8 +337,10 @@ home_take_files(struct fault *fault)
 	home = open(sup.paths.user_home, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (home == -1)
 		return 0;
-	for (; rv == 0 && *list != NULL; list++)
+	for (; rv == 0 && list != NULL && *list != NULL; list++)
 		rv = files_entry(&c, home, *list);
+	if (rv == 0)
+		rv = files_choices(&c, home);
 	close(home);
 	if (c.left > FILES_MAX_SAID)
 		sup_warn("%s: %u more files are not copied", sup.adapter.file,

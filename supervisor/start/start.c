@@ -52,7 +52,7 @@
 #include "relay/publish.h"
 #include "relay/services.h"
 #include "serve.h"
-#include "scan.h"
+#include "box/system/scan.h"
 #include "resume/resume.h"
 #include "resume/state.h"
 #include "box/system/system.h"

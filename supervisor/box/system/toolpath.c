@@ -20,17 +20,16 @@
 #include "box/system/envput.h"
 #include "box/view.h"
 #include "core/sup.h"
+#include "base/report.h"
 #include "files/toolchains.h"
+#include "box/system/scan.h"
 
 #define TOOLPATH_HOME "/home/agent"
 #define TOOLPATH_MAX 16384U
-#define TOOLPATH_NAMED 8U /* directories that the warning names */
 
 struct toolpath {
-	struct buf path;
+	struct buf path, job;
 	const struct program *program;
-	unsigned unseen;
-	struct buf unseen_names, keys;
 };
 
 /* Returns true if the sandbox sees a path that has no links. */
@@ -66,26 +65,16 @@ toolpath_add(struct buf *b, const char *dir)
 	buf_adds(b, dir);
 }
 
-/* Name a directory that is not seen, and what would show it. */
+/* Have a directory that is not seen named. */
 static void
-toolpath_tell(struct toolpath *t, const char *dir)
+toolpath_tell(struct toolpath *t, const char *dir, const char *real)
 {
-	char shown[PATH_MAX], key[PATH_MAX], quoted[PATH_MAX + 2];
-	const char *home = sup.paths.user_home;
-
-	if (strcmp(dir, "/snap/bin") == 0 || strcmp(dir, sup.paths.bindir) == 0 ||
+	if (strcmp(dir, "/snap/bin") == 0 ||
+	    strcmp(dir, sup.paths.bindir) == 0 ||
 	    paths_under(dir, sup.workspace_path))
 		return;
-	if (++t->unseen > TOOLPATH_NAMED)
-		return;
-	buf_printf(&t->unseen_names, "%s%s", t->unseen == 1 ? "" : ", ",
-	    paths_tilde(home, dir, shown, sizeof(shown)));
-	toolchain_of(dir, home, key, sizeof(key));
-	snprintf(quoted, sizeof(quoted), "\"%s\"",
-	    paths_tilde(home, key, shown, sizeof(shown)));
-	if (span_find(buf_span(&t->keys), span_str(quoted)) == NULL)
-		buf_printf(
-		    &t->keys, "%s%s", t->keys.len == 0 ? "" : ", ", quoted);
+	report_add(&t->job, SCAN_UNSEEN, dir);
+	report_add(&t->job, SCAN_REAL, real);
 }
 
 /* Take one directory of the user's PATH. */
@@ -107,8 +96,10 @@ toolpath_take(struct toolpath *t, const char *dir)
 	    snprintf(own, sizeof(own), TOOLPATH_HOME "%s", dir + home) <
 		(int)sizeof(own))
 		toolpath_add(&t->path, own);
+	if (paths_under(real, sup.paths.user_home) && shown_has(real))
+		report_add(&t->job, SCAN_SEEN, real);
 	if (!toolpath_seen(t->program, real))
-		toolpath_tell(t, dir);
+		toolpath_tell(t, dir, real);
 	else if (toolpath_seen(t->program, dir))
 		toolpath_add(&t->path, dir);
 	else
@@ -130,23 +121,34 @@ toolpath_user(struct toolpath *t)
 	}
 }
 
+/* Have ic-scan say what of PATH the sandbox does not see. */
 static void
-toolpath_warn(const struct toolpath *t)
+toolpath_scan(struct toolpath *t)
 {
-	const struct span names = buf_span(&t->unseen_names),
-			  keys = buf_span(&t->keys);
+	static const char *const system[] = {"/usr", "/bin", "/sbin", "/lib"};
+	const struct toolchain *tc;
+	const struct shown *s;
+	const char *value;
+	char set[PATH_MAX];
 
-	if (t->unseen == 0 || t->unseen_names.failed || t->keys.failed)
+	if (t->job.len == 0)
 		return;
-	sup_warn("your PATH has %u director%s that the sandbox does not see: "
-		 "%.*s%s. To show %s, read-only: "
-		 "{\"agentView\":{\"allowRead\":[%.*s]}} in config.json, or "
-		 "run icctl setup",
-	    t->unseen, t->unseen == 1 ? "y" : "ies", (int)names.len,
-	    (const char *)names.p,
-	    t->unseen > TOOLPATH_NAMED ? " and others" : "",
-	    t->unseen == 1 ? "it" : "them", (int)keys.len,
-	    (const char *)keys.p);
+	report_add(&t->job, SCAN_USER, sup.paths.user_home);
+	report_add(&t->job, SCAN_SHOWN, sup.workspace_path);
+	for (size_t i = 0; i < nitems(system); i++)
+		report_add(&t->job, SCAN_SHOWN, system[i]);
+	for (size_t i = 0; (s = shown_nth(i)) != NULL; i++)
+		if (!s->refused)
+			report_add(&t->job, SCAN_SHOWN, s->path);
+	for (unsigned i = 1; t->program != NULL && i < t->program->ntrees; i++)
+		report_add(&t->job, SCAN_SHOWN, t->program->trees[i]);
+	for (size_t i = 0; (tc = toolchain_nth(i)) != NULL; i++)
+		if (tc->variable != NULL &&
+		    (value = getenv(tc->variable)) != NULL &&
+		    snprintf(set, sizeof(set), "%s=%s", tc->variable, value) <
+			(int)sizeof(set))
+			report_add(&t->job, SCAN_MANAGER, set);
+	scan_path(&t->job);
 }
 
 char *
@@ -160,8 +162,7 @@ toolpath(const struct program *p)
 	char dir[PATH_MAX], *out;
 
 	buf_init(&t.path, TOOLPATH_MAX);
-	buf_init(&t.unseen_names, TOOLPATH_MAX);
-	buf_init(&t.keys, TOOLPATH_MAX);
+	buf_init(&t.job, SCAN_JOB);
 	buf_adds(&t.path, "/opt/ironcurtain/bin");
 	if (user)
 		toolpath_user(&t);
@@ -171,15 +172,14 @@ toolpath(const struct program *p)
 		if (snprintf(dir, sizeof(dir), "%s/bin", p->trees[i]) <
 		    (int)sizeof(dir))
 			toolpath_add(&t.path, dir);
-	toolpath_warn(&t);
+	toolpath_scan(&t);
 	buf_addc(&t.path, '\0');
 	errno = E2BIG;
 	if (t.path.failed ||
 	    asprintf(&out, "PATH=%s", (const char *)buf_span(&t.path).p) == -1)
 		out = NULL;
 	buf_free(&t.path);
-	buf_free(&t.unseen_names);
-	buf_free(&t.keys);
+	buf_free(&t.job);
 	return out;
 }
 
@@ -187,8 +187,9 @@ int
 toolpath_environment(char **env, size_t *n, size_t max, struct fault *fault)
 {
 	/* They name one toolchain of several. */
-	static const char *const chosen[] = {
-	    "JAVA_HOME", "GOROOT", "CONDA_PREFIX", "OPAM_SWITCH_PREFIX"};
+	static const char *const chosen[] = {"JAVA_HOME", "GOROOT",
+	    "CONDA_PREFIX", "OPAM_SWITCH_PREFIX", "DOTNET_ROOT", "ANDROID_HOME",
+	    "ANDROID_SDK_ROOT", "MAVEN_HOME", "GRADLE_HOME", "SCALA_HOME"};
 	const struct toolchain *t;
 	const char *value;
 	char dir[PATH_MAX];

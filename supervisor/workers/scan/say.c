@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/report.h"
-#include "start/scan.h"
+#include "box/system/scan.h"
 
 #define SCAN_TEXT 8192U
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-/* Parts of ic-scan (start/scan.h). */
+/* Parts of ic-scan (box/system/scan.h). */
 #ifndef WORKERS_SCAN_H
 #define WORKERS_SCAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define SCAN_MAX_LIST 128U
@@ -20,6 +21,33 @@ void scan_warn(const char *, ...) __attribute__((format(printf, 1, 2)));
  * those that the sandbox has empty.
  */
 void secrets_say(int workspace, const struct scan_list *covers);
+
+/* A directory that this program can read. */
+struct scan_tree {
+	const char *path;
+	int fd; /* or -1 */
+};
+
+/*
+ * links.c: Replace an absolute, clean path by the one to which the links in it
+ * lead, as far as they lie in the tree. Returns false if nothing is there, or
+ * the path becomes longer than `cap`.
+ */
+bool links_end(const struct scan_tree *, char *path, size_t cap);
+
+struct scan_path {
+	struct scan_tree home;
+	struct scan_list unseen; /* directories of PATH */
+	struct scan_list real;   /* the same, without links */
+	struct scan_list seen;   /* others of PATH, without links */
+	struct scan_list shown;  /* places that the sandbox sees */
+};
+
+/*
+ * path.c: Name directories of PATH, and programs in them, that the sandbox does
+ * not see, and what would show them.
+ */
+void path_say(const struct scan_path *);
 
 /*
  * lost.c: Name the settings of the workspace and of the user's home (a

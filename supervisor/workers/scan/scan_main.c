@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * ic-scan: reads files of the workspace and of the user's home for lines of the
- * start (start/scan.h). An agent may have written what it reads, so that it
- * first gives up every right but to read below these two directories. Whoever
- * takes it over there can write a line to the person, or keep one back.
+ * start (box/system/scan.h). An agent may have written what it reads, so that
+ * it first gives up every right but to read below these two directories.
+ * Whoever takes it over there can write a line to the person, or keep one back.
  */
 #include "workers/scan/scan.h"
 
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,7 +16,7 @@
 #include "common/confine/confine.h"
 #include "common/confine/unveil.h"
 #include "common/log.h"
-#include "start/scan.h"
+#include "box/system/scan.h"
 
 #include <seccomp.h>
 
@@ -30,6 +32,7 @@ static const struct pledge_rule scan_rules[] = {
 	CALL(getdents64, "names"),
 	CALL(newfstatat, "kinds of files"),
 	CALL(statx, "the same, in newer libraries"),
+	CALL(readlinkat, "links are followed as text"),
 	CALL(lseek, "rewinddir"),
 	CALL(fcntl, "readdir sets close-on-exec"),
 };
@@ -58,7 +61,8 @@ static struct {
 	int workspace, home; /* or -1 */
 	bool secrets;
 	struct scan_list left, servers, covers;
-} job = {.workspace = -1, .home = -1};
+	struct scan_path path;
+} job = {.workspace = -1, .home = -1, .path.home.fd = -1};
 
 static void
 scan_add(struct scan_list *l, const char *text)
@@ -76,7 +80,7 @@ scan_take(enum scan_told kind, const char *text)
 		if (strcmp(text, "workspace") == 0)
 			job.workspace = SCAN_WORKSPACE;
 		else
-			job.home = SCAN_HOME;
+			job.home = job.path.home.fd = SCAN_HOME;
 		return;
 	case SCAN_SECRETS:
 		job.secrets = true;
@@ -92,6 +96,25 @@ scan_take(enum scan_told kind, const char *text)
 		return;
 	case SCAN_SERVER:
 		scan_add(&job.servers, text);
+		return;
+	case SCAN_USER:
+		job.path.home.path = text;
+		return;
+	case SCAN_MANAGER:
+		/* The job stays in memory. */
+		(void)putenv((char *)(uintptr_t)text);
+		return;
+	case SCAN_UNSEEN:
+		scan_add(&job.path.unseen, text);
+		return;
+	case SCAN_REAL:
+		scan_add(&job.path.real, text);
+		return;
+	case SCAN_SEEN:
+		scan_add(&job.path.seen, text);
+		return;
+	case SCAN_SHOWN:
+		scan_add(&job.path.shown, text);
 		return;
 	}
 	fatalx("not a job");
@@ -137,6 +160,8 @@ main(int argc, char **argv)
 	if (job.agent != NULL)
 		lost_say(job.agent, job.workspace, job.home, &job.left,
 		    &job.servers);
+	if (job.path.home.path != NULL && job.path.unseen.n == job.path.real.n)
+		path_say(&job.path);
 	buf_init(&b, 16);
 	report_add(&b, REPORT_END, "");
 	if (buf_check(&b) == -1 ||

@@ -77,6 +77,106 @@ def test_shown(work):
         t.contains(f.read(), TOKEN, "outside it is as it was")
 
 
+# The places in which managers keep programs, and the links to them that are in PATH.
+KEPT = {".local/share/pipx/venvs/black/bin/black": ".local/bin/black",
+        ".local/share/uv/tools/ruff/bin/ruff": ".local/bin/ruff",
+        ".local/share/own/prog/go": ".local/bin/go",
+        ".npm-global/lib/node_modules/tsc/bin/tsc": ".npm-global/bin/tsc",
+        ".config/tool/vendor/x/bin/x": ".config/tool/vendor/bin/x",
+        ".krew/store/ctx/v1/ctx": ".krew/bin/ctx",
+        "work/lib/far": ".local/bin/far"}
+PLACES = ["~/.local/share/pipx", "~/.local/share/uv", "~/.local/share/own",
+          "~/.npm-global", "~/.config/tool/vendor", "~/.krew", "~/work/lib"]
+
+
+def managed(work, *shown):
+    """Returns a place whose PATH has the directories with the links, and one
+    that fnm makes outside of the home."""
+    p = place(work, *shown)
+    for n, (kept, link) in enumerate(KEPT.items()):
+        h.put(os.path.join(p.user, kept), "#!/bin/sh\necho kept\n", 0o755)
+        path = os.path.join(p.user, link)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        # Relative ones, absolute ones, and some behind another link.
+        end = os.path.join(p.user, kept)
+        if n % 3 == 0:
+            end = os.path.relpath(end, os.path.dirname(path))
+        elif n % 3 == 1:
+            os.symlink(end, path + ".1")
+            end = os.path.basename(path) + ".1"
+        os.symlink(end, path)
+    os.symlink(os.path.join(p.user, "nowhere"),
+               os.path.join(p.user, ".local/bin/gone"))
+    os.symlink("/usr/bin/env", os.path.join(p.user, ".local/bin/env"))
+    node = os.path.join(p.user, ".local/share/fnm/node-versions/v22")
+    h.put(os.path.join(node, "installation/bin/fnode"),
+          "#!/bin/sh\necho fnm\n", 0o755)
+    shell = os.path.join(p.user, ".local/state/multishells", "1_2")
+    os.makedirs(os.path.dirname(shell))
+    os.symlink(os.path.join(node, "installation"), shell)
+    h.put(os.path.join(p.user, ".rustup/settings.toml"), "x = 1\n")
+    p.env["PATH"] = ":".join(
+        [os.path.join(p.user, d) for d in dict.fromkeys(
+            os.path.dirname(x) for x in KEPT.values())] +
+        [os.path.join(p.user, ".cargo/bin"), os.path.join(shell, "bin"),
+         "/usr/bin", "/bin"])
+    return p
+
+
+def test_links(work):
+    """Programs that are links into a manager's own place: the place is named,
+    and when it is shown they run."""
+    p = managed(work)
+    r = p.run("/bin/true")
+    said = r.stderr.decode()
+    for key in (*PLACES, "~/.local/bin", "~/.cargo/bin", "~/.rustup",
+                "~/.local/share/fnm"):
+        t.contains(said, f'"{key}"', f"{key} is what shows it")
+    t.ok("multishells/1_2/bin" in said.split("To show")[0] and
+         "multishells" not in said.split("To show")[1],
+         "fnm's directory of a moment is named, and not as what to show", said)
+    t.equal(said.count('"') / 2, len(PLACES) + 4 + 2,
+            "each once, and nothing else", )
+    t.equal(said.count("\n"), 1, "in one line")
+    p = managed(os.path.join(work, "seen"), "~/.local/bin", "~/.cargo/bin",
+                "~/.krew", "~/.npm-global/bin", "~/.config/tool/vendor/bin",
+                "~/.local/share/fnm")
+    r = p.run("/bin/sh", "-c", "black; fnode; ctx; env true")
+    said = r.stderr.decode().split("\n")[0]
+    t.equal(r.stdout, b"fnm\nkept\n", "what is shown runs")
+    t.ok(said.startswith("icsupervisor: 8 programs in your PATH are links to "
+                         "where the sandbox does not see: ") and
+         "~/.local/bin/black" in said and "gone" not in said and
+         "/env" not in said and "krew" not in said,
+         "links that lead elsewhere are named, and those to nowhere are not",
+         said)
+    for key in PLACES:
+        t.equal(f'"{key}"' in said, key != "~/.krew",
+                f"{key} would show them, if it is not shown")
+    p = managed(os.path.join(work, "all"), "~/.local/bin", "~/.cargo/bin",
+                "~/.local/share/fnm", *PLACES)
+    r = p.run("/bin/sh", "-c", "for x in " + " ".join(
+        os.path.basename(x) for x in KEPT.values()) + "; do $x; done")
+    t.equal((r.stdout, r.stderr), (b"kept\n" * len(KEPT), b""),
+            "with these places all run, and nothing is said")
+
+
+def test_choice(work):
+    """A version that a manager finds in the home."""
+    p = place(work, "~/.asdf")
+    h.put(os.path.join(p.user, ".asdf/shims/x"), "#!/bin/sh\n"
+          "cat $HOME/.tool-versions\n", 0o755)
+    h.put(os.path.join(p.user, ".tool-versions"), "nodejs 20.1.0\n")
+    p.env["PATH"] = os.path.join(p.user, ".asdf/shims") + ":/usr/bin:/bin"
+    r = p.run("/bin/sh", "-c", "x")
+    t.equal((r.stdout, r.stderr), (b"nodejs 20.1.0\n", b""),
+            "asdf's versions are in the agent's home")
+    p = place(os.path.join(work, "not"))
+    h.put(os.path.join(p.user, ".tool-versions"), "nodejs 20.1.0\n")
+    r = p.run("/bin/sh", "-c", "ls -A ~")
+    t.ok(b".tool-versions" not in r.stdout, "and not without asdf", r.stdout)
+
+
 def refused(work, shown, want, prepare=None):
     p = place(work, shown)
     if prepare:
@@ -129,8 +229,8 @@ def main():
     if not shutil.which("bwrap"):
         t.skip("toolchains", "bubblewrap is not installed")
         t.done()
-    for test in (test_unseen, test_shown, test_refused,
-                 test_engines):
+    for test in (test_unseen, test_shown, test_links, test_choice,
+                 test_refused, test_engines):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "scan.h"
+#include "box/system/scan.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -51,35 +51,61 @@ scan_tell(struct buf *job, bool workspace, bool home)
 		report_add(job, SCAN_SERVER, sup.defs.defs[i].name);
 }
 
-void
-scan_say(void)
+/* Run it in the workspace, or what is cloned, and in the home; or -1 each. */
+static void
+scan_run(struct buf *job, int workspace, int home, const char *what)
 {
 	static char *const envp[] = {NULL};
 	struct fault fault;
-	struct buf job;
 	struct helper h = {.libexecdir = sup.paths.libexecdir,
 	    .name = SCAN_PROGRAM,
 	    .task = "start",
-	    .job = &job,
+	    .job = job,
 	    .envp = envp,
+	    .fds = {workspace, home},
 	    .nfds = 2,
 	    .take = scan_take,
 	    .sp = SPAWNED_INIT,
 	    .out = -1};
 
-	if (sup.opt.trial != NULL || sup.adapter.name == NULL)
-		return;
-	h.fds[0] = scan_workspace();
-	h.fds[1] =
-	    open(sup.paths.user_home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	buf_init(&job, SCAN_JOB);
-	scan_tell(&job, h.fds[0] != -1, h.fds[1] != -1);
-	if (buf_check(&job) == -1 || helper_run(&h, SCAN_MS, &fault) == -1)
-		sup_warn("the workspace could not be looked through for "
-			 "secrets");
+	if (buf_check(job) == -1 || helper_run(&h, SCAN_MS, &fault) == -1)
+		sup_warn("%s", what);
 	helper_stop(&h);
-	buf_free(&job);
+	buf_free(job);
 	for (unsigned i = 0; i < 2; i++)
 		if (h.fds[i] != -1)
 			close(h.fds[i]);
+}
+
+static int
+scan_home(void)
+{
+	return open(sup.paths.user_home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+void
+scan_say(void)
+{
+	struct buf job;
+	int workspace, home;
+
+	if (sup.opt.trial != NULL || sup.adapter.name == NULL)
+		return;
+	workspace = scan_workspace();
+	home = scan_home();
+	buf_init(&job, SCAN_JOB);
+	scan_tell(&job, workspace != -1, home != -1);
+	scan_run(&job, workspace, home,
+	    "the workspace could not be looked through for secrets");
+}
+
+void
+scan_path(struct buf *job)
+{
+	const int home = scan_home();
+
+	if (home != -1)
+		report_add(job, SCAN_HAS, "home");
+	scan_run(job, -1, home,
+	    "the directories of PATH could not be looked through");
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * ic-scan tells icsupervisor at the start what a person should know of files
- * that others wrote: secrets in the workspace, and settings of the agent that
- * it does not have here. Both programs include this file. Reports
+ * that others wrote: secrets in the workspace, settings of the agent that it
+ * does not have here, and programs in PATH that it does not see. Both programs include this file. Reports
  * (base/report.h) on ic-scan's standard input say what to do; those on its
  * standard output are lines for the person.
  */
-#ifndef START_SCAN_H
-#define START_SCAN_H
+#ifndef SYSTEM_SCAN_H
+#define SYSTEM_SCAN_H
 
 #define SCAN_PROGRAM "ic-scan"
 #define SCAN_JOB 65536U /* bytes of all that it is told */
@@ -26,6 +26,12 @@ enum scan_told {
 	SCAN_LEFT = 'l',    /* an entry of the agent's "leftOut" */
 	SCAN_COVER = 'c',   /* a file that the sandbox has empty */
 	SCAN_SERVER = 'n',  /* the name of an MCP server of the session */
+	SCAN_USER = 'u',    /* the path of the home: look at PATH */
+	SCAN_MANAGER = 'm', /* a variable of a manager of toolchains */
+	SCAN_UNSEEN = 'p',  /* a directory of PATH that the sandbox lacks */
+	SCAN_REAL = 'r',    /* the same, without links */
+	SCAN_SEEN = 'q',    /* another one of the home, without links */
+	SCAN_SHOWN = 'v',   /* a place that the sandbox sees */
 };
 
 /* Handed back. */
@@ -35,5 +41,8 @@ enum scan_report {
 
 /* Have ic-scan look, and say what it found. */
 void scan_say(void);
+/* Have it look at PATH; the job names the directories. */
+struct buf;
+void scan_path(struct buf *job);
 
 #endif
