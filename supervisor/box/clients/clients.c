@@ -37,10 +37,10 @@ clients_jvm(struct buf *b)
 		    (unsigned long long)sup.config.limits.memory_mb);
 }
 
-/* Put a variable that has options, ours and then the user's. */
+/* Put a variable that has options, ours if `own`, and then the user's. */
 static int
 clients_put_options(char **env, size_t *n, size_t max, const char *name,
-    enum options_kind kind, struct fault *fault)
+    enum options_kind kind, bool own, struct fault *fault)
 {
 	struct buf b;
 	int rv;
@@ -48,7 +48,7 @@ clients_put_options(char **env, size_t *n, size_t max, const char *name,
 	buf_init(&b, 8192);
 	if (kind == OPTIONS_NODE)
 		buf_adds(&b, CLIENTS_NODE_OPTIONS);
-	else
+	else if (own)
 		clients_jvm(&b);
 	if (strcmp(name, "MAVEN_OPTS") == 0)
 		buf_adds(&b, CLIENTS_MAVEN_OPTIONS);
@@ -57,9 +57,10 @@ clients_put_options(char **env, size_t *n, size_t max, const char *name,
 			 "a password are not passed on to the sandbox",
 		    name);
 	buf_addc(&b, '\0');
-	rv = b.failed ? fault_set(fault, "environment: out of memory")
-		      : env_put(env, n, max, name, (const char *)buf_span(&b).p,
-			    fault);
+	rv = b.failed     ? fault_set(fault, "environment: out of memory")
+	     : b.len == 1 ? 0
+			  : env_put(env, n, max, name,
+				(const char *)buf_span(&b).p + !own, fault);
 	buf_free(&b);
 	return rv;
 }
@@ -89,12 +90,11 @@ clients_environment(char **env, size_t *n, size_t max, struct fault *fault)
 			return -1;
 	for (size_t i = 0; i < nitems(options); i++)
 		if (clients_put_options(env, n, max, options[i].name,
-			options[i].kind, fault) == -1)
+			options[i].kind, true, fault) == -1)
 			return -1;
-	return jdk_nth(0) != NULL
-		   ? 0
-		   : clients_put_options(
-			 env, n, max, CLIENTS_JVM_VARIABLE, OPTIONS_JVM, fault);
+	/* One of the system has our options in its files. */
+	return clients_put_options(env, n, max, CLIENTS_JVM_VARIABLE,
+	    OPTIONS_JVM, jdk_nth(0) == NULL, fault);
 }
 
 /* Write the bundle's certificates in Java's form. */

@@ -283,6 +283,14 @@ def test_options(work):
     t.ok("sesame" not in maven, "without a password", maven)
     t.contains(p.log(), "NODE_OPTIONS: options that name a file",
                "the log says so")
+    r = p.run("/bin/sh", "-c", "echo $JAVA_TOOL_OPTIONS", env={
+        "JAVA_TOOL_OPTIONS": "-Dmy.password=sesame -Xmx123m"})
+    t.ok(r.stdout.endswith(b"-Xmx123m\n") and b"sesame" not in r.stdout,
+         "those of every JVM as well", r.stdout)
+    r = p.run("/bin/sh", "-c", "env | grep -c ^JAVA_TOOL_OPTIONS", env={
+        "JAVA_TOOL_OPTIONS": "-javaagent:/nowhere/x.jar"})
+    t.equal(r.stdout, b"%d\n" % (not glob.glob("/usr/lib/jvm/*/bin/java")),
+            "a JDK of the system needs none of ours, and says nothing")
 
 
 def test_store(work):

@@ -54,6 +54,16 @@ def test_poor(work):
                 f"LANG={lang[:9]!r}")
 
 
+def test_zone(work):
+    """A time zone by the path of a file that the sandbox has, or lacks."""
+    p = Place(work)
+    for zone in (":/usr/share/zoneinfo/Asia/Tokyo", "/etc/localtime", "JST-9"):
+        t.equal(seen(p, {"TZ": zone}).get("TZ"), zone, f"TZ={zone}")
+    for zone in (p.user + "/zone", ":" + p.user + "/zone"):
+        t.equal(seen(p, {"TZ": zone}).get("TZ"), None,
+                "a file of the home is left out, so that the machine's counts")
+
+
 def test_same(work):
     p = Place(work)
     env = {**p.env, "TZ": "Asia/Tokyo"}
@@ -99,7 +109,7 @@ def main():
     if not shutil.which("bwrap"):
         t.skip("habits", "bubblewrap is not installed")
         t.done()
-    for test in (test_passed, test_poor, test_same, test_tmp,
+    for test in (test_passed, test_poor, test_zone, test_same, test_tmp,
                  test_config):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
