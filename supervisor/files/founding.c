@@ -60,7 +60,7 @@ static const struct founding_row founding_options[] = {
 	"sandbox already, and the policy decides"},
     {"--yolo", "nothing: agents have it in the sandbox already, and the "
 	       "policy decides"},
-    {"-a", "--agent NAME"}, {"-w", "--workspace DIR"}, {"-p", "--persona NAME"},
+    {"-a", "--agent NAME"}, {"-w", "--workspace DIR"}, {"-p", "--persona NAME, or --task TEXT"},
     {"-m", "--model NAME"}, {NULL, NULL}};
 
 static const struct founding_row founding_keys[] = {

@@ -31,6 +31,31 @@
 	"nobody answers for you: icctl start --policy coding asks less, and "  \
 	"icctl always makes a rule of a call"
 #define INSTEAD_SUBSCRIPTION "icctl setup, which asks about subscriptions"
+#define INSTEAD_KEY							\
+	"icctl setup, which asks for the key unseen; a command line can be "	\
+	"read by others"
+#define INSTEAD_RUNTIME							\
+	"--runtime docker or podman, with an image of icctl image build"
+#define INSTEAD_ROOT							\
+	"nothing: an agent is never root. What it installs goes to its own "	\
+	"home, and packages of the system into an image: icctl image build"
+#define INSTEAD_RESOURCES						\
+	"\"limits\" in config.json, and for containers \"dockerResources\""
+#define INSTEAD_FILE							\
+	"--task \"$(cat FILE)\", or name the file in the task"
+#define INSTEAD_WORDS							\
+	"instructions and skills of yours are copied from your home "		\
+	"(\"homeFiles\" of the agent); others belong to the task"
+#define INSTEAD_OWN							\
+	"skills, commands and instructions of your agent come along by "	\
+	"themselves, and the start names what does not"
+#define INSTEAD_PAGES							\
+	"man ironcurtain, icctl --help, and icctl COMMAND --help"
+#define INSTEAD_SPENT							\
+	"icctl usage for what was spent, icctl budget for the limits of a "	\
+	"session"
+#define INSTEAD_SCREEN							\
+	"icctl watch on a terminal, or icctl web for the browser"
 
 static const struct {
 	const char *command, *word, *text;
@@ -65,6 +90,51 @@ static const struct {
     {"", "merge", "icctl pull, and then git merge"},
     {"", "install", "icctl mcp add for a server, icctl setup to begin"},
     {"", "upgrade", "the package manager that installed icctl"},
+    {"", "uninstall",
+	"the package manager that installed icctl; your settings and "
+	"sessions stay in ~/.ironcurtain"},
+    {"", "bash", "icctl start -- bash"},
+    {"", "sh", "icctl start -- sh"},
+    {"", "ssh", "icctl start -- bash"},
+    {"", "server", "icctl mcp"},
+    {"", "plugin", INSTEAD_OWN},
+    {"", "plugins", INSTEAD_OWN},
+    {"", "skill", INSTEAD_OWN},
+    {"", "skills", INSTEAD_OWN},
+    {"", "hooks", INSTEAD_OWN},
+    {"", "memory", INSTEAD_OWN},
+    {"", "man", INSTEAD_PAGES},
+    {"", "docs", INSTEAD_PAGES},
+    {"", "tutorial", INSTEAD_PAGES},
+    {"", "whoami", "icctl login, and icctl doctor"},
+    {"", "account", "icctl login, and icctl doctor"},
+    {"", "billing", INSTEAD_SPENT},
+    {"", "limits", INSTEAD_SPENT},
+    {"", "quota", INSTEAD_SPENT},
+    {"", "tokens", INSTEAD_SPENT},
+    {"", "ui", INSTEAD_SCREEN},
+    {"", "gui", INSTEAD_SCREEN},
+    {"", "tail", "icctl logs -f"},
+    {"", "events", "icctl --json watch"},
+    {"", "trace", "icctl audit show"},
+    {"", "redo", "icctl undo --list, and icctl undo NUMBER"},
+    {"", "revert", "icctl undo"},
+    {"", "push", "icctl pull for the work of a clone, and git push"},
+    {"", "commit", "git commit, here or by the agent"},
+    {"", "cleanup", "icctl gc"},
+    {"", "search", "icctl audit search WORD"},
+    {"", "grep", "icctl audit search WORD"},
+    {"", "find", "icctl audit search WORD"},
+    {"", "env", "icctl config; \"env\" in config.json is for agents"},
+    {"", "export", "icctl report, or icctl audit export"},
+    {"", "systemd", "icctl start --systemd"},
+    {"", "unit", "icctl start --systemd"},
+    {"", "notify", "icctl config set notify '[\"notify-send\"]'"},
+    {"", "question", "icctl pending, and icctl answer ID"},
+    {"", "yes", "icctl approve ID; icctl pending lists the calls"},
+    {"", "y", "icctl approve ID; icctl pending lists the calls"},
+    {"", "no", "icctl deny ID; icctl pending lists the calls"},
+    {"", "n", "icctl deny ID; icctl pending lists the calls"},
     {"start", "-d", "--detach"},
     {"start", "--background", "--detach"},
     {"start", "-i", "icctl start AGENT, which has your terminal anyway"},
@@ -107,6 +177,43 @@ static const struct {
     {"start", "--dir", "--workspace DIR"},
     {"start", "-C", "--workspace DIR"},
     {"start", "--read-only", "--policy read-only"},
+    {"start", "--readonly", "--policy read-only"},
+    {"start", "--api-key", INSTEAD_KEY},
+    {"start", "--key", INSTEAD_KEY},
+    {"start", "--provider",
+	"the agent's name and --model; a provider is chosen by the keys that "
+	"you have: icctl login"},
+    {"start", "--allow", INSTEAD_NET},
+    {"start", "--allow-host", INSTEAD_NET},
+    {"start", "--host", INSTEAD_NET},
+    {"start", "--domain", INSTEAD_NET},
+    {"start", "--internet", INSTEAD_NET},
+    {"start", "--docker", INSTEAD_RUNTIME},
+    {"start", "--podman", INSTEAD_RUNTIME},
+    {"start", "--container", INSTEAD_RUNTIME},
+    {"start", "--root", INSTEAD_ROOT},
+    {"start", "--sudo", INSTEAD_ROOT},
+    {"start", "--user", INSTEAD_ROOT},
+    {"start", "--memory", INSTEAD_RESOURCES},
+    {"start", "--cpus", INSTEAD_RESOURCES},
+    {"start", "--gpu", "there is none in a sandbox"},
+    {"start", "--gpus", "there is none in a sandbox"},
+    {"start", "--file", INSTEAD_FILE},
+    {"start", "-f", INSTEAD_FILE},
+    {"start", "--task-file", INSTEAD_FILE},
+    {"start", "--stdin", "--task \"$(cat)\""},
+    {"start", "-", "--task \"$(cat)\""},
+    {"start", "--output-format", "--json"},
+    {"start", "--format", "--json"},
+    {"start", "--system-prompt", INSTEAD_WORDS},
+    {"start", "--append-system-prompt", INSTEAD_WORDS},
+    {"start", "--debug", "icctl logs and icctl audit show, afterwards"},
+    {"start", "--log-level", "icctl logs and icctl audit show, afterwards"},
+    {"start", "--trace", "icctl logs and icctl audit show, afterwards"},
+    {"start", "--dry-run", "icctl doctor, which starts a session on trial"},
+    {"start", "--new", "nothing: every start is a new session"},
+    {"start", "--fork", "icctl resume SESSION"},
+    {"start", "--ephemeral", "--home session, and --clone . for the files"},
     {"start", "--plan", "--policy read-only"},
     {"logs", "-n", "icctl logs | tail -n N"},
     {"logs", "--tail", "icctl logs | tail -n N"},
@@ -133,6 +240,21 @@ static const struct {
     {"config", "rm", "icctl config unset KEY"},
     {"config", "delete", "icctl config unset KEY"},
     {"config", "init", "icctl setup"},
+    {"config", "validate", "icctl doctor"},
+    {"config", "check", "icctl doctor"},
+    {"budget", "show", "icctl budget"},
+    {"budget", "raise", "icctl budget set KEY VALUE"},
+    {"usage", "--today", "--since 1d"},
+    {"usage", "today", "--since 1d"},
+    {"usage", "--month", "--since 30d"},
+    {"usage", "month", "--since 30d"},
+    {"logs", "last", "icctl logs, which takes the newest session"},
+    {"report", "last", "icctl report, which takes the newest session"},
+    {"diff", "HEAD", "icctl diff for a clone; git diff for the files here"},
+    {"job add", "--at", "--schedule \"MINUTE HOUR * * *\""},
+    {"approve", "--yes", "icctl approve ID"},
+    {"gc", "--days", "--older-than 7d"},
+    {"pull", "--force", "git merge, or git reset, with the branch of icctl pull"},
     {"config", "reset", "icctl config unset KEY, for each of icctl config"},
     {"keys", "add", "icctl setup, or icctl login for all ways"},
     {"keys", "set", "icctl setup, or icctl login for all ways"},
@@ -150,6 +272,11 @@ static const struct {
     {"mcp", "install", "icctl mcp add NAME -- COMMAND"},
     {"mcp", "get", "icctl mcp test NAME"},
     {"mcp", "show", "icctl mcp test NAME"},
+    {"mcp", "serve", "icctl start, which gives the agent your servers"},
+    {"mcp", "add-json", "icctl mcp import FILE"},
+    {"mcp", "enable", "icctl mcp add NAME"},
+    {"mcp", "disable", "icctl mcp rm NAME"},
+    {"mcp add", "-s", "nothing: servers belong to all sessions of yours"},
     {"mcp add", "-y", "icctl mcp add NAME -- npx -y PACKAGE"},
     {"mcp add", "-e", "--env NAME=VALUE"},
     {"mcp add", "--transport",

@@ -7,11 +7,14 @@
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/names.h"
+#include "base/paths.h"
 #include "commit.h"
 #include "common/ipc/proto.h"
 #include "common/log.h"
@@ -24,6 +27,7 @@
 #include "icctl/outcome.h"
 #include "icctl/overview/overview.h"
 #include "icctl/policy/compile/command.h"
+#include "icctl/policy/policy.h"
 #include "icctl/screen/offer.h"
 #include "icctl/screen/viewer.h"
 #include "icctl/talk/talk.h"
@@ -72,8 +76,8 @@ has_own_words(const struct command *c, int argc, char **argv)
 static int
 help_command(struct icctl *ctl, const struct command *c, char *sub)
 {
-	char help[] = "--help", *own[] = {(char *)(uintptr_t)c->name, help,
-				    NULL, NULL};
+	char help[] = "--help",
+	     *own[] = {(char *)(uintptr_t)c->name, help, NULL, NULL};
 
 	if (sub != NULL && c->fn != icctl_start) {
 		own[1] = sub;
@@ -107,7 +111,8 @@ static bool
 streams(const struct command *c, int argc, char **argv)
 {
 	static int (*const fns[])(struct icctl *, int, char **) = {icctl_attach,
-	    icctl_driver, icctl_hub, icctl_relay, icctl_resume, icctl_send, icctl_start, icctl_watch, icctl_web};
+	    icctl_driver, icctl_hub, icctl_relay, icctl_resume, icctl_send,
+	    icctl_start, icctl_watch, icctl_web};
 
 	for (size_t i = 0; i < nitems(fns); i++)
 		if (c->fn == fns[i])
@@ -174,8 +179,8 @@ other_names(int *argc, char **argv)
 	static const char *const names[][3] = {
 	    {"annotate-tools", "policy", "annotate"},
 	    {"compile-policy", "policy", "compile"},
-	    {"customize-policy", "policy", "customize"},
-	    {"kill", "stop", NULL}, {"list", "ls", NULL}, {"ps", "ls", NULL},
+	    {"customize-policy", "policy", "customize"}, {"kill", "stop", NULL},
+	    {"list", "ls", NULL}, {"ps", "ls", NULL},
 	    {"refresh-lists", "policy", "refresh-lists"},
 	    {"run", "start", NULL}};
 	/* Second words, where a command has commands of its own. */
@@ -207,9 +212,30 @@ other_names(int *argc, char **argv)
 	return argv;
 }
 
+/* Returns true after it has said how to start the agent of this name. */
+static bool
+unknown_agent(const struct icctl *ctl, const char *arg)
+{
+	struct paths paths = {.home = (char *)(uintptr_t)ctl->home};
+	struct names agents = {0};
+	char datadir[PATH_MAX];
+	bool is;
+
+	if (policy_own_path("share/ironcurtain", datadir, sizeof(datadir)) == 0)
+		paths.datadir = datadir;
+	names_find_agents(&agents, &paths);
+	is = strcmp(arg, "command") != 0 && names_have(&agents, arg);
+	names_free(&agents);
+	if (is)
+		warnx("%s: this is no command here, but an agent. Instead: "
+		      "icctl start %s [TASK]",
+		    arg, arg);
+	return is;
+}
+
 /* Report an unknown command, and the one that was probably meant. */
 static int
-unknown(const char *arg)
+unknown(const struct icctl *ctl, const char *arg)
 {
 	const char *names[NCOMMANDS + 2] = {"help"};
 	char shown[256], hint[NEAR_HINT];
@@ -219,7 +245,7 @@ unknown(const char *arg)
 		    founding_command(arg));
 		return ICCTL_USAGE;
 	}
-	if (instead_say("", arg))
+	if (instead_say("", arg) || unknown_agent(ctl, arg))
 		return ICCTL_USAGE;
 	for (size_t i = 0; i < NCOMMANDS; i++)
 		names[i + 1] = commands[i].name;
@@ -249,7 +275,7 @@ run(struct icctl *ctl, bool outcome, int argc, char **argv)
 	const struct command *c = find_command(argv[0]);
 
 	if (c == NULL)
-		return unknown(argv[0]);
+		return unknown(ctl, argv[0]);
 	if (outcome && !streams(c, argc, argv))
 		outcome_collect();
 	if (!has_own_words(c, argc, argv)) {
@@ -321,7 +347,7 @@ whole(struct icctl *ctl, bool outcome, int argc, char **argv)
 		if ((c = find_command(argv[0])) != NULL)
 			return help_command(ctl, c, argc > 1 ? argv[1] : NULL);
 		if (strcmp(argv[0], "all") != 0)
-			return unknown(argv[0]);
+			return unknown(ctl, argv[0]);
 		help_all(stdout);
 		return ICCTL_OK;
 	}

@@ -195,17 +195,20 @@ take_word(struct start *st, int argc, char **argv, int i)
 	}
 	log_vis(span_str(word), shown, sizeof(shown));
 	if (word[strspn(word, " \t\n")] == '\0') {
-		warnx("the task is empty. Say what the agent shall do, or leave "
-		      "it out to work with the agent in this terminal");
+		warnx(
+		    "the task is empty. Say what the agent shall do, or leave "
+		    "it out to work with the agent in this terminal");
 		return -1;
 	}
 	if (!last && st->agent != NULL) {
-		warnx("one TASK only; put it in quotes");
+		warnx("one TASK only; put it in quotes: icctl start %s "
+		      "\"%s ...\"",
+		    st->agent, shown);
 		return -1;
 	}
 	if (!last) {
 		warnx("%s: no agent has this name (%s). A TASK of several "
-		      "words is put in quotes",
+		      "words is put in quotes, and a program follows --",
 		    shown,
 		    names_known(&st->agents, word, known, sizeof(known)));
 		return -1;
@@ -308,7 +311,8 @@ take_arguments(struct icctl *ctl, struct start *st, int argc, char **argv)
 				       : take_word(st, argc, argv, i)) == -1)
 			return ICCTL_USAGE;
 	}
-	if (check_options(ctl, st, i < argc) == -1 || !check_word(ctl, st))
+	if (check_options(ctl, st, i < argc) == -1 || !check_word(ctl, st) ||
+	    (i + 1 < argc && !start_program(argv[i + 1], i + 2 == argc)))
 		return ICCTL_USAGE;
 	if (start_take_persona(ctl, st, i < argc) == -1)
 		return ICCTL_FAILED;
@@ -424,8 +428,7 @@ icctl_start(struct icctl *ctl, int argc, char **argv)
 }
 
 int
-icctl_start_serve(
-    struct icctl *ctl, int argc, char **argv, start_serve *serve)
+icctl_start_serve(struct icctl *ctl, int argc, char **argv, start_serve *serve)
 {
 	static struct start st;
 	char program[PATH_MAX];

@@ -16,6 +16,11 @@
  */
 bool start_word(const char *word, bool ask, const char *known);
 /*
+ * Look at the first word after "--", which may be the only one. Returns true if
+ * it may be a program, or false after it has said what to write.
+ */
+bool start_program(const char *word, bool only);
+/*
  * Print what to write for an option by which other programs go on with their
  * last session. Returns false if `option` is none.
  */

@@ -179,6 +179,10 @@ settings_told(
 	puts("\nIt holds for sessions that start from now on.");
 }
 
+#define SETTINGS_KEY                                                           \
+	"a key is no setting: icctl setup asks for it unseen, or export the "  \
+	"variable"
+
 /*
  * Returns what to write for a key that config.json does not have, but that a
  * person may look for, or NULL.
@@ -197,6 +201,9 @@ settings_instead(const char *key)
 		"NAME; or in a persona: icctl persona new --policy NAME"},
 	    {"provider", "providers are chosen by the keys that you have: "
 			 "icctl login"},
+	    {"ANTHROPIC_API_KEY", SETTINGS_KEY},
+	    {"OPENAI_API_KEY", SETTINGS_KEY},
+	    {"GEMINI_API_KEY", SETTINGS_KEY},
 	    {"apiKey", "a key is in a variable or a file of its own: icctl "
 		       "login"},
 	    {"key",
@@ -249,6 +256,10 @@ settings_change(const struct icctl *ctl, const char *text, const char *value)
 		warnx("config: %s: %s", text, settings_instead(text));
 	else
 		warnx("%s", fault.text);
+	if (value != NULL && strstr(fault.text, "must be an array") != NULL)
+		warnx("a list is written as JSON, in quotes of the shell: "
+		      "icctl config set %s '[\"%s\"]'",
+		    text, value[0] == '[' ? "WORD" : value);
 	warnx("nothing is changed");
 	return ICCTL_FAILED;
 }

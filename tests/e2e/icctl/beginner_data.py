@@ -238,7 +238,6 @@ trust | 3 | no session is running (looked in ~/.ironcurtain/run). Start
 trust nothing | 3 | no session is running (looked in ~/.ironcurtain/run). Start
 unlock | 3 | no session is running (looked in ~/.ironcurtain/run). Start
 unlock anthropic | 64 | unlock takes no argument. To choose a session: icctl
-find x | 64 | no such command: find (icctl --help lists them)
 run claude-code --bogus | 64 | --bogus: no such option (icctl start --help); write a TASK
 info | 64 | Instead: icctl status
 top | 64 | Instead: icctl watch
@@ -258,4 +257,102 @@ Start claude | 64 | no such command: Start (did you mean start?) (icctl --help
 statsu | 64 | no such command: statsu (did you mean status?) (icctl
 strat | 64 | no such command: strat (did you mean start?) (icctl --help
 e | 64 | no such command: e (icctl --help lists them)
+claude | 64 | Instead: icctl start claude [TASK]
+codex fix the tests | 64 | Instead: icctl start codex [TASK]
+start . | 64 | . is a directory. To run an agent there: icctl start
+start ./ | 64 | ./ is a directory. To run an agent there: icctl start
+start README | 64 | README is a file. If it has the task: icctl start --task
+start claude fix the bug | 64 | one TASK only; put it in quotes: icctl start claude "fix
+start claude -p "fix it" | 64 | Instead: --persona NAME, or --task TEXT
+start claude -- -p "fix it" | 64 | -p: after -- comes a program that is run in the sandbox,
+start claude --dangerously-skip-permissions | 64 | Instead: nothing: agents have it in the sandbox already,
+start --dangerously-skip-permissions | 64 | Instead: nothing: agents have it in the sandbox already,
+start -a claude | 64 | Instead: --agent NAME
+start --provider openai "hi there" | 64 | Instead: the agent's name and --model; a provider is chosen
+start --api-key sk-ant-123 "hi there" | 64 | Instead: icctl setup, which asks for the key unseen; a
+start --key sk-ant-123 "hi there" | 64 | Instead: icctl setup, which asks for the key unseen; a
+start --allow github.com "hi there" | 64 | Instead: the sandbox has no network. Hosts that it may read
+start --host github.com "hi there" | 64 | Instead: the sandbox has no network. Hosts that it may read
+start --domain github.com "hi there" | 64 | Instead: the sandbox has no network. Hosts that it may read
+start --internet "hi there" | 64 | Instead: the sandbox has no network. Hosts that it may read
+start --docker "hi there" | 64 | Instead: --runtime docker or podman, with an image of icctl
+start --podman claude | 64 | Instead: --runtime docker or podman, with an image of icctl
+start --root "hi there" | 64 | Instead: nothing: an agent is never root. What it installs
+start --user root "hi there" | 64 | Instead: nothing: an agent is never root. What it installs
+start --gpu "hi there" | 64 | Instead: there is none in a sandbox
+start --memory 4g "hi there" | 64 | Instead: "limits" in config.json, and for containers
+start --cpus 2 "hi there" | 64 | Instead: "limits" in config.json, and for containers
+start --readonly "hi there" | 64 | Instead: --policy read-only
+start --file task.md | 64 | Instead: --task "$(cat FILE)", or name the file in the task
+start --task-file task.md | 64 | Instead: --task "$(cat FILE)", or name the file in the task
+start - | 64 | Instead: --task "$(cat)"
+start --stdin | 64 | Instead: --task "$(cat)"
+start --output-format json "hi there" | 64 | Instead: --json
+start --system-prompt "x" "hi there" | 64 | Instead: instructions and skills of yours are copied from
+start --append-system-prompt "x" "hi there" | 64 | Instead: instructions and skills of yours are copied from
+start --fork | 64 | Instead: icctl resume SESSION
+start --new | 64 | Instead: nothing: every start is a new session
+start --ephemeral | 64 | Instead: --home session, and --clone . for the files
+start --log-level debug "hi there" | 64 | Instead: icctl logs and icctl audit show, afterwards
+start --debug "hi there" | 64 | Instead: icctl logs and icctl audit show, afterwards
+start --dry-run "hi there" | 64 | Instead: icctl doctor, which starts a session on trial
+start --trace "hi there" | 64 | Instead: icctl logs and icctl audit show, afterwards
+start -- "ls -la" | 64 | ls -la: this is one word, and so the name of one program.
+ssh | 64 | Instead: icctl start -- bash
+bash | 64 | Instead: icctl start -- bash
+mcp add github --transport http https://x.example/mcp | 64 | Instead: icctl mcp add NAME URL, or NAME -- COMMAND for one
+mcp add -s user fs npx | 64 | Instead: nothing: servers belong to all sessions of yours
+mcp add-json x {} | 64 | Instead: icctl mcp import FILE
+mcp serve | 64 | Instead: icctl start, which gives the agent your servers
+mcp enable fs | 64 | Instead: icctl mcp add NAME
+mcp disable fs | 64 | Instead: icctl mcp rm NAME
+server ls | 64 | Instead: icctl mcp
+plugin install x | 64 | Instead: skills, commands and instructions of your agent
+skills | 64 | Instead: skills, commands and instructions of your agent
+hooks | 64 | Instead: skills, commands and instructions of your agent
+memory | 64 | Instead: skills, commands and instructions of your agent
+uninstall | 64 | Instead: the package manager that installed icctl; your
+man | 64 | Instead: man ironcurtain, icctl --help, and icctl COMMAND
+docs | 64 | Instead: man ironcurtain, icctl --help, and icctl COMMAND
+tutorial | 64 | Instead: man ironcurtain, icctl --help, and icctl COMMAND
+account | 64 | Instead: icctl login, and icctl doctor
+usage --today | 64 | Instead: --since 1d
+usage --month | 64 | Instead: --since 30d
+usage today | 64 | Instead: --since 1d
+billing | 64 | Instead: icctl usage for what was spent, icctl budget for
+limits | 64 | Instead: icctl usage for what was spent, icctl budget for
+quota | 64 | Instead: icctl usage for what was spent, icctl budget for
+tokens | 64 | Instead: icctl usage for what was spent, icctl budget for
+budget show | 64 | Instead: icctl budget
+budget raise | 64 | Instead: icctl budget set KEY VALUE
+report last | 64 | Instead: icctl report, which takes the newest session
+logs last | 64 | Instead: icctl logs, which takes the newest session
+tail | 64 | Instead: icctl logs -f
+events | 64 | Instead: icctl --json watch
+trace | 64 | Instead: icctl audit show
+config validate | 64 | Instead: icctl doctor
+config check | 64 | Instead: icctl doctor
+env | 64 | Instead: icctl config; "env" in config.json is for agents
+export | 64 | Instead: icctl report, or icctl audit export
+unit | 64 | Instead: icctl start --systemd
+systemd | 64 | Instead: icctl start --systemd
+find x y | 64 | Instead: icctl audit search WORD
+search foo | 64 | Instead: icctl audit search WORD
+grep foo | 64 | Instead: icctl audit search WORD
+redo | 64 | Instead: icctl undo --list, and icctl undo NUMBER
+revert | 64 | Instead: icctl undo
+diff HEAD | 64 | Instead: icctl diff for a clone; git diff for the files here
+pull --force | 64 | Instead: git merge, or git reset, with the branch of icctl
+push | 64 | Instead: icctl pull for the work of a clone, and git push
+commit | 64 | Instead: git commit, here or by the agent
+cleanup | 64 | Instead: icctl gc
+gc --days 7 | 64 | Instead: --older-than 7d
+ui | 64 | Instead: icctl watch on a terminal, or icctl web for the
+gui | 64 | Instead: icctl watch on a terminal, or icctl web for the
+question | 64 | Instead: icctl pending, and icctl answer ID
+notify | 64 | Instead: icctl config set notify '["notify-send"]'
+approve --yes k3f9 | 64 | Instead: icctl approve ID
+yes | 64 | Instead: icctl approve ID; icctl pending lists the calls
+y | 64 | Instead: icctl approve ID; icctl pending lists the calls
+no | 64 | Instead: icctl deny ID; icctl pending lists the calls
 """
