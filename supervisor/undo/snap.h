@@ -51,18 +51,19 @@ struct snap_report {
 
 /*
  * `plan` and `restore` report rows: a letter, a mark ('!' if the file may run
- * later, otherwise ' '), a path and a NUL; a failed row of `restore` is
- * followed by its reason and a NUL. The last row is SNAP_END, whose path is the
- * plan's digest, or SNAP_REFUSED, whose path is the reason. If `text` is asked
- * for, a row of `plan` is followed by SNAP_WAS and SNAP_IS: what the path was
- * in the checkpoint `to`, and is in `now`. Their mark is a snap_text, and their
- * path the text, which has no NUL.
+ * later, otherwise ' '), a path and a NUL; a row of SNAP_FAILED or
+ * SNAP_LEFT is followed by its reason and a NUL. The last row is SNAP_END,
+ * whose path is the plan's digest, or SNAP_REFUSED, whose path is the reason.
+ * If `text` is asked for, a row of `plan` is followed by SNAP_WAS and SNAP_IS:
+ * what the path was in the checkpoint `to`, and is in `now`. Their mark is a
+ * snap_text, and their path the text, which has no NUL.
  */
 enum snap_row {
 	SNAP_BACK = 'b',   /* gets its earlier content, kind or mode */
 	SNAP_COME = 'c',   /* comes back */
 	SNAP_GO = 'g',     /* goes away */
 	SNAP_KEPT = 'k',   /* changed after the last turn: stays */
+	SNAP_LEFT = 'l',   /* stays, as one of the checkpoints lacks it */
 	SNAP_FAILED = 'f', /* was not done */
 	SNAP_WAS = 'w',
 	SNAP_IS = 'i',

@@ -218,7 +218,7 @@ rows_read(struct undo_rows *rows, size_t len, char digest[65])
 		    .mark = text[1],
 		    .later = text[1] == '!',
 		    .path = text + 2};
-		if (r->what == SNAP_FAILED &&
+		if ((r->what == SNAP_FAILED || r->what == SNAP_LEFT) &&
 		    (r->why = rows_text(&at, end)) == NULL)
 			break;
 	}

@@ -5,6 +5,8 @@
 #include <err.h>
 #include <string.h>
 
+#include "common/plural.h"
+
 static bool
 of(const struct undo_record *r, const char *kind)
 {
@@ -100,6 +102,20 @@ choose_refs(struct undo *u)
 	}
 }
 
+/* Say what the checkpoint may lack. */
+static void
+choose_warn(const struct undo_record *r)
+{
+	if (r->late)
+		warnx("checkpoint %u was not complete when the turn began: "
+		      "what changed first may be missing in it",
+		    r->number);
+	if (r->loose != 0)
+		warnx("checkpoint %u was taken while files changed: %u file%s "
+		      "could not be read in one piece, and cannot be put back",
+		    r->number, r->loose, plural(r->loose));
+}
+
 int
 undo_choose(struct undo *u, const char *turn, const char *to)
 {
@@ -113,6 +129,8 @@ undo_choose(struct undo *u, const char *turn, const char *to)
 			warnx("no checkpoint of this workspace is \"%s\". "
 			      "Those that there are: icctl undo --list --all",
 			    to);
+		if (u->to != NULL && u->now == 0 && !u->ctl->json)
+			choose_warn(u->to);
 		return u->to == NULL ? ICCTL_FAILED : 0;
 	}
 	if (turn != NULL && span_u64(span_str(turn), UINT32_MAX, &n) == -1) {
@@ -134,10 +152,8 @@ undo_choose(struct undo *u, const char *turn, const char *to)
 		    (unsigned long long)n, u->session);
 	else if (u->to == NULL)
 		warnx("session %s has no checkpoint", u->session);
-	else if (u->to->late && u->now == 0 && !u->ctl->json)
-		warnx("checkpoint %u was not complete when the turn began: "
-		      "what changed first may be missing in it",
-		    u->to->number);
+	if (u->to != NULL && u->now == 0 && !u->ctl->json)
+		choose_warn(u->to);
 	return u->to == NULL ? ICCTL_FAILED : 0;
 }
 

@@ -27,6 +27,7 @@ diff_what(const struct undo_row *r)
 	case SNAP_GO:
 		return "new";
 	case SNAP_KEPT:
+	case SNAP_LEFT:
 	case SNAP_FAILED:
 	case SNAP_WAS:
 	case SNAP_IS:

@@ -22,8 +22,10 @@ static const struct {
 	"changed after the last turn, left as they are (--all: put "
 	"them back, too):",
 	"left"},
+    {SNAP_LEFT, "cannot be put back, as a checkpoint lacks them:", "leftOut"},
     {SNAP_FAILED, "could not be put back:", "failed"},
 };
+#define GROUP_FAILED 5U
 
 static const char *
 list_of(const struct undo_record *r, char *dst, size_t cap)
@@ -125,7 +127,8 @@ undo_count(const struct undo *u)
 	size_t n = 0;
 
 	for (size_t i = 0; i < u->rows.n; i++)
-		n += u->rows.list[i].what != SNAP_KEPT;
+		n += u->rows.list[i].what != SNAP_KEPT &&
+		     u->rows.list[i].what != SNAP_LEFT;
 	return n;
 }
 
@@ -186,7 +189,7 @@ undo_show(const struct undo *u)
 void
 undo_show_end(const struct undo *u)
 {
-	show_group(&u->bad, groups[4].title, SNAP_FAILED);
+	show_group(&u->bad, groups[GROUP_FAILED].title, SNAP_FAILED);
 }
 
 void

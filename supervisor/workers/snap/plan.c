@@ -92,6 +92,41 @@ plan_ours(const struct plan *p, const struct snap_how *how,
 	return false;
 }
 
+/*
+ * Returns true if the path itself was left out of one checkpoint, so that it
+ * cannot come back. One that is new, and is left out, is no news.
+ */
+static bool
+plan_lacks(const struct plan *p, const struct entry *from,
+    const struct entry *to, struct span path)
+{
+	const uint8_t *slash = path.p + path.len;
+
+	if (to != NULL && to->kind == ENTRY_LEFT) {
+		if (from != NULL && from->kind == ENTRY_LEFT)
+			return false;
+	} else if (to == NULL || from == NULL || from->kind != ENTRY_LEFT) {
+		return false;
+	}
+	while (slash != path.p && *--slash != '/')
+		;
+	path.len = (size_t)(slash - path.p);
+	return !plan_left(&p->now, path) && !plan_left(&p->to, path);
+}
+
+const char *
+plan_reason(const struct plan_row *r, char *dst, size_t cap)
+{
+	const struct entry *e = r->to;
+
+	dst[0] = '\0';
+	if (e == NULL || e->kind != ENTRY_LEFT)
+		e = r->from;
+	if (e != NULL && e->kind == ENTRY_LEFT)
+		(void)span_copy(e->text, dst, cap);
+	return dst;
+}
+
 static int
 plan_row(struct plan *p, const struct snap_how *how, const struct entry *from,
     const struct entry *to)
@@ -99,6 +134,12 @@ plan_row(struct plan *p, const struct snap_how *how, const struct entry *from,
 	const struct span path = from != NULL ? from->path : to->path;
 	struct plan_row row = {.from = from, .to = to};
 
+	if (!entry_same(from, to) && plan_wanted(how, path, false) &&
+	    plan_lacks(p, from, to, path)) {
+		row.what = SNAP_LEFT;
+		p->rows[p->n++] = row;
+		return 0;
+	}
 	if (entry_same(from, to) ||
 	    !plan_wanted(how, path, from == NULL && to->kind == ENTRY_DIR) ||
 	    plan_left(&p->now, path) || plan_left(&p->to, path))

@@ -13,7 +13,7 @@ snap_row(enum snap_row what, bool later, struct span path, const char *why)
 	buf_addc(&snap_rows, later ? '!' : ' ');
 	buf_addspan(&snap_rows, path);
 	buf_addc(&snap_rows, '\0');
-	if (what == SNAP_FAILED)
+	if (what == SNAP_FAILED || what == SNAP_LEFT)
 		buf_add(&snap_rows, why, strlen(why) + 1);
 }
 

@@ -177,6 +177,8 @@ struct plan {
 /* Compose it. Returns 0, or -1 with the reason in `why`. */
 int plan_make(struct plan *, const struct store *, const struct snap_how *);
 void plan_free(struct plan *);
+/* Write why a row of SNAP_LEFT was left out. Returns `dst`. */
+const char *plan_reason(const struct plan_row *, char *dst, size_t cap);
 /* runs.c: Returns true if programs run or obey this file later. */
 bool snap_runs_later(struct span path, const struct entry *);
 /* restore.c: Do what the plan says, and report what was not done. */

@@ -198,6 +198,7 @@ snap_plan(const struct store *s, const struct snap_how *h, bool restore)
 {
 	static struct plan p;
 	const struct plan_row *r;
+	char why[SNAP_WHY];
 
 	buf_init(&snap_rows, SNAP_MAX_ROWS);
 	if (plan_make(&p, s, h) == -1) {
@@ -205,6 +206,8 @@ snap_plan(const struct store *s, const struct snap_how *h, bool restore)
 	} else if (!restore) {
 		for (size_t i = 0; i < p.n; i++) {
 			r = &p.rows[i];
+			if (r->what == SNAP_LEFT && h->text)
+				continue;
 			/* A comparison is about what is there now. */
 			snap_row(r->what,
 			    !h->text
@@ -212,7 +215,7 @@ snap_plan(const struct store *s, const struct snap_how *h, bool restore)
 				: r->from != NULL &&
 				      snap_runs_later(r->from->path, r->from),
 			    r->from != NULL ? r->from->path : r->to->path,
-			    NULL);
+			    plan_reason(r, why, sizeof(why)));
 			if (!h->text)
 				continue;
 			snap_row_text(SNAP_WAS, s, r->to);

@@ -428,6 +428,27 @@ def test_closed(work):
     subprocess.run(["chmod", "-R", "u+w", s.top], check=True)
 
 
+def test_lacking(work):
+    """A plan names what one of its checkpoints lacks, and why; what is new and
+    left out is no news."""
+    s = Snap(work)
+    for name in ("grows", "shrinks", "goes", "shut/f", "same"):
+        h.put(os.path.join(s.top, name), "old\n")
+    for name in ("shrinks", "goes", "same"):
+        os.truncate(os.path.join(s.top, name), 11 << 20)
+    first = s.save()
+    os.truncate(os.path.join(s.top, "grows"), 11 << 20)
+    os.truncate(os.path.join(s.top, "shrinks"), 5)
+    os.unlink(os.path.join(s.top, "goes"))
+    h.put(os.path.join(s.top, "node_modules/x"), "new\n")
+    os.chmod(os.path.join(s.top, "shut"), 0)
+    rows, digest = s.plan(s.save(), first)
+    os.chmod(os.path.join(s.top, "shut"), 0o700)
+    large = b"larger than 10 MiB (undo.maxFileMb)"
+    t.equal(rows, [b"l goes", large, b"l grows", large, b"l shrinks", large,
+                   b"l shut", b"Permission denied"], "the plan names it")
+
+
 def test_sparse(work):
     """A large file with holes is not read through, nor written in full; with
     another size limit than that of a plain copy."""
@@ -547,6 +568,7 @@ def main():
     with h.workdir() as work, t.case("closed"):
         test_closed(work)
         test_sparse(os.path.join(work, "sparse"))
+        test_lacking(os.path.join(work, "lacking"))
     if not shutil.which("bwrap"):
         t.skip("undo", "bubblewrap is not installed")
         t.done()

@@ -505,8 +505,13 @@
         el("button", { type: "button", textContent: "Look again", onclick: draw_undo }));
     } catch (e) { if (undo_on(session)) pane.replaceChildren(el("p", { textContent: e.message })); }
   }
-  const undo_groups = [["back", "Go back to what they were"], ["comeBack", "Come back"], ["goAway", "Go away"],
-    ["left", "Changed after the last turn, left as they are"], ["failed", "Could not be put back"]];
+  const undo_groups = [
+	  [ "back", "Go back to what they were" ], [ "comeBack", "Come back" ],
+	  [ "goAway", "Go away" ],
+	  [ "left", "Changed after the last turn, left as they are" ],
+	  [ "failed", "Could not be put back" ],
+	  [ "leftOut", "Cannot be put back, as a checkpoint lacks them" ]
+  ];
   function undo_group(title, rows) {
     return rows.length ? [el("h3", { textContent: title + " (" + rows.length + ")" }),
       el("ul", null, ...rows.map((r) => el("li", null, bdi(r.path + (r.why ? ": " + r.why : "")))))] : [];
