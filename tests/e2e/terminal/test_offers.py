@@ -22,11 +22,28 @@ AGENT = r"""#!/usr/bin/python3
 import base64, os, subprocess, sys
 print("ready", flush=True)
 for line in sys.stdin:
-    word, rest = line.strip().split(" ", 1)
+    word, _, rest = line.strip().partition(" ")
     rest = rest.encode().decode("unicode_escape")
     if word == "copy":
         code = base64.b64encode(rest.encode("latin-1")).decode()
         print(f"\033]52;c;{code}\a did {word}", flush=True)
+    elif word == "twice":
+        for text in rest.split(",") * 20:
+            code = base64.b64encode(text.encode()).decode()
+            print(f"\033]52;c;{code}\a", end="", flush=True)
+        print(f"did {word}", flush=True)
+    elif word == "flood":
+        block = b"QUFB" * 4096
+        for head in (b"\033]52;c;", b"\033]52;;", b"\033]52;p;\x00"):
+            os.write(1, head)
+            for _ in range(int(rest) * 64 // 3):
+                at = 0
+                while at < len(block):
+                    at += os.write(1, block[at:])
+            os.write(1, b"\a")
+        for query in (b"\033]52;c;?\a", b"\x9d52;c;?\x9c"):
+            os.write(1, query)
+        print(f"did {word}", flush=True)
     elif word == "look":
         clip = [subprocess.run(c.split(), stdout=subprocess.PIPE).stdout
                 for c in ("xclip -selection clipboard -t TARGETS -o",
@@ -37,7 +54,7 @@ for line in sys.stdin:
             os.unlink(rest.strip())
         except OSError as e:
             print(f"saw {len(clip[1])} {same} {clip[0]} {e.errno}", flush=True)
-    else:
+    elif word == "open":
         r = subprocess.run(["xdg-open", rest], stdin=subprocess.DEVNULL,
                            capture_output=True, text=True)
         print(f"did {word} {r.returncode} {r.stderr[:50]}", flush=True)
@@ -89,6 +106,45 @@ def copies(r):
     h.wait_for(lambda: r.copied() == "three", "the clipboard")
     t.ok(True, "a yes copies it, without the last newline")
     r.back()
+
+
+def exchanged(r):
+    """Another offer right before the key, and one while a text is shown."""
+    r.type("twice one,other", "did twice")
+    r.tmux.keys("C-]", "c")
+    r.tmux.until("Copy these 5 bytes in 1 line?")
+    t.ok("other" in [x.strip() for x in r.tmux.screen()],
+         "the text that is there at the key is shown", r.tmux.screen())
+    r.tmux.keys("n", "Enter")
+    r.back()
+    r.type("twice one,two", "did twice")
+    r.tmux.keys("C-]", "c", "y", "Enter")
+    r.tmux.until("Copy these 3 bytes in 1 line?")
+    t.equal(r.copied(), "three", "a yes that was typed before it was there is "
+            "none")
+    r.tmux.keys("y", "Enter")
+    h.wait_for(lambda: r.copied() == "two", "the clipboard")
+    t.ok(True, "and the yes is for what was shown")
+    r.back()
+
+
+def floods(r, size):
+    """That many megabytes for the clipboard, in three spellings, and reads."""
+    r.tmux.text(f"flood {size}")
+    r.tmux.keys("Enter")
+    h.wait_for(lambda: any("did flood" in x for x in r.tmux.screen()),
+               "the end of the flood", 300)
+    t.ok(not any("QUFB" in x for x in r.tmux.screen()),
+         f"nothing of {size} MB is on the screen", r.tmux.screen())
+    r.tmux.keys("C-]", "c")
+    r.tmux.until("offers nothing")
+    t.equal(r.copied(), "two", "it is no offer, and nothing was copied")
+    r.type("copy still here", "Ctrl-] c: copy")
+    r.tmux.keys("C-]", "c")
+    r.tmux.until("Copy these 10 bytes")
+    r.tmux.keys("n", "Enter")
+    r.back()
+    t.ok(True, "the terminal lives")
 
 
 def opens(r):
@@ -181,6 +237,8 @@ def main():
         r = Rig(work)
         try:
             copies(r)
+            exchanged(r)
+            floods(r, int(sys.argv[1]) if len(sys.argv) > 1 else 2)
             opens(r)
             pastes(r)
             pastes_by_key(r)
