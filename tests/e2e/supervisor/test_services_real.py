@@ -7,6 +7,8 @@ import glob
 import json
 import os
 import shutil
+import socket
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -111,7 +113,161 @@ def test_mariadb(work):
     t.equal(got[2], [0, "43\n"], "mariadb: root has its own")
 
 
-for case in (test_postgres, test_redis, test_mariadb):
+RABBIT = "/usr/lib/rabbitmq/bin/rabbitmq-server"
+QUEUE = """
+import pika
+c = pika.BlockingConnection(pika.ConnectionParameters(
+    "mq", 5672, connection_attempts=20, retry_delay=1))
+q = c.channel()
+q.queue_declare("orders")
+q.confirm_delivery()
+q.basic_publish("", "orders", b"one order")
+print(q.basic_get("orders", auto_ack=True)[2].decode())
+c.close()
+"""
+MAIL = """
+import smtplib
+with smtplib.SMTP("mail", 1025) as s:
+    s.sendmail("a@shop.test", ["b@shop.test"], "Subject: hello\\n\\nbody of it")
+print("sent")
+"""
+# It catches mail, and prints it.
+CATCHER = "aiosmtpd.handlers.Debugging"
+
+
+def has_module(name):
+    if glob.glob(f"/usr/lib/python3/dist-packages/{name}"):
+        return True
+    t.ok(True, f"{name} # SKIP it is not installed")
+    return False
+
+
+def test_rabbitmq(work):
+    if not has("rabbitmq-server", RABBIT) or not has_module("pika"):
+        return
+    got = run(work, {"mq": {"port": 5672, "command": [RABBIT], "env": {
+        "HOME": "/data", "RABBITMQ_NODENAME": "rabbit@localhost",
+        "RABBITMQ_MNESIA_BASE": "/data/m", "RABBITMQ_LOG_BASE": "/data/l",
+        "RABBITMQ_LOGS": "-", "RABBITMQ_PID_FILE": "/data/pid",
+        "RABBITMQ_ENABLED_PLUGINS_FILE": "/data/plugins",
+        "RABBITMQ_CONF_ENV_FILE": "/dev/null"}}}, [
+            (["/usr/bin/python3", "-c", QUEUE], {})])
+    t.equal(got[0], [0, "one order\n"], "rabbitmq: a message comes back")
+
+
+def test_mail(work):
+    if not has_module("aiosmtpd"):
+        return
+    got = run(work, {"mail": {"port": 1025, "command": [
+        "/usr/bin/python3", "-u", "-m", "aiosmtpd", "-n", "-l",
+        "127.0.0.1:1025", "-c", CATCHER, "stdout"]}}, [
+            (["/usr/bin/python3", "-c", MAIL], {})])
+    t.equal(got[0], [0, "sent\n"], "mail: it is taken")
+    with open(os.path.join(work, "session", "services.log"),
+              encoding="utf-8") as log:
+        t.contains(log.read(), "body of it", "mail: and caught")
+
+
+# A small project's suite: its tables, and fifty tests, each a program that
+# connects and makes a transaction. Then nothing but round trips: the load of
+# pgbench, and the same statement 5,000 times.
+TABLES = ("DROP TABLE IF EXISTS orders; CREATE TABLE orders (n int PRIMARY KEY, "
+          "total int)")
+TEST = ("BEGIN; INSERT INTO orders SELECT g, g FROM generate_series(1, 200) g; "
+        "UPDATE orders SET total = total + 1; SELECT sum(total) FROM orders; "
+        "DELETE FROM orders WHERE n % 2 = 0; SELECT count(*) FROM orders; "
+        "ROLLBACK")
+SUITE = [["psql", "-q", "-c", TABLES]] + [
+    ["psql", "-qAt", "-c", TEST]] * 50
+TRIPS = [["pgbench", "-i", "-q"], ["pgbench", "-n", "-c", "4", "-t", "400"],
+         ["pgbench", "-n", "-C", "-S", "-t", "50"]]
+ONE = """
+import glob, json, os, statistics, subprocess, sys, time
+bench, at, out, suite, trips = sys.argv[1:6]
+env = {**os.environ, "PGHOST": "127.0.0.1", "PGPORT": at, "PGUSER": "app",
+       "PGDATABASE": "shop"}
+def run(*args):
+    r = subprocess.run([os.path.join(bench, args[0]), *args[1:]], env=env,
+                       capture_output=True, text=True)
+    if r.returncode:
+        sys.exit(r.stderr)
+    return r.stdout
+open("/tmp/one.sql", "w").write("SELECT 1;")
+def least(programs):
+    times = []
+    for _ in range(3):
+        began = time.monotonic()
+        for args in json.loads(programs):
+            run(*args)
+        times.append(time.monotonic() - began)
+    return min(times)
+got = [least(suite), least(trips)]
+run("pgbench", "-n", "-f", "/tmp/one.sql", "-t", "5000", "-l", "--log-prefix", out)
+one = [int(l.split()[2]) for l in open(glob.glob(out + ".[0-9]*")[0])]
+json.dump([*got, statistics.median(one)], open(out + ".new", "w"))
+os.rename(out + ".new", out)
+"""
+
+
+class Postgres:
+    """A server of this machine, for both ways."""
+
+    def __init__(self, work, binaries):
+        self.data = os.path.join(work, "pg")
+        subprocess.run([binaries + "/initdb", "-D", self.data, "-U", "app",
+                        "-A", "trust", "--no-sync"], check=True,
+                       stdout=subprocess.DEVNULL)
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            self.port = s.getsockname()[1]
+        self.p = subprocess.Popen(
+            [binaries + "/postgres", "-D", self.data, "-p", str(self.port),
+             "-h", "127.0.0.1", "-k", "", "-F"], stderr=subprocess.DEVNULL)
+        h.wait_for(lambda: subprocess.run(
+            [binaries + "/createdb", "-h", "127.0.0.1", "-p", str(self.port),
+             "-U", "app", "shop"], stderr=subprocess.DEVNULL,
+            check=False).returncode == 0, "postgres does not start")
+
+
+def test_times(work):
+    """Prints the time of a suite and of one statement, beside a direct
+    connection in the same run. Nothing is required of them."""
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
+    if not found or not os.path.exists(found[-1] + "/pgbench"):
+        t.ok(True, "times # SKIP pgbench is not installed")
+        return
+    pg = Postgres(work, found[-1])
+    try:
+        words = [found[-1], None, None, json.dumps(SUITE),
+                 json.dumps(TRIPS)]
+        direct = os.path.join(work, "direct")
+        words[1:3] = [str(pg.port), direct]
+        subprocess.run([sys.executable, "-c", ONE, *words], check=True)
+        words[1:3] = ["5432", "/workspace/inside"]
+        s = h.Session(os.path.join(work, "s"), runtime="bwrap", config={
+            "services": {"db": {"port": 5432, "to": f"127.0.0.1:{pg.port}"}}},
+            options=("--agent", "command", "--", "/bin/sh", "-c",
+                     'exec "$@" && sleep 600', "-", "/usr/bin/python3", "-c",
+                     ONE, *words))
+        path = os.path.join(s.workspace, "inside")
+        with s:
+            h.wait_for(lambda: os.path.exists(path), "the suite did not end",
+                       240)
+        with open(direct, encoding="ascii") as a, \
+                open(path, encoding="ascii") as b:
+            pairs = list(zip(json.load(a), json.load(b)))
+        for what, unit, (out, inside) in zip(
+                ("a suite", "the load of pgbench", "SELECT 1"),
+                ("s", "s", "us"), pairs):
+            print(f"# {what}: {inside:.2f} {unit}, direct {out:.2f} {unit}: "
+                  f"{inside / out:.2f} times")
+        t.equal(len(pairs), 3, "times of a suite, a load and a statement")
+    finally:
+        pg.p.terminate()
+        pg.p.wait()
+
+
+for case in (test_postgres, test_redis, test_mariadb, test_rabbitmq, test_mail,
+             test_times):
     with h.workdir() as top, t.case(case.__name__):
         case(top)
 t.done()
