@@ -49,6 +49,7 @@ static const enum pledge_promise snap_promises[] = {
 	CALL(flock, "one save at a time"),				\
 	CALL(sysinfo, "qsort asks how much memory there is"),		\
 	CALL(fsync, "records survive a power loss"),			\
+	CALL(sync_file_range, "changes of mapped files set their times"), \
 	CALL(fstatfs, "how much of the disk is free"),			\
 	CALL(fcntl, "readdir sets close-on-exec, and duplicates"),	\
 	{.nr = SCMP_SYS(ioctl), .nargs = 1,				\

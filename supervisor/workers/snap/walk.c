@@ -264,6 +264,12 @@ walk_read(
 	struct cache_key a, b;
 	int rv;
 
+	/*
+	 * A program may have the file mapped. Its next change sets the times
+	 * only if the page has begun to be written to the disk since the last.
+	 */
+	(void)sync_file_range(
+	    fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE);
 	rv = store_put(w->store, fd,
 	    (uint64_t)st->st_size > limit ? UINT64_MAX : limit, likely, sum,
 	    &size, &w->added);

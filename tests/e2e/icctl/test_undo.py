@@ -5,12 +5,14 @@ conversation and of one that has ended; what was left out is not touched; and a
 workspace that changes while it is saved or put back leads nowhere else."""
 import fcntl
 import json
+import mmap
 import os
 import shlex
 import shutil
 import subprocess
 import sys
 import threading
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -428,6 +430,37 @@ def test_closed(work):
     subprocess.run(["chmod", "-R", "u+w", s.top], check=True)
 
 
+def on_tmpfs(path):
+    """Mapped writes set no times there."""
+    r = subprocess.run(["stat", "-f", "-c", "%T", path], capture_output=True,
+                       text=True, check=True)
+    return r.stdout.strip() == "tmpfs"
+
+
+def test_mapped(work):
+    """A file that a program has mapped changes between two checkpoints, with
+    no other call."""
+    s = Snap(work)
+    if on_tmpfs(s.top):
+        t.skip("mapped", "the workspace of this test is on a tmpfs")
+        return
+    path = os.path.join(s.top, "f")
+    h.put(path, "a" * 8192)
+
+    def saved():
+        """Not so shortly after a change that it is read in any case."""
+        changed = os.stat(path).st_ctime_ns
+        h.wait_for(lambda: time.time_ns() - changed > 100000000, "a while")
+        return s.save()
+    with open(path, "r+b") as f, mmap.mmap(f.fileno(), 0) as m:
+        m[0] = 1
+        saved()
+        first = saved()
+        m[0] = 2
+        rows, _ = s.plan(saved(), first)
+        t.equal(rows, [b"b f"], "a change through a mapping is seen")
+
+
 def test_lacking(work):
     """A plan names what one of its checkpoints lacks, and why; what is new and
     left out is no news."""
@@ -569,6 +602,7 @@ def main():
         test_closed(work)
         test_sparse(os.path.join(work, "sparse"))
         test_lacking(os.path.join(work, "lacking"))
+        test_mapped(os.path.join(work, "mapped"))
     if not shutil.which("bwrap"):
         t.skip("undo", "bubblewrap is not installed")
         t.done()
