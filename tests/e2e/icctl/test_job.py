@@ -331,6 +331,116 @@ def test_daemon(k):
     t.equal(len(k.runs("due")), 1, "once")
 
 
+def family(pid):
+    """Returns the process, and all that it has started and they have."""
+    found, todo = [], [pid]
+    while todo:
+        found.append(todo.pop())
+        try:
+            with open(f"/proc/{found[-1]}/task/{found[-1]}/children",
+                      encoding="ascii") as f:
+                todo += map(int, f.read().split())
+        except OSError:
+            pass
+    return found
+
+
+def test_reboot(k):
+    """The machine goes off in the middle of a run, and boots again."""
+    if os.path.exists(os.path.join(k.s.workspace, "begun")):
+        os.unlink(os.path.join(k.s.workspace, "begun"))
+    for name, task in (("cut", "wait"), ("missed", "write")):
+        k.add(name, "--task", task, "--schedule", "0 3 * * *")
+    k.since("cut", "2026-01-01T00:00:00Z")
+    argv = [h.program("icctl"), "job", "daemon"]
+    with subprocess.Popen(argv, env=k.s.env, stdin=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as p:
+        h.wait_for(lambda: os.path.exists(
+            os.path.join(k.s.workspace, "begun")), "the run begins", 60)
+        all_ = family(p.pid)
+        for pid in all_:
+            os.kill(pid, signal.SIGKILL)
+    h.wait_for(lambda: not any(os.path.exists(f"/proc/{x}") for x in all_),
+               "something still runs")
+    # The kernel's id of the boot is another one then, and pids mean nothing.
+    run = k.runs("cut")[0]
+    lock = os.path.join(k.s.home, "sessions", run["session"], "lock")
+    with open(lock, encoding="ascii") as f:
+        words = f.read().split()
+    words[1] = "00000000-1111-2222-3333-444444444444"
+    words[2] = "1"
+    h.put(lock, " ".join(words) + "\n", 0o600)
+    row = k.rows()["cut"]
+    t.ok(row["state"] == "failed" and k.runs("cut")[0]["status"] == "died",
+         "a run that the end of the machine cut short has died", row)
+    k.since("missed", "2026-01-01T00:00:00Z")
+    with subprocess.Popen(argv, env=k.s.env, stdin=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as p:
+        h.wait_for(lambda: [x["status"] for x in k.runs("missed")] ==
+                   ["success"], "what was missed is not run", 60)
+        p.send_signal(signal.SIGTERM)
+        p.wait(20 * h.PATIENCE)
+    t.equal(len(k.runs("missed")), 1, "what was missed meanwhile runs once")
+    r = subprocess.run([h.program("icctl"), "close",
+                        os.path.dirname(lock)], env=k.s.env, capture_output=True, text=True,
+                       check=False, timeout=30 * h.PATIENCE)
+    s = subprocess.run([h.program("icctl"), "--session", run["session"],
+                        "audit", "verify"], env=k.s.env, text=True,
+                       capture_output=True, check=False,
+                       timeout=30 * h.PATIENCE)
+    t.ok(r.returncode == s.returncode == 0 and "killed from outside" in
+         r.stdout + r.stderr + open(os.path.join(os.path.dirname(
+             lock), "audit.jsonl"), encoding="utf-8").read(),
+         "the log of the one that was cut short is closed, and whole", (r, s))
+    k.icctl("edit", "cut", "--task", "write")
+    r = k.icctl("run", "cut")
+    t.equal(r.returncode, 0, "and the job runs again")
+    for name in ("cut", "missed"):
+        k.icctl("rm", "--yes", name)
+
+
+def git(path, *args):
+    return subprocess.run(
+        ["git", "-C", path, "-c", "user.name=t", "-c", "user.email=t@t",
+         *args], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_diverged(k):
+    """A repository whose history is another one at the next run."""
+    repo = os.path.join(k.work, "repo")
+    os.makedirs(repo, mode=0o700)
+    git(repo, "init", "-q")
+    h.put(os.path.join(repo, "base"), "first")
+    git(repo, "add", ".")
+    git(repo, "commit", "-qm", "first")
+    r = k.icctl("add", "cloned", "--agent", "amy", "--task", "write", "--git",
+                repo)
+    t.equal(r.returncode, 0, "a job with a repository")
+    r = k.icctl("run", "cloned")
+    first = k.runs("cloned")[0]
+    h.put(os.path.join(repo, "base"), "other")
+    git(repo, "commit", "-qam", "other", "--amend")
+    # Unsaved work of the person's own, which no run may touch.
+    h.put(os.path.join(repo, "dirty"), "mine")
+    s = k.icctl("run", "cloned")
+    runs = k.runs("cloned")
+    t.ok(r.returncode == s.returncode == 0 and len(runs) == 2 and
+         runs[0]["session"] != runs[1]["session"],
+         "each run has a clone of its own", (r, s, runs))
+    for run, base in ((first, "first"),
+                      (next(x for x in runs if x["session"] !=
+                            first["session"]), "other")):
+        clone = os.path.join(k.s.home, "sessions", run["session"], "sandbox")
+        with open(os.path.join(clone, "base"), encoding="utf-8") as f, \
+                open(os.path.join(clone, "out"), encoding="utf-8") as g:
+            t.equal((f.read(), g.read()), (base, "x"),
+                    f"the work on {base} is kept")
+    t.equal((git(repo, "status", "--short"), git(repo, "rev-list", "--count",
+                                                 "HEAD")),
+            ("?? dirty", "1"), "and the person's own is as it was")
+    k.icctl("rm", "--yes", "cloned")
+
+
 def test_timer(k):
     config = os.path.join(k.work, "user", ".config", "systemd", "user")
     h.put(os.path.join(k.work, "some", "systemctl"), SYSTEMCTL % k.work, 0o755)
@@ -423,7 +533,8 @@ def main():
     with h.workdir() as work:
         k = Jobs(work)
         for fn in (test_edit, test_run, test_overlap, test_founding,
-                   test_daemon, test_timer, test_summer_time):
+                   test_daemon, test_reboot, test_diverged, test_timer,
+                   test_summer_time):
             with t.case(fn.__name__):
                 fn(k)
     t.done()
