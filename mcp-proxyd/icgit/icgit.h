@@ -14,12 +14,8 @@
 #ifndef ICGIT_H
 #define ICGIT_H
 
+#include "icgit/place.h"
 #include "mcp/mcp_stdio.h"
-
-/* Paths in the view of a git server, set up by icsupervisor. */
-#define ICGIT_DIR "/opt/ironcurtain/git"
-#define ICGIT_REAL ICGIT_DIR "/git"
-#define ICGIT_CONFIG ICGIT_DIR "/config" /* the user's name, if configured */
 
 #define ICGIT_MAX_ARGS 4096U
 #define ICGIT_MAX_NAMES ((size_t)1 << 20)

@@ -158,7 +158,10 @@ icgit_real(void)
 	    ICGIT_REAL, "/usr/bin/git", "/usr/local/bin/git"};
 	struct stat self, st;
 
-	if (stat("/proc/self/exe", &self) == -1)
+	/* A sandbox of git alone has no /proc, and this program in one place.
+	 */
+	if (stat("/proc/self/exe", &self) == -1 &&
+	    stat(ICGIT_PROGRAM, &self) == -1)
 		return NULL;
 	for (size_t i = 0; i < nitems(places); i++) {
 		if (stat(places[i], &st) == 0 && S_ISREG(st.st_mode) &&

@@ -148,16 +148,13 @@ helper_ask(const struct helper *h, bool *asked, uint64_t *until)
 }
 
 int
-helper_run(struct helper *h, uint64_t ms, struct fault *fault)
+helper_wait(struct helper *h, uint64_t ms, struct fault *fault)
 {
 	uint64_t until = clock_mono_us() + ms * 1000;
+	struct pollfd p = {.fd = h->out, .events = POLLIN};
 	bool asked = false;
-	struct pollfd p;
 	int rv = 0;
 
-	if (helper_start(h, fault) == -1)
-		return -1;
-	p = (struct pollfd){.fd = h->out, .events = POLLIN};
 	while (rv == 0) {
 		helper_ask(h, &asked, &until);
 		if (clock_mono_us() >= until)
@@ -168,4 +165,12 @@ helper_run(struct helper *h, uint64_t ms, struct fault *fault)
 	}
 	helper_stop(h);
 	return rv == 1 ? 0 : -1;
+}
+
+int
+helper_run(struct helper *h, uint64_t ms, struct fault *fault)
+{
+	if (helper_start(h, fault) == -1)
+		return -1;
+	return helper_wait(h, ms, fault);
 }

@@ -47,9 +47,11 @@ int helper_read(struct helper *, struct fault *);
 /* Kill it if it runs, and free everything. */
 void helper_stop(struct helper *);
 /*
- * Run it until its last report, for at most `ms` milliseconds. Returns 0, or -1
- * with the fault set.
+ * Take its reports until the last one, for at most `ms` milliseconds, and stop
+ * it. Returns 0, or -1 with the fault set.
  */
+int helper_wait(struct helper *, uint64_t ms, struct fault *);
+/* Start it, and wait for it. */
 int helper_run(struct helper *, uint64_t ms, struct fault *);
 
 #endif

@@ -37,6 +37,12 @@ void box_begin(struct box *, enum filter_kind, uint64_t files);
  */
 void box_init(struct box *, enum filter_kind, const struct limits *);
 /*
+ * system/small.c: Begin as box_init() does, for git without a network: neither
+ * /proc nor /dev/shm, three devices, and of /etc what git itself reads. Each
+ * mount takes as long as a small git, and a start waits for several.
+ */
+void box_init_small(struct box *, enum filter_kind, const struct limits *);
+/*
  * system/init.c: Returns true if parts of /proc are masked around us, as in a
  * container, so that no sandbox can have a /proc of its own. Sandboxes of
  * FILTER_OURS are made without one then; no others can be made.

@@ -13,7 +13,7 @@
 
 #include "base/tree.h"
 #include "common/log.h"
-#include "mcp-proxyd/icgit/icgit.h"
+#include "mcp-proxyd/icgit/place.h"
 #include "repo/batch.h"
 #include "repo/clone_priv.h"
 
@@ -22,7 +22,15 @@
 /* A longer pack goes from one git to the other as it comes. */
 #define CLONE_PACK ((size_t)16 << 20)
 #define CLONE_NEW "clone.new"
-#define CLONE_DIR "/workspace"
+/* The new directory, where no repository of a user is. */
+#define CLONE_DIR "/opt/ironcurtain/clone"
+/*
+ * It is read once, on this machine: what no pack has yet is not compared with
+ * other objects, which would take longer than everything else.
+ */
+#define CLONE_PACK_WORDS                                                       \
+	"pack-objects", "--revs", "--stdout", "--delta-base-offset", "-q",     \
+	    "--window=0", "--compression=1"
 #define NONE span_of("", 0)
 
 /* git's word without its newline, if it is one line. */
@@ -291,8 +299,8 @@ clone_pack(struct cloning *c, struct span in, struct fault *fault)
 	int r;
 
 	buf_init(&pack, CLONE_PACK);
-	r = REPO_GIT(c->how->env, &c->from.view, in, &pack, fault,
-	    "pack-objects", "--revs", "--stdout", "--delta-base-offset", "-q");
+	r = REPO_GIT(
+	    c->how->env, &c->from.view, in, &pack, fault, CLONE_PACK_WORDS);
 	if (r == 0)
 		r = REPO_GIT(c->how->env, &c->to, buf_span(&pack), NULL, fault,
 			"index-pack", "--stdin", REPO_STRICT) == 0
@@ -304,33 +312,26 @@ clone_pack(struct cloning *c, struct span in, struct fault *fault)
 	return r;
 }
 
-/* Make an empty repository, and take the history. */
+/* Make a repository with the history, and check its commit out. */
 static int
 clone_fetch(struct cloning *c, struct fault *fault)
 {
-	char format[32], in[REPO_OID + 2];
-	const struct repo_flow flow = {.from = &c->from.view,
+	char in[REPO_OID + 2];
+	struct repo_view from = c->from.view;
+	const struct repo_flow flow = {.from = &from,
 	    .to = &c->to,
-	    .from_words = (const char *const[]){"pack-objects", "--revs",
-		"--stdout", "--delta-base-offset", "-q", NULL},
+	    .from_words = (const char *const[]){CLONE_PACK_WORDS, NULL},
 	    .to_words = (const char *const[]){"index-pack", "--stdin",
 		REPO_STRICT, NULL},
 	    .in = span_of(
 		in, (size_t)snprintf(in, sizeof(in), "%s\n", c->record.base))};
 	int r;
 
-	snprintf(
-	    format, sizeof(format), "--object-format=%s", c->record.format);
-	if (CLONE_GIT(c, fault, "init", "-q", "--template=", format, "-b",
-		c->record.branch) == -1 ||
+	/* Two sandboxes: that of the user's repository sees nothing else. */
+	from.n--;
+	if (clone_empty(c, fault) == -1 ||
 	    (r = clone_pack(c, flow.in, fault)) == -1 ||
 	    (r == 1 && repo_pump(c->how->env, &flow, fault) == -1))
-		return -1;
-	if (c->origin_set &&
-	    (CLONE_GIT(c, fault, "config", "remote.origin.url", c->origin) ==
-		    -1 ||
-		CLONE_GIT(c, fault, "config", "remote.origin.fetch",
-		    "+refs/heads/*:refs/remotes/origin/*") == -1))
 		return -1;
 	/* The branch begins with this. */
 	return CLONE_GIT(c, fault, "reset", "-q", "--hard", c->record.base);
@@ -347,12 +348,14 @@ clone_changes(struct cloning *c, struct fault *fault)
 	    "--submodule=short", "--ignore-submodules=all", "HEAD", NULL};
 	static const char *const apply[] = {"apply", "--index", "--allow-empty",
 	    "--whitespace=nowarn", "-", NULL};
-	const struct repo_flow flow = {.from = &c->from.view,
+	struct repo_view from = c->from.view;
+	const struct repo_flow flow = {.from = &from,
 	    .to = &c->to,
 	    .from_words = diff,
 	    .to_words = apply,
 	    .in = NONE};
 
+	from.n--;
 	return repo_pump(c->how->env, &flow, fault);
 }
 
@@ -397,8 +400,8 @@ clone_fill(struct cloning *c, struct fault *fault)
 			 "are empty. In place, without --clone, the agent has "
 			 "those that are checked out");
 	memcpy(c->record.start, c->record.base, REPO_OID);
-	if (!how->changes && c->ref[0] == '\0' && !c->from.bare &&
-	    clone_dirty(c, fault) == -1)
+	if (how->dirty && c->ref[0] == '\0' && !c->from.bare &&
+	    repo_dirty(how->env, &c->from.view, c->dir, how->say, fault) == -1)
 		return -1;
 	if (how->changes &&
 	    (clone_changes(c, fault) == -1 || clone_untracked(c, fault) == -1))
@@ -486,12 +489,20 @@ clone_ignore(struct cloning *c)
 	    "[core]\n\texcludesFile = " ICGIT_DIR "/ignore\n";
 }
 
-static void
-clone_batches(struct cloning *c)
+/*
+ * Have all gits run in one sandbox, which sees both directories; without it,
+ * each has one of its own. Returns 0, or -1 with errno set.
+ */
+static int
+clone_batch(struct cloning *c)
 {
-	repo_batch_free(c->to.batch);
-	repo_batch_free(c->from.view.batch);
-	c->to.batch = c->from.view.batch = NULL;
+	if (repo_view_add(&c->to, c->new, CLONE_DIR, true) == -1 ||
+	    repo_view_add(&c->from.view, c->new, CLONE_DIR, true) == -1)
+		return -1;
+	c->to.dir = CLONE_DIR;
+	c->to.batch_git = c->from.view.batch_git = repo_batch_git;
+	c->to.batch = c->from.view.batch = repo_batch_new();
+	return 0;
 }
 
 static int
@@ -515,15 +526,11 @@ clone_in(struct cloning *c, struct fault *fault)
 	if ((mkdirat(how->session, CLONE_NEW, 0700) == -1 && errno != EEXIST) ||
 	    (c->new = openat(how->session, CLONE_NEW,
 		 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) == -1 ||
-	    repo_view_add(&c->to, c->new, CLONE_DIR, true) == -1)
+	    clone_batch(c) == -1)
 		return fault_errno(fault, "%s", how->session_path);
-	c->to.dir = CLONE_DIR;
-	/* Without them, each git has a sandbox of its own. */
-	c->to.batch_git = c->from.view.batch_git = repo_batch_git;
-	c->to.batch = repo_batch_new();
-	c->from.view.batch = repo_batch_new();
 	rv = clone_fill(c, fault);
-	clone_batches(c);
+	repo_batch_free(c->to.batch);
+	c->to.batch = c->from.view.batch = NULL;
 	if (rv == -1)
 		return -1;
 	/* A record without a clone is no clone: see repo_cloned(). */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Makes the clone that an agent works on. One sandbox reads the user's
- * repository and writes a pack of one branch; a second one, which sees nothing
- * but the new directory, checks every object and makes the clone. They share
- * nothing but bytes: no object, no link, no configuration.
+ * Makes the clone that an agent works on, in one sandbox, which sees the user's
+ * repository read-only, and the new directory. A git of the user's repository
+ * writes a pack of one branch; one of the clone checks every object of it. The
+ * two repositories share nothing: no object, no link, no configuration. Whoever
+ * reads the clone later expects anything in it, since the agent writes there. A
+ * long pack goes from one sandbox to another.
  */
 #ifndef REPO_CLONE_H
 #define REPO_CLONE_H
@@ -15,6 +17,7 @@ struct repo_clone {
 	const struct repo_env *env;
 	const char *source;      /* DIR[#REF] */
 	bool changes;            /* take uncommitted work, too */
+	bool dirty;              /* or say how much of it there is */
 	const char *const *with; /* further files */
 	size_t nwith;
 	const char *ignore; /* patterns of the user's own, or NULL */
@@ -31,6 +34,13 @@ bool repo_is_url(const char *source);
  * sandbox is then empty.
  */
 int repo_clone(const struct repo_clone *, struct fault *);
+/*
+ * clone_files.c: Tell the user how much of a repository with a working tree is
+ * in no commit, and is not taken. Returns 0, or -1 with the fault set if the
+ * user interrupts it.
+ */
+int repo_dirty(const struct repo_env *, const struct repo_view *,
+    const char *dir, void (*say)(const char *), struct fault *);
 /*
  * Returns true if the session has a clone already, which a start uses again.
  */

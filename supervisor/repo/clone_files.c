@@ -133,33 +133,34 @@ clone_with(struct cloning *c, struct fault *fault)
 }
 
 int
-clone_dirty(const struct cloning *c, struct fault *fault)
+repo_dirty(const struct repo_env *env, const struct repo_view *view,
+    const char *dir, void (*tell)(const char *), struct fault *fault)
 {
 	struct span rest, item;
 	unsigned long n = 0;
+	char line[4400];
 	struct buf out;
 	int r;
 
 	buf_init(&out, FILES_TEXT);
-	r = REPO_GIT(c->how->env, &c->from.view, span_of("", 0), &out, fault,
-	    "status", "--porcelain", "-z", "--no-renames",
-	    "--ignore-submodules=all", "--untracked-files=normal");
+	r = REPO_GIT(env, view, span_of("", 0), &out, fault, "status",
+	    "--porcelain", "-z", "--no-renames", "--ignore-submodules=all",
+	    "--untracked-files=normal");
 	rest = buf_span(&out);
 	while (repo_next(&rest, &item))
 		n++;
 	if (out.failed)
-		say(c, "much in %s is in no commit, and so not in the clone",
-		    c->dir);
-	else if (r == 0 && n != 0)
-		say(c,
+		snprintf(line, sizeof(line),
+		    "much in %s is in no commit, and so not in the clone", dir);
+	else
+		snprintf(line, sizeof(line),
 		    "%lu change%s in %s %s in no commit, and so not in the "
 		    "clone. --with-changes takes %s along",
-		    n, n == 1 ? "" : "s", c->dir, n == 1 ? "is" : "are",
+		    n, n == 1 ? "" : "s", dir, n == 1 ? "is" : "are",
 		    n == 1 ? "it" : "them");
+	if (out.failed || (r == 0 && n != 0))
+		tell(line);
 	buf_free(&out);
 	/* Only what stops the start counts: an interrupt. */
-	return r == -1 && c->how->env->stopped != NULL &&
-		       c->how->env->stopped()
-		   ? -1
-		   : 0;
+	return r == -1 && env->stopped != NULL && env->stopped() ? -1 : 0;
 }

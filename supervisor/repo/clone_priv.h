@@ -28,11 +28,12 @@ struct cloning {
 };
 
 /*
- * clone_files.c: Tell the user what is in no commit and is not taken. Returns
- * 0, or -1 with the fault set if the user interrupts it.
+ * clone_make.c: Write an empty repository of the record's format and branch to
+ * the new directory. Returns 0, or -1 with the fault set.
  */
-int clone_dirty(const struct cloning *, struct fault *);
-/* Take files that are in no commit. */
+int clone_empty(struct cloning *, struct fault *);
+
+/* clone_files.c: Take files that are in no commit. */
 int clone_untracked(struct cloning *, struct fault *);
 int clone_with(struct cloning *, struct fault *);
 

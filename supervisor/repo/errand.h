@@ -45,6 +45,7 @@ enum errand_told {
 	TOLD_CHANGES = 'm',     /* --with-changes */
 	TOLD_WITH = 'f',        /* --with */
 	TOLD_IGNORE = 'i',      /* the user's patterns of ignored files */
+	TOLD_DIRTY = 'y',       /* say what is in no commit, and not cloned */
 	TOLD_INSIDE = 'x',      /* the workspace, as the agent sees it */
 	TOLD_PATH = 'p',        /* directories of programs */
 	TOLD_BWRAP = 'b',       /* the sandbox has the programs of the host */

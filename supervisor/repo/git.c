@@ -122,7 +122,11 @@ git_spawn(const struct repo_env *env, const struct repo_view *v,
 	if ((argv = wordlist_end(&all)) == NULL)
 		return fault_errno(fault, "git");
 	limits_default(&limits);
-	box_init(&b, FILTER_SERVER, &limits);
+	/* One with a word before it reaches the network. */
+	if (v->before != NULL)
+		box_init(&b, FILTER_SERVER, &limits);
+	else
+		box_init_small(&b, FILTER_SERVER, &limits);
 	gitbind(&b, env->libexecdir, v->identity != NULL ? v->identity : "");
 	git_make(&b, v->made);
 	for (unsigned i = 0; i < v->n; i++)

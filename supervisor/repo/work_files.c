@@ -94,6 +94,9 @@ files_inner(struct repo_work *w, struct fault *fault)
 	unsigned n = 0;
 	int r;
 
+	/* Nothing was added. */
+	if (w->tree[0] != '\0' && strcmp(w->tree, w->head_tree) == 0)
+		return 0;
 	buf_init(&out, FILES_TEXT);
 	buf_init(&in, FILES_TEXT);
 	r = REPO_WORK_GIT(w, NONE, &out, fault, "diff-index", "--cached",

@@ -35,6 +35,12 @@ static struct clone_known {
 	uint64_t commits, files;
 } clone_known;
 
+/* The errand that makes it. */
+static struct {
+	bool recorded, wanted, begun, tells;
+	struct helper helper;
+} making;
+
 static bool
 clone_stopped(void)
 {
@@ -188,25 +194,73 @@ clone_tell(void)
 		errand_tell(TOLD_CHANGES, "");
 	for (size_t i = 0; i < sup.opt.nwith; i++)
 		errand_tell(TOLD_WITH, sup.opt.with[i]);
+	if (making.tells && clone_lacks())
+		errand_tell(TOLD_DIRTY, "");
 	errand_tell(TOLD_IGNORE, gitbox_user.ignore);
 	errand_destinations();
 }
 
-int
-clone_begin(struct fault *fault)
+static int
+clone_start(struct fault *fault)
 {
-	static struct helper h;
+	struct helper *h = &making.helper;
 	int rv;
 
-	if (sup.opt.clone == NULL && !clone_recorded())
-		return 0;
-	if ((rv = errand_begin(&h, ERRAND_CLONE, clone_take, fault)) == 0) {
+	if ((rv = errand_begin(h, ERRAND_CLONE, clone_take, fault)) == 0) {
 		clone_tell();
-		h.stopped = clone_stopped;
-		rv = helper_run(&h, CLONE_MAKE_MS, fault);
+		h->stopped = clone_stopped;
+		rv = helper_start(h, fault);
 	}
-	errand_end(&h);
+	if (rv == -1)
+		errand_end(h);
+	else
+		errand_told();
+	making.begun = rv == 0;
 	return rv;
+}
+
+bool
+clone_lacks(void)
+{
+	return sup.opt.clone != NULL && !sup.opt.changes && !making.recorded;
+}
+
+int
+clone_begin(bool tells, struct fault *fault)
+{
+	making.tells = tells;
+	making.recorded = clone_recorded();
+	making.wanted = sup.opt.clone != NULL || making.recorded;
+	/* git_begin() finds what --with-changes leaves out. */
+	return making.wanted && !sup.opt.changes ? clone_start(fault) : 0;
+}
+
+int
+clone_finish(struct fault *fault)
+{
+	if (!making.wanted)
+		return 0;
+	if (!making.begun && clone_start(fault) == -1)
+		return -1;
+	return helper_wait(&making.helper, CLONE_MAKE_MS, fault);
+}
+
+static bool
+clone_given_up(void)
+{
+	return true;
+}
+
+void
+clone_abandon(void)
+{
+	struct fault ignored;
+
+	if (!making.begun)
+		return;
+	/* It removes what it has made. */
+	making.helper.stopped = clone_given_up;
+	(void)helper_wait(&making.helper, CLONE_MAKE_MS, &ignored);
 }
 
 /* Write "2 commits and 1 file in no commit". */

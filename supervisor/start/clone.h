@@ -13,10 +13,17 @@
 /* Check the command line. Returns 0, or -1 with the fault set. */
 int clone_check(struct fault *);
 /*
- * Make the clone in the session's sandbox/, unless there is one. Returns 0, or
- * -1 with the fault set.
+ * Begin to make the clone in the session's sandbox/, unless there is one, while
+ * the caller goes on. With `tells`, that says what the clone lacks; otherwise
+ * git_begin() does. Returns 0, or -1 with the fault set.
  */
-int clone_begin(struct fault *);
+int clone_begin(bool tells, struct fault *);
+/* Wait for it. Returns 0, or -1 with the fault set. */
+int clone_finish(struct fault *);
+/* Make none, since the session does not begin. */
+void clone_abandon(void);
+/* Returns true if the user is to be told what the new clone lacks. */
+bool clone_lacks(void);
 /*
  * clone_fetch.c: Returns true if there is a clone, or none is wanted. If it is
  * to come from a URL, begin to get it, and call `then` when it is there; without

@@ -38,8 +38,7 @@ git_take(int letter, const char *text, struct fault *fault)
 	}
 }
 
-/* Returns true if git runs in one of the session's sandboxes. */
-static bool
+bool
 git_wanted(void)
 {
 	if (sup.opt.trial != NULL || box_bwrap() == NULL)
@@ -53,7 +52,7 @@ git_wanted(void)
 }
 
 static void
-git_tell(void)
+git_tell(bool lacks)
 {
 	const struct shown *s;
 
@@ -64,6 +63,8 @@ git_tell(void)
 		errand_tell(TOLD_BWRAP, "");
 	if (checkout.gitfile != NULL)
 		errand_tell(TOLD_GITFILE, "");
+	if (lacks)
+		errand_tell(TOLD_DIRTY, "");
 	errand_destinations();
 	for (size_t i = 0; (s = shown_nth(i)) != NULL; i++)
 		if (!s->refused)
@@ -71,7 +72,7 @@ git_tell(void)
 }
 
 void
-git_begin(void)
+git_begin(bool lacks)
 {
 	static struct helper h;
 	struct fault fault;
@@ -81,7 +82,7 @@ git_begin(void)
 	if (errand_begin(&h, ERRAND_SETTINGS, git_take, &fault) == -1) {
 		sup_warn("git: %s", fault.text);
 	} else {
-		git_tell();
+		git_tell(lacks);
 		if (helper_run(&h, GIT_MS, &fault) == -1)
 			sup_warn("git: %s", fault.text);
 	}

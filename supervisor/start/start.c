@@ -595,11 +595,16 @@ start_session(int *status, struct fault *fault)
 		end_request(SUP_EXIT_OK, NULL, "checked");
 		return 0;
 	}
-	git_begin();
+	/* A clone can take long: a key that is missing is told before. */
+	if (clone_begin(!git_wanted(), fault) == -1)
+		return -1;
+	git_begin(clone_lacks());
 	scan_say();
-	/* A clone takes seconds: a key that is missing is told before. */
-	if (start_credentials(fault) == -1 || signed_prepare(fault) == -1 ||
-	    clone_begin(fault) == -1)
+	if (start_credentials(fault) == -1 || signed_prepare(fault) == -1) {
+		clone_abandon();
+		return -1;
+	}
+	if (clone_finish(fault) == -1)
 		return -1;
 	later_begin();
 	*status = SUP_EXIT_OS;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/paths.h"
-#include "mcp-proxyd/icgit/icgit.h"
+#include "mcp-proxyd/icgit/place.h"
 
 void
 gitbind(struct box *b, const char *libexecdir, const char *identity)

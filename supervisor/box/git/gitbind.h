@@ -4,9 +4,10 @@
 #define GITBIND_H
 
 #include "box/box.h"
+#include "mcp-proxyd/icgit/place.h"
 
 /* The path of icgit in the sandbox. */
-#define GITBIND_PROGRAM "/opt/ironcurtain/git/icgit"
+#define GITBIND_PROGRAM ICGIT_PROGRAM
 
 /*
  * Bind icgit over git. Must precede the sandbox's own binds. `identity` is git

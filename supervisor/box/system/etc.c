@@ -62,7 +62,26 @@ box_etc_has(const char *path)
 	       !S_ISLNK(st.st_mode);
 }
 
-/* Bind the files that programs need, and make up the user. */
+void
+box_etc_files(struct box *b, const char *const *files, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (access(files[i], F_OK) == 0)
+			box_args(b, "--ro-bind", files[i], files[i]);
+}
+
+void
+box_etc_passwd(struct box *b)
+{
+	char text[256];
+	int n;
+
+	n = snprintf(text, sizeof(text), "agent:x:%u:%u:agent:%s:/bin/sh\n",
+	    (unsigned)geteuid(), (unsigned)getegid(), "/home/agent");
+	box_data(b, "/etc/passwd", span_of(text, (size_t)n));
+}
+
+/* Bind the files that programs need. */
 static void
 box_etc_least(struct box *b)
 {
@@ -75,15 +94,11 @@ box_etc_least(struct box *b)
 				    "::1 localhost\n";
 	static const char nss[] = "passwd: files\ngroup: files\n"
 				  "hosts: files dns\n";
-	char text[256];
+	char text[64];
 	int n;
 
-	for (size_t i = 0; i < nitems(files); i++)
-		if (access(files[i], F_OK) == 0)
-			box_args(b, "--ro-bind", files[i], files[i]);
-	n = snprintf(text, sizeof(text), "agent:x:%u:%u:agent:%s:/bin/sh\n",
-	    (unsigned)geteuid(), (unsigned)getegid(), "/home/agent");
-	box_data(b, "/etc/passwd", span_of(text, (size_t)n));
+	box_etc_files(b, files, nitems(files));
+	box_etc_passwd(b);
 	n = snprintf(text, sizeof(text), "agent:x:%u:\n", (unsigned)getegid());
 	box_data(b, "/etc/group", span_of(text, (size_t)n));
 	box_data(b, "/etc/hosts", span_of(hosts, sizeof(hosts) - 1));

@@ -3,7 +3,7 @@
  * Begins a sandbox. Each has namespaces of every kind, no capabilities, no user
  * namespaces inside, and the system read-only.
  */
-#include "box/box.h"
+#include "box/system/init.h"
 
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -36,7 +36,7 @@ box_mask(struct box *b)
 	box_args(b, "--ro-bind-try", "/proc/fs", "/proc/fs");
 }
 
-static void
+void
 box_tmpfs(struct box *b, const char *dest, uint64_t mib)
 {
 	char bytes[24];
@@ -57,7 +57,7 @@ box_proc_masked(void)
 
 /* /bin and the like are links into /usr today, directories on older systems. */
 static void
-box_system(struct box *b, const struct limits *l, bool proc)
+box_programs(struct box *b)
 {
 	static const char *const dirs[] = {
 	    "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32"};
@@ -78,6 +78,11 @@ box_system(struct box *b, const struct limits *l, bool proc)
 		target[n] = '\0';
 		box_args(b, "--symlink", target, dirs[i]);
 	}
+}
+
+static void
+box_system(struct box *b, const struct limits *l, bool proc)
+{
 	if (proc) {
 		box_args(b, "--proc", "/proc", NULL);
 		box_mask(b);
@@ -95,15 +100,13 @@ box_system(struct box *b, const struct limits *l, bool proc)
 }
 
 void
-box_init(struct box *b, enum filter_kind kind, const struct limits *l)
+box_apart(
+    struct box *b, enum filter_kind kind, const struct limits *l, bool nested)
 {
-	/* Our own servers do without it; their filter refuses namespaces. */
-	bool proc = kind != FILTER_OURS || !box_proc_masked();
-
 	box_begin(b, kind, limits_files(l));
 	box_arg(b, "--unshare-all");
 	box_arg(b, "--unshare-user");
-	if (proc)
+	if (!nested)
 		box_arg(b, "--disable-userns");
 	box_arg(b, "--die-with-parent");
 	/* Keep its signals and its terminal inside. */
@@ -111,6 +114,16 @@ box_init(struct box *b, enum filter_kind kind, const struct limits *l)
 	box_args(b, "--cap-drop", "ALL", NULL);
 	box_args(b, "--hostname", SURVEY_HOSTNAME, NULL);
 	box_arg(b, "--clearenv");
+	box_programs(b);
+}
+
+void
+box_init(struct box *b, enum filter_kind kind, const struct limits *l)
+{
+	/* Our own servers do without it; their filter refuses namespaces. */
+	bool proc = kind != FILTER_OURS || !box_proc_masked();
+
+	box_apart(b, kind, l, !proc);
 	box_system(b, l, proc);
 	box_etc(b);
 }

@@ -94,6 +94,7 @@ clone_make(int sandbox, struct fault *fault)
 	const struct repo_clone how = {.env = &env,
 	    .source = errand.clone,
 	    .changes = errand.changes,
+	    .dirty = errand.dirty,
 	    .with = errand.with.list,
 	    .nwith = errand.with.n,
 	    .ignore = errand.ignore,

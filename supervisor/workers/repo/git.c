@@ -12,6 +12,8 @@
 
 #include "base/small_file.h"
 #include "common/loop.h"
+#include "mcp-proxyd/icgit/place.h"
+#include "repo/batch.h"
 #include "repo/clone.h"
 #include "repo/user.h"
 #include "workers/repo/tasks.h"
@@ -19,6 +21,7 @@
 
 #define GIT_MS 20000U
 #define GIT_TEXT 262144U
+#define GIT_PATTERNS "patterns.new"
 
 /* The settings that are asked for. Values of others stay where they are. */
 #define GIT_BOTH                                                               \
@@ -145,6 +148,32 @@ git_place(struct git_known *k, char dir[PATH_MAX])
 	git_branch(k);
 }
 
+/*
+ * Have the sandbox that is asked for the repository's own settings stay, for
+ * git_dirty(). The user's patterns of ignored files are not known yet: it sees
+ * a file to which they are written later.
+ */
+static void
+git_keep(struct git_known *k, const char *dir)
+{
+	struct repo_view *v = &k->place.view;
+
+	k->patterns = -1;
+	/* The working tree is that of the branch that is checked out. */
+	if (!errand.dirty || !k->found || k->place.bare ||
+	    strcmp(dir, errand.clone) != 0)
+		return;
+	(void)unlinkat(ERRAND_SESSION, GIT_PATTERNS, 0);
+	k->patterns = openat(ERRAND_SESSION, GIT_PATTERNS,
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (k->patterns == -1 ||
+	    repo_view_add(v, k->patterns, ICGIT_DIR "/ignore", false) == -1)
+		return;
+	v->identity = "[core]\n\texcludesFile = " ICGIT_DIR "/ignore\n";
+	v->batch_git = repo_batch_git;
+	v->batch = repo_batch_new();
+}
+
 static void
 git_ask(struct git_known *k, const char *dir)
 {
@@ -210,32 +239,58 @@ git_text(struct buf *b)
 	return text;
 }
 
+static void
+git_lacks(const char *line)
+{
+	errand_warn("%s", line);
+}
+
+/* Say what a clone of this repository will lack. */
+static void
+git_dirty(struct git_known *k, const char *dir, const char *ignore)
+{
+	struct fault ignored;
+
+	if (k->patterns == -1)
+		return;
+	if (ignore == NULL || span_write(k->patterns, span_str(ignore)) == 0)
+		(void)repo_dirty(
+		    &k->env, &k->place.view, dir, git_lacks, &ignored);
+	repo_batch_free(k->place.view.batch);
+	k->place.view.batch = NULL;
+	close(k->patterns);
+}
+
 int
 errand_settings(struct fault *fault)
 {
 	static struct git_known k;
 	char dir[PATH_MAX];
 	struct buf b;
-	char *text;
+	char *text, *ignore;
 
 	if (errand.workspace == NULL || errand.inside == NULL)
 		return fault_set(fault, "not an errand");
 	k.env.libexecdir = errand.libexecdir;
 	k.env.until = clock_mono_us() + (uint64_t)GIT_MS * 1000;
 	git_place(&k, dir);
+	git_keep(&k, dir);
 	git_ask(&k, dir);
+	(void)unlinkat(ERRAND_SESSION, GIT_PATTERNS, 0);
 	buf_init(&b, GIT_TEXT);
 	git_person(&k, &b);
 	text = b.failed ? NULL : span_dup(buf_span(&b));
 	errand_report(ERRAND_IDENTITY, text);
 	free(text);
 	git_words(&k, &b);
-	git_files(&k, &b);
+	ignore = git_files(&k, &b);
 	git_filter(&k, &b);
 	git_remote(&k, &b);
 	git_say(&k);
 	text = git_text(&b);
 	errand_report(ERRAND_CONFIG, text);
 	free(text);
+	git_dirty(&k, dir, ignore);
+	free(ignore);
 	return 0;
 }

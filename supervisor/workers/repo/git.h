@@ -17,16 +17,18 @@ struct git_known {
 	struct repo_place place;
 	struct repo_settings user, own; /* the user's, the repository's */
 	char branch[REPO_NAME];         /* the one checked out; or "" */
-	bool cloned; /* the agent gets a clone of it */
+	bool cloned;                    /* the agent gets a clone of it */
+	int patterns; /* the file of ignored patterns in the sandbox, or -1 */
 };
 
 /* git_person.c: Write the author and the committer. Says if none is known. */
 void git_person(const struct git_known *, struct buf *);
 /*
  * git_files.c: Take the files that hold for all repositories of the user, and
- * report their texts.
+ * report their texts. Returns the patterns of ignored files, which the caller
+ * frees, or NULL.
  */
-void git_files(const struct git_known *, struct buf *);
+char *git_files(const struct git_known *, struct buf *);
 
 /* git_filter.c: Write filters, so that none changes what is committed. */
 void git_filter(const struct git_known *, struct buf *);

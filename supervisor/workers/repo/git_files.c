@@ -100,7 +100,7 @@ files_take(const struct git_known *k, const char *key, const char *name)
 	return text;
 }
 
-void
+char *
 git_files(const struct git_known *k, struct buf *b)
 {
 	char *ignore = files_take(k, "core.excludesfile", "ignore"),
@@ -115,6 +115,6 @@ git_files(const struct git_known *k, struct buf *b)
 	if (attributes != NULL)
 		repo_value_put(b, "attributesFile",
 		    SPAN("/etc/ironcurtain/gitattributes"));
-	free(ignore);
 	free(attributes);
+	return ignore;
 }

@@ -165,6 +165,9 @@ errand_take(enum errand_told kind, const char *text)
 	case TOLD_CHANGES:
 		errand.changes = true;
 		return;
+	case TOLD_DIRTY:
+		errand.dirty = true;
+		return;
 	case TOLD_BWRAP:
 		errand.bwrap = true;
 		return;

@@ -18,7 +18,7 @@ struct errand {
 	/* Texts, which are NULL if they were not told. */
 	const char *libexecdir, *home, *session_path, *workspace, *named,
 	    *clone, *url, *ref, *ignore, *inside, *path;
-	bool changes, bwrap, gitfile, far;
+	bool changes, dirty, bwrap, gitfile, far;
 	struct errand_list with, destinations, shown;
 	/* ic-serve's */
 	const char *limits, *tool, *engine;

@@ -185,6 +185,7 @@ def again(p):
                           stderr=subprocess.PIPE) as q:
         try:
             h.wait_for(lambda: os.path.isdir(p.home + "/sessions") and
+                       os.listdir(p.home + "/sessions") and
                        os.path.exists(os.path.join(
                            p.session(), "sandbox", ".git", "at")), "the agent")
             s = os.path.basename(p.session())

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: ISC */
+/* Paths of icgit in the view of git, which icsupervisor sets up. */
+#ifndef ICGIT_PLACE_H
+#define ICGIT_PLACE_H
+
+#define ICGIT_DIR "/opt/ironcurtain/git"
+#define ICGIT_REAL ICGIT_DIR "/git"
+#define ICGIT_PROGRAM ICGIT_DIR "/icgit" /* icgit itself */
+#define ICGIT_CONFIG ICGIT_DIR "/config" /* the user's name, if configured */
+
+#endif
