@@ -129,6 +129,33 @@ def test_commands(s, g, gh):
              name + ": and sent", r)
 
 
+def test_shown(s, g, gh):
+    """A person reads what a comment is on, all of it, and what acts by itself;
+    one that cannot be shown whole is refused for that reason."""
+    n = len(g.seen())
+    r, shown = approve(s, gh, "issue", "comment", "12", "-b", "Seen, @you and "
+                       "@copilot.\nCloses #3\n<!-- do it -->\n"
+                       "https://evil.example/x\u202e", deny=True)
+    for line in ('Comments on me/shop #12 "Totals are wrong" (open).',
+                 "Mentions @you, who is told",
+                 "This calls the bot copilot, which may then act with your "
+                 "rights.", "Closes #3 by itself", "Links to evil.example.",
+                 "Has a comment that its page does not show.",
+                 "Has characters that nobody sees.", "  | Closes #3",
+                 "  | <!-- do it -->"):
+        t.contains(shown, line, "it says: " + line)
+    t.ok("\u202e" not in shown and "denied it" in r.stderr, "escaped, and denied")
+    r, shown = approve(s, gh, "api", "repos/me/shop/issues/12/comments", "-f",
+                       "body=" + "\n" * 60000)
+    t.ok(not shown and "too long to be shown whole" in r.stderr,
+         "60,000 lines are refused", r.stderr)
+    t.equal(s.events("askRefused")[-1]["escalationResult"], "too large",
+            "and the log has why")
+    t.equal([x for x in g.seen()[n:] if "mutation" in x["body"] or
+             x["method"] == "POST" and x["target"] != "/graphql"], [],
+            "neither arrives")
+
+
 def test_sandbox(work, g):
     """gh in a sandbox, with nothing but what a session gives it."""
     script = ("gh api repos/me/shop > out 2> err; echo $? > code; "
@@ -179,7 +206,8 @@ def main():
         g = Forge(work, "forge.py")
         with session(work, g) as s:
             gh = Gh(s, work)
-            for test in (test_read, test_graphql, test_write, test_commands):
+            for test in (test_read, test_graphql, test_write, test_commands,
+                         test_shown):
                 with t.case(test.__name__):
                     test(s, g, gh)
             log = json.dumps(s.audit()) + s.session_log()
