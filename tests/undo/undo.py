@@ -63,7 +63,7 @@ def run(build, user, *args):
            "PATH": "/usr/local/bin:/usr/bin:/bin", "IC_BUILD": build,
            "IC_PREFIX": os.path.join(build, "stage", "usr", "local")}
     p = subprocess.Popen(
-        [sys.executable, "-B", *args], stdout=subprocess.PIPE, text=True,
+        [sys.executable, "-Bu", *args], stdout=subprocess.PIPE, text=True,
         user=user.pw_uid, group=user.pw_gid, extra_groups=[], env=env,
         cwd=user.pw_dir)
     good = bad = 0

@@ -145,6 +145,56 @@ def held(p, e):
     t.contains(e.texts(), "got the secret", "and the agent goes on")
 
 
+def last_turn(p):
+    """Returns the number of the turn that the newest checkpoint is before."""
+    r = p.icctl("--json", "undo", "--list")
+    return max(c["turn"] for c in json.loads(r.stdout)["checkpoints"]
+               if c["of"] in ("start", "turn"))
+
+
+def turn_with(p, name):
+    """Returns the number of the last turn, once its checkpoint has a file."""
+    turn = last_turn(p)
+    r = p.icctl("--json", "undo", "--dry-run", "--turn", str(turn))
+    plan = json.loads(r.stdout)
+    return 0 if name in [x["path"] for x in plan["goAway"]] else turn
+
+
+def waits(name, then):
+    """Returns a command that does something once the test has put a file."""
+    return ("while [ ! -e /workspace/%s ]; do sleep 0.05; done; %s"
+            % (name, then))
+
+
+def turns(p, e):
+    """Each prompt begins a turn, to which an undo goes back; a change between
+    two of them, by a process in the background, belongs to the first one."""
+    def at(name):
+        return os.path.join(p.project, name)
+    for name in ("kept", "other"):
+        h.put(at(name), "as it was\n")
+    prompt(e, run=["/bin/sh", "-c", "(%s) >/dev/null 2>&1 &" % waits(
+        "go-1", "rm /workspace/kept; echo >/workspace/went")])
+    first = h.wait_for(lambda: turn_with(p, "other"),
+                       "a checkpoint at the prompt")
+    h.put(at("go-1"), "")
+    h.wait_for(lambda: os.path.exists(at("went")), "the background")
+    n = e.start_request("session/prompt", sessionId="the-session", prompt=[
+        {"type": "text", "text": json.dumps({"run": ["/bin/sh", "-c", waits(
+            "go-2", "rm /workspace/other; echo >/workspace/did")]})}])
+    second = h.wait_for(lambda: turn_with(p, "went"),
+                        "a checkpoint at the next prompt")
+    h.put(at("go-2"), "")
+    e.until(lambda m: m.get("id") == n and "method" not in m)
+    r = p.icctl("undo", "--yes", "--turn", str(second))
+    t.equal([os.path.exists(at(x)) for x in ("other", "did", "kept", "went")],
+            [True, False, False, True], f"the second prompt is undone {r}")
+    r = p.icctl("undo", "--yes", "--turn", str(first))
+    t.equal([os.path.exists(at(x)) for x in ("other", "kept", "went")],
+            [True, True, False],
+            f"then the first, with what its background did {r}")
+
+
 def hostile(p, e):
     """Lines of the agent that are no message, or too long."""
     before = len(e.seen)
@@ -250,7 +300,7 @@ with h.workdir() as work:
     place = Edited(work)
     with t.case("an editor"):
         editor = place.edit()
-        for part in (told, refused, updates, held, hostile, slow):
+        for part in (told, refused, updates, turns, held, hostile, slow):
             with t.case(part.__name__):
                 part(place, editor)
         r = place.icctl("attach")
