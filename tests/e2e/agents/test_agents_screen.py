@@ -35,6 +35,7 @@ FILES = {"read_text_file": {"path": ["read-path"], "head": ["none"],
 # Those that stop themselves at ^Z.
 STOP = ("claude-code", "codex", "opencode")
 SECONDS = 120
+PASTE = "xbegin \u65e5\u672c \u042f \U0001f600 \u00e9 xend"
 
 
 def rig(work, agent, path, paper):
@@ -52,7 +53,8 @@ def rig(work, agent, path, paper):
         [h.rule("papers", "escalate", "Papers are private.",
                 server=["documents"], roles=["read-path"])],
         {"documents": FILES}, provider=p, env=agents.ENV, config={
-            "agent": {agent: {"path": path}},
+            # Codex asks raw.githubusercontent.com for news at each start.
+            "openHosts": "off", "agent": {agent: {"path": path}},
             "providers": {provider: {"upstream": p.url, "ca": p.ca}},
             "credentials": {provider: {"env": ENV[provider]}}})
     return s, p
@@ -108,6 +110,23 @@ def suspended(agent, tmux, before, ready):
         tmux.gone("~")
 
 
+def pasted(agent, tmux):
+    """A paste with letters of several code points stands once on the screen,
+    each as it is, and nothing of it is left when it is taken back."""
+    tmux.tmux("set-buffer", "--", PASTE)
+    tmux.tmux("paste-buffer", "-p")
+    tmux.until("xend", SECONDS)
+    h.wait_for(lambda: [x.count("xbegin") for x in tmux.screen()
+                        if "xbegin" in x] == [1] or None,
+               f"{agent}: a paste stands once")
+    line = next(x for x in tmux.screen() if "xbegin" in x)
+    t.ok(all(x in line for x in PASTE.split()),
+         f"{agent}: the paste is whole", line)
+    tmux.keys("C-u")
+    tmux.gone("xbegin", SECONDS)
+    tmux.gone("xend")
+
+
 def again(work, agent, s, leave):
     """Attach from another terminal, and leave the agent there."""
     other = Tmux(os.path.join(work, "other"), s.env, rows=40, cols=110)
@@ -138,6 +157,7 @@ def screen(work, agent, path, ready, leave):
         tmux.run(shlex.join(agents.command(s, agent)))
         tmux.until(ready, SECONDS)
         suspended(agent, tmux, before, ready)
+        pasted(agent, tmux)
         tmux.text("Read the paper.")
         tmux.until("Read the paper.", SECONDS)
         tmux.keys("Enter")

@@ -330,6 +330,8 @@ def main():
         t.done()
     for test in (test_fetch, test_refused, test_same, test_maven, test_npm,
                  test_browser, test_options, test_store):
+        if sys.argv[1:] not in ([], [test.__name__]):
+            continue
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()
