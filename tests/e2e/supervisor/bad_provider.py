@@ -154,7 +154,8 @@ OTHERS = [
        "destinations, dockerResources, env, escalationExpiry, escalationTimeoutSeconds, image, "
        "limits, "
        "maxConcurrentSessions, mcpServers, modelBodies, notify, notifyOn, notifyQuiet, openHosts, packageCaches, packageInstall, policy, policyBudget, "
-       "profiles, providers, proxy, proxyTools, resourceBudget, runtime, "
+       "profiles, projectInstructions, providers, proxy, proxyTools, "
+       "resourceBudget, runtime, "
        "sandboxPolicy, serverCredentials, services, settingsOf, toolDefinitions, transport, undo")]),
     ("a profile",
      {"config.json": {"profiles": {"work": {"providers": {"anthropic": {
