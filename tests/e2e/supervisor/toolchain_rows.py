@@ -177,7 +177,7 @@ ROWS = [
         "Rscript m.R", "Rscript -e 'stopifnot(2 * 2 == 4); cat(\"ok\\n\")'",
         "mkdir -p lib; Rscript -e 'install.packages(\"depone\", "
         "repos = \"{M}/cran\", lib = \"lib\", quiet = TRUE)' >/dev/null 2>&1; "
-        "Rscript -e 'cat(depone::one(), \"\\n\")' 2>&1 | tail -1; ls lib"),
+        "R_LIBS=$PWD/lib Rscript -e 'cat(depone::one(), \"\\n\")'; ls lib"),
     Row("Python", "python3 pip3", "python3-pip", {
         "m.py": "def twice(n):\n    return 2 * n\n\n\nif __name__ == "
                 "'__main__':\n    print(twice(21))\n", "test_m.py": PY_TEST},
