@@ -118,7 +118,7 @@ has ironcurtain-config.5 7 "places of credentials, settings of providers" '\&"@\
 has ironcurtain-config.5 4 "members of the proxy" '\&"@\&"' \
     $(strings supervisor/files/members/proxy.c 'keys\[\]')
 has ironcurtain-config.5 13 "members of a server" '\&"@\&"' $(strings supervisor/files/servers.c 'keys\[\]')
-has ironcurtain-config.5 9 "members of an agent" '\&"@\&"' $(strings supervisor/files/adapter/adapter.c 'keys\[\]')
+has ironcurtain-config.5 9 "members of an agent" '\&"@\&"' $(strings supervisor/files/adapter/adapter_read.c 'keys\[\]')
 has ironcurtain-config.5 24 "members of a provider" '\&"@\&"' \
     $(for f in provider credential route; do
 	    strings mitmd/provider/$f.c 'names\[\] = '; done | sort -u)
@@ -129,7 +129,7 @@ has ironcurtain-audit.5 15 "events of the log" '.It Li @' \
 has ironcurtain-audit.5 40 "members of events" '@' \
     $(grep -ohE 'auditlog_[a-z0-9]+\((l|&l|&inner), "[a-zA-Z]+"' "$sup"/workers/auditd/*.c | cut -d '"' -f 2 | sort -u) \
     $(grep -ohE 'put\(o, "[a-zA-Z]+"' "$sup/core/events.c" | cut -d '"' -f 2 | sort -u)
-has ironcurtain-policy.5 16 "roles" '@' $(grep -oE '\{"[a-z-]+", CATEGORY' "$root/policyd/engine/roles.c" | cut -d '"' -f 2)
+has ironcurtain-policy.5 16 "roles" '@' $(grep -E '^ROLE\(' "$root/policyd/engine/role_rows.h" | cut -d '"' -f 2)
 has ironcurtain-policy.5 20 "rules that are built in" '@' $(grep -ohE \
     '"(structural|unknown|missing|invalid|circuit|approval|hold|server|default|git-path)-[a-z-]+"' \
     "$root"/policyd/{,engine/}[a-z]*.c | grep -v unknown-method | tr -d '"' | sort -u)
