@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 
 #include <string.h>
+#include <strings.h>
 
 static bool
 config_is_loopback(const char *host)
@@ -53,6 +54,37 @@ bad:
 	return NULL;
 }
 
+/* Returns true for an escape that stands for nothing which divides a path. */
+static bool
+config_url_escape_ok(const char *p)
+{
+	static const char *const refused[] = {"2e", "2f", "5c", "7f"};
+
+	if (strspn(p, "0123456789abcdefABCDEF") < 2 || p[0] < '2')
+		return false;
+	for (size_t i = 0; i < nitems(refused); i++)
+		if (strncasecmp(p, refused[i], 2) == 0)
+			return false;
+	return true;
+}
+
+/* Check a path, or nothing: RFC 3986, without empty and dot segments. */
+static bool
+config_url_path_ok(const char *p)
+{
+	size_t n = strspn(p, "abcdefghijklmnopqrstuvwxyz"
+			     "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			     "0123456789._~-!$&'()*+,;=:@%/");
+
+	if ((n != 0 && *p != '/') || p[n] != '\0' || strstr(p, "//") != NULL ||
+	    strstr(p, "/.") != NULL)
+		return false;
+	for (; (p = strchr(p, '%')) != NULL; p++)
+		if (!config_url_escape_ok(p + 1))
+			return false;
+	return true;
+}
+
 int
 config_url(const char *url, struct config_upstream *out, const char **why)
 {
@@ -71,7 +103,7 @@ config_url(const char *url, struct config_upstream *out, const char **why)
 		*why = "must begin with https://";
 		return -1;
 	}
-	if (strchr(p, '@') != NULL) {
+	if (memchr(p, '@', strcspn(p, "/?#")) != NULL) {
 		*why = "must not hold a user name or password";
 		return -1;
 	}
@@ -87,12 +119,11 @@ config_url(const char *url, struct config_upstream *out, const char **why)
 		up.port = (uint16_t)port;
 		p += n;
 	}
-	n = strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		      "0123456789._~-/");
-	if ((n != 0 && *p != '/') || p[n] != '\0' || strstr(p, "//") != NULL ||
-	    strstr(p, "/.") != NULL || n >= sizeof(up.prefix)) {
-		*why = "its path may hold letters, digits and . _ ~ - only, "
-		       "no empty or dot segment, no query";
+	n = strlen(p);
+	if (!config_url_path_ok(p) || n >= sizeof(up.prefix)) {
+		*why = "its path may hold letters, digits, escapes (%20) and "
+		       "-._~!$&'()*+,;=:@ only, no empty or dot segment, and "
+		       "no query or fragment";
 		return -1;
 	}
 	memcpy(up.prefix, p, n);

@@ -260,12 +260,18 @@ add_words(int argc, char **argv, int rest)
 	}
 	if (add_is_package(argc, argv, rest))
 		return ICCTL_OK;
-	if (argc == 2)
+	if (argc == 2 && (strncmp(argv[1], "https://", 8) == 0 ||
+			     strncmp(argv[1], "http://", 7) == 0))
+		warnx("mcp add: a name for the server is missing: icctl mcp "
+		      "add NAME %s",
+		    argv[1]);
+	else if (argc == 2)
 		warnx(
 		    "mcp add: the command of %s is missing, after --", argv[1]);
 	else if (argc == 3 && rest == 0)
-		warnx("mcp add: \"%s\" is no URL and no name of an npm "
-		      "package; a command is written after --",
+		warnx("mcp add: \"%s\" is no URL, which begins with https://, "
+		      "and no name of an npm package; a command is written "
+		      "after --",
 		    argv[2]);
 	return argc < 3 || rest != 2 ? words_usage() : ICCTL_OK;
 }

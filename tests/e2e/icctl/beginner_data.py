@@ -174,6 +174,8 @@ setup | 64 | setup asks questions and needs a terminal; icctl config set
 mcp | 64 | usage: icctl mcp COMMAND
 mcp add | 64 | usage: icctl mcp add [--env NAME=VALUE]... [--header HEADER]
 mcp add github | 64 | mcp add: the command of github is missing, after --
+mcp add https://mcp.example.com/mcp | 64 | mcp add: a name for the server is missing: icctl mcp add NAME https://mcp.example.com/mcp
+mcp add docs mcp.example.com/mcp | 64 | is no URL, which begins with https://
 mcp add fs npx -y x | 64 | Instead: icctl mcp add NAME -- npx -y PACKAGE
 mcp install github | 64 | Instead: icctl mcp add NAME -- COMMAND
 mcp remove x | 1 | there is no server x in ~/.ironcurtain/mcp-servers.json. To

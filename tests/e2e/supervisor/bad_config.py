@@ -395,7 +395,8 @@ CONFIG = [
     ("an upstream with a query", config(providers={
         "anthropic": {"upstream": "https://example.com/?key=x"}}), 78,
      "{config}: providers.anthropic.upstream: \"...\": its path may hold "
-     "letters, digits and . _ ~ - only, no empty or dot segment, no query"),
+     "letters, digits, escapes (%20) and -._~!$&'()*+,;=:@ only, no empty or "
+     "dot segment, and no query or fragment"),
     ("an upstream with port 0", config(providers={
         "anthropic": {"upstream": "https://example.com:0"}}), 78,
      "{config}: providers.anthropic.upstream: \"https://example.com:0\": its "

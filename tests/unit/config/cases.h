@@ -171,11 +171,15 @@ static const struct {
 	{"{\"providers\":{\"anthropic\":{\"upstream\":\"https://h:x\"}}}",
 	 "/h/config.json: providers.anthropic.upstream: \"https://h:x\": its port must be from 1 to 65535"},
 	{"{\"providers\":{\"anthropic\":{\"upstream\":\"https://h/a?b\"}}}",
-	 "/h/config.json: providers.anthropic.upstream: \"...\": its path may hold letters, digits and . _ ~ - only, no empty or dot segment, no query"},
+	 "/h/config.json: providers.anthropic.upstream: \"...\": its path may hold letters, digits, escapes (%20) and -._~!$&'()*+,;=:@ only, no empty or dot segment, and no query or fragment"},
 	{"{\"providers\":{\"anthropic\":{\"upstream\":\"https://h/../x\"}}}",
-	 "/h/config.json: providers.anthropic.upstream: \"https://h/../x\": its path may hold letters, digits and . _ ~ - only, no empty or dot segment, no query"},
+	 "/h/config.json: providers.anthropic.upstream: \"https://h/../x\": its path may hold letters, digits, escapes (%20) and -._~!$&'()*+,;=:@ only, no empty or dot segment, and no query or fragment"},
+	{"{\"providers\":{\"anthropic\":{\"upstream\":\"https://h/%2e%2E/x\"}}}",
+	 "/h/config.json: providers.anthropic.upstream: \"https://h/%2e%2E/x\": its path may hold letters, digits, escapes (%20) and -._~!$&'()*+,;=:@ only, no empty or dot segment, and no query or fragment"},
+	{"{\"providers\":{\"anthropic\":{\"upstream\":\"https://h/a%2\"}}}",
+	 "/h/config.json: providers.anthropic.upstream: \"https://h/a%2\": its path may hold letters, digits, escapes (%20) and -._~!$&'()*+,;=:@ only, no empty or dot segment, and no query or fragment"},
 	{"{\"providers\":{\"anthropic\":{\"upstream\":\"https://h//x\"}}}",
-	 "/h/config.json: providers.anthropic.upstream: \"https://h//x\": its path may hold letters, digits and . _ ~ - only, no empty or dot segment, no query"},
+	 "/h/config.json: providers.anthropic.upstream: \"https://h//x\": its path may hold letters, digits, escapes (%20) and -._~!$&'()*+,;=:@ only, no empty or dot segment, and no query or fragment"},
 	{"{\"providers\":{\"anthropic\":{\"upstream\":\"http://example.com\"}}}",
 	 "/h/config.json: providers.anthropic.upstream: "
 	 "\"http://example.com\": must begin with https:// (http:// is allowed "
