@@ -246,7 +246,7 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	    "nobody is asked. Leave it out, or tell the user." RETRY_NO},
 	[REFUSE_ASK_LARGE] = {413, "too-large-to-show",
 	    "This request needs the user's approval, and is too long to be "
-	    "shown whole. Shorten it, or send it in parts."},
+	    "shown whole. Shorten it, or send it in parts." RETRY_NO},
 	[REFUSE_ASK_ELSEWHERE] = {403, "elsewhere",
 	    "An id in this request belongs to something that is not in the "
 	    "repositories on the session's list, or it could not be looked "

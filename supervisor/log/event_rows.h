@@ -51,6 +51,9 @@ AUDIT_EVENT(hold,
 AUDIT_EVENT(verdict,
     "id=id answer=verdict reason=because digest=digest count=times",
     "6003.99", "event:verdict", "answers")
+AUDIT_EVENT(signedAnswer,
+    "id=call digest=digest text=signers",
+    "6003.99", "event:signed", "answers")
 AUDIT_EVENT(elicitation,
     "id=id server=serverName text=asked answer=action digest=digest "
     "arguments=answer",

@@ -261,8 +261,8 @@ test_left(void)
 	put("node_modules/x", "changed", 0644);
 	put("secret", "t", 0644);
 	now = save();
-	is_str(plan(now, before, 0, true), "",
-	    "what one of them left out is in no plan");
+	is_str(plan(now, before, 0, true), "l:secret ",
+	    "what one of them left out is named, and in no plan");
 	is_str(get("secret"), "t", "and is not touched");
 	/* A setuid bit is neither saved nor written. */
 	put("suid", "x", 04755);
@@ -301,7 +301,8 @@ test_store(void)
 	ok(store_forget(&store, &how, why) > 0 &&
 		fstatat(store.objects, hex, &st, 0) == -1,
 	    "a path is forgotten, and its objects are gone: %s", why);
-	is_str(plan(save(), before, 0, false), "", "no plan touches it");
+	is_str(plan(save(), before, 0, false), "l:a.txt ",
+	    "it is named, and no plan touches it");
 }
 
 static int
