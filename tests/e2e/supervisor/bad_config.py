@@ -63,7 +63,7 @@ CONFIG = [
      "{config}: settingsOf: must be a string, is a number"),
     ("an unknown key", config(escalationTimeout=300), 78,
      "{config}: escalationTimeout: unknown key (did "
-     "you mean escalationTimeoutSeconds?). Known here: agent, agentView, answerKey, "
+     "you mean escalationTimeoutSeconds?). Known here: agent, agentView, answerKey, approvers, "
      "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
      "destinations, dockerResources, env, escalationExpiry, escalationTimeoutSeconds, image, limits, "
      "maxConcurrentSessions, mcpServers, modelBodies, notify, notifyOn, notifyQuiet, openHosts, packageCaches, packageInstall, policy, policyBudget, profiles, projectInstructions, "
@@ -71,7 +71,7 @@ CONFIG = [
      "serverCredentials, services, settingsOf, toolDefinitions, transport, undo"),
     ("an unknown key with an escape", {"config.json": '{"\\u001b[2J": 1}'},
      78,
-     "{config}: \\x1b[2J: unknown key. Known here: agent, agentView, answerKey, "
+     "{config}: \\x1b[2J: unknown key. Known here: agent, agentView, answerKey, approvers, "
      "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
      "destinations, dockerResources, env, escalationExpiry, escalationTimeoutSeconds, image, limits, "
      "maxConcurrentSessions, mcpServers, modelBodies, notify, notifyOn, notifyQuiet, openHosts, packageCaches, packageInstall, policy, policyBudget, profiles, projectInstructions, "

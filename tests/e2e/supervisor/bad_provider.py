@@ -149,7 +149,7 @@ PROVIDERS = [
 OTHERS = [
     ("config.json", {"config.json": {"notfy": []}, "providers/x.json": "-"},
      [("configuration",
-       "{config}: notfy: unknown key (did you mean notify?). Known here: agent, agentView, answerKey, "
+       "{config}: notfy: unknown key (did you mean notify?). Known here: agent, agentView, answerKey, approvers, "
        "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
        "destinations, dockerResources, env, escalationExpiry, escalationTimeoutSeconds, image, "
        "limits, "
