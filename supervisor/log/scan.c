@@ -233,6 +233,21 @@ auditscan_fault(const struct auditscan *s, const char *dir, const char *advice,
 	    auditscan_why(s->check), advice);
 }
 
+/* Returns true if the last record of the file is a closing record. */
+static bool
+scan_stop(struct span all)
+{
+	const uint8_t *nl;
+	struct said said;
+
+	if (all.len != 0 && all.p[all.len - 1] == '\n')
+		all.len--;
+	if ((nl = memrchr(all.p, '\n', all.len)) != NULL)
+		all = span_of(nl + 1, all.len - (size_t)(nl + 1 - all.p));
+	said_read(all, &said);
+	return said.stop;
+}
+
 /* Count the older files. Returns 0, or -1 with the fault set. */
 static int
 scan_count(int dirfd, const char *dir, unsigned *older, struct fault *fault)
@@ -273,6 +288,9 @@ auditscan(int dirfd, const char *dir, const struct checkpoint *from,
 		if (from != NULL && part == from->part)
 			scan_skip(&rest, from, &at);
 		auditscan_file(rest, part > older, want, &at, s);
+		/* The checkpoint was made at the very end. */
+		if (rest.p != all.p && rest.len == 0)
+			s->closed = scan_stop(all);
 		if (rest.p != all.p)
 			s->whole += (size_t)(rest.p - all.p);
 		auditparts_unmap(&all);

@@ -180,6 +180,12 @@ def test_close():
             t.equal(r.returncode, 1, "one that runs is refused")
             t.contains(r.stderr, "stop", "with what to do")
         t.equal(verify(s)[0], 0, "a closed log can be continued")
+        # An epilog closes every session, also one that has ended by itself.
+        size = os.path.getsize(log_of(s))
+        r = s.icctl("close", s.dir)
+        t.equal((r.returncode, "already closed" in r.stdout,
+                 os.path.getsize(log_of(s))), (0, True, size),
+                "one that has ended by itself gets no second closing record")
         r = s.icctl("close", work)
         t.equal(r.returncode, 3, "a directory without a log is none")
 
