@@ -1,55 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Finds characters that nobody sees.  The text comes from an MCP server; it is
- * valid UTF-8, and one pass over it decides.  The ranges are the property
- * Default_Ignorable_Code_Point of Unicode 15, controls, line and paragraph
- * separators, interlinear annotation and noncharacters.
+ * Finds characters that nobody sees. The text comes from an MCP server; it is
+ * valid UTF-8, and one pass over it decides.
  */
 #include "common/hidden.h"
 
 #include "common/json/text.h"
 
 #define ZWNJ 0x200cU
-#define ZWJ 0x200dU
-#define VS15 0xfe0eU
-#define VS16 0xfe0fU
 #define KEYCAP 0x20e3U
-
-struct hidden_range {
-	uint32_t from, to;
-};
-
-static bool
-in_ranges(const struct hidden_range *r, size_t n, uint32_t cp)
-{
-	for (size_t i = 0; i < n; i++)
-		if (cp >= r[i].from && cp <= r[i].to)
-			return true;
-	return false;
-}
-
-bool
-hidden_code(uint32_t cp)
-{
-	static const struct hidden_range ranges[] = {{0x80, 0x9f}, {0xad, 0xad},
-	    {0x34f, 0x34f}, {0x61c, 0x61c}, {0x115f, 0x1160},
-	    {0x16fe4, 0x16fe4}, {0x17b4, 0x17b5}, {0x180b, 0x180f},
-	    {0x200b, 0x200c}, {0x200e, 0x200f}, {0x2028, 0x202e},
-	    {0x2060, 0x206f}, {0x3164, 0x3164}, {0xfdd0, 0xfdef},
-	    {0xfe00, 0xfe0d}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0},
-	    {0xfff0, 0xfffb}, {0x13430, 0x1343f}, {0x1bca0, 0x1bca3},
-	    {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
-
-	return (cp & 0xfffe) == 0xfffe || in_ranges(ranges, nitems(ranges), cp);
-}
-
-bool
-hidden_alone(uint32_t cp)
-{
-	return cp < 0x20 || cp == 0x7f || hidden_code(cp) || cp == ZWJ ||
-	       cp == VS15 || cp == VS16 || (cp >= 0xe000 && cp <= 0xf8ff) ||
-	       cp > 0xeffff;
-}
 
 /* Returns true for what an emoji begins with, or goes on with after a joiner.
  */
@@ -63,7 +22,7 @@ is_emoji(uint32_t cp)
 	    {0x2b05, 0x2b55}, {0x3030, 0x3030}, {0x303d, 0x303d},
 	    {0x3297, 0x3299}, {0x1f000, 0x1faff}};
 
-	return in_ranges(ranges, nitems(ranges), cp);
+	return hidden_ranges(ranges, nitems(ranges), cp);
 }
 
 /* Returns true for a letter or mark of a script whose letters join. */
@@ -79,7 +38,7 @@ is_joining(uint32_t cp)
 	    {0xfe70, 0xfefc}, {0x10a00, 0x10a5f}, {0x11000, 0x11fff},
 	    {0x1e900, 0x1e95f}};
 
-	return in_ranges(ranges, nitems(ranges), cp);
+	return hidden_ranges(ranges, nitems(ranges), cp);
 }
 
 /* Returns the code point at `at` and its length, or 0 at the end. */
@@ -107,13 +66,13 @@ is_hidden(uint32_t before, uint32_t cp, uint32_t after)
 		return after != '\n';
 	case ZWNJ:
 		return !is_joining(before) || !is_joining(after);
-	case ZWJ:
+	case HIDDEN_ZWJ:
 		if (is_joining(before))
-			return after == ZWJ;
-		return !(is_emoji(before) || before == VS16) ||
+			return after == HIDDEN_ZWJ;
+		return !(is_emoji(before) || before == HIDDEN_VS16) ||
 		       !is_emoji(after);
-	case VS15:
-	case VS16:
+	case HIDDEN_VS15:
+	case HIDDEN_VS16:
 		if (before == '#' || before == '*' ||
 		    (before >= '0' && before <= '9'))
 			return after != KEYCAP;

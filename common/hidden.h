@@ -10,6 +10,16 @@
 
 #include "common/buf.h"
 
+#define HIDDEN_ZWJ 0x200dU
+#define HIDDEN_VS15 0xfe0eU
+#define HIDDEN_VS16 0xfe0fU
+
+struct hidden_range {
+	uint32_t from, to;
+};
+
+/* Returns true if one of the ranges has the code point. */
+bool hidden_ranges(const struct hidden_range *, size_t n, uint32_t cp);
 /*
  * Returns true for a code point that reorders text or has no glyph, wherever it
  * stands.  U+200D, U+FE0E and U+FE0F are none, because emoji consist of them.

@@ -19,12 +19,6 @@ arena_init(struct arena *a, struct loop *loop, struct arena_shared *mine,
 	*a = (struct arena){.loop = loop, .mine = mine, .theirs = theirs};
 }
 
-void
-arena_stop(struct arena *a)
-{
-	loop_timer_clear(a->loop, &a->timer);
-}
-
 /* Begin another use: a reader that comes too late for the last one sees it. */
 static void
 arena_next_round(struct arena *a, unsigned n)

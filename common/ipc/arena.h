@@ -72,7 +72,11 @@ struct arena_piece {
 void arena_init(struct arena *, struct loop *, struct arena_shared *mine,
     const struct arena_shared *theirs);
 /* Stop the timer. The memory stays mapped. */
-void arena_stop(struct arena *);
+static inline void
+arena_stop(struct arena *a)
+{
+	loop_timer_clear(a->loop, &a->timer);
+}
 
 /* ---- the writer */
 /*

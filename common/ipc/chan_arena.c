@@ -18,8 +18,6 @@
 _Static_assert(
     ARENA_MAP == PLEDGE_ARENA_BYTES, "a worker may map an arena");
 
-enum { ARENA_FD_MINE, ARENA_FD_THEIRS, ARENA_FDS };
-
 /* Open the memory once more.  Returns -1 with errno set on failure. */
 static int
 chan_arena_reader(int fd)
@@ -47,33 +45,6 @@ chan_arena_give(const int pair[2])
 		rv = 0;
 	chan_first_close(one, ARENA_FDS);
 	chan_first_close(two, ARENA_FDS);
-	return rv;
-}
-
-int
-chan_arena_take(struct chan *c)
-{
-	void *mine = MAP_FAILED, *theirs = MAP_FAILED;
-	int fds[ARENA_FDS], rv = -1;
-	struct arena *a = NULL;
-	uint8_t side;
-
-	if (chan_first_receive(c->fd, &side, fds, ARENA_FDS) == -1)
-		return -1;
-	if ((a = malloc(sizeof(*a))) != NULL &&
-	    (mine = chan_shared_map(fds[ARENA_FD_MINE], ARENA_MAP,
-		 PROT_READ | PROT_WRITE)) != MAP_FAILED &&
-	    (theirs = chan_shared_map(
-		 fds[ARENA_FD_THEIRS], ARENA_MAP, PROT_READ)) != MAP_FAILED) {
-		arena_init(a, c->loop, mine, theirs);
-		c->arena = a;
-		rv = 0;
-	} else {
-		if (mine != MAP_FAILED)
-			munmap(mine, ARENA_MAP);
-		free(a);
-	}
-	chan_first_close(fds, ARENA_FDS);
 	return rv;
 }
 

@@ -5,18 +5,10 @@
  */
 #include "common/ipc/chan_priv.h"
 
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include <errno.h>
 #include <unistd.h>
-
-union chan_first_control {
-	struct cmsghdr align;
-	char bytes[CMSG_SPACE(CHAN_FIRST_FDS * sizeof(int))];
-};
 
 int
 chan_shared_new(size_t size)
@@ -31,23 +23,6 @@ chan_shared_new(size_t size)
 		return -1;
 	}
 	return fd;
-}
-
-void *
-chan_shared_map(int fd, size_t size, int prot)
-{
-	struct stat st;
-	int seals;
-
-	if ((seals = fcntl(fd, F_GET_SEALS)) == -1 ||
-	    syscall(SYS_fstat, fd, &st) == -1)
-		return MAP_FAILED;
-	if ((seals & CHAN_SHARED_SEALS) != CHAN_SHARED_SEALS ||
-	    st.st_size != (off_t)size) {
-		errno = EBADMSG;
-		return MAP_FAILED;
-	}
-	return mmap(NULL, size, prot, MAP_SHARED, fd, 0);
 }
 
 void
@@ -79,28 +54,4 @@ chan_first_send(int fd, uint8_t side, const int *fds, size_t n)
 	cm->cmsg_len = CMSG_LEN(n * sizeof(int));
 	memcpy(CMSG_DATA(cm), fds, n * sizeof(int));
 	return sendmsg(fd, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) == -1 ? -1 : 0;
-}
-
-int
-chan_first_receive(int fd, uint8_t *side, int *fds, size_t n)
-{
-	union chan_first_control control;
-	struct iovec iov = {side, 1};
-	struct mmsghdr mm = {.msg_hdr = {.msg_iov = &iov,
-				 .msg_iovlen = 1,
-				 .msg_control = control.bytes,
-				 .msg_controllen = sizeof(control.bytes)}};
-	struct cmsghdr *cm;
-
-	if (recvmmsg(fd, &mm, 1, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, NULL) != 1)
-		return -1;
-	if ((cm = CMSG_FIRSTHDR(&mm.msg_hdr)) == NULL ||
-	    cm->cmsg_type != SCM_RIGHTS ||
-	    cm->cmsg_len != CMSG_LEN(n * sizeof(int)) || mm.msg_len != 1 ||
-	    *side > 1) {
-		errno = EBADMSG;
-		return -1;
-	}
-	memcpy(fds, CMSG_DATA(cm), n * sizeof(int));
-	return 0;
 }

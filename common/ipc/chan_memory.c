@@ -15,17 +15,3 @@ chan_memory_give(const int pair[2], enum proto_memory memory)
 	}
 	return 0;
 }
-
-int
-chan_memory_take(struct chan *c, enum proto_memory memory)
-{
-	switch (memory) {
-	case PROTO_MEMORY_NONE:
-		break;
-	case PROTO_MEMORY_RINGS:
-		return chan_ring_take(c);
-	case PROTO_MEMORY_ARENA:
-		return chan_arena_take(c);
-	}
-	return 0;
-}

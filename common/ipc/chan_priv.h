@@ -4,6 +4,7 @@
 #define CHAN_PRIV_H
 
 #include <sys/queue.h>
+#include <sys/socket.h>
 
 #include <fcntl.h>
 #include <string.h>
@@ -100,30 +101,38 @@ void chan_drop_queue(struct chan *);
 /* The size of the memory cannot change: an access never fails. */
 #define CHAN_SHARED_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW)
 #define CHAN_FIRST_FDS 3U
+union chan_first_control {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(CHAN_FIRST_FDS * sizeof(int))];
+};
+/* The first message on the socket has the number of the ring to read, and: */
+enum {
+	RING_FD_MAP,
+	RING_FD_EVENT,
+	RING_FD_WAKE,
+	RING_FDS
+};
+enum {
+	ARENA_FD_MINE,
+	ARENA_FD_THEIRS,
+	ARENA_FDS
+};
 /* Make such a memory.  Returns -1 with errno set on failure. */
 int chan_shared_new(size_t size);
 /*
- * Map it, if it is one of this size.  Returns MAP_FAILED with errno set
- * otherwise.
- */
-void *chan_shared_map(int fd, size_t size, int prot);
-/*
  * Send `side` and at most CHAN_FIRST_FDS descriptors, for the other end of the
- * socket, or receive exactly as many.  Returns 0, or -1 with errno set.
+ * socket. Returns 0, or -1 with errno set.
  */
 int chan_first_send(int fd, uint8_t side, const int *fds, size_t n);
-int chan_first_receive(int fd, uint8_t *side, int *fds, size_t n);
 /* Close those that are not -1. */
 void chan_first_close(const int *fds, size_t n);
 
-/* chan_arena.c: one kind of memory, for chan_memory_give() and _take() */
+/* chan_arena.c: one kind of memory, for chan_memory_give() and chan_take.c */
 int chan_arena_give(const int pair[2]);
-int chan_arena_take(struct chan *);
 void chan_arena_free(struct chan *);
 
 /* chan_ring.c: the other kind */
 int chan_ring_give(const int pair[2]);
-int chan_ring_take(struct chan *);
 void chan_ring_free(struct chan *);
 /* Wake the peer. */
 void chan_ring_wake(const struct chan_ring *);

@@ -21,9 +21,6 @@
 
 _Static_assert(RING_MAP == PLEDGE_RING_BYTES, "a worker may map rings");
 
-/* The first message on the socket has the number of the ring to read, and: */
-enum { RING_FD_MAP, RING_FD_EVENT, RING_FD_WAKE, RING_FDS };
-
 int
 chan_ring_give(const int pair[2])
 {
@@ -44,34 +41,6 @@ chan_ring_give(const int pair[2])
 out:
 	chan_first_close(fds, RING_FDS);
 	return rv;
-}
-
-int
-chan_ring_take(struct chan *c)
-{
-	struct chan_ring *r;
-	struct ring_shared *map;
-	int fds[RING_FDS];
-	uint8_t side;
-
-	if (chan_first_receive(c->fd, &side, fds, RING_FDS) == -1)
-		return -1;
-	if ((r = calloc(1, sizeof(*r))) == NULL ||
-	    (map = chan_shared_map(fds[RING_FD_MAP], RING_MAP,
-		 PROT_READ | PROT_WRITE)) == MAP_FAILED) {
-		free(r);
-		chan_first_close(fds, RING_FDS);
-		return -1;
-	}
-	close(fds[RING_FD_MAP]);
-	r->map = map;
-	r->in.s = &map[side];
-	r->out.s = &map[1 - side];
-	r->event = fds[RING_FD_EVENT];
-	r->wake = fds[RING_FD_WAKE];
-	r->io.fd = -1;
-	c->ring = r;
-	return 0;
 }
 
 void

@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * The bytes of an offer: strings that end with NUL. The first one is a version,
- * the last one is OFFER_END, and the first letter of each other one says if it
- * is the directory, an argument or a variable.
- */
 #include "unit/offer.h"
 
 #include <errno.h>
@@ -16,9 +11,6 @@
 #include <unistd.h>
 
 #include "common/span.h"
-
-#define OFFER_VERSION "ironcurtain-start 1"
-#define OFFER_END "."
 
 extern char **environ;
 
@@ -41,60 +33,6 @@ offer_is_units(const char *variable)
 			return true;
 	}
 	return false;
-}
-
-static int
-offer_put(int fd, const char *s, size_t len)
-{
-	ssize_t n;
-
-	while (len != 0) {
-		n = write(fd, s, len);
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n == -1)
-			return -1;
-		s += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
-/* Write a string of this kind; '\0' is none. */
-static int
-offer_put_string(int fd, char kind, const char *s)
-{
-	if (kind != '\0' && offer_put(fd, &kind, 1) == -1)
-		return -1;
-	return offer_put(fd, s, strlen(s) + 1);
-}
-
-int
-offer_write(int fd, const char *dir, const char *const *args, char **env)
-{
-	size_t bytes =
-		   sizeof(OFFER_VERSION) + sizeof(OFFER_END) + 2 + strlen(dir),
-	       nargs = 0, nenv = 0;
-
-	for (; args[nargs] != NULL; nargs++)
-		bytes += strlen(args[nargs]) + 2;
-	for (; env[nenv] != NULL; nenv++)
-		bytes += strlen(env[nenv]) + 2;
-	if (bytes > OFFER_BYTES || nargs > OFFER_STRINGS ||
-	    nenv > OFFER_STRINGS) {
-		errno = E2BIG;
-		return -1;
-	}
-	if (offer_put_string(fd, '\0', OFFER_VERSION) == -1 ||
-	    offer_put_string(fd, 'd', dir) == -1)
-		return -1;
-	for (size_t i = 0; i < nargs; i++)
-		if (offer_put_string(fd, 'a', args[i]) == -1)
-			return -1;
-	for (size_t i = 0; i < nenv; i++)
-		if (offer_put_string(fd, 'e', env[i]) == -1)
-			return -1;
-	return offer_put_string(fd, '\0', OFFER_END);
 }
 
 static int64_t

@@ -17,6 +17,13 @@
 #define OFFER_SOCKET "start.sock"
 /* One byte, with which the pipe comes. */
 #define OFFER_BYTE 's'
+/*
+ * The bytes are strings that end with NUL. The first one is the version, the
+ * last one is OFFER_END, and the first letter of each other one says if it is
+ * the directory, an argument or a variable.
+ */
+#define OFFER_VERSION "ironcurtain-start 1"
+#define OFFER_END "."
 #define OFFER_BYTES (4U << 20)
 #define OFFER_STRINGS 4096U
 #define OFFER_WAIT_MS 10000
@@ -31,8 +38,9 @@ struct offer {
 };
 
 /*
- * Write an offer to a pipe, and wait until it is read. Returns 0, or -1 with
- * errno set: EPIPE if the reader is gone, E2BIG if it would not be accepted.
+ * offer_write.c: Write an offer to a pipe, and wait until it is read. Returns
+ * 0, or -1 with errno set: EPIPE if the reader is gone, E2BIG if it would not
+ * be accepted.
  */
 int offer_write(int fd, const char *dir, const char *const *args, char **env);
 /*
