@@ -100,9 +100,3 @@ https_url_read(struct span in, struct https_url *out, const char **why)
 	*out = u;
 	return 0;
 }
-
-bool
-https_url_same_host(const struct https_url *a, const struct https_url *b)
-{
-	return strcmp(a->host, b->host) == 0 && a->port == b->port;
-}

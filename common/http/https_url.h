@@ -26,7 +26,5 @@ struct https_url {
  * ("must begin with https://").
  */
 int https_url_read(struct span in, struct https_url *, const char **why);
-/* Returns true if both have the same host and port. */
-bool https_url_same_host(const struct https_url *, const struct https_url *);
 
 #endif

@@ -14,24 +14,6 @@ anthropic_path(struct buf *b, const char *model)
 }
 
 static void
-put_tools(struct buf *b, const struct model_request *r)
-{
-	put_key(b, true, "tools");
-	buf_addc(b, '[');
-	for (size_t i = 0; i < r->ntools; i++) {
-		buf_adds(b, i != 0 ? ",{" : "{");
-		put_key(b, false, "name");
-		compose_str(b, r->tools[i].name);
-		put_key(b, true, "description");
-		compose_str(b, r->tools[i].description);
-		put_key(b, true, "input_schema");
-		put_json(b, r->tools[i].schema, "{\"type\":\"object\"}");
-		buf_addc(b, '}');
-	}
-	buf_addc(b, ']');
-}
-
-static void
 put_text(struct buf *b, bool more, const char *text, bool mark)
 {
 	buf_adds(b, more ? ",{\"type\":\"text\"" : "{\"type\":\"text\"");
@@ -141,7 +123,7 @@ anthropic_compose(struct buf *b, const struct model_request *r)
 		buf_addc(b, ']');
 	}
 	if (r->ntools != 0)
-		put_tools(b, r);
+		compose_tools(b, r, "[", "{", "input_schema", "}", "]");
 	put_key(b, true, "messages");
 	buf_addc(b, '[');
 	for (size_t i = 0; i < r->nmessages; i += n) {

@@ -13,26 +13,6 @@ chat_path(struct buf *b, const char *model)
 }
 
 static void
-put_tools(struct buf *b, const struct model_request *r)
-{
-	put_key(b, true, "tools");
-	buf_addc(b, '[');
-	for (size_t i = 0; i < r->ntools; i++) {
-		buf_adds(b, i != 0 ? ",{" : "{");
-		buf_adds(b, "\"type\":\"function\",\"function\":{");
-		put_key(b, false, "name");
-		compose_str(b, r->tools[i].name);
-		put_key(b, true, "description");
-		compose_str(b, r->tools[i].description);
-		put_key(b, true, "parameters");
-		put_json(b, r->tools[i].schema,
-		    "{\"type\":\"object\",\"properties\":{}}");
-		buf_adds(b, "}}");
-	}
-	buf_addc(b, ']');
-}
-
-static void
 put_assistant(struct buf *b, const struct model_message *m)
 {
 	const struct model_call *c;
@@ -95,7 +75,9 @@ chat_compose(struct buf *b, const struct model_request *r)
 	put_key(b, true, r->openai ? "max_completion_tokens" : "max_tokens");
 	buf_addu64(b, r->max_output);
 	if (r->ntools != 0)
-		put_tools(b, r);
+		compose_tools(b, r, "[",
+		    "{\"type\":\"function\",\"function\":{", "parameters", "}}",
+		    "]");
 	put_key(b, true, "messages");
 	buf_addc(b, '[');
 	if (r->system != NULL) {

@@ -65,6 +65,28 @@ put_json(struct buf *b, const char *json, const char *other)
 	value_pool_free(pool);
 }
 
+void
+compose_tools(struct buf *b, const struct model_request *r, const char *open,
+    const char *each, const char *schema, const char *each_end,
+    const char *close)
+{
+	put_key(b, true, "tools");
+	buf_adds(b, open);
+	for (size_t i = 0; i < r->ntools; i++) {
+		buf_adds(b, i != 0 ? "," : "");
+		buf_adds(b, each);
+		put_key(b, false, "name");
+		compose_str(b, r->tools[i].name);
+		put_key(b, true, "description");
+		compose_str(b, r->tools[i].description);
+		put_key(b, true, schema);
+		put_json(b, r->tools[i].schema,
+		    "{\"type\":\"object\",\"properties\":{}}");
+		buf_adds(b, each_end);
+	}
+	buf_adds(b, close);
+}
+
 bool
 native_fits(const struct model_message *m, enum model_dialect d)
 {

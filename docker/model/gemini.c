@@ -12,24 +12,6 @@ gemini_path(struct buf *b, const char *model)
 	buf_adds(b, ":streamGenerateContent?alt=sse");
 }
 
-static void
-put_tools(struct buf *b, const struct model_request *r)
-{
-	put_key(b, true, "tools");
-	buf_adds(b, "[{\"functionDeclarations\":[");
-	for (size_t i = 0; i < r->ntools; i++) {
-		buf_adds(b, i != 0 ? ",{" : "{");
-		put_key(b, false, "name");
-		compose_str(b, r->tools[i].name);
-		put_key(b, true, "description");
-		compose_str(b, r->tools[i].description);
-		put_key(b, true, "parametersJsonSchema");
-		put_json(b, r->tools[i].schema, "{\"type\":\"object\"}");
-		buf_addc(b, '}');
-	}
-	buf_adds(b, "]}]");
-}
-
 /* An id that stream.c made is not the provider's. */
 static void
 put_id(struct buf *b, const char *id)
@@ -129,7 +111,8 @@ gemini_compose(struct buf *b, const struct model_request *r)
 	buf_printf(
 	    b, "\"generationConfig\":{\"maxOutputTokens\":%u}", r->max_output);
 	if (r->ntools != 0)
-		put_tools(b, r);
+		compose_tools(b, r, "[{\"functionDeclarations\":[", "{",
+		    "parametersJsonSchema", "}", "]}]");
 	put_key(b, true, "contents");
 	buf_addc(b, '[');
 	put_contents(b, r);

@@ -158,11 +158,6 @@ void model_answer_free(struct model_answer *);
 void model_answer_take(struct model_answer *, enum model_dialect,
     struct model_message *);
 void model_message_free(struct model_message *);
-/*
- * Returns the dialect of that name ("anthropic", "responses", "chat", "gemini"),
- * or -1.
- */
-int model_dialect_find(const char *name);
 /* Returns the word for an error: "quota" and so on. */
 const char *model_error_name(enum model_error);
 

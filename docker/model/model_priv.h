@@ -114,6 +114,14 @@ void put_key(struct buf *, bool more, const char *key);
 void compose_str(struct buf *, const char *);
 /* Append JSON if it is one valid value of that type, otherwise `other`. */
 void put_json(struct buf *, const char *json, const char *other);
+/*
+ * Append the member "tools": a list between `open` and `close`, whose elements
+ * are the tools between `each` and `each_end`, with the schema in the member
+ * `schema`.
+ */
+void compose_tools(struct buf *, const struct model_request *, const char *open,
+    const char *each, const char *schema, const char *each_end,
+    const char *close);
 /* Returns true if the message's native form can be sent in this dialect. */
 bool native_fits(const struct model_message *, enum model_dialect);
 

@@ -28,26 +28,6 @@ reasons(const char *model)
 }
 
 static void
-put_tools(struct buf *b, const struct model_request *r)
-{
-	put_key(b, true, "tools");
-	buf_addc(b, '[');
-	for (size_t i = 0; i < r->ntools; i++) {
-		buf_adds(b, i != 0 ? ",{" : "{");
-		buf_adds(b, "\"type\":\"function\",\"strict\":false");
-		put_key(b, true, "name");
-		compose_str(b, r->tools[i].name);
-		put_key(b, true, "description");
-		compose_str(b, r->tools[i].description);
-		put_key(b, true, "parameters");
-		put_json(b, r->tools[i].schema,
-		    "{\"type\":\"object\",\"properties\":{}}");
-		buf_addc(b, '}');
-	}
-	buf_addc(b, ']');
-}
-
-static void
 put_message(struct buf *b, const char *role, const char *text)
 {
 	buf_adds(b, "{\"type\":\"message\",\"role\":\"");
@@ -153,7 +133,9 @@ responses_compose(struct buf *b, const struct model_request *r)
 		compose_str(b, r->system);
 	}
 	if (r->ntools != 0)
-		put_tools(b, r);
+		compose_tools(b, r, "[",
+		    "{\"type\":\"function\",\"strict\":false,", "parameters",
+		    "}", "]");
 	put_key(b, true, "input");
 	buf_addc(b, '[');
 	for (size_t i = 0; i < r->nmessages; i++)

@@ -24,16 +24,6 @@ dialect_find(enum model_dialect id)
 }
 
 int
-model_dialect_find(const char *name)
-{
-	for (size_t i = 0; i < nitems(stream_dialects); i++) {
-		if (strcmp(stream_dialects[i]->name, name) == 0)
-			return (int)stream_dialects[i]->id;
-	}
-	return -1;
-}
-
-int
 stream_fail(struct stream *s, enum model_error error, const char *fmt, ...)
 {
 	va_list ap;

@@ -206,8 +206,7 @@ struct icfs_tool {
 extern const struct icfs_tool icfs_tools[];
 extern const size_t icfs_ntools;
 
-/* icfs/rpc.c: process one line of the client; answers go to f->out. */
-void icfs_line(struct icfs *, struct span);
+/* icfs/rpc.c: answer the client until it ends. */
 void icfs_serve(struct icfs *) __attribute__((noreturn));
 
 #endif

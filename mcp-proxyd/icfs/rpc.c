@@ -99,29 +99,15 @@ call_tool(struct mcp *s, const struct jsonrpc *m, struct span name,
 	return true;
 }
 
-static struct mcp
-server_of(struct icfs *f)
+void
+icfs_serve(struct icfs *f)
 {
-	return (struct mcp){.name = "icfs",
+	struct mcp s = {.name = "icfs",
 	    .pool = f->pool,
 	    .out = &f->out,
 	    .arg = f,
 	    .list = list_tools,
 	    .call = call_tool};
-}
-
-void
-icfs_line(struct icfs *f, struct span line)
-{
-	struct mcp s = server_of(f);
-
-	mcp_line(&s, line);
-}
-
-void
-icfs_serve(struct icfs *f)
-{
-	struct mcp s = server_of(f);
 
 	mcp_serve(&s);
 }
