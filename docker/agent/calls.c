@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json/json.h"
 #include "docker/agent/code_priv.h"
+
+#define CALLS_POOL ((size_t)24 << 20)
 
 struct made {
 	char *text;
@@ -68,13 +71,14 @@ call_stub(void *arg, const char *server, const char *tool, const char *args,
 static char *
 code_of(const char *args)
 {
-	json_object *o = json_tokener_parse(args), *code;
-	char *source = NULL;
+	struct value_pool *pool = value_pool_new(CALLS_POOL);
+	struct span code = {NULL, 0};
+	char *source;
 
-	if (json_object_object_get_ex(o, "code", &code) &&
-	    json_object_is_type(code, json_type_string))
-		source = strdup(json_object_get_string(code));
-	json_object_put(o);
+	if (pool != NULL && args != NULL)
+		code = value_str(json_read(pool, span_str(args), NULL), "code");
+	source = code.p == NULL ? NULL : span_dup(code);
+	value_pool_free(pool);
 	return source;
 }
 

@@ -5,12 +5,13 @@
  */
 #include "log/scan.h"
 
-#include <json-c/json.h>
-
 #include <errno.h>
 #include <string.h>
 
+#include "common/json/json.h"
 #include "log/checkpoint.h"
+
+#define SCAN_POOL ((size_t)8 << 20)
 
 /* The members of a record that matter here; all zero if it cannot be read. */
 struct said {
@@ -35,44 +36,29 @@ auditscan_why(enum auditlog_check c)
 	return "it is not an audit record";
 }
 
-static int64_t
-said_number(struct json_object *o, const char *key)
-{
-	struct json_object *v;
-
-	return json_object_object_get_ex(o, key, &v) &&
-		       json_object_is_type(v, json_type_int)
-		   ? json_object_get_int64(v)
-		   : 0;
-}
-
 static void
 said_read(struct span line, struct said *said)
 {
-	struct json_tokener *tok;
-	struct json_object *o = NULL, *v;
-	const char *event;
+	struct value_pool *pool;
+	const struct value *o, *detail;
+	struct span event;
 
 	memset(said, 0, sizeof(*said));
 	/* Our own records have at most a few KiB and a few levels. */
-	if (line.len > (1U << 20) || (tok = json_tokener_new()) == NULL)
+	if (line.len > (1U << 20) || (pool = value_pool_new(SCAN_POOL)) == NULL)
 		return;
-	o = json_tokener_parse_ex(tok, (const char *)line.p, (int)line.len);
-	if (json_object_is_type(o, json_type_object) &&
-	    json_object_object_get_ex(o, "event", &v) &&
-	    json_object_is_type(v, json_type_string)) {
-		event = json_object_get_string(v);
-		said->stop = strcmp(event, "stop") == 0;
-		said->start = strcmp(event, "start") == 0;
-		said->end = strcmp(event, "workerEnd") == 0;
-		if (json_object_object_get_ex(o, "detail", &v) &&
-		    json_object_is_type(v, json_type_object)) {
-			said->torn = said_number(v, "torn");
-			said->format = said_number(v, "format");
-		}
+	if ((o = json_read(pool, line, NULL)) != NULL) {
+		event = value_str(o, "event");
+		said->stop = span_is(event, "stop");
+		said->start = span_is(event, "start");
+		said->end = span_is(event, "workerEnd");
+		detail = value_get(o, "detail");
+		(void)value_int(
+		    value_get(detail, "torn"), 0, INT64_MAX, &said->torn);
+		(void)value_int(
+		    value_get(detail, "format"), 0, INT64_MAX, &said->format);
 	}
-	json_object_put(o);
-	json_tokener_free(tok);
+	value_pool_free(pool);
 }
 
 /*
