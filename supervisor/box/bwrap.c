@@ -20,7 +20,7 @@
 #include "box/git/checkout.h"
 #include "box/system/hosts.h"
 #include "box/kind.h"
-#include "box/locate_priv.h"
+#include "box/locate.h"
 #include "box/clients/clients.h"
 #include "box/inside.h"
 #include "box/orient.h"

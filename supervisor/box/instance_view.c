@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/jsonfile.h"
-#include "box/locate_priv.h"
+#include "box/locate.h"
 #include "box/mounts.h"
 
 #define MAX_WORDS 256U

@@ -1,167 +1,158 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Finds programs of MCP servers and agents, and the least that must be bound
- * for them to run. Reads the user's files, never those of an agent: the caller
- * refuses trees that contain the workspace.
+ * Has ic-locate find the programs of MCP servers and agents, and the least that
+ * must be bound for them to run. Callers refuse trees that contain the
+ * workspace.
  */
 #include "box/locate.h"
 
-#include <sys/stat.h>
-
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/jsonfile.h"
-#include "box/locate_priv.h"
-#include "files/config.h"
+#include "base/helper.h"
+#include "base/report.h"
+#include "box/locate_job.h"
 
-/* `node [OPTION]... FILE`; a relative FILE is below l->base. */
+/* The programs that are asked about; the next report is about `ask`. */
+static struct {
+	struct locate_ask *ask, *end;
+	size_t nwords;
+} locate;
+
 static int
-locate_node(const struct locate *l, char *const *args, struct program *p,
-    struct fault *fault)
+locate_bad(struct fault *fault)
 {
-	char *file = NULL, *node;
-	size_t i = 0;
+	return fault_set(
+	    fault, LOCATE_PROGRAM_NAME ": the report is not valid");
+}
 
-	if ((node = locate_in_path(l, "node")) == NULL)
-		return fault_set(fault, "node: not found in PATH. Install "
-					"Node.js: apt install nodejs");
-	p->path = node;
-	while (args[i] != NULL && args[i][0] == '-')
-		i++;
-	if (args[i] == NULL)
-		return fault_set(fault, "node: its args name no FILE");
-	if (args[i][0] == '/' || args[i][0] == '~')
-		file = config_path("", l->paths->user_home, args[i]);
-	else
-		file = paths_join(l->base, args[i]);
-	if (file == NULL ||
-	    (p->argv = locate_argv(
-		 (const char *const[]){"node", NULL}, args)) == NULL)
-		goto nomem;
-	free(p->argv[i + 1]);
-	if ((p->argv[i + 1] = locate_real(file)) == NULL) {
-		fault_errno(fault, "node %s", file);
-		free(file);
-		/* argv must have no gap. */
-		p->argv[i + 1] = strdup("");
-		return -1;
-	}
-	free(file);
-	if (locate_add_tree(l, p, node, 0) == -1 ||
-	    locate_add_tree(l, p, p->argv[i + 1], 1) == -1)
-		return fault_errno(fault, "node %s", p->argv[i + 1]);
+static int
+locate_copy(const char *text, char **to, struct fault *fault)
+{
+	if (*to != NULL)
+		return locate_bad(fault);
+	*to = strdup(text);
+	return *to == NULL ? fault_errno(fault, LOCATE_PROGRAM_NAME) : 0;
+}
+
+/* Take a word of argv[], which always ends in NULL. */
+static int
+locate_word(struct program *p, const char *text, struct fault *fault)
+{
+	char **grown;
+
+	if (locate.nwords == LOCATE_MAX_WORDS)
+		return locate_bad(fault);
+	grown = reallocarray(p->argv, locate.nwords + 2, sizeof(*grown));
+	if (grown == NULL)
+		return fault_errno(fault, LOCATE_PROGRAM_NAME);
+	p->argv = grown;
+	grown[locate.nwords] = grown[locate.nwords + 1] = NULL;
+	return locate_copy(text, &grown[locate.nwords++], fault);
+}
+
+/* The reports about a program are over; it was not found if there is a `why`.
+ */
+static int
+locate_next(const char *why, struct fault *fault)
+{
+	struct program *p = locate.ask->program;
+
+	if (why != NULL)
+		program_free(p);
+	else if (p->path == NULL || p->argv == NULL)
+		return locate_bad(fault);
+	(void)strlcpy(
+	    locate.ask->why, why == NULL ? "" : why, sizeof(locate.ask->why));
+	locate.nwords = 0;
+	locate.ask++;
 	return 0;
-nomem:
-	free(file);
-	return fault_errno(fault, "node");
 }
 
-/* Returns true for IronCurtain's file server, by whatever name. */
-static bool
-locate_ours(const struct locate *l, const char *real)
-{
-	char *own = paths_join(l->paths->bindir, "icfs");
-	char *own_real = own == NULL ? NULL : locate_real(own);
-	bool same = own_real != NULL && strcmp(own_real, real) == 0;
-
-	free(own);
-	free(own_real);
-	return same;
-}
-
-bool
-locate_is_own(const char *command)
-{
-	static const char *const own[] = {
-	    "icfs", "icfetch", "ic-agent", "ic-compile"};
-
-	for (size_t i = 0; i < nitems(own); i++)
-		if (strcmp(command, own[i]) == 0)
-			return true;
-	return false;
-}
-
-/* Resolve a name in PATH or a path. Links are followed, except in a venv. */
 static int
-locate_plain(const struct locate *l, const char *command, char *const *args,
-    struct program *p, struct fault *fault)
+locate_take(int letter, const char *text, struct fault *fault)
 {
-	char *found, *dir, *slash, *real;
-	bool venv;
+	struct program *p;
 
-	if (locate_is_own(command)) {
-		found = paths_join(l->paths->bindir, command);
-	} else if (strchr(command, '/') == NULL) {
-		found = locate_in_path(l, command);
-	} else if (command[0] == '/' || command[0] == '~') {
-		found = config_path("", l->paths->user_home, command);
-	} else {
-		found = paths_join(l->base, command);
+	if (locate.ask == locate.end)
+		return locate_bad(fault);
+	p = locate.ask->program;
+	switch (letter) {
+	case LOCATE_PATH:
+		if (text[0] != '/')
+			return locate_bad(fault);
+		return locate_copy(text, &p->path, fault);
+	case LOCATE_WORD:
+		return locate_word(p, text, fault);
+	case LOCATE_TREE:
+		if (text[0] != '/' || p->ntrees == LOCATE_MAX_TREES)
+			return locate_bad(fault);
+		return locate_copy(text, &p->trees[p->ntrees++], fault);
+	case LOCATE_OURS:
+		p->ours = true;
+		return 0;
+	case LOCATE_FOUND:
+		return locate_next(NULL, fault);
+	case LOCATE_WHY:
+		return locate_next(text, fault);
+	default:
+		return locate_bad(fault);
 	}
-	if (found == NULL)
-		return fault_set(fault,
-		    "%s: not found in PATH. Install it, or "
-		    "write its whole path",
-		    command);
-	if ((real = locate_real(found)) == NULL || access(real, X_OK) == -1) {
-		fault_errno(fault, "%s", found);
-		free(found);
-		free(real);
-		return -1;
+}
+
+static void
+locate_tell(struct buf *job, const struct locate *l,
+    const struct locate_ask *asks, size_t n)
+{
+	report_add(job, LOCATE_HOME, l->paths->user_home);
+	report_add(job, LOCATE_BIN, l->paths->bindir);
+	if (l->path_env != NULL)
+		report_add(job, LOCATE_ENV, l->path_env);
+	if (l->base != NULL)
+		report_add(job, LOCATE_BASE, l->base);
+	for (size_t i = 0; i < n; i++) {
+		report_add(job, asks[i].plain ? LOCATE_FILE : LOCATE_COMMAND,
+		    asks[i].command);
+		for (char *const *a = asks[i].args; *a != NULL; a++)
+			report_add(job, LOCATE_ARG, *a);
 	}
-	p->ours = locate_ours(l, real);
-	dir = strdup(found);
-	if (dir != NULL && (slash = strrchr(dir, '/')) != NULL)
-		*slash = '\0';
-	if (dir != NULL && (slash = strrchr(dir, '/')) != NULL)
-		*slash = '\0';
-	venv = dir != NULL && locate_has(dir, "pyvenv.cfg");
-	p->path = strdup(venv ? found : real);
-	p->argv = locate_argv((const char *const[]){command, NULL}, args);
-	if (dir == NULL || p->path == NULL || p->argv == NULL ||
-	    (venv && locate_put_tree(p, strdup(dir)) == -1) ||
-	    locate_add_tree(l, p, real, 0) == -1)
-		fault_errno(fault, "%s", found);
-	else
-		fault->text[0] = '\0';
-	free(dir);
-	free(found);
-	free(real);
-	return fault->text[0] == '\0' ? 0 : -1;
 }
 
 int
-locate_program(const struct locate *l, const char *command, char *const *args,
-    struct program *p, struct fault *fault)
+locate_programs(const struct locate *l, struct locate_ask *asks, size_t n,
+    struct fault *fault)
 {
-	int rv;
+	static char *const envp[] = {NULL};
+	struct buf job;
+	struct helper h = {.libexecdir = l->paths->libexecdir,
+	    .name = LOCATE_PROGRAM_NAME,
+	    .task = "start",
+	    .job = &job,
+	    .envp = envp,
+	    .take = locate_take,
+	    .sp = SPAWNED_INIT,
+	    .out = -1};
+	int rv = 0;
 
-	memset(p, 0, sizeof(*p));
-	if (strcmp(command, "npx") == 0)
-		rv = locate_npx(l, args, p, fault);
-	else if (strcmp(command, "node") == 0)
-		rv = locate_node(l, args, p, fault);
-	else
-		rv = locate_plain(l, command, args, p, fault);
-	if (rv == -1)
-		program_free(p);
+	for (size_t i = 0; i < n; i++)
+		memset(asks[i].program, 0, sizeof(*asks[i].program));
+	if (n == 0)
+		return 0;
+	locate.ask = asks;
+	locate.end = asks + n;
+	locate.nwords = 0;
+	buf_init(&job, LOCATE_JOB);
+	locate_tell(&job, l, asks, n);
+	if (buf_check(&job) == -1)
+		rv = fault_errno(fault, LOCATE_PROGRAM_NAME);
+	else if (helper_run(&h, LOCATE_MS, fault) == -1 ||
+		 (locate.ask != locate.end && locate_bad(fault) == -1))
+		rv = -1;
+	buf_free(&job);
+	for (size_t i = 0; rv == -1 && i < n; i++)
+		program_free(asks[i].program);
 	return rv;
-}
-
-void
-program_free(struct program *p)
-{
-	free(p->path);
-	jsonfile_strings_free(p->argv);
-	for (unsigned i = 0; i < p->ntrees; i++)
-		free(p->trees[i]);
-	memset(p, 0, sizeof(*p));
 }
 
 int
@@ -169,14 +160,16 @@ locate_agent(const struct locate *l, const char *command, struct program *p,
     char **tree, char **mount, char **inside, struct fault *fault)
 {
 	static char *const none[] = {NULL};
+	struct locate_ask ask = {
+	    .command = command, .args = none, .plain = true, .program = p};
 	const char *base;
 	size_t n;
 	int rv = 0;
 
-	if (locate_plain(l, command, none, p, fault) == -1) {
-		program_free(p);
+	if (locate_programs(l, &ask, 1, fault) == -1)
 		return -1;
-	}
+	if (ask.why[0] != '\0')
+		return fault_set(fault, "%s", ask.why);
 	*tree = *mount = *inside = NULL;
 	if (locate_is_system(p->path)) {
 		*inside = strdup(p->path);

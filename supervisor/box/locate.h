@@ -27,12 +27,24 @@ struct locate {
 	const char *base;     /* directory for relative FILEs */
 };
 
+/* A program that is asked about. */
+struct locate_ask {
+	const char *command;
+	char *const *args;
+	bool
+	    plain; /* a file or a name in PATH, also if it is "npx" or "node" */
+	struct program *program;
+	char why[512]; /* why it was not found, and what to install; or "" */
+};
+
 /*
- * Resolve a command with its arguments (`npx -y PKG`, `node FILE`, a name in
- * PATH, a path). Returns 0, or -1 with a fault that says what to install.
+ * Resolve commands with their arguments (`npx -y PKG`, `node FILE`, a name in
+ * PATH, a path). Returns 0 with `program` or `why` of each set, or -1 with the
+ * fault set.
  */
-int locate_program(const struct locate *, const char *command,
-    char *const *args, struct program *, struct fault *);
+int locate_programs(
+    const struct locate *, struct locate_ask *, size_t n, struct fault *);
+/* locate_text.c */
 void program_free(struct program *);
 /*
  * Returns true for programs that are installed with ours, so that they need not
@@ -44,10 +56,14 @@ bool locate_is_own(const char *command);
  * view.
  */
 bool locate_is_system(const char *path);
+/* Find an executable in PATH. Returns allocated memory, or NULL. */
+char *locate_in_path(const struct locate *, const char *name);
+/* Returns argv made of head[] and tail[], in allocated memory. */
+char **locate_argv(const char *const *head, char *const *tail);
 /*
- * Find an agent's program. `tree` is the host path that holds it, to be bound
- * at `mount` (below /opt/agent); `inside` is the program's path there. The
- * caller frees all three. Returns 0, or -1.
+ * locate.c: Find an agent's program. `tree` is the host path that holds it, to
+ * be bound at `mount` (below /opt/agent); `inside` is the program's path there.
+ * The caller frees all three. Returns 0, or -1.
  */
 int locate_agent(const struct locate *, const char *command, struct program *,
     char **tree, char **mount, char **inside, struct fault *);

@@ -21,7 +21,7 @@
 #include "box/containers/sidecar.h"
 #include "box/system/hosts.h"
 #include "box/kind.h"
-#include "box/locate_priv.h"
+#include "box/locate.h"
 #include "box/oom.h"
 #include "box/orient.h"
 #include "box/sandbox.h"

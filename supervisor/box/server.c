@@ -18,7 +18,7 @@
 
 #include "base/jsonfile.h"
 #include "box/git/gitbox.h"
-#include "box/locate_priv.h"
+#include "box/locate.h"
 #include "box/mounts.h"
 #include "box/server_led.h"
 #include "box/server_plain.h"
@@ -90,6 +90,31 @@ server_left_out(struct server *s)
 	return true;
 }
 
+/* Find all programs. Those of the servers are relative to `base`. */
+static int
+servers_locate(const char *base, struct fault *fault)
+{
+	const struct locate l = {
+	    .paths = &sup.paths, .path_env = sup.host.path, .base = base};
+	static struct locate_ask asks[nitems(sup.defs.defs)];
+	size_t n = 0;
+
+	for (unsigned i = 0; i < sup.defs.n; i++)
+		if (sup.defs.defs[i].remote == NULL)
+			asks[n++] = (struct locate_ask){
+			    .command = sup.defs.defs[i].command,
+			    .args = sup.defs.defs[i].args,
+			    .program = &sup.servers[i].program};
+	if (locate_programs(&l, asks, n, fault) == -1)
+		return -1;
+	n = 0;
+	for (unsigned i = 0; i < sup.defs.n; i++)
+		if (sup.defs.defs[i].remote == NULL)
+			(void)strlcpy(sup.servers[i].text, asks[n++].why,
+			    sizeof(sup.servers[i].text));
+	return 0;
+}
+
 /* Find programs, open and check views, before anything starts. */
 int
 servers_prepare(struct fault *fault)
@@ -98,7 +123,6 @@ servers_prepare(struct fault *fault)
 	    .workspace = sup.workspace,
 	    .workspace_path = sup.workspace_path,
 	    .read_only = sup.read_only};
-	struct locate l = {.paths = &sup.paths, .path_env = sup.host.path};
 	char *base;
 	struct server *s;
 
@@ -107,7 +131,11 @@ servers_prepare(struct fault *fault)
 		return fault_errno(fault, "servers");
 	if (strrchr(base, '/') != NULL)
 		strrchr(base, '/')[0] = '\0';
-	l.base = base;
+	if (servers_locate(base, fault) == -1) {
+		free(base);
+		return -1;
+	}
+	free(base);
 	for (unsigned i = 0; i < sup.defs.n; i++) {
 		s = &sup.servers[i];
 		s->def = &sup.defs.defs[i];
@@ -117,26 +145,20 @@ servers_prepare(struct fault *fault)
 		s->door = -1;
 		if (s->def->remote != NULL) {
 			s->usable = true;
-		} else if (locate_program(&l, s->def->command, s->def->args,
-			&s->program, fault) == -1) {
-			/*
-			 * Report it when the server is used; the others work.
-			 */
-			strlcpy(s->text, fault->text, sizeof(s->text));
+		} else if (s->program.path == NULL) {
+			/* Reported when the server is used; the others work. */
 		} else if (server_left_out(s)) {
 			/* Its view is not even opened. */
 		} else if (how.bare = !server_bears(s->def),
 		    view_open(&s->view, &how, s->def, &s->program, fault) ==
 			-1) {
 			/* The user must correct a view that is not allowed. */
-			free(base);
 			return -1;
 		} else {
 			s->usable = true;
 		}
 		sup.nservers++;
 	}
-	free(base);
 	if (server_mounts(&how, fault) == -1)
 		return -1;
 	for (unsigned i = 0; i < sup.nservers; i++)

@@ -15,7 +15,7 @@
 #include "base/jsonfile.h"
 #include "box/cgroup/group.h"
 #include "box/git/gitbox.h"
-#include "box/locate_priv.h"
+#include "box/locate.h"
 #include "box/server_led.h"
 #include "files/roots.h"
 

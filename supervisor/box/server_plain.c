@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/jsonfile.h"
-#include "box/locate_priv.h"
+#include "box/locate.h"
 #include "host/environ.h"
 #include "host/lead.h"
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/jsonfile.h"
-#include "box/locate_priv.h"
+#include "box/locate.h"
 #include "box/cover.h"
 #include "common/log.h"
 

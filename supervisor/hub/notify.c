@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "box/locate_priv.h"
+#include "box/locate.h"
 #include "common/log.h"
 #include "core/sup.h"
 #include "workers/icwebd/meet.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "box/locate_priv.h"
+#include "box/locate.h"
 #include "core/sup.h"
 
 static struct {

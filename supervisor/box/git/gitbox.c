@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "box/git/gitbind.h"
-#include "box/locate_priv.h"
+#include "box/locate.h"
 #include "core/sup.h"
 
 struct gitbox_user gitbox_user;

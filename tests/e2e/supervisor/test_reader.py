@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: ISC
 """ic-reader by itself: what it is confined by, that it answers one text after
 the other, and that it ends when it is sent what is no request.  The same of
-ic-mention, which answers once."""
+ic-mention and ic-locate, which answer once."""
 import os
 import re
 import socket
 import struct
 import subprocess
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -17,8 +18,9 @@ import harness as h  # noqa: E402
 
 t = h.Tap()
 READER = os.path.join(h.PREFIX, "libexec", "ironcurtain", "ic-reader")
+LOCATE = os.path.join(os.path.dirname(READER), "ic-locate")
 MENTION = os.path.join(os.path.dirname(READER), "ic-mention")
-PROVIDER, CONFIG, SERVERS = 0, 1, 2
+PROVIDER, CONFIG, SERVERS, PRICES, AGENT = range(5)
 PARTS = 6
 
 
@@ -75,6 +77,17 @@ def test_answers():
         t.ok(r.ask(SERVERS, "/x/s.json", "/home/u", servers)
              .startswith(b"F/x/s.json: a.args: ${KEY} is not set"),
              "and without it, what is wrong")
+        prices = '{"models": [{"model": "m", "in": 1, "out": 2}]}'
+        t.equal(r.ask(PRICES, "", "", "/x/prices.json", prices)[:1], b"G",
+                "prices")
+        t.equal(r.ask(PRICES, "/x/p.json", '{"models": 1}', "/y", prices),
+                b"F/x/p.json: models: must be a list of objects",
+                "and what is wrong with the user's own")
+        t.equal(r.ask(AGENT, "/x/a.json", "a", '{"name": "a"}')[:1], b"G",
+                "an agent's file")
+        t.equal(r.ask(AGENT, "/x/a.json", "a", '{"name": "a", "logins": [1]}'),
+                b"F/x/a.json: logins[0]: must be an object",
+                "and what is wrong with another one")
         if h.sanitized():
             return
         with open(f"/proc/{r.p.pid}/status", encoding="ascii") as f:
@@ -129,10 +142,66 @@ def test_mention():
         t.ok(got == want if want else got[:1] == b"w", what, got)
 
 
+def test_locate():
+    with tempfile.TemporaryDirectory() as d:
+        def put(path, text, mode=0o755):
+            path = os.path.join(d, path)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text)
+            os.chmod(path, mode)
+            return path
+        node = put("bin/node", "x")
+        tool = put("tools/tool", "#!/usr/bin/env node\n")
+        put("home/node_modules/pkg/package.json", '{"bin": "cli.js"}')
+        cli = put("home/node_modules/pkg/cli.js", "#!/usr/bin/env node\n")
+        job = [f"h{d}/home", f"b{d}/own", f"e{d}/bin", f"d{d}/tools", "cnpx",
+               "a-y", "apkg", "aword", "c./tool", "fnpx", "cnpx", "agone"]
+        p = subprocess.Popen([LOCATE, "start"], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, env={})
+        p.stdin.write(b"".join(r.encode() + b"\0" for r in job[:1]))
+        p.stdin.flush()
+        if not h.sanitized():
+            h.wait_for(lambda: status_of(p.pid).get("Seccomp") == "2",
+                    "ic-locate is confined")
+            got = status_of(p.pid)
+            t.equal((got["NoNewPrivs"], int(got["CapEff"], 16),
+                     int(got["CapBnd"], 16)), ("1", 0, 0),
+                    "ic-locate is confined before it reads what it looks for")
+        out, _ = p.communicate(
+            b"".join(r.encode() + b"\0" for r in job[1:]), timeout=60)
+        found, ours, other, gone, end = split_found(out)
+        t.equal(found, [f"P{node}", "Wnode", f"W{cli}", "Wword", f"T{node}",
+                        f"T{d}/home/node_modules", "G"], "a package of npx")
+        t.equal(ours, [f"P{tool}", "W./tool", f"T{tool}", f"T{node}", "G"],
+                "a script, and its interpreter")
+        t.equal(other, ["Fnpx: not found in PATH. Install it, or write its "
+                        "whole path"], "an agent that has the name of npx")
+        t.ok(gone[0].startswith("Fnpx gone: not installed"), "one that is not "
+             "there", gone)
+        t.equal(end, ["."], "and no more")
+
+
+def status_of(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return dict(re.findall(r"^(\w+):\s+(\S+)", f.read(), re.M))
+
+
+def split_found(out):
+    """Returns the reports about each program."""
+    parts = [[]]
+    for r in out.decode().split("\0")[:-1]:
+        parts[-1].append(r)
+        if r[0] in "GF":
+            parts.append([])
+    return parts
+
+
 def main():
     test_answers()
     test_bad()
     test_mention()
+    test_locate()
     return t.done()
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Declarations shared by locate.c, locate_npm.c and locate_tree.c. */
+/* Declarations shared by the parts of ic-locate. */
 #ifndef LOCATE_PRIV_H
 #define LOCATE_PRIV_H
 
@@ -13,8 +13,6 @@
  * errno.
  */
 char *locate_real(const char *path);
-/* Find an executable in PATH. Returns allocated memory, or NULL. */
-char *locate_in_path(const struct locate *, const char *name);
 /*
  * Add the tree of `file`, and those of its #! interpreter. Returns 0, or -1
  * with errno.
@@ -27,12 +25,18 @@ int locate_add_tree(
  */
 int locate_put_tree(struct program *, char *tree);
 bool locate_has(const char *dir, const char *name);
-/* Returns argv made of head[] and tail[], in allocated memory. */
-char **locate_argv(const char *const *head, char *const *tail);
 
 /* locate_npm.c */
 /* Resolve `npx ARGS`: sets path, argv and trees. */
 int locate_npx(
     const struct locate *, char *const *args, struct program *, struct fault *);
+
+/* locate_find.c */
+/*
+ * Resolve a command with its arguments; if `plain`, no command but a file or a
+ * name in PATH. Returns 0, or -1 with a fault that says what to install.
+ */
+int locate_program(const struct locate *, const char *command, bool plain,
+    char *const *args, struct program *, struct fault *);
 
 #endif

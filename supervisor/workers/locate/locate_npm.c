@@ -3,7 +3,7 @@
  * `npx -y PKG`: a sandbox without network cannot download, so the installed
  * package is found before the start and its program is executed.
  */
-#include "box/locate_priv.h"
+#include "workers/locate/locate_priv.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 /*
  * Finds the trees that a program needs to run: its own, and its interpreter's.
  */
-#include "box/locate_priv.h"
+#include "workers/locate/locate_priv.h"
 
 #include <sys/stat.h>
 
@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "base/jsonfile.h"
 
 char *
 locate_real(const char *path)
@@ -32,18 +30,6 @@ locate_real(const char *path)
 }
 
 bool
-locate_is_system(const char *path)
-{
-	static const char *const dirs[] = {"/usr/", "/bin/", "/sbin/", "/lib/",
-	    "/lib64/", "/lib32/", "/libx32/"};
-
-	for (size_t i = 0; i < nitems(dirs); i++)
-		if (strncmp(path, dirs[i], strlen(dirs[i])) == 0)
-			return true;
-	return false;
-}
-
-bool
 locate_has(const char *dir, const char *name)
 {
 	struct stat st;
@@ -55,47 +41,6 @@ locate_has(const char *dir, const char *name)
 	has = stat(path, &st) == 0;
 	free(path);
 	return has;
-}
-
-char *
-locate_in_path(const struct locate *l, const char *name)
-{
-	const char *p = l->path_env, *end;
-	char path[PATH_MAX];
-	int n;
-
-	if (name[0] == '/')
-		return access(name, X_OK) == 0 ? strdup(name) : NULL;
-	while (p != NULL && *p != '\0') {
-		end = strchrnul(p, ':');
-		n = snprintf(
-		    path, sizeof(path), "%.*s/%s", (int)(end - p), p, name);
-		if (*p == '/' && n > 0 && (size_t)n < sizeof(path) &&
-		    access(path, X_OK) == 0)
-			return strdup(path);
-		p = *end == ':' ? end + 1 : end;
-	}
-	return NULL;
-}
-
-char **
-locate_argv(const char *const *head, char *const *tail)
-{
-	size_t h = 0, t = 0;
-	char **argv;
-
-	while (head[h] != NULL)
-		h++;
-	while (tail[t] != NULL)
-		t++;
-	if ((argv = calloc(h + t + 1, sizeof(*argv))) == NULL)
-		return NULL;
-	for (size_t i = 0; i < h + t; i++)
-		if ((argv[i] = strdup(i < h ? head[i] : tail[i - h])) == NULL) {
-			jsonfile_strings_free(argv);
-			return NULL;
-		}
-	return argv;
 }
 
 /*
