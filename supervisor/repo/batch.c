@@ -11,6 +11,7 @@
 #include "repo/git_run.h"
 
 struct repo_batch {
+	const struct repo_view *of; /* its sandbox has these directories */
 	struct run run;
 	bool on;
 	struct buf ask;	   /* the rest of the request */
@@ -18,9 +19,13 @@ struct repo_batch {
 };
 
 struct repo_batch *
-repo_batch_new(void)
+repo_batch_new(const struct repo_view *of)
 {
-	return calloc(1, sizeof(struct repo_batch));
+	struct repo_batch *b = calloc(1, sizeof(*b));
+
+	if (b != NULL)
+		b->of = of;
+	return b;
 }
 
 static void
@@ -145,8 +150,8 @@ batch_turn(struct repo_batch *b, struct fault *fault)
 }
 
 static int
-batch_start(struct repo_batch *b, const struct repo_env *env,
-    const struct repo_view *v, struct fault *fault)
+batch_start(
+    struct repo_batch *b, const struct repo_env *env, struct fault *fault)
 {
 	if (b->on)
 		return 0;
@@ -154,7 +159,7 @@ batch_start(struct repo_batch *b, const struct repo_env *env,
 	buf_init(&b->answer, 2 * (ICGIT_BATCH_CHUNK +
 				     sizeof(struct icgit_frame)));
 	b->on = true;
-	return run_start(&b->run, env, v, NULL, -1, fault);
+	return run_start(&b->run, env, b->of, NULL, -1, fault);
 }
 
 int
@@ -169,7 +174,7 @@ repo_batch_git(const struct repo_env *env, const struct repo_view *v,
 	buf_init(&ignored, 1U << 20);
 	if (out == NULL)
 		out = &ignored;
-	if (batch_start(b, env, v, fault) == 0 &&
+	if (batch_start(b, env, fault) == 0 &&
 	    batch_ask(b, v, words, in, fault) == 0) {
 		b->run.nsaid = 0;
 		for (r = 0; r == 0;) {

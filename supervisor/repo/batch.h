@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A sandbox in which one git runs after the other, for one view. Its directories
- * are those that the view has when the first git runs. A repository may do
- * there what it could in a sandbox for each git: the view is the same, and
- * nothing of what it answers is believed.
+ * A sandbox in which one git runs after the other. Its directories are those of
+ * one view, as it is when a git runs and there is no sandbox; gits of other
+ * views may use it, in a working directory of their own. A repository may do
+ * there what it could in a sandbox for each git: nothing of what it answers is
+ * believed.
  */
 #ifndef REPO_BATCH_H
 #define REPO_BATCH_H
@@ -12,8 +13,8 @@
 
 struct repo_batch;
 
-/* Returns NULL with errno set. */
-struct repo_batch *repo_batch_new(void);
+/* Returns one for this view, which is borrowed, or NULL with errno set. */
+struct repo_batch *repo_batch_new(const struct repo_view *);
 /* End its sandbox. */
 void repo_batch_free(struct repo_batch *);
 /*

@@ -501,7 +501,7 @@ clone_batch(struct cloning *c)
 		return -1;
 	c->to.dir = CLONE_DIR;
 	c->to.batch_git = c->from.view.batch_git = repo_batch_git;
-	c->to.batch = c->from.view.batch = repo_batch_new();
+	c->to.batch = c->from.view.batch = repo_batch_new(&c->from.view);
 	return 0;
 }
 

@@ -149,7 +149,7 @@ repo_work_open(struct repo_work *w, const struct repo_env *env, int session,
 		errno = EIO;
 		return -1;
 	}
-	if ((w->clone.batch = repo_batch_new()) == NULL) {
+	if ((w->clone.batch = repo_batch_new(&w->clone)) == NULL) {
 		fault_errno(fault, "git");
 		errno = EIO;
 		return -1;

@@ -171,7 +171,7 @@ git_keep(struct git_known *k, const char *dir)
 		return;
 	v->identity = "[core]\n\texcludesFile = " ICGIT_DIR "/ignore\n";
 	v->batch_git = repo_batch_git;
-	v->batch = repo_batch_new();
+	v->batch = repo_batch_new(v);
 }
 
 static void

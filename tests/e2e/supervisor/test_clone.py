@@ -153,6 +153,23 @@ def trapped(p):
          "no configuration and no hook is copied", text)
 
 
+def long_pack(p):
+    """A pack that no memory takes goes from one sandbox to another."""
+    repo = os.path.join(p.work, "r")
+    trap.make(repo, {"f": "one\n"})
+    with open(os.path.join(repo, "big"), "wb") as f:
+        f.write(os.urandom(20 << 20))
+    trap.git(repo, "add", "big")
+    trap.git(repo, "commit", "-q", "-m", "big")
+    for name, text in (("f", "two\n"), ("new", "new\n")):
+        with open(os.path.join(repo, name), "w", encoding="utf-8") as f:
+            f.write(text)
+    r = start(p, repo, "--with-changes",
+              command=("sh", "-c", "cat f new; wc -c <big"))
+    t.equal((r.returncode, r.stdout), (0, f"two\nnew\n{20 << 20}\n"),
+            "a long pack, and what is in no commit")
+
+
 def odd(p):
     """Other layouts, and what is refused."""
     repo, tree = os.path.join(p.work, "r"), os.path.join(p.work, "tree")
@@ -233,7 +250,7 @@ def cut(p):
 
 
 def main():
-    for part in (clean, further, trapped, odd, cut):
+    for part in (clean, further, trapped, long_pack, odd, cut):
         with h.workdir() as work, t.case(part.__name__):
             part(Place(work))
     t.done()
