@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CACHE_MAGIC "icundo2"
+#define CACHE_MAGIC "icundo3"
 /* Clocks of file systems go in steps of at most this. */
 #define CACHE_RACY_NS 50000000
 

@@ -6,7 +6,10 @@
  * shared with the workspace instead of being copied (FICLONE).
  *
  * A large file has the SHA-256 of its size and of its blocks that have a byte
- * other than zero, each with its place: holes of any size cost nothing.
+ * other than zero, each with its place: holes of any size cost nothing. All
+ * bits of it are turned over, so that no content of a smaller file, which an
+ * agent chooses, has the same name. Stores made before 2026-12 have the plain
+ * SHA-256 of large files, too.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "workers/snap/snap.h"
@@ -133,28 +136,18 @@ copy_large(int fd, int to, uint64_t size, uint8_t sum[SNAP_SUM])
 	if (to != -1 && end != size && copy_put(to, size - 1, 1) == -1)
 		return -1;
 	SHA256_Final(sum, &ctx);
+	for (unsigned i = 0; i < SNAP_SUM; i++)
+		sum[i] ^= 0xff;
 	return 0;
 }
 
-/*
- * Read all of a file of at most `max` bytes, hash it, and write it to `to`,
- * unless that is -1. Returns 0, 1 if it is larger or shrinks, or -1 with errno
- * set.
- */
+/* Do the work of store_copy() for a file that is not large. */
 static int
-store_copy(int fd, int to, uint64_t max, uint8_t sum[SNAP_SUM], uint64_t *size)
+copy_plain(int fd, int to, uint64_t max, uint8_t sum[SNAP_SUM], uint64_t *size)
 {
-	struct stat st;
 	SHA256_CTX ctx;
 	ssize_t n;
 
-	if (pledge_fstat(fd, &st) == -1)
-		return -1;
-	*size = (uint64_t)st.st_size;
-	if (*size > max)
-		return 1;
-	if (*size >= STORE_LARGE)
-		return copy_large(fd, to, *size, sum);
 	SHA256_Init(&ctx);
 	for (*size = 0;; *size += (size_t)n) {
 		n = pread(fd, block, sizeof(block), (off_t)*size);
@@ -174,6 +167,25 @@ store_copy(int fd, int to, uint64_t max, uint8_t sum[SNAP_SUM], uint64_t *size)
 	}
 	SHA256_Final(sum, &ctx);
 	return 0;
+}
+
+/*
+ * Read all of a file of at most `max` bytes, hash it, and write it to `to`,
+ * unless that is -1. Returns 0, 1 if it is larger or shrinks, or -1 with errno
+ * set.
+ */
+static int
+store_copy(int fd, int to, uint64_t max, uint8_t sum[SNAP_SUM], uint64_t *size)
+{
+	struct stat st;
+
+	if (pledge_fstat(fd, &st) == -1)
+		return -1;
+	*size = (uint64_t)st.st_size;
+	if (*size > max)
+		return 1;
+	return *size >= STORE_LARGE ? copy_large(fd, to, *size, sum)
+				    : copy_plain(fd, to, max, sum, size);
 }
 
 int
@@ -311,6 +323,10 @@ store_take(const struct store *s, const char hex[65], int to)
 		rv = store_copy(to, -1, UINT64_MAX, sum, &size);
 	else
 		rv = store_copy(fd, to, UINT64_MAX, sum, &size);
+	/* An old store has another name for a large file. */
+	if (rv == 0 && size >= STORE_LARGE &&
+	    strcmp(sha256_hex(sum, found), hex) != 0)
+		rv = copy_plain(to, -1, UINT64_MAX, sum, &size);
 	save = errno;
 	close(fd);
 	errno = save;

@@ -305,6 +305,60 @@ test_store(void)
 	    "it is named, and no plan touches it");
 }
 
+/* Make a file of that size which has `n` bytes of 'x' at this place. */
+static int
+sparse(int dir, const char *name, off_t size, off_t at, size_t n)
+{
+	static char text[65536];
+	int fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL, 0600);
+
+	memset(text, 'x', sizeof(text));
+	if (fd == -1 || ftruncate(fd, size) == -1 ||
+	    pwrite(fd, text, n, at) != (ssize_t)n)
+		exit(1);
+	return fd;
+}
+
+/* No file has the name of a large one, and old names are understood. */
+static void
+test_large(void)
+{
+	static const uint8_t head[16] = {[3] = 1U << 4}; /* 1 << 28, at 0 */
+	const off_t size = 1 << 27;
+	uint8_t small[32], large[32], *plain = calloc(1, (size_t)size);
+	uint64_t n;
+	char hex[SHA256_HEX];
+	int a, b;
+
+	a = sparse(tree, "small", 65536 + 16, 16, 65536);
+	b = sparse(tree, "large", 1 << 28, 0, 65536);
+	ok(pwrite(a, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+		store_hash(a, small, &n) == 0 && store_hash(b, large, &n) == 0,
+	    "a large file, and one with what is hashed for it");
+	ok(memcmp(small, large, 32) != 0, "do not share an object");
+	close(a);
+	close(b);
+	if (plain == NULL)
+		exit(1);
+	plain[5] = 'x';
+	sha256_span(span_of(plain, (size_t)size), small);
+	free(plain);
+	close(sparse(store.objects, sha256_hex(small, hex), size, 5, 1));
+	a = sparse(tree, "taken", 0, 0, 0);
+	b = sparse(tree, "equal", size, 5, 1);
+	ok(store_take(&store, hex, a) == 0 && store_hash(a, small, &n) == 0 &&
+		store_hash(b, large, &n) == 0 && memcmp(small, large, 32) == 0,
+	    "a large file of an old store comes back");
+	close(a);
+	close(b);
+	memset(hex, 'a', 64);
+	close(sparse(store.objects, hex, size, 5, 1));
+	a = sparse(tree, "bad", 0, 0, 0);
+	ok(store_take(&store, hex, a) == -1 && errno == EBADMSG,
+	    "one that is damaged does not");
+	close(a);
+}
+
 static int
 gone(const char *path, const struct stat *st, int flag, struct FTW *f)
 {
@@ -341,6 +395,7 @@ main(void)
 	test_plan();
 	test_left();
 	test_store();
+	test_large();
 	(void)nftw(top, gone, 16, FTW_DEPTH | FTW_PHYS);
 	return tap_done();
 }
