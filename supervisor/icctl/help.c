@@ -35,7 +35,7 @@ static const char help_groups[] =
     "Work with it   attach, send, interrupt, stop (kill), resume, diff, pull,\n"
     "               undo, checkpoint, paste\n"
     "Answer         pending, show, approve, deny, answer, always, grants,\n"
-    "               revoke, trust\n"
+    "               revoke, trust, sign\n"
     "Look           ls (list, ps), watch, web, status, logs, history, budget,\n"
     "               metrics, usage, report\n"
     "By itself      job, driver; many machines: hub, relay\n"

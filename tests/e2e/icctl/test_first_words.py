@@ -46,7 +46,7 @@ WORDS = [
     ("rm " + OLD, 64, "icctl gc"),
     ("kill", 3, "no session is running"),
     ("stpo", 64, "did you mean stop?"),
-    ("claude", 64, "no such command"),
+    ("claude", 64, "icctl start claude"),
     ("init", 64, "icctl setup"),
     ("tui", 64, "icctl watch"),
     ("dashboard", 64, "icctl web"),
