@@ -28,22 +28,6 @@ plain_name(struct span s)
 		       "0123456789@._+-");
 }
 
-/* Take a line, without its end; the last one may have none. */
-static struct span
-take_line(struct span *rest)
-{
-	const uint8_t *nl = memchr(rest->p, '\n', rest->len);
-	struct span line = *rest;
-
-	if (nl == NULL) {
-		*rest = span_of(rest->p + rest->len, 0);
-		return line;
-	}
-	line.len = (size_t)(nl - line.p);
-	*rest = span_of(nl + 1, rest->len - line.len - 1);
-	return line;
-}
-
 /* Take a word, and the spaces before it; empty at the end. */
 static struct span
 take_word(struct span *line)
@@ -62,6 +46,23 @@ take_word(struct span *line)
 	return word;
 }
 
+/* Returns what is wrong with options, which ssh takes in any case, or NULL. */
+static const char *
+signers_option(struct span word)
+{
+	const char *text = (const char *)word.p;
+	bool quoted = false;
+
+	for (size_t i = 0; i < word.len; i++) {
+		if (word.len - i >= 14 &&
+		    strncasecmp(text + i, "cert-authority", 14) == 0)
+			return "certificates are not taken: name each key";
+		/* A name is before it. */
+		quoted ^= text[i] == '"' && text[i - 1] != '\\';
+	}
+	return quoted ? "has an option with a space, which is not taken" : NULL;
+}
+
 static bool
 is_kind(struct span word)
 {
@@ -75,7 +76,7 @@ static const char *
 signers_line(struct signers *s, struct span line)
 {
 	struct span word, name = take_word(&line);
-	bool known = false;
+	const char *wrong;
 
 	if (name.len == 0 || name.p[0] == '#')
 		return NULL;
@@ -84,34 +85,34 @@ signers_line(struct signers *s, struct span line)
 		       "@._+-: patterns and lists of names are not taken";
 	for (word = take_word(&line); word.len != 0 && !is_kind(word);
 	     word = take_word(&line))
-		if (memmem(word.p, word.len, "cert-authority", 14) != NULL)
-			return "certificates are not taken: name each key";
+		if ((wrong = signers_option(word)) != NULL)
+			return wrong;
 	word = take_word(&line);
 	if (!only(word, base64_chars))
 		return "has no key";
 	for (unsigned i = 0; i < s->n; i++) {
-		if (span_eq(s->list[i].name, name))
-			known = true;
-		else if (span_eq(s->list[i].key, word))
+		if (!span_eq(s->list[i].name, name) &&
+		    span_eq(s->list[i].key, word))
 			return "has the key of another name: one person would "
 			       "count as two";
 	}
 	if (s->n == SIGNERS_MAX)
 		return "is one too many: at most 64 keys are taken";
+	s->names += !signers_know(s, name);
 	s->list[s->n].name = name;
 	s->list[s->n++].key = word;
-	s->names += !known;
 	return NULL;
 }
 
 int
 signers_read(struct signers *s, struct span file, char why[SIGNERS_WHY])
 {
+	struct span line;
 	const char *wrong;
 
 	memset(s, 0, sizeof(*s));
-	for (unsigned n = 1; file.len != 0; n++) {
-		if ((wrong = signers_line(s, take_line(&file))) == NULL)
+	for (unsigned n = 1; span_line(&file, &line); n++) {
+		if ((wrong = signers_line(s, line)) == NULL)
 			continue;
 		snprintf(why, SIGNERS_WHY, "line %u %s", n, wrong);
 		return -1;
@@ -144,9 +145,8 @@ signers_next(struct span *rest, struct signers_entry *e, char why[SIGNERS_WHY])
 	struct span line, name;
 	const uint8_t *armor;
 
-	if (rest->len == 0)
+	if (!span_line(rest, &line))
 		return 0;
-	line = take_line(rest);
 	name = take_word(&line);
 	if (!plain_name(name) || span_copy(name, e->name, SIGNED_NAME) == -1 ||
 	    span_u64(take_word(&line), INT64_MAX, &e->expires) == -1 ||
@@ -155,13 +155,12 @@ signers_next(struct span *rest, struct signers_entry *e, char why[SIGNERS_WHY])
 		    "a signature must begin with the line \"NAME SECONDS\", as "
 		    "icctl sign writes it");
 	armor = rest->p;
-	line = take_line(rest);
-	if (!span_is(line, begin_line))
+	if (!span_line(rest, &line) || !span_is(line, begin_line))
 		return entry_bad(why, "no signature follows the name");
 	do {
-		if (rest->len == 0 || (size_t)(rest->p - armor) > SIGNERS_ARMOR)
+		if ((size_t)(rest->p - armor) > SIGNERS_ARMOR ||
+		    !span_line(rest, &line))
 			return entry_bad(why, "a signature has no end");
-		line = take_line(rest);
 		if (line.len == 0 || line.len > 80)
 			return entry_bad(why, "a signature has a line of a "
 					      "wrong length");

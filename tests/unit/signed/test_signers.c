@@ -32,6 +32,10 @@ static const struct {
 	{"\"ann\" " KEY "B\n", 0, "plain name"}, {"ann\n", 0, "has no key"},
 	{"ann ssh-ed25519\n", 0, "has no key"}, {"ann ssh-ed25519 A!A\n", 0, "has no key"},
 	{"ann cert-authority " KEY "B\n", 0, "certificates"},
+	{"ann CERT-AUTHORITY " KEY "B\n", 0, "certificates"},
+	{"ann namespaces=\"x\",Cert-Authority " KEY "B\n", 0, "certificates"},
+	{"ann namespaces=\"x ssh-ed25519 AAAA\",cert-authority " KEY "B\n", 0, "a space"},
+	{"ann namespaces=\"x\\\" ssh-ed25519 AAAA\" " KEY "B\n", 0, "a space"},
 	{"ann no-key-at-all\n", 0, "has no key"},
 	{"", 0, "names nobody"}, {"# nobody\n", 0, "names nobody"},
 };
