@@ -23,6 +23,7 @@ static struct {
 	char file[SIGNED_FILE + 1]; /* as it was when the session started */
 	struct helper helper;
 	struct loop_io io;
+	struct loop_timer late;
 	bool runs;
 	/* The answer whose signatures are checked. */
 	struct client *client;
@@ -39,6 +40,7 @@ static void
 signed_end(void)
 {
 	loop_del(&sup.loop, &signed_env.io);
+	loop_timer_clear(&sup.loop, &signed_env.late);
 	helper_stop(&signed_env.helper);
 	signed_env.runs = false;
 }
@@ -90,7 +92,7 @@ signed_read(const char *path, struct fault *fault)
 	struct stat st;
 	const char *place;
 	ssize_t n;
-	int fd;
+	int fd, rv = -1;
 
 	place = places_of(&sup.host.places, path, &fd);
 	if (place != NULL || fd == -1 || fstat(fd, &st) == -1) {
@@ -114,12 +116,11 @@ signed_read(const char *path, struct fault *fault)
 		fault_set(fault,
 		    "approvers.file %s: must be text of at most 64 KiB", path);
 	} else {
-		close(fd);
-		return 0;
+		rv = 0;
 	}
 	if (fd != -1)
 		close(fd);
-	return -1;
+	return rv;
 }
 
 int
@@ -163,8 +164,7 @@ signed_record(const struct hold *h)
 	struct value *o;
 
 	for (unsigned i = 0; i < signed_env.n; i++) {
-		if (i != 0)
-			(void)strlcat(names, " ", sizeof(names));
+		(void)strlcat(names, i == 0 ? "" : " ", sizeof(names));
 		(void)strlcat(names, signed_env.names[i], sizeof(names));
 	}
 	sup_note("%s: signed by %s", h->sid, names);
@@ -180,18 +180,14 @@ signed_record(const struct hold *h)
 static void
 signed_decide(struct client *c, struct hold *h)
 {
-	char text[640];
-
 	if (signed_env.why[0] == '\0' &&
 	    signed_env.n < sup.config.approvers.needed)
 		snprintf(signed_env.why, sizeof(signed_env.why),
 		    "%u of %u people have signed", signed_env.n,
 		    sup.config.approvers.needed);
 	if (signed_env.why[0] != '\0') {
-		snprintf(
-		    text, sizeof(text), "not approved: %s", signed_env.why);
-		sup_note("%s: %s", h->sid, text);
-		control_refuse(c, "not-signed", text);
+		sup_note("%s: not approved: %s", h->sid, signed_env.why);
+		control_refuse(c, "not-signed", signed_env.why);
 	} else if (h->answered) {
 		control_refuse(
 		    c, "late", "too late: another answer came first");
@@ -199,32 +195,45 @@ signed_decide(struct client *c, struct hold *h)
 		signed_record(h);
 		(void)approvals_answer(h, signed_env.digest, NULL, 0, true, "",
 		    "", signed_env.claim);
+		c->signing = false;
+		control_wait(c);
 		return;
 	}
 	control_answer(c);
 }
 
+/* Go by what was reported; `why` is not NULL if that is not all. */
+static void
+signed_done(const char *why)
+{
+	struct client *c = signed_env.client;
+	struct hold *h = approvals_by_call(signed_env.call);
+
+	if (why != NULL)
+		(void)strlcpy(signed_env.why, why, sizeof(signed_env.why));
+	signed_end();
+	/* A client that is gone approves nothing; a call's end was told. */
+	if (h != NULL && c->fd != -1 && c->signing)
+		signed_decide(c, h);
+	else
+		sup_note("signatures were checked in vain: the call, or who "
+			 "sent them, has gone");
+}
+
 static void
 signed_report(struct loop_io *io, uint32_t events)
 {
-	struct client *c = signed_env.client;
-	struct hold *h;
 	struct fault fault;
 	int rv;
 
-	(void)io;
-	(void)events;
-	if ((rv = helper_read(&signed_env.helper, &fault)) == 0)
-		return;
-	if (rv == -1)
-		(void)strlcpy(
-		    signed_env.why, fault.text, sizeof(signed_env.why));
-	signed_end();
-	h = approvals_by_call(signed_env.call);
-	/* A client that is gone approves nothing; a call's end was told. */
-	if (h != NULL && c->fd != -1 && c->reply != NULL &&
-	    c->verdict == signed_env.call && c->approve)
-		signed_decide(c, h);
+	if ((rv = helper_read(&signed_env.helper, &fault)) != 0)
+		signed_done(rv == -1 ? fault.text : NULL);
+}
+
+static void
+signed_late(struct loop_timer *t)
+{
+	signed_done(SIGNED_PROGRAM " has not ended in time");
 }
 
 void
@@ -266,6 +275,8 @@ signed_begin(
 		control_fail(c, "not-signed", fault.text);
 		return;
 	}
+	loop_timer_set(
+	    &sup.loop, &signed_env.late, SIGNED_STUCK_MS, signed_late, NULL);
 	signed_env.runs = true;
 	signed_env.client = c;
 	signed_env.call = h->id;
@@ -273,7 +284,7 @@ signed_begin(
 	(void)strlcpy(signed_env.claim, by, sizeof(signed_env.claim));
 	c->session = false;
 	c->verdict = h->id;
-	c->approve = true;
+	c->approve = c->signing = true;
 	c->reply = control_ok();
 	json_object_object_add(c->reply, "hold", hold_json(h, false));
 }

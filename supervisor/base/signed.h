@@ -19,6 +19,10 @@
 #define SIGNED_NAME 65U       /* an approver's name, with its NUL */
 #define SIGNED_SECONDS 86400  /* for which a signature may be valid */
 #define SIGNED_NONCE 16U      /* bytes */
+#define SIGNED_WAIT_S 60U     /* ic-signed ends itself after it */
+/* The session has ended it by then, and answers 3 s later at most. */
+#define SIGNED_STUCK_MS 65000U
+#define SIGNED_REPLY_S 75U
 
 enum signed_report {
 	/* to ic-signed; the text and the signatures only to check an answer */

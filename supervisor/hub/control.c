@@ -164,7 +164,7 @@ control_answer(struct client *c)
 
 	c->reply = NULL;
 	c->verdict = c->revoke = 0;
-	c->counting = c->rules = c->session = false;
+	c->counting = c->rules = c->session = c->signing = false;
 	c->recorded = c->checkpoint = 0;
 	c->keys = c->reload = 0;
 	c->trust_server[0] = c->trust_tool[0] = '\0';
@@ -203,7 +203,18 @@ client_unheard(struct client *c)
 static void
 client_waited(struct loop_timer *t)
 {
-	client_unheard(t->arg);
+	struct client *c = t->arg;
+
+	/* So does the check of signatures have a limit of its own. */
+	if (!c->signing)
+		client_unheard(c);
+}
+
+void
+control_wait(struct client *c)
+{
+	loop_timer_set(
+	    &sup.loop, &c->timer, CONTROL_WAIT_MS, client_waited, c);
 }
 
 /* Refuse a request that cannot be read to its end, and close. */
@@ -238,8 +249,7 @@ client_lines(struct client *c)
 		client_unhand(c);
 		buf_drain(&c->in, n + 1);
 		if (c->reply != NULL)
-			loop_timer_set(&sup.loop, &c->timer, CONTROL_WAIT_MS,
-			    client_waited, c);
+			control_wait(c);
 	}
 	if (c->fd != -1)
 		client_flush(c);

@@ -42,6 +42,8 @@ struct client {
 	char trust_server[65], trust_tool[129];
 	uint64_t verdict; /* waits for the end of this call; 0: not waiting */
 	bool approve;     /* its verdict on that call */
+	bool signing;     /* its signatures are checked, for as long as that
+			     takes */
 	uint64_t revoke;  /* waits for the end of this grant; 0: not waiting */
 	struct json_object *reply; /* the reply that it will get */
 	bool closing;              /* close once `out` is written */
@@ -78,6 +80,8 @@ struct json_object *control_ok(void);
 void control_fail(struct client *, const char *code, const char *error);
 /* Turn the pending reply (`c->reply`) into a refusal. */
 void control_refuse(struct client *, const char *code, const char *error);
+/* Wait for what the pending reply depends on, from now on. */
+void control_wait(struct client *);
 /* Send the pending reply, and stop waiting. */
 void control_answer(struct client *);
 /* Set what is called when a client that `undoes` has gone. */

@@ -60,17 +60,17 @@ hold_to_sign(const struct hold *h, struct buf *b)
 	return signed_compose(b, &a);
 }
 
-/* Add the text that approvers sign, for whoever shows the call. */
+/* Add the text that approvers sign; "" if nobody can sign it. */
 static void
 hold_sign(const struct hold *h, struct json_object *o)
 {
 	struct buf b;
 
 	buf_init(&b, 4096);
-	if (hold_to_sign(h, &b) == 0)
-		json_object_object_add(o, "toSign",
-		    json_object_new_string_len(
-			(const char *)buf_span(&b).p, (int)b.len));
+	if (hold_to_sign(h, &b) == -1)
+		buf_reset(&b, 4096);
+	buf_addc(&b, '\0');
+	put_str(o, "toSign", (const char *)buf_span(&b).p);
 	buf_free(&b);
 }
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/json_put.h"
+#include "base/signed.h"
 #include "credential/handover.h"
 
 #define REPLY_MAX (64U << 20)
@@ -191,6 +192,17 @@ icctl_lost(const struct icctl *ctl)
 	}
 }
 
+/* Signatures are checked for longer than all else takes. */
+static void
+client_patient(int fd, json_object *request)
+{
+	const struct timeval limit = {.tv_sec = SIGNED_REPLY_S};
+
+	if (json_object_object_get_ex(request, "signed", NULL))
+		(void)setsockopt(
+		    fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+}
+
 json_object *
 icctl_ask_with(struct icctl *ctl, json_object *request, int given)
 {
@@ -199,6 +211,7 @@ icctl_ask_with(struct icctl *ctl, json_object *request, int given)
 	int fd;
 
 	if ((fd = icctl_connect(ctl)) != -1) {
+		client_patient(fd, request);
 		/* The session may refuse before it has read the request. */
 		(void)icctl_tell_with(fd, request, given);
 		if ((reply = icctl_receive(fd, &rest)) == NULL)

@@ -2,8 +2,9 @@
 /*
  * `icctl sign`: signs the approval of one pending call with a key of ssh's. The
  * call may have come through machines that nobody trusts: it is shown whole,
- * and the digest that is signed is computed here, from the arguments that were
- * shown.
+ * and the digest that is signed is computed here. Server, tool and arguments,
+ * which it is computed from, are shown once more, in a form that nothing else
+ * in the call changes.
  */
 #include "icctl/icctl.h"
 
@@ -24,10 +25,12 @@
 #include "common/sha256.h"
 #include "common/wordlist.h"
 #include "icctl/hold/hold_view.h"
+#include "icctl/hold/hold_view_text.h"
 #include "icctl/sign_file.h"
 #include "icctl/words.h"
 
-#define SIGN_HOLD (8U << 20) /* bytes of a file with a call */
+#define SIGN_HOLD (8U << 20)  /* bytes of a file with a call */
+#define SIGN_POOL (64U << 20) /* memory for its arguments */
 #define SIGN_MINUTES 10U
 #define SIGN_LINES 7U
 
@@ -136,6 +139,43 @@ sign_compose(json_object *hold, const char *digest, struct buf *b)
 	return rv;
 }
 
+/*
+ * Show what the digest is of, and nothing else: the call's view also has what a
+ * machine on the way may have made up. Server and tool come last, so that long
+ * arguments do not push them out of sight. Returns 0, or -1.
+ */
+static int
+sign_bound(json_object *hold)
+{
+	struct hold_text t = {.out = stderr,
+	    .flags = icctl_visible(),
+	    .full = true,
+	    .id = get_span(hold, "id")};
+	struct value_pool *pool = value_pool_new(SIGN_POOL);
+	json_object *none = json_object_new_array();
+	const struct value *root = NULL;
+
+	if (pool != NULL && none != NULL)
+		root = json_read(pool, get_span(hold, "arguments"), NULL);
+	if (root != NULL && root->type == VALUE_OBJECT) {
+		fputs("\nThis is what is signed. The rest above is not: a "
+		      "machine on the way could have made it up.\n",
+		    stderr);
+		hold_text_arguments(&t, root, none);
+		fputs(root->child == NULL ? "  no arguments\n" : "", stderr);
+		fputs("  signs: ", stderr);
+		hold_text_quoted(&t, get_span(hold, "server"));
+		fputs(" / ", stderr);
+		hold_text_quoted(&t, get_span(hold, "tool"));
+		fputc('\n', stderr);
+	} else {
+		t.left_out = true;
+	}
+	json_object_put(none);
+	value_pool_free(pool);
+	return t.left_out ? -1 : 0;
+}
+
 /* Show the call. Returns 0 if it may be signed, or an exit status. */
 static int
 sign_show(json_object *hold, char digest[SHA256_HEX])
@@ -143,6 +183,11 @@ sign_show(json_object *hold, char digest[SHA256_HEX])
 	if (icctl_text(hold, "toSign")[0] == '\0') {
 		warnx("this session takes answers without signatures: icctl "
 		      "approve");
+		return ICCTL_FAILED;
+	}
+	if (get_true(hold, "question")) {
+		warnx("a server's question is not signed: it can only be "
+		      "declined");
 		return ICCTL_FAILED;
 	}
 	if (!hold_view(stderr, hold,
@@ -156,6 +201,11 @@ sign_show(json_object *hold, char digest[SHA256_HEX])
 		warnx("its digest is not that of what was shown, so it is not "
 		      "signed: it has more than that, such as links on the "
 		      "way to a path, or somebody has changed it");
+		return ICCTL_FAILED;
+	}
+	if (sign_bound(hold) == -1) {
+		warnx("its arguments cannot be shown whole, so it is not "
+		      "signed");
 		return ICCTL_FAILED;
 	}
 	return 0;

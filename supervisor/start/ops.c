@@ -169,22 +169,19 @@ op_signed(struct client *c, struct json_object *req, const struct hold *h,
     const uint8_t digest[32])
 {
 	const char *entries = op_text(c, req, "signed", SIGNED_ENTRIES);
-	char text[256];
 
 	if (entries == NULL)
 		return;
 	if (json_object_object_get_ex(req, "session", NULL) ||
-	    get_str(req, "answer", "")[0] != '\0') {
+	    (~h->id & (PROTO_ASK_ID | PROTO_QUESTION_ID)) == 0) {
 		control_fail(c, "needs-signatures",
 		    "with \"approvers\" in config.json only single calls are "
 		    "approved, and a server's question can only be declined");
 	} else if (entries[0] == '\0') {
-		snprintf(text, sizeof(text),
-		    "this session takes signed approvals only: icctl sign %s "
-		    "--as NAME --key FILE >SIGNED, then icctl approve %s "
-		    "--signed SIGNED",
-		    h->sid, h->sid);
-		control_fail(c, "needs-signatures", text);
+		control_fail(c, "needs-signatures",
+		    "this session takes signed approvals only: icctl sign ID "
+		    "--as NAME --key FILE >SIGNED, then icctl approve ID "
+		    "--signed SIGNED");
 	} else if (memcmp(h->digest, digest, sizeof(h->digest)) != 0) {
 		control_fail(c, "changed",
 		    "this is not the call that was shown: its digest differs. "

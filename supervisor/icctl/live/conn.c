@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/json_put.h"
+#include "base/signed.h"
 #include "icctl/icctl.h"
 
 #define CONN_IN (64U << 20) /* as much as a whole call may need */
@@ -26,6 +27,16 @@
 #define CONN_SOON_MS 200U
 
 static void conn_ready(struct loop_io *, uint32_t);
+
+/* Returns how long the session may take to answer what it was asked. */
+static uint64_t
+conn_wait_ms(const struct live_conn *c)
+{
+	for (unsigned i = 0; i < c->nasks; i++)
+		if (c->asks[i].signs)
+			return SIGNED_REPLY_S * 1000;
+	return CONN_WAIT_MS;
+}
 
 /* Everything that was asked is told that it has no answer. */
 static void
@@ -181,13 +192,15 @@ conn_ask(struct live_session *s, json_object *req, const char *op,
 			goto out;
 		}
 		ask = &c->asks[c->nasks++];
-		*ask = (struct live_ask){.op = op, .token = token};
+		*ask = (struct live_ask){.op = op,
+		    .token = token,
+		    .signs = json_object_object_get_ex(req, "signed", NULL)};
 		(void)strlcpy(ask->id, id, sizeof(ask->id));
 		/* A failure is found, and told, when the loop reads. */
 		(void)conn_flush(s);
-		if (c->nasks == 1)
-			loop_timer_set(s->set->loop, &c->retry, CONN_WAIT_MS,
-			    conn_retry, s);
+		if (c->nasks == 1 || ask->signs)
+			loop_timer_set(s->set->loop, &c->retry,
+			    conn_wait_ms(c), conn_retry, s);
 		r = 0;
 	}
 out:
@@ -201,8 +214,8 @@ conn_answered(struct live_session *s)
 	if (s->conn->nasks == 0)
 		loop_timer_clear(s->set->loop, &s->conn->retry);
 	else
-		loop_timer_set(
-		    s->set->loop, &s->conn->retry, CONN_WAIT_MS, conn_retry, s);
+		loop_timer_set(s->set->loop, &s->conn->retry,
+		    conn_wait_ms(s->conn), conn_retry, s);
 }
 
 static void

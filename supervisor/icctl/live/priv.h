@@ -13,6 +13,7 @@ struct live_ask {
 	const char *op;
 	char id[LIVE_ID];
 	uint64_t token;
+	bool signs; /* has signatures, which takes long to check */
 };
 
 struct live_conn {

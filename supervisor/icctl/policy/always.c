@@ -393,6 +393,13 @@ icctl_always(struct icctl *ctl, int argc, char **argv)
 		return status;
 	if ((hold = icctl_hold_fetch(ctl, argv[1], true)) == NULL)
 		return ICCTL_FAILED;
+	/* The session would refuse it only after the rule is written. */
+	if (json_object_object_get_ex(hold, "toSign", NULL)) {
+		warnx("not while \"approvers\" in config.json demands signed "
+		      "answers: a rule would allow the call without one");
+		json_object_put(hold);
+		return ICCTL_FAILED;
+	}
 	always_files();
 	if (policy_set_load(ctl, &always_env.opts, &always_env.set, &fault) ==
 	    -1) {

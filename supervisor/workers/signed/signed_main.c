@@ -30,7 +30,6 @@
 
 #define SIGNED_JOB (SIGNED_FILE + SIGNED_ENTRIES + 8192U)
 #define SIGNED_BWRAP 3  /* its descriptor */
-#define SIGNED_WAIT 60U /* seconds for everything */
 #define SIGNED_CPU 10U
 #define SIGNED_KEYGEN "/usr/bin/ssh-keygen"
 
@@ -171,7 +170,7 @@ signed_alone(void)
 	log_init(SIGNED_PROGRAM, false);
 	/* The kernel ends it, and with it the sandboxes. */
 	(void)signal(SIGALRM, SIG_DFL);
-	(void)alarm(SIGNED_WAIT);
+	(void)alarm(SIGNED_WAIT_S);
 	if (spawn_init() == -1 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1 ||
 	    confine_no_core() == -1 || setrlimit(RLIMIT_CPU, &cpu) == -1)
 		fatal("cannot become private");

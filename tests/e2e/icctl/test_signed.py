@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import os
+import select
 import shutil
 import socket
 import struct
@@ -97,14 +98,22 @@ def text(b):
     return struct.pack(">I", len(b)) + b
 
 
-def session(work, people, name, needed=2, **more):
+def session(work, people, name, needed=2, libexecdir=None, **more):
     place = os.path.join(work, name)
     os.makedirs(place, mode=0o700)
+    asks = h.put(os.path.join(place, "asks", "log"), "")
     return h.Session(
-        place, {"echo": h.echo_server(os.path.join(place, "log", "log"))},
+        place, {"echo": h.echo_server(os.path.join(place, "log", "log")),
+                "asks": {"command": h.PYTHON, "args": [
+                    os.path.join(h.STANDINS, "mcp_asks.py"), asks],
+                    "sandbox": {"filesystem": {
+                        "allowRead": [h.STANDINS],
+                        "allowWrite": [os.path.dirname(asks)]}}}},
         RULES, {"echo": h.ECHO_TOOLS},
-        config={"approvers": {"file": people.file, "needed": needed}, **more},
-        session_dir=os.path.join(place, "home", "sessions", name))
+        config={"approvers": {"file": people.file, "needed": needed},
+                "policy": {"trustedServers": ["asks"]}, **more},
+        session_dir=os.path.join(place, "home", "sessions", name),
+        libexecdir=libexecdir)
 
 
 def ask(s, **request):
@@ -219,6 +228,7 @@ def test_sign(people, s):
             ("the text's form", {"toSign": hold["toSign"].replace(
                 "session one", "session  two")}),
             ("a verdict", {"toSign": hold["toSign"] + "verdict approve\n"}),
+            ("it to a question", {"question": True}),
             ("nothing to sign", {"toSign": ""})):
         path = h.put(os.path.join(s.work, "lie"),
                      json.dumps({"hold": {**hold, **change}}))
@@ -226,6 +236,24 @@ def test_sign(people, s):
                  hold["digest"])
         t.ok(r.returncode != 0 and r.stdout == "",
              f"a relay that changes {name}: nothing is signed", r)
+    for name, change in (
+            ("as a request", {"request": True}),
+            ("as a host", {"host": True}),
+            ("as a limit", {"limit": True}),
+            ("as a login", {"login": True}),
+            ("with its arguments as roles", {"request": True, "resources": [
+                {"role": "read-path", "argument": "text",
+                 "value": "shown"}]}),
+            ("with another effect", {"host": True, "asks": [], "rule": "x",
+                                     "effect": "reads one file"})):
+        path = h.put(os.path.join(s.work, "lie"),
+                     json.dumps({"hold": {**hold, **change}}))
+        r = sign(s, people, "bob", "bob", "--hold", path, "--digest",
+                 hold["digest"])
+        bound = r.stderr.partition("This is what is signed.")[2]
+        t.ok('    text = "shown"\n' in bound and
+             'signs: "echo" / "echo"\n' in bound,
+             f"a relay that shows it {name}: what is signed is shown", r)
     hub = Hub(s.work, hub_file(s.work, [("red", relay_of(s))]))
     far = hub.held("red/one")
     r = sign(s, people, "bob", "bob", "--hold", "-", "--digest",
@@ -242,6 +270,27 @@ def test_sign(people, s):
     hub.end()
 
 
+def test_question(people, s):
+    """One that asks for a consent alone, so that an approval is an answer."""
+    call = s.client().start_call("asks__ask", {"ask": [{
+        "message": "Is it agreed?", "requestedSchema": {
+            "type": "object", "properties": {}}}]})
+    hold = s.held()
+    r = sign(s, people, "ann", "ann", hold["id"], "--digest", hold["digest"])
+    t.ok(r.returncode != 0 and r.stdout == "" and "declined" in r.stderr,
+         "a server's question is not signed", r)
+    refused(s, hold, "only be declined", "signatures of a question",
+            people.signed("ann", "ann", hold["toSign"]),
+            people.signed("bob", "bob", hold["toSign"]))
+    s.icctl("deny", hold["id"], check=True)
+    call.wait()
+
+
+def rules_of(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
 def test_wider(s):
     for words in (["budget", "set", "maxSteps", "9999"], ["unlock"],
                   ["keys", "reload", "anthropic"]):
@@ -252,11 +301,73 @@ def test_wider(s):
         t.equal(ask(s, op=op)["code"], "needs-signatures", f"refused: {op}")
     call = s.client().start_call("echo__echo", {"text": "no"})
     hold = s.held()
+    for words in (["always"], ["--json", "always"]):
+        policy = os.path.join(s.home, "policy", "compiled-policy.json")
+        before = rules_of(policy)
+        r = s.icctl(*words, hold["id"], answers="y\n")
+        t.ok(r.returncode != 0 and "signed answers" in r.stderr and
+             rules_of(policy) == before,
+             f"refused without signatures, and no rule is left: {words}", r)
     r = s.icctl("deny", hold["id"])
     t.ok(r.returncode == 0 and call.wait().get("isError"),
          "to deny needs no signature", r)
     r = s.icctl("stop")
     t.equal(r.returncode, 0, "nor does to stop")
+
+
+def slow_libexec(work):
+    """Returns programs of which ic-signed waits for a line of a fifo before it
+    checks an answer, and the fifo: who opens it knows that it waits."""
+    real = os.path.join(h.PREFIX, "libexec", "ironcurtain")
+    place, fifo = os.path.join(work, "slow"), os.path.join(work, "fifo")
+    os.makedirs(place)
+    os.mkfifo(fifo)
+    for name in os.listdir(real):
+        if name != "ic-signed":
+            os.symlink(os.path.join(real, name), os.path.join(place, name))
+    h.put(os.path.join(place, "ic-signed"), f"""#!/bin/sh
+[ "$1" = file ] || read -r _ <{fifo}
+exec {real}/ic-signed "$@"
+""", 0o755)
+    return place, fifo
+
+
+def asked(s, hold, signed):
+    """Sends an approval. Returns the connection."""
+    c = socket.socket(socket.AF_UNIX)
+    c.connect(os.path.join(s.dir, "control.sock"))
+    c.sendall(json.dumps({"op": "approve", "id": hold["id"], "digest": hold[
+        "digest"], "signed": signed}).encode() + b"\n")
+    return c
+
+
+def test_slow(people, s, fifo):
+    """Signatures whose check takes longer than other answers may."""
+    call = s.client().start_call("echo__echo", {"text": "slowly"})
+    hold = s.held()
+    ann = people.signed("ann", "ann", hold["toSign"])
+    with asked(s, hold, ann) as c:
+        with open(fifo, "w", encoding="ascii") as f:
+            early = select.select([c], [], [], 4)[0]
+            t.equal(early, [], "a check of seconds is waited for")
+            r = ask(s, op="approve", id=hold["id"], digest=hold["digest"],
+                    signed=ann)
+            t.equal(r["code"], "busy", "another answer has to wait")
+            f.write("\n")
+        reply = json.loads(c.makefile("r", encoding="utf-8").readline())
+    t.ok(reply["ok"] and "slowly" in h.text_of(call.wait()),
+         "and good signatures count then", reply)
+    call = s.client().start_call("echo__echo", {"text": "nobody"})
+    hold = s.held()
+    c = asked(s, hold, people.signed("ann", "ann", hold["toSign"]))
+    with open(fifo, "w", encoding="ascii") as f:
+        c.close()
+        f.write("\n")
+    h.wait_for(lambda: "in vain" in s.session_log(), "it is not noted")
+    t.ok(s.held()["id"] == hold["id"],
+         "of a client that is gone they do not, and the log says so")
+    s.icctl("deny", hold["id"], check=True)
+    call.wait()
 
 
 def test_files(work, people):
@@ -306,8 +417,14 @@ def main():
                 test_rows(people, one, two)
             with t.case("sign"):
                 test_sign(people, one)
+            with t.case("question"):
+                test_question(people, one)
             with t.case("wider"):
                 test_wider(one)
+        place, fifo = slow_libexec(work)
+        with t.case("slow"), session(work, people, "slowly", needed=1,
+                                     libexecdir=place) as s:
+            test_slow(people, s, fifo)
         with t.case("files"):
             test_files(work, people)
     t.done()
