@@ -9,6 +9,7 @@ import instance
 import keys
 import live
 import lying
+import signed
 import swayed
 import rig
 
@@ -73,6 +74,8 @@ def user_parts(tap, args, work, after_root):
         live.test_status(tap, session, "editor")
     with tap.case("instance, as a user"):
         instance.test_instance(tap, args, os.path.join(work, "i"), "user")
+    with tap.case("signed answers"):
+        signed.test_signed(tap, args, os.path.join(work, "sd"))
     with tap.case("a lying mitmd"):
         lying.test_lying(tap, args, os.path.join(work, "l"), provider)
         lying.test_service(tap, args, os.path.join(work, "ls"))
