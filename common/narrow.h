@@ -9,7 +9,9 @@
 
 #include "common/span.h"
 
-#define NARROW_MAX 64U /* in each list */
+#define NARROW_MAX 64U         /* in each list of a person */
+#define NARROW_PROJECT_MAX 16U /* in each list of a project's file */
+#define NARROW_ALL (NARROW_MAX + NARROW_PROJECT_MAX)
 #define NARROW_TEXT 500U
 
 enum narrow_kind {

@@ -108,6 +108,8 @@ check_view(struct policyd_env *env, struct work *k)
 {
 	struct span reason;
 
+	if (k->srv->trusted)
+		return WORK_FORWARD;
 	if (outside_find(&env->engine, k->srv, &k->args, env->pool, &k->outside,
 		&reason) == -1)
 		return work_refuse(k, "structural-outside-view", reason);
@@ -145,11 +147,13 @@ static enum work_way
 prepare(
     struct policyd_env *env, struct work *k, const struct session_tool *tool)
 {
+	const struct request r = work_request(env, k);
 	struct span reason;
 
-	if (k->srv->trusted)
+	if (!eval_judges_paths(&env->engine, &r))
 		return WORK_FORWARD;
-	if (args_check(k->tree, tool->schema, env->pool, &reason) == -1)
+	if (!k->srv->trusted &&
+	    args_check(k->tree, tool->schema, env->pool, &reason) == -1)
 		return work_refuse_plain(
 		    env, k, "invalid-arguments", reason, "");
 	if (fill_git_path(env, k) == WORK_REFUSE)
@@ -223,7 +227,7 @@ work_judge(
 	}
 	if (prepare(env, k, tool) == WORK_REFUSE)
 		return WORK_REFUSE;
-	if (k->may_ask && remotes_wanted(env, k))
+	if (!k->srv->trusted && k->may_ask && remotes_wanted(env, k))
 		return WORK_WAIT;
 	if (k->urls.p != NULL && remotes_apply(env, k) == -1)
 		return work_refuse(k, k->args.rule, k->args.reason);

@@ -334,6 +334,10 @@ tell_change(struct probe *p, const struct work *k)
 		    "To change it: annotate the tool's "
 		    "arguments (icctl mcp annotate SERVER), then write a "
 		    "rule for it.");
+	else if (span_starts(d->rule, SPAN("narrowed-")))
+		tell(p, "change",
+		    "To change it: take that text out of the settings; no "
+		    "rule can allow it as it is.");
 	else if (d->by != NULL && d->status == PROTO_ESCALATE)
 		tell(p, "change",
 		    "To change it: approve the call when it is "

@@ -110,9 +110,9 @@ is_redacted(struct policyd_env *env, const struct work *k)
 bool
 auto_permits(struct policyd_env *env, const struct work *k)
 {
-	return k->srv != NULL && k->annot != NULL && k->tree != NULL &&
-	       k->server != PROTO_VIRTUAL && k->args.n != 0 &&
-	       !is_push(k->tool) && deletes_little(env, k) &&
+	return !k->d.person && k->srv != NULL && k->annot != NULL &&
+	       k->tree != NULL && k->server != PROTO_VIRTUAL &&
+	       k->args.n != 0 && !is_push(k->tool) && deletes_little(env, k) &&
 	       !leads_elsewhere(k) && rules_permit(env, k) &&
 	       !is_redacted(env, k);
 }

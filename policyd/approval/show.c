@@ -29,7 +29,8 @@ work_offer(struct policyd_env *env, const struct work *k, struct grant *g,
 	struct request r = work_request(env, k);
 
 	*text = span_of(NULL, 0);
-	if (k->srv == NULL)
+	/* The settings may ask about each call. */
+	if (k->srv == NULL || k->d.person)
 		return -1;
 	if ((k->annot == NULL ||
 		grant_offer(&env->engine, &r, &k->d, g) == -1) &&

@@ -82,9 +82,7 @@ tool_grant_offer(struct policyd_env *env, const struct work *k, struct grant *g)
 {
 	const struct session_tool *t = tool_of(env, k);
 
-	/* The settings ask about each call. */
-	if (t == NULL || k->d.status != PROTO_ESCALATE || names_place(k) ||
-	    span_is(k->d.rule, "narrowed-ask"))
+	if (t == NULL || k->d.status != PROTO_ESCALATE || names_place(k))
 		return -1;
 	*g = (struct grant){.server = k->server_name,
 	    .tool = k->tool,

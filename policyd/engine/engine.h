@@ -83,7 +83,7 @@ struct engine {
 	struct value_pool *own;		/* freed with the engine */
 	char *protect[ENGINE_MAX_PROTECT];
 	size_t nprotect;
-	char *narrow[2 * NARROW_MAX];	/* taken from the policy by the
+	char *narrow[2 * NARROW_ALL];	/* taken from the policy by the
 					   settings: common/narrow.h */
 	size_t nnarrow;
 	int root;			/* O_PATH of / */

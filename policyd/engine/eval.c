@@ -308,7 +308,7 @@ eval_call(struct engine *e, struct span server, struct span tool,
 		r.server = &absent;
 	if (e->annots != NULL)
 		r.annot = annots_find(e->annots, server, tool);
-	if (!r.server->trusted && r.annot != NULL &&
+	if (eval_judges_paths(e, &r) &&
 	    args_prepare(e, r.server, r.annot, tree, pool, &args) == -1) {
 		decide(d, PROTO_DENY, span_str(args.rule), args.reason);
 		return;

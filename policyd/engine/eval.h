@@ -17,6 +17,8 @@ struct decision {
 	uint32_t by_domains;		/* roles that a rule about domains
 					   decided */
 	const struct rule *by;		/* the compiled rule, or NULL */
+	bool person;			/* the settings leave it to a person,
+					   each time: eval_narrow() */
 };
 
 struct request {
@@ -59,7 +61,12 @@ void eval_ungated(const struct engine *, const struct request *,
  * Escalate an allowed call that may touch more than the names that were judged.
  */
 void eval_caution(const struct request *, struct decision *);
-/* narrow.c: Make a decision more severe where the settings say so. */
+/*
+ * narrow.c: Returns true if the arguments are to be prepared: always, but for a
+ * trusted server only if the settings name a path and the tool may have one.
+ */
+bool eval_judges_paths(const struct engine *, const struct request *);
+/* Make a decision more severe where the settings say so. */
 void eval_narrow(
     const struct engine *, const struct request *, struct decision *);
 /*

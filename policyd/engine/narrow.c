@@ -63,19 +63,40 @@ is_above(struct span path, struct span workspace, struct span at)
 		   at.p[rest.len - 1] == '/');
 }
 
-/* Returns true if the value is, or passes, what is meant. */
+/*
+ * Returns true if the value may be a directory that goes, with all below it, or
+ * that comes in a move: to a path that is only written.
+ */
 static bool
-meets(const struct engine *e, const struct narrow *n, const struct arg_value *v)
+carries(const struct narrow *n, const struct arg_value *v, uint32_t roles)
+{
+	const uint32_t gone = ARG_BIT(ARG_DELETE_PATH),
+		       writes = ARG_BIT(ARG_WRITE_PATH);
+	const bool moves = (roles & gone) != 0 && (roles & writes) != 0;
+
+	if (n->kind == NARROW_READ)
+		return moves && (v->mask & gone) != 0;
+	return (v->mask & gone) != 0 ||
+	       (moves && (v->mask & ARGS_PATH) == writes);
+}
+
+/*
+ * Returns true if the value is, or passes, what is meant. What is moved can be
+ * read under its new name. `roles` are those of the call.
+ */
+static bool
+meets(const struct engine *e, const struct narrow *n, const struct arg_value *v,
+    uint32_t roles)
 {
 	const uint32_t read = ARG_BIT(ARG_READ_PATH),
 		       mask = v->mask & ARGS_PATH &
 			      (n->kind == NARROW_READ ? read : ~read);
+	const bool carried = carries(n, v, roles);
 
-	if (!v->has_path || mask == 0)
+	if (!v->has_path || (mask == 0 && !carried))
 		return false;
 	if (is_below(v->path.host, e->workspace, n->path) ||
-	    (mask & ARG_BIT(ARG_DELETE_PATH) &&
-		is_above(v->path.host, e->workspace, n->path)))
+	    (carried && is_above(v->path.host, e->workspace, n->path)))
 		return true;
 	for (unsigned i = 0; i < v->path.npassed; i++)
 		if (is_below(v->path.passed[i].host, e->workspace, n->path))
@@ -91,8 +112,27 @@ is_meant(
 		return span_eq(n->server, r->server_name) &&
 		       rule_pattern(n->tool, r->tool_name);
 	for (size_t i = 0; r->args != NULL && i < r->args->n; i++)
-		if (meets(e, n, &r->args->values[i]))
+		if (meets(e, n, &r->args->values[i], r->args->roles))
 			return true;
+	return false;
+}
+
+bool
+eval_judges_paths(const struct engine *e, const struct request *r)
+{
+	uint32_t roles = 0;
+	struct narrow n;
+
+	if (r->annot == NULL || r->server == NULL)
+		return false;
+	if (!r->server->trusted)
+		return true;
+	for (unsigned i = 0; i < r->annot->nargs; i++)
+		roles |= r->annot->args[i].all;
+	for (size_t i = 0; i < e->nnarrow && (roles & ARGS_PATH) != 0; i++)
+		if (narrow_read(span_str(e->narrow[i]), &n) == 0 &&
+		    n.kind != NARROW_TOOL)
+			return !engine_afar(r->server);
 	return false;
 }
 
@@ -103,6 +143,7 @@ eval_narrow(const struct engine *e, const struct request *r, struct decision *d)
 	struct narrow n;
 	bool ask = true;
 
+	d->person = false;
 	if (d->status == PROTO_DENY)
 		return;
 	for (size_t i = 0; i < e->nnarrow && ask; i++) {
@@ -112,9 +153,14 @@ eval_narrow(const struct engine *e, const struct request *r, struct decision *d)
 		hit = e->narrow[i];
 		ask = n.ask;
 	}
-	if (hit == NULL || (ask && d->status == PROTO_ESCALATE))
+	if (hit == NULL)
 		return;
+	if (ask && d->status == PROTO_ESCALATE) {
+		d->person = true;
+		return;
+	}
 	*d = (struct decision){.status = ask ? PROTO_ESCALATE : PROTO_DENY,
+	    .person = ask,
 	    .rule = ask ? SPAN("narrowed-ask") : SPAN("narrowed-deny"),
 	    .reason = reason_printf(
 		r->pool, "The settings of this session say: %s", hit)};

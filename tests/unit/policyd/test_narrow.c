@@ -85,6 +85,23 @@ static const struct {
     {"fetch", "save", "{\"url\":\"https://a.example/\",\"to\":\"y\"}",
 	"escalate"},
     {"memory", "anything", "{}", "deny"},
+    /* A directory takes what is below it along, and brings it. */
+    {"filesystem", "move", "{\"source\":\"conf\",\"destination\":\"x\"}",
+	"deny"},
+    {"filesystem", "move", "{\"source\":\"b\",\"destination\":\"hub\"}",
+	"deny"},
+    {"filesystem", "move", "{\"source\":\"b\",\"destination\":\"hub/b\"}",
+	"allow"},
+    {"filesystem", "move", "{\"source\":\"b\",\"destination\":\"conf\"}",
+	"allow"},
+    {"filesystem", "write", "{\"path\":\"hub\"}", "allow"},
+    {"filesystem", "delete", "{\"path\":\"conf\"}", "allow"},
+    {"filesystem", "read", "{\"path\":\"conf\"}", "allow"},
+    /* A trusted server, where its tools' paths are known. */
+    {"cond", "present", "{\"path\":\"sub/x\"}", "deny"},
+    {"cond", "present", "{\"path\":\"b\"}", "allow"},
+    {"cond", "present", "{\"path\":\"sub/x\",\"a\":1}", "allow"},
+    {"cond", "other", "{\"path\":\"sub/x\"}", "allow"},
 };
 
 static void
@@ -103,6 +120,13 @@ test_calls(void)
 		span_is(d.reason,
 		    "The settings of this session say: deny write sub/**"),
 	    "the reason names the setting");
+	rig_eval(&rig, "fetch", "get", "{\"url\":\"https://a.example/\"}", &d);
+	ok(span_is(d.rule, "ask") && d.person,
+	    "the settings leave to a person what a rule asks about");
+	rig_eval(&rig, "filesystem", "read", "{\"path\":\"a\"}", &d);
+	ok(span_is(d.rule, "narrowed-ask") && d.person, "and what none does");
+	rig_eval(&rig, "filesystem", "read", "{\"path\":\"b\"}", &d);
+	ok(!d.person, "but nothing else");
 }
 
 int
@@ -110,7 +134,8 @@ main(void)
 {
 	static const char *const all[] = {"ask tool fetch/*", "ask read a",
 	    "ask write sub", "deny write sub/**", "deny tool git/push",
-	    "deny tool memory/*"};
+	    "deny tool memory/*", "deny read conf/keys",
+	    "deny write hub/workflows"};
 
 	rig_init(&rig, NULL);
 	rig_link(&rig, "sub", "ws/in");
@@ -118,6 +143,7 @@ main(void)
 	rig_server(&rig, 1, "git", false, "");
 	rig_server(&rig, 2, "fetch", false, "");
 	rig_server(&rig, 3, "memory", true, "");
+	rig_server(&rig, 4, "cond", true, "");
 	rig_must_load(&rig, PROTO_RULES_ANNOTATIONS, rig_annotations);
 	rig_must_load(&rig, PROTO_RULES_POLICY, rules);
 	test_texts();
