@@ -265,7 +265,8 @@ config_policy(struct config *cfg, const struct jsonfile *j,
 	    jsonfile_bool(j, o, "policy", "strict", &cfg->strict) == -1 ||
 	    jsonfile_strings(j, o, "policy", "trustedServers",
 		PROTO_MAX_SERVERS, &cfg->trusted) == -1 ||
-	    config_narrow(cfg, j, o) == -1 ||
+	    config_narrow(cfg, j, o,
+		json_object_object_get_ex(root, "settingsOf", NULL)) == -1 ||
 	    jsonfile_str(j, o, "policy", "unknownTools", &unknown) == -1 ||
 	    config_unknown(cfg, j, unknown) == -1 ||
 	    jsonfile_str(j, o, "policy", "name", &s) == -1)

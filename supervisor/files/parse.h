@@ -92,9 +92,12 @@ int config_image(const struct jsonfile *, struct json_object *,
 int config_agent_view(struct config *, const struct jsonfile *,
     struct json_object *root, const char *user_home);
 
-/* project.c: "deny" and "ask" of "policy", and "projectInstructions". */
-int config_narrow(
-    struct config *, const struct jsonfile *, struct json_object *policy);
+/*
+ * project.c: "deny" and "ask" of "policy", with a project's if `merged`; and
+ * "projectInstructions".
+ */
+int config_narrow(struct config *, const struct jsonfile *,
+    struct json_object *policy, bool merged);
 int config_told(
     struct config *, const struct jsonfile *, struct json_object *root);
 

@@ -15,13 +15,12 @@
 /* Add the texts of one list, each behind the list's name. Returns 0, or -1. */
 static int
 narrow_list(struct config *cfg, const struct jsonfile *j, struct json_object *o,
-    const char *key, size_t *n)
+    const char *key, unsigned max, size_t *n)
 {
 	char **list = NULL;
 	struct narrow one;
-	int rv;
+	int rv = jsonfile_strings(j, o, "policy", key, max, &list);
 
-	rv = jsonfile_strings(j, o, "policy", key, NARROW_MAX, &list);
 	for (size_t i = 0; rv != -1 && list != NULL && list[i] != NULL; i++) {
 		if (narrow_parse(span_str(list[i]), &one) == -1)
 			rv = jsonfile_bad(j, "policy", key,
@@ -39,16 +38,17 @@ narrow_list(struct config *cfg, const struct jsonfile *j, struct json_object *o,
 }
 
 int
-config_narrow(
-    struct config *cfg, const struct jsonfile *j, struct json_object *o)
+config_narrow(struct config *cfg, const struct jsonfile *j,
+    struct json_object *o, bool merged)
 {
+	const unsigned max = merged ? NARROW_ALL : NARROW_MAX;
 	size_t n = 0;
 
-	cfg->narrow = calloc(2 * NARROW_MAX + 1, sizeof(*cfg->narrow));
+	cfg->narrow = calloc(2 * NARROW_ALL + 1, sizeof(*cfg->narrow));
 	if (cfg->narrow == NULL)
 		return fault_errno(j->fault, "%s", j->file);
-	return narrow_list(cfg, j, o, "deny", &n) == -1 ||
-		       narrow_list(cfg, j, o, "ask", &n) == -1
+	return narrow_list(cfg, j, o, "deny", max, &n) == -1 ||
+		       narrow_list(cfg, j, o, "ask", max, &n) == -1
 		   ? -1
 		   : 0;
 }

@@ -290,7 +290,8 @@ policy_list(struct project *p, const struct jsonfile *j, json_object *v,
 			    s + sizeof("tool ") - 1, says);
 		else
 			project_say(p, PROJECT_NARROWS,
-			    "calls of tools that %s %.*s %s",
+			    "calls of tools that %s %.*s, where the policy "
+			    "knows a tool's paths, %s",
 			    n.kind == NARROW_READ ? "read" : "write",
 			    n.path.len == 0 ? 13 : (int)n.path.len,
 			    n.path.len == 0 ? "the workspace"

@@ -175,11 +175,20 @@ add_instructions(const struct project *p, json_object *root)
 		    root, "projectInstructions", json_object_get(from));
 }
 
+static bool
+list_has(json_object *list, json_object *v)
+{
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		if (json_object_equal(json_object_array_get_idx(list, i), v))
+			return true;
+	return false;
+}
+
 /* Deny, or ask about, what the project names, beside what the person names. */
 static void
 narrow_policy(const struct project *p, json_object *root, const char *key)
 {
-	json_object *from = NULL, *to, *list = NULL;
+	json_object *from = NULL, *to, *list = NULL, *one;
 
 	if (!json_object_object_get_ex(
 		project_member(p, "policy"), key, &from) ||
@@ -191,9 +200,11 @@ narrow_policy(const struct project *p, json_object *root, const char *key)
 	}
 	for (size_t i = 0; json_object_is_type(list, json_type_array) &&
 			   i < json_object_array_length(from);
-	     i++)
-		json_object_array_add(
-		    list, json_object_get(json_object_array_get_idx(from, i)));
+	     i++) {
+		one = json_object_array_get_idx(from, i);
+		if (!list_has(list, one))
+			json_object_array_add(list, json_object_get(one));
+	}
 }
 
 /* Returns the person's limit; a very large number: none. */

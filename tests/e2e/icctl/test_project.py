@@ -212,7 +212,8 @@ def test_told(work):
     write(p, {**TOLD, "env": {"VALUE": "x"}})
     out = project(p, "show")
     for words in ("as the project's words: Do not touch deploy/.",
-                  "calls of tools that write deploy are denied",
+                  "calls of tools that write deploy, where the policy knows a "
+                  "tool's paths, are denied",
                   "calls of git/git_push* are denied",
                   "calls of filesystem/move_file ask you, where they are "
                   "allowed", "with --publish 3000 your browser reaches it"):
@@ -244,6 +245,22 @@ def test_told(work):
     t.equal(made["projectInstructions"], TOLD["instructions"],
             "its words are in the session's settings")
     t.ok(not p.icctl("status").stdout.count("3000"), "no port is published")
+
+
+def test_many(work):
+    """The project's texts come on top of 64 of the person's."""
+    own = [f"write own{n}" for n in range(64)]
+    p = Place(work, {"policy": {"deny": own}})
+    more = own[:3] + [f"write its{n}" for n in range(13)]
+    write(p, {"policy": {"deny": more}})
+    r = start(p)
+    t.equal(r.returncode, 0, f"the start works: {r.stderr}")
+    made = json.load(open(os.path.join(p.session(), "settings.json"),
+                          encoding="utf-8"))
+    t.equal(made["policy"]["deny"], own + more[3:], "each text is there once")
+    write(p, {"policy": {"deny": [f"write its{n}" for n in range(16)]}})
+    r = start(p)
+    t.equal(r.returncode, 0, f"and all 16 fit: {r.stderr}")
 
 
 BAD = [
@@ -348,7 +365,8 @@ def test_bad(work):
 
 def main():
     for case in (test_nobody, test_yes, test_terminal, test_install,
-                 test_services, test_forge, test_told, test_bad):
+                 test_services, test_forge, test_told, test_many,
+                 test_bad):
         with h.workdir() as work, t.case(case.__name__):
             case(work)
     t.done()
