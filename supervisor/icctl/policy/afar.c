@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The remote servers of the user's own files: `icctl policy` decides their calls
- * as a session does, in which only a rule that names such a server allows one.
+ * Takes from the user's own files what decides in a session, too: their remote
+ * servers, of which only a rule that names one allows a call, and what the
+ * settings take from the policy.
  */
 #include "icctl/policy/priv.h"
 
@@ -28,8 +29,19 @@ afar_add(struct policyd *p, const char *name, uint8_t reach)
 	p->reach[p->nservers++] = reach;
 }
 
+static void
+send_narrow(struct policyd *p, const struct config *cfg)
+{
+	struct msg_NARROW m;
+
+	for (char **s = cfg->narrow; s != NULL && *s != NULL; s++) {
+		m.text = span_str(*s);
+		policyd_send(p, MSG_NARROW, &m, -1);
+	}
+}
+
 void
-policyd_afar(struct policyd *p, const struct icctl *ctl)
+policyd_afar(struct policyd *p, const struct icctl *ctl, bool narrowed)
 {
 	struct paths paths = {.home = (char *)(uintptr_t)ctl->home,
 	    .user_home = getenv("HOME")};
@@ -43,6 +55,8 @@ policyd_afar(struct policyd *p, const struct icctl *ctl)
 	    config_load(&cfg, NULL, ctl->home, paths.user_home, NULL,
 		&ignored) == -1)
 		return;
+	if (narrowed)
+		send_narrow(p, &cfg);
 	if (servers_find(&s, &how, servers_text, &cfg, &paths, &ignored) == 0) {
 		for (unsigned i = 0; i < s.n; i++)
 			if (s.defs[i].remote != NULL)

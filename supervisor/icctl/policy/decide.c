@@ -53,7 +53,7 @@ was_judged(struct span rule)
 	static const char *const others[] = {"unknown-tool", "server-gone",
 	    "server-starting", "circuit-breaker", "hold-limit", "budget",
 	    "invalid-arguments", "git-path-enrichment-failed",
-	    "structural-outside-view"};
+	    "structural-outside-view", "narrowed-deny", "narrowed-ask"};
 
 	for (size_t i = 0; i < nitems(others); i++)
 		if (span_is(rule, others[i]))

@@ -129,6 +129,7 @@ icctl_policy_explain(struct icctl *ctl, struct policy_opts *o)
 		status = ICCTL_USAGE;
 		goto out;
 	}
+	o->narrowed = true;
 	if (policy_set_load(ctl, o, &set, &bad.fault) == -1 ||
 	    (pd = policyd_start(ctl, o, &set, true, &bad)) == NULL) {
 		warnx("%s", bad.fault.text);

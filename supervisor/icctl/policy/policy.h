@@ -27,6 +27,7 @@ struct policy_opts {
 	const char *audit[POLICY_MAX_LIST];
 	unsigned naudit;
 	const char *into;
+	bool narrowed; /* by policy.deny and policy.ask of config.json */
 	char *args[POLICY_MAX_LIST];
 	unsigned nargs;
 };

@@ -31,8 +31,11 @@ struct policyd {
 	void *arg;
 };
 
-/* afar.c: Add the remote servers of the user's own files. */
-void policyd_afar(struct policyd *, const struct icctl *);
+/*
+ * afar.c: Add the remote servers of the user's own files, and send what the
+ * settings take from the policy, if `narrowed`.
+ */
+void policyd_afar(struct policyd *, const struct icctl *, bool narrowed);
 /* setup.c */
 /* Send everything that precedes START. Returns 0, or -1 with `*bad` set. */
 int policyd_configure(struct policyd *, const struct icctl *,

@@ -250,6 +250,14 @@ def test_explain(work):
     r = f.run("explain", "filesystem", "nothing", "{}", "--json")
     t.equal(json.loads(r.stdout)["rule"], "missing-annotation",
             "explain: the whole way, not the engine alone")
+    h.put(os.path.join(f.home, "config.json"), json.dumps({"policy": {
+        "ask": ["read x"], "deny": ["read x/secret"]}}), 0o600)
+    for path, rule in (("x/secret/a", "narrowed-deny"), ("y", "structural-sandbox-allow")):
+        r = f.run("explain", "filesystem", "read_file",
+                  json.dumps({"path": path}), "--json")
+        t.equal(json.loads(r.stdout)["rule"], rule,
+                f"explain {path}: what the settings take")
+    os.unlink(os.path.join(f.home, "config.json"))
     r = f.run("explain", "filesystem", "x", "[]")
     t.equal(r.returncode, 64, "explain: arguments are an object")
     schema = {"servers": {"filesystem": {"tools": [
@@ -501,10 +509,12 @@ def test_replay(work):
     with h.workdir() as inner:
         provider = h.Provider(inner)
         s = h.Session(inner, {"echo": h.echo_server(log)},
-                      [h.rule("echo", "allow", tool=["echo"])],
-                      {"echo": h.ECHO_TOOLS}, provider=provider).start()
+                      [h.rule("echo", "allow", tool=["echo", "big"])],
+                      {"echo": h.ECHO_TOOLS}, provider=provider, config={
+                          "policy": {"deny": ["tool echo/big"]}}).start()
         m = s.client()
         m.call("echo__echo", {"text": "one"})
+        m.call("echo__big", {"bytes": 1})
         m.call("echo__env", {})
         m.call("echo__nothing", {})
         s.stop()
@@ -514,11 +524,11 @@ def test_replay(work):
             "echo": h.annotation("echo", h.ECHO_TOOLS)}})
         f.lists = None
         same = f.policy = f.write("same.json", {"rules": [
-            h.rule("echo", "allow", tool=["echo"])]})
+            h.rule("echo", "allow", tool=["echo", "big"])]})
         r = f.run("replay", audit, "--json")
         got = json.loads(r.stdout)
         t.equal((r.returncode, got["calls"], got["differ"],
-                 got["notCompared"]), (0, 3, 0, 1),
+                 got["notCompared"]), (0, 4, 0, 2),
                 "replay: the same policy decides the same")
         other = f.policy = f.write("other.json", {"rules": [
             h.rule("no-echo", "escalate", tool=["echo"])]})
@@ -533,7 +543,7 @@ def test_replay(work):
                 "replay: which call, and how")
         r = f.run("diff", same, other, "--audit", audit, "--json")
         got = json.loads(r.stdout)
-        t.equal((r.returncode, got["calls"], got["differ"]), (1, 3, 1),
+        t.equal((r.returncode, got["calls"], got["differ"]), (1, 4, 1),
                 "diff: over recorded calls")
         t.equal([(c["change"], c["name"]) for c in got["changes"]],
                 [("removed", "echo"), ("added", "no-echo")],
