@@ -2,7 +2,7 @@
 /*
  * Adds up many logs at once, before they are needed: a few processes read those
  * whose sums were not kept, and keep them. Each takes the next log that is left
- * from a pipe, and says in another that it is done with it.
+ * from a pipe, and says in another whether its sums are kept.
  */
 #include "icctl/past/past.h"
 
@@ -52,30 +52,35 @@ ahead_work(const struct past_sessions *all, bool again, int from, int to)
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	while (read(from, &at, sizeof(at)) == (ssize_t)sizeof(at)) {
 		struct past_fold f = {.n = 0};
+		char kept = 0;
 
 		fd =
 		    open(all->list[at].dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		/* If it cannot be read, the caller says so. */
 		if (fd != -1) {
-			(void)past_fold(
-			    &f, fd, all->list[at].dir, again, &fault);
+			kept = past_fold(&f, fd, all->list[at].dir, again,
+				   &fault) == 0 &&
+			       f.kept;
 			past_fold_free(&f);
 			close(fd);
 		}
-		if (write(to, "", 1) != 1)
-			break;
+		if (write(to, &kept, 1) != 1)
+			_exit(1);
 	}
 	_exit(0);
 }
 
-/* Count what is done until all processes have ended. */
-static void
+/*
+ * Count what is done until all processes have ended. Returns of how many logs
+ * the sums are kept.
+ */
+static size_t
 ahead_wait(int done, size_t n)
 {
 	const bool tty = isatty(STDERR_FILENO) == 1;
 	struct pollfd p = {.fd = done, .events = POLLIN};
 	char bytes[256];
-	size_t count = 0;
+	size_t count = 0, kept = 0;
 	ssize_t got = 1;
 
 	while (got != 0) {
@@ -89,6 +94,8 @@ ahead_wait(int done, size_t n)
 		if (tty)
 			(void)poll(NULL, 0, AHEAD_MS);
 		got = read(done, bytes, sizeof(bytes));
+		for (ssize_t i = 0; i < got; i++)
+			kept += bytes[i] == 1;
 		if (got > 0)
 			count += (size_t)got;
 		else if (got == -1 && errno != EINTR)
@@ -96,6 +103,25 @@ ahead_wait(int done, size_t n)
 	}
 	if (tty)
 		fputs("\r\033[K", stderr);
+	return kept;
+}
+
+/* Wait for the processes. Returns true if none has failed. */
+static bool
+ahead_end(const pid_t pids[AHEAD_MAX], unsigned n)
+{
+	bool good = true;
+	int status;
+	pid_t pid;
+
+	for (unsigned i = 0; i < n; i++) {
+		do
+			pid = waitpid(pids[i], &status, 0);
+		while (pid == -1 && errno == EINTR);
+		good &=
+		    pid != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	}
+	return good;
 }
 
 /* Start the processes. Returns how many have started. */
@@ -148,7 +174,7 @@ past_ahead(const struct past_sessions *all, bool again)
 	pid_t pids[AHEAD_MAX];
 	unsigned made = 0;
 	bool whole;
-	size_t n;
+	size_t n, kept = 0;
 
 	if (all->n < AHEAD_FEW || pipe2(from, O_CLOEXEC) == -1)
 		return false;
@@ -160,11 +186,9 @@ past_ahead(const struct past_sessions *all, bool again)
 	if (to[1] != -1)
 		close(to[1]);
 	if (made != 0)
-		ahead_wait(to[0], n);
+		kept = ahead_wait(to[0], n);
 	if (to[0] != -1)
 		close(to[0]);
-	for (unsigned i = 0; i < made; i++)
-		while (waitpid(pids[i], NULL, 0) == -1 && errno == EINTR)
-			;
-	return made != 0 && whole;
+	/* All are waited for, whatever the rest says. */
+	return ahead_end(pids, made) && made != 0 && whole && kept == n;
 }

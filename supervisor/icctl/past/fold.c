@@ -79,7 +79,8 @@ past_fold(struct past_fold *f, int dirfd, const char *dir, bool again,
 
 	fold_reset(f);
 	kept = again ? 0 : past_kept(f, dirfd, dir);
-	if (kept == 1)
+	f->kept = kept == 1;
+	if (f->kept)
 		return 0;
 	if (kept == 0)
 		fold_reset(f);
@@ -106,7 +107,7 @@ past_fold(struct past_fold *f, int dirfd, const char *dir, bool again,
 	/* A log that grew and no longer fits is read again from its first record. */
 	if (f->broken && kept == 2)
 		return past_fold(f, dirfd, dir, true, fault);
-	past_keep(f, dirfd);
+	f->kept = past_keep(f, dirfd) == 0;
 	return 0;
 }
 

@@ -208,12 +208,13 @@ past_look(struct past_fold *f, int dirfd, unsigned older)
 		   dirfd, auditparts_name(older + 1, older, name), &f->newest);
 }
 
-void
+int
 past_keep(const struct past_fold *f, int dirfd)
 {
 	struct keep_head h;
 	uint8_t sum[SHA256_SIZE];
 	struct buf b;
+	int rv;
 
 	memset(&h, 0, sizeof(h));
 	h.magic = KEEP_MAGIC;
@@ -236,7 +237,8 @@ past_keep(const struct past_fold *f, int dirfd)
 	sha256_span(buf_span(&b), sum);
 	buf_add(&b, sum, sizeof(sum));
 	/* A directory that cannot be written is read again each time. */
-	if (!b.failed)
-		(void)session_write(dirfd, PAST_KEPT, 0600, buf_span(&b));
+	rv =
+	    b.failed ? -1 : session_write(dirfd, PAST_KEPT, 0600, buf_span(&b));
 	buf_free(&b);
+	return rv;
 }

@@ -54,6 +54,7 @@ struct past_fold {
 	uint32_t check;             /* in this way */
 	uint64_t left_out;          /* records that could not be read */
 	bool full;                  /* there are too many rows */
+	bool kept;                  /* these sums are beside the log */
 	/* The files, as they were before they were read. */
 	uint8_t others[SHA256_SIZE];
 	struct past_file newest;
@@ -73,7 +74,8 @@ void past_fold_free(struct past_fold *);
 int past_kept(struct past_fold *, int dirfd, const char *dir);
 /* Note how the files are now. Returns false if one cannot be looked at. */
 bool past_look(struct past_fold *, int dirfd, unsigned older);
-void past_keep(const struct past_fold *, int dirfd);
+/* Keep the sums. Returns 0, or -1 if they cannot be written. */
+int past_keep(const struct past_fold *, int dirfd);
 
 /* sessions.c */
 struct past_session {
@@ -127,7 +129,8 @@ void past_json(FILE *, struct span);
 /* ahead.c */
 /*
  * Keep the sums of the logs that have none, or, if `again`, of all, with as
- * many processes as there are processors. Returns true if that was done.
+ * many processes as there are processors. Returns true if the sums of each of
+ * them were kept.
  */
 bool past_ahead(const struct past_sessions *, bool again);
 

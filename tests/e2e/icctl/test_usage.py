@@ -4,10 +4,12 @@
 are those of each session's budget, what was kept is never believed over a log
 that changed, and nothing in a log acts where it is shown."""
 import csv
+import hashlib
 import io
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 
@@ -166,6 +168,38 @@ def test_kept(work):
     t.contains(err, "it was changed after it was written",
                "a record that was changed is found and named")
     t.equal(said["brokenLogs"], 1, "and counted")
+
+
+def test_many(work):
+    """Many logs are read by several processes. --again believes no sums that
+    were kept before, also where new ones cannot be kept."""
+    home = Home(work)
+    for i in range(9):
+        a = MadeLog(1795000000).start().state(0)
+        a.usage("big", 1000).state(700).stop()
+        a.write(home.dir(f"20261118-100000-{i:04}"))
+    first, err = home.usage()
+    t.equal((first["totals"]["inputTokens"], err), (9000, ""),
+            "nine logs at once")
+    place = home.dir("20261118-100000-0003")
+    cache = os.path.join(place, "usage.cache")
+    with open(cache, "rb") as f:
+        data = f.read()[:-32]
+    data = data.replace(struct.pack("<Q", 1000), struct.pack("<Q", 5000))
+    with open(cache, "wb") as f:
+        f.write(data + hashlib.sha256(data).digest())
+    said, err = home.usage()
+    t.equal((said["totals"]["inputTokens"], err), (13000, ""),
+            "sums that were forged whole are believed")
+    if os.geteuid() == 0:
+        t.skip("again", "root writes what is closed")
+        return
+    os.chmod(place, 0o500)
+    t.equal(home.usage("--again"), (first, ""),
+            "--again does not, where none can be kept")
+    os.chmod(place, 0o700)
+    t.equal(home.usage("--again"), (first, ""), "nor where they can")
+    t.equal(home.usage(), (first, ""), "which keeps the right ones")
 
 
 def test_changed(work):
@@ -435,9 +469,9 @@ def test_real(work):
     p.end()
 
 
-for test in (test_groups, test_kept, test_changed, test_junk, test_hostile,
-             test_audit, test_bad_lines, test_report, test_metrics,
-             test_confined, test_real):
+for test in (test_groups, test_kept, test_many, test_changed, test_junk,
+             test_hostile, test_audit, test_bad_lines, test_report,
+             test_metrics, test_confined, test_real):
     with h.workdir() as place_of, t.case(test.__name__):
         test(place_of)
 sys.exit(t.done())
