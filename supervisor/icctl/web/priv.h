@@ -159,7 +159,8 @@ void child_stop(struct web *);
 /* send.c */
 /* Give icwebd a connection, which is taken. */
 void send_conn(struct web *, int fd);
-void send_answer(struct web *, uint64_t n, unsigned status, json_object *);
+/* Answer. Returns false if the page is told that it is too long instead. */
+bool send_answer(struct web *, uint64_t n, unsigned status, json_object *);
 /* Do the same with one error. send_answer() takes the object. */
 void send_refuse(struct web *, uint64_t n, unsigned status, const char *why);
 

@@ -5,6 +5,7 @@
  */
 #include "icctl/web/run.h"
 
+#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -120,6 +121,8 @@ run_spawn(struct web_run *r, struct wordlist *words)
 	s.fds[0] = -1;
 	s.fds[1] = s.fds[2] = out[1];
 	s.session = true;
+	/* What was begun is not left half done, whatever becomes of us. */
+	s.tie = r->acts ? SPAWN_APART : SPAWN_KILLED;
 	if (spawn_start(&s, &r->sp) == 0 && spawn_check(&r->sp) == 0 &&
 	    fcntl(out[0], F_SETFL, O_NONBLOCK) != -1 &&
 	    loop_add(&r->w->loop, &r->io, out[0], EPOLLIN, run_read, r) == 0)
@@ -163,10 +166,32 @@ web_run_new(struct web *w, uint64_t n,
 	return NULL;
 }
 
+/* Let one that acts come to its end; its answer goes to the terminal. */
+static void
+run_wait(struct web_run *r)
+{
+	uint8_t text[4096];
+	ssize_t n;
+
+	if (!r->acts || r->io.fd == -1)
+		return;
+	warnx("what the page was told to do is still being done: icctl web "
+	      "ends after it");
+	(void)fcntl(r->io.fd, F_SETFL, 0);
+	do
+		n = read(r->io.fd, text, sizeof(text));
+	while (n > 0 || (n == -1 && errno == EINTR));
+	warnx(spawn_wait(&r->sp) == 0 ? "it is done"
+				      : "not all of it was done: look at the "
+					"session's log");
+}
+
 void
 web_run_free(struct web *w)
 {
 	for (unsigned i = 0; i < WEB_RUNS; i++)
-		if (w->runs[i] != NULL)
+		if (w->runs[i] != NULL) {
+			run_wait(w->runs[i]);
 			web_run_end(w->runs[i]);
+		}
 }

@@ -73,10 +73,10 @@ undo_done(struct web_run *r, bool good, json_object *o)
 	/* Its list `failed` has the files that could not be put back. */
 	if (r->acts)
 		put_bool(shown, "whole", good);
-	else if (icctl_text(o, "plan")[0] != '\0')
+	if (send_answer(r->w, r->n, 200, shown) && !r->acts &&
+	    icctl_text(o, "plan")[0] != '\0')
 		undo_note(r, icctl_text(o, "plan"));
 	json_object_put(o);
-	send_answer(r->w, r->n, 200, shown);
 }
 
 /* Returns the plan that the login was shown, or NULL and sets `*why`. */
