@@ -121,7 +121,7 @@ run_spawn(struct web_run *r, struct wordlist *words)
 	s.fds[0] = -1;
 	s.fds[1] = s.fds[2] = out[1];
 	s.session = true;
-	/* What was begun is not left half done, whatever becomes of us. */
+	/* It does not stop halfway if we die. */
 	s.tie = r->acts ? SPAWN_APART : SPAWN_KILLED;
 	if (spawn_start(&s, &r->sp) == 0 && spawn_check(&r->sp) == 0 &&
 	    fcntl(out[0], F_SETFL, O_NONBLOCK) != -1 &&
