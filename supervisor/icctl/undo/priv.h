@@ -77,7 +77,11 @@ json_object *undo_ask(struct undo *, json_object *request, int *status);
 
 /* show.c */
 void undo_list(const struct undo *, bool all);
-void undo_show(const struct undo *);
+/*
+ * Show the whole plan; `pages`: a page at a time, on a terminal. Returns false
+ * if the person did not want to see all of it, or it is too long.
+ */
+bool undo_show(const struct undo *, bool pages);
 void undo_show_end(const struct undo *);
 /* Count the rows that change a file. */
 size_t undo_count(const struct undo *);

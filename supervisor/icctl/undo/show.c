@@ -2,14 +2,15 @@
 /* Shows checkpoints and plans. Names of files are the agent's: escaped. */
 #include "icctl/undo/priv.h"
 
+#include <err.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json_put.h"
-#include "common/plural.h"
 #include "common/time_text.h"
+#include "common/visible.h"
 
-#define SHOW_ROWS 40U
+#define SHOW_MAX (1U << 30) /* bytes of a plan */
 
 static const struct {
 	enum snap_row what;
@@ -133,19 +134,27 @@ undo_count(const struct undo *u)
 }
 
 static void
-show_row(const struct undo_row *r)
+show_text(struct buf *b, const char *text)
 {
-	fputs("  ", stdout);
-	icctl_put(span_str(r->path), 4096, false);
-	if (r->why != NULL) {
-		fputs(": ", stdout);
-		icctl_put_str(r->why);
-	}
-	putchar('\n');
+	(void)visible_add(b, span_str(text), icctl_visible());
 }
 
 static void
-show_group(const struct undo_rows *rows, const char *title, enum snap_row what)
+show_row(struct buf *b, const struct undo_row *r)
+{
+	buf_adds(b, "  ");
+	show_text(b, r->path);
+	if (r->why != NULL) {
+		buf_adds(b, ": ");
+		show_text(b, r->why);
+	}
+	buf_addc(b, '\n');
+}
+
+/* Each row is named: a person says yes to all of them. */
+static void
+show_group(struct buf *b, const struct undo_rows *rows, const char *title,
+    enum snap_row what)
 {
 	size_t n = 0;
 
@@ -153,43 +162,60 @@ show_group(const struct undo_rows *rows, const char *title, enum snap_row what)
 		if (rows->list[i].what != what)
 			continue;
 		if (n++ == 0)
-			puts(title);
-		/* All that is not done is named. */
-		if (n <= SHOW_ROWS || what == SNAP_FAILED)
-			show_row(&rows->list[i]);
+			buf_printf(b, "%s\n", title);
+		show_row(b, &rows->list[i]);
 	}
-	if (n > SHOW_ROWS && what != SNAP_FAILED)
-		printf(
-		    "  and %zu more (icctl --json undo --dry-run lists all)\n",
-		    n - SHOW_ROWS);
 }
 
-void
-undo_show(const struct undo *u)
+/* Print the text, which is taken. Returns false if not all was shown. */
+static bool
+show_out(struct buf *b, bool pages)
+{
+	const struct span text = buf_span(b);
+	bool whole = !b->failed;
+
+	if (!whole)
+		warnx("the plan is too long to be shown: name paths");
+	else if (pages)
+		whole = icctl_put_pages(text);
+	else if (text.len != 0)
+		(void)fwrite(text.p, 1, text.len, stdout);
+	buf_free(b);
+	return whole;
+}
+
+bool
+undo_show(const struct undo *u, bool pages)
 {
 	const struct undo_rows *rows = &u->rows;
 	char of[100];
 	size_t later = 0;
+	struct buf b;
 
+	buf_init(&b, SHOW_MAX);
 	for (size_t i = 0; i < rows->n; i++) {
 		if (!rows->list[i].later)
 			continue;
 		if (later++ == 0)
-			puts("may run on this machine later:");
-		show_row(&rows->list[i]);
+			buf_adds(&b, "may run on this machine later:\n");
+		show_row(&b, &rows->list[i]);
 	}
 	for (size_t i = 0; i + 1 < sizeof(groups) / sizeof(groups[0]); i++)
-		show_group(&u->rows, groups[i].title, groups[i].what);
-	fputs("This is checkpoint ", stdout);
-	printf("%u, ", u->to->number);
-	icctl_put_str(list_of(u->to, of, sizeof(of)));
-	puts(".");
+		show_group(&b, rows, groups[i].title, groups[i].what);
+	buf_printf(&b, "This is checkpoint %u, ", u->to->number);
+	show_text(&b, list_of(u->to, of, sizeof(of)));
+	buf_adds(&b, ".\n");
+	return show_out(&b, pages);
 }
 
 void
 undo_show_end(const struct undo *u)
 {
-	show_group(&u->bad, groups[GROUP_FAILED].title, SNAP_FAILED);
+	struct buf b;
+
+	buf_init(&b, SHOW_MAX);
+	show_group(&b, &u->bad, groups[GROUP_FAILED].title, SNAP_FAILED);
+	(void)show_out(&b, false);
 }
 
 void

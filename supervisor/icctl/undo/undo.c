@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -166,8 +167,12 @@ undo_agreed(const struct undo *u)
 		      "--dry-run");
 		return ICCTL_FAILED;
 	}
-	if (words_given("--yes") ||
-	    (!u->ctl->json && icctl_confirm("Put these files back?")))
+	if (words_given("--yes"))
+		return 0;
+	/* Input typed before is not meant for this question. */
+	if (!u->ctl->json)
+		(void)tcflush(STDIN_FILENO, TCIFLUSH);
+	if (!u->ctl->json && icctl_confirm("Put these files back?"))
 		return 0;
 	if (u->ctl->json)
 		warnx("with --json an undo needs --yes, --plan or --dry-run");
@@ -182,6 +187,8 @@ undo_agreed(const struct undo *u)
 static int
 undo_run_plan(struct undo *u)
 {
+	/* Only who will be asked, or only looks, is there to turn pages. */
+	const bool said = words_given("--yes") || words_given("--plan");
 	size_t files;
 	int status;
 
@@ -194,8 +201,10 @@ undo_run_plan(struct undo *u)
 	    (status = undo_plan(u, false)) != 0)
 		return status;
 	files = undo_count(u);
-	if (!u->ctl->json)
-		undo_show(u);
+	if (!u->ctl->json && !undo_show(u, !said) && !said) {
+		puts("Nothing was put back.");
+		return words_given("--dry-run") ? ICCTL_OK : ICCTL_FAILED;
+	}
 	if (files == 0 || words_given("--dry-run")) {
 		if (u->ctl->json)
 			undo_json_out(u, false);

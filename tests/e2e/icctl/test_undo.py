@@ -184,6 +184,7 @@ def test_turns(work):
         k.send("rm -rf plain; echo late >late.txt")
         records(k)
         test_watch(work, k, top)
+        test_pages(work, k, top)
     test_ended(k, top, before)
 
 
@@ -230,6 +231,40 @@ def test_watch(work, k, top):
         finally:
             tmux.end()
         k.send("rm -rf plain; echo late >late.txt")
+
+
+def test_pages(work, k, top):
+    """The question comes after the last row of a long plan."""
+    names = [f"file-{i:03}" for i in range(70)]
+    for name in names:
+        h.put(os.path.join(top, "many", name), "x\n")
+    k.send("rm -rf many")
+    command = shlex.join([h.program("icctl"), "--session", k.s.dir, "undo"])
+    tmux = Tmux(work, {**k.s.env, "TERM": "xterm-256color"})
+    try:
+        tmux.run(command)
+        tmux.until("Enter shows them")
+        tmux.keys("q", "Enter")
+        tmux.until("Nothing was put back.")
+        tmux.run("clear; " + command)
+        tmux.gone("Nothing was put back.")
+        seen, last = set(), None
+        while not any("Put these files back?" in x for x in tmux.screen()):
+            rows = tmux.screen()
+            ask = [x for x in rows if "Enter shows them" in x][-1:]
+            seen |= {x.strip().split("/")[-1] for x in rows}
+            if ask and ask != last:
+                last = ask
+                tmux.keys("Enter")
+            time.sleep(0.02)
+        seen |= {x.strip().split("/")[-1] for x in tmux.screen()}
+        t.equal([n for n in names if n not in seen], [],
+                "a long plan is shown to its last row, then comes the question")
+        tmux.keys("n", "Enter")
+        tmux.until("Nothing was put back.")
+    finally:
+        tmux.end()
+    t.ok(not os.path.exists(os.path.join(top, "many")), "a no is a no")
 
 
 def test_ended(k, top, before):
