@@ -39,5 +39,10 @@ int toolchain_found(
  */
 const struct toolchain *toolchain_of(
     const char *path, const char *user_home, char *dst, size_t cap);
+/*
+ * Returns true if the directory is the home, has it, or is one in which many
+ * programs keep their files: too much to be shown for one of them.
+ */
+bool toolchain_wide(const char *dir, const char *user_home);
 
 #endif

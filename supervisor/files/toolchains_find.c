@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/paths.h"
+#include "common/span.h"
 
 int
 toolchain_found(
@@ -18,6 +20,22 @@ toolchain_found(
 		       lstat(dst, &st) == 0 && S_ISDIR(st.st_mode)
 		   ? 0
 		   : -1;
+}
+
+bool
+toolchain_wide(const char *dir, const char *user_home)
+{
+	static const char *const wide[] = {"/.local", "/.local/share",
+	    "/.local/state", "/.config", "/.cache", "/.var", "/.var/app"};
+	const size_t n = strlen(user_home);
+
+	if (paths_under(user_home, dir))
+		return true;
+	for (size_t i = 0; i < nitems(wide); i++)
+		if (paths_under(dir, user_home) &&
+		    strcmp(dir + n, wide[i]) == 0)
+			return true;
+	return false;
 }
 
 const struct toolchain *

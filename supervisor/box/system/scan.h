@@ -2,15 +2,15 @@
 /*
  * ic-scan tells icsupervisor at the start what a person should know of files
  * that others wrote: secrets in the workspace, settings of the agent that it
- * does not have here, and programs in PATH that it does not see. Both programs include this file. Reports
- * (base/report.h) on ic-scan's standard input say what to do; those on its
- * standard output are lines for the person.
+ * does not have here, and programs in PATH that it does not see. Both programs
+ * include this file. Reports (base/report.h) on ic-scan's standard input say
+ * what to do; those on its standard output are lines for the person.
  */
 #ifndef SYSTEM_SCAN_H
 #define SYSTEM_SCAN_H
 
 #define SCAN_PROGRAM "ic-scan"
-#define SCAN_JOB 65536U /* bytes of all that it is told */
+#define SCAN_JOB 262144U /* bytes of all that it is told */
 
 /* The descriptors of ic-scan, beside the standard ones. */
 enum {
@@ -32,6 +32,7 @@ enum scan_told {
 	SCAN_REAL = 'r',    /* the same, without links */
 	SCAN_SEEN = 'q',    /* another one of the home, without links */
 	SCAN_SHOWN = 'v',   /* a place that the sandbox sees */
+	SCAN_REFUSED = 'x', /* one that agentView refuses, with what it meets */
 };
 
 /* Handed back. */

@@ -27,6 +27,8 @@
 #define TOOLPATH_HOME "/home/agent"
 #define TOOLPATH_MAX 16384U
 
+static const char *const system_dirs[] = {"/usr", "/bin", "/sbin", "/lib"};
+
 struct toolpath {
 	struct buf path, job;
 	const struct program *program;
@@ -36,10 +38,8 @@ struct toolpath {
 static bool
 toolpath_seen(const struct program *p, const char *path)
 {
-	static const char *const dirs[] = {"/usr", "/bin", "/sbin", "/lib"};
-
-	for (size_t i = 0; i < nitems(dirs); i++)
-		if (paths_under(path, dirs[i]))
+	for (size_t i = 0; i < nitems(system_dirs); i++)
+		if (paths_under(path, system_dirs[i]))
 			return true;
 	for (unsigned i = 1; p != NULL && i < p->ntrees; i++)
 		if (paths_under(path, p->trees[i]))
@@ -125,7 +125,6 @@ toolpath_user(struct toolpath *t)
 static void
 toolpath_scan(struct toolpath *t)
 {
-	static const char *const system[] = {"/usr", "/bin", "/sbin", "/lib"};
 	const struct toolchain *tc;
 	const struct shown *s;
 	const char *value;
@@ -135,8 +134,11 @@ toolpath_scan(struct toolpath *t)
 		return;
 	report_add(&t->job, SCAN_USER, sup.paths.user_home);
 	report_add(&t->job, SCAN_SHOWN, sup.workspace_path);
-	for (size_t i = 0; i < nitems(system); i++)
-		report_add(&t->job, SCAN_SHOWN, system[i]);
+	report_add(&t->job, SCAN_REFUSED, sup.paths.home);
+	for (unsigned i = 0; i < sup.host.places.n; i++)
+		report_add(&t->job, SCAN_REFUSED, sup.host.places.paths[i]);
+	for (size_t i = 0; i < nitems(system_dirs); i++)
+		report_add(&t->job, SCAN_SHOWN, system_dirs[i]);
 	for (size_t i = 0; (s = shown_nth(i)) != NULL; i++)
 		if (!s->refused)
 			report_add(&t->job, SCAN_SHOWN, s->path);

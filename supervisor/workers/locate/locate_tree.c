@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "files/toolchains.h"
+
 char *
 locate_real(const char *path)
 {
@@ -50,13 +52,11 @@ static bool
 locate_too_wide(const struct locate *l, const char *dir)
 {
 	const char *home = l->paths->user_home;
-	size_t n = strlen(home);
 
-	if (strncmp(dir, home, n) != 0 || (dir[n] != '/' && dir[n] != '\0'))
+	if (!paths_under(dir, home))
 		return strchr(dir + 1, '/') == NULL;
-	return dir[n] == '\0' || strcmp(dir + n, "/.local") == 0 ||
-	       strcmp(dir + n, "/.local/share") == 0 ||
-	       strcmp(dir + n, "/.local/bin") == 0;
+	return toolchain_wide(dir, home) ||
+	       strcmp(dir + strlen(home), "/.local/bin") == 0;
 }
 
 /*

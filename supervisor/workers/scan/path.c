@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/paths.h"
+#include "base/secretive.h"
 #include "common/log.h"
 #include "files/toolchains.h"
 
@@ -54,14 +55,34 @@ path_seen(const char *file)
 	return path_in(file, &path.told->shown);
 }
 
-/* Add a directory that is to be shown; it replaces those below it. */
+/*
+ * Returns true for a directory that nobody is to be told to show: it holds the
+ * files of many programs, or agentView refuses it.
+ */
+static bool
+path_refused(const char *dir)
+{
+	const struct scan_list *l = &path.told->refused;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (paths_under(dir, l->list[i]) ||
+		    paths_under(l->list[i], dir))
+			return true;
+	return toolchain_wide(dir, path.told->home.path) ||
+	       secretive_path(dir) != NULL;
+}
+
+/*
+ * Add a directory that is to be shown; it replaces those below it. One that is
+ * not to be shown is left out.
+ */
 static void
 path_key(const char *dir)
 {
 	struct path_keys *k = &path.keys;
 	size_t n = 0;
 
-	if (path_seen(dir))
+	if (path_seen(dir) || path_refused(dir))
 		return;
 	for (size_t i = 0; i < k->n; i++)
 		if (!paths_under(k->list[i], dir) && i != n++)
@@ -91,11 +112,17 @@ path_key_of(const char *dir)
 	path_key(below);
 }
 
+/* Returns the length of a path with one part more than its first `n` bytes. */
+static size_t
+path_part(const char *p, size_t n)
+{
+	return p[n] == '\0' ? n : n + 1 + strcspn(p + n + 1, "/");
+}
+
 /*
  * Write the directory that holds a program to which a link leads: the
  * manager's; the one that the directory of the link lies in; ~/.NAME; or what
- * lies in
- * ~/.local/share and the like.
+ * lies in ~/.local/share and the like.
  */
 static void
 path_place(const char *end, const char *from, char *dst, size_t cap)
@@ -110,25 +137,23 @@ path_place(const char *end, const char *from, char *dst, size_t cap)
 	slash = strrchr(dst, '/');
 	if (slash != NULL && strcmp(slash, "/bin") == 0) {
 		*slash = '\0';
-		rest = dst + top;
-		if (strlen(dst) > top && strcmp(rest, ".local") != 0 &&
-		    paths_under(end, dst))
+		if (!path_refused(dst) && paths_under(end, dst))
 			return;
 	}
 	rest = end + top;
 	n = strcspn(rest, "/");
 	if (strncmp(rest, ".local/", 7) == 0)
-		n += 1 + strcspn(rest + n + 1, "/");
+		n = path_part(rest, n);
 	if (strncmp(rest, ".local/", 7) == 0 ||
 	    strncmp(rest, ".config/", 8) == 0 ||
 	    strncmp(rest, ".cache/", 7) == 0)
-		n += 1 + strcspn(rest + n + 1, "/");
-	if (rest[0] == '.' && n < strlen(rest)) {
+		n = path_part(rest, n);
+	if (rest[0] == '.' && rest[n] != '\0') {
 		snprintf(dst, cap, "%.*s", (int)(top + n), end);
 		return;
 	}
 	(void)strlcpy(dst, end, cap);
-	if ((slash = strrchr(dst, '/')) != NULL && slash > dst + top)
+	if ((slash = strrchr(dst, '/')) != NULL)
 		*slash = '\0';
 }
 
@@ -223,6 +248,7 @@ path_unseen(const struct scan_path *told)
 {
 	const size_t n = told->unseen.n;
 	char names[sizeof(path.names)], keys[4096], key[PATH_MAX];
+	char how[sizeof(keys) + 128] = "";
 	unsigned count;
 
 	for (size_t i = 0; i < n; i++) {
@@ -239,19 +265,23 @@ path_unseen(const struct scan_path *told)
 		path_links(told->real.list[i], false);
 	count = path.n;
 	(void)strlcpy(names, path.names, sizeof(names));
+	if (path_list(keys, sizeof(keys))[0] != '\0')
+		snprintf(how, sizeof(how),
+		    ". To show %s, read-only: "
+		    "{\"agentView\":{\"allowRead\":[%s]}} in config.json, or "
+		    "run icctl setup",
+		    count == 1 ? "it" : "them", keys);
 	scan_warn("your PATH has %u director%s that the sandbox does not see: "
-		  "%s%s. To show %s, read-only: "
-		  "{\"agentView\":{\"allowRead\":[%s]}} in config.json, or "
-		  "run icctl setup",
+		  "%s%s%s",
 	    count, count == 1 ? "y" : "ies", names,
-	    count > PATH_NAMED ? " and others" : "", count == 1 ? "it" : "them",
-	    path_list(keys, sizeof(keys)));
+	    count > PATH_NAMED ? " and others" : "", how);
 }
 
 void
 path_say(const struct scan_path *told)
 {
 	char names[sizeof(path.names)], keys[4096];
+	char how[sizeof(keys) + 128] = "";
 	unsigned count;
 
 	path.told = told;
@@ -263,11 +293,14 @@ path_say(const struct scan_path *told)
 	if ((count = path.n) == 0)
 		return;
 	(void)strlcpy(names, path.names, sizeof(names));
+	if (path_list(keys, sizeof(keys))[0] != '\0')
+		snprintf(how, sizeof(how),
+		    ". To show that as well, read-only, add to \"agentView\": "
+		    "{\"allowRead\"} in config.json: %s",
+		    keys);
 	scan_warn("%u program%s in your PATH %s where the sandbox does not "
-		  "see: %s%s. To show that as well, read-only, add to "
-		  "\"agentView\": {\"allowRead\"} in config.json: %s",
+		  "see: %s%s%s",
 	    count, count == 1 ? "" : "s",
 	    count == 1 ? "is a link to" : "are links to", names,
-	    count > PATH_NAMED ? " and others" : "",
-	    path_list(keys, sizeof(keys)));
+	    count > PATH_NAMED ? " and others" : "", how);
 }

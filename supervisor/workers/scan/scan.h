@@ -41,6 +41,7 @@ struct scan_path {
 	struct scan_list real;   /* the same, without links */
 	struct scan_list seen;   /* others of PATH, without links */
 	struct scan_list shown;  /* places that the sandbox sees */
+	struct scan_list refused; /* nothing that they meet can be shown */
 };
 
 /*

@@ -72,6 +72,14 @@ scan_add(struct scan_list *l, const char *text)
 	l->list[l->n++] = text;
 }
 
+/* Add a place of PATH; what is too much is not looked at. */
+static void
+scan_add_place(struct scan_list *l, const char *text)
+{
+	if (l->n < SCAN_MAX_LIST)
+		scan_add(l, text);
+}
+
 static void
 scan_take(enum scan_told kind, const char *text)
 {
@@ -105,16 +113,19 @@ scan_take(enum scan_told kind, const char *text)
 		(void)putenv((char *)(uintptr_t)text);
 		return;
 	case SCAN_UNSEEN:
-		scan_add(&job.path.unseen, text);
+		scan_add_place(&job.path.unseen, text);
 		return;
 	case SCAN_REAL:
-		scan_add(&job.path.real, text);
+		scan_add_place(&job.path.real, text);
 		return;
 	case SCAN_SEEN:
-		scan_add(&job.path.seen, text);
+		scan_add_place(&job.path.seen, text);
 		return;
 	case SCAN_SHOWN:
-		scan_add(&job.path.shown, text);
+		scan_add_place(&job.path.shown, text);
+		return;
+	case SCAN_REFUSED:
+		scan_add_place(&job.path.refused, text);
 		return;
 	}
 	fatalx("not a job");

@@ -4,6 +4,7 @@
 the sandbox does not see; "agentView" shows them, read-only and in the user's
 order, without their credentials; and what may not be shown is refused."""
 import os
+import re
 import shutil
 import socket
 import sys
@@ -161,6 +162,58 @@ def test_links(work):
             "with these places all run, and nothing is said")
 
 
+# Links that anything installed outside may have planted, and what shows them:
+# never a place that has more than one program's files, or that is refused.
+PLANTED = {"foo.sh": "", ".config/foo.sh": "", ".local/foo": "",
+           ".local/share/foo": "", ".local/state/foo": "", ".cache/foo": "",
+           ".ssh/foo": "", ".ironcurtain/foo": "", ".var/app/foo": "",
+           ".config/own/foo": "~/.config/own", ".foo/bar": "~/.foo", "work/foo": "~/work"}
+
+
+def test_planted(work):
+    """A link to what may not be shown is named, and never leads to advice to
+    show all that lies beside it."""
+    p = Place(work, {})
+    own = os.path.join(p.user, ".ironcurtain")
+    shutil.move(p.home, own)
+    p.env["IRONCURTAIN_HOME"] = own
+    dirs = [os.path.join(p.user, d) for d in ("tools", ".config/bin")]
+    for d in dirs:
+        os.makedirs(d)
+    for n, end in enumerate(PLANTED):
+        h.put(os.path.join(p.user, end), "#!/bin/sh\n", 0o755)
+        for d in dirs:
+            os.symlink(os.path.join(p.user, end), os.path.join(d, str(n)))
+    p.env["PATH"] = ":".join([*dirs, "/usr/bin", "/bin"])
+    said = p.run("/bin/true").stderr.decode()
+    t.equal(set(re.findall(r'"(~.*?)"', said)),
+            {"~/tools", "~/.config/bin", *filter(None, PLANTED.values())},
+            "only what is one program's is named")
+    p = place(os.path.join(work, "seen"), "~/bin")
+    p.env["PATH"] = os.path.join(p.user, "bin") + ":/usr/bin:/bin"
+    os.mkdir(os.path.join(p.user, ".config"))
+    h.put(os.path.join(p.user, ".config/foo.sh"), "#!/bin/sh\n", 0o755)
+    os.symlink(os.path.join(p.user, ".config/foo.sh"),
+               os.path.join(p.user, "bin/foo"))
+    t.contains(p.run("/bin/true").stderr.decode(),
+               "icsupervisor: 1 program in your PATH is a link to where the "
+               "sandbox does not see: ~/bin/foo\n",
+               "and no advice if none is good")
+
+
+def test_many(work):
+    """A PATH with very many directories has its line as well."""
+    p = place(work)
+    p.env["PATH"] = ":".join(os.path.join(p.user, f"d{i}") for i in range(200))
+    for d in p.env["PATH"].split(":"):
+        os.mkdir(d)
+    p.env["PATH"] += ":/usr/bin:/bin"
+    said = p.run("/bin/true").stderr.decode()
+    t.contains(said, "directories that the sandbox does not see: ~/d0, ~/d1, "
+               "~/d2, ~/d3, ~/d4, ~/d5, ~/d6, ~/d7 and others. To show them",
+               "200 directories of PATH")
+
+
 def test_choice(work):
     """A version that a manager finds in the home."""
     p = place(work, "~/.asdf")
@@ -229,8 +282,8 @@ def main():
     if not shutil.which("bwrap"):
         t.skip("toolchains", "bubblewrap is not installed")
         t.done()
-    for test in (test_unseen, test_shown, test_links, test_choice,
-                 test_refused, test_engines):
+    for test in (test_unseen, test_shown, test_links, test_planted, test_many,
+                 test_choice, test_refused, test_engines):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()
