@@ -370,6 +370,23 @@ def test_slow(people, s, fifo):
     call.wait()
 
 
+def test_stuck(people, s, fifo):
+    """A check that never ends is ended, after a minute, and the next begins."""
+    call = s.client().start_call("echo__echo", {"text": "stuck"})
+    hold = s.held()
+    ann = people.signed("ann", "ann", hold["toSign"])
+    with asked(s, hold, ann) as c, open(fifo, "w", encoding="ascii"):
+        reply = json.loads(c.makefile("r", encoding="utf-8").readline())
+    t.ok(not reply["ok"] and "has not ended in time" in reply["error"],
+         "a check that never ends is ended", reply)
+    with asked(s, hold, ann) as c, open(fifo, "w", encoding="ascii") as f:
+        f.write("\n")
+        f.flush()
+        reply = json.loads(c.makefile("r", encoding="utf-8").readline())
+    t.ok(reply["ok"] and "stuck" in h.text_of(call.wait()),
+         "and the next one begins", reply)
+
+
 def test_files(work, people):
     inside = "of the workspace"
     for n, (name, path, lines, needed, why) in enumerate((
@@ -411,6 +428,12 @@ def main():
         t.done()
     with h.workdir() as work:
         people = People(work)
+        if sys.argv[1:] == ["stuck"]:
+            place, fifo = slow_libexec(work)
+            with session(work, people, "stuck", needed=1,
+                         libexecdir=place) as s:
+                test_stuck(people, s, fifo)
+            t.done()
         with session(work, people, "one") as one, \
                 session(work, people, "two") as two:
             with t.case("rows"):
