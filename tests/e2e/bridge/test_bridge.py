@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: ISC
 """ic-bridge alone: the terminal and pipes of its command, as termd sees them
 over terminal.sock."""
+import itertools
 import os
 import select
 import shutil
@@ -20,6 +21,9 @@ OUT, ERR, OUT_END, ERR_END, STOPPED = 1, 2, 3, 4, 6
 DATA, EOF, SIZE, SHUT, CONTINUE = 0x11, 0x12, 0x13, 0x14, 0x15
 
 
+NUMBERS = itertools.count(1)
+
+
 class Termd:
     """The session's end of the sockets, and an ic-bridge that uses them."""
 
@@ -31,8 +35,8 @@ class Termd:
             s.bind(os.path.join(self.dir, name))
             s.listen(8)
             self.socks[name] = s
-        # A port that is free now; nothing else binds to this address.
-        self.host = f"127.{os.getpid() % 250 + 1}.{id(self) % 250}.7:18080"
+        # Nothing else binds to this address, nor has another of this test.
+        self.host = f"127.{os.getpid() % 250 + 1}.{next(NUMBERS)}.7:18080"
         self.p = subprocess.Popen(
             [program("ic-bridge"), "run", *options, "--listen", self.host,
              self.dir, "--", *command], stdin=subprocess.DEVNULL,
