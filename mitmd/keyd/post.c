@@ -329,35 +329,23 @@ post_send(struct span line)
 	buf_free(&post.params);
 }
 
-/* Ask for events: the id of a request or "-", a space, and an event's id. */
+/* Ask for events. */
 static void
 post_listen(struct span s)
 {
-	const uint8_t *at = s.len != 0 ? memchr(s.p, ' ', s.len) : NULL;
 	struct post_line l = {.id = SPAN(""), .method = SPAN("")};
 	char event[PROTO_MAX_EVENT + 1];
-	size_t n;
 
-	if (at == NULL)
-		return;
-	n = (size_t)(at - s.p);
-	if (n > 64 ||
-	    span_copy(span_of(at + 1, s.len - n - 1), event, sizeof(event)) ==
-		-1)
-		return;
-	if (n != 1 || s.p[0] != '-')
-		l.id = span_of(s.p, n);
-	post_open(SPAN(""), &l, event);
+	if (post_line_events(s, &l.id, event) == 0)
+		post_open(SPAN(""), &l, event);
 }
 
 /* Take the revision that policyd and the server have agreed on. */
 static void
 post_revision(struct span s)
 {
-	for (size_t i = 0; i < s.len; i++)
-		if (s.p[i] <= 0x20 || s.p[i] > 0x7e)
-			return;
-	(void)span_copy(s, post.version, sizeof(post.version));
+	if (post_line_token(s))
+		(void)span_copy(s, post.version, sizeof(post.version));
 }
 
 /* Headers of the message that follows. */

@@ -207,6 +207,26 @@ post_line_param(struct span *s, char name[POST_PARAM], char value[POST_NAME])
 									  : 1;
 }
 
+bool
+post_line_token(struct span s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (s.p[i] <= 0x20 || s.p[i] > 0x7e)
+			return false;
+	return true;
+}
+
+int
+post_line_events(
+    struct span s, struct span *id, char event[PROTO_MAX_EVENT + 1])
+{
+	if (!line_until(&s, ' ', id) || id->len > 64 || !post_line_token(s))
+		return -1;
+	if (span_is(*id, "-"))
+		id->len = 0;
+	return span_copy(s, event, PROTO_MAX_EVENT + 1);
+}
+
 void
 post_line_read(struct span s, struct post_line *l)
 {

@@ -7,6 +7,7 @@
 #ifndef POST_LINE_H
 #define POST_LINE_H
 
+#include "common/ipc/proto.h"
 #include "common/span.h"
 
 #define POST_NAME 4096U /* bytes of the header, with a NUL */
@@ -27,6 +28,15 @@ void post_line_read(struct span line, struct post_line *);
 #define POST_PARAM 96U /* bytes of the name, with a NUL */
 int post_line_param(
     struct span *line, char name[POST_PARAM], char value[POST_NAME]);
+
+/* Returns true if it can be a header's value that has no space. */
+bool post_line_token(struct span);
+/*
+ * Read what events are asked for: the id of a request, which is empty for "-",
+ * a space, and an event's id, or nothing for none. Returns 0, or -1.
+ */
+int post_line_events(
+    struct span, struct span *id, char event[PROTO_MAX_EVENT + 1]);
 
 /*
  * Write the text as the value of a header: as it is if it is plain, else in

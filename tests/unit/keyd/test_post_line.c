@@ -86,6 +86,46 @@ test_params(void)
 	}
 }
 
+/* What events are asked for: the line, and "id|event", or "bad". */
+static const struct {
+	const char *line, *want;
+} events[] = {
+    {"- ", "|"},
+    {"- e1", "|e1"},
+    {"7 !~", "7|!~"},
+    {"", "bad"},
+    {"7", "bad"},
+    {"7 e 1", "bad"},
+    {"7 e\r", "bad"},
+    {"7 e\rHost: b", "bad"},
+    {"7 e\x7f", "bad"},
+    {"7 \xc3\xa4", "bad"},
+};
+
+static void
+test_events(void)
+{
+	static char text[PROTO_MAX_EVENT + 4], out[PROTO_MAX_EVENT + 80];
+	char event[PROTO_MAX_EVENT + 1];
+	struct span id;
+
+	for (size_t i = 0; i < nitems(events); i++) {
+		if (post_line_events(span_str(events[i].line), &id, event) == 0)
+			(void)snprintf(out, sizeof(out), "%.*s|%s", (int)id.len,
+			    (const char *)id.p, event);
+		else
+			(void)snprintf(out, sizeof(out), "bad");
+		is_str(out, events[i].want, "events: %s", events[i].line);
+	}
+	memset(text, 'e', sizeof(text) - 1);
+	text[1] = ' ';
+	is_int(post_line_events(span_str(text), &id, event), -1,
+	    "an event's id that is too long");
+	text[PROTO_MAX_EVENT + 2] = '\0';
+	is_int(
+	    post_line_events(span_str(text), &id, event), 0, "and the longest");
+}
+
 int
 main(void)
 {
@@ -94,6 +134,7 @@ main(void)
 	char small[16];
 
 	test_params();
+	test_events();
 	for (size_t i = 0; i < nitems(rows); i++) {
 		post_line_read(span_str(rows[i].line), &l);
 		ok(span_is(l.id, rows[i].id) &&
