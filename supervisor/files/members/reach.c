@@ -93,9 +93,9 @@ config_url(const char *url, struct config_upstream *out, const char **why)
 	const char *p;
 	size_t n;
 
-	if (strncmp(url, "https://", 8) == 0) {
+	if (strncasecmp(url, "https://", 8) == 0) {
 		p = url + 8;
-	} else if (strncmp(url, "http://", 7) == 0) {
+	} else if (strncasecmp(url, "http://", 7) == 0) {
 		p = url + 7;
 		up.tls = false;
 		up.port = 80;

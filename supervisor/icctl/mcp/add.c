@@ -207,6 +207,20 @@ add_login(struct json_object *entry)
 	return 0;
 }
 
+/* An address of the older transport is known by its end. */
+static void
+add_hint(const char *url)
+{
+	size_t n = strcspn(url, "?#");
+
+	if (n >= 4 && strncasecmp(url + n - 4, "/sse", 4) == 0)
+		warnx("mcp add: an address that ends in /sse often speaks "
+		      "HTTP+SSE of 2024-11-05 alone, which is not supported; "
+		      "look for its address for streamable HTTP, such as "
+		      "%.*s/mcp",
+		    (int)(n - 4), url);
+}
+
 /* Returns the entry of a remote server, or NULL after the reason. */
 static struct json_object *
 add_remote(const char *url)
@@ -219,6 +233,7 @@ add_remote(const char *url)
 
 	json_object_object_add(entry, "headers", headers);
 	put_str(entry, "url", url);
+	add_hint(url);
 	if (words_given("--env")) {
 		warnx("mcp add: a remote server has no variables; see "
 		      "--header");

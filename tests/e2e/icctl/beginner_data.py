@@ -175,6 +175,8 @@ mcp | 64 | usage: icctl mcp COMMAND
 mcp add | 64 | usage: icctl mcp add [--env NAME=VALUE]... [--header HEADER]
 mcp add github | 64 | mcp add: the command of github is missing, after --
 mcp add https://mcp.example.com/mcp | 64 | mcp add: a name for the server is missing: icctl mcp add NAME https://mcp.example.com/mcp
+mcp add --dry-run docs https://mcp.example.com/v1/sse | 0 | streamable HTTP, such as https://mcp.example.com/v1/mcp
+mcp add --dry-run docs HTTPS://mcp.example.com/mcp | 0 | docs
 mcp add docs mcp.example.com/mcp | 64 | is no URL, which begins with https://
 mcp add fs npx -y x | 64 | Instead: icctl mcp add NAME -- npx -y PACKAGE
 mcp install github | 64 | Instead: icctl mcp add NAME -- COMMAND

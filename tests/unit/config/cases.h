@@ -170,6 +170,8 @@ static const struct {
 	 "/h/config.json: providers.anthropic.upstream: \"https://h:99999\": its port must be from 1 to 65535"},
 	{"{\"providers\":{\"anthropic\":{\"upstream\":\"https://h:x\"}}}",
 	 "/h/config.json: providers.anthropic.upstream: \"https://h:x\": its port must be from 1 to 65535"},
+	{"{\"providers\":{\"anthropic\":{\"upstream\":\"HTTPS://h:x\"}}}",
+	 "/h/config.json: providers.anthropic.upstream: \"HTTPS://h:x\": its port must be from 1 to 65535"},
 	{"{\"providers\":{\"anthropic\":{\"upstream\":\"https://h/a?b\"}}}",
 	 "/h/config.json: providers.anthropic.upstream: \"...\": its path may hold letters, digits, escapes (%20) and -._~!$&'()*+,;=:@ only, no empty or dot segment, and no query or fragment"},
 	{"{\"providers\":{\"anthropic\":{\"upstream\":\"https://h/../x\"}}}",
