@@ -256,12 +256,12 @@ void session_send(struct policyd_env *, uint16_t index, const char *what);
 void session_send_cancel(struct policyd_env *, uint16_t index, uint64_t call);
 /*
  * Returns the parameters that a remote server wants in headers, as the line
- * before the request of that id has them; NULL: none, or more than
- * SESSION_PARAMS. The caller frees it.
+ * before the request of that id has them, at most SESSION_PARAMS bytes; NULL:
+ * none, or with `bad` set: this one cannot be in a header. The caller frees it.
  */
 #define SESSION_PARAMS ((size_t)8192)
 char *session_params(const struct session *, struct span tool,
-    const struct value *args);
+    const struct value *args, struct span *bad);
 void session_send_params(
     struct policyd_env *, uint16_t index, uint64_t id, const char *params);
 /*

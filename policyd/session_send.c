@@ -57,7 +57,7 @@ session_send_params(
 
 char *
 session_params(const struct session *s, struct span tool,
-    const struct value *args)
+    const struct value *args, struct span *bad)
 {
 	const struct session_tool *t =
 	    s->tools.mirrors ? tools_find(&s->tools, tool) : NULL;
@@ -67,8 +67,7 @@ session_params(const struct session *s, struct span tool,
 	if (t == NULL || args == NULL)
 		return NULL;
 	buf_init(&b, SESSION_PARAMS);
-	mirror_put(&b, t->schema, args);
-	if (!b.failed && b.len != 0)
+	if (mirror_put(&b, t->schema, args, bad) == 0 && b.len != 0)
 		params = strndup((const char *)buf_span(&b).p, b.len);
 	buf_free(&b);
 	return params;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "common/log.h"
+#include "define/mirror.h"
 
 enum work_way
 work_refuse(struct work *k, const char *rule, struct span reason)
@@ -71,6 +72,24 @@ work_breaker(struct policyd_env *env, struct work *k, const struct composed *c)
 	    "");
 }
 
+/* Refuse a call whose server wants a parameter in a header that cannot be. */
+static enum work_way
+work_params(struct policyd_env *env, struct work *k)
+{
+	struct span bad = span_of(NULL, 0);
+	char name[300];
+
+	free(session_params(&env->sessions[k->server], k->tool, k->tree, &bad));
+	if (bad.p == NULL)
+		return WORK_FORWARD;
+	return work_refuse(k, "invalid-arguments",
+	    reason_printf(env->pool,
+		"The server wants the parameter \"%s\" in a header, too. It "
+		"may have at most %u bytes there, all of them %zu, and no "
+		"U+0000",
+		log_vis(bad, name, sizeof(name)), MIRROR_TEXT, SESSION_PARAMS));
+}
+
 enum work_way
 work_compose(struct policyd_env *env, struct work *k, struct composed *c)
 {
@@ -86,7 +105,7 @@ work_compose(struct policyd_env *env, struct work *k, struct composed *c)
 			  k->progress, c)) == 0 &&
 	    c->line_len <= PROTO_MAX_LINE &&
 	    named_compose(&env->line, k, c) == 0)
-		return WORK_FORWARD;
+		return work_params(env, k);
 	return work_refuse(k, "invalid-arguments",
 	    SPAN("Arguments are too large for one line"));
 }
@@ -151,8 +170,9 @@ note_call(struct policyd_env *env, struct call *call, const struct work *k,
 static void
 send_params(struct policyd_env *env, struct call *call, const struct work *k)
 {
+	struct span bad;
 	char *params =
-	    session_params(&env->sessions[k->server], k->tool, k->tree);
+	    session_params(&env->sessions[k->server], k->tool, k->tree, &bad);
 
 	session_send_params(env, call->at, k->id, params);
 	if (call->round != NULL)

@@ -145,34 +145,44 @@ mirror_check(const struct value *schema, char why[DEFINE_WHY])
 	return schema == NULL ? 0 : mirror_walk(&m, schema, true, true);
 }
 
-static void
+static int
 mirror_value(struct buf *b, struct span name, const struct value *v)
 {
 	if (v->type == VALUE_NULL || v->type == VALUE_ARRAY ||
 	    v->type == VALUE_OBJECT)
-		return;
+		return 0;
+	if (v->type == VALUE_STRING &&
+	    (v->text.len > MIRROR_TEXT ||
+		(v->text.len != 0 &&
+		    memchr(v->text.p, '\0', v->text.len) != NULL)))
+		return -1;
 	buf_addc(b, ' ');
 	buf_addspan(b, name);
 	buf_addc(b, ' ');
-	(void)json_write(b, v);
+	return json_write(b, v) == -1 || b->failed ? -1 : 0;
 }
 
-void
-mirror_put(struct buf *b, const struct value *schema, const struct value *args)
+int
+mirror_put(struct buf *b, const struct value *schema, const struct value *args,
+    struct span *bad)
 {
 	const struct value *all = value_get(schema, "properties"), *p, *v;
 	struct span name;
 
 	if (all == NULL || all->type != VALUE_OBJECT)
-		return;
+		return 0;
 	for (p = all->child; p != NULL; p = p->next) {
 		if (p->type != VALUE_OBJECT ||
 		    (v = value_getspan(args, p->key)) == NULL)
 			continue;
 		name = value_str(p, MIRROR_MARK);
-		if (name.p != NULL)
-			mirror_value(b, name, v);
-		else if (v->type == VALUE_OBJECT)
-			mirror_put(b, p, v);
+		if (name.p != NULL && mirror_value(b, name, v) == -1) {
+			*bad = p->key;
+			return -1;
+		}
+		if (name.p == NULL && v->type == VALUE_OBJECT &&
+		    mirror_put(b, p, v, bad) == -1)
+			return -1;
 	}
+	return 0;
 }

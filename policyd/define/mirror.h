@@ -16,9 +16,12 @@
 int mirror_check(const struct value *schema, char why[DEFINE_WHY]);
 /*
  * Append " NAME VALUE" for each marked parameter that is there and is not null,
- * with the value as JSON.
+ * with the value as JSON. Returns 0, or -1 with the first parameter that cannot
+ * be in a header: its text has more than MIRROR_TEXT bytes or U+0000, or the
+ * buffer is full.
  */
-void mirror_put(
-    struct buf *, const struct value *schema, const struct value *args);
+#define MIRROR_TEXT 2045U /* what keyd/post_line.c takes, or less */
+int mirror_put(struct buf *, const struct value *schema,
+    const struct value *args, struct span *bad);
 
 #endif

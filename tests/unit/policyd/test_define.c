@@ -254,6 +254,14 @@ test_mirrors(void)
 	    "\"z\":{\"x-mcp-header\":\"Z\"},\"y\":{\"x-mcp-header\":\"Y\"},"
 	    "\"o\":{\"properties\":{\"n\":{\"x-mcp-header\":\"N\"}}},"
 	    "\"u\":{}}}";
+	/* A text that is too long, one with U+0000, and too many. */
+	static const struct {
+		size_t n;
+		const char *with, *bad;
+	} limits[] = {{2045, "", ""}, {2046, "", "s"}, {5, "\\u0000", "s"},
+	    {1200, "\",\"w\":\"", ""}, {2045, "\",\"w\":\"", "w"}};
+	static char text[8192];
+	struct span bad;
 	char why[DEFINE_WHY];
 	struct buf b;
 
@@ -268,12 +276,36 @@ test_mirrors(void)
 	}
 	value_pool_reset(from);
 	buf_init(&b, 4096);
-	mirror_put(&b, json_read(from, span_str(schema), NULL),
-	    json_read(from, span_str(args), NULL));
+	is_int(mirror_put(&b, json_read(from, span_str(schema), NULL),
+		   json_read(from, span_str(args), NULL), &bad),
+	    0, "parameters that can be in headers");
 	buf_addc(&b, '\0');
 	is_str((const char *)buf_span(&b).p,
 	    " I 42 N \"\" S \"a \\\"b\" T true", "what goes into headers");
 	buf_free(&b);
+	for (size_t i = 0; i < nitems(limits); i++) {
+		char x[2100];
+
+		memset(x, 'x', sizeof(x));
+		(void)snprintf(text, sizeof(text), "{\"s\":\"%.*s%s%.*s\"}",
+		    (int)limits[i].n, x, limits[i].with,
+		    limits[i].with[0] == '"' ? 2000 : 0, x);
+		value_pool_reset(from);
+		buf_init(&b, 4000);
+		bad = SPAN("");
+		ok((mirror_put(&b,
+			json_read(from,
+			    SPAN("{\"properties\":{"
+				 "\"s\":{\"x-mcp-header\":\"S\"},"
+				 "\"w\":{\"x-mcp-header\":\"W\"}}}"),
+			    NULL),
+			json_read(from, span_str(text), NULL), &bad) == -1) ==
+			    (limits[i].bad[0] != '\0') &&
+			span_is(bad, limits[i].bad),
+		    "%zu bytes, and %s: \"%s\" is refused", limits[i].n,
+		    limits[i].with, limits[i].bad);
+		buf_free(&b);
+	}
 }
 
 int
