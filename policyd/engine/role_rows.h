@@ -12,6 +12,9 @@
  * thing: how a message names it: PATH, URL, REMOTE, MAIL or WORD (auto/mention.c)
  */
 /* clang-format off */
+#ifndef ROLE
+#define ROLE(id, name, category, effect, thing)
+#endif
 ROLE(READ_PATH,		"read-path",		PATH,		READ,	PATH)
 ROLE(WRITE_PATH,	"write-path",		PATH,		WRITE,	PATH)
 ROLE(DELETE_PATH,	"delete-path",		PATH,		DELETE,	PATH)

@@ -7,6 +7,9 @@
  * toolchains.c.
  */
 /* clang-format off */
+#ifndef TOOLCHAIN
+#define TOOLCHAIN(name, dir, variable, also, choice)
+#endif
 TOOLCHAIN("nvm", ".nvm", "NVM_DIR", NULL, NULL)
 TOOLCHAIN("fnm", ".local/share/fnm", "FNM_DIR", NULL, NULL)
 TOOLCHAIN("volta", ".volta", "VOLTA_HOME", NULL, NULL)
