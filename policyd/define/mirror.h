@@ -20,7 +20,7 @@ int mirror_check(const struct value *schema, char why[DEFINE_WHY]);
  * be in a header: its text has more than MIRROR_TEXT bytes or U+0000, or the
  * buffer is full.
  */
-#define MIRROR_TEXT 2045U /* what keyd/post_line.c takes, or less */
+#define MIRROR_TEXT 2045U /* bytes; keyd/post_line.c takes no more */
 int mirror_put(struct buf *, const struct value *schema,
     const struct value *args, struct span *bad);
 

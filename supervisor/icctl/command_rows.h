@@ -142,7 +142,7 @@ COMMAND(show, "ID [--full]",
     "ID is as `icctl pending` shows it, or any unique beginning of it.\nLong "
     "texts are shortened in the middle, unless --full is given.",
     "icctl-policy")
-COMMAND(approve, "[ID...] [--all-shown] [--digest HEX] [--signed FILE]\n           [--for-session|--exact|--times N]",
+COMMAND(approve, "[ID...] [--all-shown] [--digest HEX] [--for-session|--exact|--times N]\n           [--signed FILE]",
     "approve that call, once, or calls like it",
     "ID is as `icctl pending` shows it, in full. The call is printed, and\n"
     "exactly that call is made, once; if what it refers to has changed\n"

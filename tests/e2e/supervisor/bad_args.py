@@ -202,7 +202,7 @@ ARGS = [
      "icctl: cluade: no agent has this name (did you mean claude? Known: "
      "builtin, claude, claude-code, codex, command, gemini, gemini-cli, goose, "
      "opencode, opencode-gateway). A "
-     "TASK of several words is put in quotes"),
+     "TASK of several words is put in quotes, and a program follows --"),
     ("start with that alone", ["icctl", "start", "codx"], 64,
      "icctl: codx: no agent has this name; did you mean codex? If it is a "
      "task: --task codx"),
@@ -225,7 +225,7 @@ ARGS = [
     ("start without a value", ["icctl", "start", "--agent"], 64,
      "icctl: --agent: needs a value (icctl start --help)"),
     ("start with two tasks", ["icctl", "start", "codex", "fix", "it"], 64,
-     "icctl: one TASK only; put it in quotes"),
+     'icctl: one TASK only; put it in quotes: icctl start codex "fix ..."'),
     ("start with a wrong agent", ["icctl", "start", "--agent", "acme", "x"],
      78,
      "icsupervisor: --agent acme: no agent has this name (known: builtin, claude, "

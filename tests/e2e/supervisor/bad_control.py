@@ -43,7 +43,7 @@ CONTROL = [
     ("an unknown member", b'{"op":"ping","force":true}\n', "bad-request",
      "a request is one JSON object on one line: request: force: unknown key. "
      "Known here: op, id, digest, because, by, key, value, path, message, session, "
-     "server, tool, policy, annotations, lists, times, answer, typed"),
+     "server, tool, policy, annotations, lists, times, answer, signed, typed"),
     ("two objects", b'{"op":"ping"}{"op":"stop"}\n', "bad-request",
      "a request is one JSON object on one line: request:1:14: something "
      "after the value"),

@@ -238,13 +238,13 @@ STREAMS = {
 
 def hostile_streams(work):
     """Each costs itself: the stream is asked for again, and calls go on."""
-    live = McpHttp(work, "live")
+    live = McpHttp(work, "loose")
     live.own = ["retry: 100\n" + x for x in STREAMS.values()]
-    with h.Session(work, {"live": {"url": live.url, "ca": live.ca}},
-                   rules=[h.rule("all", "allow", server=["live"])],
-                   config={"policy": {"trustedServers": ["live"]}},
+    with h.Session(work, {"loose": {"url": live.url, "ca": live.ca}},
+                   rules=[h.rule("all", "allow", server=["loose"])],
+                   config={"policy": {"trustedServers": ["loose"]}},
                    session_dir=os.path.join(work, "fourth")) as s:
-        ready(s, "live")
+        ready(s, "loose")
         for n, name in enumerate(STREAMS):
             h.wait_for(lambda n=n: len(live.gets) > n + 1,
                        f"after {name} it is asked for again")
@@ -252,7 +252,7 @@ def hostile_streams(work):
             t.ok(len(last) <= 256 and last.isprintable() and " " not in last,
                  f"a stream with {name}", last)
         m = s.client()
-        t.equal(h.text_of(m.call("live__act", {"how": "good"})), "done",
+        t.equal(h.text_of(m.call("loose__act", {"how": "good"})), "done",
                 "a call afterwards")
         t.equal(s.pending(), [], "nobody is asked anything")
         refused = [x[2] for x in live.seen if "error" in x[2]]

@@ -86,7 +86,7 @@ test_params(void)
 	}
 }
 
-/* What events are asked for: the line, and "id|event", or "bad". */
+/* The line that asks for events, and "id|event", or "bad". */
 static const struct {
 	const char *line, *want;
 } events[] = {
