@@ -52,13 +52,19 @@ remote_end(struct backd *b)
 	}
 }
 
+static bool
+remote_is_own(const struct remote *r)
+{
+	return r->events && r->id.len == 0;
+}
+
 /* Fail the message, if it wants an answer, and close its stream. */
 static void
 remote_fail(struct remote *r, const char *why)
 {
 	struct backd *b = r->b;
+	bool begins, own = remote_is_own(r);
 	struct jsonrpc_id id;
-	bool begins;
 
 	jsonrpc_id_copy(&id, &r->id);
 	/*
@@ -73,7 +79,10 @@ remote_fail(struct remote *r, const char *why)
 	if (id.len != 0)
 		server_fail(b, &id, why);
 	else
-		log_info("a message to the server: it %s", why);
+		log_info("%s %s",
+		    own ? "the server, on its own stream of events,"
+			: "a message to the server: it",
+		    why);
 	if (begins && id.len != 0) {
 		/* It can be begun again, after a login. */
 		b->died = true;
@@ -92,12 +101,6 @@ remote_answers(struct backd *b, const struct jsonrpc_id *id)
 		return false;
 	r->id.len = 0;
 	return true;
-}
-
-static bool
-remote_is_own(const struct remote *r)
-{
-	return r->events && r->id.len == 0;
 }
 
 /* A message cannot be read. The server's own stream has others. */
@@ -188,6 +191,12 @@ remote_head(struct remote *r, struct span p)
 		mcp_reader_init(&r->in,
 		    r->how == REMOTE_JSON ? &mcp_by_body : &mcp_by_event,
 		    PROTO_MAX_LINE);
+	/* An id and a time hold until the server sends others. */
+	if (r->how == REMOTE_EVENTS) {
+		memcpy(r->in.sse.id, r->last.id, sizeof(r->in.sse.id));
+		memcpy(r->in.sse.next, r->last.id, sizeof(r->in.sse.next));
+		r->in.sse.retry = r->last.retry;
+	}
 }
 
 /* Read one message. Returns false if the stream has ended. */
@@ -304,18 +313,17 @@ remote_told(struct remote *r)
 }
 
 /*
- * A stream of events is over, by its end or by the connection's. Returns true
- * if that is no failure: it is asked for again, or it was the server's own.
+ * A stream of events is over, by its end or by the connection's, or was not
+ * given, with this status. Returns true if that is no failure: it is asked for
+ * again, or it was the server's own.
  */
 static bool
-remote_over(struct remote *r)
+remote_over(struct remote *r, unsigned status)
 {
 	bool own = remote_is_own(r);
 
-	if (r->how == REMOTE_EVENTS
-		? !remote_again(r)
-		: !own || (r->status != 429 && r->status < 500) ||
-		      !remote_again(r)) {
+	if ((r->how != REMOTE_EVENTS && status != 429 && status < 500) ||
+	    !remote_again(r)) {
 		if (!own)
 			return false;
 		log_info("the server's own stream of events is over%s",
@@ -341,12 +349,23 @@ remote_done(struct remote *r)
 	    mcp_reader_end(&r->in, &text) == MCP_ONE &&
 	    !remote_message(r, text))
 		return;
-	if ((r->events || r->how == REMOTE_EVENTS) && remote_over(r))
+	if ((r->events || r->how == REMOTE_EVENTS) && remote_over(r, r->status))
 		return;
 	if (r->id.len != 0 || r->status >= 300)
 		remote_fail(r, remote_why(r, why, sizeof(why)));
 	else
 		remote_close(r);
+}
+
+/* Returns the status that a FAIL frame of keyd begins with, or 0. */
+static unsigned
+remote_fail_status(struct span p)
+{
+	uint64_t n;
+
+	return p.len < 4 || span_u64(span_of(p.p + 1, 3), 999, &n) == -1
+		   ? 0
+		   : (unsigned)n;
 }
 
 /* A frame is complete, or a piece of BODY has come. */
@@ -366,7 +385,8 @@ remote_frame(struct remote *r, struct span p)
 		remote_done(r);
 		break;
 	case STREAM_FAIL:
-		if ((r->events || r->how == REMOTE_EVENTS) && remote_over(r))
+		if ((r->events || r->how == REMOTE_EVENTS) &&
+		    remote_over(r, remote_fail_status(p)))
 			break;
 		r->b->again = r->first && (p.len == 0 || p.p[0] != STREAM_SENT);
 		remote_fail(r, remote_why_failed(r, p, why, sizeof(why)));
@@ -525,6 +545,8 @@ remote_on_post(struct chan *c, const struct msg_POST *m, int fd)
 	r->id.len = (uint16_t)m->id.len;
 	if (m->id.len != 0)
 		memcpy(r->id.text, m->id.p, m->id.len);
+	if (r->events)
+		remote_again_begun(r);
 	buf_init(&r->part, STREAM_MAX_FRAME);
 	buf_init(&r->body, REMOTE_WORDS);
 	LIST_INSERT_HEAD(&b->remotes, r, entry);

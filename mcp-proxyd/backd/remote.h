@@ -25,6 +25,13 @@ enum remote_how {
 	REMOTE_NONE,   /* the body is nothing to us */
 };
 
+/* Where a stream goes on that was asked for again. */
+struct remote_last {
+	char id[SSE_ID];  /* of the last event that had one, or "" */
+	uint32_t retry;   /* ms, as in struct mcp_sse */
+	unsigned refused; /* how often it was not given, in a row */
+};
+
 struct remote {
 	LIST_ENTRY(remote) entry;
 	struct backd *b;
@@ -35,6 +42,7 @@ struct remote {
 	bool session;         /* the message named a session */
 	bool events;          /* no message: it was asked for events */
 	bool told;            /* a message has come */
+	struct remote_last last; /* before this stream */
 	uint64_t begun;       /* loop_now() */
 	enum remote_how how;
 	unsigned status;
@@ -57,6 +65,8 @@ int remote_on_post(struct chan *, const struct msg_POST *, int fd);
  * so that its request has not failed.
  */
 bool remote_again(struct remote *);
+/* The stream was asked for: set where it goes on. */
+void remote_again_begun(struct remote *);
 /* The server's session is over: nothing is asked for. */
 void remote_again_none(struct backd *);
 

@@ -13,17 +13,18 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
 from agent import RpcError  # noqa: E402
-from mcp_http import McpHttp  # noqa: E402
+from mcp_http import MARK, McpHttp  # noqa: E402
 
 t = h.Tap()
 TOKEN = "tok-" + secrets.token_hex(24)
 ANNOTATIONS = {"far": {"act": {"how": ["none"]}, "read": {"text": ["none"]}},
                "plain": {"act": {"how": ["none"]}, "read": {"text": ["none"]}},
-               "newer": {"act": {"how": ["none"], "text": ["none"]}}}
+               "newer": {"act": {"how": ["none"], "text": ["none"]},
+                         "mark": {"team": ["none"]}}}
 # The first rule names no server: it allows nothing of a remote one.
 RULES = [h.rule("any", "allow"),
          h.rule("act", "allow", server=["far", "plain", "newer"],
-                tool=["act"]),
+                tool=["act", "mark"]),
          h.rule("ask", "escalate", server=["far"], tool=["read"])]
 # How the server answers a call, and what the agent reads of it.
 ODD = [
@@ -137,6 +138,13 @@ def newer(s, m, site, future):
     t.equal(r, 'read: {"r": {"roots": []}}', "a question is answered")
     ids = [x["id"] for _, _, x in site.seen if x["method"] == "tools/call"]
     t.equal(len(ids), len(set(ids)), "each request has an id of its own")
+    for team, says in (("a" * 2045, "done"), ("b" * 2046, '"team" in a header'),
+                       ("c\0", '"team" in a header')):
+        t.contains(words(m, "newer__mark", {"team": team}), says,
+                   f"a parameter for a header with {len(team)} bytes")
+    t.equal([(x[1].get("mcp-param-team"), x[2]["params"]["arguments"])
+             for x in site.seen if x[2]["params"].get("name") == "mark"],
+            [("a" * 2045, {"team": "a" * 2045})], "which sends one of them")
     t.contains(words(m, "newer__act", {"how": "error"}), "the moon is full",
                "an error of it")
     rows = {r["name"]: r for r in json.loads(s.icctl(
@@ -267,6 +275,7 @@ def streams(work):
     end: from the last event, and without sending a message again."""
     live = McpHttp(work, "live")
     live.own = [event("e1", notice("message", level="info", data="by itself")),
+                ": nothing new\n\n", 503, "",
                 event("e2", notice("tools/list_changed")) + ": stays open\n"]
     none = McpHttp(work, "none")
     none.own = 404
@@ -277,22 +286,27 @@ def streams(work):
                    config={"policy": {"trustedServers": ["live", "none"]}},
                    session_dir=os.path.join(work, "third")) as s:
         ready(s, "live", "none")
-        h.wait_for(lambda: len(live.gets) == 2, "the stream is asked for again")
-        first, second = live.gets
+        h.wait_for(lambda: len(live.gets) == 5, "the stream is asked for again")
+        first = live.gets[0]
         t.equal((first.get("accept"), first.get("last-event-id"),
                  first.get("mcp-session-id"),
                  first.get("mcp-protocol-version")),
                 ("text/event-stream", None, "session-1", "2025-06-18"),
                 "how the server's own stream is asked for")
-        t.equal(second.get("last-event-id"), "e1", "and again, from its end")
+        t.equal([x.get("last-event-id") for x in live.gets[1:]], ["e1"] * 4,
+                "and again, from its last event, whatever comes between")
         h.wait_for(lambda: "by itself" in s.session_log(), "its message")
         h.wait_for(lambda: live.methods().count("tools/list") == 2,
                    "its list is read again")
         m = s.client()
-        for how, n in (("resume", 1), ("resume twice", 2)):
+        for how, n, says in (("resume", 1, "done"), ("resume twice", 2, "done"),
+                             ("resume quietly", 3, "done"),
+                             ("resume after 503", 3, "done"),
+                             ("resume after nothing", 2, "done"),
+                             ("resume after 404", 1, "status 404")):
             was = len(live.gets)
-            t.equal(h.text_of(m.call("live__act", {"how": how})), "done",
-                    f"an answer that comes later: {how}")
+            t.contains(words(m, "live__act", {"how": how}), says,
+                       f"an answer that comes later: {how}")
             asked = [x.get("last-event-id") for x in live.gets[was:]]
             t.equal((len(asked), live.calls(how)), (n, 1),
                     f"{how}: asked for from the last event, and sent once")
@@ -406,6 +420,7 @@ def main():
                       "ca": plain.ca},
         }
         site = McpHttp(work, "newer", modern="2026-07-28")
+        site.tools = site.tools + [MARK]
         future = McpHttp(work, "future", modern="2031-01-01")
         servers["newer"] = {"url": site.url, "ca": site.ca}
         servers["future"] = {"url": future.url, "ca": future.ca}

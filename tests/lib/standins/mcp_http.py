@@ -57,6 +57,11 @@ ACT = {"name": "act", "description": "acts", "inputSchema": {
     "type": "object", "properties": {"how": {"type": "string"},
                                      "text": {"type": "string"}}}}
 
+# Wants a parameter in a header, too, and is good at once.
+MARK = {"name": "mark", "description": "marks", "inputSchema": {
+    "type": "object", "properties": {"team": {
+        "type": "string", "x-mcp-header": "Team"}}}}
+
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -157,8 +162,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             s.release.wait(60)
         elif method == "tools/call":
             args = params["arguments"]
-            if "how" in args:
-                self.behave(message, args["how"])
+            if "how" in args or name == "mark":
+                self.behave(message, args.get("how", "good"))
             elif "text" in args and "requestState" not in params:
                 self.result(message, {
                     "resultType": "input_required", "requestState": "s",
@@ -187,10 +192,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         last = self.headers.get("Last-Event-ID", "")
         with s.lock:
             s.gets.append({k.lower(): v for k, v in self.headers.items()})
-            rest = s.later.pop(last, None)
+            rest = s.later.get(last)
+            rest = rest.pop(0) if rest else None
             s.changed.notify_all()
         if rest is not None:
-            self.events(rest)
+            self.part(rest)
         elif isinstance(s.own, int):
             self.answer("no", s.own, "text/plain")
         elif self.headers.get("Mcp-Session-Id") != \
@@ -200,10 +206,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.events(": nothing\n\n", close=False)
             s.release.wait(60)
         else:
-            part = s.own.pop(0)
+            self.part(s.own.pop(0))
+
+    def part(self, part):
+        """Answer a GET: events, a status, or "" for no answer at all."""
+        if isinstance(part, int):
+            self.answer("no", part, "text/plain")
+        elif part == "":
+            self.raw("")
+        else:
             self.events(part, close=part.endswith("\n\n"))
             if not part.endswith("\n\n"):
-                s.release.wait(60)
+                self.server.site.release.wait(60)
 
     def serve(self, message, s, headers):
         method = message.get("method")
@@ -277,9 +291,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif how.startswith("resume"):
             # The stream ends, and the answer is where it goes on.
             key = f"c{number}"
-            self.server.site.later[key] = event if how == "resume" else \
-                f"id: {key}x\ndata:\n\n"
-            self.server.site.later[key + "x"] = event
+            later = self.server.site.later
+            later[key] = {
+                "resume": [event],
+                "resume twice": [f"id: {key}x\ndata:\n\n"],
+                "resume quietly": [": still working\n\n"] * 2 + [event],
+                "resume after 503": [503, 429, event],
+                "resume after nothing": ["", event],
+                "resume after 404": [404, event],
+            }[how]
+            later[key + "x"] = [event]
             self.events(f"id: {key}\nretry: 100\ndata: \n\n")
         elif how == "ping":
             self.events(json_event({"jsonrpc": "2.0", "id": "p1",

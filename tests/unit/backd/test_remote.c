@@ -38,6 +38,7 @@ put_head(uint8_t *p, unsigned status, const char *type)
 }
 
 static const char *request = "5";
+static bool events;
 
 /* Returns the messages after these bytes came on a stream for the request. */
 static const char *
@@ -45,7 +46,8 @@ streams(const uint8_t *p, size_t len, size_t step)
 {
 	static char copy[sizeof(seen)];
 	const struct msg_SERVER_AFAR afar = {.name = SPAN("far")};
-	const struct msg_POST post = {.stream = 1, .id = span_str(request)};
+	const struct msg_POST post = {
+	    .stream = 1, .id = span_str(request), .events = events};
 	struct chan *c;
 	int fd[2];
 
@@ -74,7 +76,7 @@ static void
 test_remote(void)
 {
 	static const char json[] = "{" V ",\"id\":5,\"result\":{}}";
-	static const char events[] =
+	static const char stream[] =
 	    ": hi\r\n\r\ndata: {" V ",\"id\":6,\"result\":{}}\n\ndata: {" V
 	    ",\ndata: \"id\":5,"
 	    "\"result\":{}}\n\n";
@@ -94,7 +96,7 @@ test_remote(void)
 		    "1\n",
 		    "JSON without an end, by %zu", step);
 		n = put_head(p, 200, "text/event-stream");
-		n += put_frame(p + n, STREAM_BODY, events, sizeof(events) - 1);
+		n += put_frame(p + n, STREAM_BODY, stream, sizeof(stream) - 1);
 		is_str(streams(p, n, step), good, "events, by %zu", step);
 		n = put_frame(p, STREAM_FAIL,
 		    "\1"
@@ -141,6 +143,36 @@ test_begin(void)
 	    "one that is not there is over: %s", s);
 }
 
+/* What fails is named in the log: a message, or the server's own stream. */
+static void
+test_named(void)
+{
+	static char said[4096];
+	uint8_t bad[64];
+	FILE *to = tmpfile();
+	int was = dup(STDERR_FILENO);
+
+	memset(bad, 0xff, sizeof(bad));
+	if (to == NULL || was == -1 || dup2(fileno(to), STDERR_FILENO) == -1)
+		err(1, "a file for the log");
+	request = "";
+	for (int i = 0; i < 2; i++) {
+		events = i != 0;
+		(void)streams(bad, sizeof(bad), sizeof(bad));
+	}
+	events = false;
+	(void)dup2(was, STDERR_FILENO);
+	(void)close(was);
+	rewind(to);
+	if (fread(said, 1, sizeof(said) - 1, to) == 0)
+		said[0] = '\0';
+	(void)fclose(to);
+	ok(strstr(said, "a message to the server: it gave no answer") != NULL,
+	    "a message that fails: %s", said);
+	ok(strstr(said, "own stream of events, gave no answer") != NULL,
+	    "the server's own stream fails: %s", said);
+}
+
 int
 main(void)
 {
@@ -148,6 +180,7 @@ main(void)
 		err(1, "value_pool_new");
 	test_remote();
 	test_begin();
+	test_named();
 	is_str(closed_why, "", "no channel was broken");
 	return tap_done();
 }
