@@ -25,9 +25,9 @@ enum remote_how {
 	REMOTE_NONE,   /* the body is nothing to us */
 };
 
-/* Where a stream goes on that was asked for again. */
+/* The point from which a stream that broke is asked for again. */
 struct remote_last {
-	char id[SSE_ID];  /* of the last event that had one, or "" */
+	char id[SSE_ID];  /* the last event's that had one, or "" */
 	uint32_t retry;   /* ms, as in struct mcp_sse */
 	unsigned refused; /* how often it was not given, in a row */
 };

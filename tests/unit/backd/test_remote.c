@@ -143,7 +143,7 @@ test_begin(void)
 	    "one that is not there is over: %s", s);
 }
 
-/* What fails is named in the log: a message, or the server's own stream. */
+/* The log names a failed message, or the server's own stream. */
 static void
 test_named(void)
 {
