@@ -84,7 +84,14 @@ record_compose(const struct undo_record *r, char *text, size_t cap)
 }
 
 int
-undo_record_write(int turns, const struct undo_record *r)
+undo_record_sync(int fd, bool quick)
+{
+	return quick ? sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE)
+		     : fsync(fd);
+}
+
+int
+undo_record_write(int turns, const struct undo_record *r, bool quick)
 {
 	char text[RECORD_BYTES], name[16];
 	int fd, rv = -1, save;
@@ -101,7 +108,8 @@ undo_record_write(int turns, const struct undo_record *r)
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)
 		return -1;
-	if (span_write(fd, span_of(text, n)) == 0 && fsync(fd) == 0 &&
+	if (span_write(fd, span_of(text, n)) == 0 &&
+	    undo_record_sync(fd, quick) == 0 &&
 	    renameat(turns, SNAP_MAKING, turns, name) == 0)
 		rv = 0;
 	save = errno;

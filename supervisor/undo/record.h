@@ -29,7 +29,13 @@ struct undo_record {
 };
 
 /* Write turns/NUMBER. Returns 0, or -1 with errno set. */
-int undo_record_write(int turns, const struct undo_record *);
+int undo_record_write(int turns, const struct undo_record *, bool quick);
+/*
+ * Let a file of the store survive a power loss. If `quick`, only begin to write
+ * it: then the journal that gives it its name, some seconds later, has its
+ * content, too, but nobody waits for the disk. Returns 0, or -1 with errno set.
+ */
+int undo_record_sync(int fd, bool quick);
 /* Read it. Returns 0, or -1 with errno set (EBADMSG: it is damaged). */
 int undo_record_read(int turns, uint32_t number, struct undo_record *);
 /*

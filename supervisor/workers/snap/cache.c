@@ -7,15 +7,20 @@
  */
 #include "workers/snap/snap.h"
 
+#include <sys/stat.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "common/confine/pledge.h"
+
 #define CACHE_MAGIC "icundo3"
 /* Clocks of file systems go in steps of at most this. */
 #define CACHE_RACY_NS 50000000
+#define CACHE_READ (1U << 18)
 
 struct cache_head {
 	char magic[8];
@@ -32,13 +37,18 @@ struct cache_row {
 static int
 cache_read(struct cache *c, int fd)
 {
+	struct stat st;
 	uint8_t *room;
-	ssize_t n;
+	ssize_t n = 0;
 
+	/* Without a guess, what was read is copied again and again. */
+	if (pledge_fstat(fd, &st) == -1 ||
+	    buf_room(&c->old, (size_t)st.st_size + CACHE_READ) == NULL)
+		return -1;
 	do {
-		if ((room = buf_room(&c->old, 1U << 16)) == NULL)
+		if ((room = buf_room(&c->old, CACHE_READ)) == NULL)
 			return -1;
-		n = read(fd, room, 1U << 16);
+		n = read(fd, room, CACHE_READ);
 		if (n > 0)
 			buf_grow(&c->old, (size_t)n);
 	} while (n > 0 || (n == -1 && errno == EINTR));
@@ -53,7 +63,7 @@ cache_load(struct cache *c, struct store *s, size_t max)
 
 	buf_init(&c->old, max);
 	buf_init(&c->made, max);
-	c->at = 0;
+	c->at = c->same = 0;
 	c->walked = 0;
 	s->bytes = UINT64_MAX;
 	fd = openat(
@@ -65,7 +75,7 @@ cache_load(struct cache *c, struct store *s, size_t max)
 		if (memcmp(h.magic, CACHE_MAGIC, sizeof(h.magic)) == 0) {
 			c->walked = h.walked;
 			s->bytes = c->bytes = h.bytes;
-			c->at = sizeof(h);
+			c->at = c->same = sizeof(h);
 		}
 	}
 	close(fd);
@@ -111,7 +121,29 @@ cache_find(struct cache *c, struct span path, const struct cache_key *key,
 	int known = cache_look(c, path, key, sum);
 
 	c->differs = c->differs || known != 1;
+	if (!c->differs)
+		c->same = c->at;
 	return known;
+}
+
+void
+cache_reset(struct cache *c)
+{
+	buf_reset(&c->old, 0);
+	c->at = c->same = 0;
+}
+
+/* Nothing is made as long as it would be what was read. */
+static void
+cache_differs(struct cache *c)
+{
+	const struct span all = buf_span(&c->old);
+
+	if (c->same > sizeof(struct cache_head) &&
+	    buf_room(&c->made, all.len) != NULL)
+		buf_add(&c->made, all.p + sizeof(struct cache_head),
+		    c->same - sizeof(struct cache_head));
+	c->same = 0;
 }
 
 void
@@ -120,6 +152,9 @@ cache_add(struct cache *c, struct span path, const struct cache_key *key,
 {
 	struct cache_row row;
 
+	if (!c->differs)
+		return;
+	cache_differs(c);
 	memset(&row, 0, sizeof(row));
 	row.key = *key;
 	row.len = (uint32_t)path.len;
@@ -137,6 +172,7 @@ cache_save(struct cache *c, const struct store *s, int64_t walked)
 	/* All of it is as it was: an earlier start of the walk is no harm. */
 	if (!c->differs && c->at == c->old.len && s->bytes == c->bytes)
 		return 0;
+	cache_differs(c);
 	(void)unlinkat(s->fd, SNAP_MAKING, 0);
 	fd = openat(s->fd, SNAP_MAKING,
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -9,10 +9,12 @@
 #include <sys/statvfs.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/confine/pledge.h"
 #include "common/loop.h"
@@ -43,15 +45,16 @@ walk_room(struct walk *w)
 		w->room = free - keep;
 }
 
-/* Returns true if the last checkpoint is of this session, with this manifest. */
+/* Returns true if the last checkpoint is of this session, with this manifest.
+ */
 static bool
 save_same(const struct walk *w, const struct snap_how *how)
 {
 	struct undo_record last;
 
 	return how->once && w->loose == 0 && how->record.number > 1 &&
-	       undo_record_read(w->store->turns, how->record.number - 1,
-		   &last) == 0 &&
+	       undo_record_read(
+		   w->store->turns, how->record.number - 1, &last) == 0 &&
 	       strcmp(last.session, how->record.session) == 0 &&
 	       strcmp(last.sum, how->record.sum) == 0;
 }
@@ -80,7 +83,7 @@ save_record(struct walk *w, struct snap_how *how, struct snap_report *out)
 	r->added = w->added;
 	r->late = how->deadline != 0 && clock_mono_us() > how->deadline;
 	(void)strlcpy(r->why, w->why, sizeof(r->why));
-	if (undo_record_write(w->store->turns, r) == -1) {
+	if (undo_record_write(w->store->turns, r, w->store->quick) == -1) {
 		snprintf(out->why, sizeof(out->why), "%s", strerror(errno));
 		return;
 	}
@@ -88,21 +91,74 @@ save_record(struct walk *w, struct snap_how *how, struct snap_report *out)
 	(void)strlcpy(out->why, w->why, sizeof(out->why));
 }
 
+/*
+ * Walk through the workspace. The descriptor that we were given is shared with
+ * icsupervisor, and so is its position in the names.
+ */
+static void
+save_walk(struct walk *w)
+{
+	int top = openat(SNAP_TREE, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (top == -1)
+		(void)walk_fail(w, strerror(errno));
+	else
+		(void)walk_in(w, top);
+	if (top != -1)
+		close(top);
+}
+
+/*
+ * Find out whether there are too many entries before anything is copied: if no
+ * checkpoint was made before, copies of all of them would be lost, and made
+ * again at the next turn.
+ */
+static void
+save_count(struct walk *w, const uint32_t *list, size_t n)
+{
+	struct undo_record last;
+
+	if (n != 0 &&
+	    undo_record_read(w->store->turns, list[n - 1], &last) == 0 &&
+	    last.why[0] == '\0')
+		return;
+	w->counts = true;
+	save_walk(w);
+	w->counts = false;
+	if (w->why[0] == '\0')
+		w->files = w->left = w->loose = 0;
+}
+
+/* The walk keeps its memory here until the report is written. */
+static struct walk save_env;
+
+void
+snap_save_free(void)
+{
+	cache_free(&save_env.cache);
+	buf_free(&save_env.manifest);
+}
+
 void
 snap_save(struct store *s, struct snap_how *how, struct snap_report *out)
 {
-	static struct walk w;
+	struct walk *w = &save_env;
 	struct timespec now;
 	uint32_t *list = NULL;
 	struct stat st;
-	size_t n = 0;
+	size_t n = 0, more;
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
-	memset(&w, 0, sizeof(w));
-	w.store = s;
-	w.how = how;
-	buf_init(&w.manifest, WALK_MANIFEST);
-	cache_load(&w.cache, s, WALK_MANIFEST);
+	memset(w, 0, sizeof(*w));
+	w->store = s;
+	s->quick = strcmp(how->record.kind, "turn") == 0;
+	w->how = how;
+	buf_init(&w->manifest, WALK_MANIFEST);
+	cache_load(&w->cache, s, WALK_MANIFEST);
+	/* A line of the cache has about the length of one of the manifest. */
+	more = w->cache.old.len + w->cache.old.len / 8;
+	if (more < WALK_MANIFEST)
+		(void)buf_room(&w->manifest, more);
 	if (store_sweep(s, &how->limits) == -1 ||
 	    undo_record_list(s->turns, &list, &n) == -1 ||
 	    pledge_fstat(SNAP_TREE, &st) == -1) {
@@ -110,24 +166,24 @@ snap_save(struct store *s, struct snap_how *how, struct snap_report *out)
 		goto out;
 	}
 	if (s->emptied)
-		buf_reset(&w.cache.old, w.cache.at = 0);
+		cache_reset(&w->cache);
 	how->record.number = n == 0 ? 1 : list[n - 1] + 1;
 	how->record.dev = (uint64_t)st.st_dev;
 	how->record.ino = (uint64_t)st.st_ino;
-	walk_room(&w);
-	(void)walk_in(&w, SNAP_TREE);
-	save_record(&w, how, out);
+	walk_room(w);
+	save_count(w, list, n);
+	if (w->why[0] == '\0')
+		save_walk(w);
+	save_record(w, how, out);
 	/* After the record: what the cache names is in that checkpoint. */
 	if (out->number != 0)
-		(void)cache_save(&w.cache, s, walk_ns(now));
-	out->files = w.files;
-	out->left = w.left;
-	out->loose = w.loose;
+		(void)cache_save(&w->cache, s, walk_ns(now));
+	out->files = w->files;
+	out->left = w->left;
+	out->loose = w->loose;
 	out->late = how->record.late;
-	out->added = w.added;
+	out->added = w->added;
 	out->store = s->bytes;
 out:
 	free(list);
-	cache_free(&w.cache);
-	buf_free(&w.manifest);
 }

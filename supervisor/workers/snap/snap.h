@@ -89,6 +89,7 @@ struct store {
 	int fd, objects, turns;
 	uint64_t bytes; /* all objects have */
 	bool emptied;   /* no object of an earlier checkpoint is left */
+	bool quick;     /* a turn waits: see undo_record_sync() */
 };
 
 /* Open the store, and its lock. Returns 0, or -1 with errno set. */
@@ -135,7 +136,8 @@ struct cache_key {
 
 struct cache {
 	struct buf old, made;
-	size_t at;
+	size_t at;      /* in `old`: the first row that was not looked at */
+	size_t same;    /* all rows before it are as they were; 0: in `made` */
 	int64_t walked; /* the start of the last walk, ns since 1970 */
 	uint64_t bytes; /* the store had */
 	bool differs;   /* a file is not as it was */
@@ -151,11 +153,15 @@ int cache_find(struct cache *, struct span path, const struct cache_key *,
     uint8_t sum[SNAP_SUM]);
 void cache_add(struct cache *, struct span path, const struct cache_key *,
     const uint8_t sum[SNAP_SUM]);
+/* Forget all digests: the store has lost what they name. */
+void cache_reset(struct cache *);
 int cache_save(struct cache *, const struct store *, int64_t walked);
 void cache_free(struct cache *);
 
 /* save.c: Make a checkpoint. */
 void snap_save(struct store *, struct snap_how *, struct snap_report *);
+/* Free what it has used. This wipes megabytes: nobody is to wait for it. */
+void snap_save_free(void);
 /* walk.c: Open a name in a directory, whatever it is, but through no link. */
 int snap_openat(int dir, const char *name, int flags);
 

@@ -252,6 +252,8 @@ snap_change(struct store *s, struct snap_how *h, bool forget)
 	}
 	if (span_write(STDOUT_FILENO, span_of(&out, sizeof(out))) == -1)
 		exit(1);
+	if (!forget)
+		snap_save_free();
 }
 
 int

@@ -294,7 +294,8 @@ store_put_text(
 		return 0;
 	if ((to = store_making(s)) == -1)
 		return -1;
-	if (span_write(to, text) == -1 || fsync(to) == -1) {
+	if (span_write(to, text) == -1 ||
+	    undo_record_sync(to, s->quick) == -1) {
 		close(to);
 		return -1;
 	}

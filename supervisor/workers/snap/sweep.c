@@ -254,7 +254,7 @@ forget_in(struct store *s, const struct snap_how *how, struct undo_record *r)
 		rv = -1;
 	if (rv == 1) {
 		sha256_hex(sum, r->sum);
-		if (undo_record_write(s->turns, r) == -1)
+		if (undo_record_write(s->turns, r, false) == -1)
 			rv = -1;
 	}
 	buf_free(&b);

@@ -27,7 +27,6 @@
 
 #define WALK_DEPTH 200U
 #define WALK_TRIES 3U
-#define WALK_NAMES (64U << 20)
 
 /* Names that are left out by default: what tools make again by themselves. */
 static const char *const usual[] = {
@@ -77,6 +76,8 @@ walk_emit(struct walk *w, enum entry_kind kind, uint32_t mode, uint64_t size,
 		    w->how->limits.files);
 		return -1;
 	}
+	if (w->counts)
+		return 0;
 	manifest_add(&w->manifest, &e);
 	return w->manifest.failed ? walk_fail(w, "the list is too long") : 0;
 }
@@ -104,6 +105,8 @@ walk_error(struct walk *w, int error)
 	case ENOSPC:
 	case EDQUOT:
 		return walk_fail(w, "the disk of the store is full");
+	case ENOMEM:
+		return walk_fail(w, strerror(error));
 	default:
 		return walk_leave(w, strerror(error));
 	}
@@ -138,17 +141,22 @@ walk_objects(const struct walk *w, int dir, const char *name)
 		   memcmp(path.p + path.len - 12, "/lfs/objects", 12) == 0);
 }
 
+static int walk_each(struct walk *, int dir, const struct walk_list *);
+
 /* Returns true if a tool has marked the directory as one that it can remake. */
 static bool
-walk_tagged(int dir)
+walk_tagged(int dir, const struct walk_list *l)
 {
 	static const char tag[] = "Signature: 8a477f597d28d172789f06886806bc55";
+	static const char name[] = "CACHEDIR.TAG";
 	char text[sizeof(tag) - 1];
 	struct stat st;
 	bool is = false;
 	int fd;
 
-	if ((fd = walk_open(dir, "CACHEDIR.TAG", O_NONBLOCK)) == -1)
+	if (!walk_list_has(l, name))
+		return false;
+	if ((fd = walk_open(dir, name, O_NONBLOCK)) == -1)
 		return false;
 	if (pledge_fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		is = read(fd, text, sizeof(text)) == (ssize_t)sizeof(text) &&
@@ -157,12 +165,36 @@ walk_tagged(int dir)
 	return is;
 }
 
+/* Keep an open directory and what is in it, unless it is a cache. */
+static int
+walk_open_directory(struct walk *w, int fd, const char *name, bool wanted)
+{
+	const bool git = w->git;
+	struct walk_list l;
+	struct stat st;
+	int rv;
+
+	if (walk_names(fd, &l) == -1 || pledge_fstat(fd, &st) == -1) {
+		rv = walk_error(w, errno);
+	} else if (!wanted && walk_tagged(fd, &l)) {
+		rv = walk_leave(w, "a cache, as its CACHEDIR.TAG says");
+	} else if ((rv = walk_emit(w, ENTRY_DIR, st.st_mode, 0, SPAN(""))) ==
+		   0) {
+		w->git = git || strcmp(name, ".git") == 0;
+		w->depth++;
+		rv = walk_each(w, fd, &l);
+		w->depth--;
+		w->git = git;
+	}
+	walk_list_free(&l);
+	return rv;
+}
+
 static int
 walk_directory(struct walk *w, int parent, const char *name)
 {
-	const bool git = w->git, wanted = walk_named(w, w->how->include,
-				     w->how->ninclude, name);
-	struct stat st;
+	const bool wanted =
+	    walk_named(w, w->how->include, w->how->ninclude, name);
 	int fd, rv;
 
 	if (walk_objects(w, parent, name))
@@ -173,18 +205,7 @@ walk_directory(struct walk *w, int parent, const char *name)
 		return walk_leave(w, "too deep");
 	if ((fd = walk_open(parent, name, O_DIRECTORY)) == -1)
 		return walk_error(w, errno);
-	if (pledge_fstat(fd, &st) == -1) {
-		rv = walk_error(w, errno);
-	} else if (!wanted && walk_tagged(fd)) {
-		rv = walk_leave(w, "a cache, as its CACHEDIR.TAG says");
-	} else if ((rv = walk_emit(w, ENTRY_DIR, st.st_mode, 0, SPAN(""))) ==
-		   0) {
-		w->git = git || strcmp(name, ".git") == 0;
-		w->depth++;
-		rv = walk_in(w, fd);
-		w->depth--;
-		w->git = git;
-	}
+	rv = walk_open_directory(w, fd, name, wanted);
 	close(fd);
 	return rv;
 }
@@ -325,97 +346,68 @@ known:
 	    span_str(sha256_hex(sum, hex)));
 }
 
+/*
+ * Save what has this name. The kind of a directory or a link need not be asked
+ * for: if the name is something else by now, it cannot be opened, or read.
+ */
 static int
-walk_one(struct walk *w, int dir, const char *name)
+walk_one(struct walk *w, int dir, const struct walk_name *e)
 {
+	unsigned type = DTTOIF(e->type);
 	struct stat st;
 
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
-		return walk_error(w, errno);
-	if (walk_named(w, w->how->leave, w->how->nleave, name) &&
-	    !walk_named(w, w->how->include, w->how->ninclude, name))
+	if (w->counts && e->type != DT_DIR && e->type != DT_UNKNOWN)
+		return walk_emit(w, ENTRY_OTHER, 0, 0, SPAN(""));
+	if (e->type != DT_DIR && e->type != DT_LNK) {
+		if (fstatat(dir, e->name, &st, AT_SYMLINK_NOFOLLOW) == -1)
+			return walk_error(w, errno);
+		type = st.st_mode & S_IFMT;
+	}
+	if (walk_named(w, w->how->leave, w->how->nleave, e->name) &&
+	    !walk_named(w, w->how->include, w->how->ninclude, e->name))
 		return walk_leave(w, "undo.leaveOut");
-	switch (st.st_mode & S_IFMT) {
+	switch (type) {
 	case S_IFDIR:
-		return walk_directory(w, dir, name);
+		return walk_directory(w, dir, e->name);
 	case S_IFREG:
-		return walk_file(w, dir, name, &st);
+		if (w->counts)
+			return walk_emit(w, ENTRY_OTHER, 0, 0, SPAN(""));
+		return walk_file(w, dir, e->name, &st);
 	case S_IFLNK:
-		return walk_link(w, dir, name);
+		return walk_link(w, dir, e->name);
 	default:
 		return walk_emit(w, ENTRY_OTHER, 0, 0, SPAN(""));
 	}
 }
 
+/* Go on with everything in an open directory. */
 static int
-walk_order(const void *a, const void *b)
+walk_each(struct walk *w, int dir, const struct walk_list *l)
 {
-	const char *x, *y;
+	const size_t len = w->len;
+	size_t more;
+	int rv = 0;
 
-	memcpy(&x, a, sizeof(x));
-	memcpy(&y, b, sizeof(y));
-	return strcmp(x, y);
+	for (size_t i = 0; i < l->n && rv == 0; i++) {
+		more = strlen(l->names[i].name);
+		if (len != 0)
+			w->path[w->len++] = '/';
+		memcpy(w->path + w->len, l->names[i].name, more);
+		w->len += more;
+		rv = walk_one(w, dir, &l->names[i]);
+		w->len = len;
+	}
+	return rv;
 }
 
-/* Read all names of a directory into `names`, sorted. */
-static int
-walk_names(int dir, struct buf *text, char ***names, size_t *n)
-{
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd == -1 ? NULL : fdopendir(fd);
-	struct dirent *e;
-	char *at;
-
-	if (d == NULL) {
-		if (fd != -1)
-			close(fd);
-		return -1;
-	}
-	for (*n = 0; (e = readdir(d)) != NULL;) {
-		if (strcmp(e->d_name, ".") == 0 ||
-		    strcmp(e->d_name, "..") == 0 ||
-		    strcmp(e->d_name, SNAP_MAKING) == 0)
-			continue;
-		buf_add(text, e->d_name, strlen(e->d_name) + 1);
-		(*n)++;
-	}
-	closedir(d);
-	if (text->failed ||
-	    (*names = calloc(*n + 1, sizeof(**names))) == NULL) {
-		errno = ENOMEM;
-		return -1;
-	}
-	at = (char *)text->p + text->off;
-	for (size_t i = 0; i < *n; i++, at += strlen(at) + 1)
-		(*names)[i] = at;
-	if (*n != 0)
-		qsort(*names, *n, sizeof(**names), walk_order);
-	return 0;
-}
-
-/* Walk through an open directory. */
 int
 walk_in(struct walk *w, int dir)
 {
-	const size_t len = w->len;
-	char **names = NULL;
-	struct buf text;
-	size_t n = 0, more;
-	int rv = 0;
+	struct walk_list l;
+	int rv;
 
-	buf_init(&text, WALK_NAMES);
-	if (walk_names(dir, &text, &names, &n) == -1)
-		rv = walk_fail(w, strerror(errno));
-	for (size_t i = 0; i < n && rv == 0; i++) {
-		more = strlen(names[i]);
-		if (len != 0)
-			w->path[w->len++] = '/';
-		memcpy(w->path + w->len, names[i], more);
-		w->len += more;
-		rv = walk_one(w, dir, names[i]);
-		w->len = len;
-	}
-	free(names);
-	buf_free(&text);
+	rv = walk_names(dir, &l) == -1 ? walk_fail(w, strerror(errno))
+				       : walk_each(w, dir, &l);
+	walk_list_free(&l);
 	return rv;
 }

@@ -131,6 +131,7 @@ save_with(const char *leave, uint32_t files)
 	if (leave != NULL)
 		how.leave[how.nleave++] = leave;
 	snap_save(&store, &how, &r);
+	snap_save_free();
 	return r;
 }
 
@@ -185,6 +186,8 @@ test_save(void)
 {
 	struct snap_report a, b;
 	struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	uint8_t sum[SHA256_SIZE];
+	char hex[SHA256_HEX];
 
 	put("a.txt", "one", 0644);
 	(void)mkdirat(tree, "dir", 0750);
@@ -208,6 +211,13 @@ test_save(void)
 	b = save_with(NULL, 3);
 	ok(b.number == 0 && strstr(b.why, "more than 3") != NULL,
 	    "too many entries: there is no checkpoint, and it says why");
+	put("0", "is not copied", 0644);
+	b = save_with(NULL, 3);
+	sha256_span(SPAN("is not copied"), sum);
+	ok(b.number == 0 &&
+		faccessat(store.objects, sha256_hex(sum, hex), F_OK, 0) == -1,
+	    "and the next one, which is counted first, copies nothing");
+	(void)unlinkat(tree, "0", 0);
 }
 
 static void
