@@ -13,6 +13,7 @@ is the same ring of processes that only pass messages on.
 A missed target is reported but is no failure; a measurement that fails is.
 README.md beside this file describes the method."""
 import argparse
+import importlib
 import json
 import os
 import signal
@@ -30,6 +31,8 @@ from rig import Failed, Rig
 
 GROUPS = ("start", "boxes", "resume", "mcp", "model", "body", "connect", "sse",
           "bulk", "memory", "policy")
+# Groups by their name only: modules of their own.
+ALONE = ("felt", "undo")
 # Measured before or after the rounds, with samples of their own.
 ONCE = ("start", "boxes", "resume", "memory", "policy")
 UNCHECKED = 300  # seconds for the first start behind a log of 1 GiB
@@ -300,7 +303,7 @@ def parse_args():
                                 RawDescriptionHelpFormatter)
     a = p.add_argument
     a("groups", nargs="*", metavar="NAME",
-      help=" ".join(GROUPS) + " (default: all); or felt, by itself")
+      help=" ".join(GROUPS) + " (default: all); or one of " + " ".join(ALONE) + ",\n      by itself")
     a("--prefix", default=os.environ.get("IC_PREFIX", "/usr/local"))
     a("--build", required=True, help="build directory with the load programs")
     a("--kept", metavar="DIR", help="keeps the last figures of each kind of "
@@ -336,8 +339,9 @@ def parse_args():
     opts.into = opts.into or os.path.join(publish.ROOT, "README.md")
     if opts.publish:
         publish.around(opts.into)
-    opts.felt = opts.groups == ["felt"]
-    unknown = [g for g in opts.groups if g not in GROUPS and not opts.felt]
+    opts.alone = opts.groups[0] if len(opts.groups) == 1 and \
+        opts.groups[0] in ALONE else None
+    unknown = [g for g in opts.groups if g not in GROUPS and not opts.alone]
     if unknown:
         p.error(f"no such figures: {' '.join(unknown)}; there are "
                 + " ".join(GROUPS))
@@ -359,9 +363,8 @@ def main():
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
         os.path.abspath(__file__))), "lib"))
     from harness import workdir
-    if opts.felt:
-        import felt
-        felt.report(opts.rounds, opts.json)
+    if opts.alone:
+        importlib.import_module(opts.alone).report(opts.rounds, opts.json)
         return
     if opts.floods:
         import beside
