@@ -96,19 +96,25 @@ def main():
             if place is None:
                 skipped += 1
                 continue
-            for test in ("trees.py", "steps.py"):
-                n = run(args.build, user, os.path.join(HERE, test), place, kind)
-                good, bad = good + n[0], bad + n[1]
-            subprocess.run(["umount", "-l", place], check=False)
+            try:
+                for test in ("trees.py", "steps.py"):
+                    n = run(args.build, user, os.path.join(HERE, test), place,
+                            kind)
+                    good, bad = good + n[0], bad + n[1]
+            finally:
+                subprocess.run(["umount", "-l", place], check=False)
             os.unlink(os.path.join(top, kind))
         if args.only in (None, "full"):
             place = mount(top, "small", 24 << 20, ["mkfs.ext4", "-q"], user)
             if place is None:
                 skipped += 1
             else:
-                n = run(args.build, user, os.path.join(HERE, "full.py"), place)
-                good, bad = good + n[0], bad + n[1]
-                subprocess.run(["umount", "-l", place], check=False)
+                try:
+                    n = run(args.build, user, os.path.join(HERE, "full.py"),
+                            place)
+                    good, bad = good + n[0], bad + n[1]
+                finally:
+                    subprocess.run(["umount", "-l", place], check=False)
     say(f"{good} passed, {bad} failed, {skipped} skipped")
     if args.counts:
         with open(args.counts, "w", encoding="ascii") as f:
