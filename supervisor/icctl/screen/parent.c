@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "icctl/icctl.h"
+#include "icctl/strays.h"
 
 static struct {
 	pid_t supervisor, viewer; /* 0: gone, or not our child */
@@ -128,6 +129,8 @@ supervisor_ended(int status)
 		warnx("icsupervisor was killed by SIG%s: the log of session %s "
 		      "has the reason if there is one",
 		    sigabbrev_np(WTERMSIG(status)), parent.name);
+	if (WIFSIGNALED(status))
+		strays_end();
 }
 
 static void
@@ -235,6 +238,8 @@ viewer_main(int argc, char **argv)
 	parent.name = argv[3];
 	parent.dir = argc == 5 ? argv[4] : NULL;
 	parent.status = -1;
+	if (parent.supervisor != 0)
+		strays_adopt();
 	(void)signal(SIGPIPE, SIG_IGN);
 	/* icsupervisor's own viewer ends with it, and not before. */
 	if (parent.supervisor == 0 && !parent.how.attached)

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "icctl/strays.h"
+
 #define START_SAID 400U
 
 static volatile sig_atomic_t start_signal;
@@ -205,6 +207,7 @@ talk_begin(struct icctl *ctl, const char *program, const char **args,
 		warn("start");
 		return ICCTL_FAILED;
 	}
+	strays_adopt();
 	if (talk_spawn(program, args, out[1], said[1], tie, sp) == -1)
 		return ICCTL_FAILED;
 	close(out[1]);
@@ -220,6 +223,8 @@ talk_begin(struct icctl *ctl, const char *program, const char **args,
 	close(out[0]);
 	close(said[0]);
 	status = spawn_wait(sp);
+	if (status > 128)
+		strays_end();
 	return talk_unready(
 	    ctl, status > 0 && status < 128 ? status : ICCTL_FAILED);
 }
