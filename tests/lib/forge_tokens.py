@@ -1,60 +1,68 @@
 # SPDX-License-Identifier: ISC
 """Forges with tokens of all kinds, for `icctl doctor --check-api`, which says
-what each can do beyond the repositories that its destination lists."""
+what each can do beyond the repositories that its destination lists. The unit
+test forge_say has a row for every kind; these go through a session."""
 import os
 
 import harness as h
 from forge_helper import Forge, TOKEN
 
-HOSTS = {"github": "api.github.com", "gitlab": "gitlab.example.org",
-         "gitea": "gitea.example.org"}
-GITHUB = ["forge.py"]
 CLASSIC = "ghp_" + TOKEN[-36:]
-# The forge, its program, the token, more of its settings, and what is said.
+REACHES = ("its token reaches, beyond the list, repositories that its account "
+           "can write: ")
+# The forge, its host, the scene that answers, the token, the number of requests,
+# and what is said.
 ROWS = {
-    "hub": ("github", GITHUB, TOKEN, {}, [
-        "its token can write, beyond the list: me/diary, me/site"]),
-    "all": ("github", GITHUB, TOKEN, {"repositories": [
-        "me/shop", "Me/Diary", "me/site"]}, [
-            "its token can write no repository beyond the list"]),
-    "wrong": ("github", GITHUB, "github_pat_wrong" + "0" * 30, {}, [
+    "hub": ("github", "api.github.com", "hub", TOKEN, 2, [
+        REACHES + "me/diary, me/site"]),
+    "wrong": ("github", "wrong.example.org", "app", CLASSIC, 1, [
         "refused (401): the forge does not accept its token"]),
-    "old": ("github", GITHUB + ["--token", CLASSIC], CLASSIC, {}, [
+    "old": ("github", "old.example.org", "old", CLASSIC, 1, [
         "its token is a classic one, for every repository of its account: "
         "repo, read:org",
-        "its token can write, beyond the list: me/diary, me/site"]),
-    "lab": ("gitlab", ["forge_rest.py", "--host", HOSTS["gitlab"]], TOKEN, {}, [
         "its token can write, beyond the list: me/diary"]),
-    "tea": ("gitea", ["forge_rest.py", "--host", HOSTS["gitea"]], TOKEN, {}, [
-        "its token can write, beyond the list: me/diary"])}
-
+    "app": ("github", "app.example.org", "app", TOKEN, 1, [
+        "not known: the forge does not tell its token which repositories it "
+        "has (403)"]),
+    "object": ("github", "object.example.org", "object", TOKEN, 1, [
+        "not known: the answer is no list of repositories"]),
+    "ends": ("github", "ends.example.org", "ends", TOKEN, 2, [
+        "it has more repositories than the first 100, which were looked at"]),
+    "lab": ("gitlab", "gitlab.example.org", "lab", TOKEN, 3, [
+        "its token is shown that of the runners, which a session refuses: "
+        "me/shop (Maintainer)",
+        "its token has scopes that no request of a session needs: "
+        "create_runner",
+        "its token can write, beyond the list: me/diary (Owner)"]),
+    "tea": ("gitea", "gitea.example.org", "tea", TOKEN, 3, [
+        REACHES + "me/diary"])}
 
 
 class Tokens:
     def __init__(self, work, home):
         """Start the forges, and write their tokens below the home."""
         self.forges, self.destinations = {}, {}
-        for name, (kind, program, token, more, _) in ROWS.items():
+        for name, (kind, host, scene, token, _, _) in ROWS.items():
             place = os.path.join(work, name)
             os.makedirs(place)
             os.makedirs(home, mode=0o700, exist_ok=True)
-            g = self.forges[name] = Forge(place, *program)
+            real = CLASSIC if scene == "old" else TOKEN
+            g = self.forges[name] = Forge(
+                place, "forge_lists.py", "--scene", scene, "--token", real)
             h.put(os.path.join(home, name), token + "\n", 0o600)
-            # A host may be there once only.
-            host = HOSTS[kind] if name in ("hub", "lab", "tea") else \
-                name + ".example.org"
             self.destinations[name] = {
                 "kind": "forge", "forge": kind, "hosts": [host],
                 "upstream": g.url, "ca": g.ca, "credential": {"file": name},
-                "repositories": ["me/shop"], **more}
+                "repositories": ["me/shop"]}
 
     def check(self, t, checks, out):
         found = [c["found"] for c in checks if c["check"] == "forge"]
-        for name, (kind, _, token, _, said) in ROWS.items():
+        for name, (kind, _, _, token, asked, said) in ROWS.items():
             t.equal([x for x in found if x.startswith(name + ": ")],
                     [f"{name}: {x}" for x in said],
                     f"{name}, a {kind}: {said[0]}")
             t.equal([x["authorized"] for x in self.forges[name].seen()],
-                    [name != "wrong"], "one request, with the real token")
+                    [name != "wrong"] * asked,
+                    "each page is asked for once, with the real token")
             t.ok(token not in out, "which is not printed")
             self.forges[name].end()

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "base/json_put.h"
 #include "base/jsonfile.h"
 
 /* Check that a member is an object of short texts, or absent. */
@@ -103,21 +102,21 @@ trial_route(struct json_object *check)
 		if (json_object_object_get_ex(check, same[i], &o))
 			json_object_object_add(
 			    route, same[i], json_object_get(o));
-	if (json_object_object_get_ex(check, "body", &o)) {
-		all = json_object_new_array();
-		json_object_array_add(
-		    all, json_object_new_string("application/json"));
-		o = json_object_new_object();
-		json_object_object_add(o, "types", all);
-		put_int(o, "max", 65536);
-		json_object_object_add(route, "body", o);
-	}
+	if (json_object_object_get_ex(check, "body", NULL))
+		json_object_object_add(route, "body",
+		    json_tokener_parse("{\"types\": [\"application/json\"],"
+				       " \"max\": 65536}"));
 	if (json_object_object_get_ex(check, "query", &o)) {
 		all = json_object_new_object();
 		json_object_object_foreach(o, key, val)
 		{
-			one = json_object_new_array();
-			json_object_array_add(one, json_object_get(val));
+			/* A route's word for any number, or the one value. */
+			one = json_object_get(val);
+			if (strcmp(json_object_get_string(val), "number") !=
+			    0) {
+				one = json_object_new_array();
+				json_object_array_add(one, val);
+			}
 			json_object_object_add(all, key, one);
 		}
 		json_object_object_add(route, "query", all);

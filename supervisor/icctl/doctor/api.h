@@ -3,6 +3,7 @@
 #ifndef ICCTL_DOCTOR_API_H
 #define ICCTL_DOCTOR_API_H
 
+#include "common/buf.h"
 #include "files/providers/providers.h"
 #include "icctl/doctor/doctor.h"
 
@@ -14,11 +15,12 @@ struct api_answer {
 	char source[256]; /* variable, file or login; "": unknown */
 	char why[512];    /* why it failed, in one sentence; or "" */
 	/*
-	 * If `list` is set before the trial: the lines about a forge's token
-	 * that follow the status (workers/asker/list.h).
+	 * Set before the trial to ask a forge about its token: the number of
+	 * requests at most, each for one page of `limit` repositories. `more`
+	 * has the lines of ic-asker then (workers/asker/list.h).
 	 */
-	bool list;
-	char more[32768];
+	unsigned pages, limit;
+	struct buf more;
 };
 
 /*

@@ -163,9 +163,9 @@ api_header(const struct provider *p, const char **prefix)
 	return name;
 }
 
-/* Write the target of the request: path and query. */
+/* Write the target of the request: path and query, and which page it is. */
 static void
-api_target(struct buf *b, json_object *check)
+api_target(struct buf *b, json_object *check, unsigned page)
 {
 	const char *mark = "?";
 	json_object *query;
@@ -175,10 +175,42 @@ api_target(struct buf *b, json_object *check)
 		return;
 	json_object_object_foreach(query, key, val)
 	{
-		buf_printf(
-		    b, "%s%s=%s", mark, key, json_object_get_string(val));
+		buf_printf(b, "%s%s=", mark, key);
+		if (page != 0 && strcmp(key, "page") == 0)
+			buf_printf(b, "%u", page);
+		else
+			buf_adds(b, json_object_get_string(val));
 		mark = "&";
 	}
+}
+
+/* Write one request, with this key. */
+static void
+api_request(struct buf *b, const struct provider *p, const char *host,
+    const char *key, unsigned page)
+{
+	const char *name, *prefix, *body = icctl_text(p->trial, "body");
+	json_object *o;
+
+	name = api_header(p, &prefix);
+	buf_printf(b, "%s ", icctl_text(p->trial, "method"));
+	api_target(b, p->trial, page);
+	buf_printf(b,
+	    " HTTP/1.1\r\nHost: %s\r\nUser-Agent: ironcurtain/" IC_VERSION
+	    "\r\nAccept: application/json\r\n%s: %s%s\r\n",
+	    host, name, prefix, key);
+	if (json_object_object_get_ex(p->trial, "headers", &o)) {
+		json_object_object_foreach(o, header, val)
+		{
+			buf_printf(b, "%s: %s\r\n", header,
+			    json_object_get_string(val));
+		}
+	}
+	if (body[0] != '\0')
+		buf_printf(b,
+		    "Content-Type: application/json\r\nContent-Length: %zu\r\n",
+		    strlen(body));
+	buf_printf(b, "\r\n%s", body);
 }
 
 /* Write ic-asker's input. Returns a memfd, or -1. */
@@ -186,10 +218,8 @@ static int
 api_input(const struct trial *t)
 {
 	const struct provider *p = t->p;
-	const char *host = icctl_text(p->trial, "host"), *name, *prefix,
-		   *body = icctl_text(p->trial, "body");
+	const char *host = icctl_text(p->trial, "host");
 	char key[4096];
-	json_object *o;
 	struct buf b;
 	int fd = -1;
 
@@ -198,27 +228,15 @@ api_input(const struct trial *t)
 		return -1;
 	if (host[0] == '\0')
 		host = p->hosts[0];
-	name = api_header(p, &prefix);
 	buf_init(&b, ASKER_MAX_INPUT);
-	buf_printf(&b, "%s%s\n%s ", host, t->a->list ? " list" : "",
-	    icctl_text(p->trial, "method"));
-	api_target(&b, p->trial);
-	buf_printf(&b,
-	    " HTTP/1.1\r\nHost: %s\r\nUser-Agent: ironcurtain/" IC_VERSION
-	    "\r\nAccept: application/json\r\n%s: %s%s\r\n",
-	    host, name, prefix, key);
-	if (json_object_object_get_ex(p->trial, "headers", &o)) {
-		json_object_object_foreach(o, header, val)
-		{
-			buf_printf(&b, "%s: %s\r\n", header,
-			    json_object_get_string(val));
-		}
+	if (t->a->pages == 0) {
+		buf_printf(&b, "%s\n", host);
+		api_request(&b, p, host, key, 0);
+	} else {
+		buf_printf(&b, "%s list %u\n", host, t->a->limit);
+		for (unsigned i = 1; i <= t->a->pages; i++)
+			api_request(&b, p, host, key, i);
 	}
-	if (body[0] != '\0')
-		buf_printf(&b,
-		    "Content-Type: application/json\r\nContent-Length: %zu\r\n",
-		    strlen(body));
-	buf_printf(&b, "\r\n%s", body);
 	if (!b.failed && (fd = memfd_create("request", MFD_CLOEXEC)) != -1 &&
 	    (pwrite(fd, buf_span(&b).p, b.len, 0) != (ssize_t)b.len)) {
 		close(fd);
@@ -244,18 +262,26 @@ api_proxy(const struct trial *t)
 	return fd;
 }
 
-/* Read all lines, until ic-asker ends. */
-static void
-api_more(int fd, char *dst, size_t cap)
+/*
+ * Read all lines, until ic-asker ends, and copy the last one, which is its
+ * result. Returns false if there is none.
+ */
+static bool
+api_more(int fd, struct buf *all, char *dst, size_t cap)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
-	size_t len = 0;
+	struct span rest, line = SPAN("");
+	uint8_t piece[4096];
 	ssize_t n = 1;
 
-	while (n > 0 && len < cap - 1 && poll(&p, 1, API_ASK_MS) == 1)
-		if ((n = read(fd, dst + len, cap - 1 - len)) > 0)
-			len += (size_t)n;
-	dst[len] = '\0';
+	while (n > 0 && poll(&p, 1, API_ASK_MS) == 1)
+		if ((n = read(fd, piece, sizeof(piece))) > 0)
+			buf_addspan(all, span_of(piece, (size_t)n));
+	rest = buf_span(all);
+	while (span_line(&rest, &line))
+		;
+	return n == 0 && buf_check(all) == 0 && line.len != 0 &&
+	       span_copy(line, dst, cap) == 0;
 }
 
 /* Run ic-asker, and read its line. */
@@ -274,13 +300,10 @@ api_run(struct trial *t, struct spawn *s)
 		close(out[1]);
 	} else {
 		close(out[1]);
-		if (t->a->list) {
-			api_more(out[0], t->a->more, sizeof(t->a->more));
-			snprintf(line, sizeof(line), "%.*s",
-			    (int)strcspn(t->a->more, "\n"), t->a->more);
-		}
-		if (!t->a->list &&
-		    !api_line(out[0], API_ASK_MS, line, sizeof(line)))
+		if (!(t->a->pages != 0
+			    ? api_more(out[0], &t->a->more, line, sizeof(line))
+			    : api_line(
+				  out[0], API_ASK_MS, line, sizeof(line))))
 			api_why(t->a, "there was no answer");
 		else if (sscanf(line, "status %3u", &t->a->status) != 1)
 			api_why(t->a,

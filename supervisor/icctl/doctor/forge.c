@@ -2,10 +2,11 @@
 /*
  * The part of `icctl doctor --check-api` about forges: what each token can do
  * beyond what its destination lists. The forge is asked for the repositories of
- * the token, in a session as those of api_try.c, whose home is a directory of
- * its own that has this one host and the same credential.
+ * the token, page after page, and GitLab also for the token's scopes, in
+ * sessions as those of api_try.c, whose home is a directory of its own that has
+ * this one host and the same credential.
  */
-#include "icctl/doctor/api.h"
+#include "icctl/doctor/forge.h"
 
 #include <sys/stat.h>
 
@@ -18,40 +19,37 @@
 #include "base/jsonfile.h"
 #include "base/tree.h"
 #include "common/forge/grant.h"
+#include "icctl/doctor/api.h"
+#include "workers/asker/list.h"
 
-#define FORGE_NAMED 5U /* repositories that a line names */
-#define FORGE_TEXT 1400U
+#define FORGE_MORE (LIST_MAX_PAGES * LIST_MAX_NAMES * 256)
 
-/* The lists of repositories that a token can write. */
+/*
+ * The requests, and the largest page that each forge has. "number" is a word of
+ * provider files; ic-asker's requests have the pages' numbers there.
+ */
 static const struct {
-	const char *path, *query[3][2];
-} forge_lists[FORGE_KINDS] = {
-    [FORGE_GITHUB] = {"/user/repos", {{"per_page", "100"}}},
-    [FORGE_GITLAB] = {"/api/v4/projects",
+	const char *token, *list, *query[4][2];
+	unsigned limit;
+} forge_asked[FORGE_KINDS] = {
+    [FORGE_GITHUB] = {NULL, "/user/repos",
+	{{"per_page", "100"}, {"page", "number"}}, 100},
+    [FORGE_GITLAB] = {"/api/v4/personal_access_tokens/self",
+	"/api/v4/projects",
 	{{"membership", "true"}, {"min_access_level", "30"},
-	    {"per_page", "100"}}},
-    [FORGE_GITEA] = {"/api/v1/user/repos", {{"limit", "50"}}},
+	    {"per_page", "100"}, {"page", "number"}},
+	100},
+    [FORGE_GITEA] = {NULL, "/api/v1/user/repos",
+	{{"limit", "50"}, {"page", "number"}}, 50},
 };
 
 struct forge_trial {
+	struct forge_dest dest;
 	const struct icctl *ctl;
-	doctor_check *check;
-	const char *name;
-	json_object *own;  /* the destination in config.json */
 	json_object *root; /* config.json */
-	enum forge_kind kind;
+	const char *host;
 	char home[32];
 };
-
-static void
-forge_say(const struct forge_trial *t, enum grade g, const char *text,
-    const char *remedy)
-{
-	char all[FORGE_TEXT + 80];
-
-	snprintf(all, sizeof(all), "%.64s: %s", t->name, text);
-	t->check(g, "forge", all, remedy);
-}
 
 /* Write a file of the trial's home. Returns 0, or -1. Frees `o`. */
 static int
@@ -87,10 +85,10 @@ forge_settings(const struct forge_trial *t)
 	snprintf(path, sizeof(path), "%.4000s/config.json", t->ctl->home);
 	put_str(o, "settingsOf", get_str(t->root, "settingsOf", path));
 	forge_copy(o, "proxy", t->root, "proxy");
-	forge_copy(put_child(o, "credentials"), "forge", t->own, "credential");
+	forge_copy(put_child(o, "credentials"), "forge", t->dest.own, "credential");
 	at = put_child(put_child(o, "providers"), "forge");
-	forge_copy(at, "upstream", t->own, "upstream");
-	forge_copy(at, "ca", t->own, "ca");
+	forge_copy(at, "upstream", t->dest.own, "upstream");
+	forge_copy(at, "ca", t->dest.own, "ca");
 	return o;
 }
 
@@ -104,22 +102,38 @@ forge_texts(const char *const *list)
 	return a;
 }
 
-/* Compose the provider's file: the host with this one route. */
+/* Write where the API of the host has this path. */
+static const char *
+forge_path(const struct forge_trial *t, bool token, char *dst, size_t cap)
+{
+	snprintf(dst, cap, "%s%s",
+	    t->dest.kind == FORGE_GITHUB &&
+		    strcasecmp(t->host, "api.github.com") != 0
+		? "/api/v3"
+		: "",
+	    token ? forge_asked[t->dest.kind].token
+		  : forge_asked[t->dest.kind].list);
+	return dst;
+}
+
+/* Compose the provider's file: the host with one route. */
 static json_object *
-forge_file(const struct forge_trial *t, const char *host)
+forge_file(const struct forge_trial *t, bool token)
 {
 	static const char *const in[] = {"accept", "user-agent", NULL},
 				 *const back[] = {
-				     "content-type", "x-oauth-scopes", NULL};
-	const bool gitlab = t->kind == FORGE_GITLAB;
+				     "content-type", "x-next-page",
+				     "x-oauth-scopes", "x-total-count", NULL};
+	const bool gitlab = t->dest.kind == FORGE_GITLAB;
 	json_object *o = json_object_new_object(),
 		    *routes = json_object_new_array(),
 		    *headers = json_object_new_array(),
 		    *h = json_object_new_object(),
 		    *route = json_object_new_object(), *query, *check;
+	char path[128];
 
 	put_str(o, "name", "forge");
-	put_str(o, "host", host);
+	put_str(o, "host", t->host);
 	put_str(h, "name", gitlab ? "private-token" : "authorization");
 	if (!gitlab)
 		put_str(h, "prefix", "token ");
@@ -132,108 +146,33 @@ forge_file(const struct forge_trial *t, const char *host)
 	json_object_object_add(o, "responseHeaders", forge_texts(back));
 	check = put_child(o, "check");
 	put_str(check, "method", "GET");
-	put_str(check, "path", forge_lists[t->kind].path);
+	put_str(check, "path", forge_path(t, token, path, sizeof(path)));
 	query = put_child(check, "query");
-	for (size_t i = 0; i < nitems(forge_lists[0].query); i++)
-		if (forge_lists[t->kind].query[i][0] != NULL)
-			put_str(query, forge_lists[t->kind].query[i][0],
-			    forge_lists[t->kind].query[i][1]);
+	for (size_t i = 0; !token && i < nitems(forge_asked[0].query); i++)
+		if (forge_asked[t->dest.kind].query[i][0] != NULL)
+			put_str(query, forge_asked[t->dest.kind].query[i][0],
+			    forge_asked[t->dest.kind].query[i][1]);
 	put_str(route, "method", "GET");
-	put_str(route, "path", forge_lists[t->kind].path);
+	put_str(route, "path", path);
 	json_object_array_add(routes, route);
 	json_object_object_add(o, "routes", routes);
 	return o;
 }
 
-/* Returns true if the destination lists the repository. */
-static bool
-forge_lists_it(const struct forge_trial *t, const char *name)
-{
-	json_object *list = get_typed(t->own, "repositories", json_type_array);
-	const char *s;
-
-	for (size_t i = 0; list != NULL && i < json_object_array_length(list);
-	     i++) {
-		s = json_object_get_string(json_object_array_get_idx(list, i));
-		if (s != NULL && strcasecmp(s, name) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* A classic token is good for whatever its account may do. */
+/* Try the request, in a home that is there. */
 static void
-forge_classic(const struct forge_trial *t, const char *scopes)
-{
-	char text[FORGE_TEXT];
-
-	snprintf(text, sizeof(text),
-	    "its token is a classic one, for every repository of its account: "
-	    "%s",
-	    scopes);
-	forge_say(t, get_true(t->own, "classic") ? NOTE : FAILED, text,
-	    "make a fine-grained token for these repositories: icctl setup "
-	    "--forge");
-}
-
-/* Say what the answer's lines mean, one of which may name the scopes. */
-static void
-forge_judge(const struct forge_trial *t, const char *lines)
-{
-	char text[FORGE_TEXT] = "", name[256], right[16], line[1024];
-	char scopes[FORGE_TEXT - 100] = "";
-	struct span rest = span_str(lines), l;
-	unsigned beyond = 0, all = 0;
-	size_t len = 0;
-
-	while (span_line(&rest, &l)) {
-		if (span_copy(l, line, sizeof(line)) == -1)
-			continue;
-		if (strncmp(line, "scopes ", 7) == 0)
-			snprintf(scopes, sizeof(scopes), "%s", line + 7);
-		if (sscanf(line, "repository %255s %15s", name, right) != 2)
-			continue;
-		all++;
-		if (strcmp(right, "write") != 0 || forge_lists_it(t, name) ||
-		    beyond++ >= FORGE_NAMED)
-			continue;
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s",
-		    len == 0 ? "its token can write, beyond the list: " : ", ",
-		    name);
-	}
-	if (scopes[0] != '\0')
-		forge_classic(t, scopes);
-	if (beyond == 0) {
-		snprintf(text, sizeof(text),
-		    "its token can write no repository beyond the list%s",
-		    all == 0 ? " (the forge names none)" : "");
-		forge_say(t, GOOD, text, NULL);
-		return;
-	}
-	if (beyond > FORGE_NAMED)
-		snprintf(text + len, sizeof(text) - len, " and %u more",
-		    beyond - FORGE_NAMED);
-	forge_say(t, NOTE, text,
-	    "a session reaches none of them; a token that is for the listed "
-	    "ones alone is safer: icctl setup --forge");
-}
-
-/* Ask the forge. The home is there. */
-static void
-forge_ask(const struct forge_trial *t, const char *host, struct api_answer *a)
+forge_request(const struct forge_trial *t, bool token, struct api_answer *a)
 {
 	struct paths paths = {.home = (char *)(uintptr_t)t->home};
 	struct fault fault = {""};
 	struct config cfg;
 	struct provider p;
-	char *user = getenv("HOME"), dir[64];
+	char *user = getenv("HOME");
 
-	snprintf(dir, sizeof(dir), "%s/providers", t->home);
 	paths.user_home = user != NULL ? user : paths.home;
 	paths.datadir = paths.home;
-	if (mkdir(dir, 0700) == -1 ||
-	    forge_write(t, "providers/forge.json", forge_file(t, host)) == -1 ||
-	    forge_write(t, "config.json", forge_settings(t)) == -1 ||
+	if (forge_write(t, "providers/forge.json", forge_file(t, token)) ==
+		-1 ||
 	    config_load(&cfg, NULL, t->home, paths.user_home, NULL, &fault) ==
 		-1) {
 		snprintf(a->why, sizeof(a->why), "%.500s", fault.text);
@@ -250,46 +189,87 @@ forge_ask(const struct forge_trial *t, const char *host, struct api_answer *a)
 	config_free(&cfg);
 }
 
+/* Say that a forge has not named the repositories of its token, and why. */
+static void
+forge_unknown(const struct forge_dest *d, const struct api_answer *a)
+{
+	char text[600];
+
+	if (a->status != 0 && !a->sent) {
+		snprintf(text, sizeof(text), "not known: %s", a->why);
+		forge_report(d, NOTE, text, NULL);
+	} else if (a->status == 401) {
+		forge_report(d, FAILED,
+		    "refused (401): the forge does not accept its token",
+		    "make another one: icctl setup --forge");
+	} else if (a->status == 403 || a->status == 404) {
+		snprintf(text, sizeof(text),
+		    "not known: the forge does not tell its token which "
+		    "repositories it has (%u)",
+		    a->status);
+		forge_report(d, NOTE, text,
+		    "what a token can do is shown where it was made");
+	} else if (a->status != 0 && a->why[0] == '\0') {
+		snprintf(text, sizeof(text),
+		    "not known: the forge answers with status %u", a->status);
+		forge_report(d, NOTE, text, "try again later");
+	} else {
+		snprintf(text, sizeof(text), "not known: %s",
+		    a->why[0] != '\0' ? a->why : "there was no answer");
+		forge_report(d, NOTE, text, "check the network, then try again");
+	}
+}
+
+/* Ask the forge. The home is there. */
+static void
+forge_ask(const struct forge_trial *t)
+{
+	struct api_answer list = {.pages = LIST_MAX_PAGES},
+			  token = {.pages = 1};
+
+	list.limit = token.limit = forge_asked[t->dest.kind].limit;
+	buf_init(&list.more, FORGE_MORE);
+	buf_init(&token.more, FORGE_MORE);
+	forge_request(t, false, &list);
+	if (list.status == 200 && forge_asked[t->dest.kind].token != NULL)
+		forge_request(t, true, &token);
+	if (list.status == 200)
+		forge_judge(&t->dest, buf_span(&token.more),
+		    buf_span(&list.more));
+	else
+		forge_unknown(&t->dest, &list);
+	buf_free(&list.more);
+	buf_free(&token.more);
+}
+
 static void
 forge_try(struct forge_trial *t)
 {
-	static struct api_answer a;
-	json_object *hosts = get_typed(t->own, "hosts", json_type_array);
-	const char *host = json_object_get_string(
-	    hosts == NULL ? NULL : json_object_array_get_idx(hosts, 0));
-	char text[900];
+	json_object *hosts = get_typed(t->dest.own, "hosts", json_type_array);
+	char dir[64];
 
-	memset(&a, 0, sizeof(a));
-	a.list = true;
+	t->host = hosts == NULL ? NULL
+				: json_object_get_string(
+				      json_object_array_get_idx(hosts, 0));
 	snprintf(t->home, sizeof(t->home), "/tmp/ic-forge-XXXXXX");
-	if (host == NULL || mkdtemp(t->home) == NULL) {
-		forge_say(t, NOTE, "not tried", NULL);
+	if (t->host == NULL || mkdtemp(t->home) == NULL) {
+		forge_report(&t->dest, NOTE, "not tried", NULL);
 		return;
 	}
-	forge_ask(t, host, &a);
-	(void)tree_remove(t->home);
-	if (a.status == 200) {
-		forge_judge(t, a.more);
-	} else if (a.status == 401) {
-		forge_say(t, FAILED,
-		    "refused (401): the forge does not accept "
-		    "its token",
-		    "make another one: icctl setup --forge");
-	} else if (a.status == 403 || a.status == 404) {
-		forge_say(t, GOOD,
-		    "its token may not list the repositories of its account",
+	snprintf(dir, sizeof(dir), "%s/providers", t->home);
+	if (mkdir(dir, 0700) == 0 &&
+	    forge_write(t, "config.json", forge_settings(t)) == 0)
+		forge_ask(t);
+	else
+		forge_report(&t->dest, NOTE, "not tried: /tmp is not writable",
 		    NULL);
-	} else {
-		snprintf(text, sizeof(text), "not known: %s",
-		    a.why[0] != '\0' ? a.why : "there was no answer");
-		forge_say(t, NOTE, text, "check the network, then try again");
-	}
+	(void)tree_remove(t->home);
 }
 
 unsigned
 doctor_api_forges(const struct icctl *ctl, doctor_check *check)
 {
-	struct forge_trial t = {.ctl = ctl, .check = check};
+	struct forge_trial t = {.ctl = ctl, .dest = {.check = check}};
 	json_object *all;
 	struct fault fault;
 	char path[ICCTL_PATH];
@@ -311,10 +291,10 @@ doctor_api_forges(const struct icctl *ctl, doctor_check *check)
 		{
 			if (strcmp(get_str(one, "kind", ""), "forge") != 0 ||
 			    forge_kind_find(span_str(get_str(one, "forge", "")),
-				&t.kind) == -1)
+				&t.dest.kind) == -1)
 				continue;
-			t.name = name;
-			t.own = one;
+			t.dest.name = name;
+			t.dest.own = one;
 			forge_try(&t);
 			n++;
 		}

@@ -5,7 +5,8 @@
  * it, because icctl itself has no TLS. It gets the connected socket and the
  * session's certificate as descriptors, and the request, whose key is the
  * placeholder, on standard input. It holds no secret, and nothing of an answer
- * but the status leaves it; of a forge's list also the names of repositories.
+ * but the status leaves it; of a forge also a token's scopes, and names of
+ * repositories.
  */
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -47,15 +48,11 @@ static const struct confine asker_confine = {
 };
 /* clang-format on */
 
-/* Lines that follow the status. */
-static struct buf asker_more = {.max = 65536};
-
 /* Print the result, and exit. */
 static void __attribute__((noreturn, format(printf, 1, 2)))
 asker_end(const char *fmt, ...)
 {
 	char text[256];
-	struct span s;
 	va_list ap;
 	int n;
 
@@ -67,13 +64,7 @@ asker_end(const char *fmt, ...)
 	if ((size_t)n > sizeof(text) - 2)
 		n = (int)sizeof(text) - 2;
 	text[n++] = '\n';
-	if (write(STDOUT_FILENO, text, (size_t)n) != n)
-		_exit(1);
-	s = buf_span(&asker_more);
-	for (; s.len != 0; s = span_of(s.p + n, s.len - (size_t)n))
-		if ((n = (int)write(STDOUT_FILENO, s.p, s.len)) <= 0)
-			_exit(1);
-	_exit(0);
+	_exit(write(STDOUT_FILENO, text, (size_t)n) == n ? 0 : 1);
 }
 
 /* Read until the end, or until `cap` is full. Returns the length. */
@@ -168,32 +159,80 @@ asker_connect(const char *host)
 		    host, status);
 }
 
-/* Read the whole answer, which is a list. */
-static void __attribute__((noreturn))
-asker_list(SSL *ssl)
+static void
+asker_write(struct span s)
+{
+	ssize_t n;
+
+	for (; s.len != 0; s = span_of(s.p + n, s.len - (size_t)n))
+		if ((n = write(STDOUT_FILENO, s.p, s.len)) <= 0)
+			_exit(1);
+}
+
+/* Send a request, and write what the whole answer says. Returns its status. */
+static unsigned
+asker_page(SSL *ssl, struct span request, struct list_page *page)
 {
 	static uint8_t answer[LIST_MAX_ANSWER];
+	struct buf lines;
 	unsigned status;
 	size_t have = 0;
 	int n;
 
+	*page = (struct list_page){.n = 0};
+	if (SSL_write(ssl, request.p, (int)request.len) != (int)request.len)
+		return 0;
 	do {
 		n = SSL_read(
 		    ssl, answer + have, (int)(sizeof(answer) - 1 - have));
 		have += n > 0 ? (size_t)n : 0;
 	} while (n > 0 && have < sizeof(answer) - 1 &&
 		 !list_complete(span_of(answer, have)));
-	if ((status = asker_status((const char *)answer)) == 0)
-		asker_end("failed the answer has no status");
-	if (status == 200 &&
-	    list_read(span_of(answer, have), &asker_more) == -1)
+	answer[have] = '\0';
+	status = asker_status((const char *)answer);
+	if (status != 200)
+		return status;
+	buf_init(&lines, LIST_MAX_NAMES * 256 + 1024);
+	if (list_read(span_of(answer, have), &lines, page) == -1)
 		asker_end("failed the answer is no list of repositories");
+	asker_write(buf_span(&lines));
+	buf_free(&lines);
+	return status;
+}
+
+/* Send one request after the other, until a page is the last one. */
+static void __attribute__((noreturn))
+asker_list(SSL *ssl, struct span requests, unsigned limit)
+{
+	struct list_page page;
+	unsigned status = 0, seen = 0, now;
+	const uint8_t *end;
+	bool more = true;
+	size_t len;
+
+	while (more && (end = memmem(requests.p, requests.len, "\r\n\r\n",
+			    4)) != NULL) {
+		len = (size_t)(end - requests.p) + 4;
+		now = asker_page(ssl, span_of(requests.p, len), &page);
+		requests = span_of(requests.p + len, requests.len - len);
+		if (status == 0 && (status = now) == 0)
+			asker_end("failed the answer has no status");
+		seen += page.n;
+		more = page.more || page.n >= limit || seen < page.total;
+		/* The pages before one that fails are known all the same. */
+		if (now != 200) {
+			more = status == 200;
+			break;
+		}
+	}
+	if (more)
+		asker_write(SPAN("rest\n"));
 	asker_end("status %u", status);
 }
 
 /* Send the request, and read the first line of the answer. */
 static void __attribute__((noreturn))
-asker_ask(SSL *ssl, const char *request, size_t len, bool list)
+asker_ask(SSL *ssl, const char *request, size_t len)
 {
 	char head[ASKER_MAX_HEAD];
 	size_t have = 0;
@@ -202,8 +241,6 @@ asker_ask(SSL *ssl, const char *request, size_t len, bool list)
 
 	if (SSL_write(ssl, request, (int)len) != (int)len)
 		asker_end("failed the session closed the connection");
-	if (list)
-		asker_list(ssl);
 	while (memchr(head, '\n', have) == NULL) {
 		n = SSL_read(ssl, head + have, (int)(sizeof(head) - 1 - have));
 		if (n <= 0)
@@ -222,6 +259,7 @@ main(void)
 	static char input[ASKER_MAX_INPUT + 1];
 	struct confine_state state;
 	char *host = input, *request, *mode;
+	unsigned limit;
 	SSL_CTX *ctx;
 	SSL *ssl;
 	size_t len;
@@ -243,6 +281,8 @@ main(void)
 	asker_connect(host);
 	if (SSL_connect(ssl) != 1)
 		asker_end("failed no TLS with the session");
-	asker_ask(ssl, request, len - (size_t)(request - input),
-	    mode != NULL && strcmp(mode, "list") == 0);
+	len -= (size_t)(request - input);
+	if (mode != NULL && sscanf(mode, "list %3u", &limit) == 1)
+		asker_list(ssl, span_of(request, len), limit);
+	asker_ask(ssl, request, len);
 }

@@ -73,7 +73,6 @@ def test_answers(work):
               for n, k in ((400, h.GOOGLE_KEY), (403, AWS_KEY),
                            (429, VERTEX_KEY))}
     taken, port = closed_port()
-    tokens = Tokens(work, os.path.join(work, "home"))
 
     def at(p):
         return {"upstream": p.url, "ca": p.ca}
@@ -88,7 +87,6 @@ def test_answers(work):
                 f"{n}.us-east-1.amazonaws.com": status[403].url
                 for n in ("bedrock", "bedrock-runtime")}},
             "vertex": {**at(status[429]), "project": "p-1"}},
-        "destinations": tokens.destinations,
         "credentials": {"chatgpt": {"env": "NO_SUCH_KEY"}}},
         ANTHROPIC_API_KEY=h.ANTHROPIC_KEY,
         OPENAI_API_KEY="sk-wrong-" + "0" * 40, GEMINI_API_KEY=h.GOOGLE_KEY,
@@ -101,7 +99,6 @@ def test_answers(work):
     taken.close()
     found = json.loads(r.stdout)
     t.equal(r.returncode, 1, "one that fails: status 1")
-    tokens.check(t, found["checks"], r.stdout + r.stderr)
     rows = {c["found"].split(":")[0]: c for c in found["checks"]
             if c["check"] == "provider" and "/" not in c["found"][:12]}
     api = {a["provider"]: (a["result"], a["status"]) for a in found["api"]}
@@ -153,6 +150,14 @@ def test_answers(work):
          "the first real one is still the first")
     for p in (good, *status.values()):
         p.end()
+
+
+def test_forges(work):
+    tokens = Tokens(work, os.path.join(work, "home"))
+    r = Home(work, {"destinations": tokens.destinations}).doctor(
+        "--json", "doctor", "--check-api")
+    t.equal(r.returncode, 1, "a token that is refused: status 1")
+    tokens.check(t, json.loads(r.stdout)["checks"], r.stdout + r.stderr)
 
 
 def test_works(work):
@@ -227,7 +232,7 @@ def test_confined(work):
 
 
 def main():
-    for test in (test_answers, test_works, test_confined):
+    for test in (test_answers, test_forges, test_works, test_confined):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()

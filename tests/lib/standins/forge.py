@@ -272,11 +272,6 @@ RELEASE = {"id": 7, "tag_name": "v1", "name": "v1", "draft": False,
                {"id": 31, "name": "shop.tar", "size": 5,
                 "url": "https://api.github.com/repos/me/shop/releases/assets/"
                        "31"}]}
-# The repositories of the token; a forge may lie in names.
-MINE = [{"full_name": name, "permissions": {"push": push}}
-        for name, push in (("me/shop", True), ("me/diary", True),
-                           ("else/public", False), ("me/x\x1b[31m\n", True),
-                           ("me/site", True))]
 BLOBS = "productionresultssa7.blob.core.windows.net"
 SIGNED = "sig=SIGNED0123456789"
 
@@ -415,8 +410,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.reply(200, {"errors": [{"message": repr(e)}]})
         elif self.path.partition("?")[0] in ("/", "/user"):
             self.reply(200, {"login": "me", "id": 1})
-        elif self.path.partition("?")[0] == "/user/repos":
-            self.reply(200, MINE)
         else:
             path = re.sub(r"^/repos/[^/]+/[^/?]+", "",
                           self.path.partition("?")[0])

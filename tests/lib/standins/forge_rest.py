@@ -33,8 +33,6 @@ ROWS = [
     (r"/user", PERSON),
     (r"/users", [PERSON]),
     (r"/users/5", PERSON),
-    (r"/projects|/user/repos", [PROJECT, dict(
-        PROJECT, path_with_namespace="me/diary", full_name="me/diary")]),
     (r"/projects/77", PROJECT),
     (r"/projects/78", dict(PROJECT, id=78, path_with_namespace="else/secret")),
     (r"/projects/me%2Fshop|/repos/me/shop", PROJECT),
