@@ -53,8 +53,10 @@ was_judged(struct span rule)
 	static const char *const others[] = {"unknown-tool", "server-gone",
 	    "server-starting", "circuit-breaker", "hold-limit", "budget",
 	    "invalid-arguments", "git-path-enrichment-failed",
-	    "structural-outside-view", "narrowed-deny", "narrowed-ask"};
+	    "structural-outside-view"};
 
+	if (span_starts(rule, SPAN("narrowed-")))
+		return false;
 	for (size_t i = 0; i < nitems(others); i++)
 		if (span_is(rule, others[i]))
 			return false;
@@ -81,6 +83,7 @@ take_call(struct value_pool *pool, const struct value *v, struct policy_call *c,
 	    policy_named(&c->request, c->links, pool, &c->named) == -1)
 		return -1;
 	c->judged = was_judged(c->rule);
+	c->narrowed = span_starts(c->rule, SPAN("narrowed-"));
 	c->held = value_str(v, "escalationResult");
 	c->granted = value_bool(v, "whitelistApproved", false);
 	/* Rules judge no content that is long or masked. */

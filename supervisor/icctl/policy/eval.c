@@ -193,6 +193,7 @@ icctl_policy_eval(struct icctl *ctl, struct policy_opts *o)
 	struct policy_set set;
 	int r;
 
+	o->narrowed = true;
 	if (policy_set_load(ctl, o, &set, &bad.fault) == -1 ||
 	    (e.pd = policyd_start(ctl, o, &set, false, &bad)) == NULL) {
 		warnx("%s", bad.fault.text);

@@ -27,7 +27,11 @@ struct policy_opts {
 	const char *audit[POLICY_MAX_LIST];
 	unsigned naudit;
 	const char *into;
-	bool narrowed; /* by policy.deny and policy.ask of config.json */
+	/*
+	 * Take from the policy what a session's settings do: policy.deny and
+	 * policy.ask of config.json and of the project's file.
+	 */
+	bool narrowed;
 	char *args[POLICY_MAX_LIST];
 	unsigned nargs;
 };
@@ -155,6 +159,7 @@ struct policy_call {
 	bool granted;     /* by an approval for the session */
 	bool redacted;    /* the log does not have all that rules judge */
 	bool judged;      /* by the policy, not by the session's state */
+	bool narrowed;    /* by what the settings took from the policy */
 	/*
 	 * Not 0: so many refused calls that the log only counts. They have no
 	 * arguments (request.args is NULL) and are not judged.

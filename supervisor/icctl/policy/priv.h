@@ -33,9 +33,10 @@ struct policyd {
 
 /*
  * afar.c: Add the remote servers of the user's own files, and send what the
- * settings take from the policy, if `narrowed`.
+ * settings of a session take from the policy, if the options say so.
  */
-void policyd_afar(struct policyd *, const struct icctl *, bool narrowed);
+void policyd_afar(
+    struct policyd *, const struct icctl *, const struct policy_opts *);
 /* setup.c */
 /* Send everything that precedes START. Returns 0, or -1 with `*bad` set. */
 int policyd_configure(struct policyd *, const struct icctl *,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * `icctl policy replay`: decides recorded calls again. Calls that the policy
- * did not decide then (unknown tool, too many calls), or that the log only
- * counts, are counted and skipped.
+ * `icctl policy replay`: decides recorded calls again, as a session with today's
+ * settings would. Calls that neither the policy nor the settings decided then
+ * (unknown tool, too many calls), or that the log only counts, are counted and
+ * skipped.
  */
 #include "icctl/policy/policy.h"
 
@@ -28,7 +29,7 @@ on_call(void *arg, const struct policy_call *c)
 	struct policy_decided now;
 
 	r->calls += c->counted != 0 ? c->counted : 1;
-	if (!c->judged) {
+	if (!c->judged && !c->narrowed) {
 		r->left += c->counted != 0 ? c->counted : 1;
 		r->counted += c->counted;
 		return 0;
@@ -97,6 +98,7 @@ icctl_policy_replay(struct icctl *ctl, struct policy_opts *o)
 	bool broken = false;
 	int status;
 
+	o->narrowed = true;
 	if (o->sandbox == NULL)
 		o->sandbox = workspace = policy_calls_workspace(o->args[0]);
 	if (policy_set_load(ctl, o, &set, &bad.fault) == -1 ||

@@ -228,6 +228,7 @@ icctl_policy_test(struct icctl *ctl, struct policy_opts *o)
 	bool broken = false;
 	int r;
 
+	o->narrowed = true;
 	if (policy_set_load(ctl, o, &set, &bad.fault) == -1 ||
 	    (t.pd = policyd_start(ctl, o, &set, false, &bad)) == NULL) {
 		warnx("%s", bad.fault.text);

@@ -253,7 +253,7 @@ policyd_configure(struct policyd *p, const struct icctl *ctl,
 	if (send_settings(p, ctl, o, session, &bad->fault) == -1 ||
 	    name_servers(p, o, set, &bad->fault) == -1)
 		return -1;
-	policyd_afar(p, ctl, o->narrowed);
+	policyd_afar(p, ctl, o);
 	if (send_workspace(p, o, &bad->fault) == -1)
 		return -1;
 	return send_rules(p, set, bad);

@@ -114,6 +114,66 @@ def test_eval(work):
     t.ok("escalatedRoles" not in got[0], "eval: and only then")
 
 
+def test_narrowed(work):
+    """eval, explain, test and replay decide as a session here would, with what
+    config.json and the project's file take from the policy; diff and check look
+    at the policy alone."""
+    f = build(work)
+    paths = {"x/secret/a": ("deny", "narrowed-deny"),
+             "x/a": ("escalate", "narrowed-ask"),
+             "y": ("allow", "structural-sandbox-allow"),
+             "z/a": ("deny", "narrowed-deny")}
+    h.put(os.path.join(f.home, "config.json"), json.dumps({"policy": {
+        "ask": ["read x"], "deny": ["read x/secret"]}}), 0o600)
+    project = os.path.join(f.sandbox, ".ironcurtain.json")
+    h.put(project, json.dumps({"version": 1, "policy": {"deny": ["read z"]}}),
+          0o600)
+    calls = [request("filesystem", "read_file", path="/workspace/" + p)
+             for p in paths]
+    t.equal([(g["decision"], g["rule"]) for g in f.eval(*calls)],
+            list(paths.values()), "eval: what the settings take")
+    got = []
+    for c in calls:
+        r = f.run("explain", c["serverName"], c["toolName"],
+                  json.dumps(c["arguments"]), "--json")
+        got.append((json.loads(r.stdout)["decision"],
+                    json.loads(r.stdout)["rule"]))
+    t.equal(got, list(paths.values()), "explain: the same")
+    rows = f.write("scenarios.json", [
+        {"description": c["arguments"]["path"], "request": c,
+         "expectedDecision": want[0]}
+        for c, want in zip(calls, paths.values())])
+    r = f.run("test", rows)
+    t.equal((r.returncode, r.stdout.count("\nok ")), (0, 3), "test: the same")
+    log = f.write("audit.jsonl", "".join(json.dumps({
+        "event": "call", **c, "policyDecision": {
+            "status": want[0], "rule": want[1], "reason": ""}}) + "\n"
+        for c, want in zip(calls, paths.values())))
+    r = f.run("replay", log, "--json")
+    got = json.loads(r.stdout)
+    t.equal((r.returncode, got["calls"], got["differ"], got["notCompared"]),
+            (0, 4, 0, 0), "replay: the same settings decide the same")
+    os.unlink(project)
+    r = f.run("replay", log, "--json")
+    got = json.loads(r.stdout)
+    t.equal([(d["arguments"]["path"], d["was"]["rule"], d["now"]["rule"])
+             for d in got["differences"]],
+            [("/workspace/z/a", "narrowed-deny", "structural-sandbox-allow")],
+            "replay: without the project's file, what it denied")
+    h.put(project, "{", 0o600)
+    r = f.run("eval", stdin="".join(json.dumps(c) + "\n" for c in (
+        calls[0], calls[3])))
+    t.equal([json.loads(x)["rule"] for x in r.stdout.splitlines()],
+            ["narrowed-deny", "structural-sandbox-allow"],
+            "a project's file that is broken")
+    t.contains(r.stderr, "; what it takes from the policy is left out here",
+               "which is said")
+    os.unlink(project)
+    os.unlink(os.path.join(f.home, "config.json"))
+    t.equal(f.eval(calls[0])[0]["rule"], "structural-sandbox-allow",
+            "no settings: the policy alone")
+
+
 def test_help(work):
     """The help of a tool is of this tool."""
     f = build(work)
@@ -250,14 +310,6 @@ def test_explain(work):
     r = f.run("explain", "filesystem", "nothing", "{}", "--json")
     t.equal(json.loads(r.stdout)["rule"], "missing-annotation",
             "explain: the whole way, not the engine alone")
-    h.put(os.path.join(f.home, "config.json"), json.dumps({"policy": {
-        "ask": ["read x"], "deny": ["read x/secret"]}}), 0o600)
-    for path, rule in (("x/secret/a", "narrowed-deny"), ("y", "structural-sandbox-allow")):
-        r = f.run("explain", "filesystem", "read_file",
-                  json.dumps({"path": path}), "--json")
-        t.equal(json.loads(r.stdout)["rule"], rule,
-                f"explain {path}: what the settings take")
-    os.unlink(os.path.join(f.home, "config.json"))
     r = f.run("explain", "filesystem", "x", "[]")
     t.equal(r.returncode, 64, "explain: arguments are an object")
     schema = {"servers": {"filesystem": {"tools": [
@@ -525,11 +577,13 @@ def test_replay(work):
         f.lists = None
         same = f.policy = f.write("same.json", {"rules": [
             h.rule("echo", "allow", tool=["echo", "big"])]})
+        h.put(os.path.join(f.home, "config.json"), json.dumps({
+            "policy": {"deny": ["tool echo/big"]}}), 0o600)
         r = f.run("replay", audit, "--json")
         got = json.loads(r.stdout)
         t.equal((r.returncode, got["calls"], got["differ"],
-                 got["notCompared"]), (0, 4, 0, 2),
-                "replay: the same policy decides the same")
+                 got["notCompared"]), (0, 4, 0, 1),
+                "replay: the same policy and settings decide the same")
         other = f.policy = f.write("other.json", {"rules": [
             h.rule("no-echo", "escalate", tool=["echo"])]})
         r = f.run("replay", audit, "--json")
@@ -730,7 +784,7 @@ BEGIN = time.time()
 
 
 def main():
-    for case in (test_eval, test_help, test_eval_bad, test_eval_options,
+    for case in (test_eval, test_narrowed, test_help, test_eval_bad, test_eval_options,
                  test_eval_lives, test_eval_fast, test_explain, test_consistent,
                  test_check,
                  test_check_links, test_check_void, test_check_schema, test_scenarios,
