@@ -156,11 +156,12 @@ COMMAND(approve, "[ID...] [--all-shown] [--digest HEX] [--for-session|--exact|--
     "pending call, asks once, and approves those that it printed. --signed\n"
     "gives signatures of icctl sign, for a session that needs them.",
     "icctl-policy")
-COMMAND(sign, "[ID] --as NAME --key FILE [--hold FILE] [--for MINUTES] [--full]\n           [--digest HEX]",
+COMMAND(sign, "[ID] [--as NAME] [--key FILE] [--hold FILE] [--for MINUTES] [--full]\n           [--digest HEX]",
     "sign the approval of a call, where config.json names approvers",
     "Shows the call whole, asks, and prints a signature, made by ssh-keygen\n"
     "with the key in FILE, for icctl approve --signed; several of them are\n"
-    "put into one file. It approves that call alone, once, within MINUTES\n"
+    "put into one file. Name and key are asked for on a terminal. In watch,\n"
+    "S signs and approves. It approves that call alone, once, within MINUTES\n"
     "(10). --hold reads the call from a file, as icctl --json hub prints it,\n"
     "- from standard input; no relay on the way is trusted. In scripts,\n"
     "--digest names the call instead of a yes.",

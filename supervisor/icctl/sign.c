@@ -12,6 +12,7 @@
 
 #include <err.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,6 +238,45 @@ sign_agreed(const char *digest)
 	return ICCTL_FAILED;
 }
 
+/* Ask the person for a line. Returns it, or `dflt` for an empty one. */
+static const char *
+sign_line(const char *what, const char *dflt, char *dst, size_t cap)
+{
+	fprintf(stderr, "%s [%s]: ", what, dflt);
+	if (fgets(dst, (int)cap, stdin) == NULL)
+		return NULL;
+	dst[strcspn(dst, "\n")] = '\0';
+	return dst[0] == '\0' ? dflt : dst;
+}
+
+/*
+ * Ask for the name and for the key, unless the options have them. Returns 0, or
+ * an exit status.
+ */
+static int
+sign_who(const char **name, const char **key)
+{
+	static char named[SIGNED_NAME], typed[PATH_MAX], path[2 * PATH_MAX];
+	const char *user = getenv("USER"), *home = getenv("HOME");
+
+	if ((*name == NULL || *key == NULL) && !icctl_person())
+		return words_usage();
+	if (*name == NULL &&
+	    (*name = sign_line("Your name in the file of approvers",
+		 user == NULL ? "" : user, named, sizeof(named))) == NULL)
+		return ICCTL_FAILED;
+	if (*key != NULL)
+		return 0;
+	if ((*key = sign_line("Your key of ssh's", "~/.ssh/id_ed25519", typed,
+		 sizeof(typed))) == NULL)
+		return ICCTL_FAILED;
+	if (strncmp(*key, "~/", 2) == 0 && home != NULL) {
+		snprintf(path, sizeof(path), "%.4095s%s", home, *key + 1);
+		*key = path;
+	}
+	return 0;
+}
+
 /* Have ssh-keygen sign the text. Returns the length of `armor`, or 0. */
 static size_t
 sign_run(struct span text, const char *key, char *armor, size_t cap)
@@ -288,9 +328,9 @@ sign_text(struct buf *b, const char *name, const char *key, uint64_t minutes)
 }
 
 static int
-sign_call(
-    json_object *hold, const char *name, const char *key, uint64_t minutes)
+sign_call(json_object *hold, uint64_t minutes)
 {
+	const char *name = words_option("--as"), *key = words_option("--key");
 	char digest[SHA256_HEX];
 	struct buf b;
 	int r;
@@ -300,6 +340,8 @@ sign_call(
 		r = sign_compose(hold, digest, &b) == -1 ? ICCTL_FAILED
 							 : sign_agreed(digest);
 	if (r == 0)
+		r = sign_who(&name, &key);
+	if (r == 0)
 		r = sign_text(&b, name, key, minutes);
 	buf_free(&b);
 	return r;
@@ -308,14 +350,13 @@ sign_call(
 int
 icctl_sign(struct icctl *ctl, int argc, char **argv)
 {
-	const char *name = words_option("--as"), *key = words_option("--key"),
-		   *minutes = words_option("--for"),
+	const char *minutes = words_option("--for"),
 		   *file = words_option("--hold");
 	uint64_t n = SIGN_MINUTES;
 	json_object *hold;
 	int r;
 
-	if (argc != (file == NULL ? 2 : 1) || name == NULL || key == NULL)
+	if (argc != (file == NULL ? 2 : 1))
 		return words_usage();
 	if (minutes != NULL &&
 	    (span_u64(span_str(minutes), SIGNED_SECONDS / 60, &n) == -1 ||
@@ -333,7 +374,7 @@ icctl_sign(struct icctl *ctl, int argc, char **argv)
 	} else {
 		hold = sign_hold_file(file);
 	}
-	r = hold == NULL ? ICCTL_FAILED : sign_call(hold, name, key, n);
+	r = hold == NULL ? ICCTL_FAILED : sign_call(hold, n);
 	json_object_put(hold);
 	return r;
 }

@@ -17,6 +17,12 @@
 #define ANSWER_POOL ((size_t)4 << 20)
 
 bool
+hold_is_signed(json_object *hold)
+{
+	return json_object_object_get_ex(hold, "toSign", NULL);
+}
+
+bool
 hold_is_question(json_object *hold)
 {
 	return get_true(hold, "question");

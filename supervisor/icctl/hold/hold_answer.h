@@ -14,6 +14,8 @@
 
 #define HOLD_ANSWER_WHY 400U
 
+/* Returns true if signatures alone approve it. */
+bool hold_is_signed(json_object *hold);
 /* Returns true if the pending thing is a question, which is not approved. */
 bool hold_is_question(json_object *hold);
 /* Returns the address that the question wants to have opened, or NULL. */

@@ -86,6 +86,10 @@ answer_arm(struct overview *o, char how)
 	}
 	if ((h = answer_may(o, how != 'd')) == NULL)
 		return;
+	if (how != 'd' && hold_is_signed(h->hold)) {
+		overview_say(o, "signatures approve this call: S signs it");
+		return;
+	}
 	if (how == 's' && icctl_text(h->hold, "sessionDigest")[0] == '\0') {
 		overview_say(o, "this call cannot be allowed for the session");
 		return;
@@ -141,6 +145,32 @@ answer_approve(struct overview *o, bool session)
 	v.digest = o->digest;
 	if (session)
 		v.session = icctl_text(h->hold, "sessionDigest");
+	answer_send(o, &v);
+}
+
+json_object *
+answer_signable(struct overview *o)
+{
+	struct live_hold *h = answer_may(o, true);
+
+	if (h == NULL)
+		return NULL;
+	if (hold_is_signed(h->hold))
+		return h->hold;
+	overview_say(o, "this call is approved without signatures");
+	return NULL;
+}
+
+void
+answer_signed(struct overview *o, const char *entries)
+{
+	struct overview_row row = rows_chosen(o);
+	struct live_verdict v = {
+	    .approve = true, .digest = o->digest, .entries = entries};
+
+	if (row.session == NULL || row.hold == NULL)
+		return;
+	v.id = row.hold->id;
 	answer_send(o, &v);
 }
 

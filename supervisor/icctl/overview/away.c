@@ -15,6 +15,7 @@
 
 #include "base/spawn.h"
 #include "common/wordlist.h"
+#include "icctl/hold/hold_sign.h"
 
 static void
 away_leave(void)
@@ -153,4 +154,21 @@ draw_away(struct overview *o)
 	away_leave();
 	away_run(argv);
 	away_back(o);
+}
+
+void
+draw_sign(struct overview *o)
+{
+	json_object *hold = json_object_get(answer_signable(o));
+	char entries[SIGNED_ENTRIES + 1];
+	bool signs;
+
+	if (hold == NULL)
+		return;
+	away_leave();
+	signs = hold_sign(hold, entries);
+	away_back(o);
+	json_object_put(hold);
+	if (signs)
+		answer_signed(o, entries);
 }

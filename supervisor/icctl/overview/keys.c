@@ -183,6 +183,9 @@ key_command(struct overview *o, wint_t c)
 	case 'A':
 		draw_away(o);
 		break;
+	case 'S':
+		draw_sign(o);
+		break;
 	case 'u':
 		draw_undo(o);
 		break;

@@ -158,6 +158,10 @@ void answer_arm(struct overview *, char how);
 void answer_second(struct overview *, int key);
 /* The line that was typed is complete. */
 void answer_typed(struct overview *);
+/* Returns the call that may be signed now, or NULL after it said why not. */
+json_object *answer_signable(struct overview *);
+/* Approve the chosen call with the signature. */
+void answer_signed(struct overview *, const char *entries);
 void answer_replied(void *, struct live_session *, const struct live_reply *);
 
 /* keys.c: Handle all keys that have arrived. */
@@ -173,6 +177,8 @@ void draw(struct overview *);
  * back once the user has read what it said.
  */
 void draw_away(struct overview *);
+/* The same for `icctl sign` of the call, which the signature then approves. */
+void draw_sign(struct overview *);
 /*
  * The same for `icctl undo` of the chosen session's last turn, which shows what
  * it would do and asks.

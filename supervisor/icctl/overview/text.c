@@ -27,6 +27,7 @@ static const char text_keys[] =
     "  s                 approve it for the session, in the same way\n"
     "  N                 start an agent in the current directory\n"
     "  A                 make a rule of the call, after a look at it\n"
+    "  S                 sign the approval, where signatures approve\n"
     "  u                 undo the session's last turn, after a look at the "
     "plan\n"
     "  d                 deny the call, with a reason that the agent reads\n"

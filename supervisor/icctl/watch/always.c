@@ -9,7 +9,25 @@
 #include <unistd.h>
 
 #include "base/spawn.h"
+#include "icctl/hold/hold_sign.h"
 #include "icctl/icctl.h"
+
+/* Print what came before, and let the terminal read lines. */
+static void
+panel_lines(struct watch_panel *p, const struct termios *lines)
+{
+	panel_end(p);
+	/* Keys that were typed before are not meant for the question. */
+	(void)tcflush(STDIN_FILENO, TCIFLUSH);
+	(void)tcsetattr(STDIN_FILENO, TCSANOW, lines);
+}
+
+static void
+panel_keys(struct watch_panel *p, const struct termios *keys)
+{
+	(void)tcsetattr(STDIN_FILENO, TCSANOW, keys);
+	panel_begin(p);
+}
 
 /* Run the command about the session, with an operand or NULL. */
 static void
@@ -29,15 +47,25 @@ panel_icctl(struct watch_panel *p, const struct icctl *ctl, const char *command,
 	    .fds = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO},
 	    .nfds = 3};
 
-	/* Earlier output comes before its own. */
-	panel_end(p);
-	/* Keys that were typed before are not meant for the question. */
-	(void)tcflush(STDIN_FILENO, TCIFLUSH);
-	(void)tcsetattr(STDIN_FILENO, TCSANOW, lines);
+	panel_lines(p, lines);
 	if (spawn_run(&s) == -1)
 		warn("icctl %s", command);
-	(void)tcsetattr(STDIN_FILENO, TCSANOW, &keys);
-	panel_begin(p);
+	panel_keys(p, &keys);
+}
+
+bool
+panel_sign(struct watch_panel *p, json_object *hold,
+    char entries[SIGNED_ENTRIES + 1], const struct termios *lines)
+{
+	struct termios keys;
+	bool rv;
+
+	if (tcgetattr(STDIN_FILENO, &keys) == -1)
+		return false;
+	panel_lines(p, lines);
+	rv = hold_sign(hold, entries);
+	panel_keys(p, &keys);
+	return rv;
 }
 
 void

@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <termios.h>
 
+#include "base/signed.h"
+
 struct icctl;
 
 struct watch_panel {
@@ -51,6 +53,12 @@ void panel_clear(struct watch_panel *);
  */
 void panel_always(struct watch_panel *, const struct icctl *, const char *id,
     const struct termios *lines);
+/*
+ * always.c: Have the person sign the call. Returns true with the signature; the
+ * caller has printed below the call then.
+ */
+bool panel_sign(struct watch_panel *, json_object *hold,
+    char entries[SIGNED_ENTRIES + 1], const struct termios *lines);
 /* always.c: Undo the last turn, after the person has seen the plan. */
 void panel_undo(
     struct watch_panel *, const struct icctl *, const struct termios *lines);

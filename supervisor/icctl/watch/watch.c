@@ -107,12 +107,12 @@ prompt(void)
 		    icctl_text(watch_env.holds[0], "id"), watch_env.nholds);
 		return;
 	}
-	printf("%s: [a]pprove  %s[A]lways  [d]eny  [n]ext  [q]uit  (%zu "
-	       "pending)\n",
+	printf("%s: %s[d]eny  [n]ext  [q]uit  (%zu pending)\n",
 	    icctl_text(watch_env.holds[0], "id"),
-	    *icctl_text(watch_env.holds[0], "sessionDigest") != '\0'
-		? "for [s]ession  "
-		: "",
+	    hold_is_signed(watch_env.holds[0]) ? "[S]ign  "
+	    : *icctl_text(watch_env.holds[0], "sessionDigest") != '\0'
+		? "[a]pprove  for [s]ession  [A]lways  "
+		: "[a]pprove  [A]lways  ",
 	    watch_env.nholds);
 }
 
@@ -257,8 +257,8 @@ on_event(json_object *event)
 
 /* Answer the first pending call, on a connection of its own. */
 static void
-answer_now(
-    const char *op, bool session, const char *because, struct span answer)
+answer_now(const char *op, bool session, const char *because,
+    struct span answer, const char *entries)
 {
 	json_object *req, *reply, *hold = watch_env.holds[0];
 
@@ -268,6 +268,8 @@ answer_now(
 		put_str(req, "session", icctl_text(hold, "sessionDigest"));
 	if (because != NULL)
 		put_str(req, "because", because);
+	if (entries != NULL)
+		put_str(req, "signed", entries);
 	if (answer.len != 0)
 		json_object_object_add(req, "answer",
 		    json_object_new_string_len(
@@ -343,7 +345,7 @@ answer_question(struct watch_reason *r)
 	buf_init(&b, PROTO_MAX_ANSWER);
 	(void)strlcpy(id, icctl_text(watch_env.holds[0], "id"), sizeof(id));
 	if (hold_answer(watch_env.holds[0], span_str(r->text), &b, why) == 0) {
-		answer_now("approve", false, NULL, buf_span(&b));
+		answer_now("approve", false, NULL, buf_span(&b), NULL);
 	} else {
 		printf("-- %s --\n", why);
 		reason_answer(r, id, r->form);
@@ -367,6 +369,11 @@ arm(char how)
 		prompt();
 		return;
 	}
+	if (hold_is_signed(watch_env.holds[0])) {
+		puts("-- signatures approve this call: press S to sign it --");
+		prompt();
+		return;
+	}
 	if (!may_answer(true))
 		return;
 	watch_env.panel.armed = how;
@@ -386,7 +393,25 @@ second_key(char key)
 	} else if (may_answer(true) &&
 		   (how != 'o' ||
 		       question_open(hold_address(watch_env.holds[0])) == 0)) {
-		answer_now("approve", how == 's', NULL, SPAN(""));
+		answer_now("approve", how == 's', NULL, SPAN(""), NULL);
+	}
+}
+
+/* Have the person sign the first call, and approve it with the signature. */
+static void
+sign_hold(void)
+{
+	char entries[SIGNED_ENTRIES + 1];
+
+	if (!hold_is_signed(watch_env.holds[0])) {
+		puts("-- this call is approved without signatures --");
+		prompt();
+	} else if (may_answer(true)) {
+		if (panel_sign(&watch_env.panel, watch_env.holds[0], entries,
+			&watch_env.saved))
+			answer_now(
+			    "approve", false, NULL, SPAN(""), entries);
+		ask_for_key();
 	}
 }
 
@@ -407,7 +432,7 @@ reason_typed(char key)
 		return;
 	}
 	if (end == REASON_DONE && same) {
-		answer_now("deny", false, r->text, SPAN(""));
+		answer_now("deny", false, r->text, SPAN(""), NULL);
 		return;
 	}
 	puts(end == REASON_DONE ? "-- it has ended meanwhile --"
@@ -449,6 +474,9 @@ key_for_hold(char key)
 		    icctl_text(watch_env.holds[0], "id"), &watch_env.saved);
 		ask_for_key();
 		break;
+	case 'S':
+		sign_hold();
+		break;
 	case 'u':
 		panel_undo(&watch_env.panel, watch_env.ctl, &watch_env.saved);
 		ask_for_key();
@@ -465,7 +493,7 @@ key_for_hold(char key)
 		break;
 	default:
 		puts("a: approve, or answer a question, s: approve for the "
-		     "session, A: always, d: "
+		     "session, A: always, S: sign, d: "
 		     "deny, with a reason, f: in full, n: next, u: undo the "
 		     "last "
 		     "turn, q: quit");
@@ -488,7 +516,7 @@ on_key(void)
 		second_key(key);
 	else if (key == 'q' || (watch_env.alone && key == 0x03))
 		watch_env.panel.armed = 'q';
-	else if (watch_env.nholds != 0 || strchr("asAdfn ", key) == NULL)
+	else if (watch_env.nholds != 0 || strchr("asASdfn ", key) == NULL)
 		key_for_hold(key);
 	panel_end(&watch_env.panel);
 	return watch_env.panel.armed != 'q' && !watch_env.ended;

@@ -71,6 +71,32 @@ verdict_note(struct web *w, const struct web_login *login,
 	(void)strlcpy(seen->digest, h->digest, sizeof(seen->digest));
 }
 
+/*
+ * A page can hold no key: add the command that signs the call and approves it;
+ * "" if it can only be denied.
+ */
+static void
+verdict_sign(
+    json_object *o, const struct live_session *s, const struct live_hold *h)
+{
+	char line[2 * LIVE_NAME + 2 * LIVE_ID + 256];
+
+	if (!hold_is_signed(h->hold))
+		return;
+	if (icctl_text(h->hold, "toSign")[0] == '\0' ||
+	    hold_is_question(h->hold))
+		line[0] = '\0';
+	else if (s->far != NULL)
+		snprintf(line, sizeof(line),
+		    "icctl hub FILE, and there S at this call");
+	else
+		snprintf(line, sizeof(line),
+		    "icctl --session %s sign %s | icctl --session %s approve "
+		    "%s --digest %s --signed -",
+		    s->id, h->id, s->id, h->id, h->digest);
+	put_str(o, "sign", line);
+}
+
 void
 verdict_show(struct web *w, const struct msg_WEB_REQUEST *m,
     const struct web_login *login)
@@ -108,6 +134,7 @@ verdict_show(struct web *w, const struct msg_WEB_REQUEST *m,
 	put_str(o, "text", text);
 	put_bool(o, "whole", whole);
 	put_bool(o, "question", hold_is_question(h->hold));
+	verdict_sign(o, s, h);
 	if (hold_address(h->hold) != NULL)
 		put_str(o, "address", hold_address(h->hold));
 	free(text);

@@ -18,6 +18,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
+import tmux  # noqa: E402
+import webpage  # noqa: E402
 from test_hub import Hub, hub_file, relay_of  # noqa: E402
 from test_overview import RULES  # noqa: E402
 
@@ -270,6 +272,97 @@ def test_sign(people, s):
     hub.end()
 
 
+def stood():
+    """Waits until a call has been on a screen for a second: the time is the
+    test's subject."""
+    h.wait_for(iter((False, True)).__next__, "", poll=1.2)
+
+
+def signs_here(term, people, name):
+    """Answers what `icctl sign` asks."""
+    term.until("Sign the approval of this call? [y/N]")
+    term.run("y")
+    term.until("Your name in the file of approvers")
+    term.run(name)
+    term.until("Your key of ssh's")
+    term.run(people.key(name))
+
+
+def test_screens(people, s):
+    """The key S of watch and of its screen, and the command on the page."""
+    agent = s.client()
+    term = tmux.Tmux(s.work, {
+        "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": people.dir,
+        "USER": "bob", "IRONCURTAIN_HOME": s.home}, 48, 100)
+    watch = f"{h.program('icctl')} --session {s.dir} watch"
+    call = agent.start_call("echo__echo", {"text": "by a key"})
+    hold = s.held()
+    term.run(watch + " --plain")
+    t.ok(not any("[a]pprove" in x for x in term.until("[S]ign")),
+         "watch offers to sign, and no other approval")
+    term.text("a")
+    term.until("press S to sign it")
+    stood()
+    term.text("S")
+    term.until("This is what is signed.")
+    term.until("Sign the approval of this call? [y/N]")
+    term.run("n")
+    term.until("Nothing was signed.")
+    t.equal(s.held()["id"], hold["id"], "who says no signs nothing")
+    term.until("[S]ign")
+    stood()
+    term.text("S")
+    signs_here(term, people, "eve")
+    term.until("is nobody's")
+    t.equal(s.held()["id"], hold["id"], "nor does one who is no approver")
+    term.until("[S]ign")
+    stood()
+    term.text("S")
+    signs_here(term, people, "ann")
+    t.ok("by a key" in h.text_of(call.wait()) and
+         s.audit("signedAnswer")[-1]["detail"]["signers"] == "ann",
+         "the key S signs the call and approves it")
+    term.text("q")
+    term.run("clear")
+    call = agent.start_call("echo__echo", {"text": "on the screen"})
+    hold = s.held()
+    term.run(watch)
+    term.until("on the screen")
+    stood()
+    term.text("a")
+    term.until("S signs it")
+    term.text("S")
+    signs_here(term, people, "bob")
+    term.until("Enter goes back")
+    term.keys("Enter")
+    t.ok("on the screen" in h.text_of(call.wait()) and
+         s.audit("signedAnswer")[-1]["detail"]["signers"] == "bob",
+         "so does that of the screen")
+    term.text("q")
+    term.end()
+    call = agent.start_call("echo__echo", {"text": "on the page"})
+    hold = s.held()
+    page = webpage.Page(s.home)
+    page.login()
+    sid = page.until(lambda o: any(x["calls"] for x in o["sessions"]),
+                     "the call")["sessions"][0]["id"]
+    def whole():
+        status, o = page.ask("/api/call", {"session": sid, "call": hold["id"]})
+        return o if status == 200 else None
+    shown = h.wait_for(whole, "the call")
+    t.ok(shown["sign"].endswith(f"--digest {hold['digest']} --signed -"),
+         "the page shows the command", shown)
+    words = shown["sign"].replace(
+        f" sign {hold['id']}", f" sign {hold['id']} --as ann --key "
+        f"{people.key('ann')} --digest {hold['digest']}").replace(
+            "icctl ", h.program("icctl") + " ")
+    r = subprocess.run(["sh", "-c", words], env=page.env, capture_output=True,
+                       text=True, timeout=60 * h.PATIENCE, check=False)
+    t.ok(r.returncode == 0 and "on the page" in h.text_of(call.wait()),
+         "which approves it", r)
+    page.stop()
+
+
 def test_question(people, s):
     """One that asks for a consent alone, so that an approval is an answer."""
     call = s.client().start_call("asks__ask", {"ask": [{
@@ -444,6 +537,10 @@ def main():
                 test_question(people, one)
             with t.case("wider"):
                 test_wider(one)
+        if tmux.PROGRAM:
+            with t.case("screens"), session(work, people, "screens",
+                                            needed=1) as s:
+                test_screens(people, s)
         place, fifo = slow_libexec(work)
         with t.case("slow"), session(work, people, "slowly", needed=1,
                                      libexecdir=place) as s:

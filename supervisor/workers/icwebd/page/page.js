@@ -275,17 +275,23 @@
     $("because").placeholder = asks && !shown.address ? "NAME=VALUE; NAME=VALUE" : "for a denial; the agent reads it";
     $("address").hidden = !(asks && shown.address);
     if (asks && shown.address) $("address").href = shown.address;
-    $("approve").disabled = !(ready && shown.whole);
+    const signs = Boolean(shown && shown.sign !== undefined);
+    $("sign").hidden = !(signs && shown.sign);
+    $("sign-words").textContent = signs ? shown.sign : "";
+    $("approve").hidden = $("always").hidden = signs;
+    $("approve").disabled = !(ready && shown.whole && !signs);
     $("approve-session").disabled = !(ready && shown.whole && shown.grant);
     $("approve-session").hidden = !(shown && shown.grant);
     $("deny").disabled = !ready;
-    $("always").disabled = !(ready && shown.whole && !rule && !asks);
+    $("always").disabled = !(ready && shown.whole && !rule && !asks && !signs);
     $("rule").hidden = !rule;
     $("rule-yes").disabled = !(rule && ready && Date.now() - ruleAt >= LOOK_MS);
     if (wanted && !$(wanted).disabled && document.activeElement === $("call-text")) {
       $(wanted).focus();
       wanted = "";
     }
+    if (c && signs && !shown.sign)
+      $("call-note").textContent = "Signatures approve calls here, and this one cannot be signed: it can only be denied.";
     if (c && shown && !shown.whole)
       $("call-note").textContent = "It cannot be approved here: not everything that it touches could be shown.";
   }
