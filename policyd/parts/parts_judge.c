@@ -120,7 +120,8 @@ parts_judge(struct policyd_env *env, struct work *k)
 		    env, k, "unknown-part", "This server does not offer that");
 	if (name.p == NULL || name.len == 0)
 		return refuse(env, k, "invalid-arguments",
-		    "The address or the name is missing or malformed");
+		    "The address or the name is missing, malformed, or longer "
+		    "than 2048 bytes");
 	if (work_rule_denies(env, k, &annot, &args, false))
 		return WORK_REFUSE;
 	if (span_is(k->tool, PARTS_UNSUBSCRIBE) && was_sent(env, k)) {

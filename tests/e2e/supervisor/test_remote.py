@@ -317,6 +317,41 @@ def streams(work):
         live.release.set()
 
 
+def updates(work):
+    """A resource that was subscribed to changes: the server says so on its own
+    stream."""
+    live = McpHttp(work, "notes", revision="2025-11-25")
+    live.resources = ["note://one"]
+
+    def changed():
+        with live.lock:
+            live.changed.wait_for(lambda: any(
+                x[2].get("method") == "resources/subscribe"
+                for x in live.seen), 60)
+        return (event("u1", notice("resources/updated", uri="note://other")) +
+                event("u2", notice("resources/updated", uri="note://one")) +
+                ": stays open\n")
+    live.own = [changed]
+    with h.Session(work, {"notes": {"url": live.url, "ca": live.ca}},
+                   rules=[h.rule("all", "allow", server=["notes"])],
+                   config={"policy": {"trustedServers": ["notes"]}},
+                   session_dir=os.path.join(work, "fifth")) as s:
+        ready(s, "notes")
+        m = s.client()
+        uri = "icmcp://notes/note://one"
+        t.equal(m.request("resources/subscribe", {"uri": uri}), {},
+                "a resource of a remote server is subscribed to")
+
+        def told(m):
+            return [n["params"]["uri"] for n in m.notifications
+                    if n["method"] == "notifications/resources/updated"]
+        m.wait_for(told)
+        m.request("ping")
+        t.equal(told(m), [uri], "a change that the server's own stream tells of"
+                ", and none of another resource")
+        live.release.set()
+
+
 def files(s):
     """Returns the files of the session that have the token."""
     found = []
@@ -451,6 +486,7 @@ def main():
         gone(work)
         streams(work)
         hostile_streams(work)
+        updates(work)
     t.done()
 
 

@@ -206,7 +206,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.events(": nothing\n\n", close=False)
             s.release.wait(60)
         else:
-            self.part(s.own.pop(0))
+            part = s.own.pop(0)
+            self.part(part() if callable(part) else part)
 
     def part(self, part):
         """Answer a GET: events, a status, or "" for no answer at all."""
@@ -227,7 +228,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if method == "initialize":
             s.session += 1
             self.result(message, {
-                "protocolVersion": s.revision, "capabilities": {"tools": {}},
+                "protocolVersion": s.revision, "capabilities": {
+                    "tools": {}, **({"resources": {"subscribe": True}}
+                                    if s.resources else {})},
                 "serverInfo": {"name": "remote", "version": "1"}},
                 **({"Mcp_Session_Id": s.name_of.format(s.session)}
                    if s.sessions else {}))
@@ -239,6 +242,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer("", 202, None)
         elif method == "tools/list":
             self.result(message, {"tools": s.tools})
+        elif method == "resources/list":
+            self.result(message, {"resources": [
+                {"uri": u, "name": u} for u in s.resources]})
+        elif method == "resources/subscribe":
+            self.result(message, {})
         elif method == "tools/call":
             args = message["params"]["arguments"]
             if "how" in args:
@@ -391,6 +399,7 @@ class McpHttp:
         self.moves, self.moved = {}, 307  # path -> Location of a redirect
         # Its own stream: None: 405; a status; or what each GET is answered.
         self.own, self.gets, self.later = None, [], {}
+        self.resources = []  # addresses; some: they can be subscribed to
         self.documents = {}  # path -> JSON, bytes, or function(handler)
         self.accepts = lambda token: not self.wants or token == self.wants
         threading.Thread(target=s.serve_forever, daemon=True).start()
