@@ -205,6 +205,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_CLIENT	2048U	/* the id of an OAuth client */
 #define PROTO_MAX_CODE		4096U
 #define PROTO_MAX_PASTED	16384U
+#define PROTO_MAX_IMAGE		16U	/* its name: relay/inbox.h */
 /* Indices that mcp-logind and mcp-grantd have for dialerd. */
 #define PROTO_META_INDEX	PROTO_FIRST_ADDED
 #define PROTO_GRANT_INDEX	(PROTO_FIRST_ADDED + 1U)
@@ -443,6 +444,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	/* an agent that an editor talks to */					\
 	M(ACP_MODE,	0x0b1c,	R(SUP),		R(ACP),		SETUP,	0)	\
 	M(ACP_OUT,	0x0b1d,	R(ACP),		R(VIEWER),	RUN,	0)	\
+	M(ACP_IMAGE,	0x0b32,	R(ACP),		R(VIEWER),	RUN,	0)	\
+	M(ACP_SHOWN,	0x0b33,	R(VIEWER),	R(ACP),		RUN,	0)	\
 	/* published ports of the sandbox */					\
 	M(PUBLISH,	0x0c01,	R(SUP),		R(PORT),	SETUP,	1)	\
 	M(PEER_UID,	0x0c02,	R(SUP),		R(PORT),	SETUP,	1)	\
@@ -1634,6 +1637,12 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define F_ACP_OUT(F, m)		F(m, u8, kind, PROTO_ACP_LAST)		\
 				F(m, u64, n, INT64_MAX)			\
 				F(m, big, tree, PROTO_MAX_TREE)
+/*
+ * An image of the editor's prompt, which the viewer has shown to the sandbox;
+ * and the name that it has there, or "" if it is not shown. One at a time.
+ */
+#define F_ACP_IMAGE(F, m)	F(m, big, bytes, PROTO_MAX_LINE)
+#define F_ACP_SHOWN(F, m)	F(m, str, name, PROTO_MAX_IMAGE)
 /*
  * A listener for browsers, at that address and port of the host (in host byte
  * order), which leads to a port of the sandbox.

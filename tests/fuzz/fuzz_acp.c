@@ -99,8 +99,18 @@ prompted(struct acp *a)
 	(void)a;
 }
 
+/* Some images cannot be shown. */
+static int
+show(struct acp *a, struct span image)
+{
+	static unsigned n;
+
+	(void)image;
+	return n++ % 3 == 0 ? -1 : 0;
+}
+
 static const struct acp_ops ops = {
-    to_agent, to_editor, note, prompted, refused};
+    to_agent, to_editor, note, prompted, show, refused};
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -120,7 +130,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			continue;
 		if (line.p[0] == '<')
 			acp_editor_line(a, span_of(line.p + 1, line.len - 1));
-		else if (line.p[0] == '>')
+		while (acp_waits(a))
+			acp_shown(a, line.len % 2 == 0 ? SPAN("1.png")
+						       : SPAN("../x"));
+		if (line.p[0] == '>')
 			acp_agent_line(a, span_of(line.p + 1, line.len - 1));
 	}
 	acp_free(a);

@@ -60,6 +60,14 @@ on_acp_out(struct chan *c, const struct msg_ACP_OUT *m)
 }
 
 static int
+on_acp_image(struct chan *c, const struct msg_ACP_IMAGE *m)
+{
+	if (!viewer.how.acp || editor_image(m->bytes) == -1)
+		return chan_violation(c, "ACP_IMAGE that nobody waits for");
+	return 0;
+}
+
+static int
 on_bell(struct chan *c, const struct msg_BELL *m)
 {
 	if (loop_now(&viewer.loop) - channel_env.rung < CHANNEL_BELL_MS ||
@@ -140,6 +148,7 @@ static const struct chan_handler channel_handlers[] = {
 	HANDLER(LINE,		on_line),
 	HANDLER(RAW,		on_raw),
 	HANDLER(ACP_OUT,	on_acp_out),
+	HANDLER(ACP_IMAGE,	on_acp_image),
 	HANDLER(BELL,		on_bell),
 	HANDLER(TITLE,		on_title),
 	HANDLER(OFFER,		on_offer),

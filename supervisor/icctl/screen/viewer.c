@@ -24,7 +24,7 @@
 #include "icctl/screen/panel.h"
 #include "icctl/screen/waiting.h"
 
-#define VIEWER_TIMERS 9
+#define VIEWER_TIMERS 10
 
 static void __attribute__((noreturn)) viewer_leave(int status)
 {

@@ -193,6 +193,11 @@ void plain_break(void);
  * malformed, or contains what no relay may send.
  */
 int editor_line(const struct msg_ACP_OUT *);
+/*
+ * editor_image.c: Show the sandbox an image of the prompt, and tell acpd its
+ * name. Returns -1 if another one is under way.
+ */
+int editor_image(struct span image);
 /* Write lines of the agent and of the relay to standard error. */
 int editor_said(struct span);
 

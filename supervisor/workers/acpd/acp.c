@@ -11,6 +11,7 @@ acp_init(struct acp *a, const struct acp_ops *ops,
 	*a = (struct acp){.ops = ops, .paths = *paths};
 	/* A copied message may be longer than its original: paths grow. */
 	buf_init(&a->line, 2 * (size_t)ACP_MAX_LINE);
+	buf_init(&a->inbox.line, ACP_MAX_LINE);
 	a->pool = value_pool_new(ACP_POOL);
 	return a->pool == NULL ? -1 : 0;
 }
@@ -20,6 +21,7 @@ acp_free(struct acp *a)
 {
 	value_pool_free(a->pool);
 	buf_free(&a->line);
+	buf_free(&a->inbox.line);
 }
 
 void

@@ -23,6 +23,7 @@
 #define ACP_MAX_NOTES 32U           /* lines about each side's mistakes */
 #define ACP_KEEP ((size_t)64 << 10) /* a buffer keeps this much */
 #define ACP_POOL ((size_t)48 << 20)
+#define ACP_IMAGES 16U /* files for one prompt; more images have none */
 
 struct acp;
 struct acp_method;
@@ -42,6 +43,11 @@ struct acp_ops {
 	void (*note)(struct acp *, const char *text);
 	/* The editor has sent a prompt, which goes to the agent next. */
 	void (*prompted)(struct acp *);
+	/*
+	 * Show the sandbox an image of the editor. acp_shown() is called when
+	 * it is. Returns -1 if it cannot be.
+	 */
+	int (*show)(struct acp *, struct span image);
 	/* The agent asked for something that it was told is not available. */
 	void (*refused)(struct acp *, struct span method);
 };
@@ -72,8 +78,18 @@ struct acp_paths {
 /* Texts of a turn that come in pieces: of the agent, its thoughts, repeated. */
 #define ACP_TEXTS 3U
 
+/* A prompt whose images become files of the sandbox: acp_inbox.c. */
+struct acp_inbox {
+	bool waits;      /* it is kept until all of them are */
+	bool over;       /* they are: it goes to the agent now */
+	unsigned n, all; /* images that are done, and that it has */
+	char names[ACP_IMAGES][PROTO_MAX_IMAGE + 1]; /* "": has no file */
+	struct buf line; /* the prompt */
+};
+
 struct acp {
 	const struct acp_ops *ops;
+	struct acp_inbox inbox;
 	struct acp_paths paths;
 	struct acp_calls calls; /* the editor's */
 	struct acp_calls asks;  /* the agent's */
@@ -93,6 +109,10 @@ void acp_agent_line(struct acp *, struct span);
 /* The same for a line of more than ACP_MAX_LINE bytes, which was scanned. */
 void acp_editor_long(struct acp *, struct idscan *);
 void acp_agent_long(struct acp *, struct idscan *);
+/* Returns true if no line of the editor can be taken now. */
+bool acp_waits(const struct acp *);
+/* The image has this name in the sandbox's inbox, or "" if it is not there. */
+void acp_shown(struct acp *, struct span name);
 /* acp_out.c */
 /* Tell the user, unless there were too many already. */
 void acp_note(struct acp *, bool agent, const char *, ...)

@@ -142,7 +142,8 @@ editor_calls(struct acp *a, const struct jsonrpc *m)
 		if (params == NULL)
 			return;
 	} else if ((params = editor_params(
-			a, method, m->params, why, sizeof(why))) == NULL) {
+			a, method, m->params, why, sizeof(why))) == NULL ||
+		   acp_inbox_name(a, params) == -1) {
 		if (request)
 			acp_editor_error(a, &m->id, JSONRPC_PARAMS,
 			    why[0] != '\0' ? why : "the message is too large");
@@ -189,16 +190,19 @@ editor_answers(struct acp *a, const struct jsonrpc *m)
 		acp_agent_result(a, &call->id, o);
 }
 
-void
-acp_editor_line(struct acp *a, struct span line)
+static void
+editor_line(struct acp *a, struct span line)
 {
 	struct jsonrpc m;
 
-	if (line.len == 0)
-		return;
 	jsonrpc_read(a->pool, line, &m);
 	switch (m.kind) {
 	case JSONRPC_REQUEST:
+		if (span_is(m.method, "session/prompt") &&
+		    acp_inbox_keep(a, line, m.params))
+			break;
+		editor_calls(a, &m);
+		break;
 	case JSONRPC_NOTIFICATION:
 		editor_calls(a, &m);
 		break;
@@ -213,4 +217,30 @@ acp_editor_line(struct acp *a, struct span line)
 		break;
 	}
 	value_pool_reset(a->pool);
+}
+
+/* Send the prompt that waits, if all of its images have been shown. */
+static void
+editor_prompt(struct acp *a)
+{
+	if (!acp_inbox_ready(a))
+		return;
+	editor_line(a, buf_span(&a->inbox.line));
+	acp_inbox_sent(a);
+}
+
+void
+acp_editor_line(struct acp *a, struct span line)
+{
+	if (line.len == 0)
+		return;
+	editor_line(a, line);
+	editor_prompt(a);
+}
+
+void
+acp_shown(struct acp *a, struct span name)
+{
+	acp_inbox_shown(a, name);
+	editor_prompt(a);
 }

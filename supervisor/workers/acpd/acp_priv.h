@@ -83,6 +83,18 @@ void acp_agent_error(
 void acp_editor_error(
     struct acp *, const struct jsonrpc_id *, int64_t code, const char *text);
 
+/* acp_inbox.c */
+/* Returns true if the prompt is kept, because it has images. */
+bool acp_inbox_keep(struct acp *, struct span line, const struct value *params);
+/* Ask for the file of the next image. Returns true if the prompt is complete. */
+bool acp_inbox_ready(struct acp *);
+/* The prompt has been composed. */
+void acp_inbox_sent(struct acp *);
+/* The image that was asked for has this name, or "". */
+void acp_inbox_shown(struct acp *, struct span name);
+/* Name the files behind the images of a composed prompt. Returns 0, or -1. */
+int acp_inbox_name(struct acp *, struct value *params);
+
 /* acp_initialize.c */
 /* Compose the agent's parameters. Returns NULL after answering the editor. */
 struct value *acp_initialize(

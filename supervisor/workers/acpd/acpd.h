@@ -35,6 +35,7 @@ struct acpd_env {
 	char host[4097], named[4097], inside[4097];
 	struct acp acp;
 	struct box_conn box;
+	bool input_end;  /* the editor's: it is sent behind its last line */
 	bool input_over; /* the end of standard input has been sent */
 	struct acpd_lines agent, editor;
 	struct chan *chan; /* the editor's; NULL: none */

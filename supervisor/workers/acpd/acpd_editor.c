@@ -15,7 +15,8 @@
 static bool
 editor_may_send(void)
 {
-	return acpd_env.box.out.len <= ACPD_BOX_FULL;
+	return acpd_env.box.out.len <= ACPD_BOX_FULL &&
+	       !acp_waits(&acpd_env.acp);
 }
 
 static int
@@ -38,7 +39,16 @@ on_input(struct chan *c, const struct msg_INPUT *m)
 static int
 on_input_end(struct chan *c, const struct msg_INPUT_END *m)
 {
-	acpd_box_end();
+	acpd_env.input_end = true;
+	return 0;
+}
+
+static int
+on_shown(struct chan *c, const struct msg_ACP_SHOWN *m)
+{
+	if (!acp_waits(&acpd_env.acp))
+		return chan_violation(c, "ACP_SHOWN of no image");
+	acp_shown(&acpd_env.acp, m->name);
 	return 0;
 }
 
@@ -58,6 +68,7 @@ static const struct chan_handler editor_handlers[] = {
 	HANDLER(INPUT,		on_input),
 	HANDLER(INPUT_END,	on_input_end),
 	HANDLER(OUT_GONE,	on_out_gone),
+	HANDLER(ACP_SHOWN,	on_shown),
 };
 /* clang-format on */
 
@@ -107,7 +118,12 @@ acpd_editor_room(void)
 	struct msg_INPUT_ROOM m = {.bytes = acpd_env.owed};
 
 	acpd_lines_work(&acpd_env.editor, editor_may_send, false);
-	if (m.bytes == 0 || acpd_env.editor.more || !editor_may_send())
+	if (acpd_env.editor.more || !editor_may_send())
+		return;
+	/* Nothing of what was typed before the end is waiting. */
+	if (acpd_env.input_end)
+		acpd_box_end();
+	if (m.bytes == 0)
 		return;
 	acpd_env.owed = 0;
 	editor_send(MSG_INPUT_ROOM, &m);
@@ -204,6 +220,16 @@ ops_note(struct acp *a, const char *text)
 	editor_log("icctl: ", span_str(text), true);
 }
 
+static int
+ops_show(struct acp *a, struct span image)
+{
+	struct msg_ACP_IMAGE m = {.bytes = image};
+
+	if (acpd_env.chan == NULL || acpd_env.gone)
+		return -1;
+	return chan_send(acpd_env.chan, MSG_ACP_IMAGE, &m, -1);
+}
+
 static void
 ops_refused(struct acp *a, struct span method)
 {
@@ -236,5 +262,6 @@ const struct acp_ops acpd_ops = {
     .to_editor = ops_to_editor,
     .note = ops_note,
     .prompted = ops_prompted,
+    .show = ops_show,
     .refused = ops_refused,
 };

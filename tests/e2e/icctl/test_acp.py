@@ -3,6 +3,8 @@
 """icctl start --acp: an editor and an agent in a sandbox. What the agent is
 told, what reaches the editor, requests for the editor's files and terminals,
 a held call, hostile lines from both sides, and every kind of end."""
+import base64
+import hashlib
 import json
 import os
 import re
@@ -195,6 +197,51 @@ def turns(p, e):
             f"then the first, with what its background did {r}")
 
 
+def images(p, e):
+    """Each image of a prompt is a file that the agent's tools can read and not
+    change, and its path is in the prompt."""
+    one = b"\x89PNG\r\n\x1a\n" + os.urandom(900000)
+    block = {"type": "image", "mimeType": "image/png",
+             "data": base64.b64encode(one).decode()}
+    other = {**block, "data": base64.b64encode(b"\x7fELF").decode()}
+
+    def sent(*blocks):
+        before = len(e.seen)
+        e.request("session/prompt", sessionId="the-session", prompt=[
+            {"type": "text", "text": '{"repeat": true}'}, *blocks])
+        said = [m["params"]["update"]["content"]["text"]
+                for m in e.seen[before:] if m.get("method") == "session/update"]
+        return json.loads(said[-1])[1:]
+
+    got = sent(block, other, block)
+    t.equal([x["type"] for x in got],
+            ["image", "text", "image", "image", "text"],
+            "images have a path behind them, a program that is none has not")
+    t.equal([got[i] for i in (0, 2, 3)], [block, other, block],
+            "and are what they were")
+    paths = [re.findall(r"/run/ironcurtain/inbox/\d+\.png", got[i]["text"])
+             for i in (1, 4)]
+    t.ok(len(paths[0]) == len(paths[1]) == 1 and paths[0] != paths[1],
+         "each has a path of its own", paths)
+    path = paths[0][0]
+    t.equal(prompt(e, run=["/bin/sh", "-c", f"sha256sum <{path}; rm -f {path}; "
+                           f"echo x >{path}; ls {path}"]).splitlines()[:2],
+            [hashlib.sha256(one).hexdigest() + "  -", path],
+            "the sandbox reads it, and cannot change it")
+    pasted = [x for x in p.audit() if x["event"] == "paste"]
+    t.equal([x["detail"]["sha256"] for x in pasted],
+            [hashlib.sha256(one).hexdigest()] * 2, "both are recorded")
+    t.contains(e.said(), "no PNG, JPEG, GIF or WebP",
+               "and the editor's log has the reason for the other")
+    # A prompt that is sent behind one with an image stays behind it.
+    n = [e.start_request("session/prompt", sessionId="the-session", prompt=[
+        {"type": "text", "text": json.dumps({"run": ["/bin/echo", word]})},
+        *more]) for word, more in (("first", [block]), ("second", []))]
+    ends = [e.until(lambda m: m.get("id") in n and "method" not in m)["id"]
+            for _ in n]
+    t.equal(ends, n, "the order of prompts is kept")
+
+
 def hostile(p, e):
     """Lines of the agent that are no message, or too long."""
     before = len(e.seen)
@@ -300,7 +347,7 @@ with h.workdir() as work:
     place = Edited(work)
     with t.case("an editor"):
         editor = place.edit()
-        for part in (told, refused, updates, turns, held, hostile, slow):
+        for part in (told, refused, updates, turns, held, images, hostile, slow):
             with t.case(part.__name__):
                 part(place, editor)
         r = place.icctl("attach")

@@ -74,7 +74,10 @@ class Agent:
                                               "_meta": {"x": 1}})
                 self.say(json.dumps({"initialize": self.seen, "new": params}))
             elif method == "session/prompt":
-                self.do(json.loads(params["prompt"][0]["text"]))
+                order = json.loads(params["prompt"][0]["text"])
+                if "repeat" in order:
+                    self.say(json.dumps(params["prompt"]))
+                self.do(order)
                 self.send(id=m["id"], result={"stopReason": "end_turn"})
 
 

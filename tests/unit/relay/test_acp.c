@@ -17,6 +17,8 @@ static struct {
 	char editor[65536]; /* messages to the editor, as text */
 	char notes[8192];
 	unsigned refused, prompted;
+	char images[256]; /* their bytes, each with a newline */
+	bool hides;       /* no image can be shown */
 } rig;
 
 static void
@@ -74,8 +76,17 @@ prompted(struct acp *a)
 	rig.prompted++;
 }
 
+static int
+show(struct acp *a, struct span image)
+{
+	if (rig.hides)
+		return -1;
+	add(rig.images, sizeof(rig.images), image);
+	return 0;
+}
+
 static const struct acp_ops ops = {
-    to_agent, to_editor, note, prompted, refused};
+    to_agent, to_editor, note, prompted, show, refused};
 
 /* Like ok(), and shows what came if it is not. */
 static void
@@ -521,9 +532,52 @@ test_limits(void)
 	acp_free(&rig.acp);
 }
 
+#define IMAGE(data)                                                            \
+	"{\"data\":\"" data "\",\"mimeType\":\"image/png\",\"type\":\"image\"}"
+#define NAMED(name)                                                            \
+	"{\"text\":\"[IronCurtain: your tools can read this image as "        \
+	"/run/ironcurtain/inbox/" name "]\",\"type\":\"text\"}"
+#define PROMPT(id, blocks)                                                     \
+	"{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"session/prompt\","    \
+	"\"params\":{\"prompt\":[" blocks "],\"sessionId\":\"s\"}}"
+
+/* Images of a prompt become files, whose paths the prompt has. */
+static void
+test_inbox(void)
+{
+	begin();
+	editor(PROMPT("7", IMAGE("b25l") "," IMAGE("dHdv")));
+	ok(acp_waits(&rig.acp) && rig.prompted == 0, "a prompt with images waits");
+	is_str(rig.images, "one\n", "for the first one");
+	acp_shown(&rig.acp, SPAN("1.png"));
+	is_str(rig.images, "one\ntwo\n", "and for the next");
+	is_str(rig.agent, "", "before the agent gets it");
+	acp_shown(&rig.acp, SPAN("../2.png"));
+	ok(!acp_waits(&rig.acp) && rig.prompted == 1, "then it is a turn");
+	is_agent(PROMPT("1", IMAGE("b25l") "," NAMED("1.png") "," IMAGE("dHdv"))
+	    "\n", "with a path behind an image that has one in the inbox");
+	rig.hides = true;
+	editor(PROMPT("8", IMAGE("b25l")));
+	is_agent(PROMPT("2", IMAGE("b25l")) "\n",
+	    "an image that cannot be shown is passed on alone");
+	rig.hides = false;
+	editor(PROMPT("9", IMAGE("%%%")));
+	is_agent(PROMPT("3", IMAGE("%%%")) "\n", "and one that is no base64");
+	editor(PROMPT("10", IMAGE("b25l")));
+	acp_shown(&rig.acp, SPAN("12345678901234567890.png"));
+	is_agent(PROMPT("4", IMAGE("b25l")) "\n", "a name is not cut");
+	rig.images[0] = '\0';
+	editor(PROMPT("11", "{\"text\":\"b25l\",\"type\":\"text\"}"));
+	ok(!acp_waits(&rig.acp) && rig.images[0] == '\0' &&
+		rig.agent[0] != '\0',
+	    "a prompt without an image does not wait");
+	acp_free(&rig.acp);
+}
+
 int
 main(void)
 {
+	test_inbox();
 	test_initialize();
 	test_session();
 	test_update();
