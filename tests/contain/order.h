@@ -30,6 +30,8 @@ struct order {
 #define LAYER_SECCOMP 2U
 /* not dumpable, namespaces, empty root, capabilities, limits */
 #define LAYER_PRIVATE 4U
+/* no confinement at all, in a program that does one job (short.c) */
+#define LAYER_NONE 8U
 
 #define PROBE_EXIT 42 /* the attempt is over, the process lives */
 #define PROBE_RAN 43  /* a program that should not run did */

@@ -52,6 +52,7 @@ class Table:
         self.attempts = d["attempts"]
         for a in self.attempts:
             a["roles"] = [r for r in a["roles"] if r]
+            a["plain"] = a["bare"]
         self.messages = {k: d[k] for k in ("PEER", "START", "LOG",
                                            "WEB_SITE")}
         # The workers of a session.

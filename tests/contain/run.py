@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 import bare  # noqa: E402
 import parts  # noqa: E402
 import rig  # noqa: E402
+import short  # noqa: E402
 import harness  # noqa: E402
 
 LANES = 2
@@ -50,7 +51,9 @@ def lane(cases, work, args, out):
         if index is None:
             break
         try:
-            if kind == "all" and role not in rig.ALONE:
+            if role in short.PROGRAMS:
+                r = short.attempt(alone, role, a, kind)
+            elif kind == "all" and role not in rig.ALONE:
                 r = confined.run(role, a, arg=extra,
                                  servers=a["call"] == "sendmsg")
             else:
@@ -72,6 +75,7 @@ class Suite:
         self.args = args
         self.tap = tap
         self.table = rig.Table(args.build)
+        self.table.exceptions.update(short.exceptions(self.table.attempts))
         self.cases = []
         self.results = []
         self.open = {}      # cases of a row without a result yet
@@ -96,6 +100,10 @@ class Suite:
             for role in rig.ALONE:
                 if role in a["roles"]:
                     self.add("all", role, a, 0)
+            for role in short.PROGRAMS if "resolver" in a["roles"] else ():
+                self.add("all", role, a, 0)
+                if role == short.WHOLE or a["name"] in short.BASELINE:
+                    self.add("plain", role, a, 0)
             for kind in self.layers:
                 self.add(kind, small, a, 0)
             for (name, role) in self.table.exceptions:
@@ -187,7 +195,7 @@ class Suite:
     def report_roles(self):
         """Reports how much was tried in each role, and the results."""
         granted = []
-        for role in [*self.table.roles, *rig.ALONE, "resolver"]:
+        for role in [*self.table.roles, *rig.ALONE, *short.PROGRAMS, "resolver"]:
             tried = [(c[2], r) for c, r in zip(self.cases, self.results)
                      if c[0] == "all" and c[1] == role]
             if not tried:
@@ -268,6 +276,7 @@ def main():
         with harness.workdir() as work:
             parts.user_parts(tap, args, work, args.counted != "0,0")
     suite = Suite(args, tap)
+    short.test_rows(tap, args, suite.table.roles)
     with harness.workdir() as work:
         suite.plan()
         suite.run(work)
