@@ -441,6 +441,8 @@ icctl_start_serve(struct icctl *ctl, int argc, char **argv, start_serve *serve)
 	names_free(&st.all);
 	if (status != -1)
 		return status;
+	if (icctl_kernel() == -1)
+		return ICCTL_FAILED;
 	if (find_how(&st, &how) == -1)
 		return ICCTL_USAGE;
 	/* A unit that cannot start needs no image. */

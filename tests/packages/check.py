@@ -33,6 +33,11 @@ exec "$@"
 """
 
 
+# What tests/lib/older_kernel.py plays, and a part of the remedy.
+KERNELS = (("5.10", '"landlock" to lsm='), ("landlock", '"landlock" to lsm='),
+           ("userns", "allow clone with namespace flags"))
+
+
 class Results:
     def __init__(self):
         self.passed = self.failed = 0
@@ -132,6 +137,11 @@ def used(t, root):
     t.check("the demo holds", rc == 0 and "All of it held" in said, said)
     rc, said = root.run("icctl doctor", "person")
     t.check("icctl doctor speaks of this system", "sandbox" in said, said)
+    for kind, remedy in KERNELS:
+        rc, said = root.run("mkdir -p w; python3 -B /src/tests/lib/older_kernel.py "
+                            f"{kind} icctl start --workspace ~/w -- true", "person")
+        t.check(f"kernel {kind}: one line has the remedy",
+                rc != 0 and sum(remedy in x for x in said.splitlines()) == 1, said)
     rc, said = root.run("dpkg --verify ironcurtain")
     t.check("dpkg finds its files as they were", rc == 0 and not said.strip(), said)
 
@@ -203,10 +213,22 @@ runuser -l person -c 'sh /tmp/bundle.sh'
 """
 
 
+# The bundle that BUNDLE has left, where nobody can write.
+READ_ONLY = r"""
+at="/home/person/a place/two of them"
+mount --bind "$at" "$at"
+mount -o remount,bind,ro "$at"
+! touch "$at/bin/new" 2>/dev/null
+runuser -l person -c "python3 -B /src/tests/e2e/demo.py --prefix '$at'"
+"""
+
+
 def bundle(t, root):
     rc, said = root.run(BUNDLE)
     t.check("the bundle runs without the package, from any directory, and from "
             "another one when it is moved", rc == 0 and said.count("All of it held") == 2, said)
+    rc, said = root.run(READ_ONLY)
+    t.check("and from a read-only disk", rc == 0 and "All of it held" in said, said)
 
 
 def gone(t, root):
