@@ -46,8 +46,6 @@ int icctl_program(const char *name, char *dst, size_t cap);
  * after it said why.
  */
 int icctl_new_session(struct icctl *);
-/* Returns 0, or -1 after the reason if no session can run on this kernel. */
-int icctl_kernel(void);
 /*
  * Use this directory, which is not there yet, for the new session; `unit`: a
  * unit of systemd runs it. Returns 0, or an exit status after the reason.

@@ -4,13 +4,14 @@
  * themselves by Landlock before they read a file, so that without it each of
  * them refuses, and icctl would report the first that did.
  */
+#include "icctl/kernel.h"
+
 #include <sys/utsname.h>
 
 #include <err.h>
 #include <stdio.h>
 
 #include "common/confine/unveil.h"
-#include "icctl/icctl.h"
 
 int
 icctl_kernel(void)

@@ -26,6 +26,7 @@
 #include "files/workspace_option.h"
 #include "icctl/image/first.h"
 #include "icctl/instead.h"
+#include "icctl/kernel.h"
 #include "icctl/policy/policy.h"
 #include "icctl/screen/launch.h"
 #include "icctl/start_priv.h"

@@ -33,7 +33,7 @@ exec "$@"
 """
 
 
-# What tests/lib/older_kernel.py plays, and a part of the remedy.
+# Kernels that tests/lib/older_kernel.py plays, and a part of the remedy.
 KERNELS = (("5.10", '"landlock" to lsm='), ("landlock", '"landlock" to lsm='),
            ("userns", "allow clone with namespace flags"))
 
