@@ -18,11 +18,16 @@
 
 struct termd_rig rig;
 
+/* Keep what a viewer is sent; of very much the end. */
 static void
 say(struct rig_viewer *v, const char *p, size_t n)
 {
-	if (v->quiet || n >= RIG_SAID - v->len)
+	if (v->quiet || n >= RIG_SAID / 2)
 		return;
+	if (n >= RIG_SAID - v->len) {
+		memmove(v->said, v->said + v->len - RIG_SAID / 2, RIG_SAID / 2);
+		v->len = RIG_SAID / 2;
+	}
 	memcpy(v->said + v->len, p, n);
 	v->len += n;
 	v->said[v->len] = '\0';
