@@ -242,6 +242,30 @@ def test_hostile(tab, agent):
     none_wait(tab)
 
 
+def test_late(tab, agent):
+    """An answer that is taken late moves nobody who is elsewhere by then."""
+    waits = agent.start_call("echo__echo", {"text": "late"})
+    tab.until("document.querySelector('.row.call')", "a call")
+    choose(tab)
+    tab.until("!document.querySelector('#deny').disabled", "ready")
+    tab.eval("window.real = window.fetch, window.fetch = (p, o) => "
+             "p !== '/api/answer' ? real(p, o) : real(p, o).then((r) => "
+             "new Promise((go) => { window.taken = () => { window.fetch = "
+             "real; go(r); }; })), 1")
+    tab.click("#deny")
+    waits.wait()
+    tab.until("window.taken && 1", "the answer")
+    tab.click(".row.session")
+    tab.click("#stop")
+    tab.until("document.activeElement.id === 'stop-no'", "it asks")
+    tab.eval("taken(), 1")
+    tab.until("document.querySelector('#said').innerText.includes('denied')",
+              "it is said")
+    t.equal(focus(tab), "stop-no", "an answer that comes late takes no focus")
+    tab.key("Enter", 13, "\r")
+    none_wait(tab)
+
+
 def test_two_tabs(browser, tab, p, agent):
     other = open_page(browser, p)
     waits = agent.start_call("echo__echo", {"text": "two tabs"})
@@ -572,6 +596,7 @@ def main():
                 test_by_keys_only(tab, s, agent)
                 test_always(tab, s, agent)
                 test_hostile(tab, agent)
+                test_late(tab, agent)
                 test_two_tabs(browser, tab, p, agent)
                 test_link(browser, tab, p, s, agent)
                 test_sleep(tab, agent)

@@ -312,8 +312,10 @@
     answering = false;
     draw_call();
   }
-  // Open the next call that waits; without one, stay where the answer was.
+  // Open the next call that waits; without one, stay where the answer was. A
+  // person who has gone elsewhere before the answer was taken stays there.
   function next_call(was) {
+    if (chosen.session !== was.session || chosen.call !== was.call) return;
     const all = state.sessions.flatMap((s) => s.calls.map((c) => [s.id, c.id]));
     const i = all.findIndex(([s, c]) => s === was.session && c === was.call);
     const rest = [...all.slice(i + 1), ...all.slice(0, Math.max(i, 0))];
