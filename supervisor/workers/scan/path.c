@@ -121,8 +121,10 @@ path_part(const char *p, size_t n)
 
 /*
  * Write the directory that holds a program to which a link leads: the
- * manager's; the one that the directory of the link lies in; ~/.NAME; or what
- * lies in ~/.local/share and the like.
+ * manager's; the one that the directory of the link lies in; or the program's
+ * own, with what lies beside its "bin". Anybody may have made the link, so that
+ * this is the home, which is refused, rather than all of ~/NAME or
+ * ~/.config/NAME for a program that lies there among other files.
  */
 static void
 path_place(const char *end, const char *from, char *dst, size_t cap)
@@ -148,13 +150,28 @@ path_place(const char *end, const char *from, char *dst, size_t cap)
 	    strncmp(rest, ".config/", 8) == 0 ||
 	    strncmp(rest, ".cache/", 7) == 0)
 		n = path_part(rest, n);
-	if (rest[0] == '.' && rest[n] != '\0') {
-		snprintf(dst, cap, "%.*s", (int)(top + n), end);
-		return;
-	}
 	(void)strlcpy(dst, end, cap);
 	if ((slash = strrchr(dst, '/')) != NULL)
 		*slash = '\0';
+	slash = strrchr(dst, '/');
+	if (slash == NULL || strcmp(slash, "/bin") != 0) {
+		if (strlen(dst) <= top + n)
+			(void)strlcpy(dst, home, cap);
+	} else if (rest[0] == '.' || (size_t)(slash - dst) > top + n) {
+		*slash = '\0';
+	}
+}
+
+/* Returns true for a program; nothing is said of any other file. */
+static bool
+path_runs(const char *end)
+{
+	const struct scan_tree *home = &path.told->home;
+	struct stat st;
+
+	return fstatat(home->fd, end + strlen(home->path) + 1, &st,
+		   AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(st.st_mode) && (st.st_mode & 0111) != 0;
 }
 
 static void
@@ -183,7 +200,7 @@ path_program(const char *dir, const char *file, bool name)
 		(int)sizeof(end) ||
 	    !links_end(&path.told->home, end, sizeof(end)) ||
 	    !paths_under(end, home) || strlen(end) <= strlen(home) + 1 ||
-	    path_in(end, &path.told->shown))
+	    path_in(end, &path.told->shown) || !path_runs(end))
 		return;
 	if (name) {
 		snprintf(place, sizeof(place), "%s/%s", dir, file);

@@ -86,7 +86,7 @@ KEPT = {".local/share/pipx/venvs/black/bin/black": ".local/bin/black",
         ".config/tool/vendor/x/bin/x": ".config/tool/vendor/bin/x",
         ".krew/store/ctx/v1/ctx": ".krew/bin/ctx",
         "work/lib/far": ".local/bin/far"}
-PLACES = ["~/.local/share/pipx", "~/.local/share/uv", "~/.local/share/own",
+PLACES = ["~/.local/share/pipx", "~/.local/share/uv", "~/.local/share/own/prog",
           "~/.npm-global", "~/.config/tool/vendor", "~/.krew", "~/work/lib"]
 
 
@@ -167,7 +167,10 @@ def test_links(work):
 PLANTED = {"foo.sh": "", ".config/foo.sh": "", ".local/foo": "",
            ".local/share/foo": "", ".local/state/foo": "", ".cache/foo": "",
            ".ssh/foo": "", ".ironcurtain/foo": "", ".var/app/foo": "",
-           ".config/own/foo": "~/.config/own", ".foo/bar": "~/.foo", "work/foo": "~/work"}
+           ".config/own/foo": "", ".foo/bar": "", "work/foo": "",
+           ".config/prog/a/foo": "~/.config/prog/a", ".pr/a/foo": "~/.pr/a",
+           ".pq/bin/foo": "~/.pq", ".ps/v/1/bin/foo": "~/.ps/v/1",
+           "own/bin/foo": "~/own/bin", "own/v/1/bin/foo": "~/own/v/1"}
 
 
 def test_planted(work):
@@ -184,6 +187,9 @@ def test_planted(work):
         h.put(os.path.join(p.user, end), "#!/bin/sh\n", 0o755)
         for d in dirs:
             os.symlink(os.path.join(p.user, end), os.path.join(d, str(n)))
+    # This is a file, and no program.
+    h.put(os.path.join(p.user, ".pt/a/foo"), "x")
+    os.symlink(os.path.join(p.user, ".pt/a/foo"), os.path.join(dirs[0], "t"))
     p.env["PATH"] = ":".join([*dirs, "/usr/bin", "/bin"])
     said = p.run("/bin/true").stderr.decode()
     t.equal(set(re.findall(r'"(~.*?)"', said)),
