@@ -94,7 +94,7 @@ icctl_connect(struct icctl *ctl)
 		return fd;
 	if (save == EAGAIN) {
 		errno = save;
-		icctl_lost(ctl);
+		icctl_lost(ctl, -1);
 		return -1;
 	}
 	snprintf(log, sizeof(log), "%s/session.log", ctl->dir);
@@ -171,14 +171,20 @@ icctl_receive(int fd, struct icctl_rest *rest)
 }
 
 void
-icctl_lost(const struct icctl *ctl)
+icctl_lost(const struct icctl *ctl, int fd)
 {
-	switch (errno) {
+	struct timeval limit = {.tv_sec = ICCTL_WAIT_S};
+	socklen_t len = sizeof(limit);
+	const int why = errno;
+
+	if (fd != -1)
+		(void)getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, &len);
+	switch (why) {
 	case EAGAIN:
-		warnx("session %s does not answer within %d s: it is stopped "
+		warnx("session %s does not answer within %lld s: it is stopped "
 		      "or very busy. Try again, or look at its icsupervisor "
 		      "(ps, %s/session.json names its pid)",
-		    ctl->dir, ICCTL_WAIT_S, ctl->dir);
+		    ctl->dir, (long long)limit.tv_sec, ctl->dir);
 		break;
 	case EBADMSG:
 		warnx("session %s gave a malformed answer; it may be of "
@@ -215,7 +221,7 @@ icctl_ask_with(struct icctl *ctl, json_object *request, int given)
 		/* The session may refuse before it has read the request. */
 		(void)icctl_tell_with(fd, request, given);
 		if ((reply = icctl_receive(fd, &rest)) == NULL)
-			icctl_lost(ctl);
+			icctl_lost(ctl, fd);
 	}
 	if (given != -1)
 		close(given);

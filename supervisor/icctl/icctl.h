@@ -89,8 +89,11 @@ struct icctl_rest {
 json_object *icctl_receive(int fd, struct icctl_rest *);
 /* reply.c: Returns true if it has the shape that commands rely on. */
 bool icctl_reply_ok(json_object *);
-/* Print why icctl_receive() returned NULL, by errno. */
-void icctl_lost(const struct icctl *);
+/*
+ * Print why icctl_receive() returned NULL, by errno. `fd` is its socket, which
+ * knows how long it waits, or -1.
+ */
+void icctl_lost(const struct icctl *, int fd);
 /* Send one request. Returns its reply, or NULL after it printed the reason. */
 json_object *icctl_ask(struct icctl *, json_object *request);
 /* Do the same with a descriptor, which is taken; -1: none. */

@@ -266,7 +266,7 @@ send_lost(struct icctl *ctl)
 	if (status != -1)
 		return status;
 
-	icctl_lost(ctl);
+	icctl_lost(ctl, -1);
 	return talk_failed(ctl, ICCTL_NO_SESSION,
 	    busy ? "SESSION_NOT_READY" : "SESSION_CLOSED",
 	    busy ? "the session does not answer"

@@ -31,7 +31,7 @@ undo_ask(struct undo *u, json_object *request, int *status)
 	*status = ICCTL_FAILED;
 	if (icctl_tell(u->fd, request) == -1 ||
 	    (reply = icctl_receive(u->fd, &u->rest)) == NULL)
-		icctl_lost(u->ctl);
+		icctl_lost(u->ctl, u->fd);
 	json_object_put(request);
 	if (reply == NULL)
 		return NULL;

@@ -529,7 +529,7 @@ watch_take(json_object *event)
 	json_object *ok = NULL;
 
 	if (event == NULL) {
-		icctl_lost(watch_env.ctl);
+		icctl_lost(watch_env.ctl, -1);
 		return ICCTL_NO_SESSION;
 	}
 	/* The reply to "watch" itself; events have no "ok". */
