@@ -329,8 +329,16 @@ whole(struct icctl *ctl, bool outcome, int argc, char **argv)
 {
 	const struct command *c;
 
-	if (is_version() || (argc == 1 && strcmp(argv[0], "version") == 0))
-		return put_version(outcome);
+	if (argc > 1 && strcmp(argv[argc - 1], "--json") == 0) {
+		ctl->json = true;
+		argc--;
+	}
+	if (is_version() || (argc != 0 && strcmp(argv[0], "version") == 0)) {
+		if (argc < 2)
+			return put_version(outcome);
+		warnx("version takes no argument (icctl --help)");
+		return ICCTL_USAGE;
+	}
 	if (argc == 0 && !words_help()) {
 		if (!outcome && ctl->session == NULL && overview_can())
 			return find_home(ctl) == -1 ? ICCTL_NO_SESSION

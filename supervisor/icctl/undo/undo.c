@@ -209,7 +209,12 @@ undo_run_plan(struct undo *u)
 		if (u->ctl->json)
 			undo_json_out(u, false);
 		else if (files == 0)
-			puts("There is nothing to put back.");
+			puts(u->npaths == 0
+				 ? "There is nothing to put back."
+				 : "There is nothing to put back of the files "
+				   "that you named. A turn or a checkpoint is "
+				   "chosen with --turn N or --to CHECKPOINT: "
+				   "icctl undo --list");
 		return ICCTL_OK;
 	}
 	if ((status = undo_agreed(u)) != 0)

@@ -237,7 +237,7 @@ gc --keep all | 64 | --keep all: must be a number from 0 on
 diagnostics --out x | 64 | no such option: --out (icctl diagnostics --help lists them)
 agents claude | 64 | agents takes no argument (icctl agents --help)
 agents add x | 64 | Instead: a JSON file in ~/.ironcurtain/agents;
-agents list | 64 | agents takes no argument (icctl agents --help)
+agents list | 64 | Instead: icctl agents
 trust | 3 | no session is running (looked in ~/.ironcurtain/run). Start
 trust nothing | 3 | no session is running (looked in ~/.ironcurtain/run). Start
 unlock | 3 | no session is running (looked in ~/.ironcurtain/run). Start
@@ -343,7 +343,7 @@ systemd | 64 | Instead: icctl start --systemd
 find x y | 64 | Instead: icctl audit search WORD
 search foo | 64 | Instead: icctl audit search WORD
 grep foo | 64 | Instead: icctl audit search WORD
-redo | 64 | Instead: icctl undo --list, and icctl undo NUMBER
+redo | 64 | Instead: icctl undo --list, and icctl undo --to CHECKPOINT
 revert | 64 | Instead: icctl undo
 diff HEAD | 64 | Instead: icctl diff for a clone; git diff for the files here
 pull --force | 64 | Instead: git merge, or git reset, with the branch of icctl
@@ -359,4 +359,87 @@ approve --yes k3f9 | 64 | Instead: icctl approve ID
 yes | 64 | Instead: icctl approve ID; icctl pending lists the calls
 y | 64 | Instead: icctl approve ID; icctl pending lists the calls
 no | 64 | Instead: icctl deny ID; icctl pending lists the calls
+build | 64 | Instead: icctl image build
+up | 64 | Instead: icctl start
+down -v | 64 | Instead: icctl stop
+compose up -d | 64 | Instead: icctl services import FILE
+pull-request | 64 | Instead: icctl pull, and then git push
+pr create | 64 | Instead: icctl pull, and then git push
+apply | 64 | Instead: icctl pull, and then git merge
+clone . | 64 | Instead: icctl start --clone DIR
+worktree add x | 64 | Instead: icctl start --clone .
+checkout main | 64 | Instead: git itself, here or by the agent; the work of a clone
+branch | 64 | Instead: git itself, here or by the agent
+stash pop | 64 | Instead: git itself, here or by the agent
+rebase main | 64 | Instead: git itself, here or by the agent
+remote -v | 64 | Instead: git itself, here or by the agent
+reset --hard | 64 | Instead: icctl undo
+cp README session:/tmp | 64 | Instead: the files of a session are those of its
+inspect 1 | 64 | Instead: icctl status
+session ls | 64 | Instead: icctl ls
+volume ls | 64 | Instead: an agent sees its workspace. Further
+network ls | 64 | Instead: the sandbox has no network. Hosts that it may
+hosts add github.com | 64 | Instead: "destinations" in config.json are the hosts
+domains | 64 | Instead: "destinations" in config.json are the hosts
+firewall | 64 | Instead: "destinations" in config.json are the hosts
+unblock github.com | 64 | Instead: "destinations" in config.json are the hosts
+proxy | 64 | Instead: "proxy" in config.json
+port | 64 | Instead: icctl start --publish PORT
+system prune | 64 | Instead: icctl doctor, and icctl gc
+stats | 64 | Instead: icctl usage for what was spent
+pause | 64 | Instead: icctl interrupt ends what the agent does now
+unpause | 64 | Instead: icctl resume SESSION
+pkill claude | 64 | Instead: icctl stop
+quit | 64 | Instead: icctl stop ends a session; Ctrl-] d leaves
+exit | 64 | Instead: icctl stop ends a session; Ctrl-] d leaves
+sudo start | 64 | Instead: nothing: an agent is never root
+? | 64 | Instead: man ironcurtain, icctl --help
+secret set X | 64 | Instead: icctl login for an agent's key
+credentials | 64 | Instead: icctl login for an agent's key
+profiles | 64 | Instead: icctl start --profile NAME
+workspace | 64 | Instead: icctl start --workspace DIR
+schedule | 64 | Instead: icctl job add NAME
+propose | 64 | Instead: icctl policy propose
+settings | 64 | Instead: icctl config, or icctl setup
+feedback | 64 | Instead: icctl diagnostics
+theme | 64 | Instead: nothing: the colours are those of your
+--model opus | 64 | Instead: icctl start --model NAME
+--full-auto | 64 | Instead: nobody answers for you: icctl start --policy
+--sandbox workspace-write | 64 | Instead: nothing: every agent has one
+start --search "hi there" | 64 | Instead: "filter" of the provider in config.json
+start --oss "hi there" | 64 | Instead: "providers" in config.json, for a model of
+start --ask-for-approval never "hi there" | 64 | Instead: the policy decides what is
+start --permission-mode plan "hi there" | 64 | Instead: the policy decides what is
+start --allowedTools Bash "hi there" | 64 | Instead: the policy decides what is
+start --mcp-config x.json claude | 64 | Instead: icctl mcp import FILE
+start --settings x.json claude | 64 | Instead: skills, commands and instructions
+start --ide claude | 64 | Instead: --acp, with which an editor starts a session
+start --entrypoint bash claude | 64 | Instead: icctl start -- COMMAND
+start --privileged claude | 64 | Instead: nothing: an agent is never root
+start --device /dev/kvm claude | 64 | Instead: there is none in a sandbox
+start --restart always claude | 64 | Instead: icctl start --systemd, or icctl job
+start --env-file .env claude | 64 | Instead: "env" in config.json sets variables
+start -n x claude | 64 | Instead: --session-dir DIR; a session is found by the
+logs --level error | 64 | Instead: icctl logs | grep WORD
+history -n 5 | 64 | Instead: icctl history | tail -n N
+status --short | 64 | Instead: icctl ls
+ls --running | 64 | Instead: nothing: each row of icctl ls has the state
+ps -q | 64 | Instead: --json
+gc --force | 64 | Instead: nothing: icctl gc asks nothing
+usage --week | 64 | Instead: --since 7d
+approve --reason ok k3f9 | 64 | Instead: nothing: a denial has one
+audit grep x | 64 | Instead: icctl audit search WORD
+audit export --csv | 64 | Instead: icctl audit export --format csv
+report --html | 64 | Instead: nothing: a report is HTML; -o FILE
+job list | 64 | Instead: icctl job ls
+services ls | 64 | Instead: "services" in config.json; icctl status of a
+undo --hard | 64 | Instead: icctl undo, which shows first what it would do
+login --with-api-key | 64 | Instead: icctl setup, which asks for the key unseen
+mcp start x | 64 | Instead: icctl mcp test NAME; a session starts its servers
+mcp add-from-claude-desktop | 64 | Instead: icctl mcp import
+config set -g theme dark | 64 | Instead: nothing: the file is yours alone
+agents ls | 64 | Instead: icctl agents
+version --json | 0 | "ok":true
+help --json | 0 | "ok":true
+version x | 64 | version takes no argument
 """
