@@ -90,6 +90,11 @@ connect_named(enum refusal r, struct span target, char *dst, size_t cap)
 	    r == REFUSE_HOST
 		? "%s is not in \"destinations\" of config.json. Do not retry. "
 		  "The user can add it there, for the next session.%s%s"
+	    : r == REFUSE_HOST_UNASKED
+		? "%s is a host that the agent's program asks for by itself, "
+		  "so the user was not asked. Go on without it. Do not retry. "
+		  "The user can add it to \"destinations\" in config.json, for "
+		  "the next session.%s%s"
 		: "%s is not a host of this session. Ask for it with the tool "
 		  "proxy__add_proxy_domain of the session's MCP server: the "
 		  "user decides, and it can then be read (GET, HEAD). For "
@@ -105,7 +110,7 @@ static const char *
 connect_detail(
     enum refusal r, struct span target, const char *why, char *dst, size_t cap)
 {
-	if (r == REFUSE_HOST || r == REFUSE_HOST_ASK)
+	if (r >= REFUSE_HOST && r <= REFUSE_HOST_UNASKED)
 		return connect_named(r, target, dst, cap);
 	if (r == REFUSE_PROXY)
 		return connect_hosts(dst, cap);
@@ -206,13 +211,13 @@ connect_go(struct agent *a)
 static void
 connect_unlisted(struct agent *a, const struct http1_head *h)
 {
-	enum refusal no = REFUSE_HOST;
+	enum refusal no;
 
 	if (loopback_target(h->target))
 		no = REFUSE_LOOPBACK;
 	else if (a->in.len != h->size)
 		no = REFUSE_EARLY;
-	else if (unlisted_ask(a, h))
+	else if ((no = unlisted_ask(a, h)) == REFUSE_NONE)
 		return;
 	else if (mitmd_env.open && !mitmd_env.asks_hosts)
 		no = REFUSE_HOST_ASK;

@@ -278,6 +278,8 @@ struct mitmd_env {
 	bool sealed;
 	bool open;       /* hosts may still be added */
 	bool asks_hosts; /* a CONNECT to another host asks for it */
+	/* but to one of these, "HOST" or "HOST PROGRAM" on a line */
+	char unasked[PROTO_MAX_UNASKED + 1];
 	bool leafless;   /* the leaves of the start list are still missing */
 	struct loop_turn leaves;
 	struct mitmd_ca ca; /* only while `leafless` or `open` */
@@ -456,10 +458,10 @@ bool agent_pending(const struct agent *);
  */
 bool unlisted_name(struct span target, char *host);
 /*
- * Let the CONNECT wait until a person opens its host. Returns false if nobody
- * is to be asked about it.
+ * Let the CONNECT wait until a person opens its host. Returns REFUSE_NONE if it
+ * waits, or the reason to refuse it: nobody is asked about it.
  */
-bool unlisted_ask(struct agent *, const struct http1_head *);
+enum refusal unlisted_ask(struct agent *, const struct http1_head *);
 /* Returns true if the connection waits for this host. */
 bool unlisted_waits(const struct agent *, struct span host);
 enum refusal unlisted_refusal(enum proto_shut);

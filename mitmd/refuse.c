@@ -45,6 +45,10 @@ static const struct refusal_text refuse_table[REFUSE_COUNT] = {
 	    "For more, the user can add a destination to config.json. Until "
 	    "then:" RETRY_NO,
 	    .whole = true, .spoken = true},
+	[REFUSE_HOST_UNASKED] = {403, "host-unasked",
+	    "The agent's program asks for this host by itself, so the user "
+	    "was not asked." RETRY_NO,
+	    .whole = true, .spoken = true},
 	[REFUSE_WANTED] = {503, "host-asked",
 	    "is not open to this session yet: the user was asked and has not "
 	    "answered. Try again in a minute; meanwhile go on with other "

@@ -21,6 +21,7 @@ enum refusal {
 	REFUSE_LOOPBACK, /* the sandbox itself, which needs no proxy */
 	REFUSE_HOST,
 	REFUSE_HOST_ASK, /* the same, if hosts may be added */
+	REFUSE_HOST_UNASKED, /* the same, for the agent's program alone */
 	/* a host that a person may open; the text follows its name */
 	REFUSE_WANTED, /* nobody has answered yet */
 	REFUSE_WANTED_DENIED,

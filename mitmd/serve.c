@@ -138,6 +138,9 @@ on_seal(struct chan *c, const struct msg_SEAL *m)
 		return chan_violation(c, "SEAL asks for hosts, and is closed");
 	mitmd_env.open = m->open != 0;
 	mitmd_env.asks_hosts = m->ask != 0;
+	if (span_copy(m->unasked, mitmd_env.unasked,
+		sizeof(mitmd_env.unasked)) == -1)
+		return chan_violation(c, "SEAL: names that are not asked for");
 	for (unsigned i = 0; i < PROTO_MAX_PROVIDERS; i++) {
 		p = mitmd_env.providers[i].p;
 		for (unsigned k = 0; p != NULL && k < p->nhosts; k++)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "common/http/hostname.h"
+#include "common/log.h"
 
 #define UNLISTED_PORT ":443"
 #define UNLISTED_MAX_NAME 240U /* as policyd has it: it is shown whole */
@@ -65,7 +66,42 @@ unlisted_name(struct span target, char *host)
 	       hostname_public(host, &why) == 0;
 }
 
-bool
+/*
+ * Returns true if the agent's program asks for the host by itself and does
+ * without it. The session's log says so the first time.
+ */
+static bool
+unlisted_unasked(struct span host, struct span program)
+{
+	static uint64_t said;
+	struct span rest = span_str(mitmd_env.unasked), line, name;
+	const uint8_t *space;
+
+	if (program.len == 0)
+		program = SPAN("-");
+	for (unsigned i = 0; span_line(&rest, &line); i++) {
+		name = line;
+		if ((space = span_find(line, SPAN(" "))) != NULL)
+			name.len = (size_t)(space - line.p);
+		if (!span_eq(name, host) ||
+		    (space != NULL &&
+			!span_eq(program, span_of(space + 1,
+					      line.len - name.len - 1))))
+			continue;
+		if (i < 64 && (said & (1ULL << i)) == 0) {
+			said |= 1ULL << i;
+			log_info("%.*s is refused without a question, each "
+				 "time: the agent's program asks for it by "
+				 "itself and does without. To open it: add it "
+				 "to \"destinations\" in config.json",
+			    (int)host.len, (const char *)host.p);
+		}
+		return true;
+	}
+	return false;
+}
+
+enum refusal
 unlisted_ask(struct agent *a, const struct http1_head *h)
 {
 	char host[HOSTNAME_MAX + 1];
@@ -73,15 +109,17 @@ unlisted_ask(struct agent *a, const struct http1_head *h)
 	bool before;
 
 	if (!mitmd_env.asks_hosts || !unlisted_name(h->target, host))
-		return false;
+		return REFUSE_HOST;
+	m.host = span_str(host);
+	if (unlisted_unasked(m.host, m.agent))
+		return REFUSE_HOST_UNASKED;
 	before = unlisted_before(host);
 	if ((a->wanted = strdup(host)) == NULL)
-		return false;
-	m.host = span_str(host);
+		return REFUSE_HOST;
 	agent_enter(a, AGENT_WANTED, MITMD_WANTED_MS);
 	if (!before)
 		worker_send(&mitmd_env.w, ROLE_POLICY, 0, MSG_HOST_ASK, &m, -1);
-	return true;
+	return REFUSE_NONE;
 }
 
 bool

@@ -125,6 +125,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_CALL_MS		300000U	/* the time that a call may take */
 #define PROTO_ID_KINDS (PROTO_ASK_ID | PROTO_LOGIN_ID | PROTO_BUDGET_ID)
 #define PROTO_MAX_HOST_ASKS	3U	/* hosts that wait for a person */
+#define PROTO_MAX_UNASKED	2048U	/* names of those that are not asked for */
 #define PROTO_MAX_OPENED	16U	/* hosts opened so in a session */
 #define PROTO_MAX_LIMITS	8U /* questions about limits at once */
 #define PROTO_MAX_TOKENS	4000000000000ULL	/* per answer */
@@ -1176,9 +1177,12 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * The list of providers is complete: make the CA and its leaf certificates,
  * then destroy its key.  open: hosts may still be added; the CA's key is kept
  * and its names are not constrained.  ask: a CONNECT to another host asks for it.
+ * unasked: to mitmd, but not to these hosts: "HOST" or "HOST PROGRAM", where - is
+ * a program without a name, each with a newline behind it.
  */
 #define F_SEAL(F, m)		F(m, u8, open, 1)			\
-				F(m, u8, ask, 1)
+				F(m, u8, ask, 1)			\
+				F(m, str, unasked, PROTO_MAX_UNASKED)
 #define F_CA(F, m)		F(m, blob, der, 4096)
 /* The real address of that host of the provider. */
 #define F_UPSTREAM(F, m)	F(m, u8, which, PROTO_MAX_HOSTS - 1)	\

@@ -226,3 +226,18 @@ paths_under(const char *path, const char *dir)
 	return strncmp(path, dir, n) == 0 &&
 	       (path[n] == '/' || path[n] == '\0');
 }
+
+bool
+paths_below_ok(const char *s)
+{
+	size_t n;
+
+	for (;; s += n + 1) {
+		n = strcspn(s, "/");
+		if (n == 0 || n > 255 ||
+		    (n <= 2 && s[0] == '.' && s[n - 1] == '.'))
+			return false;
+		if (s[n] == '\0')
+			return true;
+	}
+}

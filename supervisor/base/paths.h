@@ -108,6 +108,8 @@ int guards_allow(struct guards *, int fd);
  */
 int guards_check(const struct guards *, int fd, const char *what,
     const char *path, struct fault *);
+/* Returns true for a path below a directory, without empty parts, . and .. */
+bool paths_below_ok(const char *);
 /*
  * Returns the path as people read and paste it: with ~ for their home
  * directory, unless a shell would split or change the rest. Returns `dst`.

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/json_get.h"
+#include "common/http/hostname.h"
+#include "common/log.h"
 #include "common/plural.h"
 #include "icctl/talk/talk.h"
 #include "icctl/token.h"
@@ -439,14 +441,36 @@ put_approver(json_object *reply)
 	    (long long)icctl_number(o, "failed"));
 }
 
+/* Name the hosts that the agent's program asks for by itself, once each. */
+static void
+put_unasked(const char *entries)
+{
+	struct span rest = span_str(entries), line;
+	const uint8_t *space;
+	char host[HOSTNAME_MAX + 1];
+
+	if (rest.len == 0)
+		return;
+	printf("%-12snot about ", "");
+	for (const char *comma = ""; span_line(&rest, &line); comma = ", ") {
+		if ((space = span_find(line, SPAN(" "))) != NULL)
+			line.len = (size_t)(space - line.p);
+		printf("%s%s", comma, log_vis(line, host, sizeof(host)));
+	}
+	puts(": the agent's program asks by itself, and does without; to open "
+	     "one, add it to \"destinations\" in config.json");
+}
+
 /* Say what it costs that hosts can be opened. */
 static void
 put_open_hosts(json_object *reply)
 {
-	if (strcmp(icctl_text(reply, "openHosts"), "ask") == 0)
-		printf("%-12syou are asked about hosts on no list; for that "
-		       "the session's CA may sign any name\n",
-		    "openHosts");
+	if (strcmp(icctl_text(reply, "openHosts"), "ask") != 0)
+		return;
+	printf("%-12syou are asked about hosts on no list; for that the "
+	       "session's CA may sign any name\n",
+	    "openHosts");
+	put_unasked(icctl_text(reply, "unasked"));
 }
 
 int

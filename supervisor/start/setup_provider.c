@@ -135,8 +135,9 @@ setup_providers(void)
 {
 	const struct msg_SEAL seal = {
 	    .open = sup.config.proxy_tools || sup.config.asks_hosts,
-	    .ask = sup.config.asks_hosts};
-	struct msg_SEAL dials = seal;
+	    .ask = sup.config.asks_hosts,
+	    .unasked = span_str(adapter_unasked(&sup.adapter))};
+	struct msg_SEAL dials = {.open = seal.open};
 	struct msg_BODIES bodies = {
 	    .bytes = (uint64_t)sup.config.held_mb << 20};
 	struct msg_PROVIDER m;

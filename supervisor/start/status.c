@@ -246,6 +246,7 @@ control_status_json(void)
 	json_object_object_add(o, "destinations", domains_json());
 	put_bool(o, "proxyTools", domains_on());
 	put_str(o, "openHosts", sup.config.asks_hosts ? "ask" : "off");
+	put_str(o, "unasked", adapter_unasked(&sup.adapter));
 	json_object_object_add(o, "alarms", control_alarms_json());
 	json_object_object_add(o, "quarantined", pins_json(NULL, NULL, false));
 	json_object_object_add(o, "definitions", noted_json());

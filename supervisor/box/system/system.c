@@ -167,22 +167,6 @@ system_copy(const char *name, struct fault *fault)
 	return 0;
 }
 
-/* Returns true if the path below a directory leads nowhere else. */
-static bool
-system_path_ok(const char *path)
-{
-	for (const char *p = path; *p != '\0';) {
-		size_t n = strcspn(p, "/");
-
-		if (n == 0 || (n == 1 && p[0] == '.') ||
-		    (n == 2 && p[0] == '.' && p[1] == '.'))
-			return false;
-		p += n;
-		p += *p == '/';
-	}
-	return path[0] != '\0';
-}
-
 /* Take one report. Returns 0, 1 for the last one, or -1 with the fault set. */
 static int
 system_take(enum survey_report kind, const char *text, const char **copy,
@@ -220,7 +204,7 @@ system_take(enum survey_report kind, const char *text, const char **copy,
 		return shown_refuse(at, bad, text, fault);
 	case SURVEY_COVER:
 		if (at == NULL || at->ncovers == SURVEY_MAX_COVERS ||
-		    !system_path_ok(text))
+		    !paths_below_ok(text))
 			break;
 		if ((at->covers[at->ncovers] = strdup(text)) == NULL)
 			return fault_errno(fault, "ic-survey");

@@ -114,25 +114,18 @@ adapter_talk_free(struct adapter_talk *t)
 void
 adapter_free(struct adapter *a)
 {
-	free(a->name);
-	free(a->title);
-	free(a->file);
-	free(a->image);
-	jsonfile_strings_free(a->providers);
-	jsonfile_strings_free(a->program);
-	jsonfile_strings_free(a->task_args);
-	jsonfile_strings_free(a->args);
-	jsonfile_strings_free(a->acp);
-	jsonfile_strings_free(a->model);
-	jsonfile_strings_free(a->prompt);
-	jsonfile_strings_free(a->caches);
-	jsonfile_strings_free(a->state);
-	jsonfile_strings_free(a->home_files);
-	jsonfile_strings_free(a->left_out);
-	jsonfile_strings_free(a->any);
+	char *const texts[] = {
+	    a->name, a->title, a->file, a->image, a->unasked};
+	char **const lists[] = {a->providers, a->program, a->task_args, a->args,
+	    a->acp, a->model, a->prompt, a->caches, a->state, a->home_files,
+	    a->left_out, a->any, a->env};
+
+	for (size_t i = 0; i < nitems(texts); i++)
+		free(texts[i]);
+	for (size_t i = 0; i < nitems(lists); i++)
+		jsonfile_strings_free(lists[i]);
 	adapter_talk_free(&a->talk);
 	adapter_errors_free(&a->errors);
-	jsonfile_strings_free(a->env);
 	adapter_files_free(&a->home);
 	adapter_files_free(&a->orientation);
 	adapter_uses_free(&a->logins);

@@ -66,6 +66,7 @@ struct adapter {
 	char **caches;   /* directories in its home, emptied after the
 			    session */
 	char **env;      /* NAME=VALUE, with {words}; or NULL */
+	char *unasked;   /* as SEAL has it; or NULL */
 	struct adapter_files home, orientation;
 	struct adapter_uses logins, alternatives;
 	const struct adapter_use *chosen; /* an alternative; or NULL */
@@ -98,8 +99,6 @@ extern const size_t adapter_nrows;
  * adapter_free() frees it.
  */
 int adapter_take(struct adapter *, struct span);
-/* Returns true if this is a path without "." and "..", as in "homeFiles". */
-bool adapter_path_ok(const char *);
 /*
  * list.c: Read the names of "agents", including the shorter ones, and
  * without those that are internal.
@@ -120,6 +119,16 @@ char *adapter_fill_json(const struct providers *, const char *template);
  * -1 with the fault set.
  */
 int adapter_home_read(
+    struct adapter *, const struct jsonfile *, struct json_object *root);
+/* Returns the hosts of "unasked", each on a line. */
+static inline const char *
+adapter_unasked(const struct adapter *a)
+{
+	return a->unasked != NULL ? a->unasked : "";
+}
+
+/* unasked.c, in ic-reader: Read "unasked". Returns 0, or -1 likewise. */
+int adapter_unasked_read(
     struct adapter *, const struct jsonfile *, struct json_object *root);
 /* Returns true if an entry of "state" exists in the home, or none is listed. */
 bool adapter_has_state(const struct adapter *, int home);

@@ -65,8 +65,8 @@ const struct pack_row adapter_rows[] = {
 	PART(adapter, talk, talk_rows), PART(adapter, errors, errors_rows),
 	STRINGS(adapter, home_files), STRINGS(adapter, left_out),
 	STRINGS(adapter, state), STRINGS(adapter, caches),
-	STRINGS(adapter, env), PART(adapter, home, files_rows),
-	PART(adapter, orientation, files_rows),
+	STRINGS(adapter, env), STRING(adapter, unasked),
+	PART(adapter, home, files_rows), PART(adapter, orientation, files_rows),
 	PART(adapter, logins, uses_rows), PART(adapter, alternatives, uses_rows),
 	BOOL(adapter, needs_model), BOOL(adapter, tells_orientation),
 	BOOL(adapter, tells_tools), STRING(adapter, file),
@@ -76,26 +76,11 @@ const struct pack_row adapter_rows[] = {
 
 const size_t adapter_nrows = nitems(adapter_rows);
 
-bool
-adapter_path_ok(const char *s)
-{
-	size_t n;
-
-	for (;; s += n + 1) {
-		n = strcspn(s, "/");
-		if (n == 0 || n > 255 ||
-		    (n <= 2 && s[0] == '.' && s[n - 1] == '.'))
-			return false;
-		if (s[n] == '\0')
-			return true;
-	}
-}
-
 static bool
 whole_paths(char *const *list)
 {
 	for (; list != NULL && *list != NULL; list++)
-		if (!adapter_path_ok(*list))
+		if (!paths_below_ok(*list))
 			return false;
 	return true;
 }

@@ -162,7 +162,7 @@ adapter_read(struct adapter *a, const struct jsonfile *j,
 	    "homeFiles", "image", "interactive", "internal", "leftOut",
 	    "logins", "message", "model", "name", "orientation", "output",
 	    "program", "prompt", "providers", "resume", "state", "taskArgs",
-	    "title", "turn", NULL};
+	    "title", "turn", "unasked", NULL};
 	const char *s = NULL;
 	char **twice = NULL;
 
@@ -186,6 +186,7 @@ adapter_read(struct adapter *a, const struct jsonfile *j,
 	    jsonfile_strings(
 		j, root, "", "leftOut", ADAPTER_MAX_ARGS, &a->left_out) == -1 ||
 	    adapter_home_read(a, j, root) == -1 ||
+	    adapter_unasked_read(a, j, root) == -1 ||
 	    config_built(j, root, "", &a->image) == -1 ||
 	    jsonfile_strings(
 		j, root, "", "anyOf", PROTO_MAX_PROVIDERS, &a->any) == -1 ||

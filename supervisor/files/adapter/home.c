@@ -22,7 +22,7 @@ home_state(
 		j, root, "", "state", ADAPTER_MAX_ARGS, &a->state) == -1)
 		return -1;
 	for (char **p = a->state; p != NULL && *p != NULL; p++) {
-		if (!adapter_path_ok(*p))
+		if (!paths_below_ok(*p))
 			return jsonfile_bad(j, "state", *p,
 			    "must be a path below the agent's home");
 		for (size_t i = 0; i < nitems(always); i++)
@@ -53,7 +53,7 @@ home_list(struct adapter *a, const struct jsonfile *j, struct json_object *root)
 	    jsonfile_object(j, root, "", "home", &home) == -1)
 		return -1;
 	for (char **p = a->home_files; p != NULL && *p != NULL; p++) {
-		if (strlen(*p) > 512 || !adapter_path_ok(*p))
+		if (strlen(*p) > 512 || !paths_below_ok(*p))
 			return jsonfile_bad(j, "homeFiles", *p,
 			    "must be a path below your home, such as "
 			    "\".claude/skills\"");

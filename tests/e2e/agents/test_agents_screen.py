@@ -53,8 +53,7 @@ def rig(work, agent, path, paper):
         [h.rule("papers", "escalate", "Papers are private.",
                 server=["documents"], roles=["read-path"])],
         {"documents": FILES}, provider=p, env=agents.ENV, config={
-            # Codex asks raw.githubusercontent.com for news at each start.
-            "openHosts": "off", "agent": {agent: {"path": path}},
+            "agent": {agent: {"path": path}},
             "providers": {provider: {"upstream": p.url, "ca": p.ca}},
             "credentials": {provider: {"env": ENV[provider]}}})
     return s, p
@@ -183,6 +182,8 @@ def screen(work, agent, path, ready, leave):
         tmux.until("detached")
         restored(agent, tmux, before, "detached")
         again(work, agent, s, leave)
+        t.equal([e["toolName"] for e in s.events("hold")], ["read_text_file"],
+                f"{agent}: it asks about no host by itself")
     finally:
         tmux.end()
         p.end()

@@ -85,6 +85,9 @@ def test_chosen(work):
                 ({"prompts": []}, (), "prompts: unknown key (did you mean "
                  "prompt?)"),
                 ({"state": ["../x"]}, (), "must be a path below the agent"),
+                ({"unasked": ["localhost"]}, (), "must be a public host"),
+                ({"unasked": ["A.example.com"]}, (), "in lower case"),
+                ({"unasked": ["a.example.com b c"]}, (), "the program's name"),
                 ({"state": [".cache/x"]}, (), "which is always emptied"),
                 ({"state": ["a/b"], "caches": ["a"]}, (),
                  "state.a/b: is in a of \"caches\""),

@@ -362,6 +362,58 @@ def test_off(work):
     provider.end()
 
 
+OWN = {"name": "own", "title": "Own", "providers": [], "args": [],
+       "unasked": ["news.example.com", "raw.example.com own_program"]}
+
+
+def test_unasked(work):
+    """Hosts that the agent's own program asks for by itself: refused, with no
+    question, as recorded, and said once; they open like any other."""
+    w = Web(work, "unasked")
+    w.server.name = "docs"
+    place = os.path.join(work, "unasked-s")
+    s = h.Session(place, {}, [], {}, options=("--agent", "own", *ASK))
+    s.write("agents/own.json", OWN)
+    with s:
+        for target, agent in (("news.example.com", "curl/8"),
+                              ("NEWS.example.com", ""),
+                              ("raw.example.com", "own_program/0.1 (x)"),
+                              ("raw.example.com", "own_program")):
+            status, text = Connect(s, f"{target}:443", agent).answer()
+            t.ok(status == 403 and "the agent's program asks for by itself" in
+                 text and '"destinations"' in text and s.pending() == [],
+                 f"{target} for {agent or 'no program'}: refused unasked",
+                 text)
+        t.equal([(e["code"], e["target"]) for e in s.events("refused")],
+                [("host-unasked", "news.example.com:443"),
+                 ("host-unasked", "NEWS.example.com:443")] +
+                [("host-unasked", "raw.example.com:443")] * 2,
+                "and recorded as such")
+        said = [x for x in s.session_log().splitlines()
+                if "refused without a question" in x]
+        t.ok(len(said) == 2 and all('"destinations"' in x for x in said),
+             "the session's log says it once for each, and how to open it",
+             said)
+        shown = " ".join(s.icctl("status").stdout.split())
+        t.ok("not about news.example.com, raw.example.com: the agent's "
+             "program asks by itself" in shown, "icctl status", shown)
+        for target, agent in (("raw.example.com", "own_program_2/1"),
+                              ("x.news.example.com", "own_program/1")):
+            c = Connect(s, f"{target}:443", agent)
+            t.equal(s.held()["tool"], f"open {target}:443",
+                    f"{target} for {agent}: asked as any other")
+            s.icctl("deny", s.held()["id"], check=True)
+            t.equal(c.answer()[0], 403, "denied")
+    with h.Session(place, {}, [], {}, options=("--agent", "own", *ASK), config={
+            "destinations": {"news": {"kind": "web", "upstream": w.url,
+                                      "ca": w.ca, "hosts": [
+                                          "news.example.com"]}}}) as s:
+        m = s.model("news.example.com")
+        t.equal(m.request("GET", "/x", [], None).body, b"docs /x",
+                "a destination of that name is open")
+        m.close()
+
+
 def late_begin(work):
     """A request that nobody answers, while other tests run."""
     w = Web(work, "late")
@@ -426,7 +478,7 @@ def main():
     with h.workdir() as work:
         late = late_begin(work)
         for case in (test_asked, test_names, test_no_packages, test_full,
-                     test_off):
+                     test_off, test_unasked):
             with t.case(case.__name__):
                 case(work)
         with t.case("test_late"):

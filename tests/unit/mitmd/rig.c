@@ -260,6 +260,7 @@ rig_trust(void)
 }
 
 bool rig_open, rig_asks;
+const char *rig_unasked = "";
 unsigned rig_nofile;
 
 void
@@ -268,7 +269,9 @@ rig_start(const char *program)
 	struct msg_PROVIDER provider = {.name = SPAN("rig"),
 	    .json = SPAN(rig_provider)};
 	struct msg_SENTINEL sentinel = {.key = SPAN(RIG_KEY)};
-	struct msg_SEAL seal = {.open = rig_open, .ask = rig_asks};
+	struct msg_SEAL seal = {.open = rig_open,
+	    .ask = rig_asks,
+	    .unasked = span_str(rig_unasked)};
 	struct msg_START start = {0};
 	bool ready;
 

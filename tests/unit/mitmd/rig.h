@@ -71,6 +71,8 @@ extern struct rig rig;
 
 /* Hosts may be added; a CONNECT asks for one. Set before rig_start(). */
 extern bool rig_open, rig_asks;
+/* The hosts that are refused instead, as SEAL has them; not NULL. */
+extern const char *rig_unasked;
 /* mitmd's limit of descriptors, unless 0. Set before rig_start(). */
 extern unsigned rig_nofile;
 /* Start mitmd with the rig's provider file. */

@@ -138,6 +138,53 @@ test_refused(void)
 }
 
 static const struct {
+	const char *target, *agent;
+	bool asked;
+} unasked[] = {
+    {"News.example.net:443", "curl/8", false},
+    {"news.example.net:443", NULL, false},
+    {"raw.example.net:443", "codex_rs/0.1", false},
+    {"last.example.net:443", "x", false},
+    {"none.example.net:443", NULL, false},
+    {"news.example.net:443", "codex_rs/0.1", false},
+    /* each of these is another host, or another program */
+    {"raw.example.net:443", "codex_rs2/0.1", true},
+    {"a.news.example.net:443", "codex_rs/0.1", true},
+    {"ews.example.net:443", "codex_rs/0.1", true},
+    {"last.example.net:443", NULL, true},
+    {"none.example.net:443", "curl/8", true},
+};
+
+static void
+test_unasked(void)
+{
+	unsigned asked = 0, refused_so = 0;
+	int fds[nitems(unasked)];
+
+	rig_unasked = "news.example.net\nraw.example.net codex_rs\n"
+		      "none.example.net -\nlast.example.net x\n";
+	begin(true, true);
+	for (size_t i = 0; i < nitems(unasked); i++) {
+		fds[i] = wants(unasked[i].target, unasked[i].agent);
+		if (unasked[i].asked) {
+			ok(rig_counted(&rig.wanted, ++asked), "%s: asked",
+			    unasked[i].target);
+			continue;
+		}
+		(void)rig_read_until(fds[i], "(none)");
+		ok(rig_closed && rig_counted(&rig.denied, ++refused_so) &&
+			strcmp(rig.code, "host-unasked") == 0 &&
+			rig.wanted == 0,
+		    "%s: refused without a question", unasked[i].target);
+	}
+	for (size_t i = 0; i < nitems(unasked); i++)
+		close(fds[i]);
+	ok(rig_alive(), "mitmd is content");
+	rig_stop();
+	rig_unasked = "";
+}
+
+static const struct {
 	const char *name;
 	const char *json;
 	bool good;
@@ -204,6 +251,7 @@ main(int argc, char **argv)
 	program = argv[1];
 	test_waits();
 	test_refused();
+	test_unasked();
 	test_kinds();
 	return tap_done();
 }
