@@ -145,10 +145,10 @@ user_show(struct asking *a, struct repo_view *v, unsigned i)
 	return rv;
 }
 
-/* Write a key and its value as git's configuration has them. */
-static void
-user_pair(struct buf *b, const char *key, const char *value)
+void
+repo_pair_put(struct buf *b, const char *key, const char *value)
 {
+	static const char odd[] = "[]\"\\\n\t #;=";
 	const char *first = strchr(key, '.'), *last = strrchr(key, '.');
 	char section[64], name[64];
 
@@ -158,13 +158,8 @@ user_pair(struct buf *b, const char *key, const char *value)
 		return;
 	memcpy(section, key, (size_t)(first - key));
 	section[first - key] = '\0';
-	for (const char *p = section; *p != '\0'; p++)
-		if (strchr("[]\"\\\n\t #;=", *p) != NULL)
-			return;
-	for (const char *p = name; *p != '\0'; p++)
-		if (strchr("[]\"\\\n\t #;=", *p) != NULL)
-			return;
-	if (strchr(key, '\n') != NULL)
+	if (strpbrk(section, odd) != NULL || strpbrk(name, odd) != NULL ||
+	    strchr(key, '\n') != NULL)
 		return;
 	repo_section_put(b, section,
 	    first == last ? span_of("", 0)
@@ -189,7 +184,7 @@ user_variables(struct buf *b)
 		snprintf(name, sizeof(name), "GIT_CONFIG_VALUE_%ld", i);
 		value = getenv(name);
 		if (key != NULL && value != NULL)
-			user_pair(b, key, value);
+			repo_pair_put(b, key, value);
 	}
 }
 

@@ -34,6 +34,8 @@ struct repo_user_how {
 int repo_user_ask(const struct repo_user_how *, const char *pattern,
     struct repo_settings *, struct fault *);
 
+/* repo/user.c: Add a key and its value, unless git could not read them. */
+void repo_pair_put(struct buf *, const char *key, const char *value);
 /* repo/value.c: Add `name = "value"` to a configuration of git. */
 void repo_value_put(struct buf *, const char *name, struct span value);
 /* Begin a section, with a part in quotes if `sub` is not empty. */

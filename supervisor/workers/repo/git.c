@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/secretive.h"
 #include "base/small_file.h"
 #include "common/loop.h"
 #include "mcp-proxyd/icgit/place.h"
@@ -34,7 +35,8 @@
 	"^(user|author|committer)\\.(name|email)$|^user\\.useconfigonly$|"     \
 	"^init\\.defaultbranch$|"                                              \
 	"^core\\.(excludesfile|attributesfile|quotepath|autocrlf|eol|"         \
-	"safecrlf)$|^commit\\.cleanup$|^i18n\\.commitencoding$|" GIT_BOTH
+	"safecrlf)$|^commit\\.cleanup$|^i18n\\.commitencoding$|"              \
+	"^alias\\.[a-z0-9-]+$|" GIT_BOTH
 
 static bool
 git_reached(const char *path)
@@ -228,6 +230,23 @@ git_words(const struct git_known *k, struct buf *b)
 	}
 }
 
+/*
+ * Write the user's aliases that are words of git. Those that are commands of a
+ * shell lead to programs and files that the sandbox need not have.
+ */
+static void
+git_aliases(const struct git_known *k, struct buf *b)
+{
+	for (unsigned i = 0; i < k->user.n; i++) {
+		const struct repo_setting *s = &k->user.list[i];
+
+		if (strncmp(s->key, "alias.", 6) == 0 && s->value != NULL &&
+		    s->value[0] != '!' &&
+		    secretive_text(span_str(s->value)) == NULL)
+			repo_pair_put(b, s->key, s->value);
+	}
+}
+
 static char *
 git_text(struct buf *b)
 {
@@ -283,6 +302,7 @@ errand_settings(struct fault *fault)
 	errand_report(ERRAND_IDENTITY, text);
 	free(text);
 	git_words(&k, &b);
+	git_aliases(&k, &b);
 	ignore = git_files(&k, &b);
 	git_filter(&k, &b);
 	git_remote(&k, &b);

@@ -28,6 +28,7 @@ struct filter {
 	char name[FILTER_NAME];
 	bool lfs; /* all its programs are git-lfs */
 	bool own; /* the repository in the workspace itself has it */
+	bool process; /* the sandbox's /etc/gitconfig has one, which git prefers */
 };
 
 struct filters {
@@ -103,6 +104,7 @@ filter_list(struct filters *f, const struct repo_settings *s, bool own)
 			continue;
 		}
 		to->own = to->own || own;
+		to->process |= strncmp(s->list[i].origin, "/etc/", 5) == 0;
 		to->lfs = to->lfs && filter_is_lfs(s->list[i].value);
 	}
 }
@@ -150,7 +152,7 @@ filter_put_lfs(struct buf *b, const char *program)
 
 /* Have git refuse files of this filter, and say why. */
 static void
-filter_put_none(struct buf *b, const char *name)
+filter_put_none(struct buf *b, const struct filter *f)
 {
 	char text[FILTER_NAME + 400];
 
@@ -159,26 +161,32 @@ filter_put_none(struct buf *b, const char *name)
 	    "Without it another text would be committed: leave this file as it "
 	    "is, and tell the user to commit it outside. Do not retry.' >&2; "
 	    "exit 1",
-	    name);
+	    f->name);
 	repo_value_put(b, "clean", span_str(text));
 	repo_value_put(b, "smudge", SPAN("cat"));
-	repo_value_put(b, "process", SPAN(""));
+	if (f->process)
+		repo_value_put(b, "process", SPAN(""));
 	repo_value_put(b, "required", SPAN("true"));
 }
 
-/* Returns true if the workspace's attributes name the filter. */
+/* Returns true if the workspace's attributes, or its own, name the filter. */
 static bool
 filter_used(const struct git_known *k, const char *name)
 {
 	static char text[FILTER_ATTRIBUTES];
-	char path[PATH_MAX + 16], word[FILTER_NAME + 16];
+	char paths[2][PATH_MAX + 24], word[FILTER_NAME + 16];
 
 	if (!k->found)
 		return false;
-	snprintf(path, sizeof(path), "%s/.gitattributes", k->place.top_path);
+	snprintf(paths[0], sizeof(paths[0]), "%s/.gitattributes",
+	    k->place.top_path);
+	snprintf(paths[1], sizeof(paths[1]), "%s/info/attributes", k->place.git);
 	snprintf(word, sizeof(word), "filter=%s", name);
-	return small_file_read(AT_FDCWD, path, text, sizeof(text)) > 0 &&
-	       strstr(text, word) != NULL;
+	for (unsigned i = 0; i < 2; i++)
+		if (small_file_read(AT_FDCWD, paths[i], text, sizeof(text)) > 0 &&
+		    strstr(text, word) != NULL)
+			return true;
+	return false;
 }
 
 /* A merge driver that is not there would leave git's own to merge. */
@@ -221,7 +229,7 @@ git_filter(const struct git_known *k, struct buf *b)
 		if (one->lfs && lfs)
 			filter_put_lfs(b, program);
 		else
-			filter_put_none(b, one->name);
+			filter_put_none(b, one);
 		if (filter_used(k, one->name) && one->lfs && k->cloned)
 			errand_warn("files of git-lfs are pointers in the clone, "
 				 "without their content: git-lfs is not "
@@ -236,7 +244,7 @@ git_filter(const struct git_known *k, struct buf *b)
 		else
 			errand_warn("the filter %s of your git is not in the "
 				 "sandbox: git there refuses to add files that "
-				 ".gitattributes gives to it",
+				 "attributes of git give to it",
 			    one->name);
 	}
 	if (lfs) {

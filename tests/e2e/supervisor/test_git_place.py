@@ -483,13 +483,29 @@ def filters(p):
             t.ok(got[0] != "0" and got[-2] == "0",
                  f"{name}: the secret is in no commit {options}",
                  r.stdout + r.stderr)
-            t.ok("filter" in r.stderr and "scrub" in r.stderr,
+            t.ok("filter" in r.stderr and "scrub" in r.stderr and
+                 (local or "is not in this sandbox. Without it another text "
+                  "would be committed" in r.stderr),
                  f"{name}: git add says why", r.stderr)
+        r = w.start("rm .gitattributes && git checkout -- .gitattributes && "
+                    "git status --short -uno; echo kept", quiet=False)
+        t.ok(local or ("attributes of git give to it" in r.stderr and
+                       r.stdout == "kept\n"),
+             f"{name}: files are checked out, and the start names it",
+             r.stdout + r.stderr)
         w.git("reset", "-q", "--hard")
         r = w.start("touch f; git status --short -uno; git checkout -q -b x && "
                     "git log --format=%s -1")
         t.equal(r.stdout.split("\n")[0] in ("g", "one"), True,
                 f"{name}: other files are as ever")
+    # Attributes that are in no commit.
+    w = World(p, "a filter of .git/info/attributes")
+    w.put(".gitconfig", JANE + "[filter \"scrub\"]\n\tclean = scrub\n")
+    w.make()
+    h.put(os.path.join(w.repo, ".git/info/attributes"), "*.x filter=scrub\n")
+    r = w.start("echo y > a.x; git add a.x", quiet=False)
+    t.ok("the filter scrub of your git is not in the sandbox" in r.stderr and
+         "leave this file as it is" in r.stderr, f"{w.name}: named", r.stderr)
     # git-lfs, in a directory that the user shows.
     w = World(p, "git-lfs")
     tools = os.path.join(p.user, "tools")
@@ -538,6 +554,22 @@ def real_lfs(p):
     r = w.start("git rm -q --cached big.bin; rm big.bin; git reset -q --hard; "
                 "wc -c <big.bin")
     t.equal(r.stdout, "300001\n", "and checks the file out")
+
+
+def aliases(p):
+    """The user's own words for git's: those that are git's words run; a shell's
+    stay out, and so does one with a token in it."""
+    w = World(p, "aliases")
+    w.put(".gitconfig", JANE + "[alias]\n\tci = commit -q -m \"an alias's\"\n"
+          "\tall = add -A\n\tdo-all = !git add -A\n[include]\n\tpath = more\n")
+    w.put("more", "[alias]\n\tll = log -1 --format=%s\n\tfar = -c "
+          "http.extraHeader=" + "ghp_" + "a1B2" * 9 + " fetch\n")
+    w.make()
+    w.commands = "echo two > f; git all && git ci && git ll >/dev/null"
+    w.compare()
+    r = w.start("git do-all; git config --get alias.far")
+    t.ok("not a git command" in r.stderr and r.stdout == "",
+         "a shell's words and a token stay outside", r.stdout + r.stderr)
 
 
 def dubious(p):
@@ -765,8 +797,8 @@ def covered(p):
 
 
 def main():
-    for part in (person, secrets, ignore, filters, real_lfs, dubious, cloned,
-                 remotes, signing, signed, tokens, covered, linked,
+    for part in (person, secrets, ignore, filters, real_lfs, aliases, dubious,
+                 cloned, remotes, signing, signed, tokens, covered, linked,
                  bare, pruned, elsewhere):
         with h.workdir() as work, t.case(part.__name__):
             part(Place(work))
