@@ -21,6 +21,24 @@ give(struct screen *s, uint32_t c)
 	screen_give(s, utf8, text_utf8_put(utf8, c));
 }
 
+/*
+ * Returns true for characters of two columns that libvterm may take for one:
+ * those of Unicode 10 and later.
+ */
+static bool
+is_newer(uint32_t c)
+{
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {{0x16fe0, 0x16fff}, {0x187ed, 0x1b2ff}, {0x1f260, 0x1f265},
+	    {0x1f6d3, 0x1f6ff}, {0x1f7e0, 0x1f7ff}, {0x1f90c, 0x1faff}};
+
+	for (size_t i = 0; i < nitems(ranges); i++)
+		if (c >= ranges[i].first && c <= ranges[i].last)
+			return term_width(c) == 2;
+	return false;
+}
+
 /* Returns libvterm's character for the emoji, or 0 if there is no room. */
 static uint32_t
 emoji_find(struct screen *s, const struct screen_emoji *e)
@@ -95,6 +113,8 @@ join(struct screen *s, uint32_t c)
 static void
 print(struct screen *s, uint32_t c)
 {
+	const struct screen_emoji one = {.n = 1, .chars = {c}};
+	uint32_t stands = 0;
 	unsigned row;
 
 	if (join(s, c))
@@ -103,7 +123,9 @@ print(struct screen *s, uint32_t c)
 		screen_flush(s);
 		screen_cursor(s, &row, &s->col);
 	}
-	give(s, c);
+	if (is_newer(c))
+		stands = emoji_find(s, &one);
+	give(s, stands != 0 ? stands : c);
 	if (term_width(c) > 0)
 		s->last = c;
 	s->now.n = cluster_begins(c);

@@ -48,8 +48,8 @@ struct screen {
 	unsigned width; /* its columns */
 	unsigned col;   /* the cursor's before it, if it has two */
 	/*
-	 * Emoji of several characters that were printed. libvterm knows each as
-	 * the character SCREEN_EMOJI + i, of two columns.
+	 * Emoji of several characters that were printed, and newer ones of one.
+	 * libvterm knows each as the character SCREEN_EMOJI + i, of two columns.
 	 */
 	struct screen_emoji emoji[SCREEN_EMOJIS];
 	unsigned nemoji;

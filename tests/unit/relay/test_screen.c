@@ -11,6 +11,7 @@
 #include "workers/termd/termd_screen.h"
 #include "tap.h"
 #include "common/json/text.h"
+#include "common/term/width.h"
 
 static struct {
 	char reply[4096], title[512], scrolled[8192];
@@ -125,6 +126,11 @@ static const struct {
 	"and a keycap"},
     {"\360\237\221\215\360\237\217\275x\033[3GX",
 	"\360\237\221\215\360\237\217\275X", "and a skin tone"},
+    {"a \360\237\247\221\342\200\215\360\237\244\235\342\200\215\360\237\247"
+     "\221x\033[5GX",
+	"a \360\237\247\221\342\200\215\360\237\244\235\342\200\215\360\237\247"
+	"\221X",
+	"and joined ones that libvterm takes for one column"},
     {"a\342\200\215b\357\270\217", "ab", "letters are not joined"},
     {"\360\237\221\251\342\200\215x1\357\270\217y", "\360\237\221\251x1y",
 	"nor what does not follow"},
@@ -451,6 +457,41 @@ test_worst_row(void)
 	screen_free(s);
 }
 
+/*
+ * No character of two columns is lost or moves what follows, however old
+ * libvterm's table is. Blocks of ideographs are tried at their first ones.
+ */
+static void
+test_wide(void)
+{
+	static const char erase[] = "\r\033[K";
+	struct screen *s = fed(2, 40, "");
+	unsigned bad = 0, wide = 0;
+	char text[8];
+	size_t n;
+
+	for (uint32_t c = 0x1100; c < 0x20000; c++) {
+		if (term_width(c) != 2 || (c > 0x3500 && c < 0x9f00) ||
+		    (c > 0xac10 && c < 0xd700))
+			continue;
+		/* It remembers only so many of those that it gives to libvterm
+		 * as others. */
+		if (++wide % 500 == 0) {
+			screen_free(s);
+			s = fed(2, 40, "");
+		}
+		n = text_utf8_put((uint8_t *)text, c);
+		memcpy(text + n, "x", 2);
+		screen_feed(s, span_str(erase));
+		screen_feed(s, span_str(text));
+		if (strcmp(row(s, 0), text) != 0 && bad++ < 3)
+			printf("# %x is %s\n", c, row(s, 0));
+	}
+	ok(bad == 0 && wide > 1000, "%u characters of two columns: %u lost",
+	    wide, bad);
+	screen_free(s);
+}
+
 /* The parts of an emoji may come in several reads. */
 static void
 test_emoji_parts(void)
@@ -498,6 +539,7 @@ test_emoji_parts(void)
 int
 main(void)
 {
+	test_wide();
 	test_emoji_parts();
 	test_rows();
 	test_offers();
