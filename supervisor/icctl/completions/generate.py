@@ -30,6 +30,8 @@ LISTED = {"ID": "ids", "SESSION": "sessions", "AGENT": "agents",
 # Commands that read what a session left, also after its end.
 READING = ("history", "logs", "diagnostics", "diff", "pull")
 FILES = {"FILE", "PATH"}
+# An option outside of brackets, with its value.
+NEEDED = r"(?<![\w-])(--[a-z][\w-]*)(?: ([A-Z][\w.]*))?"
 
 
 class Command:
@@ -47,6 +49,11 @@ class Command:
         if name == "--persona":
             kind = "PERSONA"
         self.options.append((name, kind, help_text, excludes))
+
+    def take(self, name, kind, excludes=()):
+        """An option of a usage, which may name it twice."""
+        if name not in [o[0] for o in self.options]:
+            self.option(name, kind, "", excludes)
 
 
 def rows(path):
@@ -71,15 +78,21 @@ def values(kind, more):
 
 def parse(command, usage, more=""):
     """Read the options and the places of the arguments from a usage."""
+    # A value that may be left out is none for a completion.
+    usage = re.sub(r"(--[\w-]+) \[[A-Z]+\]", r"\1", usage)
     for group in re.findall(r"\[(-[^\[\]]*)\]", usage):
         # "--file FILE|-": the last word is another value, and no option.
-        alike = [o.split() for o in group.split("|")
+        alike = [o.split() for o in map(str.strip, group.split("|"))
                  if re.match(r"-\w|--\w", o)]
         command.command = command.command or group.startswith("-- ")
         for o in alike:
-            command.option(o[0], o[1] if len(o) > 1 else None, "",
-                           [x[0] for x in alike if x is not o])
+            command.take(o[0], o[1] if len(o) > 1 else None,
+                         [x[0] for x in alike if x is not o])
     usage = re.sub(r"\[-[^\[\]]*\](\.\.\.)?", "", usage)
+    # Those that are needed, or of another way to write the command.
+    for name, kind in re.findall(NEEDED, usage):
+        command.take(name, kind or None)
+    usage = re.sub(NEEDED, "", usage)
     places = []
     for way in usage.split(" | "):
         for i, word in enumerate(re.findall(r"[\w|.]+", way)):

@@ -4,6 +4,7 @@
 without a word, and offer commands, options, sessions and files where icctl
 takes these."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -91,6 +92,14 @@ class Shells:
             self.zsh.end()
 
 
+def written(s, name):
+    """Returns the long options in the usage of a command."""
+    r = subprocess.run([h.program("icctl"), name, "--help"], env=s.env,
+                       capture_output=True, text=True, timeout=30, check=False)
+    usage = r.stdout if name == "start" else r.stdout.split("\n\n")[0]
+    return re.findall(r"(?<![\w-])--[a-z][a-z-]+", usage)
+
+
 def commands(s):
     """Both loads, and the options of every command: those of bash and of fish
     are the same, and nothing is offered that does not fit what is typed."""
@@ -103,7 +112,7 @@ def commands(s):
         t.equal((sorted(r[0]), r[1]), (["start", "status", "stop"], ""),
                 "fish does, without a word")
     names = [x for x in names if not x.startswith("-")]
-    bad, differ = [], []
+    bad, differ, lacks = [], [], []
     for name in names:
         options, said = s.bash("icctl", name, "-")
         bad += [(name, x) for x in options if not x.startswith("-")]
@@ -113,7 +122,9 @@ def commands(s):
             offered, said = s.fish("icctl", name, "-")
             if set(offered) != options or said:
                 differ.append((name, sorted(set(offered) ^ options), said))
+        lacks += [(name, x) for x in written(s, name) if x not in options]
     t.equal(bad, [], "bash: what is offered fits, for every command")
+    t.equal(lacks, [], "and each option that its usage has is offered")
     if shutil.which("fish"):
         t.equal(differ, [], "fish offers the same options as bash")
     else:
