@@ -214,12 +214,17 @@ paint_cell(struct paint *p, const struct cell *c)
 
 /*
  * Only printable ASCII has the same width everywhere: after anything else the
- * cursor is positioned explicitly.
+ * cursor is positioned explicitly. A terminal that gives an emoji one column
+ * would leave in the second what stood there: both are blank before.
  */
 void
 paint_cell_at(
     struct paint *p, unsigned row, unsigned col, const struct cell *c)
 {
+	if (c->width == 2 && (c->nchars != 1 || c->chars[0] >= 0x1f000)) {
+		paint_sgr(p, c->fg, c->bg, c->attr);
+		paint_printf(p, "  \033[%u;%uH", row + 1, col + 1);
+	}
 	paint_cell(p, c);
 	if (c->nchars != 1 || c->chars[0] < 0x20 || c->chars[0] > 0x7e)
 		paint_printf(p, "\033[%u;%uH", row + 1, col + c->width + 1);

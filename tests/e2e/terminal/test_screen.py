@@ -329,6 +329,32 @@ def pending(r):
          "the agent's last lines stay", r.tmux.screen())
 
 
+EMOJI = ["1\ufe0f\u20e3", "\u2764\ufe0f", "\U0001f970", "\U0001f7e2",
+         "\U0001f9d1\u200d\U0001f91d\u200d\U0001f9d1",
+         "\U0001f469\u200d\U0001f469\u200d\U0001f467"]
+
+
+def emoji(r):
+    """Emoji in place of other text: whole, and nothing of the text is left,
+    however many columns this terminal gives them."""
+    paint = "".join(f"printf '\\033[{n + 3};3Hbegin %s end\\033[K' '{{}}'\n"
+                    for n in range(len(EMOJI)))
+    r.start("stty raw -echo\nprintf '\\033[?1049h\\033[2J'\n" +
+            paint.format(*["ooooo"] * len(EMOJI)) + "head -c1 >/dev/null\n" +
+            paint.format(*EMOJI) + "printf '\\033[20;1Hpainted'\n"
+            "head -c1 >/dev/null\n")
+    r.tmux.until("ooooo end")
+    r.tmux.text("x")
+    r.tmux.until("painted")
+    lines = r.tmux.screen()
+    for n, e in enumerate(EMOJI):
+        line = lines[n + 2]
+        t.ok(line.strip() in (f"begin {e} end", f"begin {e}  end"),
+             f"an emoji of {len(e)} characters stands alone", line)
+    r.tmux.text("x")
+    r.tmux.until(PROMPT)
+
+
 def answer(tmux, ident, key):
     """Types both keys. The first counts once the call was shown for a
     second."""
@@ -342,7 +368,8 @@ def main():
     if PROGRAM is None:
         t.skip("screen", "tmux is not here: apt-get install tmux")
         t.done()
-    for part in (entry, keys, stops, editors, ends, attached, messages, pending):
+    for part in (entry, keys, stops, editors, ends, attached, messages, pending,
+                 emoji):
         with h.workdir() as work, t.case(part.__name__):
             r = Rig(work)
             try:
