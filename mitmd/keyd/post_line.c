@@ -7,7 +7,11 @@
 
 #define FRONT "=?base64?"
 #define TAIL "?="
-#define NAME_RAW 2048U /* bytes of a name that may have a header */
+/*
+ * Bytes of a name: policyd lets no address of a resource through that has more
+ * than 2048, and read_string() wants room for a character.
+ */
+#define NAME_RAW 2051U
 
 /* Take a text of ours off the front. Returns false if it is not there. */
 static bool

@@ -129,7 +129,10 @@ test_events(void)
 int
 main(void)
 {
-	static char long_name[5000];
+	static const char front[] = "{\"id\":7,\"jsonrpc\":\"2.0\","
+				    "\"method\":\"resources/read\","
+				    "\"params\":{\"uri\":\"";
+	static char long_name[5000], uri[2049], line[2200];
 	struct post_line l;
 	char small[16];
 
@@ -149,6 +152,11 @@ main(void)
 	    55);
 	post_line_read(span_str(long_name), &l);
 	is_str(l.name, "", "a name that is too long has no header");
+	memset(uri, 'u', sizeof(uri) - 1);
+	memcpy(uri, "n://", 4);
+	(void)snprintf(line, sizeof(line), "%s%s\"}}", front, uri);
+	post_line_read(span_str(line), &l);
+	is_str(l.name, uri, "the longest address that policyd lets through");
 	is_int(post_line_header(SPAN("\x01\x02\x03\x04"), small, sizeof(small)),
 	    -1, "a header that does not fit");
 	return tap_done();
