@@ -126,7 +126,11 @@ class Tree:
             return
         for e in entries:
             name = rel + e.name
-            st = e.stat(follow_symlinks=False)
+            # A directory that cannot be searched: its names are left out.
+            try:
+                st = e.stat(follow_symlinks=False)
+            except PermissionError:
+                continue
             if name in self.left or e.name == "node_modules" or (
                     e.name == "objects" and "/.git/" in f"/{rel}"):
                 continue

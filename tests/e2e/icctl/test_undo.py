@@ -465,6 +465,21 @@ def test_closed(work):
     subprocess.run(["chmod", "-R", "u+w", s.top], check=True)
 
 
+def test_listed(work):
+    """A directory whose names can be read, and nothing else, is no reason to
+    make no checkpoint."""
+    s = Snap(work)
+    h.put(os.path.join(s.top, "half/f"), "old\n")
+    h.put(os.path.join(s.top, "other"), "old\n")
+    first = s.save()
+    os.chmod(os.path.join(s.top, "half"), 0o444)
+    os.unlink(os.path.join(s.top, "other"))
+    rows, _ = s.plan(s.save(), first)
+    os.chmod(os.path.join(s.top, "half"), 0o755)
+    t.equal(rows, [b"b half", b"l half/f", b"Permission denied", b"c other"],
+            "a directory that is listed and cannot be entered")
+
+
 def on_tmpfs(path):
     """Mapped writes set no times there."""
     r = subprocess.run(["stat", "-f", "-c", "%T", path], capture_output=True,
@@ -635,6 +650,7 @@ def main():
         test_killed(work)
     with h.workdir() as work, t.case("closed"):
         test_closed(work)
+        test_listed(os.path.join(work, "listed"))
         test_sparse(os.path.join(work, "sparse"))
         test_lacking(os.path.join(work, "lacking"))
         test_mapped(os.path.join(work, "mapped"))
