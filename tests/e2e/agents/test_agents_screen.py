@@ -35,7 +35,9 @@ FILES = {"read_text_file": {"path": ["read-path"], "head": ["none"],
 # Those that stop themselves at ^Z.
 STOP = ("claude-code", "codex", "opencode")
 SECONDS = 120
-PASTE = "xbegin \u65e5\u672c \u042f \U0001f600 \u00e9 xend"
+PASTE = ("xbegin \u65e5\u672c \u042f \U0001f600 \u00e9 \U0001f970 "
+         "\U0001f9d1\u200d\U0001f91d\u200d\U0001f9d1 "
+         "\U0001f469\u200d\U0001f469\u200d\U0001f467 xend")
 
 
 def rig(work, agent, path, paper):
