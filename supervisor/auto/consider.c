@@ -57,17 +57,14 @@ int
 consider_prepare(struct fault *fault)
 {
 	const struct config_approve *a = &sup.config.approve;
+	int i;
 
 	sup.approver = 0;
 	if (!a->on || sup.opt.trial != NULL)
 		return 0;
-	for (unsigned i = 0; i < sup.providers.n; i++) {
-		if (strcmp(sup.providers.list[i].name, a->provider) != 0)
-			continue;
-		if (prepare_route(i, fault) == -1)
-			return -1;
-		sup.approver = i + 1;
-		return 0;
+	if ((i = providers_find(&sup.providers, a->provider)) != -1) {
+		sup.approver = (unsigned)i + 1;
+		return prepare_route((unsigned)i, fault);
 	}
 	sup_warn("autoApprove: this session has no provider %s, so you are "
 		 "asked about every call",

@@ -399,20 +399,29 @@ jsonfile_strings_free(char **list)
 	free(list);
 }
 
+struct json_object *
+jsonfile_load(const char *path, struct fault *fault)
+{
+	struct json_object *o;
+	struct stat st;
+	size_t len = 0;
+	char *text;
+
+	if ((text = jsonfile_text(path, &len, &st, fault)) == NULL)
+		return NULL;
+	o = jsonfile_parse(path, span_of(text, len), fault);
+	freezero(text, len);
+	errno = EBADMSG;
+	return o;
+}
+
 void
 jsonfile_peek(const char *path, const char *key, char *dst, size_t cap)
 {
 	struct json_object *root;
 	struct fault ignored;
-	struct stat st;
-	size_t len;
-	char *text;
 
-	dst[0] = '\0';
-	if ((text = jsonfile_text(path, &len, &st, &ignored)) == NULL)
-		return;
-	root = jsonfile_parse(path, span_of(text, len), &ignored);
+	root = jsonfile_load(path, &ignored);
 	(void)strlcpy(dst, get_str(root, key, ""), cap);
 	json_object_put(root);
-	free(text);
 }

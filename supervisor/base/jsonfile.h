@@ -36,6 +36,11 @@ char *jsonfile_text(
  */
 struct json_object *jsonfile_parse(
     const char *path, struct span text, struct fault *);
+/*
+ * Both. Returns NULL with the fault set; errno is ENOENT if there is no file, and
+ * EBADMSG if it has no object.
+ */
+struct json_object *jsonfile_load(const char *path, struct fault *);
 
 /* Set the fault "where.key: what"; `key` may be NULL. Always returns -1. */
 int jsonfile_bad(const struct jsonfile *, const char *where, const char *key,

@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/close_keep.h"
+
 ssize_t
 small_file_read(int dirfd, const char *path, char *text, size_t cap)
 {
-	int fd, save;
+	int fd;
 	ssize_t n;
 
 	text[0] = '\0';
@@ -19,9 +21,7 @@ small_file_read(int dirfd, const char *path, char *text, size_t cap)
 	do {
 		n = read(fd, text, cap - 1);
 	} while (n == -1 && errno == EINTR);
-	save = errno;
-	close(fd);
-	errno = save;
+	(void)close_keep(fd);
 	text[n > 0 ? n : 0] = '\0';
 	return n;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/close_keep.h"
 #include "common/loop.h"
 
 /*
@@ -81,16 +82,12 @@ static int
 tree_enter(const struct tree *t, int dirfd, const char *name, struct stat *st)
 {
 	bool force = !t->dry && !t->strict;
-	int fd, save;
+	int fd;
 
 	if ((fd = tree_open(dirfd, name, force)) == -1)
 		return -1;
-	if (fstat(fd, st) == -1) {
-		save = errno;
-		close(fd);
-		errno = save;
-		return -1;
-	}
+	if (fstat(fd, st) == -1)
+		return close_keep(fd);
 	if (force && (st->st_mode & 0700) != 0700)
 		(void)fchmod(fd, 0700);
 	return fd;

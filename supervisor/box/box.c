@@ -4,6 +4,7 @@
  * every sandbox; the caller binds everything else.
  */
 #include "box/box.h"
+#include "base/close_keep.h"
 #include "common/wordlist.h"
 
 #include <sys/mman.h>
@@ -173,7 +174,7 @@ static int
 box_memfd(const char *name, struct span s)
 {
 	ssize_t n;
-	int fd, save;
+	int fd;
 
 	if ((fd = memfd_create(name, MFD_CLOEXEC)) == -1)
 		return -1;
@@ -187,10 +188,7 @@ box_memfd(const char *name, struct span s)
 	if (lseek(fd, 0, SEEK_SET) == 0)
 		return fd;
 bad:
-	save = errno;
-	close(fd);
-	errno = save;
-	return -1;
+	return close_keep(fd);
 }
 
 void

@@ -313,6 +313,8 @@ int drift_check(const struct rules_file set[], const char *dir, struct fault *);
 
 /* check.c: Print what a start found, for --check. */
 void check_print(void);
+/* Print an object as one line. Takes it. */
+void check_line(struct json_object *);
 /*
  * Find containers that were left behind, for --sweep, and print their ids.
  * Returns 0, or -1 with the fault set.

@@ -109,9 +109,8 @@ persona_load(struct persona *p, const char *home, const char *name,
     struct fault *fault)
 {
 	struct jsonfile j = {NULL, fault};
-	char *path = NULL, *text = NULL, shown[300];
+	char *path = NULL, shown[300];
 	struct stat st;
-	size_t len = 0;
 	int rv = -1;
 
 	memset(p, 0, sizeof(*p));
@@ -132,16 +131,12 @@ persona_load(struct persona *p, const char *home, const char *name,
 	}
 	if (paths_private(&st, "persona", p->dir, fault) == -1 ||
 	    (path = paths_join(p->dir, "persona.json")) == NULL ||
-	    (text = jsonfile_text(path, &len, &st, fault)) == NULL)
+	    (p->root = jsonfile_load(path, fault)) == NULL)
 		goto out;
 	j.file = path;
-	if ((p->root = jsonfile_parse(path, span_of(text, len), fault)) ==
-		NULL ||
-	    persona_fill(p, &j) == -1)
-		goto out;
-	rv = persona_constitution(p, p->dir, fault);
+	if (persona_fill(p, &j) == 0)
+		rv = persona_constitution(p, p->dir, fault);
 out:
-	free(text);
 	free(path);
 	return rv;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/close_keep.h"
 #include "base/small_file.h"
 #include "common/sha256.h"
 
@@ -42,7 +43,7 @@ int
 home_take(int dirfd)
 {
 	struct stat st;
-	int fd, save;
+	int fd;
 
 	fd = openat(dirfd, HOME_LOCK,
 	    O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
@@ -54,10 +55,7 @@ home_take(int dirfd)
 			return fd;
 		errno = ESTALE;
 	}
-	save = errno;
-	close(fd);
-	errno = save;
-	return -1;
+	return close_keep(fd);
 }
 
 int

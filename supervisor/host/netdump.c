@@ -11,22 +11,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/close_keep.h"
+
 #define NETDUMP_SECONDS 5
 
 int
 netdump_open(void)
 {
 	const struct timeval patience = {.tv_sec = NETDUMP_SECONDS};
-	int fd, save;
+	int fd;
 
 	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 	if (fd == -1 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
 			    sizeof(patience)) == 0)
 		return fd;
-	save = errno;
-	close(fd);
-	errno = save;
-	return -1;
+	return close_keep(fd);
 }
 
 /* Take one datagram. Returns 1 at the end, 0, or -1 with errno set. */

@@ -132,18 +132,15 @@ pins_read(const char *path, struct json_object **out, struct fault *fault)
 	const struct jsonfile j = {path, fault};
 	struct json_object *root = NULL;
 	struct fault why;
-	struct stat st;
-	size_t len;
-	char *text;
 	int rv = -1;
 
-	if ((text = jsonfile_text(path, &len, &st, fault)) == NULL) {
+	root = jsonfile_load(path, fault);
+	if (root == NULL && errno != EBADMSG) {
 		if (errno != ENOENT)
 			return -1;
 		*out = pins_empty();
 		return 0;
 	}
-	root = jsonfile_parse(path, span_of(text, len), fault);
 	if (root != NULL && pins_check(&j, root) == 0) {
 		*out = json_object_get(root);
 		rv = 0;
@@ -157,7 +154,6 @@ pins_read(const char *path, struct json_object **out, struct fault *fault)
 		    why.text, path);
 	}
 	json_object_put(root);
-	free(text);
 	return rv;
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/close_keep.h"
 #include "common/net/peer_uid.h"
 #include "core/sup.h"
 
@@ -28,7 +29,7 @@ static int
 publish_socket(uint32_t address, uint16_t port, struct sockaddr_in *in)
 {
 	const int one = 1;
-	int fd, save;
+	int fd;
 
 	*in = (struct sockaddr_in){.sin_family = AF_INET,
 	    .sin_port = htons(port),
@@ -43,10 +44,7 @@ publish_socket(uint32_t address, uint16_t port, struct sockaddr_in *in)
 	    bind(fd, (struct sockaddr *)in, sizeof(*in)) == 0 &&
 	    listen(fd, 256) == 0)
 		return fd;
-	save = errno;
-	close(fd);
-	errno = save;
-	return -1;
+	return close_keep(fd);
 }
 
 /* Make a connection to ourselves and ask for its user. */

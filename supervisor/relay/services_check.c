@@ -88,16 +88,9 @@ check_one(unsigned i, struct json_object *users, const char *path,
 static struct json_object *
 check_users(const char *path, struct fault *fault)
 {
-	struct json_object *o;
-	struct stat st;
-	size_t len = 0;
-	char *text;
+	struct json_object *o = jsonfile_load(path, fault);
 
-	if ((text = jsonfile_text(path, &len, &st, fault)) == NULL)
-		return errno == ENOENT ? json_object_new_object() : NULL;
-	o = jsonfile_parse(path, span_of(text, len), fault);
-	freezero(text, len);
-	return o;
+	return o == NULL && errno == ENOENT ? json_object_new_object() : o;
 }
 
 /* Keep the users of new services. */

@@ -142,10 +142,7 @@ resume_agent(struct fault *fault)
 bool
 resume_has_provider(const char *name)
 {
-	for (unsigned i = 0; i < sup.providers.n; i++)
-		if (strcmp(sup.providers.list[i].name, name) == 0)
-			return true;
-	return false;
+	return providers_find(&sup.providers, name) != -1;
 }
 
 /* Record the calls that waited, and that nobody waits for any more. */

@@ -28,8 +28,7 @@ check_server(const struct server *s)
 	return o;
 }
 
-/* Print an object as one line. Takes it. */
-static void
+void
 check_line(struct json_object *o)
 {
 	printf("%s\n",

@@ -287,15 +287,6 @@ control_keys_want(unsigned i)
 	return 0;
 }
 
-static int
-keys_find(const char *name)
-{
-	for (unsigned i = 0; i < sup.providers.n; i++)
-		if (strcmp(sup.providers.list[i].name, name) == 0)
-			return (int)i;
-	return -1;
-}
-
 void
 control_keys_reload(struct client *c, const char *name, const char *path)
 {
@@ -306,7 +297,7 @@ control_keys_reload(struct client *c, const char *name, const char *path)
 		control_fail(c, "not-permitted", c->peer.why);
 		return;
 	}
-	if ((i = keys_find(name)) == -1) {
+	if ((i = providers_find(&sup.providers, name)) == -1) {
 		control_fail(c, "not-found",
 		    "no such provider in this session. See: icctl keys");
 		return;

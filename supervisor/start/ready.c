@@ -195,11 +195,7 @@ ready_print(void)
 	json_object_object_add(o, "missing", ready_lacking());
 	if (box_proc_masked())
 		put_bool(o, "procMasked", true);
-	printf("%s\n",
-	    json_object_to_json_string_ext(
-		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-	fflush(stdout);
-	json_object_put(o);
+	check_line(o);
 }
 
 void

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/close_keep.h"
 #include "base/small_file.h"
 
 #define CGROUP_PERIOD 100000ULL /* us, of cpu.max */
@@ -25,7 +26,7 @@ static const struct {
 static int
 tree_write(int dir, const char *name, const char *value)
 {
-	int fd = openat(dir, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW), save;
+	int fd = openat(dir, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
 	ssize_t n;
 
 	if (fd == -1)
@@ -33,9 +34,7 @@ tree_write(int dir, const char *name, const char *value)
 	do {
 		n = write(fd, value, strlen(value));
 	} while (n == -1 && errno == EINTR);
-	save = errno;
-	close(fd);
-	errno = save;
+	(void)close_keep(fd);
 	return n == (ssize_t)strlen(value) ? 0 : -1;
 }
 

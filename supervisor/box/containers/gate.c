@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/close_keep.h"
 #include "base/json_put.h"
 #include "box/bridge.h"
 #include "common/http/base64.h"
@@ -71,7 +72,7 @@ gate_socket(uint32_t address, uint16_t *port)
 	    .sin_addr = {.s_addr = htonl(address)}};
 	socklen_t len = sizeof(in);
 	const int one = 1;
-	int fd, save;
+	int fd;
 
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd == -1)
@@ -85,10 +86,7 @@ gate_socket(uint32_t address, uint16_t *port)
 		*port = ntohs(in.sin_port);
 		return fd;
 	}
-	save = errno;
-	close(fd);
-	errno = save;
-	return -1;
+	return close_keep(fd);
 }
 
 int

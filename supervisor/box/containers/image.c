@@ -321,16 +321,9 @@ int
 sandbox_images(const char *file, struct json_object *out, struct fault *fault)
 {
 	struct json_object *plan;
-	struct stat st;
-	size_t len;
-	char *text;
 	int rv = -1;
 
-	if ((text = jsonfile_text(file, &len, &st, fault)) == NULL)
-		return -1;
-	plan = jsonfile_parse(file, span_of(text, len), fault);
-	free(text);
-	if (plan == NULL)
+	if ((plan = jsonfile_load(file, fault)) == NULL)
 		return -1;
 	if (engine_begin(fault) == 0 && image_steps(plan, fault) == 0 &&
 	    image_remove_all(plan, fault) == 0)

@@ -119,6 +119,8 @@ const char *provider_login_file(const struct provider *);
 int providers_load(struct providers *, const struct paths *,
     const struct config *, char *const *names, struct fault *);
 void providers_free(struct providers *);
+/* providers_check.c: Returns the index of the provider with that name, or -1. */
+int providers_find(const struct providers *, const char *name);
 /*
  * providers_check.c: Returns 0 if mitmd and keyd will accept the file, and its
  * number of routes in `*routes`; -1 with the fault set. Their own parser is

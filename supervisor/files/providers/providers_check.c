@@ -37,6 +37,15 @@ provider_usable(const struct provider *p, unsigned *routes, struct fault *fault)
 	return 0;
 }
 
+int
+providers_find(const struct providers *ps, const char *name)
+{
+	for (unsigned i = 0; i < ps->n; i++)
+		if (strcmp(ps->list[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
 static int
 provider_alone(
     const struct providers *ps, const struct provider *p, struct fault *fault)
