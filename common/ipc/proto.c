@@ -23,8 +23,8 @@ const size_t proto_nmsgs = nitems(proto_msgs);
  * The index of a message by number (0xGGRR: group and row), plus 1; 0 if there
  * is none.
  */
-static uint8_t proto_place[PROTO_GROUPS][PROTO_ROWS];
-_Static_assert(PROTO_NMSGS < UINT8_MAX, "places are one byte each");
+static uint16_t proto_place[PROTO_GROUPS][PROTO_ROWS];
+_Static_assert(PROTO_NMSGS < UINT16_MAX, "places are two bytes each");
 
 static void
 proto_index(void)
@@ -32,14 +32,14 @@ proto_index(void)
 	for (size_t i = 0; i < proto_nmsgs; i++) {
 		uint16_t t = proto_msgs[i].type;
 
-		proto_place[t >> 8][t & 0xff] = (uint8_t)(i + 1);
+		proto_place[t >> 8][t & 0xff] = (uint16_t)(i + 1);
 	}
 }
 
 const struct proto_msg *
 proto_find(uint16_t type)
 {
-	uint8_t at;
+	uint16_t at;
 
 	if (proto_place[1][1] == 0)
 		proto_index();

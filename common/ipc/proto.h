@@ -73,6 +73,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 #define PROTO_MAX_SERVICES	16U
 #define PROTO_MAX_STREAMS	256U	/* to all services at once */
 #define PROTO_MAX_STREAMS_EACH	64U	/* to one of them */
+#define PROTO_MAX_LOGIN		63U	/* a name or value in a login */
+#define PROTO_MAX_LOGIN_STATUS	4096U	/* LOGGED_IN.parameters */
 /*
  * Streams that mitmd has at once: no two of them are the same modulo this
  * number.
@@ -394,13 +396,17 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 	VIA_AUDIT(M, HOST_OPEN,		0x0814,	R(POLICY),	R(SUP),		0, HOST_OPEN_GO)	\
 	VIA_AUDIT(M, HOST_SHUT,		0x0816,	R(POLICY),	R(MITM),	0, HOST_SHUT_GO)	\
 	/* a connection of an MCP server */					\
-	M(DOOR,		0x0901,	R(SUP),	R(EGRESS)|R(DIAL)|R(TUNNEL)|R(AUDIT), SETUP, 0)	\
+	M(DOOR,		0x0901,	R(SUP),	R(EGRESS)|R(DIAL)|R(TUNNEL)|R(AUDIT)|R(KEY), SETUP, 0)	\
 	M(CONNECT,	0x0902,	R(EGRESS),	R(AUDIT),	RUN,	0)	\
 	M(CONNECT_GO,	0x0903,	R(AUDIT),	R(DIAL),	RUN,	0)	\
 	M(CONNECT_END,	0x0904,	R(EGRESS),	R(AUDIT),	RUN,	0)	\
 	M(CONNECT_DENIED, 0x0905, R(EGRESS),	R(AUDIT),	RUN,	0)	\
 	M(SERVICE_USE,	0x0906,	R(AUDIT),	R(SUP),		RUN,	0)	\
 	M(SERVICE_OWN,	0x1901,	R(SUP),		R(DIAL),	SETUP,	1)	\
+	/* a connection to a database that is logged in for the agent */	\
+	VIA_AUDIT(M, LOGIN,		0x1902,	R(EGRESS),	R(KEY),		0, LOGIN_GO)		\
+	M(LOGGED_IN,	0x1904,	R(KEY),		R(EGRESS),	RUN,	1)	\
+	M(LOGIN_FAIL,	0x1905,	R(KEY),		R(EGRESS),	RUN,	0)	\
 	/* a corporate proxy in front of dialerd's connections */	\
 	M(VIA_PROXY,	0x0a01, R(SUP),	R(DIAL)|R(TUNNEL),	SETUP,	0)	\
 	M(TUNNEL,	0x0a02,	R(DIAL),	R(TUNNEL),	RUN,	1)	\
@@ -1482,7 +1488,8 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * A destination that the server of that index may or may not connect to: a
  * name, "*.name", "*" or an address (see common/net/egress_list.h).  With
  * PROTO_SERVICES it is the next service of the agent, an address, and `name`
- * is the service's; otherwise that is empty.
+ * is the service's; otherwise that is empty.  key: the keyd that logs in there
+ * as `user`, + 1; 0: none does.  superuser: the user may be one.
  */
 #define F_DOOR(F, m)		F(m, u16, server, PROTO_SERVICES)	\
 				F(m, str, host, 253)			\
@@ -1490,7 +1497,11 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, denied, 1)			\
 				F(m, u8, private_ok, 1)			\
 				F(m, u8, opaque, 1)			\
-				F(m, str, name, 32)
+				F(m, str, name, 32)			\
+				F(m, u8, key, PROTO_MAX_PROVIDERS)	\
+				F(m, u8, superuser, 1)			\
+				F(m, str, user, PROTO_MAX_LOGIN)	\
+				F(m, str, database, PROTO_MAX_LOGIN)
 #define F_CONNECT(F, m)		F(m, u32, id, UINT32_MAX)		\
 				F(m, str, host, 253)			\
 				F(m, u16, port, UINT16_MAX)
@@ -1513,6 +1524,32 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  */
 #define F_SERVICE_OWN(F, m)	F(m, str, host, 32)			\
 				F(m, u16, port, UINT16_MAX)
+/*
+ * A client in the sandbox wants a connection that is logged in.  cancel: the
+ * connection whose query is to be cancelled instead, or 0.  The rest is all that
+ * the client may choose: empty, or a value that startup_value_ok() takes.
+ */
+#define F_LOGIN(F, m)		F(m, u32, id, UINT32_MAX)		\
+				F(m, str, host, 253)			\
+				F(m, u16, port, UINT16_MAX)		\
+				F(m, u32, cancel, UINT32_MAX)		\
+				F(m, str, application_name, PROTO_MAX_LOGIN) \
+				F(m, str, client_encoding, PROTO_MAX_LOGIN) \
+				F(m, str, datestyle, PROTO_MAX_LOGIN)	\
+				F(m, str, intervalstyle, PROTO_MAX_LOGIN) \
+				F(m, str, timezone, PROTO_MAX_LOGIN)	\
+				F(m, str, extra_float_digits, PROTO_MAX_LOGIN) \
+				F(m, str, search_path, PROTO_MAX_LOGIN)
+#define F_LOGIN_GO(F, m)	F_LOGIN(F, m)
+/*
+ * The connection, ready for a query.  parameters: what the server said of
+ * itself, each a name, a NUL, a value and a NUL.
+ */
+#define F_LOGGED_IN(F, m)	F(m, u32, id, UINT32_MAX)		\
+				F(m, blob, parameters, PROTO_MAX_LOGIN_STATUS)
+/* No connection comes.  text: the reason; empty: the query was cancelled. */
+#define F_LOGIN_FAIL(F, m)	F(m, u32, id, UINT32_MAX)		\
+				F(m, str, text, 400)
 /*
  * Connections to a service so far: all that were recorded, those still open,
  * those that failed, with the latest reason, and bytes from the sandbox's side.

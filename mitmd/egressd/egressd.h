@@ -8,7 +8,9 @@
  * unread, until both sides are done.
  *
  * The egressd of the agent's services gets one byte instead of a CONNECT: the
- * index of a row. It answers nothing and reads nothing else.
+ * index of a row. It answers nothing and reads nothing else, unless the row has a
+ * login: then it reads the client's first packets, and LOGIN takes the place of
+ * CONNECT (front.h).
  */
 #ifndef EGRESSD_H
 #define EGRESSD_H
@@ -69,6 +71,11 @@ struct tunnel {
 	bool opaque; /* its first bytes are not looked at */
 	size_t may;  /* bytes of up.out that may be sent before it is open */
 	struct answer answer; /* the host's first bytes */
+	bool front;           /* the client does not log in itself */
+	bool ssl, gss;        /* it has asked for such encryption */
+	bool newer;           /* it speaks a newer protocol than 3.0 */
+	bool cancels;         /* it only cancels a query */
+	uint8_t key[4];       /* by which its queries can be cancelled */
 	bool dead;
 };
 TAILQ_HEAD(tunnels, tunnel);
@@ -83,7 +90,11 @@ struct egressd_env {
 	struct tunnels tunnels, dead;
 	unsigned ntunnels;
 	uint32_t last;                   /* highest id so far */
+	bool logins[PROTO_MAX_SERVICES]; /* the rows that have one */
 	void (*head)(struct tunnel *);   /* reads a CONNECT */
+	void (*client)(struct tunnel *); /* reads a client's first packets */
+	/* Tells a client why it is refused, and ends the tunnel. */
+	void (*refuse)(struct tunnel *, const char *why);
 	void (*first)(struct tunnel *);  /* reads a ClientHello */
 	void (*spoken)(struct tunnel *); /* the host sent bytes before it */
 	unsigned told; /* kinds of alarms that the person was told of */
@@ -125,6 +136,10 @@ void connect_line(struct tunnel *);
 void service_read(struct tunnel *);
 /* Returns true if there are not too many streams to accept another one. */
 bool service_takes(void);
+/* Returns true if the service has all the streams that it may have. */
+bool service_full(unsigned service);
+/* Record a request that is refused, and end it. */
+void service_deny(struct tunnel *, const char *code, const char *target);
 
 /*
  * first.c: Judge the first bytes, or those after a HelloRetryRequest, which are

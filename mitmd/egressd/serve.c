@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "egressd/front.h"
 
 /* The row is a service: all rows are. */
 static int
@@ -18,7 +19,8 @@ serve_service(struct chan *c, const struct msg_DOOR *m)
 	const unsigned n = e->list.n;
 
 	if ((n != 0 && !e->services) || n == PROTO_MAX_SERVICES ||
-	    span_copy(m->name, e->names[n], sizeof(e->names[n])) == -1)
+	    span_copy(m->name, e->names[n], sizeof(e->names[n])) == -1 ||
+	    (m->key != 0 && front_add(n, m) == -1))
 		return chan_violation(c, "DOOR of a service is impossible");
 	e->services = true;
 	e->head = service_read;
@@ -75,6 +77,37 @@ serve_dialed(struct chan *c, const struct msg_DIALED *m, int fd)
 }
 
 static int
+serve_logged_in(struct chan *c, const struct msg_LOGGED_IN *m, int fd)
+{
+	struct tunnel *t = tunnel_find(m->id);
+
+	if (t == NULL || !t->front || t->cancels) {
+		close(fd); /* the client closed the connection meanwhile */
+		return 0;
+	}
+	return front_open(t, m->parameters, fd) == -1
+		   ? chan_violation(c, "LOGGED_IN with bad parameters")
+		   : 0;
+}
+
+static int
+serve_login_fail(struct chan *c, const struct msg_LOGIN_FAIL *m)
+{
+	struct tunnel *t = tunnel_find(m->id);
+	char text[401];
+
+	(void)c;
+	if (t == NULL || !t->front)
+		return 0;
+	(void)span_copy(m->text, text, sizeof(text));
+	if (t->cancels)
+		tunnel_end(t, text);
+	else
+		front_stop(t, text);
+	return 0;
+}
+
+static int
 serve_dial_fail(struct chan *c, const struct msg_DIAL_FAIL *m)
 {
 	struct tunnel *t = tunnel_find(m->id);
@@ -107,6 +140,8 @@ static const struct chan_handler serve_handlers[] = {
 	HANDLER(CONNECTION,	serve_connection),
 	HANDLER(DIALED,		serve_dialed),
 	HANDLER(DIAL_FAIL,	serve_dial_fail),
+	HANDLER(LOGGED_IN,	serve_logged_in),
+	HANDLER(LOGIN_FAIL,	serve_login_fail),
 	HANDLER(REFUSED,	serve_refused),
 };
 /* clang-format on */
@@ -136,6 +171,8 @@ egressd_serve(void)
 	e->listener = -1;
 	e->accept.fd = -1;
 	e->head = connect_line;
+	e->client = front_read;
+	e->refuse = front_stop;
 	e->first = first_read;
 	e->spoken = first_spoken;
 	e->w.start = serve_start;

@@ -29,9 +29,8 @@ service_takes(void)
 	return dials < EGRESSD_MAX_DIALS;
 }
 
-/* Returns the number of streams to this service. */
-static unsigned
-service_streams(unsigned service)
+bool
+service_full(unsigned service)
 {
 	const struct tunnel *t;
 	unsigned n = 0;
@@ -39,10 +38,10 @@ service_streams(unsigned service)
 	TAILQ_FOREACH (t, &egressd_env.tunnels, entry)
 		if (t->id != 0 && t->service == service)
 			n++;
-	return n;
+	return n >= PROTO_MAX_STREAMS_EACH;
 }
 
-static void
+void
 service_deny(struct tunnel *t, const char *code, const char *target)
 {
 	const struct msg_CONNECT_DENIED m = {
@@ -70,7 +69,7 @@ service_asked(struct tunnel *t, unsigned n)
 		service_deny(t, "off", e->names[n]);
 		return;
 	}
-	if (service_streams(n) >= PROTO_MAX_STREAMS_EACH) {
+	if (service_full(n)) {
 		service_deny(t, "limit", e->names[n]);
 		return;
 	}
@@ -78,6 +77,10 @@ service_asked(struct tunnel *t, unsigned n)
 	(void)strlcpy(t->host, r->host, sizeof(t->host));
 	t->port = r->port;
 	t->opaque = true;
+	if (e->logins[n]) {
+		t->front = true;
+		return;
+	}
 	t->id = ++e->last;
 	t->state = TUNNEL_DIAL;
 	m = (struct msg_CONNECT){
@@ -89,8 +92,13 @@ void
 service_read(struct tunnel *t)
 {
 	uint8_t n;
-	const ssize_t got = read(t->in.fd, &n, 1);
+	ssize_t got;
 
+	if (t->front) {
+		egressd_env.client(t);
+		return;
+	}
+	got = read(t->in.fd, &n, 1);
 	if (got == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (got == 1)

@@ -297,7 +297,9 @@ tunnel_late(struct loop_timer *timer)
 
 	switch (t->state) {
 	case TUNNEL_HEAD:
-		tunnel_refuse(t, 408, "No CONNECT came within 15 seconds.");
+		tunnel_refuse(t, 408,
+		    t->front ? "No login came within 15 seconds."
+			     : "No CONNECT came within 15 seconds.");
 		break;
 	case TUNNEL_DIAL:
 		tunnel_refuse(t, 504,
@@ -322,7 +324,7 @@ void
 tunnel_stop(struct tunnel *t, struct span answer, const char *error)
 {
 	/* Nobody reads an answer of ours in a service's own protocol. */
-	if (egressd_env.services) {
+	if (egressd_env.services && !t->front) {
 		tunnel_end(t, error);
 		return;
 	}
@@ -353,6 +355,10 @@ tunnel_answer_stop(
 {
 	struct buf b;
 
+	if (t->front) {
+		egressd_env.refuse(t, text);
+		return;
+	}
 	buf_init(&b, 32768);
 	buf_printf(&b,
 	    "HTTP/1.1 %u Refused\r\nContent-Type: text/plain\r\n"

@@ -109,6 +109,9 @@ text_services(struct buf *b)
 		s = &sup.config.services[i];
 		buf_printf(b, "%s%s at localhost:%u (also %s:%u)",
 		    i == 0 ? "" : ", ", s->name, s->port, s->name, s->port);
+		if (s->user[0] != '\0')
+			buf_printf(b, ", user %s, database %s, no password, no "
+				      "TLS", s->user, s->database);
 	}
 	buf_adds(b,
 	    ". They are real and not part of the sandbox: what you change "

@@ -40,8 +40,10 @@ sup_size(void)
 
 		if (p->server != 0)
 			size.afar[p->server - 1] = (uint8_t)(i + 1);
-		if (p->kind != NULL && strcmp(p->kind, "forge") == 0)
+		if (provider_is(p, "forge"))
 			size.forge = true;
+		if (provider_is(p, PROVIDER_POSTGRES))
+			size.logins |= 1ULL << i;
 	}
 	return size;
 }
@@ -144,10 +146,9 @@ child_name(struct child *c, const char *program)
  * descriptor 3 is its channel.
  */
 static int
-child_spawn(
-    struct child *c, const struct topology_worker *w, struct fault *fault)
+child_spawn(struct child *c, const char *program, struct fault *fault)
 {
-	char *const argv[] = {(char *)(uintptr_t)w->program, NULL};
+	char *const argv[] = {(char *)(uintptr_t)program, NULL};
 	char *const envp[] = {NULL};
 	struct spawn s = {.argv = argv,
 	    .envp = envp,
@@ -157,7 +158,7 @@ child_spawn(
 	int logpipe[2] = {-1, -1}, pair[2] = {-1, -1}, rv = -1;
 	char *path;
 
-	if ((path = paths_join(sup.paths.libexecdir, w->program)) == NULL ||
+	if ((path = paths_join(sup.paths.libexecdir, program)) == NULL ||
 	    /* Non-blocking at both ends: a log must never block a worker. */
 	    pipe2(logpipe, O_CLOEXEC | O_NONBLOCK) == -1 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
@@ -207,6 +208,7 @@ children_spawn(struct fault *fault)
 {
 	const struct topology_size size = sup_size();
 	const struct topology_worker *w;
+	const char *program;
 	struct child *c;
 	unsigned count;
 
@@ -222,9 +224,12 @@ children_spawn(struct fault *fault)
 			c->log = -1;
 			c->sp = (struct spawned)SPAWNED_INIT;
 			c->exit_io.fd = c->log_io.fd = -1;
-			child_name(c, w->program);
+			program = w->program;
+			if (w->role == ROLE_KEY && topology_logs_in(k, &size))
+				program = "pgkeyd";
+			child_name(c, program);
 			sup.nchildren++;
-			if (child_spawn(c, w, fault) == -1)
+			if (child_spawn(c, program, fault) == -1)
 				return -1;
 		}
 	}
@@ -264,7 +269,7 @@ child_start(enum role role, unsigned index, const char *of, struct fault *fault)
 	c->exit_io.fd = c->log_io.fd = -1;
 	snprintf(
 	    c->name, sizeof(c->name), "%s %.64s/%u", w->program, of, index);
-	if (child_spawn(c, w, fault) == -1)
+	if (child_spawn(c, w->program, fault) == -1)
 		goto bad;
 	/* If the program could not be executed, its exit shows that. */
 	close(c->sp.status);

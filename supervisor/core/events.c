@@ -237,6 +237,8 @@ event_services(struct value_pool *p)
 			break;
 		put(o, "host", text(p, s->host));
 		put(o, "hostPort", value_new_number(p, s->to));
+		if (s->user[0] != '\0')
+			put(o, "login", text(p, s->user));
 		put(o, "name", text(p, s->name));
 		put(o, "port", value_new_number(p, s->port));
 		(void)value_append(list, o);

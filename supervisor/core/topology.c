@@ -73,6 +73,8 @@ const struct topology_pair topology_pairs[] = {
 	{ ROLE_EGRESS,	ROLE_AUDIT,	PROTO_MEMORY_NONE },
 	{ ROLE_AUDIT,	ROLE_DIAL,	PROTO_MEMORY_NONE },
 	{ ROLE_DIAL,	ROLE_EGRESS,	PROTO_MEMORY_NONE },
+	/* the same with a login: egress -> audit -> key -> egress */
+	{ ROLE_KEY,	ROLE_EGRESS,	PROTO_MEMORY_NONE },
 	/* both kinds of connections, through a corporate proxy */
 	{ ROLE_DIAL,	ROLE_TUNNEL,	PROTO_MEMORY_NONE },
 	/* files of a forge: key -> audit -> follow -> mitm */
@@ -182,7 +184,9 @@ topology_paired(const struct topology_pair *p, unsigned a, unsigned b,
 		return false;
 	/* No agent reaches the keyd of a remote server but through policyd. */
 	if (p->a == ROLE_MITM && p->b == ROLE_KEY)
-		return !topology_afar(b, size);
+		return !topology_afar(b, size) && !topology_logs_in(b, size);
+	if (p->a == ROLE_KEY && p->b == ROLE_EGRESS)
+		return b == PROTO_SERVICES && topology_logs_in(a, size);
 	if (p->a == ROLE_KEY && p->b == ROLE_BACK)
 		return size->afar[b] == a + 1;
 	return p->a != ROLE_APPROVE || p->b != ROLE_KEY ||

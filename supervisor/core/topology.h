@@ -59,6 +59,7 @@ struct topology_size {
 	bool ports;     /* ports of the sandbox are published */
 	bool gate;      /* the sandbox's connections come over TCP */
 	bool forge;     /* one of the providers is a forge */
+	uint64_t logins; /* bit i: provider i logs in to a database */
 	/* the place of each remote server among the providers, + 1; or 0 */
 	uint8_t afar[PROTO_MAX_SERVERS];
 	unsigned approver; /* its provider's index + 1; 0: there is none */
@@ -66,6 +67,13 @@ struct topology_size {
 
 /* Returns the number of the role's indices. */
 unsigned topology_instances(enum role, const struct topology_size *);
+/* Returns true if this keyd is a pgkeyd. */
+static inline bool
+topology_logs_in(unsigned key, const struct topology_size *size)
+{
+	return (size->logins >> key & 1) != 0;
+}
+
 /* Returns true if the worker of that index runs. */
 bool topology_runs(enum role, unsigned index, const struct topology_size *);
 /*

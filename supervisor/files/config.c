@@ -410,7 +410,7 @@ config_parse(struct config *cfg, const char *file, const char *user_home,
 	    config_definitions(cfg, &j, root) == -1 ||
 	    config_caches(cfg, &j, root, user_home) == -1 ||
 	    config_agent_view(cfg, &j, root, user_home) == -1 ||
-	    config_services(cfg, &j, root) == -1 ||
+	    config_services(cfg, &j, root, user_home) == -1 ||
 	    config_env(cfg, &j, root) == -1 ||
 	    config_policy(cfg, &j, root, user_home) == -1 ||
 	    config_approve(cfg, &j, root) == -1 ||

@@ -125,6 +125,9 @@ struct config_service {
 	uint16_t to; /* the port there */
 	/* Its program or image, and the like: the session's own; or NULL. */
 	struct json_object *own;
+	/* The agent is this user in this database; "": it logs in itself. */
+	char user[PROTO_MAX_LOGIN + 1], database[PROTO_MAX_LOGIN + 1];
+	bool superuser; /* the user may be one */
 };
 
 #define CONFIG_MAX_AGENTS 16U

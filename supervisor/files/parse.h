@@ -63,8 +63,11 @@ int config_destinations(struct config *, const struct jsonfile *,
 void config_destinations_free(struct config *);
 
 /* services.c: "services". */
-int config_services(
-    struct config *, const struct jsonfile *, struct json_object *root);
+int config_services(struct config *, const struct jsonfile *,
+    struct json_object *root, const char *user_home);
+/* services_login.c: Parse the "login" of the service, whose address is set. */
+int services_login(struct config *, const struct jsonfile *, const char *name,
+    struct json_object *, struct config_service *, const char *user_home);
 /*
  * services_own.c: Check the entry of a service of the session's own, but for
  * its port. Returns 0, or -1 with the fault set.

@@ -217,6 +217,10 @@ put_services(json_object *reply)
 		printf("  %s: localhost:%lld is %s (", icctl_text(o, "name"),
 		    (long long)icctl_number(o, "port"), icctl_text(o, "to"));
 		icctl_put_str(icctl_text(o, "listener"));
+		if (icctl_text(o, "login")[0] != '\0') {
+			fputs("; logs in as ", stdout);
+			icctl_put_str(icctl_text(o, "login"));
+		}
 		printf("); %lld open, %lld in all, %lld failed",
 		    (long long)icctl_number(o, "open"),
 		    (long long)icctl_number(o, "connections"),

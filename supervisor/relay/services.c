@@ -47,13 +47,15 @@ services_listen(struct fault *fault)
 	return 0;
 }
 
-/* Tell dialerd of an address, or of the listener that a sandbox connects to. */
+/* Tell who connects: a keyd, or dialerd, perhaps with a sandbox's listener. */
 static void
 services_dial(unsigned i, const struct msg_DOOR *m)
 {
 	struct msg_SERVICE_OWN own = {.host = m->host, .port = m->port};
 
-	if (sup.config.services[i].own != NULL)
+	if (m->key != 0)
+		child_send(ROLE_KEY, m->key - 1U, MSG_DOOR, m, -1);
+	else if (sup.config.services[i].own != NULL)
 		child_send(ROLE_DIAL, 0, MSG_SERVICE_OWN, &own,
 		    services_env.own[i]);
 	else if (!services_off(i))
@@ -77,6 +79,12 @@ services_setup(void)
 		m.port = s->to;
 		m.denied = services_off(i);
 		m.name = span_str(s->name);
+		m.key = s->user[0] == '\0'
+			    ? 0
+			    : (uint8_t)(providers_find(&sup.providers, s->name) + 1);
+		m.user = span_str(s->user);
+		m.database = span_str(s->database);
+		m.superuser = s->superuser;
 		child_send(ROLE_EGRESS, PROTO_SERVICES, MSG_DOOR, &m, -1);
 		child_send(ROLE_AUDIT, 0, MSG_DOOR, &m, -1);
 		services_dial(i, &m);
@@ -123,6 +131,8 @@ services_json(void)
 		o = json_object_new_object();
 		put_str(o, "name", s->name);
 		put_int(o, "port", s->port);
+		if (s->user[0] != '\0')
+			put_str(o, "login", s->user);
 		put_str(o, "to", s->own != NULL ? "its own sandbox" : to);
 		put_str(o, "state", services_off(i) ? "off" : "open");
 		put_str(o, "listener", services_whose(i));

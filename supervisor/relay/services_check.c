@@ -204,6 +204,9 @@ services_say(void)
 		}
 		say("the agent reaches %s at localhost:%u, service %s: %s", key,
 		    s->port, s->name, check[i].whose);
+		if (s->user[0] != '\0')
+			say("service %s logs in as %s, to the database %s",
+			    s->name, s->user, s->database);
 		if (check_found[i].seen.can != NULL)
 			say("service %s: %s", s->name, check_found[i].seen.can);
 	}

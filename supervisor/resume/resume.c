@@ -139,12 +139,6 @@ resume_agent(struct fault *fault)
 	    sup.adapter.file);
 }
 
-bool
-resume_has_provider(const char *name)
-{
-	return providers_find(&sup.providers, name) != -1;
-}
-
 /* Record the calls that waited, and that nobody waits for any more. */
 static void
 resume_expire(void)

@@ -27,8 +27,6 @@ int resume_agent(struct fault *);
 const struct carry *resume_carry(void);
 /* Returns session.json of the last run; all zero without --resume. */
 const struct record *resume_record(void);
-/* Returns true if a provider of this session has that name. */
-bool resume_has_provider(const char *name);
 /* After the first record: end or restore what was approved. */
 void resume_grants(void);
 /* After that: tell the log and the person what carries on. */

@@ -60,7 +60,8 @@ state_locked(struct value_pool *p)
 			    value_new_string(
 				p, span_str(sup.providers.list[i].name)));
 	for (unsigned i = 0; list != NULL && i < resume_carry()->nlocked; i++)
-		if (!resume_has_provider(resume_carry()->locked[i]))
+		if (providers_find(&sup.providers,
+			resume_carry()->locked[i]) == -1)
 			(void)value_append(list,
 			    value_new_string(
 				p, span_str(resume_carry()->locked[i])));

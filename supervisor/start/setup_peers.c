@@ -60,11 +60,12 @@ setup_peers_of(enum role role, unsigned index, struct fault *fault)
 	for (size_t i = 0; i < topology_npairs; i++) {
 		p = &topology_pairs[i];
 		/*
-		 * The keyds of the approver and of remote servers were there
-		 * from the start.
+		 * The keyds of the approver, of remote servers and of logins
+		 * were there from the start.
 		 */
 		if (p->a == ROLE_APPROVE ||
-		    (p->a == ROLE_KEY && p->b == ROLE_BACK))
+		    (p->a == ROLE_KEY &&
+			(p->b == ROLE_BACK || p->b == ROLE_EGRESS)))
 			continue;
 		if (p->a == role && setup_pair(p, index, 0, fault) == -1)
 			return -1;

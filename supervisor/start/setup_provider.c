@@ -146,9 +146,9 @@ setup_providers(void)
 		struct provider *p = &sup.providers.list[i];
 
 		setup_provider_file(i, &m);
-		if (p->server == 0)
+		if (p->server == 0 && !provider_is(p, PROVIDER_POSTGRES))
 			child_send(ROLE_MITM, 0, MSG_PROVIDER, &m, -1);
-		if (p->kind != NULL && strcmp(p->kind, "forge") == 0)
+		if (provider_is(p, "forge"))
 			child_send(ROLE_POLICY, 0, MSG_PROVIDER, &m, -1);
 		if (p->key != NULL)
 			setup_sentinel(i, ROLE_MITM, 0);

@@ -112,7 +112,9 @@ wait_result(struct fault *fault)
 			return fault_set_kind(fault, FAULT_CONFIG,
 			    "credential of %s: %s", name,
 			    k->text[0] != '\0' ? k->text : "refused");
-		if (k->length < 16)
+		/* A password of a database is never sent. */
+		if (k->length < 16 && !provider_is(&sup.providers.list[i],
+					  PROVIDER_POSTGRES))
 			sup_warn("credential of %s: %u characters are too few "
 				 "to be recognised in responses",
 			    name, k->length);

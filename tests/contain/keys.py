@@ -9,6 +9,8 @@ import secrets
 
 import harness
 import oauth_helper
+import pg_box
+import pg_server
 from live import PROXY_PASSWORD, Held
 from mcp_http import McpHttp
 
@@ -192,6 +194,37 @@ def test_login(tap, work, who):
         tap.equal(in_files(s.dir, s.home, patterns=patterns), [],
                   f"{who}: and none in a file of ours")
     server.end()
+
+
+def test_database(tap, work, who):
+    """The password of a database, after logins with it: pgkeyd alone has it, and
+    if the kernel has memfd_secret, nobody finds it; nor does the server get it."""
+    password = "pw-" + secrets.token_hex(24)
+    server = pg_server.Server("app", "shop", password)
+    b = pg_box.Box(work, server.to, {
+        "user": "app", "database": "shop",
+        "credential": {"file": os.path.join(work, "password")}}, password)
+    with b.s as s:
+        got = [b.do("login", {}, "SELECT who").get("rows") for _ in range(3)]
+        tap.equal(got, [[["app", "-"]]] * 3, f"{who}: logins with the password")
+        patterns = canaries((password,))
+        tap.ok(holds(os.getpid(), patterns),
+               f"{who}: the search finds the password in this process")
+        found, count = scan({os.getpid()}, patterns)
+        pgkeyds = set(s.workers()["pgkeyd"])
+        hidden = "secretmem" in s.events("start")[0]["detail"][
+            "confinement"]["pgkeyd db"]
+        tap.equal({p: f for p, f in found.items()
+                   if hidden or p not in pgkeyds}, {},
+                  f"{who}: no password in any of {count} processes"
+                  + ("" if hidden else " but pgkeyd"))
+        if not hidden:
+            tap.equal(set(found), pgkeyds, f"{who}: where the search finds it")
+        tap.equal(in_files(s.dir, s.home, s.workspace, patterns=patterns), [],
+                  f"{who}: and none in a file of ours")
+        tap.ok(password.encode() not in server.seen,
+               f"{who}: nor in what the server got")
+    server.close()
 
 
 def test_remote(tap, work, who):

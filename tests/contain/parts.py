@@ -117,6 +117,7 @@ def root_parts(tap, args, work):
         keys.test_key(tap, session, provider, "root's session")
     with tap.case("login, seen by root"):
         keys.test_login(tap, os.path.join(work, "o"), "login")
+        keys.test_database(tap, os.path.join(work, "d"), "database")
         keys.test_remote(tap, os.path.join(work, "far"), "remote server")
     with tap.case("no memfd_secret"), \
             live.Live(os.path.join(work, "f"), args, provider,

@@ -53,11 +53,15 @@ class Table:
         for a in self.attempts:
             a["roles"] = [r for r in a["roles"] if r]
             a["plain"] = a["bare"]
+            # A keyd of another protocol, with fewer rights.
+            if "keyd" in a["roles"]:
+                a["roles"].append("pgkeyd")
         self.messages = {k: d[k] for k in ("PEER", "START", "LOG",
                                            "WEB_SITE")}
         # The workers of a session.
         self.roles = {k: v for k, v in d["roles"].items()
                       if k not in ("icsupervisor", "viewer", *ALONE)}
+        self.roles["pgkeyd"] = self.roles["keyd"]
         self.exceptions = {(e["name"], e["role"]): e for e in d["exceptions"]}
 
     def of(self, role):
@@ -173,6 +177,12 @@ AGENT = {"runtime": "bwrap",
 EDITOR = {"runtime": "bwrap",
           "options": ("--acp", "--agent", "command", "--", "/bin/sleep",
                       "600")}
+# The worker that exists only with a login at a database, of which nothing
+# listens.
+PER_LOGIN = {"pgkeyd"}
+LOGIN = {"services": {"db": {"port": 5432, "to": "127.0.0.1:9", "login": {
+    "kind": "postgres", "user": "app", "database": "shop",
+    "credential": {"env": "DB_PASSWORD"}}}}}
 # The worker that exists only with a forge, and a forge that needs it.
 PER_FORGE = {"followd"}
 FORGE_TOKEN = "github_pat_real0123456789abcdefABCDEF012345"
@@ -239,10 +249,12 @@ class Confined:
                 # Starts tunneld; nothing is connected.
                 "proxy": {"url": "http://127.0.0.1:9",
                           "credential": {"env": "PROXY_PAIR"}},
-                **(FORGE if role in PER_FORGE else {})},
-            env={"PROXY_PAIR": "corp:" + "x" * 20,
+                **(FORGE if role in PER_FORGE else {}),
+                **(LOGIN if role in PER_LOGIN else {})},
+            env={"DB_PASSWORD": "a password of app",
+                 "PROXY_PAIR": "corp:" + "x" * 20,
                  "SHOP_TOKEN": FORGE_TOKEN},
-            **(AGENT if role in PER_AGENT else
+            **(AGENT if role in PER_AGENT | PER_LOGIN else
                EDITOR if role in PER_EDITOR else {}))
         if order:
             self.binaries[role].order(
@@ -283,6 +295,8 @@ class Confined:
             names -= PER_EDITOR
         if role not in PER_FORGE:
             names -= PER_FORGE
+        if role not in PER_LOGIN:
+            names -= PER_LOGIN
 
         def children():
             found = {}
@@ -379,6 +393,7 @@ class Confined:
 
     @staticmethod
     def outcome(role, result, end, stop):
+        role = "keyd" if role in PER_LOGIN else role
         mine = end.get("role") == role
         how = end.get("how", "")
         # The receiver may end the session before it can report this.

@@ -70,7 +70,8 @@ destination_members(struct config_destination *d, const struct jsonfile *j,
 
 	if (jsonfile_str(j, o, where, "kind", &kind) == -1)
 		return -1;
-	if (kind == NULL || (d->kind = destination_kind(kind)) == NULL)
+	if (kind == NULL || (d->kind = destination_kind(kind)) == NULL ||
+	    d->kind == &destination_postgres)
 		return jsonfile_bad(j, where, "kind", "must be %s%s%s%s",
 		    destination_kinds_text(kinds, sizeof(kinds)),
 		    kind != NULL ? ", is \"" : "", kind != NULL ? kind : "",

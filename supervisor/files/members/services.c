@@ -126,7 +126,7 @@ static int
 services_where(const struct jsonfile *j, const char *where,
     struct json_object *o, const char *name, struct config_service *s)
 {
-	static const char *const keys[] = {"port", "to", NULL};
+	static const char *const keys[] = {"port", "to", "login", NULL};
 	const char *to = NULL;
 
 	if (json_object_object_get_ex(o, "command", NULL) ||
@@ -172,10 +172,10 @@ services_port(const struct jsonfile *j, const char *where,
 
 static int
 services_one(struct config *cfg, const struct jsonfile *j,
-    struct json_object *all, const char *name)
+    struct json_object *all, const char *name, const char *user_home)
 {
 	struct config_service *s = &cfg->services[cfg->nservices];
-	struct json_object *o = NULL;
+	struct json_object *o = NULL, *login = NULL;
 	char where[64];
 
 	if (!services_name_ok(name))
@@ -192,15 +192,17 @@ services_one(struct config *cfg, const struct jsonfile *j,
 	/* From here on config_free() sees it. */
 	(void)strlcpy(s->name, name, sizeof(s->name));
 	cfg->nservices++;
-	return services_port(j, where, o, s) == -1 ||
-		       services_unlike(j, where, cfg, s) == -1
-		   ? -1
-		   : 0;
+	if (services_port(j, where, o, s) == -1 ||
+	    services_unlike(j, where, cfg, s) == -1 ||
+	    jsonfile_object(j, o, where, "login", &login) == -1)
+		return -1;
+	return login == NULL ? 0
+			     : services_login(cfg, j, name, login, s, user_home);
 }
 
 int
-config_services(
-    struct config *cfg, const struct jsonfile *j, struct json_object *root)
+config_services(struct config *cfg, const struct jsonfile *j,
+    struct json_object *root, const char *user_home)
 {
 	struct json_object *all = NULL;
 
@@ -211,7 +213,7 @@ config_services(
 	json_object_object_foreach(all, name, val)
 	{
 		(void)val;
-		if (services_one(cfg, j, all, name) == -1)
+		if (services_one(cfg, j, all, name, user_home) == -1)
 			return -1;
 	}
 	return 0;

@@ -19,6 +19,10 @@ const struct destination_kind destination_forge = {
 const struct destination_kind destination_git = {
     .name = "git", .credential = true, .max_hosts = 1};
 
+/* The login of a service: services_login.c makes it, "destinations" has none. */
+const struct destination_kind destination_postgres = {
+    .name = PROVIDER_POSTGRES, .max_hosts = 1};
+
 const struct destination_kind destination_registry = {
     .name = "registry", .max_hosts = PROTO_MAX_HOSTS};
 
@@ -27,14 +31,15 @@ const struct destination_kind destination_web = {
 
 static const struct destination_kind *const destination_kinds[] = {
     &destination_forge, &destination_git, &destination_registry,
-    &destination_web};
+    &destination_web, &destination_postgres};
 
-#define KINDS nitems(destination_kinds)
+/* Those that "destinations" may have. */
+#define KINDS (nitems(destination_kinds) - 1)
 
 const struct destination_kind *
 destination_kind(const char *name)
 {
-	for (size_t i = 0; i < KINDS; i++)
+	for (size_t i = 0; i <= KINDS; i++)
 		if (strcmp(destination_kinds[i]->name, name) == 0)
 			return destination_kinds[i];
 	return NULL;
@@ -209,7 +214,9 @@ destinations_tell(struct providers *ps, const struct config *cfg)
 
 	for (unsigned i = 0; i < ps->n; i++) {
 		p = &ps->list[i];
-		for (unsigned k = 0; p->kind != NULL && k < p->nhosts; k++) {
+		for (unsigned k = 0; p->kind != NULL && k < p->nhosts &&
+				     !provider_is(p, PROVIDER_POSTGRES);
+		     k++) {
 			if (len + strlen(p->hosts[k]) + strlen(p->kind) + 8 >
 			    cap)
 				break;

@@ -33,7 +33,7 @@ struct destination_kind {
 };
 
 extern const struct destination_kind destination_forge, destination_git,
-    destination_registry, destination_web;
+    destination_postgres, destination_registry, destination_web;
 
 /*
  * Check the kind's own members of `o`, and add to `file` what mitmd and keyd

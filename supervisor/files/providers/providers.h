@@ -7,6 +7,8 @@
 #ifndef PROVIDERS_H
 #define PROVIDERS_H
 
+#include <string.h>
+
 #include "base/paths.h"
 #include "files/config.h"
 #include "mitmd/provider/check.h"
@@ -68,6 +70,15 @@ struct providers {
 int provider_load(struct provider *, const struct paths *,
     const struct config *, const char *name, struct fault *);
 void provider_clear(struct provider *);
+/* Returns true if it is a destination of that kind. */
+static inline bool
+provider_is(const struct provider *p, const char *kind)
+{
+	return p->kind != NULL && strcmp(p->kind, kind) == 0;
+}
+
+/* The kind of those that log in to a database: no agent names their hosts. */
+#define PROVIDER_POSTGRES "postgres"
 /*
  * Check the CA file, if one is configured. Returns 0, or -1 with a fault that
  * names `where`.NAME.ca.

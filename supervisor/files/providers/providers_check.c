@@ -74,7 +74,8 @@ providers_usable(const struct providers *ps, struct fault *fault)
 	unsigned routes;
 
 	for (unsigned i = 0; i < ps->n; i++)
-		if (provider_usable(&ps->list[i], &routes, fault) == -1 ||
+		if ((!provider_is(&ps->list[i], PROVIDER_POSTGRES) &&
+			provider_usable(&ps->list[i], &routes, fault) == -1) ||
 		    provider_alone(ps, &ps->list[i], fault) == -1)
 			return -1;
 	return 0;

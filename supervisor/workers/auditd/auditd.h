@@ -190,6 +190,7 @@ int auditd_on_door(struct chan *, const struct msg_DOOR *);
  */
 const char *auditd_service_begin(struct chan *, const struct msg_CONNECT *);
 const char *auditd_service_end(struct chan *, const struct msg_CONNECT_END *);
+int auditd_on_login(struct chan *, const struct msg_LOGIN *);
 
 /* refusals.c */
 int auditd_on_denied(struct chan *, const struct msg_DENIED *);

@@ -446,6 +446,7 @@ static const struct chan_handler auditd_handlers[] = {
 	HANDLER(DENIED,		auditd_on_denied),
 	HANDLER(CONNECT,	auditd_on_connect),
 	HANDLER(CONNECT_END,	auditd_on_connect_end),
+	HANDLER(LOGIN,	auditd_on_login),
 	HANDLER(CONNECT_DENIED,	auditd_on_connect_denied),
 	HANDLER(SESSION,	on_session),
 	HANDLER(ROUND,		auditd_on_round),

@@ -220,7 +220,9 @@ test_services(void)
 {
 	static const char text[] =
 	    "{\"services\":{\"db\":{\"port\":5433,\"to\":\"127.0.0.1:5432\"},"
-	    "\"cache\":{\"to\":\"[::1]:6379\"},"
+	    "\"cache\":{\"to\":\"[::1]:6379\",\"login\":{\"kind\":\"postgres\","
+	    "\"user\":\"app\",\"database\":\"shop\",\"credential\":{\"file\":"
+	    "\"p\"}}},"
 	    "\"far\":{\"port\":9000,\"to\":\"192.168.1.9:80\"},"
 	    "\"own\":{\"port\":7000,\"command\":[\"x\",\"-p\"],"
 	    "\"env\":{\"A\":\"b c\"},\"health\":[\"true\"]},"
@@ -243,6 +245,16 @@ test_services(void)
 	is_int(cfg.services[0].to, 5432, "its port");
 	is_int(cfg.services[1].port, 6379, "the same port by default");
 	is_str(cfg.services[1].host, "::1", "an address of IPv6");
+	is_str(cfg.services[0].user, "", "a service without a login");
+	ok(strcmp(cfg.services[1].user, "app") == 0 &&
+		strcmp(cfg.services[1].database, "shop") == 0 &&
+		!cfg.services[1].superuser,
+	    "one with a login");
+	is_int(cfg.ndestinations, 1, "which has a credential");
+	is_str(cfg.destinations[0].as.value, "/h/p", "from this file");
+	ok(strcmp(cfg.destinations[0].as.upstreams[0].at.host, "::1") == 0 &&
+		cfg.destinations[0].as.upstreams[0].at.port == 6379,
+	    "for this address");
 	is_str(cfg.services[2].host, "192.168.1.9", "a private address");
 	ok(cfg.services[2].own == NULL && cfg.services[3].own != NULL &&
 		cfg.services[4].own != NULL,

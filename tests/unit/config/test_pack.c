@@ -28,7 +28,9 @@ static const char text[] =
     " \"notifyQuiet\": \"22:00-07:00\","
     " \"env\": {\"A\": \"b\"}, \"undo\": {\"leaveOut\": [\"tmp\"]},"
     " \"agentView\": {\"allowRead\": [\"/srv/x\"]},"
-    " \"services\": {\"db\": {\"port\": 5432, \"to\": \"127.0.0.1:5433\"},"
+    " \"services\": {\"db\": {\"port\": 5432, \"to\": \"127.0.0.1:5433\","
+    " \"login\": {\"kind\": \"postgres\", \"user\": \"app\", \"database\":"
+    " \"shop\", \"superuser\": true, \"credential\": {\"env\": \"A\"}}},"
     " \"own\": {\"port\": 6379, \"command\": [\"redis-server\"]}},"
     " \"policy\": {\"trustedServers\": [\"a\"]}}";
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Tests the door to services: which byte leads to which service, and that no
- * other byte, nor what follows it, leads anywhere.
+ * other byte, nor what follows it, leads anywhere; and the first packets of
+ * clients of a service with a login.
  */
 #include <sys/socket.h>
 
@@ -10,7 +11,9 @@
 #include <unistd.h>
 
 #include "egressd/egressd.h"
+#include "egressd/front.h"
 #include "tap.h"
+#include "wire/pg.h"
 
 struct egressd_env egressd_env;
 
@@ -21,7 +24,28 @@ static struct {
 	char text[256], code[33];
 	uint16_t port;
 	unsigned n;
+	uint32_t cancel;
 } sent;
+
+/* The answer that a client got last. */
+static char answered[1024];
+static size_t nanswered;
+
+void
+tunnel_stop(struct tunnel *t, struct span answer, const char *error)
+{
+	(void)error;
+	t->dead = true;
+	nanswered = answer.len;
+	memcpy(answered, answer.p, answer.len);
+}
+
+void
+tunnel_open(struct tunnel *t, int fd)
+{
+	t->up.fd = fd;
+	t->state = TUNNEL_OPEN;
+}
 
 void
 worker_send(struct worker *w, enum role role, unsigned index,
@@ -29,6 +53,7 @@ worker_send(struct worker *w, enum role role, unsigned index,
 {
 	const struct msg_CONNECT *c = msg;
 	const struct msg_CONNECT_DENIED *d = msg;
+	const struct msg_LOGIN *l = msg;
 
 	(void)w;
 	(void)index;
@@ -41,6 +66,11 @@ worker_send(struct worker *w, enum role role, unsigned index,
 		sent.id = c->id;
 		sent.port = c->port;
 		(void)span_copy(c->host, sent.text, sizeof(sent.text));
+	} else if (type == MSG_LOGIN) {
+		sent.id = l->id;
+		sent.port = l->port;
+		sent.cancel = l->cancel;
+		(void)span_copy(l->timezone, sent.text, sizeof(sent.text));
 	} else if (type == MSG_CONNECT_DENIED) {
 		(void)span_copy(d->code, sent.code, sizeof(sent.code));
 		(void)span_copy(d->target, sent.text, sizeof(sent.text));
@@ -185,6 +215,84 @@ test_limits(void)
 	ok(service_takes(), "and others when they have ended");
 }
 
+/* Make a stream to the service with a login, whose client sends this. */
+static int
+client(struct tunnel *t, const void *bytes, size_t len)
+{
+	int fd = stream(t, "\1", 1);
+
+	buf_init(&t->up.out, EGRESSD_WINDOW);
+	buf_init(&t->in.out, EGRESSD_WINDOW);
+	service_read(t);
+	nanswered = 0;
+	if (write(fd, bytes, len) != (ssize_t)len)
+		exit(99);
+	service_read(t);
+	return fd;
+}
+
+static bool
+told(const char *words)
+{
+	return span_find(span_of(answered, nanswered), span_str(words)) != NULL;
+}
+
+#define LOGIN                                                                  \
+	"\0\0\0\64\0\3\0\0user\0app\0database\0shop\0TimeZone\0Asia/Tokyo\0\0"
+
+static void
+test_front(void)
+{
+	static const char other[] = "\0\0\0\27\0\3\0\0user\0postgres\0";
+	const struct msg_DOOR door = {
+	    .user = SPAN("app"), .database = SPAN("shop")};
+	uint8_t cancel[16] = "\0\0\0\20\4\322\26.";
+	struct tunnel t, k;
+	char got[2];
+	int fd, kfd;
+
+	egressd_env.client = front_read;
+	is_int(front_add(1, &door), 0, "the service gets a login");
+	fd = client(&t, LOGIN, sizeof(LOGIN) - 1);
+	ok(t.state == TUNNEL_DIAL && sent.type == MSG_LOGIN && sent.n == 1 &&
+		sent.port == 6379,
+	    "a login is recorded");
+	is_str(sent.text, "Asia/Tokyo", "with the client's values");
+	ok(front_open(&t, SPAN("a\0b"), -1) == -1, "parameters without an end");
+	buf_reset(&t.in.out, 0);
+	ok(front_open(&t, SPAN("a\0b\0"), -1) == 0 && t.state == TUNNEL_OPEN,
+	    "it is open");
+	is_mem(t.in.out.p + t.in.out.off, t.in.out.len - 11,
+	    "R\0\0\0\10\0\0\0\0S\0\0\0\10a\0b\0K\0\0\0\14\0\0\0", 26,
+	    "the greeting");
+	ok(t.in.taken + t.in.out.len == 0, "which counts no bytes");
+	cancel[11] = (uint8_t)t.id;
+	memcpy(cancel + 12, t.key, 4);
+	kfd = client(&k, cancel, sizeof(cancel));
+	ok(sent.type == MSG_LOGIN && sent.cancel == t.id && k.cancels,
+	    "its key cancels its query");
+	stream_end(&k, kfd);
+	cancel[15] ^= 1;
+	kfd = client(&k, cancel, sizeof(cancel));
+	ok(sent.type == MSG_CONNECT_DENIED && k.dead &&
+		strcmp(sent.code, "cancel") == 0,
+	    "no other key does");
+	stream_end(&k, kfd);
+	stream_end(&t, fd);
+	fd = client(&t, other, sizeof(other));
+	ok(t.dead && strcmp(sent.code, "login") == 0, "another user is refused");
+	ok(told("the database shop as user app"), "and told which one to name");
+	stream_end(&t, fd);
+	fd = client(&t, "\0\0\0\10\4\322\26/", 8);
+	ok(read(fd, got, 2) == 1 && got[0] == 'N' && !t.dead && sent.n == 0,
+	    "TLS is declined, and the client may go on");
+	if (write(fd, LOGIN, sizeof(LOGIN) - 1) == -1)
+		exit(99);
+	service_read(&t);
+	ok(sent.type == MSG_LOGIN, "and does");
+	stream_end(&t, fd);
+}
+
 int
 main(void)
 {
@@ -193,5 +301,6 @@ main(void)
 	test_not_listed();
 	test_none();
 	test_limits();
+	test_front();
 	return tap_done();
 }

@@ -306,8 +306,9 @@ test_parsers_are_mute(void)
 
 /*
  * Descriptors go from icsupervisor to workers, from dialerd to those it
- * connects for, from keyd and followd to mitmd, from keyd to mcp-backd, between
- * dialerd and tunneld, and from gated to icsupervisor, which passes them on.
+ * connects for, from keyd and followd to mitmd, from keyd to mcp-backd, from
+ * pgkeyd to egressd, between dialerd and tunneld, and from gated to icsupervisor,
+ * which passes them on.
  */
 static void
 test_descriptors(void)
@@ -323,7 +324,8 @@ test_descriptors(void)
 				     R(FOLLOW))) ||
 		    (m->from == (R(KEY) | R(FOLLOW)) &&
 			m->to == (R(MITM) | R(APPROVE))) ||
-		    (m->from == R(KEY) && m->to == R(BACK)) ||
+		    (m->from == R(KEY) &&
+			(m->to == R(BACK) || m->to == R(EGRESS))) ||
 		    (m->from == R(DIAL) && m->to == R(TUNNEL)) ||
 		    (m->from == R(TUNNEL) && m->to == R(DIAL)) ||
 		    (m->from == R(GATE) && m->to == R(SUP)))

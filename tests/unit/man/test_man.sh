@@ -60,7 +60,7 @@ for f in mcp-proxyd/main.c policyd/main.c supervisor/workers/auditd/main.c \
     mcp-proxyd/backd/main.c mitmd/main.c mitmd/keyd/main.c mitmd/dialerd/main.c \
     mitmd/egressd/main.c mitmd/tunneld/main.c supervisor/workers/termd/termd_main.c \
     supervisor/workers/portd/portd_main.c supervisor/workers/gated/gated_main.c \
-    mitmd/approver/main.c; do
+    mitmd/approver/main.c mitmd/pgkeyd/main.c; do
 	p=$(sed -n '/pledge_promise .*\[\]/,/;/p' "$root/$f" | sed 's,/\*.*,,' |
 	    grep -oE 'PLEDGE_[A-Z]+' | sed 's/PLEDGE_//' | tr 'A-Z\n' 'a-z ')
 	w=$(grep -oE 'worker_init\(|ROLE_[A-Z]+' "$root/$f" | grep -m1 -oE 'ROLE_[A-Z]+')
@@ -70,6 +70,7 @@ for f in mcp-proxyd/main.c policyd/main.c supervisor/workers/auditd/main.c \
 	ROLE_EGRESS) w=egressd ;; ROLE_TUNNEL) w=tunneld ;; ROLE_TERM) w=termd ;; ROLE_PORT) w=portd ;; ROLE_ACP) w=acpd ;; ROLE_GATE) w=gated ;;
 	ROLE_APPROVE) w=approver ;;
 	esac
+	[ "$f" != mitmd/pgkeyd/main.c ] || w=pgkeyd
 	sed -n "/^\.Sh PROCESSES/,/^\.Sh ENV/p" "$man/icsupervisor.8" |
 	    sed -n "/^\.It $w\$/,/^\.It /p" | grep -qF ".Li ${p% } ."
 	ok $? "promises of $w: $p"

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""A login at a real PostgreSQL of this machine, with psql in the sandbox: without
+a password, as one user; wrong passwords, users that can leave the database, and
+servers that do not use SCRAM are refused; a query is cancelled."""
+import glob
+import os
+import socket
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "lib"))
+import harness as h  # noqa: E402
+import pg_box  # noqa: E402
+
+t = h.Tap()
+BOSS, PASSWORD = "the boss's word", "Zt7-canary of 'app' 9q"
+ROLES = r"""
+SET password_encryption = 'scram-sha-256';
+CREATE ROLE app LOGIN PASSWORD '{0}'; CREATE DATABASE shop OWNER app;
+CREATE ROLE reader LOGIN PASSWORD '{0}' IN ROLE pg_read_server_files;
+CREATE ROLE middle ROLE reader; CREATE ROLE runner NOLOGIN;
+GRANT pg_execute_server_program TO runner;
+CREATE ROLE nested LOGIN NOINHERIT PASSWORD '{0}' IN ROLE runner;
+CREATE ROLE maker LOGIN CREATEROLE PASSWORD '{0}';
+SET password_encryption = 'md5'; CREATE ROLE old LOGIN PASSWORD '{0}';
+"""
+
+
+class Postgres:
+    def __init__(self, work, binaries):
+        self.data = os.path.join(work, "pg")
+        h.put(os.path.join(work, "boss"), BOSS)
+        subprocess.run([binaries + "/initdb", "-D", self.data, "-U", "boss", "-A",
+                        "scram-sha-256", "--pwfile", os.path.join(work, "boss"),
+                        "--no-sync"], check=True, stdout=subprocess.DEVNULL)
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            self.port = s.getsockname()[1]
+        self.to = f"127.0.0.1:{self.port}"
+        self.hba = os.path.join(self.data, "pg_hba.conf")
+        self.p = subprocess.Popen(
+            [binaries + "/postgres", "-D", self.data, "-p", str(self.port),
+             "-h", "127.0.0.1", "-k", "", "-F"], stderr=subprocess.DEVNULL)
+        h.wait_for(lambda: self.sql("SELECT 1").returncode == 0,
+                   "postgres does not start")
+        for statement in ROLES.format(PASSWORD.replace("'", "''")).split(";"):
+            if statement.strip():
+                made = self.sql(self.encryption(statement))
+                assert made.returncode == 0, made.stderr
+        self.rules("scram-sha-256")
+
+    def encryption(self, statement):
+        """Each statement has a session of its own."""
+        if "password_encryption" in statement:
+            self.prefix = statement.strip() + ";"
+            return "SELECT 1"
+        return statement if "DATABASE" in statement else self.prefix + statement
+
+    def sql(self, text):
+        return subprocess.run(
+            ["psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", "boss",
+             "postgres", "-Atqc", text], env={**os.environ, "PGPASSWORD": BOSS},
+            capture_output=True, text=True, check=False)
+
+    def rules(self, method):
+        """The boss's line stays first."""
+        h.put(self.hba, "host all boss 127.0.0.1/32 scram-sha-256\n"
+              f"host all all 127.0.0.1/32 {method}\n"
+              f"hostssl all all 127.0.0.1/32 {method}\n")
+        self.sql("SELECT pg_reload_conf()")
+
+    def end(self):
+        self.p.terminate()
+        self.p.wait()
+
+
+def psql(*args, **env):
+    return ("program", ["psql", "-h", "db", "-Atc", *args], env)
+
+
+def test_app(work, pg):
+    b = box(work, pg, "app")
+    with b.s, t.case("app"):
+        listed = ("-U", "app", "-d", "shop")
+        got = b.do(*psql("CREATE TABLE t (n int); INSERT INTO t VALUES (42); "
+                         "SELECT n, current_user, session_user FROM t", *listed))
+        t.ok(got[0] == 0 and "42|app|app" in got[1],
+             "psql is app, without a password", got)
+        got = b.do(*psql("SHOW timezone", *listed, PGTZ="Asia/Tokyo",
+                         PGPASSWORD="anything"))
+        t.equal(got, [0, "Asia/Tokyo\n"], "its variables hold, any password does")
+        got = b.do(*psql("SHOW application_name", *listed, PGAPPNAME="the tests"))
+        t.equal(got, [0, "the tests\n"], "and the server has them")
+        got = b.do(*psql("SELECT 1", "-U", "boss", "-d", "shop"))
+        t.ok(got[0] != 0 and "the database shop as user app" in got[1],
+             "another user is refused, and told which to name", got)
+        got = b.do(*psql("SELECT 1", *listed, PGOPTIONS="-c search_path=x"))
+        t.ok(got[0] != 0 and '"options" is not taken' in got[1],
+             "options are refused", got)
+        got = b.do(*psql("SELECT 1", *listed, PGSSLMODE="require"))
+        t.ok(got[0] != 0 and "SSL" in got[1], "there is no TLS", got)
+        began = time.monotonic()
+        t.equal(b.do("cancel"), "57014", "a query is cancelled")
+        t.ok(time.monotonic() - began < 30, "at once")
+        evil = ("CREATE SCHEMA evil; SET search_path = evil, pg_catalog; "
+                "CREATE FUNCTION evil.pg_has_role(name, oid, text) RETURNS bool "
+                "LANGUAGE sql AS 'SELECT false'; CREATE VIEW evil.pg_roles AS "
+                "SELECT 'x'::name AS rolname, false AS rolsuper")
+        t.equal(b.do(*psql(evil, *listed))[0], 0, "a schema that shadows")
+        connections = len(b.s.events("connect"))
+        t.ok(connections >= 5 and all(e["login"] == "app" for e in
+                                      b.s.events("connect")),
+             "connections are recorded with their login")
+        pg.sql("ALTER ROLE app SUPERUSER")
+        got = b.do("login", {"search_path": "evil, pg_catalog"}, "SELECT 1")
+        t.ok("can become, " in got.get("error", {}).get("M", ""),
+             "a user who becomes a superuser is refused from then on, whatever "
+             "the search_path", got)
+        pg.sql("ALTER ROLE app NOSUPERUSER PASSWORD 'another'")
+        got = b.do(*psql("SELECT 1", *listed))
+        t.contains(got[1], "does not take the password of user app",
+                   "a wrong password is one clear sentence")
+        h.put(os.path.join(work, "password"), "another\n")
+        b.s.icctl("keys", "reload", "db", check=True)
+        t.equal(b.do(*psql("SELECT 2", *listed)), [0, "2\n"],
+                "and a new one is taken while the session runs")
+        for method, words in (("trust", "pg_hba.conf must have"),
+                              ("password", "in clear text"),
+                              ("reject", "pg_hba.conf rejects"),
+                              ("cert", "")):
+            pg.rules(method)
+            got = b.do(*psql("SELECT 1", *listed))
+            t.ok(got[0] != 0 and words in got[1], f"pg_hba.conf: {method}", got)
+        pg.rules("scram-sha-256")
+
+
+def box(work, pg, user, **login):
+    return pg_box.Box(work, pg.to, {
+        "user": user, "database": "shop", "credential": {
+            "file": os.path.join(work, "password")}, **login}, PASSWORD)
+
+
+def test_roles(work, pg):
+    for user, words in (("reader", "pg_read_server_files"),
+                        ("nested", "pg_execute_server_program"),
+                        ("maker", "maker"), ("old", "as md5")):
+        where = os.path.join(work, user)
+        os.makedirs(where)
+        with t.case(user):
+            if user == "old":
+                pg.rules("md5")
+            b = box(where, pg, user)
+            with b.s:
+                got = b.do("login", {}, "SELECT 1")
+                t.contains(got.get("error", {}).get("M", str(got)), words,
+                           f"refused: {user}")
+    pg.rules("scram-sha-256")
+    where = os.path.join(work, "named")
+    os.makedirs(where)
+    b = box(where, pg, "reader", superuser=True)
+    with b.s, t.case("named"):
+        t.equal(b.do("login", {}, "SELECT 7").get("rows"), [["7"]],
+                "unless the entry says that it may be one")
+
+
+def test_pgbench(work, pg, binaries):
+    """A load through the login, and what it costs: nothing is required."""
+    pg.sql("ALTER ROLE app PASSWORD '%s'" % PASSWORD.replace("'", "''"))
+    b = box(work, pg, "app")
+    with b.s, t.case("pgbench"):
+        name = ["-h", "db", "-U", "app", "shop"]
+        got = b.do("program", [binaries + "/pgbench", "-i", "-q", *name], {})
+        t.equal(got[0], 0, f"pgbench makes its tables: {got[1]}")
+        got = b.do("program", [binaries + "/pgbench", "-n", "-C", "-S", "-c", "4",
+                               "-t", "25", *name], {})
+        t.ok(got[0] == 0 and "number of failed transactions: 0" in got[1],
+             "100 logins, four at once", got)
+        for line in got[1].splitlines():
+            if "connection time" in line or "latency" in line:
+                print("# through the login: " + line)
+
+
+found = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
+if not found or not os.path.exists(found[-1] + "/psql"):
+    t.ok(True, "postgres # SKIP it is not installed")
+else:
+    with h.workdir() as top:
+        server = Postgres(top, found[-1])
+        try:
+            for case in (test_roles, test_app):
+                at = os.path.join(top, case.__name__)
+                os.makedirs(at)
+                case(at, server)
+            os.makedirs(os.path.join(top, "bench"))
+            test_pgbench(os.path.join(top, "bench"), server, found[-1])
+        finally:
+            server.end()
+t.done()
