@@ -176,7 +176,10 @@ class Script:
             os.rename(d, self.fresh(os.path.dirname(d)))
 
     def mode(self, f, d):
-        os.chmod(f, self.r.choice((0o600, 0o644, 0o755, 0o444, 0o500)))
+        """A link may lead to a directory, of which all would be left out."""
+        mode = self.r.choice((0o600, 0o644, 0o755, 0o444, 0o500))
+        if not os.path.islink(f):
+            os.chmod(f, mode)
 
     def mode_all(self, f, d):
         if d != self.top:
