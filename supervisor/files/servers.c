@@ -332,6 +332,26 @@ servers_one_git(const struct servers *s, const struct servers_entry *e)
 	return 0;
 }
 
+/* Check that each --allow-unsandboxed names a server. */
+static int
+servers_allowed(const struct servers *s, const struct servers_entry *e)
+{
+	const char *name;
+	unsigned k;
+
+	for (size_t i = 0; i < e->how->nunsandboxed; i++) {
+		name = e->how->unsandboxed[i];
+		for (k = 0; k < s->n && strcmp(s->defs[k].name, name) != 0;)
+			k++;
+		if (k == s->n)
+			return fault_set(e->j.fault,
+			    "--allow-unsandboxed %s: there is no server of "
+			    "this name",
+			    name);
+	}
+	return 0;
+}
+
 /* Other clients write their servers below "mcpServers": unwrap them. */
 static struct json_object *
 servers_unwrap(struct json_object *root)
@@ -398,7 +418,7 @@ servers_parse(struct servers *s, const struct servers_how *how,
 		if (servers_entry(&e, val) == -1)
 			goto bad;
 	}
-	if (servers_one_git(s, &e) == -1)
+	if (servers_one_git(s, &e) == -1 || servers_allowed(s, &e) == -1)
 		goto bad;
 	return 0;
 bad:

@@ -24,8 +24,13 @@ servers_load(struct servers *s, const struct servers_how *how,
 	int rv;
 
 	memset(s, 0, sizeof(*s));
-	if ((text = jsonfile_text(how->file, &len, &st, fault)) == NULL)
-		return !must && errno == ENOENT ? 0 : -1;
+	if ((text = jsonfile_text(how->file, &len, &st, fault)) == NULL) {
+		if (must || errno != ENOENT)
+			return -1;
+		return how->nunsandboxed == 0
+			   ? 0
+			   : parse(s, how, span_str("{}"), fault);
+	}
 	rv = parse(s, how, span_of(text, len), fault);
 	freezero(text, len);
 	return rv;

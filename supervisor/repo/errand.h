@@ -68,7 +68,7 @@ enum errand_report {
 	ERRAND_WARN = 'W',   /* a line for the person */
 	ERRAND_NOTE = 'N',   /* a line for session.log */
 	ERRAND_FAILED = 'F', /* the task failed; the reason */
-	ERRAND_WRONG = 'X',  /* likewise, for a setting of the user's */
+	ERRAND_WRONG = 'X',  /* likewise, for what the user has set or named */
 	ERRAND_SCARCE =
 	    'S', /* likewise, for want of disk, memory or the like */
 	/* settings: what sandboxes see of the user's git */

@@ -242,6 +242,7 @@ clone_finish(struct fault *fault)
 		return 0;
 	if (!making.begun && clone_start(fault) == -1)
 		return -1;
+	making.begun = false;
 	return helper_wait(&making.helper, CLONE_MAKE_MS, fault);
 }
 

@@ -142,22 +142,8 @@ start_servers(struct fault *fault)
 	const struct server_remote *remote;
 
 	if (servers_find(&sup.defs, &how, servers_ask, &sup.config, &sup.paths,
-		fault) == -1)
-		return -1;
-	for (size_t i = 0; i < sup.opt.nunsandboxed; i++) {
-		bool known = false;
-
-		for (unsigned k = 0; k < sup.defs.n; k++)
-			if (strcmp(sup.defs.defs[k].name,
-				sup.opt.unsandboxed[i]) == 0)
-				known = true;
-		if (!known)
-			return fault_set(fault,
-			    "--allow-unsandboxed %s: there is no server of "
-			    "this name",
-			    sup.opt.unsandboxed[i]);
-	}
-	if (servers_prepare(fault) == -1)
+		fault) == -1 ||
+	    servers_prepare(fault) == -1)
 		return -1;
 	for (unsigned i = 0; i < sup.nservers; i++) {
 		remote = sup.servers[i].def->remote;
@@ -235,9 +221,8 @@ start_adapter(struct fault *fault)
 		return -1;
 	snprintf(sup.providers.model, sizeof(sup.providers.model), "%s", model);
 	sup.providers.workspace = sup.inside;
-	if (orient_compose(fault) == -1 || link_prepare(fault) == -1)
-		return -1;
-	if (runtime_prepare(fault) == -1)
+	if (orient_compose(fault) == -1 || link_prepare(fault) == -1 ||
+	    runtime_prepare(fault) == -1)
 		return -1;
 	builtin_say();
 	caches_say();
@@ -485,7 +470,7 @@ start_workers(struct fault *fault)
 	if (children_spawn(fault) == -1)
 		return -1;
 	start_wipe();
-	if (start_listen(fault) == -1 || children_hello(fault) == -1 ||
+	if (clone_finish(fault) == -1 || start_listen(fault) == -1 || children_hello(fault) == -1 ||
 	    setup_peers(fault) == -1)
 		return -1;
 	ready_missing();
@@ -548,6 +533,47 @@ start_founding(void)
 			sup_warn("%s has no effect here: %s", name, instead);
 }
 
+/*
+ * Start what the session is made of, while the clone is made: it can take long,
+ * and a key that is missing is told at once.
+ */
+static int
+start_begun(int *status, struct fault *fault)
+{
+	if (start_credentials(fault) == -1 || signed_prepare(fault) == -1)
+		return -1;
+	later_begin();
+	*status = SUP_EXIT_OS;
+	/* Before the link by which other sessions find this one. */
+	if (sessions_record(sup.session.fd, &sup.host.places) == -1)
+		return fault_errno(fault, "%s", sup.session.dir);
+	/* Nobody but the one who started a trial has to find it. */
+	if (sup.opt.trial == NULL &&
+	    session_link(&sup.session, &sup.paths, fault) == -1)
+		return -1;
+	if (sup.opt.trial == NULL && others_check(fault) == -1) {
+		*status = SUP_EXIT_BUSY;
+		return -1;
+	}
+	if (services_check(fault) == -1 || publish_open(fault) == -1) {
+		if (fault->kind == FAULT_CONFIG)
+			*status = SUP_EXIT_CONFIG;
+		return -1;
+	}
+	approvals_init(budget_waiting);
+	if (conversation_open(watcher_turn, fault) == -1)
+		return -1;
+	sup.terminal.rules = conversation_rules;
+	sup.terminal.lost = conversation_unprinted;
+	if (start_workers(fault) == -1) {
+		/* Mistakes in rules and credentials are found late. */
+		if (sup.rules_refused || fault->kind == FAULT_CONFIG)
+			*status = SUP_EXIT_CONFIG;
+		return -1;
+	}
+	return start_ready(fault);
+}
+
 int
 start_session(int *status, struct fault *fault)
 {
@@ -595,45 +621,12 @@ start_session(int *status, struct fault *fault)
 		end_request(SUP_EXIT_OK, NULL, "checked");
 		return 0;
 	}
-	/* A clone can take long: a key that is missing is told before. */
 	if (clone_begin(!git_wanted(), fault) == -1)
 		return -1;
 	git_begin(clone_lacks());
 	scan_say();
-	if (start_credentials(fault) == -1 || signed_prepare(fault) == -1) {
-		clone_abandon();
-		return -1;
-	}
-	if (clone_finish(fault) == -1)
-		return -1;
-	later_begin();
-	*status = SUP_EXIT_OS;
-	/* Before the link by which other sessions find this one. */
-	if (sessions_record(sup.session.fd, &sup.host.places) == -1)
-		return fault_errno(fault, "%s", sup.session.dir);
-	/* Nobody but the one who started a trial has to find it. */
-	if (sup.opt.trial == NULL &&
-	    session_link(&sup.session, &sup.paths, fault) == -1)
-		return -1;
-	if (sup.opt.trial == NULL && others_check(fault) == -1) {
-		*status = SUP_EXIT_BUSY;
-		return -1;
-	}
-	if (services_check(fault) == -1 || publish_open(fault) == -1) {
-		if (fault->kind == FAULT_CONFIG)
-			*status = SUP_EXIT_CONFIG;
-		return -1;
-	}
-	approvals_init(budget_waiting);
-	if (conversation_open(watcher_turn, fault) == -1)
-		return -1;
-	sup.terminal.rules = conversation_rules;
-	sup.terminal.lost = conversation_unprinted;
-	if (start_workers(fault) == -1) {
-		/* Mistakes in rules and credentials are found late. */
-		if (sup.rules_refused || fault->kind == FAULT_CONFIG)
-			*status = SUP_EXIT_CONFIG;
-		return -1;
-	}
-	return start_ready(fault);
+	if (start_begun(status, fault) == 0)
+		return 0;
+	clone_abandon();
+	return -1;
 }

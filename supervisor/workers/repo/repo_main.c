@@ -74,7 +74,7 @@ main(int argc, char **argv)
 		if (errand_bwrap(&fault) == -1 || tasks[i].run(&fault) == -1)
 			errand_report(fault.kind == FAULT_SCARCE
 					  ? ERRAND_SCARCE
-					  : ERRAND_FAILED,
+					  : ERRAND_WRONG,
 			    fault.text);
 		errand_report((enum errand_report)REPORT_END, "");
 		return 0;
