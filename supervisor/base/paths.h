@@ -54,6 +54,12 @@ char *paths_join(const char *dir, const char *name);
  */
 char *paths_of_fd(int fd);
 
+/*
+ * Take ".", ".." and doubled slashes out of an absolute path, as text: no link
+ * is looked at.
+ */
+void paths_plain(char *path);
+
 /* Returns true if the path is `dir` or below it, as text without . and .. */
 bool paths_under(const char *path, const char *dir);
 

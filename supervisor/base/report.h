@@ -14,6 +14,11 @@
 /* Add a report. A failure shows in buf_check(). */
 void report_add(struct buf *, int letter, const char *text);
 /*
+ * Write a report to standard output. The process ends with status 1 if that
+ * fails, or if the report is longer than `max` bytes.
+ */
+void report_say(int letter, const char *text, size_t max);
+/*
  * Take the first report of `rest`; its text ends in a NUL and lies in `rest`.
  * Returns false if there is no whole one.
  */

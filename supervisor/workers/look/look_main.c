@@ -50,16 +50,8 @@ static struct {
 static void
 look_report(enum seen_report kind, const char *text)
 {
-	struct buf b;
-
-	if (text == NULL)
-		return;
-	buf_init(&b, LOOK_JOB);
-	report_add(&b, (int)kind, text);
-	if (buf_check(&b) == -1 ||
-	    span_write(STDOUT_FILENO, buf_span(&b)) == -1)
-		exit(1);
-	buf_free(&b);
+	if (text != NULL)
+		report_say((int)kind, text, LOOK_JOB);
 }
 
 static void

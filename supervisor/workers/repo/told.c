@@ -19,16 +19,8 @@ struct errand errand;
 void
 errand_report(enum errand_report kind, const char *text)
 {
-	struct buf b;
-
-	if (text == NULL)
-		return;
-	buf_init(&b, ERRAND_MAX_TEXT);
-	report_add(&b, (int)kind, text);
-	if (buf_check(&b) == -1 ||
-	    span_write(STDOUT_FILENO, buf_span(&b)) == -1)
-		exit(1);
-	buf_free(&b);
+	if (text != NULL)
+		report_say((int)kind, text, ERRAND_MAX_TEXT);
 }
 
 static void __attribute__((format(printf, 2, 0)))

@@ -16,33 +16,6 @@
 
 #define LINKS_MAX 40U
 
-/* Take ".", ".." and doubled slashes out of an absolute path. */
-static void
-links_clean(char *path)
-{
-	const char *p = path;
-	char *to = path;
-	size_t n;
-
-	for (; *p != '\0'; p += n) {
-		p += strspn(p, "/");
-		n = strcspn(p, "/");
-		if (n == 0 || (n == 1 && p[0] == '.'))
-			continue;
-		if (n == 2 && p[0] == '.' && p[1] == '.') {
-			while (to > path && *--to != '/')
-				;
-			continue;
-		}
-		*to++ = '/';
-		memmove(to, p, n);
-		to += n;
-	}
-	if (to == path)
-		*to++ = '/';
-	*to = '\0';
-}
-
 /*
  * Read the link that the first `n` bytes of `path` may be. Returns its length;
  * 0 if it is none; -1 if nothing is there.
@@ -73,7 +46,7 @@ links_end(const struct scan_tree *t, char *path, size_t cap)
 	size_t n = strlen(t->path);
 	ssize_t len;
 
-	links_clean(path);
+	paths_plain(path);
 	while (paths_under(path, t->path) && path[n] != '\0') {
 		n += 1 + strcspn(path + n + 1, "/");
 		if ((len = links_read(t, path, n, text, sizeof(text))) == -1)
@@ -87,7 +60,7 @@ links_end(const struct scan_tree *t, char *path, size_t cap)
 		else
 			snprintf(whole, sizeof(whole), "%.*s/../%s%s", (int)n,
 			    path, text, path + n);
-		links_clean(whole);
+		paths_plain(whole);
 		if (strlcpy(path, whole, cap) >= cap)
 			return false;
 		n = strlen(t->path);

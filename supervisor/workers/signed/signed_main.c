@@ -41,14 +41,7 @@ static struct {
 static void
 say(enum signed_report kind, const char *text)
 {
-	struct buf b;
-
-	buf_init(&b, 4096);
-	report_add(&b, (int)kind, text);
-	if (buf_check(&b) == -1 ||
-	    span_write(STDOUT_FILENO, buf_span(&b)) == -1)
-		exit(1);
-	buf_free(&b);
+	report_say((int)kind, text, 4096);
 }
 
 static void

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: ISC */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/report.h"
+
+void
+report_say(int letter, const char *text, size_t max)
+{
+	struct buf b;
+
+	buf_init(&b, max);
+	report_add(&b, letter, text);
+	if (buf_check(&b) == -1 ||
+	    span_write(STDOUT_FILENO, buf_span(&b)) == -1)
+		exit(1);
+	buf_free(&b);
+}
