@@ -33,17 +33,6 @@
 	    "--window=0", "--compression=1"
 #define NONE span_of("", 0)
 
-/* git's word without its newline, if it is one line. */
-static struct span
-clone_line(const struct buf *b)
-{
-	struct span s = buf_span(b);
-
-	if (s.len != 0 && s.p[s.len - 1] == '\n')
-		s.len--;
-	return s;
-}
-
 /* Split DIR#REF. A directory whose name has a # is taken as it is. */
 static int
 clone_source(struct cloning *c, struct fault *fault)
@@ -85,8 +74,8 @@ clone_commit(struct cloning *c, const char *prefix, const char *name,
 	r = REPO_GIT(c->how->env, &c->from.view, NONE, &out, fault, "rev-parse",
 	    "--verify", "-q", "--end-of-options", word);
 	if (r == 0 &&
-	    (!repo_oid_ok(clone_line(&out)) ||
-		span_copy(clone_line(&out), c->record.base, REPO_OID) == -1))
+	    (!repo_oid_ok(repo_line(&out)) ||
+		span_copy(repo_line(&out), c->record.base, REPO_OID) == -1))
 		r = -1;
 	buf_free(&out);
 	return r <= 0 ? r : 1;
@@ -115,7 +104,7 @@ clone_head(struct cloning *c, struct fault *fault)
 	r = REPO_GIT(c->how->env, &c->from.view, NONE, &out, fault,
 	    "symbolic-ref", "-q", "HEAD");
 	if (r == 0)
-		clone_branch(c, clone_line(&out));
+		clone_branch(c, repo_line(&out));
 	buf_free(&out);
 	return r == -1 ? -1 : 0;
 }
@@ -212,7 +201,7 @@ clone_look(struct cloning *c, struct fault *fault)
 	buf_init(&out, 8192);
 	r = REPO_GIT(c->how->env, &c->from.view, NONE, &out, fault, "rev-parse",
 	    "--show-object-format");
-	if (r == 0 && !clone_format(c, clone_line(&out)))
+	if (r == 0 && !clone_format(c, repo_line(&out)))
 		r = fault_set(fault, "its format of objects is not known");
 	buf_free(&out);
 	return r == 0 ? clone_what(c, fault) : -1;
@@ -371,7 +360,7 @@ clone_snapshot(struct cloning *c, struct fault *fault)
 		return -1;
 	buf_init(&out, 4096);
 	r = REPO_GIT(c->how->env, &c->to, NONE, &out, fault, "write-tree");
-	if (r == 0 && span_copy(clone_line(&out), tree, sizeof(tree)) == -1)
+	if (r == 0 && span_copy(repo_line(&out), tree, sizeof(tree)) == -1)
 		r = -1;
 	buf_reset(&out, 4096);
 	if (r == 0)
@@ -380,8 +369,8 @@ clone_snapshot(struct cloning *c, struct fault *fault)
 		    "user.email=ironcurtain@localhost", "commit-tree", tree,
 		    "-p", c->record.base, "-m", "what was in no commit");
 	if (r == 0 &&
-	    (!repo_oid_ok(clone_line(&out)) ||
-		span_copy(clone_line(&out), c->record.start, REPO_OID) == -1))
+	    (!repo_oid_ok(repo_line(&out)) ||
+		span_copy(repo_line(&out), c->record.start, REPO_OID) == -1))
 		r = -1;
 	buf_free(&out);
 	return r == 0 ? 0 : -1;

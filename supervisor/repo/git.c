@@ -247,6 +247,16 @@ run_look(struct run *r)
 	}
 }
 
+struct span
+repo_line(const struct buf *out)
+{
+	struct span s = buf_span(out);
+
+	if (s.len != 0 && s.p[s.len - 1] == '\n')
+		s.len--;
+	return s;
+}
+
 void
 run_reason(const struct run *r, struct fault *fault)
 {

@@ -70,6 +70,9 @@ int repo_git(const struct repo_env *, const struct repo_view *,
 	repo_git((env), (view), (const char *const[]){__VA_ARGS__, NULL},      \
 	    (in), (out), (fault))
 
+/* What a git printed, without the newline at its end. */
+struct span repo_line(const struct buf *out);
+
 /*
  * Start a git that the caller waits for, without input. Its messages go to
  * `err`, which is borrowed. Returns 0, or -1 with the fault set.

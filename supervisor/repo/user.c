@@ -46,33 +46,6 @@ user_exists(const struct asking *a, const char *path)
 	return false;
 }
 
-/* Remove "." and ".." from an absolute path, as text. */
-static void
-user_plain(char *path)
-{
-	char *to = path, *from = path;
-
-	while (*from != '\0') {
-		size_t n = strcspn(++from, "/");
-
-		if (n == 0 || (n == 1 && from[0] == '.')) {
-			from += n;
-			continue;
-		}
-		if (n == 2 && from[0] == '.' && from[1] == '.') {
-			while (to > path && *--to != '/')
-				;
-			from += n;
-			continue;
-		}
-		*to++ = '/';
-		memmove(to, from, n);
-		to += n;
-		from += n;
-	}
-	*to = '\0';
-}
-
 /* Note that git will open this file. Returns 0, or -1 with the fault set. */
 static int
 user_want(struct asking *a, const char *origin, const char *value,
@@ -99,7 +72,7 @@ user_want(struct asking *a, const char *origin, const char *value,
 	/* git takes no notice of one that is not there. */
 	if (stat(path, &st) == -1 || !S_ISREG(st.st_mode))
 		return 0;
-	user_plain(path);
+	paths_plain(path);
 	if (user_exists(a, path))
 		return 0;
 	if (a->nwanted == USER_MAX_FILES)

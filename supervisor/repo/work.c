@@ -38,9 +38,7 @@ work_object(const struct repo_work *w, const char *name, char oid[REPO_OID],
 	buf_init(&out, 4096);
 	r = REPO_WORK_GIT(w, NONE, &out, fault, "rev-parse", "--verify", "-q",
 	    "--end-of-options", name);
-	s = buf_span(&out);
-	if (s.len != 0 && s.p[s.len - 1] == '\n')
-		s.len--;
+	s = repo_line(&out);
 	if (r == 0 && repo_oid_ok(s))
 		(void)span_copy(s, oid, REPO_OID);
 	else if (r == 0 || r > 1)
@@ -168,9 +166,7 @@ work_head(struct repo_work *w, struct fault *fault)
 
 	buf_init(&out, 8192);
 	r = REPO_WORK_GIT(w, NONE, &out, fault, "symbolic-ref", "-q", "HEAD");
-	s = buf_span(&out);
-	if (s.len != 0 && s.p[s.len - 1] == '\n')
-		s.len--;
+	s = repo_line(&out);
 	if (r == 0 && span_starts(s, SPAN("refs/heads/"))) {
 		s = span_of(s.p + 11, s.len - 11);
 		if (repo_name_wrong(s) == NULL)
@@ -332,9 +328,7 @@ repo_work_commit(struct repo_work *w, struct fault *fault)
 		return fault_errno(fault, "git");
 	buf_init(&out, 4096);
 	r = repo_work_git(w, NONE, &out, fault, all);
-	s = buf_span(&out);
-	if (s.len != 0 && s.p[s.len - 1] == '\n')
-		s.len--;
+	s = repo_line(&out);
 	if (r == 0)
 		r = repo_oid_ok(s) ? work_add(w, s, 1, fault)
 				   : fault_set(fault, "git gave no commit");

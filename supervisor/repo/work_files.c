@@ -63,9 +63,7 @@ files_take(
 		say(w, "not everything could be read: ", span_str(why.text));
 	buf_init(&out, 4096);
 	r = REPO_WORK_GIT(w, NONE, &out, fault, "write-tree");
-	s = buf_span(&out);
-	if (s.len != 0 && s.p[s.len - 1] == '\n')
-		s.len--;
+	s = repo_line(&out);
 	if (r == 0 && repo_oid_ok(s))
 		(void)span_copy(s, w->tree, REPO_OID);
 	else

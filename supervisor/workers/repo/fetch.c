@@ -61,9 +61,7 @@ fetch_ask(const struct repo_view *v, const char *const *words, char *dst,
 
 	buf_init(&out, 8192);
 	r = repo_git(fetch_env(FETCH_LOOK_US), v, words, NONE, &out, fault);
-	s = buf_span(&out);
-	if (s.len != 0 && s.p[s.len - 1] == '\n')
-		s.len--;
+	s = repo_line(&out);
 	if (r != 0 || span_copy(s, dst, cap) == -1)
 		r = -1;
 	buf_free(&out);
