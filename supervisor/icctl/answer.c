@@ -73,11 +73,17 @@ icctl_command(struct icctl *ctl, json_object *req, int *status)
 bool
 icctl_confirm(const char *question)
 {
+	return icctl_confirm_on(stdout, question);
+}
+
+bool
+icctl_confirm_on(FILE *to, const char *question)
+{
 	char line[64];
 
 	if (isatty(STDIN_FILENO)) {
-		printf("%s [y/N] ", question);
-		fflush(stdout);
+		fprintf(to, "%s [y/N] ", question);
+		fflush(to);
 	}
 	return fgets(line, sizeof(line), stdin) != NULL &&
 	       (strcasecmp(line, "y\n") == 0 || strcasecmp(line, "yes\n") == 0);

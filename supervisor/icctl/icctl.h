@@ -8,6 +8,7 @@
 
 #include <json-c/json.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "common/span.h"
 
@@ -123,6 +124,8 @@ int icctl_on_tty(void);
 bool icctl_person(void);
 /* Ask on the terminal, or read the answer from stdin. No answer is no. */
 bool icctl_confirm(const char *question);
+/* The same, and ask there. */
+bool icctl_confirm_on(FILE *, const char *question);
 
 /* show.c */
 /*

@@ -217,7 +217,6 @@ static int
 sign_agreed(const char *digest)
 {
 	const char *given = words_option("--digest");
-	char line[64];
 
 	if (given != NULL) {
 		if (strcasecmp(given, digest) == 0)
@@ -230,9 +229,7 @@ sign_agreed(const char *digest)
 		      "the call");
 		return ICCTL_USAGE;
 	}
-	fputs("Sign the approval of this call? [y/N] ", stderr);
-	if (fgets(line, sizeof(line), stdin) != NULL &&
-	    (strcasecmp(line, "y\n") == 0 || strcasecmp(line, "yes\n") == 0))
+	if (icctl_confirm_on(stderr, "Sign the approval of this call?"))
 		return 0;
 	fputs("Nothing was signed.\n", stderr);
 	return ICCTL_FAILED;
