@@ -52,12 +52,6 @@ remote_end(struct backd *b)
 	}
 }
 
-static bool
-remote_is_own(const struct remote *r)
-{
-	return r->events && r->id.len == 0;
-}
-
 /* Fail the message, if it wants an answer, and close its stream. */
 static void
 remote_fail(struct remote *r, const char *why)

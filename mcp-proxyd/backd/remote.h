@@ -56,6 +56,13 @@ struct remote {
 	struct mcp_reader in; /* reads the messages */
 };
 
+/* Returns true for the server's own stream, which answers no request. */
+static inline bool
+remote_is_own(const struct remote *r)
+{
+	return r->events && r->id.len == 0;
+}
+
 int remote_on_afar(struct chan *, const struct msg_SERVER_AFAR *);
 int remote_on_post(struct chan *, const struct msg_POST *, int fd);
 

@@ -113,7 +113,7 @@ bool
 remote_again(struct remote *r)
 {
 	struct backd *b = r->b;
-	bool own = r->events && r->id.len == 0;
+	bool own = remote_is_own(r);
 	struct remote_last last = r->last;
 	struct again *a;
 

@@ -73,30 +73,19 @@ mirror_mark(struct mirror *m, const struct value *mark,
 	return 0;
 }
 
-/* Returns true if the members of this keyword's object are schemas by name. */
+/* Keywords whose value is an object with a schema under each name. */
+static const char *const mirror_maps[] = {"$defs", "definitions",
+    "dependentSchemas", "patternProperties", "properties", NULL};
+/* Keywords whose value is no schema. */
+static const char *const mirror_plain[] = {
+    "const", "default", "enum", "examples", NULL};
+
 static bool
-mirror_is_map(struct span key)
+mirror_among(struct span key, const char *const *list)
 {
-	static const char *const maps[] = {"$defs", "definitions",
-	    "dependentSchemas", "patternProperties", "properties"};
-
-	for (size_t i = 0; i < nitems(maps); i++)
-		if (span_is(key, maps[i]))
-			return true;
-	return false;
-}
-
-/* Returns true if the keyword's value is one, and no schema. */
-static bool
-mirror_is_plain(struct span key)
-{
-	static const char *const plain[] = {
-	    "const", "default", "enum", "examples"};
-
-	for (size_t i = 0; i < nitems(plain); i++)
-		if (span_is(key, plain[i]))
-			return true;
-	return false;
+	while (*list != NULL && !span_is(key, *list))
+		list++;
+	return *list != NULL;
 }
 
 /*
@@ -124,9 +113,9 @@ mirror_walk(
 				return -1;
 			continue;
 		}
-		if (mirror_is_plain(v->key))
+		if (mirror_among(v->key, mirror_plain))
 			continue;
-		map = v->type == VALUE_OBJECT && mirror_is_map(v->key);
+		map = v->type == VALUE_OBJECT && mirror_among(v->key, mirror_maps);
 		for (one = map ? v->child : NULL; one != NULL; one = one->next)
 			if (mirror_walk(m, one, false,
 				reached && span_is(v->key, "properties")) == -1)
