@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-#include <string.h>
-
 #include "base/paths.h"
+
+#include <string.h>
 
 void
 paths_plain(char *path)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
+#include "base/report.h"
+
 #include <stdlib.h>
 #include <unistd.h>
-
-#include "base/report.h"
 
 void
 report_say(int letter, const char *text, size_t max)

@@ -70,7 +70,7 @@ int repo_git(const struct repo_env *, const struct repo_view *,
 	repo_git((env), (view), (const char *const[]){__VA_ARGS__, NULL},      \
 	    (in), (out), (fault))
 
-/* What a git printed, without the newline at its end. */
+/* Returns the output of a git without the newline at its end. */
 struct span repo_line(const struct buf *out);
 
 /*
