@@ -560,12 +560,13 @@ def aliases(p):
     """The user's own words for git's: those that are git's words run; a shell's
     stay out, and so does one with a token in it."""
     w = World(p, "aliases")
-    w.put(".gitconfig", JANE + "[alias]\n\tci = commit -q -m \"an alias's\"\n"
+    w.put(".gitconfig", JANE + "[alias]\n\tci = \"commit -q -m \\\"an alias's\\\"\"\n"
           "\tall = add -A\n\tdo-all = !git add -A\n[include]\n\tpath = more\n")
     w.put("more", "[alias]\n\tll = log -1 --format=%s\n\tfar = -c "
           "http.extraHeader=" + "ghp_" + "a1B2" * 9 + " fetch\n")
     w.make()
     w.commands = "echo two > f; git all && git ci && git ll >/dev/null"
+    t.contains(w.outside(), "an alias's", "the aliases are right outside")
     w.compare()
     r = w.start("git do-all; git config --get alias.far")
     t.ok("not a git command" in r.stderr and r.stdout == "",
