@@ -308,7 +308,6 @@ login_role(struct login *l, struct span body)
 		login_fail(l, "the database's answer about roles is malformed");
 		return;
 	}
-	l->row = true;
 	if (!pgkeyd_env.superuser)
 		login_fail(l,
 		    "the user %s is, or can become, %s, and so a superuser or "

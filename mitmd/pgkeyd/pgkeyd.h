@@ -59,7 +59,6 @@ struct login {
 	uint32_t pid;
 	uint8_t key[4];
 	bool keyed; /* BackendKeyData has come */
-	bool row;   /* the server has answered about the role */
 	bool dead;
 };
 TAILQ_HEAD(logins, login);
