@@ -39,7 +39,9 @@ static struct clone_known {
 static struct {
 	bool recorded, wanted, begun, tells;
 	struct helper helper;
-} making;
+	struct loop_io io;
+	int result; /* as helper_read() returns it */
+} making = {.helper = {.sp = SPAWNED_INIT, .out = -1}, .io = LOOP_IO_INIT};
 
 static bool
 clone_stopped(void)
@@ -208,7 +210,6 @@ clone_start(struct fault *fault)
 
 	if ((rv = errand_begin(h, ERRAND_CLONE, clone_take, fault)) == 0) {
 		clone_tell();
-		h->stopped = clone_stopped;
 		rv = helper_start(h, fault);
 	}
 	if (rv == -1)
@@ -235,15 +236,42 @@ clone_begin(bool tells, struct fault *fault)
 	return making.wanted && !sup.opt.changes ? clone_start(fault) : 0;
 }
 
+static void
+clone_report(struct loop_io *io, uint32_t events)
+{
+	(void)events;
+	making.result = helper_read(&making.helper, io->arg);
+}
+
 int
 clone_finish(struct fault *fault)
 {
+	struct helper *h = &making.helper;
+	const uint64_t until = clock_mono_us() + CLONE_MAKE_MS * 1000;
+
 	if (!making.wanted)
 		return 0;
 	if (!making.begun && clone_start(fault) == -1)
 		return -1;
+	if (loop_add(&sup.loop, &making.io, h->out, EPOLLIN, clone_report,
+		fault) == -1)
+		return fault_errno(fault, "epoll");
+	while (making.result == 0 && !sup.ending && clock_mono_us() < until &&
+	       loop_once(&sup.loop, 1000) != -1)
+		;
+	loop_del(&sup.loop, &making.io);
+	if (making.result == 0)
+		return fault_set(fault, "%s",
+		    sup.ending ? sup.end_why : "the clone is not made in time");
 	making.begun = false;
-	return helper_wait(&making.helper, CLONE_MAKE_MS, fault);
+	helper_stop(h);
+	return making.result == 1 ? 0 : -1;
+}
+
+pid_t
+clone_pid(void)
+{
+	return making.helper.sp.pidfd == -1 ? -1 : making.helper.sp.pid;
 }
 
 static bool

@@ -18,8 +18,10 @@ int clone_check(struct fault *);
  * git_begin() does. Returns 0, or -1 with the fault set.
  */
 int clone_begin(bool tells, struct fault *);
-/* Wait for it. Returns 0, or -1 with the fault set. */
+/* Wait for it, while the event loop runs. Returns 0, or -1 with the fault set. */
 int clone_finish(struct fault *);
+/* Returns the process that makes it, or -1. */
+pid_t clone_pid(void);
 /* Make none, since the session does not begin. */
 void clone_abandon(void);
 /* Returns true if the user is to be told what the new clone lacks. */
@@ -31,8 +33,8 @@ bool clone_lacks(void);
  */
 bool clone_fetched(void (*then)(void));
 void clone_fetch_kill(void);
-/* Returns the process that fetches, or -1. */
-pid_t clone_fetch_pid(void);
+/* Returns true if this process makes the clone, or fetches it. */
+bool clone_has_pid(pid_t);
 /* Returns the URL that is to be fetched, or NULL. */
 const char *clone_wanted(void);
 /* Take a report about clone.json; base/helper.h. */

@@ -153,8 +153,9 @@ clone_fetch_kill(void)
 		fetch_close();
 }
 
-pid_t
-clone_fetch_pid(void)
+bool
+clone_has_pid(pid_t pid)
 {
-	return fetch.helper.sp.pidfd == -1 ? -1 : fetch.helper.sp.pid;
+	return clone_pid() == pid ||
+	       (fetch.helper.sp.pidfd != -1 && fetch.helper.sp.pid == pid);
 }

@@ -56,8 +56,7 @@ reap_orphans(void)
 		if (sup.agent.pid == si.si_pid || notify_pid() == si.si_pid ||
 		    link_has_pid(si.si_pid) ||
 		    sup.proxy.cred.command.pid == si.si_pid ||
-		    instance_has_pid(si.si_pid) ||
-		    clone_fetch_pid() == si.si_pid)
+		    instance_has_pid(si.si_pid) || clone_has_pid(si.si_pid))
 			return;
 		(void)waitpid(si.si_pid, NULL, WNOHANG);
 	}

@@ -470,7 +470,7 @@ start_workers(struct fault *fault)
 	if (children_spawn(fault) == -1)
 		return -1;
 	start_wipe();
-	if (clone_finish(fault) == -1 || start_listen(fault) == -1 || children_hello(fault) == -1 ||
+	if (start_listen(fault) == -1 || children_hello(fault) == -1 ||
 	    setup_peers(fault) == -1)
 		return -1;
 	ready_missing();
@@ -480,7 +480,8 @@ start_workers(struct fault *fault)
 	state_all();
 	resume_tell();
 	if (servers_connect(fault) == -1 || setup_wait(fault) == -1 ||
-	    system_end(fault) == -1 || runtime_orient(fault) == -1)
+	    clone_finish(fault) == -1 || system_end(fault) == -1 ||
+	    runtime_orient(fault) == -1)
 		return -1;
 	return serve_wait(fault);
 }
@@ -555,17 +556,12 @@ start_begun(int *status, struct fault *fault)
 		*status = SUP_EXIT_BUSY;
 		return -1;
 	}
-	if (services_check(fault) == -1 || publish_open(fault) == -1) {
-		if (fault->kind == FAULT_CONFIG)
-			*status = SUP_EXIT_CONFIG;
-		return -1;
-	}
 	approvals_init(budget_waiting);
-	if (conversation_open(watcher_turn, fault) == -1)
-		return -1;
 	sup.terminal.rules = conversation_rules;
 	sup.terminal.lost = conversation_unprinted;
-	if (start_workers(fault) == -1) {
+	if (services_check(fault) == -1 || publish_open(fault) == -1 ||
+	    conversation_open(watcher_turn, fault) == -1 ||
+	    start_workers(fault) == -1) {
 		/* Mistakes in rules and credentials are found late. */
 		if (sup.rules_refused || fault->kind == FAULT_CONFIG)
 			*status = SUP_EXIT_CONFIG;

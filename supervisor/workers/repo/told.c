@@ -23,35 +23,20 @@ errand_report(enum errand_report kind, const char *text)
 		report_say((int)kind, text, ERRAND_MAX_TEXT);
 }
 
-static void __attribute__((format(printf, 2, 0)))
-errand_say(enum errand_report kind, const char *fmt, va_list ap)
+void
+errand_say(enum errand_report kind, const char *fmt, ...)
 {
 	char *text;
+	va_list ap;
+	int n;
 
-	if (vasprintf(&text, fmt, ap) == -1)
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n == -1)
 		exit(1);
 	errand_report(kind, text);
 	free(text);
-}
-
-void
-errand_warn(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	errand_say(ERRAND_WARN, fmt, ap);
-	va_end(ap);
-}
-
-void
-errand_note(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	errand_say(ERRAND_NOTE, fmt, ap);
-	va_end(ap);
 }
 
 bool

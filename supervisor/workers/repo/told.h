@@ -30,8 +30,10 @@ extern struct errand errand;
 /* Read what icsupervisor has written; the texts stay in memory. */
 void errand_read(void);
 
-void errand_warn(const char *, ...) __attribute__((format(printf, 1, 2)));
-void errand_note(const char *, ...) __attribute__((format(printf, 1, 2)));
+void errand_say(enum errand_report, const char *, ...)
+    __attribute__((format(printf, 2, 3)));
+#define errand_warn(...) errand_say(ERRAND_WARN, __VA_ARGS__)
+#define errand_note(...) errand_say(ERRAND_NOTE, __VA_ARGS__)
 /* Report a text, unless it is NULL. */
 void errand_report(enum errand_report, const char *text);
 /* Returns true if icsupervisor wants this to end. */
