@@ -353,7 +353,7 @@ known:
 static int
 walk_one(struct walk *w, int dir, const struct walk_name *e)
 {
-	unsigned type = DTTOIF(e->type);
+	unsigned type = (unsigned)DTTOIF(e->type);
 	struct stat st;
 
 	if (w->counts && e->type != DT_DIR && e->type != DT_UNKNOWN)
