@@ -65,8 +65,7 @@ test_signature(void)
 	static const char *const bad[] = {"", "v=", "v=AAAA",
 	    "v=7rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=", SIGNATURE "=",
 	    SIGNATURE ",x=1",
-	    "w=6rriTRBi23WpRR/wtup+mMhUZUn/dB5n"
-	    "LTJRsjl95G4=",
+	    "w=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=",
 	    "v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4"};
 	struct scram s;
 	unsigned taken = 0;
