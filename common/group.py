@@ -160,7 +160,9 @@ def main(args):
     for out, group in zip(outputs, share(inputs, len(outputs))):
         with open(out, "w", encoding="utf-8") as f:
             for file in group.files:
-                f.write(f'#include "{file.path}"\n')
+                # From here, so that no program names the folder of its build.
+                path = os.path.relpath(file.path, os.path.dirname(out))
+                f.write(f'#include "{path}"\n')
                 f.writelines(f"#undef {m}\n" for m in file.macros)
 
 

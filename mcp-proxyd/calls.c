@@ -105,6 +105,7 @@ calls_new(struct agent *a, enum call_kind kind, uint16_t server, size_t bytes,
 	c->declares = 0;
 	c->decided = NULL;
 	c->asked = NULL;
+	c->updated = false;
 	b = bucket_of(p, c->id);
 	c->next = *b;
 	*b = c;

@@ -241,7 +241,7 @@ listen_decided(struct call *c, bool good, bool listening)
 			buf_addc(&l->uris, ',');
 		(void)json_write_string(&l->uris, buf_span(&uri));
 		buf_free(&uri);
-		subs_add(a, c->server, c->asked, &l->id, listening ? c->id : 0);
+		subs_add(a, c, &l->id, listening);
 	}
 	if (--l->waits == 0)
 		acknowledge(a, l);

@@ -216,7 +216,7 @@ answer_sub(struct call *c, bool listening)
 		return;
 	}
 	if (strcmp(c->name, PARTS_SUBSCRIBE) == 0)
-		subs_add(a, c->server, c->asked, NULL, listening ? c->id : 0);
+		subs_add(a, c, NULL, listening);
 	else
 		subs_end(a, c->server, c->asked);
 	answer_ping(a, &c->rid);

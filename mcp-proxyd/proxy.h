@@ -109,6 +109,7 @@ struct call {
 	 */
 	void (*decided)(struct call *, bool good, bool listening);
 	char *asked; /* the server's address of the resource, or NULL */
+	bool updated; /* which has changed since this was asked for */
 	char name[PROXY_MAX_TOOL + 1]; /* the tool's, for messages */
 };
 
@@ -304,9 +305,12 @@ int parts_subscribe(struct agent *, const struct jsonrpc_id *, struct span uri,
  */
 bool subs_has(struct agent *, uint16_t server, const char *uri);
 bool subs_full(const struct agent *);
-/* `call`: its request stays open until this call is cancelled; or 0. */
-void subs_add(struct agent *, uint16_t server, const char *uri,
-    const struct jsonrpc_id *listen, uint64_t call);
+/*
+ * The server has taken this subscription. `listening`: its request stays open
+ * until the call is cancelled.
+ */
+void subs_add(struct agent *, const struct call *,
+    const struct jsonrpc_id *listen, bool listening);
 /* End a subscription that belongs to no subscriptions/listen. */
 void subs_end(struct agent *, uint16_t server, const char *uri);
 /* Returns true if the server has to be asked to end it. */

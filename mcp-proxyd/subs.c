@@ -19,7 +19,7 @@ struct sub {
 	uint16_t server;
 	bool due;                 /* an update has not been told yet */
 	uint64_t after;           /* loop ms: not before */
-	uint64_t call;            /* as subs_add() has it */
+	uint64_t call;            /* its request, which stays open, or 0 */
 	struct jsonrpc_id listen; /* len 0: it belongs to none */
 	char *uri;                /* the server's own */
 };
@@ -65,20 +65,24 @@ sub_end(struct agent *a, struct sub *s)
 }
 
 void
-subs_add(struct agent *a, uint16_t server, const char *uri,
-    const struct jsonrpc_id *listen, uint64_t call)
+subs_add(struct agent *a, const struct call *c, const struct jsonrpc_id *listen,
+    bool listening)
 {
 	struct sub *s;
 
-	if (listen == NULL && (s = sub_find(a, server, uri)) != NULL)
+	if (listen == NULL && (s = sub_find(a, c->server, c->asked)) != NULL)
 		sub_end(a, s);
 	if ((s = calloc(1, sizeof(*s))) == NULL ||
-	    (s->uri = strdup(uri)) == NULL)
+	    (s->uri = strdup(c->asked)) == NULL)
 		fatal("subscription");
-	s->server = server;
-	s->call = call;
+	s->server = c->server;
+	s->call = listening ? c->id : 0;
 	if (listen != NULL)
 		jsonrpc_id_copy(&s->listen, listen);
+	/* The agent hears of it behind the answer to its request. */
+	s->due = c->updated;
+	if (s->due)
+		a->p->nupdates++;
 	LIST_INSERT_HEAD(&a->subs, s, entry);
 	a->nsubs++;
 	/* It was asked for when there was room. */
@@ -169,16 +173,15 @@ sub_tell(struct agent *a, struct sub *s)
 	agent_wrote(a);
 }
 
-/* Returns true if it is the resource that was subscribed to, or a part of it.
- */
+/* Returns true if it is the resource of the subscription, or a part of it. */
 static bool
-sub_is(const struct sub *s, struct span uri)
+sub_is(const char *own, struct span uri)
 {
-	size_t n = strlen(s->uri);
+	size_t n = strlen(own);
 
-	if (uri.len < n || memcmp(uri.p, s->uri, n) != 0)
+	if (uri.len < n || memcmp(uri.p, own, n) != 0)
 		return false;
-	return uri.len == n || (n != 0 && s->uri[n - 1] == '/') ||
+	return uri.len == n || (n != 0 && own[n - 1] == '/') ||
 	       uri.p[n] == '/';
 }
 
@@ -187,14 +190,20 @@ subs_updated(struct proxy *p, uint16_t server, struct span uri)
 {
 	struct agent *a;
 	struct sub *s;
+	struct call *c;
 
 	for (size_t i = 0; i < PROXY_AGENTS; i++) {
 		a = &p->agents[i];
 		if (a->fd == -1)
 			continue;
 		LIST_FOREACH (s, &a->subs, entry)
-			if (s->server == server && sub_is(s, uri))
+			if (s->server == server && sub_is(s->uri, uri))
 				sub_tell(a, s);
+		/* The server may tell of a change before it answers. */
+		TAILQ_FOREACH (c, &a->calls, of_agent)
+			if (c->part == PROTO_PART_SUBSCRIBE &&
+			    c->server == server && sub_is(c->asked, uri))
+				c->updated = true;
 	}
 }
 

@@ -1527,7 +1527,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 /*
  * A client in the sandbox wants a connection that is logged in.  cancel: the
  * connection whose query is to be cancelled instead, or 0.  The rest is all that
- * the client may choose: empty, or a value that startup_value_ok() takes.
+ * the client may choose: empty, or a value that pg_value_ok() takes.
  */
 #define F_LOGIN(F, m)		F(m, u32, id, UINT32_MAX)		\
 				F(m, str, host, 253)			\

@@ -13,30 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/small_file.h"
+
 void
 strays_adopt(void)
 {
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-}
-
-/* Read a file of /proc. Returns its length, or 0. */
-static size_t
-strays_read(const char *path, char *text, size_t cap)
-{
-	size_t len = 0;
-	ssize_t n = 0;
-	int fd;
-
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
-		return 0;
-	while (len < cap - 1 && (n = read(fd, text + len, cap - 1 - len)) != 0)
-		if (n > 0)
-			len += (size_t)n;
-		else if (errno != EINTR)
-			break;
-	close(fd);
-	text[len] = '\0';
-	return len;
 }
 
 /*
@@ -49,12 +31,12 @@ strays_is_ours(pid_t pid)
 {
 	static const char begins[] = "bwrap\0--args\0003\0--";
 	char path[64], text[64];
-	size_t n;
+	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
-	n = strays_read(path, text, sizeof(text));
+	n = small_file_read(AT_FDCWD, path, text, sizeof(text));
 	return strncmp(text, "ic-", 3) == 0 ||
-	       (n >= sizeof(begins) &&
+	       (n >= (ssize_t)sizeof(begins) &&
 		   memcmp(text, begins, sizeof(begins)) == 0);
 }
 
@@ -67,7 +49,7 @@ strays_one(void)
 
 	snprintf(
 	    path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-	if (strays_read(path, text, sizeof(text)) == 0)
+	if (small_file_read(AT_FDCWD, path, text, sizeof(text)) <= 0)
 		return false;
 	for (at = text; (pid = (pid_t)strtol(at, &end, 10)) > 0; at = end) {
 		if (!strays_is_ours(pid) || kill(pid, SIGKILL) == -1)

@@ -31,7 +31,7 @@ def error(code, text):
 def exact(c, n):
     got = b""
     while len(got) < n:
-        if not (part := c.recv(n - len(got))):
+        if not (part := c.recv(min(n - len(got), 65536))):
             raise EOFError
         got += part
     return got
@@ -40,7 +40,10 @@ def exact(c, n):
 def packet(c, kind=True):
     """Returns the type, if there is one, and the body of the next message."""
     head = exact(c, 5 if kind else 4)
-    return head[:-4], exact(c, struct.unpack(">I", head[-4:])[0] - 4)
+    n = struct.unpack(">I", head[-4:])[0] - 4
+    if n > 1 << 20:
+        raise ValueError    # a start looks what listens, as other clients
+    return head[:-4], exact(c, n)
 
 
 def row(*values):

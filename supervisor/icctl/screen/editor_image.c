@@ -8,9 +8,6 @@
 #include "icctl/screen/viewer.h"
 
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/json_get.h"
+#include "base/spawn.h"
 #include "common/log.h"
 #include "relay/inbox.h"
 
@@ -28,12 +26,12 @@
 #define IMAGE_REPLY 4096U
 
 static struct {
-	pid_t pid; /* 0: none is under way */
+	struct spawned program;
 	struct loop_io io;
 	struct loop_timer timer;
 	char text[IMAGE_REPLY];
 	size_t len;
-} image_env = {.io = LOOP_IO_INIT};
+} image_env = {.program = SPAWNED_INIT, .io = LOOP_IO_INIT};
 
 /* Tell acpd the name of the image; "": it has none. */
 static void
@@ -66,11 +64,10 @@ static void
 image_over(void)
 {
 	char name[INBOX_NAME_MAX + 1];
-	int status = -1;
+	int status;
 
 	loop_timer_clear(&viewer.loop, &image_env.timer);
-	(void)waitpid(image_env.pid, &status, 0);
-	image_env.pid = 0;
+	status = spawn_wait(&image_env.program);
 	image_name(name);
 	image_tell(status == 0 ? name : "");
 }
@@ -99,33 +96,34 @@ image_read(struct loop_io *io, uint32_t events)
 static void
 image_late(struct loop_timer *t)
 {
-	(void)kill(image_env.pid, SIGKILL);
+	(void)kill(image_env.program.pid, SIGKILL);
 }
 
-static void __attribute__((noreturn)) image_child(int in, int out)
+/* Start `icctl paste`, which reads `in` and writes to `out`. Returns 0, or -1. */
+static int
+image_spawn(int in, int out)
 {
 	char program[] = "icctl", json[] = "--json", session[] = "--session",
 	     command[] = "paste", from[] = "-";
 	char *argv[] = {program, json, session, (char *)(uintptr_t)viewer.dir,
 	    command, from, NULL};
-	sigset_t none;
+	const struct spawn sp = {.path = "/proc/self/exe",
+	    .argv = argv,
+	    .fds = {in, out, STDERR_FILENO},
+	    .nfds = 3};
 
-	sigemptyset(&none);
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	(void)signal(SIGPIPE, SIG_DFL);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	if (dup2(in, STDIN_FILENO) == -1 || dup2(out, STDOUT_FILENO) == -1)
-		_exit(127);
-	(void)syscall(SYS_close_range, 3U, ~0U, 0);
-	execve("/proc/self/exe", argv, environ);
-	_exit(127);
+	if (spawn_start(&sp, &image_env.program) == 0 &&
+	    spawn_check(&image_env.program) == 0)
+		return 0;
+	spawn_stop(&image_env.program, 0);
+	return -1;
 }
 
 /* Start `icctl paste` with the image. Returns 0, or -1. */
 static int
 image_start(struct span image)
 {
-	int in = memfd_create("image", MFD_CLOEXEC), p[2];
+	int in = memfd_create("image", MFD_CLOEXEC), p[2], rc;
 
 	if (in == -1)
 		return -1;
@@ -134,13 +132,11 @@ image_start(struct span image)
 		close(in);
 		return -1;
 	}
-	if ((image_env.pid = fork()) == 0)
-		image_child(in, p[1]);
+	rc = image_spawn(in, p[1]);
 	close(in);
 	close(p[1]);
 	image_env.len = 0;
-	if (image_env.pid != -1 &&
-	    fcntl(p[0], F_SETFL, O_NONBLOCK) != -1 &&
+	if (rc == 0 && fcntl(p[0], F_SETFL, O_NONBLOCK) != -1 &&
 	    loop_add(&viewer.loop, &image_env.io, p[0], EPOLLIN, image_read,
 		NULL) == 0) {
 		loop_timer_set(&viewer.loop, &image_env.timer, IMAGE_MS,
@@ -148,18 +144,14 @@ image_start(struct span image)
 		return 0;
 	}
 	close(p[0]);
-	if (image_env.pid > 0) {
-		(void)kill(image_env.pid, SIGKILL);
-		(void)waitpid(image_env.pid, NULL, 0);
-	}
-	image_env.pid = 0;
+	spawn_stop(&image_env.program, 0);
 	return -1;
 }
 
 int
 editor_image(struct span image)
 {
-	if (image_env.pid != 0)
+	if (image_env.program.pid != -1)
 		return -1;
 	if (viewer.dir == NULL || image_start(image) == -1)
 		image_tell("");

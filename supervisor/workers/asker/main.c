@@ -162,11 +162,8 @@ asker_connect(const char *host)
 static void
 asker_write(struct span s)
 {
-	ssize_t n;
-
-	for (; s.len != 0; s = span_of(s.p + n, s.len - (size_t)n))
-		if ((n = write(STDOUT_FILENO, s.p, s.len)) <= 0)
-			_exit(1);
+	if (span_write(STDOUT_FILENO, s) == -1)
+		_exit(1);
 }
 
 /* Send a request, and write what the whole answer says. Returns its status. */

@@ -321,7 +321,8 @@ def updates(work):
     """A resource that was subscribed to changes: the server says so on its own
     stream."""
     live = McpHttp(work, "notes", revision="2025-11-25")
-    live.resources = ["note://one"]
+    live.resources = ["note://one", "note://two"]
+    live.restless = ("note://two",)
 
     def changed():
         with live.lock:
@@ -349,6 +350,11 @@ def updates(work):
         m.request("ping")
         t.equal(told(m), [uri], "a change that the server's own stream tells of"
                 ", and none of another resource")
+        other = "icmcp://notes/note://two"
+        m.request("resources/subscribe", {"uri": other})
+        m.wait_for(lambda m: other in told(m))
+        t.equal(told(m)[-1:], [other],
+                "nor is a change lost that comes before the answer")
         live.release.set()
 
 

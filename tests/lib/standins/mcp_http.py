@@ -246,7 +246,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.result(message, {"resources": [
                 {"uri": u, "name": u} for u in s.resources]})
         elif method == "resources/subscribe":
-            self.result(message, {})
+            uri = message["params"]["uri"]
+            if uri in s.restless:
+                self.events(json_event({
+                    "jsonrpc": "2.0", "method":
+                    "notifications/resources/updated", "params": {"uri": uri}}),
+                            json_event({"jsonrpc": "2.0", "id": message["id"],
+                                        "result": {}}))
+            else:
+                self.result(message, {})
         elif method == "tools/call":
             args = message["params"]["arguments"]
             if "how" in args:
@@ -400,6 +408,7 @@ class McpHttp:
         # Its own stream: None: 405; a status; or what each GET is answered.
         self.own, self.gets, self.later = None, [], {}
         self.resources = []  # addresses; some: they can be subscribed to
+        self.restless = ()   # of these: they change before that is answered
         self.documents = {}  # path -> JSON, bytes, or function(handler)
         self.accepts = lambda token: not self.wants or token == self.wants
         threading.Thread(target=s.serve_forever, daemon=True).start()

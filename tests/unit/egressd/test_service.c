@@ -118,6 +118,8 @@ static void
 stream_end(struct tunnel *t, int fd)
 {
 	TAILQ_REMOVE(&egressd_env.tunnels, t, entry);
+	buf_free(&t->up.out);
+	buf_free(&t->in.out);
 	close(t->in.fd);
 	close(fd);
 }
