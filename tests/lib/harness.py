@@ -19,7 +19,7 @@ import time
 LIB = os.path.dirname(os.path.abspath(__file__))
 STANDINS = os.path.join(LIB, "standins")
 sys.path[:0] = [LIB, STANDINS]
-import known_links  # noqa: E402
+import known_machine  # noqa: E402
 from agent import Mcp, Model, outcome, text_of  # noqa: E402,F401
 from tap import Tap  # noqa: E402,F401
 
@@ -213,7 +213,7 @@ class Session:
             env = {**json.loads(os.environ["IC_ENGINE_ENV"]), **(env or {})}
         for d in (self.home, self.workspace, self.user_home):
             os.makedirs(d, mode=0o700, exist_ok=True)
-        known_links.give(self.home)
+        known_machine.give(self.home)
         self.config = dict(config or {})
         # Tests may exceed the default budget of a session.
         self.config.setdefault("resourceBudget", dict(NO_BUDGET))
@@ -382,7 +382,7 @@ def workdir(keep=bool(os.environ.get("IC_KEEP"))):
         yield path
     finally:
         end_pauses(path)
-        known_links.keep(path)
+        known_machine.keep(path)
         if keep:
             print(f"# kept {path}")
         else:

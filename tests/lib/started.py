@@ -8,7 +8,7 @@ import stat
 import subprocess
 
 import harness as h
-import known_links
+import known_machine
 from terminal import Terminal
 
 
@@ -24,7 +24,7 @@ class Place:
         for d in (self.home, self.project, self.user):
             os.makedirs(d, mode=0o700, exist_ok=True)
         if not first:
-            known_links.give(self.home)
+            known_machine.give(self.home)
         h.put(os.path.join(self.home, "config.json"),
               json.dumps(config or {}), 0o600)
         # No server: the agent's terminal needs none.
