@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: ISC
-"""What the first session of a home notes about the machine: the list of links of
-/usr, and a copy of /etc, which is 1,600 files. A test has a fresh home, and the
-machine stays the same: a later test gets what an earlier one made. Both name the
-state of the machine that they belong to, so that a session does not take one
-that is too old."""
+"""Notes about the machine that the first session of a home makes: the list of
+links of /usr, and a copy of /etc, which is 1,600 files. A test has a fresh home,
+and the machine stays the same: a later test gets what an earlier one made. Both
+name the state of the machine that they belong to, so that a session does not take
+one that is too old."""
 import contextlib
 import glob
 import os

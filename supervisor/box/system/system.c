@@ -38,7 +38,10 @@ static struct {
 	struct var_list var;
 } survey = {.sp = SPAWNED_INIT, .report = -1, .store = -1};
 
-/* Open IRONCURTAIN_HOME/system, and make the file that covers others. */
+/*
+ * Open IRONCURTAIN_HOME/system, or the directory that it is a link to, and make
+ * the file that covers others.
+ */
 static int
 system_store(struct fault *fault)
 {
@@ -46,8 +49,8 @@ system_store(struct fault *fault)
 	int fd = -1, rv = -1;
 
 	if (path != NULL && (mkdir(path, 0700) == 0 || errno == EEXIST) &&
-	    (survey.store = open(path,
-		 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) != -1 &&
+	    (survey.store = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) !=
+		-1 &&
 	    (fd = openat(survey.store, SURVEY_EMPTY,
 		 O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
 		 0444)) != -1)

@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
+import known_machine  # noqa: E402
 from forge_tokens import Tokens  # noqa: E402
 
 t = h.Tap()
@@ -39,6 +40,7 @@ class Home:
         self.home = os.path.join(work, "home")
         os.makedirs(os.path.join(work, "user"), exist_ok=True)
         os.makedirs(self.home, mode=0o700, exist_ok=True)
+        known_machine.give(self.home)
         os.makedirs(os.path.join(work, "trace"))
         # A trial starts no server: this one would be reported by its trace.
         h.put(os.path.join(self.home, "mcp-servers.json"), json.dumps(

@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "lib"))
 import harness as h  # noqa: E402
+import known_machine  # noqa: E402
 
 t = h.Tap()
 KEY = "sk-ant-REDACTED-in-this-test"
@@ -41,6 +42,8 @@ class User:
         self.project = os.path.join(work, name + ".project")
         os.makedirs(self.home)
         os.makedirs(self.project)
+        os.makedirs(os.path.join(self.home, ".ironcurtain"), mode=0o700)
+        known_machine.give(os.path.join(self.home, ".ironcurtain"))
         self.data = os.path.join(self.home, ".local/share/ironcurtain/data")
         self.env = {"PATH": os.environ["PATH"], "HOME": self.home,
                     "LANG": "C.UTF-8"}
