@@ -227,7 +227,6 @@ def test_many(work):
         u = User(work, f"u{i}")
         u.put("f.json", "{}")
         u.put("docs/f.json", "{}")
-        os.mkdir(u.home + "/.ironcurtain", 0o700)
         if i % 3 == 0:
             u.put(".ironcurtain/mcp-servers.json", json.dumps(
                 {"mcpServers": {"old": {"command": "true"}}} if i % 2 else
