@@ -77,7 +77,8 @@ class Place:
         """Returns the directory of the newest session."""
         top = os.path.join(self.home, "sessions")
         return max((os.path.join(top, n) for n in os.listdir(top)),
-                   key=os.path.getmtime)
+                   key=lambda p: (float(subprocess.check_output(
+                       ["stat", "-c", "%.W", p])), os.path.getmtime(p)))
 
     def log(self):
         with open(os.path.join(self.session(), "session.log"),

@@ -31,7 +31,7 @@ for line in sys.stdin:
         for text in rest.split(",") * 20:
             code = base64.b64encode(text.encode()).decode()
             print(f"\033]52;c;{code}\a", end="", flush=True)
-        print(f"did {word}", flush=True)
+        print(f"did {word} {rest}", flush=True)
     elif word == "flood":
         block = b"QUFB" * 4096
         for head in (b"\033]52;c;", b"\033]52;;", b"\033]52;p;\x00"):
@@ -110,14 +110,14 @@ def copies(r):
 
 def exchanged(r):
     """Another offer right before the key, and one while a text is shown."""
-    r.type("twice one,other", "did twice")
+    r.type("twice one,other", "did twice one,other")
     r.tmux.keys("C-]", "c")
     r.tmux.until("Copy these 5 bytes in 1 line?")
     t.ok("other" in [x.strip() for x in r.tmux.screen()],
          "the text that is there at the key is shown", r.tmux.screen())
     r.tmux.keys("n", "Enter")
     r.back()
-    r.type("twice one,two", "did twice")
+    r.type("twice one,two", "did twice one,two")
     r.tmux.keys("C-]", "c", "y", "Enter")
     r.tmux.until("Copy these 3 bytes in 1 line?")
     t.equal(r.copied(), "three", "a yes that was typed before it was there is "
