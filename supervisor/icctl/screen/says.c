@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/visible.h"
 #include "icctl/wrap.h"
 
 #define SAYS_KEPT 200U
@@ -97,8 +98,15 @@ says_line(struct span s)
 {
 	char text[SAYS_LINE * 4 + 8];
 	bool tty = viewer.how.screen || !viewer.how.raw[1];
+	struct buf b;
 
-	log_vis_again(s, text, sizeof(text));
+	/* An escape may be twice as long as one of log_vis(). */
+	buf_init(&b, 2 * sizeof(text));
+	(void)visible_add(&b, s, VISIBLE_AGAIN);
+	s = buf_span(&b);
+	snprintf(text, sizeof(text), "%.*s",
+	    (int)visible_cut(s, sizeof(text) - 1), (const char *)s.p);
+	buf_free(&b);
 	says_name(text, sizeof(text));
 	if (says_env.wait && !viewer.how.screen) {
 		says_keep(text);
@@ -257,6 +265,7 @@ const char *
 says_kept(unsigned i)
 {
 	static const char *const ours[] = {"icsupervisor: ", "icctl: "};
+	static char shown[SAYS_LINE * 4 + 8];
 	const char *text;
 	size_t n;
 
@@ -266,9 +275,10 @@ says_kept(unsigned i)
 	for (size_t k = 0; k < sizeof(ours) / sizeof(ours[0]); k++) {
 		n = strlen(ours[k]);
 		if (strncmp(text, ours[k], n) == 0)
-			return text + n;
+			text += n;
 	}
-	return text;
+	/* The agent's screen has a cell for each byte of them. */
+	return log_vis_again(span_str(text), shown, sizeof(shown));
 }
 
 const char *

@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "common/json/json.h"
-#include "common/log.h"
 
 #define LOST_TEXT (1U << 20)
 #define LOST_POOL (8U << 20)
@@ -38,7 +37,8 @@ lost_add(struct lost *l, struct span name)
 
 	if (l->n++ < LOST_NAMES)
 		snprintf(l->names + len, sizeof(l->names) - len, "%s%s",
-		    len == 0 ? "" : ", ", log_vis(name, shown, sizeof(shown)));
+		    len == 0 ? "" : ", ",
+		    scan_vis(name, false, shown, sizeof(shown)));
 }
 
 static bool

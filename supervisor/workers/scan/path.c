@@ -18,7 +18,6 @@
 
 #include "base/paths.h"
 #include "base/secretive.h"
-#include "common/log.h"
 #include "files/toolchains.h"
 
 #define PATH_NAMED 8U /* directories and programs that a line names */
@@ -182,9 +181,9 @@ path_name(const char *file)
 
 	if (++path.n > PATH_NAMED)
 		return;
-	(void)log_vis(span_str(paths_tilde(
-			  path.told->home.path, file, tilde, sizeof(tilde))),
-	    shown, sizeof(shown));
+	(void)scan_vis(span_str(paths_tilde(
+			   path.told->home.path, file, tilde, sizeof(tilde))),
+	    false, shown, sizeof(shown));
 	snprintf(path.names + len, sizeof(path.names) - len, "%s%s",
 	    len == 0 ? "" : ", ", shown);
 }
@@ -248,9 +247,9 @@ path_list(char *dst, size_t cap)
 
 	dst[0] = '\0';
 	for (size_t i = 0; i < path.keys.n; i++) {
-		(void)log_vis(span_str(paths_tilde(path.told->home.path,
-				  path.keys.list[i], tilde, sizeof(tilde))),
-		    shown, sizeof(shown));
+		(void)scan_vis(span_str(paths_tilde(path.told->home.path,
+				   path.keys.list[i], tilde, sizeof(tilde))),
+		    true, shown, sizeof(shown));
 		len = strlen(dst);
 		snprintf(dst + len, cap - len, "%s\"%s\"", len == 0 ? "" : ", ",
 		    shown);

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/span.h"
+
 #define SCAN_MAX_LIST 128U
 
 struct scan_list {
@@ -15,6 +17,11 @@ struct scan_list {
 
 /* say.c: Report a line for the person. */
 void scan_warn(const char *, ...) __attribute__((format(printf, 1, 2)));
+/*
+ * Write a name from outside as a person may see it, between quotes of JSON if
+ * `quoted` (common/visible.h).
+ */
+const char *scan_vis(struct span, bool quoted, char *dst, size_t cap);
 
 /*
  * secrets.c: Name files of the workspace in which a key or a password lies, but

@@ -9,6 +9,7 @@
 
 #include <sys/stat.h>
 
+#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -20,12 +21,11 @@
 
 #include "base/secretive.h"
 #include "base/small_file.h"
-#include "common/log.h"
 
 #define SECRETS_DEPTH 4U
 #define SECRETS_ENTRIES 20000U
 #define SECRETS_TEXT 262144U
-#define SECRETS_SHOWN 8U
+#define SECRETS_SHOWN 12U
 
 static struct {
 	unsigned entries, found;
@@ -44,7 +44,22 @@ static const char *const secrets_names[] = {"*.tfvars", "*.tfstate",
     "docker-compose*.yml", "docker-compose*.yaml", "compose.yml",
     "compose.yaml", ".dockercfg", "auth.toml", "local_settings.py", "*.ovpn",
     "*.ppk", ".boto", ".s3cfg", "rclone.conf", ".envrc", "mcp.json",
-    ".mcp.json", "settings.local.json", "credentials", "config.json"};
+    ".mcp.json", "settings.local.json", "credentials", "config.json",
+    ".dev.vars*", ".secrets", ".flaskenv", "*.env.json", "*.tfvars.json",
+    "key.properties", "keystore.properties", "signing.properties",
+    "local.settings.json", "web.config", "app.config", "tomcat-users.xml",
+    "hibernate.cfg.xml", "persistence.xml", "context.xml", "alembic.ini",
+    "odbc.ini", "my.cnf", "ormconfig.json", "sftp.json", ".ftpconfig",
+    ".ftppass", ".sentryclirc", ".clasprc.json", "*.kubeconfig",
+    "google-services.json", "*service*account*.json", "*-key.json",
+    "inventory", "inventory.ini", "hosts.ini", "*.postman_environment.json",
+    ".aider.conf.yml", "opencode.json", "launch.json", "datasources*.xml",
+    "secret*.yml", "secret*.yaml", "secret*.toml", "secret*.properties"};
+
+/* The whole text of these files is a key or a password. */
+static const char *const secrets_whole[] = {"master.key", ".vault_pass*",
+    "vault_pass*", ".vault-pass*", "vault-pass*", "*.passwd.txt",
+    "password.txt", "passphrase.txt", "api_key.txt", "apikey.txt", "token.txt"};
 
 /* Files of git in which addresses, and so tokens, may stand. */
 static const char *const secrets_git[] = {"config", "config.worktree",
@@ -65,12 +80,26 @@ secrets_named(const char *name, bool git)
 			   name, secrets_git, nitems(secrets_git)) != NULL;
 	return secretive_name(name) != NULL ||
 	       secretive_match(name, secrets_names, nitems(secrets_names)) !=
+		   NULL ||
+	       secretive_match(name, secrets_whole, nitems(secrets_whole)) !=
 		   NULL;
+}
+
+/* Returns true for one word, which is not a word of a comment. */
+static bool
+secrets_one(struct span s)
+{
+	while (s.len != 0 && isspace(s.p[s.len - 1]))
+		s.len--;
+	for (size_t i = 0; i < s.len; i++)
+		if (s.p[i] <= ' ' || s.p[i] >= 0x7f)
+			return false;
+	return s.len >= 8 && s.len <= 512 && memchr("#$<{", s.p[0], 4) == NULL;
 }
 
 /* Returns the kind of secret that the text holds, or NULL. */
 static const char *
-secrets_kind(struct span s, bool git)
+secrets_kind(const char *name, struct span s, bool git)
 {
 	if (git && strcasestr((const char *)s.p, "extraheader") != NULL)
 		return "a header with a token";
@@ -82,6 +111,9 @@ secrets_kind(struct span s, bool git)
 		return NULL;
 	if (secretive_text(s) != NULL)
 		return "a key";
+	if (!git && secrets_one(s) &&
+	    secretive_match(name, secrets_whole, nitems(secrets_whole)) != NULL)
+		return "a password";
 	return secretive_setting(s);
 }
 
@@ -92,6 +124,24 @@ secrets_covered(const char *path)
 		if (strcmp(path, secrets.covers->list[i]) == 0)
 			return true;
 	return false;
+}
+
+/* Keep the path as a word for a shell, if a person can copy it as it is shown.
+ */
+static void
+secrets_word(const char *path)
+{
+	static const char plain[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	    "._/@%+=:,-";
+	const bool quoted = path[strspn(path, plain)] != '\0';
+	char shown[sizeof(secrets.file) - 2];
+
+	if (strchr(path, '\'') == NULL &&
+	    strcmp(scan_vis(span_str(path), false, shown, sizeof(shown)),
+		path) == 0)
+		snprintf(secrets.file, sizeof(secrets.file), "%s%s%s",
+		    quoted ? "'" : "", shown, quoted ? "'" : "");
 }
 
 static void
@@ -116,17 +166,17 @@ secrets_file(int dirfd, const char *name, const char *path, bool git)
 	for (ssize_t i = 0; i < n; i++)
 		if (text[i] == '\0')
 			text[i] = '\n';
-	if ((kind = secrets_kind(span_of(text, (size_t)n), git)) == NULL)
+	if ((kind = secrets_kind(name, span_of(text, (size_t)n), git)) == NULL)
 		return;
 	if (secrets.found++ < SECRETS_SHOWN) {
 		len = strlen(secrets.list);
 		snprintf(secrets.list + len, sizeof(secrets.list) - len,
 		    "%s%s (%s)", len == 0 ? "" : ", ",
-		    log_vis(span_str(path), shown, sizeof(shown)), kind);
+		    scan_vis(span_str(path), false, shown, sizeof(shown)),
+		    kind);
 	}
 	if (!git && secrets.file[0] == '\0')
-		(void)log_vis(
-		    span_str(path), secrets.file, sizeof(secrets.file));
+		secrets_word(path);
 	explicit_bzero(text, (size_t)n);
 }
 
