@@ -4,6 +4,7 @@
  * read-only, a private home, the workspace, and the session's sockets. The
  * agent's program is the host's own.
  */
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <errno.h>
@@ -136,25 +137,34 @@ bwrap_check(struct fault *fault)
 
 /*
  * Programs that cannot work in a sandbox, and one that says so or does it by
- * way of the person, in the first directory of PATH.
+ * way of the person: in the first directory of PATH, and in the place of those
+ * that the machine has. A link there leads to another program.
  */
 static void
 bwrap_instead(struct box *b)
 {
-	static const char *const names[][2] = {{"docker", "no-engine"},
-	    {"podman", "no-engine"}, {"buildah", "no-engine"},
-	    {"nerdctl", "no-engine"}, {"docker-compose", "no-engine"},
-	    {"xdg-open", "open-link"}, {"sensible-browser", "open-link"},
-	    {"x-www-browser", "open-link"}, {"www-browser", "open-link"},
-	    {"xclip", "paste-image"}, {"wl-paste", "paste-image"}};
+	static const char engine[] = "no-engine", web[] = "open-link",
+			  paste[] = "paste-image";
+	static const char *const names[][2] = {{"docker", engine},
+	    {"podman", engine}, {"buildah", engine}, {"nerdctl", engine},
+	    {"docker-compose", engine}, {"podman-compose", engine},
+	    {"xdg-open", web}, {"sensible-browser", web},
+	    {"x-www-browser", web}, {"www-browser", web}, {"xclip", paste},
+	    {"wl-paste", paste}};
+	static const char *const dirs[] = {
+	    "/opt/ironcurtain/bin", "/usr/bin", "/usr/local/bin"};
 	char *file, at[64];
+	struct stat st;
 
 	for (size_t i = 0; i < nitems(names); i++) {
 		file = paths_join(sup.paths.datadir, names[i][1]);
-		snprintf(
-		    at, sizeof(at), "/opt/ironcurtain/bin/%s", names[i][0]);
-		if (file != NULL && access(file, X_OK) == 0)
-			box_bind_path(b, file, at, false);
+		for (size_t d = 0; file != NULL && d < nitems(dirs); d++) {
+			snprintf(at, sizeof(at), "%s/%s", dirs[d], names[i][0]);
+			if (access(file, X_OK) == 0 &&
+			    (d == 0 || (lstat(at, &st) == 0 &&
+					   S_ISREG(st.st_mode))))
+				box_bind_path(b, file, at, false);
+		}
 		free(file);
 	}
 	box_setenv(b, "BROWSER", "xdg-open");

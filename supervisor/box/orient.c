@@ -30,14 +30,12 @@
 static const char *const orient_env[] = {"HOME=/home/agent", "USER=agent",
     "LOGNAME=agent", "SHELL=/bin/sh", "TMPDIR=/tmp",
     "IRONCURTAIN=1", "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1",
-    /*
-     * A sandbox has no signing key, and the workspace may belong to another
-     * user there: git must not fail because of that.
-     */
-    "GIT_CONFIG_COUNT=4", "GIT_CONFIG_KEY_0=commit.gpgSign",
+    /* No signing key is there, and the owner may be another user. */
+    "GIT_CONFIG_COUNT=5", "GIT_CONFIG_KEY_0=commit.gpgSign",
     "GIT_CONFIG_VALUE_0=false", "GIT_CONFIG_KEY_1=tag.gpgSign",
     "GIT_CONFIG_VALUE_1=false", "GIT_CONFIG_KEY_2=push.gpgSign",
-    "GIT_CONFIG_VALUE_2=false", "GIT_CONFIG_KEY_3=safe.directory",
+    "GIT_CONFIG_VALUE_2=false", "GIT_CONFIG_KEY_4=tag.forceSignAnnotated",
+    "GIT_CONFIG_VALUE_4=false", "GIT_CONFIG_KEY_3=safe.directory",
     "GIT_CONFIG_VALUE_3=*"};
 
 /* Lines of 64 characters, as in PEM. */

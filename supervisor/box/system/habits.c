@@ -17,6 +17,7 @@
 
 #include "base/secretive.h"
 #include "box/system/envput.h"
+#include "box/system/shown.h"
 #include "core/sup.h"
 
 #define HABITS_DEFAULT_LANG "C.UTF-8"
@@ -27,43 +28,15 @@ enum habit {
 	HABIT_PROGRAM /* a program and its options */
 };
 
-/* clang-format off */
 static const struct {
 	const char *name;
 	enum habit kind;
 	bool container;
 } habits[] = {
-	{"TZ", HABIT_WORD, true},
-	{"NO_COLOR", HABIT_WORD, true},
-	{"FORCE_COLOR", HABIT_WORD, true},
-	{"CLICOLOR", HABIT_WORD, true},
-	{"CLICOLOR_FORCE", HABIT_WORD, true},
-	{"COLORFGBG", HABIT_WORD, true},
-	{"LS_COLORS", HABIT_LIST, true},
-	{"GREP_COLORS", HABIT_LIST, true},
-	{"LC_ALL", HABIT_WORD, false},
-	{"LC_CTYPE", HABIT_WORD, false},
-	{"LC_NUMERIC", HABIT_WORD, false},
-	{"LC_TIME", HABIT_WORD, false},
-	{"LC_COLLATE", HABIT_WORD, false},
-	{"LC_MONETARY", HABIT_WORD, false},
-	{"LC_MESSAGES", HABIT_WORD, false},
-	{"LC_PAPER", HABIT_WORD, false},
-	{"LC_NAME", HABIT_WORD, false},
-	{"LC_ADDRESS", HABIT_WORD, false},
-	{"LC_TELEPHONE", HABIT_WORD, false},
-	{"LC_MEASUREMENT", HABIT_WORD, false},
-	{"LC_IDENTIFICATION", HABIT_WORD, false},
-	{"LANGUAGE", HABIT_WORD, false},
-	{"LESS", HABIT_PROGRAM, false},
-	{"EDITOR", HABIT_PROGRAM, false},
-	{"VISUAL", HABIT_PROGRAM, false},
-	{"GIT_EDITOR", HABIT_PROGRAM, false},
-	{"PAGER", HABIT_PROGRAM, false},
-	{"GIT_PAGER", HABIT_PROGRAM, false},
-	{"MANPAGER", HABIT_PROGRAM, false},
+#define HABIT(name, kind, container) {name, kind, container},
+#include "box/system/habit_rows.h"
+#undef HABIT
 };
-/* clang-format on */
 
 /* Returns true if the sandbox sees a program of this name. */
 static bool
@@ -93,11 +66,11 @@ habits_program(const char *path, const char *value)
 		sizeof(name)) == -1 ||
 	    name[0] == '\0' || strlen(value) >= sizeof(name))
 		return false;
-	/* A whole path is one of the system's, or it is not there. */
+	/* A whole path is the system's or a shown one, or it is not there. */
 	return strchr(name, '/') == NULL
 		   ? habits_finds(path, name)
-		   : strncmp(name, "/usr/", 5) == 0 && strstr(name, "..") == NULL &&
-			 access(name, X_OK) == 0;
+		   : (strncmp(name, "/usr/", 5) == 0 || shown_has(name)) &&
+			 strstr(name, "..") == NULL && access(name, X_OK) == 0;
 }
 
 static bool

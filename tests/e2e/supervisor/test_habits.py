@@ -20,6 +20,8 @@ USER = {
     "TZ": "Asia/Tokyo", "LANG": "de_DE.UTF-8", "LC_TIME": "C",
     "LC_NUMERIC": "de_DE.UTF-8", "LANGUAGE": "de:en", "NO_COLOR": "1",
     "CLICOLOR_FORCE": "1", "COLORFGBG": "15;0", "LS_COLORS": "di=01;34:ln=36",
+    "GCC_COLORS": "error=01;31:quote=01", "JQ_COLORS": "0;90:0;39",
+    "LSCOLORS": "ExFxBxDxCx", "CARGO_TERM_COLOR": "always", "PY_COLORS": "1",
     "LESS": "-FRX", "PAGER": "cat", "EDITOR": "sed -i", "VISUAL": "/usr/bin/sed",
 }
 # None of these is of use in a sandbox, or may be there.
@@ -52,6 +54,19 @@ def test_poor(work):
     for lang in ("C", "POSIX", "", "x" * 300, "a\nb"):
         t.equal(seen(p, {"LANG": lang})["LANG"], "C.UTF-8",
                 f"LANG={lang[:9]!r}")
+
+
+def test_editor(work):
+    """An editor by its whole path, in a directory that the user shows."""
+    p = Place(work)
+    own = h.put(os.path.join(p.user, "edit", "bin", "own"), "#!/bin/sh\n", 0o755)
+    env = {"EDITOR": own + " --wait", "VISUAL": p.user + "/edit/bin/gone"}
+    t.equal(seen(p, env).get("EDITOR"), None, "not one that it does not see")
+    h.put(os.path.join(p.home, "config.json"), json.dumps(
+        {"agentView": {"allowRead": ["~/edit"]}}), 0o600)
+    got = seen(p, env)
+    t.equal((got.get("EDITOR"), got.get("VISUAL")), (own + " --wait", None),
+            "one that is shown, if it is there")
 
 
 def test_zone(work):
@@ -109,7 +124,7 @@ def main():
     if not shutil.which("bwrap"):
         t.skip("habits", "bubblewrap is not installed")
         t.done()
-    for test in (test_passed, test_poor, test_zone, test_same, test_tmp,
+    for test in (test_passed, test_poor, test_editor, test_zone, test_same, test_tmp,
                  test_config):
         with h.workdir() as work, t.case(test.__name__):
             test(work)

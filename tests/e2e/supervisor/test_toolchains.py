@@ -274,8 +274,13 @@ def test_engines(work):
     """An engine of containers says why it cannot work, whether the machine has
     it or not."""
     p = Place(work)
-    for name in ("docker", "podman", "buildah"):
+    whole = [os.path.join(d, n) for d in ("/usr/bin", "/usr/local/bin")
+             for n in ("docker", "podman")]
+    for name in ("docker", "podman", "buildah", "podman-compose",
+                 *(x for x in whole if os.path.isfile(x) and
+                   not os.path.islink(x))):
         r = p.run("/bin/sh", "-c", f"{name} run --rm alpine")
+        name = os.path.basename(name)
         said = r.stderr.decode()
         t.ok(r.returncode == 125 and r.stdout == b"" and
              said.startswith(f"{name}: ") and said.count("\n") == 1 and

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Variables that change what programs print: the name, the form of its value,
+ * and whether a container gets it as well. This is a part of habits.c.
+ */
+/* clang-format off */
+#ifndef HABIT
+#define HABIT(name, kind, container)
+#endif
+HABIT("TZ", HABIT_WORD, true)
+HABIT("NO_COLOR", HABIT_WORD, true)
+HABIT("FORCE_COLOR", HABIT_WORD, true)
+HABIT("CLICOLOR", HABIT_WORD, true)
+HABIT("CLICOLOR_FORCE", HABIT_WORD, true)
+HABIT("COLORFGBG", HABIT_WORD, true)
+HABIT("LS_COLORS", HABIT_LIST, true)
+HABIT("GREP_COLORS", HABIT_LIST, true)
+HABIT("GCC_COLORS", HABIT_LIST, true)
+HABIT("JQ_COLORS", HABIT_LIST, true)
+HABIT("GREP_COLOR", HABIT_WORD, true)
+HABIT("LSCOLORS", HABIT_WORD, true)
+HABIT("EXA_COLORS", HABIT_LIST, true)
+HABIT("EZA_COLORS", HABIT_LIST, true)
+HABIT("BAT_THEME", HABIT_WORD, true)
+HABIT("PY_COLORS", HABIT_WORD, true)
+HABIT("CARGO_TERM_COLOR", HABIT_WORD, true)
+HABIT("LC_ALL", HABIT_WORD, false)
+HABIT("LC_CTYPE", HABIT_WORD, false)
+HABIT("LC_NUMERIC", HABIT_WORD, false)
+HABIT("LC_TIME", HABIT_WORD, false)
+HABIT("LC_COLLATE", HABIT_WORD, false)
+HABIT("LC_MONETARY", HABIT_WORD, false)
+HABIT("LC_MESSAGES", HABIT_WORD, false)
+HABIT("LC_PAPER", HABIT_WORD, false)
+HABIT("LC_NAME", HABIT_WORD, false)
+HABIT("LC_ADDRESS", HABIT_WORD, false)
+HABIT("LC_TELEPHONE", HABIT_WORD, false)
+HABIT("LC_MEASUREMENT", HABIT_WORD, false)
+HABIT("LC_IDENTIFICATION", HABIT_WORD, false)
+HABIT("LANGUAGE", HABIT_WORD, false)
+HABIT("LESS", HABIT_PROGRAM, false)
+HABIT("LESSCHARSET", HABIT_WORD, false)
+HABIT("EDITOR", HABIT_PROGRAM, false)
+HABIT("VISUAL", HABIT_PROGRAM, false)
+HABIT("GIT_EDITOR", HABIT_PROGRAM, false)
+HABIT("PAGER", HABIT_PROGRAM, false)
+HABIT("GIT_PAGER", HABIT_PROGRAM, false)
+HABIT("MANPAGER", HABIT_PROGRAM, false)
+/* clang-format on */
