@@ -118,28 +118,6 @@ user_show(struct asking *a, struct repo_view *v, unsigned i)
 	return rv;
 }
 
-void
-repo_pair_put(struct buf *b, const char *key, const char *value)
-{
-	static const char odd[] = "[]\"\\\n\t #;=";
-	const char *first = strchr(key, '.'), *last = strrchr(key, '.');
-	char section[64], name[64];
-
-	if (first == NULL || last[1] == '\0' ||
-	    (size_t)(first - key) >= sizeof(section) ||
-	    strlcpy(name, last + 1, sizeof(name)) >= sizeof(name))
-		return;
-	memcpy(section, key, (size_t)(first - key));
-	section[first - key] = '\0';
-	if (strpbrk(section, odd) != NULL || strpbrk(name, odd) != NULL ||
-	    strchr(key, '\n') != NULL)
-		return;
-	repo_section_put(b, section,
-	    first == last ? span_of("", 0)
-			  : span_of(first + 1, (size_t)(last - first) - 1));
-	repo_value_put(b, name, span_str(value));
-}
-
 /* Add the settings that variables of the environment have. */
 static void
 user_variables(struct buf *b)
@@ -168,6 +146,38 @@ user_include(struct asking *a, struct buf *b, const char *path,
 	repo_section_put(b, "include", span_of("", 0));
 	repo_value_put(b, "path", span_str(path));
 	return user_want(a, "", path, fault);
+}
+
+/* Include what the repository includes, but for what lies in it. */
+static int
+user_further(struct asking *a, struct buf *b, struct fault *fault)
+{
+	const struct repo_settings *own = a->how->own;
+	const struct repo_setting *s;
+	struct span on;
+
+	for (unsigned i = 0; a->how->further && i < own->n; i++) {
+		s = &own->list[i];
+		on = repo_setting_name(s->key, "includeif", "path");
+		if (!repo_user_further(a->how->place, s))
+			continue;
+		repo_section_put(b, on.len != 0 ? "includeIf" : "include", on);
+		repo_value_put(b, "path", span_str(s->value));
+		if (user_want(a, "", s->value, fault) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+bool
+repo_user_further(const struct repo_place *p, const struct repo_setting *s)
+{
+	return s->value != NULL &&
+	       (strcmp(s->key, "include.path") == 0 ||
+		   repo_setting_name(s->key, "includeif", "path").len != 0) &&
+	       (strncmp(s->value, "~/", 2) == 0 ||
+		   (s->value[0] == '/' && !paths_under(s->value, p->top_path) &&
+		       !paths_under(s->value, p->git)));
 }
 
 static bool
@@ -369,6 +379,8 @@ repo_user_ask(const struct repo_user_how *how, const char *pattern,
 	buf_init(&b, USER_TEXT);
 	snprintf(all, sizeof(all), USER_INCLUDES "|%s", pattern);
 	rv = user_base(&a, &b, fault);
+	if (rv == 0)
+		rv = user_further(&a, &b, fault);
 	buf_addc(&b, '\0');
 	if (rv == 0 && b.failed)
 		rv = fault_set(fault, "the variables GIT_CONFIG_* are too long");

@@ -20,6 +20,8 @@ struct repo_user_how {
 	const char *named;
 	const char *branch;              /* the one checked out, or "" */
 	const struct repo_settings *own; /* the repository's; or NULL */
+	/* Read what it includes from outside of it, and with which condition. */
+	bool further;
 	/* Returns true if an agent can write where the path leads. */
 	bool (*reached)(const char *path);
 	/* Is told of each file that is left out. */
@@ -34,9 +36,12 @@ struct repo_user_how {
 int repo_user_ask(const struct repo_user_how *, const char *pattern,
     struct repo_settings *, struct fault *);
 
-/* repo/user.c: Add a key and its value, unless git could not read them. */
+/* Returns true for an include of the repository that leads out of it. */
+bool repo_user_further(const struct repo_place *, const struct repo_setting *);
+
+/* repo/value.c: Add a key and its value, unless git could not read them. */
 void repo_pair_put(struct buf *, const char *key, const char *value);
-/* repo/value.c: Add `name = "value"` to a configuration of git. */
+/* Add `name = "value"` to a configuration of git. */
 void repo_value_put(struct buf *, const char *name, struct span value);
 /* Begin a section, with a part in quotes if `sub` is not empty. */
 void repo_section_put(struct buf *, const char *section, struct span sub);

@@ -2,6 +2,8 @@
 /* Writes the syntax of git's configuration, for any text without a NUL. */
 #include "repo/user.h"
 
+#include <string.h>
+
 void
 repo_section_put(struct buf *b, const char *section, struct span sub)
 {
@@ -37,4 +39,26 @@ repo_value_put(struct buf *b, const char *name, struct span value)
 		}
 	}
 	buf_adds(b, "\"\n");
+}
+
+void
+repo_pair_put(struct buf *b, const char *key, const char *value)
+{
+	static const char odd[] = "[]\"\\\n\t #;=";
+	const char *first = strchr(key, '.'), *last = strrchr(key, '.');
+	char section[64], name[64];
+
+	if (first == NULL || last[1] == '\0' ||
+	    (size_t)(first - key) >= sizeof(section) ||
+	    strlcpy(name, last + 1, sizeof(name)) >= sizeof(name))
+		return;
+	memcpy(section, key, (size_t)(first - key));
+	section[first - key] = '\0';
+	if (strpbrk(section, odd) != NULL || strpbrk(name, odd) != NULL ||
+	    strchr(key, '\n') != NULL)
+		return;
+	repo_section_put(b, section,
+	    first == last ? span_of("", 0)
+			  : span_of(first + 1, (size_t)(last - first) - 1));
+	repo_value_put(b, name, span_str(value));
 }

@@ -15,6 +15,7 @@ NONE = 8
 PROGRAMS = {
     "ic-asker": [],
     "ic-carry": [],
+    "ic-gitset": ["settings"],
     "ic-hear": [],
     "ic-locate": ["find"],
     "ic-logcheck": ["0", "10", "1", "0" * 64, "1"],

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/secretive.h"
 #include "base/small_file.h"
 #include "common/loop.h"
 #include "mcp-proxyd/icgit/place.h"
@@ -27,15 +26,20 @@
 /* The settings that are asked for. Values of others stay where they are. */
 #define GIT_BOTH                                                               \
 	"^(commit|tag)\\.gpgsign$|^core\\.hookspath$|"                          \
-	"^filter\\..*\\.(clean|smudge|process)$|^merge\\..*\\.driver$"
+	"^filter\\..*\\.(clean|smudge|process)$|^merge\\..*\\.driver$|"       \
+	"^url\\..*\\.(push)?insteadof$"
+#define GIT_PERSON "^(user|author|committer)\\.(name|email)$"
 #define GIT_OWN                                                                \
-	"^(user|author|committer)\\.(name|email)$|"                            \
+	GIT_PERSON "|^include\\.path$|^includeif\\..*\\.path$|"                 \
 	"^remote\\..*\\.(url|pushurl)$|" GIT_BOTH
 #define GIT_USER                                                               \
-	"^(user|author|committer)\\.(name|email)$|^user\\.useconfigonly$|"     \
+	GIT_PERSON "|^user\\.useconfigonly$|"                                   \
 	"^init\\.defaultbranch$|"                                              \
 	"^core\\.(excludesfile|attributesfile|quotepath|autocrlf|eol|"         \
-	"safecrlf)$|^commit\\.cleanup$|^i18n\\.commitencoding$|"              \
+	"safecrlf|commentchar|commentstring)$|^commit\\.cleanup$|"            \
+	"^i18n\\.commitencoding$|^(pull|merge|push|rebase|branch|diff)\\."    \
+	"(rebase|ff|conflictstyle|default|autosetup[a-z]*|autos[a-z]*|"        \
+	"algorithm)$|"                                                         \
 	"^alias\\.[a-z0-9-]+$|" GIT_BOTH
 
 static bool
@@ -92,6 +96,28 @@ git_named(const char *dir, const char *real, char path[PATH_MAX])
 	return path;
 }
 
+/* Returns true if git takes this for the name of a branch. */
+static bool
+git_branch_ok(struct span name)
+{
+	static const char *const never[] = {
+	    "..", "@{", "//", "/.", ".lock/", "./"};
+
+	if (name.len == 0 || name.len >= REPO_NAME || name.p[0] == '.' ||
+	    name.p[0] == '/' || name.p[0] == '-' ||
+	    strchr("./", name.p[name.len - 1]) != NULL ||
+	    (name.len >= 5 && memcmp(name.p + name.len - 5, ".lock", 5) == 0))
+		return false;
+	for (size_t i = 0; i < nitems(never); i++)
+		if (span_find(name, span_str(never[i])) != NULL)
+			return false;
+	for (size_t i = 0; i < name.len; i++)
+		if (name.p[i] <= ' ' || name.p[i] == 0x7f ||
+		    strchr("~^:?*[\\", name.p[i]) != NULL)
+			return false;
+	return true;
+}
+
 /* Read which branch is checked out: a file that an agent may have written. */
 static void
 git_branch(struct git_known *k)
@@ -107,7 +133,7 @@ git_branch(struct git_known *k)
 	if (!span_starts(s, SPAN("ref: refs/heads/")))
 		return;
 	s = span_of(s.p + 16, s.len - 16);
-	if (repo_name_wrong(s) == NULL)
+	if (git_branch_ok(s))
 		(void)span_copy(s, k->branch, sizeof(k->branch));
 }
 
@@ -127,14 +153,20 @@ git_place(struct git_known *k, char dir[PATH_MAX])
 	    repo_record_read(&record, ERRAND_SESSION, errand.session_path,
 		&ignored) == 0) {
 		k->cloned = true;
+		k->url = record.url;
 		if (record.dir[0] == '\0')
 			return;
 		(void)strlcpy(dir, record.dir, PATH_MAX);
 	}
 	if (errand.clone != NULL) {
 		k->cloned = true;
-		if (repo_is_url(errand.clone))
+		if (repo_is_url(errand.clone)) {
+			(void)strlcpy(record.url, errand.clone,
+			    sizeof(record.url));
+			record.url[strcspn(record.url, "#")] = '\0';
+			k->url = record.url;
 			return;
+		}
 		(void)strlcpy(dir, errand.clone, PATH_MAX);
 		if ((hash = strrchr(dir, '#')) != NULL && stat(dir, &st) == -1)
 			dir[hash - dir] = '\0';
@@ -176,6 +208,36 @@ git_keep(struct git_known *k, const char *dir)
 	v->batch = repo_batch_new(v);
 }
 
+/* Returns true if the repository includes files of the user's. */
+static bool
+git_further(const struct git_known *k)
+{
+	for (unsigned i = 0; i < k->own.n; i++)
+		if (repo_user_further(&k->place, &k->own.list[i]))
+			return true;
+	return false;
+}
+
+/*
+ * If there is no repository, or none yet, the agent may make one: conditions on
+ * places and remotes hold for the one that is to be.
+ */
+static bool
+git_future(struct git_known *k)
+{
+	static char key[] = "remote.origin.url";
+	struct repo_place *p = &k->place;
+
+	if (strlcpy(p->top_path, errand.workspace, PATH_MAX) >= PATH_MAX ||
+	    strlcpy(p->git, errand.workspace, PATH_MAX) >= PATH_MAX ||
+	    strlcat(p->git, "/.git", PATH_MAX) >= PATH_MAX)
+		return false;
+	if (k->url != NULL && k->url[0] != '\0')
+		k->own.list[k->own.n++] = (struct repo_setting){
+		    .origin = "", .key = key, .value = k->url};
+	return true;
+}
+
 static void
 git_ask(struct git_known *k, const char *dir)
 {
@@ -194,57 +256,23 @@ git_ask(struct git_known *k, const char *dir)
 		&fault) == -1)
 		errand_note("the repository's git configuration: %s", fault.text);
 	if (k->found) {
-		how.place = &k->place;
 		how.named = git_named(
 		    k->cloned || errand.named == NULL
 			? dir
 			: errand.named,
 		    k->place.top_path, path);
 	}
+	if (k->found || git_future(k))
+		how.place = &k->place;
 	if (repo_user_ask(&how, GIT_USER, &k->user, &fault) == -1)
 		errand_warn("your git configuration could not be read, so that "
 			 "git in the sandbox has nothing of it: %s",
 		    fault.text);
-}
-
-/* Keywords and names: what they change is the same for everybody. */
-static void
-git_words(const struct git_known *k, struct buf *b)
-{
-	static const struct {
-		const char *key, *section, *name;
-	} rows[] = {{"init.defaultbranch", "init", "defaultBranch"},
-	    {"core.quotepath", "core", "quotePath"},
-	    {"core.autocrlf", "core", "autocrlf"}, {"core.eol", "core", "eol"},
-	    {"core.safecrlf", "core", "safecrlf"},
-	    {"commit.cleanup", "commit", "cleanup"},
-	    {"i18n.commitencoding", "i18n", "commitEncoding"}};
-	const char *value;
-
-	for (size_t i = 0; i < nitems(rows); i++) {
-		if ((value = git_value(k, rows[i].key)) == NULL ||
-		    repo_name_wrong(span_str(value)) != NULL)
-			continue;
-		repo_section_put(b, rows[i].section, span_of("", 0));
-		repo_value_put(b, rows[i].name, span_str(value));
-	}
-}
-
-/*
- * Write the user's aliases that are words of git. Those that are commands of a
- * shell lead to programs and files that the sandbox need not have.
- */
-static void
-git_aliases(const struct git_known *k, struct buf *b)
-{
-	for (unsigned i = 0; i < k->user.n; i++) {
-		const struct repo_setting *s = &k->user.list[i];
-
-		if (strncmp(s->key, "alias.", 6) == 0 && s->value != NULL &&
-		    s->value[0] != '!' &&
-		    secretive_text(span_str(s->value)) == NULL)
-			repo_pair_put(b, s->key, s->value);
-	}
+	how.further = k->found && git_further(k);
+	if (how.further && repo_user_ask(&how, GIT_PERSON, &k->person, &fault) == -1)
+		errand_warn("what the repository's git configuration includes "
+			    "from your home does not count in the sandbox: %s",
+		    fault.text);
 }
 
 static char *
@@ -301,12 +329,8 @@ errand_settings(struct fault *fault)
 	text = b.failed ? NULL : span_dup(buf_span(&b));
 	errand_report(ERRAND_IDENTITY, text);
 	free(text);
-	git_words(&k, &b);
-	git_aliases(&k, &b);
 	ignore = git_files(&k, &b);
-	git_filter(&k, &b);
-	git_remote(&k, &b);
-	git_say(&k);
+	git_set(&k, &b);
 	text = git_text(&b);
 	errand_report(ERRAND_CONFIG, text);
 	free(text);

@@ -16,32 +16,25 @@ struct git_known {
 	bool found; /* there is a repository, and `place` is it */
 	struct repo_place place;
 	struct repo_settings user, own; /* the user's, the repository's */
+	/* The author, if the repository includes files of the user's. */
+	struct repo_settings person;
 	char branch[REPO_NAME];         /* the one checked out; or "" */
 	bool cloned;                    /* the agent gets a clone of it */
+	const char *url; /* the one of a clone whose repository is not here; or NULL */
 	int patterns; /* the file of ignored patterns in the sandbox, or -1 */
+	char *attributes; /* the user's, for all repositories; or NULL */
 };
 
 /* git_person.c: Write the author and the committer. Says if none is known. */
 void git_person(const struct git_known *, struct buf *);
 /*
  * git_files.c: Take the files that hold for all repositories of the user, and
- * report their texts. Returns the patterns of ignored files, which the caller
- * frees, or NULL.
+ * report their texts. The attributes are kept. Returns the patterns of ignored
+ * files, which the caller frees, or NULL.
  */
-char *git_files(const struct git_known *, struct buf *);
+char *git_files(struct git_known *, struct buf *);
 
-/* git_filter.c: Write filters, so that none changes what is committed. */
-void git_filter(const struct git_known *, struct buf *);
-
-/* git_remote.c: Write how addresses by ssh become https. */
-void git_remote(const struct git_known *, struct buf *);
-/* git_say.c: Name what git does outside and not in the sandbox. */
-void git_say(const struct git_known *);
-
-/*
- * git_person.c: Returns the value in force: that of the user, or of the repository, if its
- * configuration does not come along into the clone; or NULL.
- */
-const char *git_value(const struct git_known *, const char *key);
+/* git_set.c: Have the rest of the configuration written. */
+void git_set(const struct git_known *, struct buf *);
 
 #endif

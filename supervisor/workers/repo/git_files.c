@@ -101,20 +101,19 @@ files_take(const struct git_known *k, const char *key, const char *name)
 }
 
 char *
-git_files(const struct git_known *k, struct buf *b)
+git_files(struct git_known *k, struct buf *b)
 {
-	char *ignore = files_take(k, "core.excludesfile", "ignore"),
-	     *attributes = files_take(k, "core.attributesfile", "attributes");
+	char *ignore = files_take(k, "core.excludesfile", "ignore");
 
+	k->attributes = files_take(k, "core.attributesfile", "attributes");
 	errand_report(ERRAND_IGNORE, ignore);
-	errand_report(ERRAND_ATTRIBUTES, attributes);
+	errand_report(ERRAND_ATTRIBUTES, k->attributes);
 	repo_section_put(b, "core", span_of("", 0));
 	if (ignore != NULL)
 		repo_value_put(b, "excludesFile",
 		    SPAN("/etc/ironcurtain/gitignore"));
-	if (attributes != NULL)
+	if (k->attributes != NULL)
 		repo_value_put(b, "attributesFile",
 		    SPAN("/etc/ironcurtain/gitattributes"));
-	free(attributes);
 	return ignore;
 }

@@ -18,8 +18,12 @@
 
 #define PERSON_MAX 1000U
 
-const char *
-git_value(const struct git_known *k, const char *key)
+/*
+ * Returns the value in force: that of the user, or of the repository, if its
+ * configuration does not come along into the clone; or NULL.
+ */
+static const char *
+person_in_force(const struct git_known *k, const char *key)
 {
 	const struct repo_setting *s = NULL;
 
@@ -54,7 +58,12 @@ person_check(const char *what, const char *text)
 static const char *
 person_value(const struct git_known *k, const char *key)
 {
-	return person_check(key, git_value(k, key));
+	const struct repo_setting *s = repo_settings_last(&k->person, key);
+
+	return person_check(key, s != NULL && (!k->cloned ||
+		repo_settings_last(&k->own, key) == NULL)
+				     ? s->value
+				     : person_in_force(k, key));
 }
 
 /* Returns the name that the system has for the user, or NULL. */

@@ -5,6 +5,7 @@ commit is made outside and inside, in place and in a clone, and compared member
 by member."""
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -177,6 +178,7 @@ def person(p):
         # A clone is made of the same settings, and takes its time.
         w.compare(clone=name in CLONED)
     variables(p, jane)
+    later(p, jane)
     w = World(p, "the repository's own name")
     w.put(".gitconfig", jane)
     w.make()
@@ -193,6 +195,41 @@ def person(p):
         got, _ = w.inside(*options)
         t.equal(got.split("\n")[1:2], ["jane@work.example"],
                 "a place behind a link counts by the user's name for it")
+
+
+def later(p, jane):
+    """Identities by what is odd, not there yet, or outside of the repository."""
+    work = "[user]\n\temail = jane@work.example\n"
+    w = World(p, "includeIf onbranch, an odd name")
+    w.put(".gitconfig", jane + '[includeIf "onbranch:fix/**"]\n\tpath = b\n')
+    w.put("b", work)
+    w.make()
+    w.git("checkout", "-q", "-b", "fix/#12-caf\u00e9@home")
+    w.compare()
+    for name, path in (("~", "~/.gitconfig.work"),
+                       ("an absolute path", p.user + "/.gitconfig.work")):
+        w = World(p, f"an include of the repository's own, by {name}")
+        w.put(".gitconfig", jane)
+        w.put(".gitconfig.work", work)
+        w.make()
+        w.git("config", "include.path", path)
+        w.compare()
+    w = World(p, "a conditional include of the repository's own")
+    w.put(".gitconfig", jane)
+    w.put(".gitconfig.work", work)
+    w.make()
+    w.git("config", "includeIf.onbranch:other.path", "~/.gitconfig.work")
+    w.compare(clone=False)
+    # A directory that becomes a repository, or has some.
+    w = World(p, "git init", "work")
+    w.put(".gitconfig", jane + '[includeIf "gitdir:~/work/"]\n\tpath = b\n')
+    w.put("b", work)
+    os.makedirs(w.repo)
+    for where in (".", "sub"):
+        r = w.start(f"git init -q {where}; cd {where}; git commit -q "
+                    "--allow-empty -m x; git log --format=%ae")
+        t.equal(r.stdout, "jane@work.example\n",
+                f"git init in {where}: the identity of that place")
 
 
 def variables(p, jane):
@@ -506,6 +543,32 @@ def filters(p):
     r = w.start("echo y > a.x; git add a.x", quiet=False)
     t.ok("the filter scrub of your git is not in the sandbox" in r.stderr and
          "leave this file as it is" in r.stderr, f"{w.name}: named", r.stderr)
+    # Filters of any name, and attributes of every place.
+    w = World(p, "a filter with an odd name")
+    odd = ["a/b:\"c'$(x)", "caf\u00e9", "y" * 150, "f3", "f79"]
+    w.put(".gitconfig", JANE + "".join(
+        '[filter "' + n.replace('"', '\\"') + '"]\n\tclean = scrub\n'
+        for n in odd + [f"f{i}" for i in range(80)]))
+    w.make()
+    r = w.start(f"for n in {shlex.join(odd)}; do echo hunter2 > x; echo \"x "
+                "filter=$n\" > .gitattributes; git add x; git ls-files x; "
+                "git rm -q --cached x; done")
+    t.ok("x\n" not in r.stdout and len(odd) ==
+         r.stderr.count("fatal: x: clean filter"),
+         f"{w.name}: git refuses its files", r.stdout + r.stderr)
+    for name, where in (("attributes for all repositories",
+                         ".config/git/attributes"),
+                        ("attributes of a directory", "work/p/a/b/.gitattributes")):
+        w = World(p, name)
+        w.put(".gitconfig", JANE + "[filter \"scrub\"]\n\tclean = scrub\n")
+        w.make(x="x\n")
+        w.put(where, "*.x filter=scrub\n")
+        w.git("add", "-A")
+        w.git("commit", "-q", "--allow-empty", "-m", "attributes")
+        r = w.start("mkdir -p a/b; echo y > a/b/a.x; git add a/b/a.x")
+        t.ok("the filter scrub of your git is not in the sandbox" in r.stderr
+             and "leave this file as it is" in r.stderr, f"{name}: named",
+             r.stderr)
     # git-lfs, in a directory that the user shows.
     w = World(p, "git-lfs")
     tools = os.path.join(p.user, "tools")
@@ -568,9 +631,15 @@ def aliases(p):
     w.commands = "echo two > f; git all && git ci && git ll >/dev/null"
     t.contains(w.outside(), "an alias's", "the aliases are right outside")
     w.compare()
-    r = w.start("git do-all; git config --get alias.far")
-    t.ok("not a git command" in r.stderr and r.stdout == "",
-         "a shell's words and a token stay outside", r.stdout + r.stderr)
+    r = w.start("git do-all x; echo $?; git far; git config --get alias.far",
+                quiet=False)
+    t.ok(r.stdout.startswith("1\n") and "ghp_" not in r.stdout + r.stderr and
+         all(f"The alias {n} of the user's git runs a command that is not in "
+             "this sandbox" in r.stderr for n in ("do-all", "far")) and
+         "aliases of your git that run other commands are not in the sandbox: "
+         "do-all, far\n" in " ".join(r.stderr.split(" ")),
+         "a shell's words and a token stay outside, and are named",
+         r.stdout + r.stderr)
 
 
 def dubious(p):
@@ -643,6 +712,31 @@ def remotes(p):
                "which the start names")
     r = w.start("git remote get-url origin", "--clone", ".")
     t.equal(r.stdout, "https://git.example.com/me/shop.git\n", "in a clone, too")
+    w = World(p, "beginnings of addresses")
+    w.put(".gitconfig", JANE + "".join(
+        f'[url "{to}"]\n\t{what} = {short}\n' for to, what, short in (
+            ("git@git.example.com:", "insteadOf", "work:"),
+            ("ssh://git@git.example.com:22/me/", "insteadOf", "mine:"),
+            ("https://jane:hunter2hunter2@git.example.com/", "insteadOf", "pw:"),
+            ("git@git.example.com:", "insteadOf", "https://git.example.com/"),
+            ("git@git.example.com:", "pushInsteadOf", "https://other.example/"),
+            ("git@far.example.com:", "insteadOf", "far:"))))
+    w.make()
+    for n, url in enumerate(("work:me/shop.git", "mine:shop.git",
+                             "pw:me/shop.git",
+                             "https://git.example.com/me/shop.git")):
+        w.git("remote", "add", f"r{n}", url)
+    w.git("remote", "add", "push", "https://other.example/me/shop.git")
+    show = "for r in $(git remote); do git remote get-url --push $r; done"
+    r = w.start(show)
+    t.equal(r.stdout.split(), ["https://git.example.com/me/shop.git"] * 5,
+            "the user's own beginnings of addresses lead to the destination")
+    t.ok("by ssh" not in r.stderr and "hunter2" not in r.stdout + r.stderr,
+         "and nothing is said", r.stderr)
+    w.git("remote", "add", "far", "far:me/shop.git")
+    r = w.start(show)
+    t.contains(r.stderr, "the remote far is on far.example.com, by ssh",
+               "but of one that leads elsewhere")
 
 
 def signing(p):
@@ -654,11 +748,15 @@ def signing(p):
         where = local or ("--global",)
         w.git("config", *where, "commit.gpgsign", "true")
         w.git("config", *where, "user.signingkey", "ABCD1234")
+        w.git("config", *where, "tag.forceSignAnnotated", "true")
         w.git("config", *where, "core.hooksPath", "~/hooks")
         for options in (("--clone", "."), ()):
             got, err = w.inside(*options)
             t.ok(got.startswith("Jane\n") and "\nN\n" in got,
                  f"{w.name} {options}: a commit without", got + err)
+            r = w.start("git tag -m t v1 && git cat-file -t v1", *options)
+            t.equal(r.stdout, "tag\n", f"{w.name} {options}: and a tag")
+            w.git("tag", "-d", "v1", check=False)
             t.ok("are not signed" in err and
                  p.user + "/hooks (core.hooksPath)" in err,
                  f"{w.name} {options}: and the start says so", err)
@@ -746,7 +844,10 @@ def tokens(p):
     pem = "-----BEGIN PRIVATE KEY-----\n" + token + "\n"
     found = {".env": f"DB_PASSWORD={token}\n", "sub/deploy.key": pem,
              ".npmrc": f"//r.example/:_authToken={token}\n",
-             "infra/prod.tfvars": f'db_password = "{token}"\n'}
+             "infra/prod.tfvars": f'db_password = "{token}"\n',
+             "caf\u00e9 \u6587/it's.env": f"A_TOKEN={token}\n",
+             "config/master.key": token + "\n", ".dev.vars": f"API_KEY={token}\n",
+             "android/key.properties": f"storePassword={token}\n"}
     for name, text in found.items():
         h.put(os.path.join(w.repo, name), text)
     os.symlink("../../.gitconfig", os.path.join(w.repo, ".netrc"))
@@ -759,7 +860,7 @@ def tokens(p):
     t.contains(r.stderr, "or have it find one of these files empty: --cover",
                "covering one is offered")
     covers = [x for n in found for x in ("--cover", n)]
-    r = w.start(f"cat {' '.join(found)}; mv .env x; echo y >sub/deploy.key; "
+    r = w.start(f"cat {shlex.join(found)}; mv .env x; echo y >sub/deploy.key; "
                 "rm -f .npmrc; ls -A; cat x", *covers)
     t.ok(token not in r.stdout and ".env\n" in r.stdout and
          not any(n + " (" in r.stderr for n in found) and
