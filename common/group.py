@@ -139,16 +139,17 @@ class Group:
 
 
 def share(paths, count):
-    """Returns `count` groups. Neighbours, which have headers in common, come
-    together where they can."""
+    """Returns `count` groups, none of them empty. Neighbours, which have headers
+    in common, come together where they can."""
     groups = [Group() for _ in range(count)]
-    most = len(paths) // count + 1
+    few, more = divmod(len(paths), count)
     for file in map(File, paths):
         fit = [g for g in groups if g.fits(file)]
         if not fit:
             sys.exit(f"group.py: {file.path}: each of {count} groups has one of its "
                      "names: let meson.build give more outputs")
-        room = [g for g in fit if len(g.files) < most]
+        room = [g for n, g in enumerate(groups)
+                if g in fit and len(g.files) < few + (n < more)]
         (room[0] if room else min(fit, key=lambda g: len(g.files))).add(file)
     return groups
 
