@@ -10,14 +10,12 @@ import http.server
 import json
 import os
 import re
-import signal
-import ssl
 import sys
 import threading
 import urllib.parse
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from provider_ca import make_certificates  # noqa: E402
+import https  # noqa: E402
 
 LOCK = threading.Lock()
 WORDS = ("archive assignees blobs branches collaborators comments commits "
@@ -152,29 +150,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.reply(status, out)
 
 
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, *_):
-        pass
-
-
 def main():
     p = argparse.ArgumentParser()
     for name in ("--ca-dir", "--log", "--token", "--scene"):
         p.add_argument(name, required=True)
     args = p.parse_args()
-    make_certificates(args.ca_dir, ["forge.example.org"], "forge")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(os.path.join(args.ca_dir, "forge.pem"),
-                            os.path.join(args.ca_dir, "forge.key"))
-    server = Server(("127.0.0.1", 0), Handler)
-    server.args = args
-    server.socket = context.wrap_socket(server.socket, server_side=True,
-                                        do_handshake_on_connect=False)
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
-    print(json.dumps({"port": server.server_address[1]}), flush=True)
-    server.serve_forever()
+    https.serve(Handler, args, ["forge.example.org"], "forge")
 
 
 if __name__ == "__main__":

@@ -10,13 +10,11 @@ import http.server
 import json
 import os
 import re
-import signal
-import ssl
 import sys
 import threading
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from provider_ca import make_certificates  # noqa: E402
+import https  # noqa: E402
 
 LOCK = threading.Lock()
 SECRET = "GR1348941runners"
@@ -86,13 +84,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = serve
 
 
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, *_):
-        pass
-
-
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--ca-dir", required=True)
@@ -100,17 +91,7 @@ def main():
     p.add_argument("--token", required=True)
     p.add_argument("--host", required=True)
     args = p.parse_args()
-    make_certificates(args.ca_dir, [args.host], "forge")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(os.path.join(args.ca_dir, "forge.pem"),
-                            os.path.join(args.ca_dir, "forge.key"))
-    server = Server(("127.0.0.1", 0), Handler)
-    server.args = args
-    server.socket = context.wrap_socket(server.socket, server_side=True,
-                                        do_handshake_on_connect=False)
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
-    print(json.dumps({"port": server.server_address[1]}), flush=True)
-    server.serve_forever()
+    https.serve(Handler, args, [args.host], "forge")
 
 
 if __name__ == "__main__":

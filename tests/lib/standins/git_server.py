@@ -10,14 +10,12 @@ import hashlib
 import http.server
 import json
 import os
-import signal
-import ssl
 import subprocess
 import sys
 import threading
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from provider_ca import make_certificates  # noqa: E402
+import https  # noqa: E402
 
 BACKEND = "/usr/lib/git-core/git-http-backend"
 LOCK = threading.Lock()
@@ -133,13 +131,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_GET = do_POST = do_HEAD = serve
 
 
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, *_):
-        pass
-
-
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--ca-dir", required=True)
@@ -150,17 +141,7 @@ def main():
     p.add_argument("--echo", action="store_true")
     p.add_argument("--anonymous", action="store_true")
     args = p.parse_args()
-    make_certificates(args.ca_dir, ["github.test", "store.test"], "git")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(os.path.join(args.ca_dir, "git.pem"),
-                            os.path.join(args.ca_dir, "git.key"))
-    server = Server(("127.0.0.1", 0), Handler)
-    server.args = args
-    server.socket = context.wrap_socket(server.socket, server_side=True,
-                                        do_handshake_on_connect=False)
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
-    print(json.dumps({"port": server.server_address[1]}), flush=True)
-    server.serve_forever()
+    https.serve(Handler, args, ["github.test", "store.test"], "git")
 
 
 if __name__ == "__main__":
