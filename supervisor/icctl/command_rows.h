@@ -85,7 +85,8 @@ COMMAND(history, "[SESSION]",
     "--json prints all its events, one a line.", "icctl-session")
 COMMAND(logs, "[-f] [SESSION]",
     "print a session's log",
-    "-f goes on printing what is added.", "icctl-session")
+    "-f goes on printing what is added, until the session has ended.",
+    "icctl-session")
 COMMAND(diagnostics, "[--log] [SESSION]",
     "print what a report of a problem needs",
     "The machine, what `icctl doctor` finds and, of SESSION, its state and\n"

@@ -255,6 +255,11 @@ icctl_diagnostics(struct icctl *ctl, int argc, char **argv)
 		return words_usage();
 	if (argc == 2)
 		ctl->session = argv[1];
+	if (log && ctl->session == NULL) {
+		warnx("--log is of a session: icctl diagnostics --log SESSION; "
+		      "icctl ls lists them");
+		return ICCTL_USAGE;
+	}
 	if (ctl->session != NULL && (r = icctl_find(ctl)) != 0)
 		return r;
 	all = json_object_new_object();
@@ -269,8 +274,12 @@ icctl_diagnostics(struct icctl *ctl, int argc, char **argv)
 	if (ctl->json) {
 		icctl_put_json(all);
 	} else {
-		puts("Names, paths and times; no keys, messages, arguments or "
-		     "results. Look at it before you give it away.");
+		puts(log ? "Names, paths and times, and the end of the log, "
+			   "which may have words of the agent and of servers. "
+			   "Look at it before you give it away."
+			 : "Names, paths and times; no keys, messages, "
+			   "arguments or results. Look at it before you give "
+			   "it away.");
 		json_object_object_foreach(all, key, v)
 		    diag_put(key, v);
 	}

@@ -22,6 +22,7 @@
 #include "base/json_put.h"
 #include "common/log.h"
 #include "icctl/newest.h"
+#include "icctl/talk/talk.h"
 
 static bool
 runs(const char *dir)
@@ -160,7 +161,9 @@ by_name(struct icctl *ctl)
 	char host[65], run[4096], shown[600];
 	struct stat st;
 
-	if (strchr(ctl->session, '/') == NULL) {
+	/* "", "." and ".." are in run/, too, and are no ids. */
+	if (strchr(ctl->session, '/') == NULL &&
+	    strspn(ctl->session, ".") != strlen(ctl->session)) {
 		snprintf(run, sizeof(run), "%.3800s/run/%.255s", ctl->home,
 		    ctl->session);
 		if (lstat(run, &st) == 0 &&
@@ -263,6 +266,21 @@ put_running(struct icctl *ctl, const char *dir)
 	fputc('\n', stderr);
 }
 
+/* Returns true if the session was killed: it is not said to have ended. */
+static bool
+crashed(const char *dir)
+{
+	json_object *o = newest_read(dir, "session.json");
+	bool is = o != NULL && strcmp(icctl_text(o, "state"), "ended") != 0;
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	is = is && fd != -1 && !talk_runs(fd);
+	if (fd != -1)
+		close(fd);
+	json_object_put(o);
+	return is;
+}
+
 /*
  * No session runs: take the last one for a command that reads, or say which one
  * it was. Returns 0, or an exit status.
@@ -272,6 +290,7 @@ none_runs(struct icctl *ctl, const char *run)
 {
 	char log[4096 + 300], last[NEWEST_ID], age[32], shown[ICCTL_PATH];
 	bool any = newest_find(ctl, NEWEST_ANY, last);
+	const char *how;
 	struct stat st;
 
 	snprintf(log, sizeof(log), "%.3800s/sessions/%s/audit.jsonl", ctl->home,
@@ -283,16 +302,17 @@ none_runs(struct icctl *ctl, const char *run)
 		    icctl_path(run, shown));
 	icctl_span(
 	    (int64_t)(time(NULL) - st.st_mtime) * 1000, age, sizeof(age));
+	how = by_id(ctl, last) && crashed(ctl->dir) ? "crashed" : "ended";
 	if (ctl->reads && by_id(ctl, last)) {
 		warnx("no session is running; this is the last one, %s, which "
-		      "ended %s ago",
-		    last, age);
+		      "%s %s ago",
+		    last, how, age);
 		return 0;
 	}
 	return find_fail(ctl, "not-found",
-	    "no session is running. The last one, %s, ended %s ago; its log "
+	    "no session is running. The last one, %s, %s %s ago; its log "
 	    "is %s. To go on with it: icctl resume %s",
-	    last, age, icctl_path(log, shown), last);
+	    last, how, age, icctl_path(log, shown), last);
 }
 
 /*

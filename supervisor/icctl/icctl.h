@@ -140,6 +140,12 @@ void icctl_put(struct span, size_t max, bool quoted);
  */
 void icctl_put_prose(struct span);
 void icctl_put_str(const char *);
+#define ICCTL_POLICY 101U
+/*
+ * policy_name.c: Write the name of the policy whose rules are in that file, or
+ * "" if it has none. Returns `dst`.
+ */
+const char *icctl_policy_name(const char *path, char dst[ICCTL_POLICY]);
 /*
  * trust.c: Show the entry of an MCP server in "entry", and as it "was", if that
  * is known.

@@ -249,9 +249,23 @@ unknown(const struct icctl *ctl, const char *arg)
 		return ICCTL_USAGE;
 	for (size_t i = 0; i < NCOMMANDS; i++)
 		names[i + 1] = commands[i].name;
-	warnx("no such command: %s%s (icctl --help lists them)",
-	    log_vis(span_str(arg), shown, sizeof(shown)),
-	    near_hint(arg, names, hint));
+	log_vis(span_str(arg), shown, sizeof(shown));
+	if (arg[0] == '/' && find_command(arg + 1) != NULL)
+		warnx("%s: words with a slash are for an agent, in its "
+		      "session. Here: icctl %s",
+		    shown, arg + 1);
+	else if (arg[0] == '/')
+		warnx("%s: words with a slash are for an agent, in its "
+		      "session: icctl start begins one, icctl attach shows "
+		      "one that runs",
+		    shown);
+	else if (strchr(arg, ' ') != NULL && near_name(arg, names) == NULL)
+		warnx("%s: this is no command. As a task of an agent: icctl "
+		      "start \"%s\"",
+		    shown, shown);
+	else
+		warnx("no such command: %s%s (icctl --help lists them)", shown,
+		    near_hint(arg, names, hint));
 	return ICCTL_USAGE;
 }
 
@@ -329,10 +343,13 @@ whole(struct icctl *ctl, bool outcome, int argc, char **argv)
 {
 	const struct command *c;
 
-	if (argc > 1 && strcmp(argv[argc - 1], "--json") == 0) {
-		ctl->json = true;
-		argc--;
-	}
+	for (int i = argc - 1; i > 0; i--)
+		if (strcmp(argv[i], "--json") == 0) {
+			ctl->json = true;
+			for (int k = i; k < argc - 1; k++)
+				argv[k] = argv[k + 1];
+			argc--;
+		}
 	if (is_version() || (argc != 0 && strcmp(argv[0], "version") == 0)) {
 		if (argc < 2)
 			return put_version(outcome);
@@ -348,7 +365,8 @@ whole(struct icctl *ctl, bool outcome, int argc, char **argv)
 	}
 	if (outcome)
 		outcome_collect();
-	if (argc >= 2 && strcmp(argv[0], "help") == 0) {
+	if (argc >= 2 && strcmp(argv[0], "help") == 0 &&
+	    strcmp(argv[1], "help") != 0) {
 		argv++;
 		argc--;
 		argv = other_names(&argc, argv);

@@ -316,30 +316,13 @@ put_clone(json_object *reply)
 static void
 put_policy(const char *path)
 {
-	static const char dir[] = "/policies/";
-	const char *last = strrchr(path, '/'), *name = NULL;
-	char shown[ICCTL_PATH];
+	char shown[ICCTL_PATH], name[ICCTL_POLICY];
 
 	printf("%-12s", "policy");
-	for (const char *p = path; (p = strstr(p, dir)) != NULL; p++)
-		name = p + sizeof(dir) - 1;
-	/* The shipped one is there itself. */
-	if (name != NULL && last == name - 1) {
-		printf("default (");
-		icctl_put_str(icctl_path(path, shown));
-		puts(")");
-		return;
-	}
-	if (name != NULL && last > name &&
-	    memchr(name, '/', (size_t)(last - name)) == NULL) {
-		icctl_put(span_of(name, (size_t)(last - name)), 100, false);
-		printf(" (");
-		icctl_put_str(icctl_path(path, shown));
-		puts(")");
-		return;
-	}
+	icctl_put_str(icctl_policy_name(path, name));
+	fputs(name[0] != '\0' ? " (" : "", stdout);
 	icctl_put_str(icctl_path(path, shown));
-	putchar('\n');
+	puts(name[0] != '\0' ? ")" : "");
 }
 
 static void

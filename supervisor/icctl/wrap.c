@@ -10,6 +10,32 @@
 
 #define WRAP_LEAST 20U /* columns, in which dividing is of use */
 
+/* Returns the columns of the word that begins there, or more than `cols`. */
+static unsigned
+wrap_word(const char *p, size_t len, unsigned cols)
+{
+	unsigned used = 0;
+	mbstate_t st;
+	wchar_t c;
+	size_t n;
+	int w;
+
+	memset(&st, 0, sizeof(st));
+	for (size_t at = 0; at < len && p[at] != ' ' && used <= cols;
+	     at += n) {
+		n = mbrtowc(&c, p + at, len - at, &st);
+		if (n == 0 || n == (size_t)-1 || n == (size_t)-2) {
+			memset(&st, 0, sizeof(st));
+			n = 1;
+			w = 1;
+		} else if ((w = wcwidth(c)) < 0) {
+			w = 1;
+		}
+		used += (unsigned)w;
+	}
+	return used;
+}
+
 size_t
 wrap_fit(const char *p, size_t len, unsigned cols)
 {
@@ -30,7 +56,12 @@ wrap_fit(const char *p, size_t len, unsigned cols)
 			w = 1;
 		}
 		if (at != 0 && used + (unsigned)w > cols)
-			return space > at / 2 ? space : at;
+			return space > at / 2 ||
+				       (space != 0 &&
+					   wrap_word(p + space, len - space,
+					       cols) <= cols)
+				   ? space
+				   : at;
 		used += (unsigned)w;
 		at += n;
 		if (p[at - 1] == ' ')

@@ -122,6 +122,9 @@ take_hold(struct live_session *s, json_object *hold, bool tell)
 		return;
 	if (is_new)
 		note_hold(s, hold, LIVE_HELD, "");
+	/* Its first call makes the session wait. */
+	if (is_new && s->nholds == 1)
+		conn_status(s);
 	live_tell(s, LIVE_HOLD);
 }
 
@@ -149,6 +152,8 @@ take_end(struct live_session *s, const char *id, const char *state)
 		return;
 	note_hold(s, h->hold, LIVE_ANSWERED, state);
 	(void)take_hold_drop(s, id);
+	if (s->nholds == 0)
+		conn_status(s);
 	live_tell(s, LIVE_HOLD);
 }
 

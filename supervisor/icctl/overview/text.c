@@ -99,12 +99,14 @@ put_session(FILE *f, const struct live_session *s)
 {
 	json_object *grants = session_list(s, "granted"),
 		    *servers = session_list(s, "servers");
-	char path[ICCTL_PATH], until[ICCTL_UNTIL];
+	char path[ICCTL_PATH], until[ICCTL_UNTIL], policy[ICCTL_POLICY];
 
+	(void)icctl_policy_name(s->policy, policy);
 	fprintf(f, "session %s\n", s->id);
 	fprintf(f, "  agent      %s\n", s->agent);
 	fprintf(f, "  workspace  %s\n", icctl_path(s->workspace, path));
-	fprintf(f, "  policy     %s\n", icctl_path(s->policy, path));
+	fprintf(f, "  policy     %s\n",
+	    policy[0] != '\0' ? policy : icctl_path(s->policy, path));
 	fprintf(f, "  state      %s%s%s\n", s->state,
 	    s->why[0] != '\0' ? ": " : "", s->why);
 	if (icctl_until(s->until, until)[0] != '\0')

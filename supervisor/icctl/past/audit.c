@@ -16,6 +16,7 @@
 #include "base/fault.h"
 #include "base/json_put.h"
 #include "common/log.h"
+#include "common/near.h"
 #include "icctl/words.h"
 
 #define AUDIT_SHOWN 300U /* bytes of one text in a line */
@@ -51,6 +52,29 @@ put_part(const char *before, struct span s, const char *after)
 	fputs(after, stdout);
 }
 
+/* Print the number that a record has: repetitions, unless its event counts
+ * something else. */
+static void
+audit_count(const struct span c[REPORT_NCOLS])
+{
+	static const struct {
+		const char *event, *before, *after;
+	} rows[] = {{"serverState", ", tools: ", ""},
+	    {"policy", ", rules: ", ""}, {"instance", ", number ", ""},
+	    {"definitions", ", and ", " more"}, {"round", ", number ", ""},
+	    {"checkpoint", ", files: ", ""}, {"undoEnd", ", files: ", ""},
+	    {"grant", ", calls left: ", ""},
+	    {"portUse", ", connections: ", ""},
+	    {"breakoutTest", ", attempts: ", ""}};
+
+	for (size_t i = 0; i < nitems(rows); i++)
+		if (span_is(c[COL_EVENT], rows[i].event)) {
+			put_part(rows[i].before, c[COL_COUNT], rows[i].after);
+			return;
+		}
+	put_part(", ", c[COL_COUNT], " times");
+}
+
 static void
 put_record(const struct audit *a, const struct report_record *r,
     const struct span c[REPORT_NCOLS])
@@ -79,7 +103,7 @@ put_record(const struct audit *a, const struct report_record *r,
 	put_part(" (rule ", c[COL_RULE], ")");
 	put_part(" ", c[COL_WHAT], "");
 	put_part(" ", c[COL_STATUS], "");
-	put_part(", ", c[COL_COUNT], " times");
+	audit_count(c);
 	put_part(": ", c[COL_REASON], "");
 	put_part(": ", c[COL_TEXT], "");
 	put_part(" ", c[COL_ARGUMENTS], "");
@@ -255,6 +279,26 @@ audit_time(struct audit *a, const char *option, const char *key)
 	return audit_filter(a, key, span_str(number));
 }
 
+/* Returns true if the log has events of this name; says so otherwise. */
+static bool
+audit_event(const char *name)
+{
+	const char *names[64] = {NULL};
+	const struct report_names *n;
+	char hint[NEAR_HINT], shown[64];
+
+	for (unsigned i = 0; (n = report_names(i)) != NULL; i++) {
+		if (strcmp(n->name, name) == 0)
+			return true;
+		if (i + 1 < nitems(names))
+			names[i] = n->name;
+	}
+	warnx("--event %s: the log has no such event%s (icctl audit events)",
+	    log_vis(span_str(name), shown, sizeof(shown)),
+	    near_hint(name, names, hint));
+	return false;
+}
+
 /* Take the options that choose records. Returns 0, or -1 after the reason. */
 static int
 audit_filters(struct audit *a, const char *text)
@@ -268,7 +312,8 @@ audit_filters(struct audit *a, const char *text)
 		(void)snprintf(option, sizeof(option), "--%s", names[i]);
 		if ((value = words_option(option)) == NULL)
 			continue;
-		if (audit_filter(a, names[i], span_str(value)) == -1)
+		if ((strcmp(names[i], "event") == 0 && !audit_event(value)) ||
+		    audit_filter(a, names[i], span_str(value)) == -1)
 			return -1;
 		/* A decision may be a word that is not in the log. */
 		if (quick == NULL && strcmp(names[i], "decision") != 0)
@@ -403,10 +448,10 @@ past_audit(struct icctl *ctl, int argc, char **argv)
 	if (search && a.nfilters == 0)
 		return words_usage();
 	r = audit_run(&a, search || argc < 3 ? NULL : argv[2]);
-	if (r == ICCTL_OK && search && a.found == 0) {
+	if (r == ICCTL_OK && !export && a.nfilters != 0 && a.found == 0) {
 		warnx("no record has that%s",
 		    a.all ? "" : "; --all searches all sessions");
-		return ICCTL_FAILED;
+		return search ? ICCTL_FAILED : ICCTL_OK;
 	}
 	return r;
 }

@@ -165,7 +165,8 @@ icctl_policy(struct icctl *ctl, int argc, char **argv)
 	if (take_options(&opts, argc, argv) == -1)
 		return ICCTL_USAGE;
 	if (opts.nargs < t->min || opts.nargs > t->max) {
-		warnx("usage: icctl policy %s [OPTIONS] %s", t->name, t->args);
+		warnx("usage: icctl policy %s [OPTIONS]%s%s", t->name,
+		    t->args[0] != '\0' ? " " : "", t->args);
 		return ICCTL_USAGE;
 	}
 	return t->fn(ctl, &opts);

@@ -161,7 +161,9 @@ verb_init(struct icctl *ctl)
 		snprintf(path, sizeof(path),
 		    "%.4000s/sessions/%.128s/session.json", ctl->home, id);
 		jsonfile_peek(path, "agent", text, sizeof(text));
-		if (text[0] != '\0' && strcmp(text, "command") != 0)
+		/* Neither is an agent that a start could be given. */
+		if (text[0] != '\0' && strcmp(text, "command") != 0 &&
+		    strcmp(text, "none") != 0)
 			put_str(o, "agent", text);
 		jsonfile_peek(path, "model", text, sizeof(text));
 		if (text[0] != '\0')

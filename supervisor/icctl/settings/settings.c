@@ -197,8 +197,9 @@ settings_instead(const char *key)
 	    {"agent", "the agent is named at each start: icctl start AGENT; "
 		      "agent.NAME.model and other keys describe one"},
 	    {"policy",
-		"a policy is named at each start: icctl start --policy "
-		"NAME; or in a persona: icctl persona new --policy NAME"},
+		"for all sessions: icctl config set policy.name NAME; for "
+		"one: icctl start --policy NAME; or in a persona: icctl "
+		"persona new --policy NAME"},
 	    {"provider", "providers are chosen by the keys that you have: "
 			 "icctl login"},
 	    {"ANTHROPIC_API_KEY", SETTINGS_KEY},
@@ -222,7 +223,7 @@ settings_change(const struct icctl *ctl, const char *text, const char *value)
 	struct fault fault = {""};
 	struct settings_key k;
 	json_object *old = NULL, *new = NULL;
-	bool had = false, good;
+	bool had = false, later = false, good;
 
 	good = key_parse(&k, text, &fault) == 0;
 	if (good && value != NULL && settings_refuse(&k, value)) {
@@ -241,11 +242,15 @@ settings_change(const struct icctl *ctl, const char *text, const char *value)
 		key_unset(s.root, &k);
 	} else if (good) {
 		new = settings_value(value);
-		good = key_set(s.root, &k, json_object_get(new), &fault) == 0;
+		good = settings_known(ctl, &k, value, &later, &fault) == 0 &&
+		       key_set(s.root, &k, json_object_get(new), &fault) == 0;
 	}
 	good = good && settings_write(&s, &fault) == 0;
 	if (good && !ctl->json)
 		settings_told(text, old, had, new, value != NULL);
+	if (good && !ctl->json && later)
+		puts("No agent has this name yet; icctl agents lists those "
+		     "that are there.");
 	json_object_put(old);
 	json_object_put(new);
 	key_free(&k);

@@ -254,19 +254,27 @@ setup_has_agent(const struct setup *s)
 	return found;
 }
 
-/* Name the next commands. */
+/*
+ * Name the next commands. A subscription is for its own agent; a key is for
+ * the built-in one, too.
+ */
 static void
 setup_next(const struct setup *s)
 {
-	bool own = setup_has_agent(s);
+	const char *agent = s->provider->agent;
+	bool own = setup_has_agent(s), only = s->provider->login != NULL;
 
+	if (!own && only)
+		printf("\n%s is not installed here, and the subscription is "
+		       "for it alone: install it.\n",
+		    agent);
 	printf("\nNext, in a project of yours:\n\n  icctl start %s \"what the "
 	       "agent shall do\"\n\n",
-	    own ? s->provider->agent : "builtin");
-	if (!own)
-		printf("%s is not installed here; builtin is IronCurtain's own "
-		       "agent, and needs nothing.\n",
-		    s->provider->agent);
+	    own || only ? agent : "builtin");
+	if (!own && !only)
+		setup_say("%s is not installed here; builtin is IronCurtain's "
+			  "own agent, which needs nothing but the key.",
+		    agent);
 	puts("To say in English what agents may do, and to make that the "
 	     "policy:\n\n  icctl policy customize\n  icctl policy compile\n\n"
 	     "icctl setup can be run again, and icctl config changes single "
@@ -296,8 +304,8 @@ icctl_setup(struct icctl *ctl, int argc, char **argv)
 	if (rv == -1) {
 		warnx("%s", fault.text);
 	} else {
-		puts("A few questions; Enter takes what is in brackets, and "
-		     "Ctrl-C leaves all as it is.");
+		puts("A few questions; Enter takes what is in brackets, Ctrl-C "
+		     "leaves all as it is.");
 		rv = setup_questions(s);
 		if (rv == 0)
 			rv = setup_save(s);

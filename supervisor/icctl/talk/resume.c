@@ -24,6 +24,7 @@
 #include "icctl/screen/launch.h"
 #include "icctl/talk/keep.h"
 #include "icctl/unit/unit.h"
+#include "icctl/newest.h"
 #include "icctl/words.h"
 #include "log/lock.h"
 #include "log/parts.h"
@@ -76,6 +77,7 @@ static const char *const resume_flags[] = {
 static int
 resume_arguments(struct icctl *ctl, struct resume *r, int argc, char **argv)
 {
+	char id[NEWEST_ID];
 	int at = words_rest();
 
 	r->systemd = words_given("--systemd");
@@ -97,11 +99,15 @@ resume_arguments(struct icctl *ctl, struct resume *r, int argc, char **argv)
 	}
 	if (at == 2)
 		ctl->session = argv[1];
-	if (ctl->session == NULL) {
+	if (ctl->session != NULL)
+		return 0;
+	if (newest_find(ctl, NEWEST_HERE, id))
+		warnx("which session? The newest of this directory: icctl "
+		      "resume %s (icctl ls lists them all)",
+		    id);
+	else
 		warnx("which session? Say its id, or a part of it: icctl ls");
-		return -1;
-	}
-	return 0;
+	return -1;
 }
 
 /* Say why not, to a person, and remember it for a program. */
@@ -138,7 +144,11 @@ resume_read(struct icctl *ctl, struct resume *r, int dirfd)
 		return -1;
 	}
 	if (start_file_read(&r->file, dirfd, ctl->dir, &fault) == -1) {
-		if (errno == ENOENT)
+		if (errno == ENOENT && !talk_is(ctl->dir))
+			resume_say("%s is not a session directory. The ids of "
+				   "sessions: icctl ls",
+			    ctl->dir);
+		else if (errno == ENOENT)
 			resume_say("session %s was made by an earlier version "
 				   "of IronCurtain, or not by icctl: it has no "
 				   "start.json and cannot be resumed. Its work "

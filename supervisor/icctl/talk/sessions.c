@@ -5,19 +5,15 @@
  */
 #include "icctl/talk/talk.h"
 
-#include <sys/file.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 
 #include <dirent.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/json_put.h"
@@ -26,10 +22,9 @@
 #include "common/visible.h"
 #include "icctl/newest.h"
 #include "icctl/words.h"
+#include "icctl/wrap.h"
 
-#define HISTORY_SHOWN 60U
 #define LS_PROJECT 16U   /* columns, and bytes of a name */
-#define LOGS_LOOK_MS 200 /* if the kernel refuses to watch */
 
 static void
 copy(json_object *to, json_object *from, const char *key, const char *as)
@@ -68,23 +63,6 @@ session_clone(json_object *row, const char *dir, bool live)
 	json_object_put(file);
 }
 
-bool
-talk_runs(int dirfd)
-{
-	int lock = openat(
-	    dirfd, "lock", O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	bool runs =
-	    flock(dirfd, LOCK_SH | LOCK_NB) == -1 && errno == EWOULDBLOCK;
-
-	(void)flock(dirfd, LOCK_UN);
-	if (lock == -1)
-		return runs;
-	runs = runs ||
-	       (flock(lock, LOCK_SH | LOCK_NB) == -1 && errno == EWOULDBLOCK);
-	close(lock);
-	return runs;
-}
-
 /* Returns the state of a session that does not answer. */
 static const char *
 session_silent(const char *dir, json_object *file)
@@ -102,9 +80,8 @@ session_silent(const char *dir, json_object *file)
 	return state;
 }
 
-/* Returns true if the directory is that of a session of this user. */
-static bool
-session_is(const char *dir)
+bool
+talk_is(const char *dir)
 {
 	struct stat st;
 	char path[4400];
@@ -121,7 +98,7 @@ talk_row(const char *dir, const char *id)
 	const char *state = icctl_text(live, "state");
 	char until[ICCTL_UNTIL];
 
-	if (live == NULL && file == NULL && !session_is(dir))
+	if (live == NULL && file == NULL && !talk_is(dir))
 		return NULL;
 	if (live == NULL)
 		state = session_silent(dir, file);
@@ -256,9 +233,9 @@ put_place(json_object *row)
 		    (long long)files, plural((uint64_t)files));
 }
 
-/* Print the name of the directory that the agent works on. */
-static void
-put_project(json_object *row)
+/* Returns the name of the directory that the agent works on, or "-". */
+static struct span
+row_project(json_object *row)
 {
 	const char *path = icctl_text(row, "workspace"), *name;
 	json_object *c;
@@ -274,28 +251,96 @@ put_project(json_object *row)
 	while (name != path && name[-1] != '/')
 		name--;
 	len -= (size_t)(name - path);
-	if (len == 0) {
-		name = "-";
-		len = 1;
-	}
-	len = visible_cut(span_of(name, len), LS_PROJECT);
-	icctl_put(span_of(name, len), LS_PROJECT, false);
-	printf("%*s ", len < LS_PROJECT ? (int)(LS_PROJECT - len) : 0, "");
+	if (len == 0)
+		return SPAN("-");
+	return span_of(name, visible_cut(span_of(name, len), LS_PROJECT));
 }
 
-static void
-put_row(json_object *row)
-{
-	char until[ICCTL_UNTIL];
+/* The columns before the last one, as wide as their widest text. */
+struct ls_widths {
+	unsigned project, state, agent, id;
+};
 
-	put_project(row);
-	printf("%-12s %-14s %-21s ", icctl_text(row, "state"),
-	    icctl_text(row, "agent"), icctl_text(row, "id"));
-	printf("%7lld  ", (long long)icctl_number(row, "pending"));
+static void
+widen(unsigned *width, size_t len)
+{
+	if (len > *width)
+		*width = (unsigned)len;
+}
+
+static struct ls_widths
+ls_widths(json_object *all)
+{
+	struct ls_widths w = {7, 5, 5, 7};
+	json_object *row;
+
+	for (size_t i = 0; i < json_object_array_length(all); i++) {
+		row = json_object_array_get_idx(all, i);
+		widen(&w.project, row_project(row).len);
+		widen(&w.state, strlen(icctl_text(row, "state")));
+		widen(&w.agent, strlen(icctl_text(row, "agent")));
+		widen(&w.id, strlen(icctl_text(row, "id")));
+	}
+	return w;
+}
+
+/*
+ * Print the last column, or, if the terminal is too narrow for it, in lines of
+ * its own below the others.
+ */
+static void
+put_last(json_object *row, const struct ls_widths *w)
+{
+	const unsigned cols = wrap_columns(STDOUT_FILENO),
+		       used = w->project + w->state + w->agent + w->id + 17;
+	char until[ICCTL_UNTIL], hang[LS_PROJECT + 3], *text = NULL;
+	FILE *out = stdout;
+	size_t len = 0;
+
+	if ((stdout = open_memstream(&text, &len)) == NULL)
+		err(ICCTL_FAILED, "output");
 	put_place(row);
 	if (icctl_until(icctl_text(row, "quotaUntil"), until)[0] != '\0')
 		printf(", quota used up until %s", until);
-	putchar('\n');
+	if (fclose(stdout) != 0)
+		err(ICCTL_FAILED, "output");
+	stdout = out;
+	if (cols == 0 || used + len <= cols) {
+		printf("  %s\n", text);
+	} else {
+		snprintf(hang, sizeof(hang), "%*s", (int)w->project + 2, "");
+		printf("\n%s", hang);
+		wrap_hang(stdout, text, w->project + 2, hang, cols);
+		putchar('\n');
+	}
+	free(text);
+}
+
+static void
+put_row(json_object *row, const struct ls_widths *w)
+{
+	struct span project = row_project(row);
+
+	icctl_put(project, LS_PROJECT, false);
+	printf("%*s  %-*s  %-*s  %-*s  %7lld",
+	    (int)(w->project - project.len), "", (int)w->state,
+	    icctl_text(row, "state"), (int)w->agent, icctl_text(row, "agent"),
+	    (int)w->id, icctl_text(row, "id"),
+	    (long long)icctl_number(row, "pending"));
+	put_last(row, w);
+}
+
+/* Print all rows below their headings. */
+static void
+put_rows(json_object *all)
+{
+	struct ls_widths w = ls_widths(all);
+
+	printf("%-*s  %-*s  %-*s  %-*s  PENDING  WORKSPACE\n", (int)w.project,
+	    "PROJECT", (int)w.state, "STATE", (int)w.agent, "AGENT", (int)w.id,
+	    "SESSION");
+	for (size_t i = 0; i < json_object_array_length(all); i++)
+		put_row(json_object_array_get_idx(all, i), &w);
 }
 
 /* Returns true if the session is in sessions/, too, with that name. */
@@ -345,193 +390,8 @@ icctl_ls(struct icctl *ctl, int argc, char **argv)
 	} else if (json_object_array_length(all) == 0) {
 		puts("there are no sessions. Start one: icctl start");
 	} else {
-		printf("%-*s %-12s %-14s %-21s %7s  %s\n", (int)LS_PROJECT,
-		    "PROJECT", "STATE", "AGENT", "SESSION", "PENDING",
-		    "WORKSPACE");
-		for (size_t i = 0; i < json_object_array_length(all); i++)
-			put_row(json_object_array_get_idx(all, i));
+		put_rows(all);
 	}
 	json_object_put(all);
-	return ICCTL_OK;
-}
-
-/* Open a file of the session that is named, or of the newest one. */
-static FILE *
-session_file(struct icctl *ctl, int argc, char **argv, const char *name)
-{
-	char path[4400];
-	FILE *f;
-	int fd;
-
-	if (argc > 1)
-		ctl->session = argv[1];
-	if (icctl_find(ctl) != 0)
-		return NULL;
-	snprintf(path, sizeof(path), "%.4096s/%s", ctl->dir, name);
-	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd == -1 || (f = fdopen(fd, "r")) == NULL) {
-		if (errno == ENOENT)
-			warnx("session %s has no %s: it is no conversation",
-			    ctl->dir, name);
-		else
-			warn("%s", path);
-		return NULL;
-	}
-	return f;
-}
-
-static void
-put_turn(json_object *begin, json_object *end)
-{
-	struct span s = span_str(icctl_text(begin, "message"));
-	char when[ICCTL_LOCAL];
-
-	for (size_t i = 0; i < s.len; i++)
-		if (s.p[i] == '\n')
-			s.len = i;
-	printf("%4lld  %s  %-11s ", (long long)icctl_number(begin, "turn"),
-	    icctl_local(icctl_text(begin, "ts"), when),
-	    end == NULL ? "processing" : icctl_text(end, "status"));
-	icctl_put(s, HISTORY_SHOWN, false);
-	putchar('\n');
-}
-
-int
-icctl_history(struct icctl *ctl, int argc, char **argv)
-{
-	json_object *o, *begin = NULL;
-	char *line = NULL;
-	size_t cap = 0;
-	FILE *f;
-
-	if (argc > 2)
-		return words_usage();
-	if ((f = session_file(ctl, argc, argv, "events.jsonl")) == NULL)
-		return ICCTL_NO_SESSION;
-	while (getline(&line, &cap, f) != -1) {
-		if ((o = json_tokener_parse(line)) == NULL)
-			continue;
-		if (ctl->json) {
-			icctl_put_json(o);
-		} else if (strcmp(icctl_text(o, "event"), "turn_start") == 0) {
-			json_object_put(begin);
-			begin = json_object_get(o);
-		} else if (strcmp(icctl_text(o, "event"), "turn_end") == 0 &&
-			   begin != NULL) {
-			put_turn(begin, o);
-			json_object_put(begin);
-			begin = NULL;
-		}
-		json_object_put(o);
-	}
-	if (begin != NULL)
-		put_turn(begin, NULL);
-	json_object_put(begin);
-	free(line);
-	fclose(f);
-	return ICCTL_OK;
-}
-
-/*
- * Returns the length of the line without the process that it names at its end,
- * as ", by pid 24" or " (pid 24)".
- */
-static size_t
-logs_short(const char *line, size_t n)
-{
-	static const char *const forms[][2] = {
-	    {", by pid ", ""}, {" by pid ", ""}, {" (pid ", ")"}};
-	const char *at;
-	size_t len, digits;
-
-	for (size_t i = 0; i < nitems(forms); i++) {
-		len = strlen(forms[i][0]);
-		if ((at = memmem(line, n, forms[i][0], len)) == NULL)
-			continue;
-		digits = strspn(at + len, "0123456789");
-		if (digits != 0 && strcmp(at + len + digits, forms[i][1]) == 0)
-			return (size_t)(at - line);
-	}
-	return n;
-}
-
-/*
- * Print a line of session.log, which ends with a NUL, as a person reads it:
- * with the local time, and without process ids.
- */
-static void
-logs_line(const char *line, size_t n)
-{
-	char *end = NULL, when[ICCTL_LOCAL];
-	time_t at = (time_t)strtoll(line, &end, 10);
-	struct tm tm;
-
-	n = logs_short(line, n);
-	if (end != line && *end == '.' && strspn(end + 1, "0123456789") == 3 &&
-	    end[4] == ' ' && localtime_r(&at, &tm) != NULL) {
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-		fputs(when, stdout);
-		n -= (size_t)(end + 4 - line);
-		line = end + 4;
-	}
-	icctl_put(span_of(line, n), 65536, false);
-	putchar('\n');
-}
-
-/* Print what the file has now; it is printable already. */
-static void
-logs_copy(FILE *f)
-{
-	char *line = NULL;
-	size_t cap = 0;
-	ssize_t n;
-
-	clearerr(f);
-	while ((n = getline(&line, &cap, f)) > 0) {
-		if (line[n - 1] == '\n')
-			line[--n] = '\0';
-		logs_line(line, (size_t)n);
-	}
-	free(line);
-	fflush(stdout);
-}
-
-/*
- * Wait until the file may have changed; -1: nothing tells. Returns false if that
- * cannot be known.
- */
-static bool
-logs_wait(int fd)
-{
-	char event[4096];
-
-	if (fd == -1)
-		return poll(NULL, 0, LOGS_LOOK_MS) == 0;
-	return read(fd, event, sizeof(event)) > 0;
-}
-
-int
-icctl_logs(struct icctl *ctl, int argc, char **argv)
-{
-	char path[4400];
-	bool follow = words_given("-f");
-	int fd = -1;
-	FILE *f;
-
-	if (argc > 2)
-		return words_usage();
-	if ((f = session_file(ctl, argc, argv, "session.log")) == NULL)
-		return ICCTL_NO_SESSION;
-	snprintf(path, sizeof(path), "%.4096s/session.log", ctl->dir);
-	if (follow && (fd = inotify_init1(IN_CLOEXEC)) != -1 &&
-	    inotify_add_watch(fd, path, IN_MODIFY) == -1) {
-		close(fd);
-		fd = -1;
-	}
-	logs_copy(f);
-	/* It ends with the reader, as tail -f does. */
-	while (follow && logs_wait(fd))
-		logs_copy(f);
-	fclose(f);
 	return ICCTL_OK;
 }

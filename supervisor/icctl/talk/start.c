@@ -16,8 +16,11 @@
 #include <unistd.h>
 
 #include "icctl/strays.h"
+#include "icctl/wrap.h"
 
 #define START_SAID 400U
+#define START_LINE 4096U
+#define START_MARK ">>> ironcurtain: "
 
 static volatile sig_atomic_t start_signal;
 /* The last line that icsupervisor wrote, and where the next byte goes. */
@@ -68,16 +71,62 @@ start_remember(const char *text, size_t len)
 	}
 }
 
+/* Print a line as the viewer does, in whose place this is. */
+static void
+start_line(const char *text)
+{
+	static const char was[] = "icsupervisor: ";
+	const size_t n = sizeof(was) - 1;
+
+	fputs(START_MARK, stderr);
+	if (strncmp(text, was, n) == 0)
+		text += n;
+	wrap_hang(stderr, text, sizeof(START_MARK) - 1, ">>>   ",
+	    wrap_columns(STDERR_FILENO));
+	fputc('\n', stderr);
+}
+
+/* Print whole lines for a person; NULL: also one that is not whole. */
+static void
+start_lines(const char *text, size_t len)
+{
+	static char line[START_LINE];
+	static size_t at;
+
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] != '\n' && at < sizeof(line) - 1) {
+			line[at++] = text[i];
+			continue;
+		}
+		line[at] = '\0';
+		start_line(line);
+		at = 0;
+		if (text[i] != '\n')
+			line[at++] = text[i];
+	}
+	if (text != NULL || at == 0)
+		return;
+	line[at] = '\0';
+	start_line(line);
+	at = 0;
+}
+
 bool
 talk_pass(int said)
 {
+	const bool person = isatty(STDERR_FILENO) == 1;
 	char text[4096];
 	ssize_t n;
 
 	n = read(said, text, sizeof(text));
 	if (n > 0) {
-		(void)!write(STDERR_FILENO, text, (size_t)n);
+		if (person)
+			start_lines(text, (size_t)n);
+		else
+			(void)!write(STDERR_FILENO, text, (size_t)n);
 		start_remember(text, (size_t)n);
+	} else if (n == 0 && person) {
+		start_lines(NULL, 0);
 	}
 	return n > 0 || (n == -1 && errno == EINTR);
 }

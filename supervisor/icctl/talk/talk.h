@@ -45,6 +45,8 @@ bool talk_signaled(void);
 int talk_told(const struct icctl *, pid_t pid);
 /* sessions.c: Returns true if an icsupervisor holds the session's lock. */
 bool talk_runs(int dirfd);
+/* Returns true if the directory is that of a session of this user. */
+bool talk_is(const char *dir);
 /* Returns what is known of the session in `dir`, or NULL. */
 json_object *talk_row(const char *dir, const char *id);
 /*

@@ -68,14 +68,14 @@ logs -n 20 | 64 | Instead: icctl logs | tail -n N
 logs --tail 20 | 64 | Instead: icctl logs | tail -n N
 logs --follow | 64 | Instead: -f
 logs -f -f | 3 | no session is running (looked in ~/.ironcurtain/run). Start
-logs --since 1h | 64 | no such option: --since (icctl logs --help lists them)
+logs --since 1h | 64 | Instead: icctl audit show --since WHEN
 logs nothing | 3 | no session has "nothing" in its id, and there is no
 history --all | 64 | no such option: --all (icctl history --help lists them)
 status --watch | 64 | Instead: icctl watch
 status -v | 64 | no such option: -v (icctl status --help lists them)
 status nothing | 64 | status takes no argument. To choose a session: icctl
 stop --all | 64 | Instead: icctl --session SESSION stop, for each of icctl
-stop -9 | 64 | stop takes no argument. To choose a session: icctl
+stop -9 | 64 | Instead: nothing: a session that does not end is killed
 stop all | 64 | Instead: icctl --session SESSION stop, for each of icctl
 kill all | 64 | Instead: icctl --session SESSION stop, for each of icctl
 rm all | 64 | Instead: icctl gc removes sessions that ended long ago
@@ -98,14 +98,14 @@ approve 1 | 3 | no session is running (looked in ~/.ironcurtain/run). Start
 approve k3f9 yes | 3 | no session is running (looked in ~/.ironcurtain/run). Start
 approve y | 3 | no session is running (looked in ~/.ironcurtain/run). Start
 deny | 64 | usage: icctl deny ID... [--because TEXT]
-deny all | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+deny all | 64 | Instead: icctl deny ID ID ...; icctl pending
 deny --reason no k3f9 | 64 | Instead: --because TEXT
 deny k3f9 --reason no | 64 | Instead: --because TEXT
 deny -m no k3f9 | 64 | Instead: --because TEXT
 always | 64 | usage: icctl always [--rule DIGEST] ID
 always allow git | 64 | usage: icctl always [--rule DIGEST] ID
 grants --all | 64 | no such option: --all (icctl grants --help lists them)
-revoke all | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+revoke all | 64 | Instead: icctl revoke ID, for each of icctl grants
 send | 64 | send needs a MESSAGE, or --file FILE (icctl send --help)
 send --file nothing | 1 | nothing: No such file or directory
 send -- --help | 3 | no session is running (looked in ~/.ironcurtain/run). Start
@@ -160,7 +160,7 @@ auth login | 64 | Instead: icctl login
 auth | 64 | Instead: icctl login
 keys | 3 | no session is running (looked in ~/.ironcurtain/run). Start
 keys add | 64 | Instead: icctl setup, or icctl login for all ways
-keys list | 64 | usage: icctl keys [reload PROVIDER [--file PATH] | forget
+keys list | 64 | Instead: icctl keys, or icctl login
 keys set anthropic | 64 | Instead: icctl setup, or icctl login for all ways
 keys forget nothing | 1 | no login of nothing is kept in ~/.ironcurtain/logins
 keys reload | 64 | usage: icctl keys [reload PROVIDER [--file PATH] | forget
@@ -224,8 +224,8 @@ undo -1 | 3 | there is no session yet, and so nothing to undo. Start one:
 checkpoint | 3 | no session is running (looked in ~/.ironcurtain/run). Start
 checkpoint "a b" | 3 | no session is running (looked in ~/.ironcurtain/run). Start
 diff nothing | 3 | no session has "nothing" in its id, and there is no
-diff --staged | 64 | no such option: --staged (icctl diff --help lists them)
-diff --name-only | 64 | no such option: --name-only (icctl diff --help lists them)
+diff --staged | 64 | Instead: icctl diff for a clone; git diff
+diff --name-only | 64 | Instead: --stat
 pull nothing | 3 | no session has "nothing" in its id, and there is no
 pull origin main | 64 | Instead: icctl pull SESSION, and then git merge the
 pull --rebase | 64 | no such option: --rebase (icctl pull --help lists them)
@@ -442,4 +442,81 @@ agents ls | 64 | Instead: icctl agents
 version --json | 0 | "ok":true
 help --json | 0 | "ok":true
 version x | 64 | version takes no argument
+detach | 64 | Ctrl-] d leaves the screen
+new-session -s x | 64 | Instead: icctl start
+kill-session -t x | 64 | icctl --session SESSION stop ends one
+list-sessions | 64 | Instead: icctl ls
+attach-session -t x | 64 | Instead: icctl attach SESSION
+send-keys hello | 64 | Instead: icctl send "MESSAGE"
+tmux attach | 64 | Instead: icctl attach shows a session again
+rename x y | 64 | a session is found by its id
+container ls | 64 | Instead: icctl ls, and icctl gc
+images | 64 | Instead: icctl image ls
+rmi x | 64 | Instead: icctl image rm NAME
+delete x | 64 | icctl gc removes those that ended
+destroy x | 64 | icctl gc removes those that ended
+wait x | 64 | icctl logs -f ends with a session
+backup | 64 | Instead: icctl checkpoint
+import | 64 | Instead: icctl mcp import
+log --oneline | 64 | Instead: icctl logs for a session
+enable x | 64 | icctl start --systemd makes a unit
+journalctl -u x | 64 | Instead: icctl logs -f
+systemctl status | 64 | icctl start --systemd makes a unit
+is-active x | 64 | whose exit status is 3
+list-timers | 64 | Instead: icctl job ls
+permissions | 64 | default, coding, read-only and record
+whitelist github.com | 64 | "destinations" in config.json are the hosts
+agent ls | 64 | Instead: icctl agents
+cancel | 64 | icctl interrupt ends the turn
+say hello | 64 | Instead: icctl send "MESSAGE"
+serve | 64 | icctl web for the page
+completion bash | 64 | they are installed with icctl
+use coding | 64 | icctl config set policy.name NAME
+set x y | 64 | Instead: icctl config set KEY VALUE
+telemetry off | 64 | icctl sends nothing anywhere
+--debug | 64 | Instead: icctl logs, and icctl audit show
+--config x ls | 64 | IRONCURTAIN_HOME names another directory
+/status | 64 | Here: icctl status
+/compact | 64 | icctl attach shows one that runs
+"fix the failing test" | 64 | As a task of an agent: icctl start "fix the failing test"
+help help | 0 | usage: icctl
+help --json start | 0 | "ok":true
+start claude --effort high | 64 | Instead: the settings of the agent
+start --cd /tmp "fix it" | 64 | Instead: --workspace DIR
+start --skip-git-repo-check "fix it" | 64 | a workspace needs no repository
+start --output-schema s.json "fix it" | 64 | icctl send --schema FILE
+start -s workspace-write "fix it" | 64 | every agent has a sandbox
+start --security-opt x=y "fix it" | 64 | what confines an agent cannot be lessened
+start --shm-size 1g "fix it" | 64 | "limits" in config.json
+start -P "fix it" | 64 | Instead: --publish PORT
+start --label a=b "fix it" | 64 | a session is found by its id
+attach --read-only | 64 | Instead: icctl watch
+resume --fork x | 64 | Instead: icctl start --clone .
+resume . | 1 | is not a session directory. The ids of sessions: icctl ls
+resume "" | 3 | no session has "" in its id
+logs -t | 64 | each line has its time
+diff --cached | 64 | git diff for the files here
+approve --once k3f9 | 64 | an approval is for one call
+approve --forever k3f9 | 64 | Instead: icctl always ID
+pending --watch | 64 | Instead: icctl watch
+image prune | 64 | Instead: icctl image rm NAME
+job delete x | 64 | Instead: icctl job rm NAME
+keys test | 64 | Instead: icctl doctor --check-api
+login status | 64 | Instead: icctl login, or icctl doctor
+config --list | 64 | Instead: icctl config
+config set policy.name nothing | 1 | no policy is called "nothing"
+config set agent.claude.model opus | 1 | write its whole name: agent.claude-code
+config set agent.cluade.model opus | 1 | no agent has this name (did you mean claude-code?)
+config set agent.mine.model opus | 0 | No agent has this name yet
+diagnostics --log | 64 | icctl diagnostics --log SESSION
+mcp logs x | 64 | Instead: icctl logs
+mcp tools | 64 | Instead: icctl mcp test NAME
+audit show --event foo | 64 | the log has no such event
+usage weekly | 64 | Instead: icctl usage --by week
+checkpoint ls | 64 | Instead: icctl undo --list
+send -m hello | 64 | Instead: icctl send "MESSAGE"
+send --to x hello | 64 | Instead: --session SESSION
+web --bind 0.0.0.0 | 64 | the page listens on this machine alone
+web stop | 64 | Instead: icctl web --stop
+policy check default | 64 | usage: icctl policy check [OPTIONS]
 """

@@ -44,12 +44,16 @@ def test_all(work):
         t.ok("== doctor ==" in r.stdout and "== records ==" in r.stdout and
              SECRET not in r.stdout, "the same as text", r.stdout[:400])
         r = k.icctl("diagnostics", "--log", k.told["session"])
-        t.ok("== log ==" in r.stdout and SECRET in r.stdout,
+        t.ok("== log ==" in r.stdout and SECRET in r.stdout and
+             "no keys" not in r.stdout and "words of the agent" in r.stdout,
              "with the log, if asked for")
     r = k.icctl("diagnostics", "--json", k.told["session"])
     t.equal(json.loads(r.stdout)["state"], "closed", "and one that has ended")
     r = k.icctl("diagnostics", "--json")
     t.ok("records" not in json.loads(r.stdout), "without a session: the machine")
+    r = k.icctl("diagnostics", "--log")
+    t.ok(r.returncode == 64 and "icctl diagnostics --log SESSION" in r.stderr,
+         "a log belongs to a session", r)
     r = k.icctl("diagnostics", "--all")
     t.equal(r.returncode, 64, "an unknown option")
     r = k.icctl("diagnostics", "nonesuch")

@@ -87,10 +87,14 @@ WORDS = [
     ("config set policy coding", 1, "--policy NAME"),
     ("config set", 64, "usage: icctl config"),
     ("config get model", 1, "not set"),
-    ("resume", 64, "which session?"),
+    ("resume", 64, "of this directory: icctl resume " + OLD),
     ("resume nothing", 3, "icctl ls"),
     ("logs", 0, "this is the last one, " + OLD),
     ("logs " + OLD, 0, "2026-11-22"),
+    ("logs -f", 0, "2026-11-22"),
+    ("logs -f --json", 0, '{"text":"2026-11-22'),
+    ("logs .", 3, "is not a session directory"),
+    ("audit show --decision denied", 0, "no record has that"),
     ("history", 3, "it is no conversation"),
     ("status", 3, "this is the last one, " + OLD),
     ("budget", 0, "this is the last one, " + OLD),
@@ -141,7 +145,14 @@ def prepare(work):
                 {"format": 2, "agent": agent, "adapter": agent,
                  "state": "ended", "workspace": project})),
                 ("session.log",
-                 "1795338000.123 icsupervisor: turn 3 begins, by pid 24\n")):
+                 "1795338000.123 icsupervisor: turn 3 begins, by pid 24\n"
+                 "1795338001.123 icsupervisor: ending: it is over\n"
+                 "1795338001.124 dialerd: auditd 0 is gone\n"
+                 "1795338001.124 icsupervisor: MCP server x was killed by "
+                 "SIGKILL\n"
+                 "1795338001.124 mcp-backd x: server closed its output\n"
+                 "1795338002.123 icsupervisor: session x ended: " +
+                 "word " * 20 + "\n")):
             h.put(os.path.join(where, name), text, 0o600)
     os.chmod(os.path.join(home, ".ironcurtain"), 0o700)
     env = {"PATH": os.environ["PATH"], "HOME": home, "TZ": "UTC",
@@ -168,8 +179,12 @@ def test_words(env, cwd):
         t.ok(r.returncode == status and part in said, "icctl " + words,
              (r.returncode, said))
     r = run(env, cwd, ["logs"])
-    t.equal(r.stdout, "2026-11-22 09:00:00 icsupervisor: turn 3 begins\n",
+    t.equal(r.stdout.splitlines()[:2],
+            ["2026-11-22 09:00:00 icsupervisor: turn 3 begins",
+             "2026-11-22 09:00:01 icsupervisor: ending: it is over"],
             "the log has the time of day, and no process ids")
+    t.ok(len(r.stdout.splitlines()) == 3 and "session x ended" in r.stdout,
+         "and no last words of processes", r.stdout)
 
 
 def test_help(env, cwd):
@@ -247,6 +262,14 @@ def test_terminal(env, cwd):
     term.until(rb"N new")
     term.key(b"q")
     t.equal(term.end(), 0, "icctl alone shows all sessions; N starts one")
+    for words in (["ls"], ["logs", OLD], ["start", "--detach", "builtin"]):
+        term = Terminal([h.program("icctl"), *words], env, 24, 80, cwd=cwd)
+        status = term.end()
+        lines = term.all.decode().replace("\r\n", "\n").splitlines()
+        t.ok(lines and max(map(len, lines)) <= 80 and
+             (words[0] != "start" or status == 78 and
+              lines[0].startswith(">>> ironcurtain: agent builtin: ")),
+             f"icctl {words[0]}: no line is wider than the terminal", lines)
     term = Terminal(["/usr/bin/env", "-C", cwd, h.program("icctl"), "start",
                      "aider"], env, 24, 80)
     term.until(rb"Is it the task\? \[y/N\]")

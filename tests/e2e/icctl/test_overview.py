@@ -63,6 +63,7 @@ def test_answers(work, term, one, two):
     first = a.start_call("echo__echo", {"text": "red\x1b[31m\u202e"})
     screen = term.until("1 waiting")
     term.until("A person decides.")
+    term.until("waiting, ")
     screen = term.screen()
     t.ok("\\x1b[31m\\u{202e}" in joined(screen)
          and "Ctrl-" not in joined(screen),

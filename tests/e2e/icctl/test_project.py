@@ -5,6 +5,7 @@ without a yes that is bound to what was shown, and is never in force as an agent
 has changed it."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -358,6 +359,19 @@ def test_bad(work):
          r.stderr)
     os.unlink(path)
     t.ok("project init" in project(p, "show", status=1), "no file")
+    for agent in ("none", "command"):
+        where = os.path.join(p.home, "sessions", "20991231-000000-" +
+                             agent[:4])
+        os.makedirs(where, 0o700)
+        h.put(os.path.join(where, "session.json"), json.dumps(
+            {"format": 2, "agent": agent, "workspace": p.project}), 0o600)
+        project(p, "init")
+        path = os.path.join(p.project, ".ironcurtain.json")
+        with open(path, encoding="utf-8") as f:
+            t.equal(json.load(f), {"version": 1},
+                    f"a session of {agent} names no agent")
+        os.unlink(path)
+        shutil.rmtree(where)
     project(p, "init")
     t.ok("good" in project(p, "check"), "init writes a good one")
     project(p, "init", status=1)

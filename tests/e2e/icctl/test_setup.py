@@ -143,9 +143,12 @@ def test_subscriptions(env, home, at):
     t.ok("~/.claude/.credentials.json: not there" in out and "/login" in out,
          "without a login, the first session makes one", out)
     out = term.until(rb"icctl doctor now")
-    term.key(b"\x03")
-    term.end_status()
     t.ok(b"costs nothing" not in out, "there is nothing to be tried yet")
+    out = term.until(rb"single keys\.", 60)
+    term.end_status()
+    t.ok(b"the subscription is for it alone: install it" in out and
+         b"icctl start claude" in out and b"start builtin" not in out,
+         "a subscription is not offered to the built-in agent", out)
     t.equal(config(home)["credentials"],
             {"anthropic": {"capture": "claude-code"}}, "it is captured")
     h.put(os.path.join(user, ".claude", ".credentials.json"), json.dumps(

@@ -55,6 +55,10 @@ def test_statuses(work):
         t.equal(refused(k, "--session", k.told["session"], "more"),
                 (3, False, "SESSION_CLOSED", True),
                 "one that was killed takes none either")
+        r = k.icctl("approve", "k3f9")
+        t.ok(r.returncode == 3 and "crashed" in r.stderr and
+             "icctl resume" in r.stderr,
+             "an answer to it is told that it crashed", r)
 
 
 def test_budget(work):

@@ -13,6 +13,7 @@
 
 #include "icctl/hold/hold_view.h"
 #include "icctl/overview/priv.h"
+#include "icctl/wrap.h"
 #include "tap.h"
 
 static struct {
@@ -438,6 +439,44 @@ test_servers(void)
 	finish(&o);
 }
 
+/* A long word goes to a line of its own, unless it would not fit there. */
+static void
+test_wrap(void)
+{
+	static const char fits[] = "log: ~/.ironcurtain/sessions/x/audit.jsonl",
+			  wide[] = "log: 0123456789012345678901234567890123";
+
+	ok(wrap_fit(fits, sizeof(fits) - 1, 40) == 5, "a path stays whole");
+	ok(wrap_fit(wide, sizeof(wide) - 1, 20) == 20,
+	    "what is wider than a line is divided");
+}
+
+static void
+test_policy(void)
+{
+	struct live_session *s;
+	struct overview o;
+
+	begin(&o);
+	s = session("one", "/home/me/one");
+	(void)strlcpy(s->policy,
+	    "/usr/share/ironcurtain/policies/compiled-policy.json",
+	    sizeof(s->policy));
+	rows_make(&o);
+	text_make(&o, 200);
+	ok(strstr(o.text, "policy     default\n") != NULL,
+	    "the shipped policy has a name");
+	(void)strlcpy(s->policy, "/home/me/.ironcurtain/policies/mine/"
+				 "compiled-policy.json", sizeof(s->policy));
+	text_make(&o, 200);
+	ok(strstr(o.text, "policy     mine\n") != NULL, "and one's own");
+	(void)strlcpy(s->policy, "/srv/rules.json", sizeof(s->policy));
+	text_make(&o, 200);
+	ok(strstr(o.text, "policy     /srv/rules.json\n") != NULL,
+	    "others are files");
+	finish(&o);
+}
+
 int
 main(void)
 {
@@ -446,6 +485,8 @@ main(void)
 	test_layout();
 	test_text();
 	test_servers();
+	test_wrap();
+	test_policy();
 	test_answers();
 	test_activity();
 	return tap_done();
