@@ -130,6 +130,23 @@ set_filters(const struct git_known *k)
 	return false;
 }
 
+/*
+ * Write what ends every git: without the filters of this configuration, another
+ * text than the user's git would have may be committed.
+ */
+static void
+set_none(const struct fault *fault, struct buf *b)
+{
+	errand_warn("git does not work in this sandbox, because its "
+		    "configuration could not be written: %s",
+	    fault->text);
+	buf_reset(b, 0);
+	buf_adds(b,
+	    "# The user's configuration of git could not be written for this "
+	    "sandbox, and without it\n# other texts might be committed. Do not "
+	    "retry: tell the user.\n[\n");
+}
+
 void
 git_set(const struct git_known *k, struct buf *b)
 {
@@ -164,8 +181,6 @@ git_set(const struct git_known *k, struct buf *b)
 	h.job = &job;
 	set_config = b;
 	if (helper_run(&h, SET_MS, &fault) == -1)
-		errand_warn("your git configuration could not be written for "
-			    "the sandbox: %s",
-		    fault.text);
+		set_none(&fault, b);
 	buf_free(&job);
 }

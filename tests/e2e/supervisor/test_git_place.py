@@ -556,6 +556,16 @@ def filters(p):
     t.ok("x\n" not in r.stdout and len(odd) ==
          r.stderr.count("fatal: x: clean filter"),
          f"{w.name}: git refuses its files", r.stdout + r.stderr)
+    w = World(p, "more filters than there is room for")
+    w.put(".gitconfig", JANE + "".join(
+        f'[filter "f{i}"]\n\tclean = scrub\n' for i in range(1200)))
+    w.make()
+    w.git("config", "filter.f1.clean", "cat")
+    r = w.start("echo hunter2 > x; echo x filter=f7 > .gitattributes; git add x; "
+                "git -c filter.f7.clean=cat ls-files")
+    t.ok("git does not work in this sandbox" in r.stderr and
+         "too long" in r.stderr and r.stderr.count("fatal: bad config line") == 2
+         and r.stdout == "", f"{w.name}: there is no git", r.stdout + r.stderr)
     for name, where in (("attributes for all repositories",
                          ".config/git/attributes"),
                         ("attributes of a directory", "work/p/a/b/.gitattributes")):
