@@ -70,29 +70,54 @@ show_limits(json_object *budget)
 	}
 }
 
+#define MODEL_COLUMNS 8U
+#define MODEL_CELL 64U
+
+static void
+model_cells(json_object *m, char row[MODEL_COLUMNS][MODEL_CELL])
+{
+	static const char *const keys[] = {
+	    "in", "out", "cacheRead", "cacheWrite", "requests"};
+
+	snprintf(row[0], MODEL_CELL, "%.60s", icctl_text(m, "model"));
+	for (size_t i = 0; i < nitems(keys); i++)
+		snprintf(row[i + 1], MODEL_CELL, "%lld",
+		    (long long)icctl_number(m, keys[i]));
+	snprintf(row[6], MODEL_CELL, "%.1f", number(m, "requestsPerMinute"));
+	snprintf(row[7], MODEL_CELL, "%.*f",
+	    amount_places(number(m, "usd"), 4), number(m, "usd"));
+}
+
+/* Print a table of what each model cost; its columns are as wide as they must. */
 static void
 show_models(json_object *budget)
 {
-	json_object *models, *m;
+	static const char *const names[MODEL_COLUMNS] = {"model", "in", "out",
+	    "cached", "written", "answers", "/min", "USD"};
+	char(*rows)[MODEL_COLUMNS][MODEL_CELL];
+	int width[MODEL_COLUMNS] = {0};
+	json_object *models;
 	size_t n;
 
 	if (!json_object_object_get_ex(budget, "models", &models) ||
-	    (n = json_object_array_length(models)) == 0)
+	    (n = json_object_array_length(models)) == 0 ||
+	    (rows = calloc(n + 1, sizeof(*rows))) == NULL)
 		return;
-	printf("  %-28s %10s %10s %10s %10s %8s %6s %9s\n", "model", "in",
-	    "out", "cached", "written", "answers", "/min", "USD");
-	for (size_t i = 0; i < n; i++) {
-		m = json_object_array_get_idx(models, i);
-		printf("  %-28.60s %10lld %10lld %10lld %10lld %8lld %6.1f "
-		       "%9.*f\n",
-		    icctl_text(m, "model"), (long long)icctl_number(m, "in"),
-		    (long long)icctl_number(m, "out"),
-		    (long long)icctl_number(m, "cacheRead"),
-		    (long long)icctl_number(m, "cacheWrite"),
-		    (long long)icctl_number(m, "requests"),
-		    number(m, "requestsPerMinute"),
-		    amount_places(number(m, "usd"), 4), number(m, "usd"));
+	for (size_t k = 0; k < MODEL_COLUMNS; k++)
+		(void)strlcpy(rows[0][k], names[k], MODEL_CELL);
+	for (size_t i = 0; i < n; i++)
+		model_cells(json_object_array_get_idx(models, i), rows[i + 1]);
+	for (size_t i = 0; i <= n; i++)
+		for (size_t k = 0; k < MODEL_COLUMNS; k++)
+			if ((int)strlen(rows[i][k]) > width[k])
+				width[k] = (int)strlen(rows[i][k]);
+	for (size_t i = 0; i <= n; i++) {
+		printf("  %-*s", width[0], rows[i][0]);
+		for (size_t k = 1; k < MODEL_COLUMNS; k++)
+			printf("  %*s", width[k], rows[i][k]);
+		putchar('\n');
 	}
+	free(rows);
 }
 
 void

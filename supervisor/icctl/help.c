@@ -11,7 +11,7 @@
 
 #include "common/span.h"
 
-#define HELP_LEFT 36U /* columns of a command and its arguments */
+#define HELP_LEFT 30U /* columns of a command and its arguments */
 
 /* clang-format off */
 static const struct help_row {

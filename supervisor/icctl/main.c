@@ -129,6 +129,38 @@ streams(const struct command *c, int argc, char **argv)
 	return false;
 }
 
+/*
+ * Returns true if the command prints sentences or rows, and neither asks nor
+ * waits, so that its long lines can be divided for a terminal.
+ */
+static bool
+divides(const struct command *c, int argc, char **argv)
+{
+	static int (*const fns[])(struct icctl *, int, char **) = {
+	    icctl_agents, icctl_budget, icctl_gc, icctl_grants, icctl_home,
+	    icctl_login, icctl_status, icctl_usage};
+	const char *word = argc > 1 ? argv[1] : "ls";
+
+	for (size_t i = 0; i < nitems(fns); i++)
+		if (c->fn == fns[i])
+			return true;
+	return (c->fn == icctl_config && strcmp(word, "ls") == 0) ||
+	       (c->fn == icctl_mcp && strcmp(word, "ls") == 0) ||
+	       (c->fn == icctl_persona &&
+		   (strcmp(word, "ls") == 0 || strcmp(word, "show") == 0));
+}
+
+/* Returns true if the words ask for help, and none of them can be a value. */
+static bool
+wants_help(int argc, char **argv)
+{
+	const char *last = argc > 1 ? argv[argc - 1] : "";
+
+	return words_help() || (argc > 0 && strcmp(argv[0], "help") == 0) ||
+	       ((argc == 2 || (argc == 3 && argv[1][0] != '-')) &&
+		   (strcmp(last, "--help") == 0 || strcmp(last, "-h") == 0));
+}
+
 /* Returns true if the command only asks questions on a terminal. */
 static bool
 only_asks(const struct command *c, int argc, char **argv)
@@ -423,6 +455,7 @@ int
 main(int argc, char **argv)
 {
 	static struct icctl ctl;
+	const struct command *c;
 	bool outcome;
 	int at;
 
@@ -438,11 +471,17 @@ main(int argc, char **argv)
 		return ICCTL_USAGE;
 	argc -= at;
 	argv += at;
+	if (!outcome && wants_help(argc, argv))
+		outcome_wrap();
 	if (argc == 0 || strcmp(argv[0], "help") == 0 ||
 	    strcmp(argv[0], "version") == 0 || words_help())
 		return whole(&ctl, outcome, argc, argv);
 	if (is_version())
 		return put_version(outcome);
 	argv = other_names(&argc, argv);
+	c = find_command(argv[0]);
+	if (!outcome && c != NULL && !wants_help(argc, argv) &&
+	    divides(c, argc, argv))
+		outcome_wrap();
 	return run(&ctl, outcome, argc, argv);
 }

@@ -15,9 +15,11 @@
 
 #include "base/json_put.h"
 #include "common/buf.h"
+#include "icctl/wrap.h"
 
 #define OUTCOME_ERROR 4096U /* bytes of an error's text */
 #define OUTCOME_DEPTH 256
+#define OUTCOME_NARROW 40U /* columns, in which nothing is divided */
 
 static struct {
 	const struct icctl *ctl;
@@ -124,6 +126,22 @@ outcome_error(struct buf *b)
 	buf_addc(b, '\0');
 }
 
+/*
+ * Returns the reason that a command printed as its last line, for one that
+ * failed without a message.
+ */
+static struct span
+outcome_last_line(void)
+{
+	struct span rest = span_of(outcome_env.text, outcome_env.text_len),
+		    line, last = SPAN("");
+
+	while (span_line(&rest, &line))
+		if (line.len != 0)
+			last = line;
+	return last;
+}
+
 /* Print the object for a command that printed no JSON. */
 static void
 outcome_put(int status)
@@ -135,6 +153,12 @@ outcome_put(int status)
 	if (status != ICCTL_OK) {
 		buf_init(&b, 2 * OUTCOME_ERROR);
 		outcome_error(&b);
+		if (b.len == 1) {
+			buf_free(&b);
+			buf_init(&b, 2 * OUTCOME_ERROR);
+			buf_addspan(&b, outcome_last_line());
+			buf_addc(&b, '\0');
+		}
 		put_str(o, "code", outcome_code(status));
 		put_str(
 		    o, "error", b.failed ? "" : (const char *)buf_span(&b).p);
@@ -199,4 +223,36 @@ outcome_collect(void)
 		err(ICCTL_FAILED, "standard output");
 	outcome_env.real = stdout;
 	stdout = f;
+}
+
+static void
+outcome_wrapped(int status, void *arg)
+{
+	size_t n = 0;
+	char *text;
+
+	(void)status;
+	(void)arg;
+	if (getpid() != outcome_env.pid)
+		return;
+	(void)fclose(stdout);
+	stdout = outcome_env.real;
+	text = wrap_text(outcome_env.text, outcome_env.text_len,
+	    wrap_columns(STDOUT_FILENO), &n);
+	if (text != NULL)
+		(void)fwrite(text, 1, n, stdout);
+	free(text);
+	free(outcome_env.text);
+	(void)fflush(stdout);
+}
+
+void
+outcome_wrap(void)
+{
+	if (wrap_columns(STDOUT_FILENO) < OUTCOME_NARROW)
+		return;
+	outcome_env.pid = getpid();
+	outcome_collect();
+	if (on_exit(outcome_wrapped, NULL) != 0)
+		err(ICCTL_FAILED, "exit");
 }

@@ -240,6 +240,9 @@ def test_json(env, cwd, where, skip=()):
     rows = [n for n in names() if n not in skip]
     for name in rows:
         outcome(env, cwd, name, where)
+    r = run(env, cwd, ["--json", "mcp", "import", "--dry-run"])
+    t.equal(parsed(r)[0].get("error"), "No MCP servers were found.",
+            f"a failure has its reason{where}")
     for words in (["policy", "check"], ["policy", "cache"], ["--help"],
                   ["policy", "explain", "x"]):
         values = parsed(run(env, cwd, ["--json", *words]))
@@ -262,7 +265,10 @@ def test_terminal(env, cwd):
     term.until(rb"N new")
     term.key(b"q")
     t.equal(term.end(), 0, "icctl alone shows all sessions; N starts one")
-    for words in (["ls"], ["logs", OLD], ["start", "--detach", "builtin"]):
+    for words in (["ls"], ["logs", OLD], ["start", "--detach", "builtin"],
+                  ["agents"], ["login"], ["login", "google"], ["status"],
+                  ["mcp", "ls"], ["help", "all"], ["undo", "--help"],
+                  ["policy", "check", "--help"], ["mcp", "--help"]):
         term = Terminal([h.program("icctl"), *words], env, 24, 80, cwd=cwd)
         status = term.end()
         lines = term.all.decode().replace("\r\n", "\n").splitlines()
@@ -294,6 +300,14 @@ def main():
                 "status begins with what a person asks")
         t.ok(not re.search(r"\b(false|true)\b", r.stdout),
              "and has no raw boolean", r.stdout)
+        for word in ("status", "budget"):
+            term = Terminal([h.program("icctl"), word], {
+                **s.env, "TERM": "xterm"}, 24, 80)
+            term.end()
+            lines = term.all.decode().splitlines()
+            t.ok(len(lines) > 4 and max(map(len, lines)) <= 80,
+                 f"icctl {word} fits the terminal",
+                 [x for x in lines if len(x) > 80])
     t.done()
 
 
