@@ -10,11 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/small_file.h"
 #include "common/log.h"
+#include "repo/user.h"
 
 #define FILES_TRIES 5U
 #define FILES_TEXT ((size_t)64 << 20)
 #define FILES_NAMED 10U
+#define FILES_SETTINGS 524288U
 #define NONE span_of("", 0)
 
 static void
@@ -81,37 +84,104 @@ files_entry(struct span *rest, struct span *line, struct span *name)
 }
 
 /*
- * Remove repositories inside of the clone from the index: git would write down
- * a name of their commit and none of their files.
+ * Returns true if the filter turns files of the user's into what is committed:
+ * the start of the session has noted those that the user's git has.
  */
-static int
-files_inner(struct repo_work *w, struct fault *fault)
+static bool
+files_filter(const struct repo_work *w, struct span name)
 {
+	static char text[FILES_SETTINGS];
+	struct buf b;
+	ssize_t n;
+	bool found;
+
+	n = small_file_read(
+	    w->session, "orientation/gitconfig", text, sizeof(text));
+	buf_init(&b, 8192);
+	repo_section_put(&b, "filter", name);
+	found =
+	    n > 0 && span_find(span_of(text, (size_t)n), buf_span(&b)) != NULL;
+	buf_free(&b);
+	return found;
+}
+
+/* Ask for the filters of these files: "NAME NUL filter NUL VALUE NUL". */
+static int
+files_filters(const struct repo_work *w, struct span changed, struct buf *to,
+    struct fault *fault)
+{
+	struct span line, name;
+	struct buf names;
+	int r;
+
+	buf_init(&names, FILES_TEXT);
+	while (files_entry(&changed, &line, &name)) {
+		buf_addspan(&names, name);
+		buf_addc(&names, '\0');
+	}
+	r = REPO_WORK_GIT(w, buf_span(&names), to, fault, "check-attr", "-z",
+	    "--stdin", "filter");
+	buf_free(&names);
+	return r;
+}
+
+/*
+ * Returns why the file does not belong into the tree, or NULL: of a repository
+ * inside of the clone git would write down a name of its commit and none of its
+ * files, and a filter does not run here, so that a file would go in as it is.
+ */
+static const char *
+files_wrong(const struct repo_work *w, struct span line, struct span *filters)
+{
+	struct span name, what, value;
+
+	if (filters == NULL)
+		return span_is(span_of(line.p, 15), ":000000 160000 ")
+			   ? "left out: a repository of its own: "
+			   : NULL;
+	if (!repo_next(filters, &name) || !repo_next(filters, &what) ||
+	    !repo_next(filters, &value) || span_is(value, "unspecified") ||
+	    span_is(value, "unset") || span_is(value, "set") ||
+	    span_is(span_of(line.p + 8, 6), "000000") ||
+	    !files_filter(w, value))
+		return NULL;
+	return "left out, because a filter of your git must run on it: copy it "
+	       "from the session's sandbox/ and git add it: ";
+}
+
+/* Put those that do not belong there back to how they are in `base`. */
+static int
+files_back(struct repo_work *w, const char *base, struct buf *filters,
+    struct fault *fault)
+{
+	struct span rest, line, name, f;
 	struct buf out, in;
-	struct span rest, line, name;
+	const char *why;
 	unsigned n = 0;
 	int r;
 
-	/* Nothing was added. */
-	if (w->tree[0] != '\0' && strcmp(w->tree, w->head_tree) == 0)
-		return 0;
 	buf_init(&out, FILES_TEXT);
 	buf_init(&in, FILES_TEXT);
 	r = REPO_WORK_GIT(w, NONE, &out, fault, "diff-index", "--cached",
-	    "--raw", "-z", "--no-renames",
-	    w->head[0] != '\0' ? w->head : files_empty(w));
+	    "--raw", "-z", "--no-renames", base);
+	if (r == 0 && filters != NULL && out.len != 0)
+		r = files_filters(w, buf_span(&out), filters, fault);
 	rest = buf_span(&out);
+	f = filters != NULL ? buf_span(filters) : NONE;
 	while (r == 0 && files_entry(&rest, &line, &name)) {
-		if (!span_is(span_of(line.p, 15), ":000000 160000 "))
+		why = files_wrong(w, line, filters != NULL ? &f : NULL);
+		if (why == NULL)
 			continue;
+		buf_printf(&in, "%.6s %.*s\t", (const char *)line.p + 1,
+		    (int)strlen(files_empty(w)), (const char *)line.p + 15);
 		buf_addspan(&in, name);
 		buf_addc(&in, '\0');
 		if (n++ < FILES_NAMED)
-			say(w, "left out: a repository of its own: ", name);
+			say(w, why, name);
 	}
 	if (r == 0 && n != 0)
 		r = REPO_WORK_GIT(w, buf_span(&in), NULL, fault, "update-index",
-		    "-z", "--force-remove", "--stdin");
+		    "-z", "--index-info");
 	buf_reset(&out, 4096);
 	if (r == 0 && n != 0)
 		r = REPO_WORK_GIT(w, NONE, &out, fault, "write-tree");
@@ -123,6 +193,28 @@ files_inner(struct repo_work *w, struct fault *fault)
 	buf_free(&in);
 	buf_free(&out);
 	return r == 0 ? 0 : -1;
+}
+
+static int
+files_inner(struct repo_work *w, struct fault *fault)
+{
+	const char *head = w->head[0] != '\0' ? w->head : files_empty(w);
+	const bool pulled =
+	    w->record.unsaved[0] != '\0' && w->last_tree[0] != '\0';
+	struct buf filters;
+	int rv;
+
+	/* Nothing was added. */
+	if (w->tree[0] != '\0' && strcmp(w->tree, w->head_tree) == 0)
+		return 0;
+	buf_init(&filters, 2 * FILES_TEXT);
+	rv = files_back(w, head, NULL, fault);
+	/* A file that was pulled without a filter once stays as it was. */
+	if (rv == 0)
+		rv = files_back(
+		    w, pulled ? w->last_tree : head, &filters, fault);
+	buf_free(&filters);
+	return rv;
 }
 
 /* Take the files until they are twice the same: there was such a moment. */

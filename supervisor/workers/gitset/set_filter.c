@@ -116,6 +116,25 @@ filter_put_lfs(struct buf *b, const char *program)
 	repo_value_put(b, "required", SPAN("true"));
 }
 
+/*
+ * Returns true if the repository says that its files may be committed without
+ * the filter: what fails is ignored then.
+ */
+static bool
+filter_optional(const struct filter *f)
+{
+	const struct repo_setting *s;
+	struct span name;
+
+	for (unsigned i = set.own.n; !set.cloned && i-- > 0;) {
+		s = &set.own.list[i];
+		name = repo_setting_name(s->key, "filter", "required");
+		if (name.len != 0 && span_eq(name, f->name))
+			return !repo_setting_true(s);
+	}
+	return false;
+}
+
 /* Have git refuse files of this filter, and say why. */
 static void
 filter_put_none(struct buf *b, const struct filter *f)
@@ -127,9 +146,10 @@ filter_put_none(struct buf *b, const struct filter *f)
 	    "echo 'The filter%s%.*s of the user'\\''s git is not in this "
 	    "sandbox. Without it another text would be committed: leave this "
 	    "file as it is, and tell the user to commit it outside. Do not "
-	    "retry.' >&2; exit 1",
+	    "retry.' >&2; %sexit 1",
 	    plain ? " " : "", plain ? (int)f->name.len : 0,
-	    (const char *)f->name.p);
+	    (const char *)f->name.p,
+	    filter_optional(f) ? "kill $PPID; " : "");
 	repo_value_put(b, "clean", span_str(text));
 	repo_value_put(b, "smudge", SPAN("cat"));
 	if (f->process)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What the user's git does by default. */
+/* Settings that are words: how the user's git does things by default. */
 #include "workers/gitset/gitset.h"
 
 #include <string.h>

@@ -26,8 +26,8 @@
 /* The settings that are asked for. Values of others stay where they are. */
 #define GIT_BOTH                                                               \
 	"^(commit|tag)\\.gpgsign$|^core\\.hookspath$|"                          \
-	"^filter\\..*\\.(clean|smudge|process)$|^merge\\..*\\.driver$|"       \
-	"^url\\..*\\.(push)?insteadof$"
+	"^filter\\..*\\.(clean|smudge|process|required)$|"                    \
+	"^merge\\..*\\.driver$|^url\\..*\\.(push)?insteadof$"
 #define GIT_PERSON "^(user|author|committer)\\.(name|email)$"
 #define GIT_OWN                                                                \
 	GIT_PERSON "|^include\\.path$|^includeif\\..*\\.path$|"                 \

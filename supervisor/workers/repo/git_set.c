@@ -20,7 +20,7 @@
 #define SET_MS 10000U
 #define SET_ATTRIBUTES 65536U
 
-static struct buf *set_config; /* where ic-gitset's configuration goes */
+static struct buf *set_config; /* takes the configuration of ic-gitset */
 
 /* Find git-lfs as the sandbox sees it. Returns false if it has none. */
 static bool

@@ -520,6 +520,16 @@ def filters(p):
             t.ok(got[0] != "0" and got[-2] == "0",
                  f"{name}: the secret is in no commit {options}",
                  r.stdout + r.stderr)
+            if options:
+                told = subprocess.run(
+                    [h.program("icctl"), "pull"], cwd=w.repo, text=True,
+                    env={**p.env, **w.env}, stdin=subprocess.DEVNULL,
+                    capture_output=True, timeout=60, check=False)
+                t.ok("left out, because a filter" in told.stderr + told.stdout
+                     and ": a.conf\n" in told.stderr + told.stdout and
+                     "hunter2" not in w.git("log", "--all", "-p"),
+                     f"{name}: nor does icctl pull make one",
+                     told.stdout + told.stderr)
             t.ok("filter" in r.stderr and "scrub" in r.stderr and
                  (local or "is not in this sandbox. Without it another text "
                   "would be committed" in r.stderr),
@@ -535,6 +545,17 @@ def filters(p):
                     "git log --format=%s -1")
         t.equal(r.stdout.split("\n")[0] in ("g", "one"), True,
                 f"{name}: other files are as ever")
+    w = World(p, "a filter that the repository does not require")
+    w.put(".gitconfig", JANE + "[filter \"scrub\"]\n\tclean = scrub\n")
+    w.make(**{".gitattributes": "*.conf filter=scrub\n"})
+    w.git("config", "filter.scrub.required", "false")
+    r = w.start("echo hunter2 > a.conf; git add a.conf; git commit -qam x >&2; "
+                "git ls-files; git status --short; rm a.conf; git status -s; "
+                "git commit -q --allow-empty -m y && git log -1 --format=%s")
+    t.ok("a.conf\n" not in r.stdout.replace("?? a.conf", "") and
+         "is not in this sandbox. Without" in r.stderr and
+         r.stdout.endswith("y\n"), f"{w.name}: its files are refused as well",
+         r.stdout + r.stderr)
     # Attributes that are in no commit.
     w = World(p, "a filter of .git/info/attributes")
     w.put(".gitconfig", JANE + "[filter \"scrub\"]\n\tclean = scrub\n")
