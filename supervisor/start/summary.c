@@ -122,6 +122,13 @@ summary_limits(void)
 	char text[512] = "";
 	size_t n = 0;
 
+	if (undo_wanted())
+		sup_warn("icctl undo can take back what a turn did: copies of "
+			 "files are kept in %s/undo, at most %u MiB for a "
+			 "workspace (undo in config.json)",
+		    paths_tilde(sup.paths.user_home, sup.paths.home, text,
+			sizeof(text)),
+		    (unsigned)sup.config.undo.store_mb);
 	for (unsigned i = 0; i < BUDGET_KEYS && n < sizeof(text); i++)
 		if (b->on[i])
 			n += (size_t)snprintf(text + n, sizeof(text) - n,
@@ -130,11 +137,6 @@ summary_limits(void)
 			    i >= BUDGET_TURN_TOKENS || i == BUDGET_TURN
 				? " a turn"
 				: "");
-	if (undo_wanted())
-		sup_warn("icctl undo can take back what a turn did: copies of "
-			 "the workspace's files are kept in %s/undo, at most "
-			 "%u MiB for a workspace (undo in config.json)",
-		    sup.paths.home, (unsigned)sup.config.undo.store_mb);
 	if (n != 0)
 		sup_warn("limits of a session: %s. `icctl budget` shows and "
 			 "changes them; your own belong in config.json, under "

@@ -43,14 +43,17 @@ deep(struct json_object *o, const char *a, const char *b, const char *c)
 static void
 show_names(const char *key, struct json_object *object, const char *after)
 {
+	const char *space = "";
+
 	if (object == NULL || json_object_object_length(object) == 0)
 		return;
 	printf("  %-9s", key);
 	json_object_object_foreach(object, name, val)
 	{
 		(void)val;
+		fputs(space, stdout);
 		icctl_put_str(name);
-		putchar(' ');
+		space = " ";
 	}
 	printf("%s\n", after);
 }

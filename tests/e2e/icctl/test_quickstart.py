@@ -42,7 +42,7 @@ def begins(home, workspace):
         "0 calls allowed, 0 denied; log: "
         "~/.ironcurtain/sessions/ID/audit.jsonl"],
         "one line says what it is, and one what it did")
-    t.ok("icctl undo" in said[1] and "limits of a session: " in said[2] and
+    t.ok("icctl undo" in said[1] and "in ~/.ironcurtain/undo" in said[1] and "limits of a session: " in said[2] and
          "5 USD" in said[2] and "200 steps" in said[2],
          "the first one says what can be undone, and what the limits are",
          said[1:3])
