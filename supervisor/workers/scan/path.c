@@ -91,15 +91,22 @@ path_key(const char *dir)
 		(void)strlcpy(k->list[k->n++], dir, PATH_MAX);
 }
 
-/* Add a directory of PATH, or rather the manager's, with what it needs. */
+/*
+ * Add a directory of PATH, or rather the manager's, with what it needs. In PATH
+ * it may be written with more slashes than config.json takes.
+ */
 static void
-path_key_of(const char *dir)
+path_key_of(const char *given)
 {
 	const char *home = path.told->home.path;
+	char dir[PATH_MAX];
 	char key[PATH_MAX], also[PATH_MAX], below[PATH_MAX];
-	const struct toolchain *t = toolchain_of(dir, home, key, sizeof(key));
+	const struct toolchain *t;
 	struct stat st;
 
+	(void)strlcpy(dir, given, sizeof(dir));
+	paths_plain(dir);
+	t = toolchain_of(dir, home, key, sizeof(key));
 	path_key(key);
 	if (t == NULL || t->also == NULL || path.told->home.fd == -1 ||
 	    fstatat(path.told->home.fd, t->also, &st, AT_SYMLINK_NOFOLLOW) ==

@@ -207,6 +207,22 @@ def test_planted(work):
                "and no advice if none is good")
 
 
+def test_spelled(work):
+    """A directory of PATH as people write it: what is advised is taken."""
+    p = place(work)
+    h.put(os.path.join(p.user, "my caf\u00e9/x"), "#!/bin/sh\necho x\n", 0o755)
+    p.env["PATH"] = ":".join(
+        [p.user + "//my caf\u00e9/", p.user + "/none/../bin/.", ".", "",
+         "/usr/bin", "/bin"])
+    os.mkdir(os.path.join(p.user, "none"))
+    said = p.run("/bin/true").stderr.decode()
+    config = re.search(r"read-only: (\{.*\}) in config.json", said)
+    t.ok(config, "what shows them is said", said)
+    h.put(os.path.join(p.home, "config.json"), config.group(1), 0o600)
+    r = p.run("/bin/sh", "-c", "x; mytool")
+    t.equal((r.stdout, r.stderr), (b"x\nmine\n", b""), "and shows them")
+
+
 def test_many(work):
     """A PATH with very many directories has its line as well."""
     p = place(work)
@@ -293,8 +309,8 @@ def main():
     if not shutil.which("bwrap"):
         t.skip("toolchains", "bubblewrap is not installed")
         t.done()
-    for test in (test_unseen, test_shown, test_links, test_planted, test_many,
-                 test_choice, test_refused, test_engines):
+    for test in (test_unseen, test_shown, test_links, test_planted, test_spelled,
+                 test_many, test_choice, test_refused, test_engines):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()
