@@ -259,10 +259,8 @@ icctl_refused(const struct icctl *ctl, json_object *reply)
 {
 	if (ctl->json)
 		icctl_put_json(reply);
-	else {
-		fputs("icctl: ", stderr);
-		fprintf(stderr, "%s\n", icctl_text(reply, "error"));
-	}
+	else
+		warnx("%s", icctl_text(reply, "error"));
 	return strcmp(icctl_text(reply, "code"), "starting") == 0
 		   ? ICCTL_NO_SESSION
 		   : ICCTL_FAILED;

@@ -22,6 +22,7 @@
 #include "base/spawn.h"
 #include "icctl/talk/talk.h"
 #include "icctl/words.h"
+#include "icctl/wrap.h"
 #include "log/parts.h"
 
 #define DIAG_LINES 30U
@@ -274,12 +275,14 @@ icctl_diagnostics(struct icctl *ctl, int argc, char **argv)
 	if (ctl->json) {
 		icctl_put_json(all);
 	} else {
-		puts(log ? "Names, paths and times, and the end of the log, "
+		wrap_hang(stdout, log ? "Names, paths and times, and the end of the log, "
 			   "which may have words of the agent and of servers. "
 			   "Look at it before you give it away."
 			 : "Names, paths and times; no keys, messages, "
 			   "arguments or results. Look at it before you give "
-			   "it away.");
+			   "it away.",
+		    0, "", wrap_columns(STDOUT_FILENO));
+		putchar('\n');
 		json_object_object_foreach(all, key, v)
 		    diag_put(key, v);
 	}

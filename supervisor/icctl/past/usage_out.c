@@ -9,6 +9,7 @@
 #include "base/json_put.h"
 
 #define OUT_KEY 40U /* columns of a name */
+#define OUT_CELL 32U
 
 /* The name of a group, of a list of them, and the heading of a table. */
 static const struct {
@@ -36,10 +37,37 @@ out_key(const struct past_sums *u, const char *key, char shown[ICCTL_PATH])
 	return u->by == PAST_PROJECT ? icctl_path(key, shown) : key;
 }
 
+/* The columns after the key. */
+enum out_column {
+	OUT_SESSIONS,
+	OUT_ANSWERS,
+	OUT_IN,
+	OUT_OUT,
+	OUT_CACHED,
+	OUT_WRITTEN,
+	OUT_USD,
+	OUT_COLUMNS
+};
+
 static void
-put_line(const char *key, size_t width, const struct past_sum *s)
+out_cells(const struct past_sum *s, char cells[OUT_COLUMNS][OUT_CELL])
 {
 	const double usd = (double)s->all.micro_usd / 1e6;
+	const uint64_t counts[] = {s->sessions, s->all.answers, s->all.in,
+	    s->all.out, s->all.cache_read, s->all.cache_write};
+
+	for (unsigned i = 0; i < OUT_USD; i++)
+		snprintf(cells[i], OUT_CELL, "%llu",
+		    (unsigned long long)counts[i]);
+	snprintf(
+	    cells[OUT_USD], OUT_CELL, "%.*f", amount_places(usd, 2), usd);
+}
+
+static void
+put_line(const char *key, size_t width, const int columns[OUT_COLUMNS],
+    const struct past_sum *s)
+{
+	char cells[OUT_COLUMNS][OUT_CELL];
 	size_t n = strlen(key);
 
 	if (n > OUT_KEY) {
@@ -50,20 +78,22 @@ put_line(const char *key, size_t width, const struct past_sum *s)
 			key++;
 	}
 	icctl_put(span_str(key), 300, false);
-	printf("%*s %8llu %8llu %11llu %11llu %12llu %11llu %10.*f\n",
-	    n < width ? (int)(width - n) : 0, "",
-	    (unsigned long long)s->sessions, (unsigned long long)s->all.answers,
-	    (unsigned long long)s->all.in, (unsigned long long)s->all.out,
-	    (unsigned long long)s->all.cache_read,
-	    (unsigned long long)s->all.cache_write, amount_places(usd, 2), usd);
+	printf("%*s", n < width ? (int)(width - n) : 0, "");
+	out_cells(s, cells);
+	for (unsigned i = 0; i < OUT_COLUMNS; i++)
+		printf("  %*s", columns[i], cells[i]);
+	putchar('\n');
 }
 
 void
 past_put_table(const struct past_sums *u)
 {
+	static const char *const headings[OUT_COLUMNS] = {"SESSIONS",
+	    "ANSWERS", "IN", "OUT", "CACHED", "WRITTEN", "USD"};
 	const struct report_row *t = &u->total.all;
 	size_t width = strlen(out_names[u->by].heading), n;
-	char shown[ICCTL_PATH];
+	char shown[ICCTL_PATH], cells[OUT_COLUMNS][OUT_CELL];
+	int columns[OUT_COLUMNS] = {0};
 
 	if (u->n == 0) {
 		puts("there is no usage in these sessions");
@@ -74,13 +104,23 @@ past_put_table(const struct past_sums *u)
 		width = n > width ? n : width;
 	}
 	width = width > OUT_KEY ? OUT_KEY : width;
-	printf("%-*s %8s %8s %11s %11s %12s %11s %10s\n", (int)width,
-	    out_names[u->by].heading, "SESSIONS", "ANSWERS", "IN", "OUT",
-	    "CACHED", "WRITTEN", "USD");
+	printf("%-*s", (int)width, out_names[u->by].heading);
+	for (size_t i = 0; i <= u->n; i++) {
+		out_cells(i == u->n ? &u->total : &u->groups[i], cells);
+		for (unsigned k = 0; k < OUT_COLUMNS; k++) {
+			n = strlen(cells[k]) > strlen(headings[k])
+				? strlen(cells[k])
+				: strlen(headings[k]);
+			columns[k] = (int)n > columns[k] ? (int)n : columns[k];
+		}
+	}
+	for (unsigned k = 0; k < OUT_COLUMNS; k++)
+		printf("  %*s", columns[k], headings[k]);
+	putchar('\n');
 	for (size_t i = 0; i < u->n; i++)
-		put_line(
-		    out_key(u, u->groups[i].key, shown), width, &u->groups[i]);
-	put_line("all", width, &u->total);
+		put_line(out_key(u, u->groups[i].key, shown), width, columns,
+		    &u->groups[i]);
+	put_line("all", width, columns, &u->total);
 	if (t->failed != 0)
 		printf("%llu request%s to models failed\n",
 		    (unsigned long long)t->failed, t->failed == 1 ? "" : "s");

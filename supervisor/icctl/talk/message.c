@@ -101,6 +101,10 @@ message_find(const struct icctl *ctl, int argc, char **argv, int *status)
 		      "--help)");
 		return -1;
 	}
+	if (text != NULL && text[0] == '\0') {
+		warnx("the message is empty (icctl send --help)");
+		return -1;
+	}
 	*status = ICCTL_FAILED;
 	if (text != NULL)
 		return message_text(text);

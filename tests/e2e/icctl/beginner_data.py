@@ -519,4 +519,5 @@ send --to x hello | 64 | Instead: --session SESSION
 web --bind 0.0.0.0 | 64 | the page listens on this machine alone
 web stop | 64 | Instead: icctl web --stop
 policy check default | 64 | usage: icctl policy check [OPTIONS]
+send "" | 64 | the message is empty
 """

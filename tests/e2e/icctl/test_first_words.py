@@ -267,6 +267,8 @@ def test_terminal(env, cwd):
     t.equal(term.end(), 0, "icctl alone shows all sessions; N starts one")
     for words in (["ls"], ["logs", OLD], ["start", "--detach", "builtin"],
                   ["agents"], ["login"], ["login", "google"], ["status"],
+                  ["job"], ["audit", "verify"], ["usage"],
+                  ["policy", "explain", "filesystem", "read_file", "{}"],
                   ["mcp", "ls"], ["help", "all"], ["undo", "--help"],
                   ["policy", "check", "--help"], ["mcp", "--help"]):
         term = Terminal([h.program("icctl"), *words], env, 24, 80, cwd=cwd)
