@@ -372,4 +372,8 @@ INSTEAD("gc", "--yes",
 	"nothing: icctl gc asks nothing; --dry-run only says which")
 INSTEAD("history", "clear",
 	"icctl gc, which removes sessions that ended long ago")
+INSTEAD("login", "aws", "icctl login bedrock")
+INSTEAD("login", "gcp", "icctl login vertex")
+INSTEAD("login", "ollama",
+	"\"providers\" in config.json, for a model of your own; man ironcurtain")
 /* clang-format on */

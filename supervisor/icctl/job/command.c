@@ -191,6 +191,12 @@ icctl_job(struct icctl *ctl, int argc, char **argv)
 		return job_daemon(ctl);
 	if (argc != 3)
 		return words_usage();
+	if (strcmp(verb, "add") == 0 && !words_given("--task")) {
+		warnx("job add: what shall it do? icctl job add %s --schedule "
+		      "\"0 3 * * *\" --task TEXT",
+		    job_name_ok(argv[2]) ? argv[2] : "NAME");
+		return ICCTL_USAGE;
+	}
 	if (strcmp(verb, "add") == 0)
 		status = command_add(ctl, &j, argv[2]);
 	else if (job_load(&j, ctl->home, argv[2], &fault) == 0)

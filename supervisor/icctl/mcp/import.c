@@ -114,9 +114,19 @@ import_files(struct mcp_take *im, int argc, char **argv)
 {
 	char path[4400];
 
-	for (int i = 0; i < argc; i++)
+	for (int i = 0; i < argc; i++) {
+		/* The name of a program, which somebody may expect here. */
+		if (strpbrk(argv[i], "/.") == NULL &&
+		    access(argv[i], F_OK) == -1) {
+			warnx("%s: there is no such file. Without FILE, icctl "
+			      "mcp import takes the servers of Claude, Cursor "
+			      "and other programs from their own files",
+			    argv[i]);
+			return -1;
+		}
 		if (import_file(im, argv[i], true) == -1)
 			return -1;
+	}
 	for (size_t i = 0; argc == 0 && i < nitems(places); i++) {
 		snprintf(path, sizeof(path), "%.4000s/%s", im->paths.user_home,
 		    places[i].path);

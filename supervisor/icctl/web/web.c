@@ -74,7 +74,15 @@ web_options(struct web *w, const char **ask)
 	if (w->nnames > WEB_NAMES)
 		return web_refuse("--host: too many names", "");
 	for (unsigned i = 0; i < w->nnames; i++)
-		if (!web_is_name(w->names[i]))
+		if (strncmp(w->names[i], "0.0.0.0", 7) == 0 ||
+		    strcmp(w->names[i], "::") == 0)
+			return web_refuse("--host is what a browser calls the "
+					  "page, which listens on this machine "
+					  "alone. From another one: ssh -L "
+					  "PORT:127.0.0.1:PORT, with --port "
+					  "PORT",
+			    "");
+		else if (!web_is_name(w->names[i]))
 			return web_refuse(
 			    "--host: not the name of a host: ", w->names[i]);
 	if (w->ctl->hub != NULL && w->ctl->session != NULL)

@@ -520,4 +520,10 @@ web --bind 0.0.0.0 | 64 | the page listens on this machine alone
 web stop | 64 | Instead: icctl web --stop
 policy check default | 64 | usage: icctl policy check [OPTIONS]
 send "" | 64 | the message is empty
+login aws | 64 | Instead: icctl login bedrock
+login ollama | 64 | "providers" in config.json
+web --host 0.0.0.0 --port 8080 | 64 | ssh -L PORT:127.0.0.1:PORT, with --port PORT
+mcp import claude-desktop | 1 | takes the servers of Claude, Cursor and other programs
+job add nightly | 64 | icctl job add nightly --schedule "0 3 * * *" --task TEXT
+job add nightly --schedule daily | 64 | what shall it do?
 """

@@ -124,7 +124,7 @@ def test_edit(k):
             (["Nightly", "--task", "x"], "lower-case"),
             (["../x", "--task", "x"], "lower-case"),
             (["x", "--task", " "], "nothing to do"),
-            (["x"], "nothing to do"),
+            (["x"], "--task TEXT"),
             (["x", "--task", "a", "--schedule", "0 3 * *"], "has 4 fields"),
             (["x", "--task", "a", "--schedule", "61 * * * *"], "minute"),
             (["x", "--task", "a", "--budget", "maxStep=1"], "no such limit"),

@@ -53,6 +53,9 @@ def test_nobody(work):
     t.ok(r.returncode == 1 and "icctl project trust --digest" in r.stderr and
          'VALUE is "from the project"' in r.stderr and "V=" not in r.stdout,
          "nobody is there to say yes: no session", r.stderr + r.stdout)
+    out = project(p, "trust", status=1)
+    t.ok("icctl project trust --digest " + digest(p)[:16] in out,
+         "trust without a terminal names the way", out)
     r = start(p, "--no-project")
     t.equal((r.returncode, r.stdout), (0, "V=\nWRITES\n"), "--no-project")
     write(p, {"policy": {"workspace": "read-only"},
