@@ -170,11 +170,6 @@ bwrap_instead(struct box *b)
 	box_setenv(b, "BROWSER", "xdg-open");
 }
 
-/* As the sandbox's copy of /etc has it. */
-static const char bwrap_hosts[] = "127.0.0.1 localhost\n"
-				  "127.0.0.1 " SURVEY_HOSTNAME "\n"
-				  "::1 localhost ip6-localhost ip6-loopback\n";
-
 static void
 bwrap_box(struct box *b, char *const *env)
 {
@@ -211,7 +206,7 @@ bwrap_box(struct box *b, char *const *env)
 		box_bind(b, fd, certs, false);
 	if (fd != -1)
 		close(fd);
-	if (sup.services && (hosts = hosts_text(bwrap_hosts)) != NULL) {
+	if (sup.services && (hosts = hosts_text(SURVEY_HOSTS)) != NULL) {
 		box_data(b, "/etc/hosts", span_str(hosts));
 		free(hosts);
 	}

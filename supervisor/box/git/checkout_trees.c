@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,19 +25,39 @@
 
 #define TREES_TEXT (PATH_MAX + 16U)
 
-/* Returns true if the file at `path` names the directory of the worktree. */
+/*
+ * Returns true if the file at `path`, which may be relative to the worktree's
+ * directory `fd`, names that directory.
+ */
 static bool
-trees_back(const char *path, const struct stat *dir)
+trees_back(int fd, const char *path, const struct stat *dir)
 {
-	char text[TREES_TEXT];
+	char text[TREES_TEXT], end[2 * TREES_TEXT];
+	const char *slash = strrchr(path, '/');
 	struct stat st;
 
-	if (small_file_read(AT_FDCWD, path, text, sizeof(text)) <= 8 ||
-	    strncmp(text, "gitdir: /", 9) != 0)
+	if (small_file_read(fd, path, text, sizeof(text)) <= 8 ||
+	    strncmp(text, "gitdir: ", 8) != 0 || slash == NULL)
 		return false;
 	text[strcspn(text, "\n")] = '\0';
-	return stat(text + 8, &st) == 0 && st.st_dev == dir->st_dev &&
+	snprintf(end, sizeof(end), "%.*s%s",
+	    text[8] == '/' ? 0 : (int)(slash + 1 - path), path, text + 8);
+	return fstatat(fd, end, &st, 0) == 0 && st.st_dev == dir->st_dev &&
 	       st.st_ino == dir->st_ino;
+}
+
+/* Write where a path that git wrote as a relative one leads in the sandbox. */
+static void
+trees_inside(const char *name, char text[TREES_TEXT])
+{
+	char at[2 * TREES_TEXT], all[4 * TREES_TEXT], *rest = text, *slash;
+
+	snprintf(at, sizeof(at), "%s/.git/worktrees/%s", sup.inside, name);
+	for (; strncmp(rest, "../", 3) == 0; rest += 3)
+		if ((slash = strrchr(at, '/')) != NULL)
+			*slash = '\0';
+	snprintf(all, sizeof(all), "%s/%s", at, rest);
+	(void)strlcpy(text, all, TREES_TEXT);
 }
 
 static bool
@@ -56,7 +77,7 @@ trees_one(int fd, const char *name)
 {
 	char text[TREES_TEXT], file[NAME_MAX + 16];
 	struct stat st;
-	int n;
+	int n, dir, back;
 
 	n = snprintf(file, sizeof(file), "%s/gitdir", name);
 	if (n >= (int)sizeof(file) ||
@@ -64,7 +85,13 @@ trees_one(int fd, const char *name)
 	    small_file_read(fd, file, text, sizeof(text)) <= 0)
 		return 0;
 	text[strcspn(text, "\n")] = '\0';
-	if (!trees_path_ok(text) || !trees_back(text, &st))
+	if ((dir = openat(fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)) == -1)
+		return 0;
+	back = trees_back(dir, text, &st);
+	close(dir);
+	if (text[0] != '/')
+		trees_inside(name, text);
+	if (!trees_path_ok(text) || !back)
 		return 0;
 	if (checkout.ntrees == CHECKOUT_MAX_TREES) {
 		sup_warn("the repository has more than %u worktrees: git "

@@ -90,10 +90,6 @@ box_etc_least(struct box *b)
 	    "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ca-certificates",
 	    "/etc/pki/tls/certs", "/etc/pki/ca-trust", "/etc/localtime",
 	    "/etc/timezone", "/etc/terminfo", "/etc/perl", "/etc/gitconfig"};
-	static const char hosts[] = "127.0.0.1 localhost " SURVEY_HOSTNAME "\n"
-				    "::1 localhost\n";
-	static const char nss[] = "passwd: files\ngroup: files\n"
-				  "hosts: files dns\n";
 	char text[64];
 	int n;
 
@@ -101,8 +97,8 @@ box_etc_least(struct box *b)
 	box_etc_passwd(b);
 	n = snprintf(text, sizeof(text), "agent:x:%u:\n", (unsigned)getegid());
 	box_data(b, "/etc/group", span_of(text, (size_t)n));
-	box_data(b, "/etc/hosts", span_of(hosts, sizeof(hosts) - 1));
-	box_data(b, "/etc/nsswitch.conf", span_of(nss, sizeof(nss) - 1));
+	box_data(b, "/etc/hosts", SPAN(SURVEY_HOSTS));
+	box_data(b, "/etc/nsswitch.conf", SPAN(SURVEY_NSS));
 }
 
 void

@@ -15,6 +15,12 @@
 
 /* The name of the machine in a sandbox. */
 #define SURVEY_HOSTNAME "ironcurtain"
+/* Files that a sandbox has of its own. */
+#define SURVEY_HOSTS                                                           \
+	"127.0.0.1 localhost\n"                                                \
+	"127.0.0.1 " SURVEY_HOSTNAME "\n"                                      \
+	"::1 localhost ip6-localhost ip6-loopback\n"
+#define SURVEY_NSS "passwd: files\ngroup: files\nhosts: files dns\n"
 
 /* The descriptors of ic-survey, beside the standard ones. */
 enum {

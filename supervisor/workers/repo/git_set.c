@@ -47,10 +47,12 @@ set_lfs(char path[PATH_MAX])
 	return access(path, X_OK) == 0;
 }
 
-static void
+/* Returns true if there is a filter, which attributes may name. */
+static bool
 set_settings(struct buf *job, const struct repo_settings *s, int letter)
 {
 	const struct repo_setting *one;
+	bool filters = false;
 	int kind;
 
 	for (unsigned i = 0; i < s->n; i++) {
@@ -59,12 +61,14 @@ set_settings(struct buf *job, const struct repo_settings *s, int letter)
 			       strncmp(one->origin, "/etc/", 5) == 0
 			   ? GITSET_SYSTEM
 			   : letter;
+		filters = filters || strncmp(one->key, "filter.", 7) == 0;
 		buf_addc(job, (uint8_t)kind);
 		buf_adds(job, one->key);
 		buf_adds(job, one->value != NULL ? "\n" : "");
 		buf_adds(job, one->value != NULL ? one->value : "");
 		buf_addc(job, '\0');
 	}
+	return filters;
 }
 
 /* Tell what the files of attributes say: no NUL ends them. */
@@ -117,19 +121,6 @@ set_take(int letter, const char *text, struct fault *fault)
 	return 0;
 }
 
-/* Returns true if there is a filter, which attributes may name. */
-static bool
-set_filters(const struct git_known *k)
-{
-	const struct repo_settings *all[] = {&k->user, &k->own};
-
-	for (size_t a = 0; a < nitems(all); a++)
-		for (unsigned i = 0; i < all[a]->n; i++)
-			if (strncmp(all[a]->list[i].key, "filter.", 7) == 0)
-				return true;
-	return false;
-}
-
 /*
  * Write what ends every git: without the filters of this configuration, another
  * text than the user's git would have may be committed.
@@ -160,6 +151,7 @@ git_set(const struct git_known *k, struct buf *b)
 	char lfs[PATH_MAX];
 	struct fault fault;
 	struct buf job;
+	bool filters;
 
 	buf_init(&job, GITSET_JOB);
 	if (k->found)
@@ -174,10 +166,10 @@ git_set(const struct git_known *k, struct buf *b)
 		report_add(&job, GITSET_LFS, lfs);
 	set_list(&job, GITSET_DESTINATION, &errand.destinations);
 	set_list(&job, GITSET_SHOWN, &errand.shown);
-	if (k->found && set_filters(k))
+	filters = set_settings(&job, &k->user, GITSET_USER);
+	filters = set_settings(&job, &k->own, GITSET_OWN) || filters;
+	if (k->found && filters)
 		set_attributes(k, &job);
-	set_settings(&job, &k->user, GITSET_USER);
-	set_settings(&job, &k->own, GITSET_OWN);
 	h.job = &job;
 	set_config = b;
 	if (helper_run(&h, SET_MS, &fault) == -1)

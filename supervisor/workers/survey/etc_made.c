@@ -117,12 +117,6 @@ made_browsers(int dirfd)
 int
 etc_made(int dirfd, uid_t uid, gid_t gid)
 {
-	static const char hosts[] =
-	    "127.0.0.1 localhost\n"
-	    "127.0.0.1 " SURVEY_HOSTNAME "\n"
-	    "::1 localhost ip6-localhost ip6-loopback\n";
-	static const char nss[] = "passwd: files\ngroup: files\n"
-				  "hosts: files dns\n";
 	char passwd[128], group[64];
 
 	snprintf(passwd, sizeof(passwd),
@@ -131,9 +125,9 @@ etc_made(int dirfd, uid_t uid, gid_t gid)
 	snprintf(group, sizeof(group), "agent:x:%u:\n", (unsigned)gid);
 	if (made_put(dirfd, "passwd", passwd) == -1 ||
 	    made_put(dirfd, "group", group) == -1 ||
-	    made_put(dirfd, "hosts", hosts) == -1 ||
+	    made_put(dirfd, "hosts", SURVEY_HOSTS) == -1 ||
 	    made_put(dirfd, "hostname", SURVEY_HOSTNAME "\n") == -1 ||
-	    made_put(dirfd, "nsswitch.conf", nss) == -1)
+	    made_put(dirfd, "nsswitch.conf", SURVEY_NSS) == -1)
 		return -1;
 	return mkdirat(dirfd, "ironcurtain", 0755) == -1 ? -1
 							 : made_browsers(dirfd);

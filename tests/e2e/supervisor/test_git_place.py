@@ -433,6 +433,15 @@ def pruned(p):
             "what is staged elsewhere is untouched")
     t.equal(w.git("log", "-1", "--format=%s", cwd=w.repo + "/wt/inner"),
             "inner\n", "the commit in the inner worktree is there")
+    # As newer versions of git write it (worktree.useRelativePaths).
+    side = os.path.join(p.user, "side")
+    w.git("worktree", "add", "-q", side, "-b", "side")
+    h.put(os.path.join(w.repo, ".git/worktrees/side/gitdir"),
+          "../../../../side/.git\n")
+    h.put(os.path.join(side, ".git"), "gitdir: ../main/.git/worktrees/side\n")
+    r = w.start("git worktree prune -v; ls .git/worktrees")
+    t.equal(r.stdout, "feat\ninner\nside\n",
+            "one that is named by a relative path is not lost")
     # An agent may write any path there; only a file that points back counts.
     h.put(os.path.join(w.repo, ".git/worktrees/feat/gitdir"),
           "/usr/bin/git\n")
