@@ -187,7 +187,9 @@ static int
 take_word(struct start *st, int argc, char **argv, int i)
 {
 	const char *word = argv[i], *near;
-	bool last = i + 1 == argc;
+	/* Options may follow; "--" begins a command, which takes no TASK. */
+	bool last = i + 1 == argc ||
+		    (argv[i + 1][0] == '-' && strcmp(argv[i + 1], "--") != 0);
 	char shown[256], known[512];
 
 	if (st->agent == NULL && names_have(&st->all, word)) {
@@ -199,6 +201,10 @@ take_word(struct start *st, int argc, char **argv, int i)
 		warnx(
 		    "the task is empty. Say what the agent shall do, or leave "
 		    "it out to work with the agent in this terminal");
+		return -1;
+	}
+	if (st->task) {
+		warnx("%s: one TASK only; put all of it in quotes", shown);
 		return -1;
 	}
 	if (!last && st->agent != NULL) {

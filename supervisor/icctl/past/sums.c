@@ -14,6 +14,7 @@
 
 #include "base/fault.h"
 #include "common/plural.h"
+#include "icctl/newest.h"
 
 /* Returns the part of that model, or the group of that key; it is made. */
 static struct past_sum *
@@ -175,7 +176,11 @@ add_session(struct past_sums *u, const struct past_session *s, size_t session)
 		goto out;
 	}
 	add_warnings(u, s, &f);
-	(void)past_project(s, m->workspace, project, sizeof(project));
+	/* A session of ours works on no project of the person's. */
+	if (newest_is_own(m->agent))
+		(void)strlcpy(project, "(policy compiler)", sizeof(project));
+	else
+		(void)past_project(s, m->workspace, project, sizeof(project));
 	for (size_t i = 0; i < f.n; i++)
 		add_row(u, s, session, m, &f.rows[i], project);
 	/* Answers in progress, or that were cut short, have no record. */

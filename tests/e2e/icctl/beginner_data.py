@@ -526,4 +526,10 @@ web --host 0.0.0.0 --port 8080 | 64 | ssh -L PORT:127.0.0.1:PORT, with --port PO
 mcp import claude-desktop | 1 | takes the servers of Claude, Cursor and other programs
 job add nightly | 64 | icctl job add nightly --schedule "0 3 * * *" --task TEXT
 job add nightly --schedule daily | 64 | what shall it do?
+start "fix it" --detach | 78 | there is no key of a provider
+start claude "fix it" -d | 64 | Instead: --detach
+start "fix it" --json "and more" | 64 | and more: one TASK only; put all of it in quotes
+start --task "fix it" "and more" | 64 | and more: one TASK only; put all of it in quotes
+start "fix it" -- ls | 64 | a program follows --
+start cluade --detach | 64 | did you mean claude?
 """

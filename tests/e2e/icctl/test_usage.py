@@ -118,6 +118,16 @@ def test_groups(work):
     t.equal(r.returncode, 64, "and another time")
 
 
+def test_own(work):
+    """What the compiler of policies cost has no project."""
+    home = Home(work)
+    MadeLog(1795000000).start("policy-compiler", home.dir("x") + "/sandbox") \
+        .state(0).usage("big", 50).state(5).stop() \
+        .write(home.dir("20261118-100000-aaaa"))
+    t.equal(list(sums_of(home, "project", "project", "projects")),
+            ["(policy compiler)"], "it is named")
+
+
 def test_kept(work):
     home = Home(work)
     a, _ = made(home)
@@ -469,8 +479,8 @@ def test_real(work):
     p.end()
 
 
-for test in (test_groups, test_kept, test_many, test_changed, test_junk,
-             test_hostile, test_audit, test_bad_lines, test_report,
+for test in (test_groups, test_own, test_kept, test_many, test_changed,
+             test_junk, test_hostile, test_audit, test_bad_lines, test_report,
              test_metrics, test_confined, test_real):
     with h.workdir() as place_of, t.case(test.__name__):
         test(place_of)
