@@ -307,7 +307,8 @@ def test_state(work):
             t.contains(text, says, f"status says {says}")
         status, text = ml.log_in(s.env, "far", far.ca)
         h.wait_for(lambda: "failure" not in state(s) and
-                   not state(s)["refused"], "a new login")
+                   not state(s)["refused"],
+                   f"a new login: {status} {text}")
         # A session renews the login while logout begins.
         lock = open(os.path.join(s.home, "logins", ".ironcurtain.lock"), "w",
                     encoding="utf-8")

@@ -133,7 +133,8 @@ ARGS = [
     ("a command with an escape", ["icctl", "\x1b[2J"], 64,
      "icctl: no such command: \\x1b[2J (icctl --help lists them)"),
     ("an option before the command", ["icctl", "--verbose", "status"], 64,
-     "icctl: no such option: --verbose (icctl --help lists them)"),
+     "icctl: --verbose: this is no option here. Instead: icctl COMMAND --verbose, "
+     "as in icctl start --verbose"),
     ("--session without one", ["icctl", "status", "--session"], 64,
      "icctl: --session needs a value: DIR|ID"),
     ("a session that is not there", ["icctl", "--session", "nope", "status"],
