@@ -161,8 +161,8 @@ bwrap_instead(struct box *b)
 		for (size_t d = 0; file != NULL && d < nitems(dirs); d++) {
 			snprintf(at, sizeof(at), "%s/%s", dirs[d], names[i][0]);
 			if (access(file, X_OK) == 0 &&
-			    (d == 0 || (lstat(at, &st) == 0 &&
-					   S_ISREG(st.st_mode))))
+			    (d == 0 ||
+				(lstat(at, &st) == 0 && S_ISREG(st.st_mode))))
 				box_bind_path(b, file, at, false);
 		}
 		free(file);

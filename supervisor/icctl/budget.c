@@ -84,11 +84,12 @@ model_cells(json_object *m, char row[MODEL_COLUMNS][MODEL_CELL])
 		snprintf(row[i + 1], MODEL_CELL, "%lld",
 		    (long long)icctl_number(m, keys[i]));
 	snprintf(row[6], MODEL_CELL, "%.1f", number(m, "requestsPerMinute"));
-	snprintf(row[7], MODEL_CELL, "%.*f",
-	    amount_places(number(m, "usd"), 4), number(m, "usd"));
+	snprintf(row[7], MODEL_CELL, "%.*f", amount_places(number(m, "usd"), 4),
+	    number(m, "usd"));
 }
 
-/* Print a table of what each model cost; its columns are as wide as they must. */
+/* Print a table of what each model cost; its columns are as wide as they must.
+ */
 static void
 show_models(json_object *budget)
 {

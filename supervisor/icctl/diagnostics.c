@@ -275,12 +275,13 @@ icctl_diagnostics(struct icctl *ctl, int argc, char **argv)
 	if (ctl->json) {
 		icctl_put_json(all);
 	} else {
-		wrap_hang(stdout, log ? "Names, paths and times, and the end of the log, "
-			   "which may have words of the agent and of servers. "
-			   "Look at it before you give it away."
-			 : "Names, paths and times; no keys, messages, "
-			   "arguments or results. Look at it before you give "
-			   "it away.",
+		wrap_hang(stdout,
+		    log ? "Names, paths and times, and the end of the log, "
+			  "which may have words of the agent and of servers. "
+			  "Look at it before you give it away."
+			: "Names, paths and times; no keys, messages, "
+			  "arguments or results. Look at it before you give "
+			  "it away.",
 		    0, "", wrap_columns(STDOUT_FILENO));
 		putchar('\n');
 		json_object_object_foreach(all, key, v)

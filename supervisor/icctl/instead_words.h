@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Words and options of other programs for a command of icctl. instead.c includes
- * these rows with its own INSTEAD, and has the texts.
+ * Words and options of other programs for a command of icctl. instead.c
+ * includes these rows with its own INSTEAD, and has the texts.
  */
 /* clang-format off */
 #ifndef INSTEAD

@@ -136,20 +136,20 @@ streams(const struct command *c, int argc, char **argv)
 static bool
 divides(const struct command *c, int argc, char **argv)
 {
-	static int (*const fns[])(struct icctl *, int, char **) = {
-	    icctl_agents, icctl_budget, icctl_gc, icctl_grants, icctl_home,
-	    icctl_login, icctl_status, icctl_stop, icctl_usage};
+	static int (*const fns[])(struct icctl *, int, char **) = {icctl_agents,
+	    icctl_budget, icctl_gc, icctl_grants, icctl_home, icctl_login,
+	    icctl_status, icctl_stop, icctl_usage};
 	static const struct {
 		int (*fn)(struct icctl *, int, char **);
 		const char *word;
 	} more[] = {{icctl_config, "ls"}, {icctl_mcp, "ls"},
 	    {icctl_persona, "ls"}, {icctl_persona, "show"}, {icctl_job, "ls"},
-	    {icctl_job, "show"}, {icctl_project, "ls"},
-	    {icctl_project, "show"}, {icctl_project, "check"},
-	    {icctl_project, "diff"}, {icctl_audit, "verify"},
-	    {icctl_policy, "check"}, {icctl_policy, "diff"},
-	    {icctl_policy, "explain"}, {icctl_policy, "reload"},
-	    {icctl_policy, "replay"}, {icctl_policy, "test"}};
+	    {icctl_job, "show"}, {icctl_project, "ls"}, {icctl_project, "show"},
+	    {icctl_project, "check"}, {icctl_project, "diff"},
+	    {icctl_audit, "verify"}, {icctl_policy, "check"},
+	    {icctl_policy, "diff"}, {icctl_policy, "explain"},
+	    {icctl_policy, "reload"}, {icctl_policy, "replay"},
+	    {icctl_policy, "test"}};
 	const char *word = argc > 1 ? argv[1] : "ls";
 
 	for (size_t i = 0; i < nitems(fns); i++)

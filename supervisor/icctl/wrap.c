@@ -21,8 +21,7 @@ wrap_word(const char *p, size_t len, unsigned cols)
 	int w;
 
 	memset(&st, 0, sizeof(st));
-	for (size_t at = 0; at < len && p[at] != ' ' && used <= cols;
-	     at += n) {
+	for (size_t at = 0; at < len && p[at] != ' ' && used <= cols; at += n) {
 		n = mbrtowc(&c, p + at, len - at, &st);
 		if (n == 0 || n == (size_t)-1 || n == (size_t)-2) {
 			memset(&st, 0, sizeof(st));

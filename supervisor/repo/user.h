@@ -20,7 +20,8 @@ struct repo_user_how {
 	const char *named;
 	const char *branch;              /* the one checked out, or "" */
 	const struct repo_settings *own; /* the repository's; or NULL */
-	/* Read what it includes from outside of it, and with which condition. */
+	/* Read what it includes from outside of it, and with which condition.
+	 */
 	bool further;
 	/* Returns true if an agent can write where the path leads. */
 	bool (*reached)(const char *path);

@@ -63,8 +63,7 @@ audit_count(const struct span c[REPORT_NCOLS])
 	    {"policy", ", rules: ", ""}, {"instance", ", number ", ""},
 	    {"definitions", ", and ", " more"}, {"round", ", number ", ""},
 	    {"checkpoint", ", files: ", ""}, {"undoEnd", ", files: ", ""},
-	    {"grant", ", calls left: ", ""},
-	    {"portUse", ", connections: ", ""},
+	    {"grant", ", calls left: ", ""}, {"portUse", ", connections: ", ""},
 	    {"breakoutTest", ", attempts: ", ""}};
 
 	for (size_t i = 0; i < nitems(rows); i++)

@@ -57,10 +57,9 @@ out_cells(const struct past_sum *s, char cells[OUT_COLUMNS][OUT_CELL])
 	    s->all.out, s->all.cache_read, s->all.cache_write};
 
 	for (unsigned i = 0; i < OUT_USD; i++)
-		snprintf(cells[i], OUT_CELL, "%llu",
-		    (unsigned long long)counts[i]);
-	snprintf(
-	    cells[OUT_USD], OUT_CELL, "%.*f", amount_places(usd, 2), usd);
+		snprintf(
+		    cells[i], OUT_CELL, "%llu", (unsigned long long)counts[i]);
+	snprintf(cells[OUT_USD], OUT_CELL, "%.*f", amount_places(usd, 2), usd);
 }
 
 static void
@@ -88,8 +87,8 @@ put_line(const char *key, size_t width, const int columns[OUT_COLUMNS],
 void
 past_put_table(const struct past_sums *u)
 {
-	static const char *const headings[OUT_COLUMNS] = {"SESSIONS",
-	    "ANSWERS", "IN", "OUT", "CACHED", "WRITTEN", "USD"};
+	static const char *const headings[OUT_COLUMNS] = {
+	    "SESSIONS", "ANSWERS", "IN", "OUT", "CACHED", "WRITTEN", "USD"};
 	const struct report_row *t = &u->total.all;
 	size_t width = strlen(out_names[u->by].heading), n;
 	char shown[ICCTL_PATH], cells[OUT_COLUMNS][OUT_CELL];

@@ -203,8 +203,7 @@ settings_instead(const char *key)
 	    {"provider", "providers are chosen by the keys that you have: "
 			 "icctl login"},
 	    {"ANTHROPIC_API_KEY", SETTINGS_KEY},
-	    {"OPENAI_API_KEY", SETTINGS_KEY},
-	    {"GEMINI_API_KEY", SETTINGS_KEY},
+	    {"OPENAI_API_KEY", SETTINGS_KEY}, {"GEMINI_API_KEY", SETTINGS_KEY},
 	    {"apiKey", "a key is in a variable or a file of its own: icctl "
 		       "login"},
 	    {"key",

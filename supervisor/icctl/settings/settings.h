@@ -65,9 +65,9 @@ void key_unset(json_object *root, const struct settings_key *);
 bool key_is_secret(const struct settings_key *);
 
 /*
- * known.c: Check that the policy that a value names is there, and that the agent
- * of a key is no misspelt one; `*later` is set if there is no such agent yet.
- * Returns 0, or -1 with the fault set.
+ * known.c: Check that the policy that a value names is there, and that the
+ * agent of a key is no misspelt one; `*later` is set if there is no such agent
+ * yet. Returns 0, or -1 with the fault set.
  */
 int settings_known(const struct icctl *, const struct settings_key *,
     const char *value, bool *later, struct fault *);

@@ -24,7 +24,7 @@
 #include "icctl/words.h"
 #include "icctl/wrap.h"
 
-#define LS_PROJECT 16U   /* columns, and bytes of a name */
+#define LS_PROJECT 16U /* columns, and bytes of a name */
 
 static void
 copy(json_object *to, json_object *from, const char *key, const char *as)
@@ -322,10 +322,9 @@ put_row(json_object *row, const struct ls_widths *w)
 	struct span project = row_project(row);
 
 	icctl_put(project, LS_PROJECT, false);
-	printf("%*s  %-*s  %-*s  %-*s  %7lld",
-	    (int)(w->project - project.len), "", (int)w->state,
-	    icctl_text(row, "state"), (int)w->agent, icctl_text(row, "agent"),
-	    (int)w->id, icctl_text(row, "id"),
+	printf("%*s  %-*s  %-*s  %-*s  %7lld", (int)(w->project - project.len),
+	    "", (int)w->state, icctl_text(row, "state"), (int)w->agent,
+	    icctl_text(row, "agent"), (int)w->id, icctl_text(row, "id"),
 	    (long long)icctl_number(row, "pending"));
 	put_last(row, w);
 }

@@ -28,7 +28,7 @@ struct set {
 };
 extern struct set set;
 
-/* Report a line for the person. */
+/* set.c: Report a line for the person. */
 void set_warn(const char *, ...) __attribute__((format(printf, 1, 2)));
 /* Returns true if config.json has a git destination with this host. */
 bool set_listed(struct span host);

@@ -8,11 +8,8 @@
  */
 #include "workers/gitset/gitset.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <unistd.h>
+#include <string.h>
 
-#include "base/paths.h"
 #include "base/report.h"
 #include "common/confine/confine.h"
 #include "common/log.h"
@@ -39,38 +36,6 @@ static const struct confine gitset_confine = {
 	},
 };
 /* clang-format on */
-
-struct set set = {.home = "", .inside = "", .attributes = ""};
-
-void
-set_warn(const char *fmt, ...)
-{
-	char text[4096];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	report_say(ERRAND_WARN, text, ERRAND_MAX_TEXT);
-}
-
-bool
-set_listed(struct span host)
-{
-	for (size_t i = 0; i < set.destinations.n; i++)
-		if (span_ieq(host, span_str(set.destinations.list[i])))
-			return true;
-	return false;
-}
-
-bool
-set_shown(const char *path)
-{
-	for (size_t i = 0; i < set.shown.n; i++)
-		if (paths_under(path, set.shown.list[i]))
-			return true;
-	return false;
-}
 
 static void
 gitset_add(struct set_list *l, const char *text)

@@ -148,8 +148,7 @@ filter_put_none(struct buf *b, const struct filter *f)
 	    "file as it is, and tell the user to commit it outside. Do not "
 	    "retry.' >&2; %sexit 1",
 	    plain ? " " : "", plain ? (int)f->name.len : 0,
-	    (const char *)f->name.p,
-	    filter_optional(f) ? "kill $PPID; " : "");
+	    (const char *)f->name.p, filter_optional(f) ? "kill $PPID; " : "");
 	repo_value_put(b, "clean", span_str(text));
 	repo_value_put(b, "smudge", SPAN("cat"));
 	if (f->process)

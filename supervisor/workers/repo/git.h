@@ -20,7 +20,8 @@ struct git_known {
 	struct repo_settings person;
 	char branch[REPO_NAME];         /* the one checked out; or "" */
 	bool cloned;                    /* the agent gets a clone of it */
-	const char *url; /* the one of a clone whose repository is not here; or NULL */
+	const char
+	    *url; /* the one of a clone whose repository is not here; or NULL */
 	int patterns; /* the file of ignored patterns in the sandbox, or -1 */
 	char *attributes; /* the user's, for all repositories; or NULL */
 };

@@ -119,7 +119,7 @@ def test_groups(work):
 
 
 def test_own(work):
-    """What the compiler of policies cost has no project."""
+    """The compiler of policies works for no project."""
     home = Home(work)
     MadeLog(1795000000).start("policy-compiler", home.dir("x") + "/sandbox") \
         .state(0).usage("big", 50).state(5).stop() \
