@@ -110,9 +110,11 @@ def around(into):
 
 def write(into, found, machine, loads):
     before, after = around(into)
+    # Before a file changes, which would make the commit another one.
+    table = text(found, machine, loads)
     with open(os.path.join(os.path.dirname(into) or ".", PICTURE), "w",
               encoding="utf-8") as f:
         f.write(bars(found))
     with open(into, "w", encoding="utf-8") as f:
-        f.write(before + text(found, machine, loads) + after)
+        f.write(before + table + after)
     print(f"{into}: {len(found)} rows")
