@@ -318,7 +318,7 @@ probe_names(const struct probe *p, struct fault *fault)
 static int
 probe_why(struct probe *p, const char *name, struct fault *fault)
 {
-	static const char log[] = ". What it wrote before: ";
+	static const char log[] = ". Log: ";
 	char text[4096], said[PROBE_SAID], *line = text, *end;
 	ssize_t n = read(p->log, text, sizeof(text) - 1);
 	bool ended;

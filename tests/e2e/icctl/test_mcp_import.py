@@ -244,9 +244,23 @@ def test_add(work):
                               "scopes": ["read", "write:all"]}}}, "as written")
 
 
+def test_broken(work):
+    """The log of the trial is removed: its last line of the server is shown."""
+    home = os.path.join(work, "home4")
+    path = os.path.join(work, "broken", "server.py")
+    h.put(path, "#!/bin/sh\necho cannot open the database >&2\nexit 3\n", 0o755)
+    h.put(os.path.join(home, "f.json"),
+          json.dumps({"mcpServers": {"bad": {"command": path}}}))
+    r = run(home, "--yes", os.path.join(home, "f.json"))
+    t.ok("MCP server bad does not run: " in r.stdout and
+         ". Its last line: cannot open the database. It was tried" in r.stdout,
+         "a server that ends says why in the trial", r)
+
+
 if __name__ == "__main__":
     with h.workdir() as directory:
         test_all(directory)
         test_bad(directory)
         test_add(directory)
+        test_broken(directory)
     t.done()
