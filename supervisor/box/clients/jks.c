@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/http/base64.h"
+
 #define JKS_MAGIC 0xfeedfeedU
 #define JKS_VERSION 2U
 #define JKS_CERTIFICATE 2U
@@ -37,68 +39,36 @@ jks_text(struct buf *b, const char *text)
 	buf_add(b, text, n);
 }
 
-/* Returns the value of a digit of base64, -1 for others. */
-static int
-jks_digit(uint8_t c)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
-	const char *at = c != '\0' ? strchr(digits, c) : NULL;
-
-	return at != NULL ? (int)(at - digits) : -1;
-}
-
-/* Decode base64 with white space in it, which may be empty. Returns 0, or -1. */
-static int
-jks_decode(struct buf *b, struct span text)
-{
-	uint32_t bits = 0;
-	unsigned n = 0, pad = 0;
-	int digit;
-
-	for (size_t i = 0; i < text.len; i++) {
-		if (strchr(" \t\r\n", text.p[i]) != NULL && text.p[i] != '\0')
-			continue;
-		digit = jks_digit(text.p[i]);
-		if (text.p[i] == '=' && n % 4 >= 2)
-			pad++;
-		else if (digit == -1 || pad != 0)
-			return -1;
-		bits = bits << 6 | (uint32_t)(digit == -1 ? 0 : digit);
-		if (++n % 4 != 0)
-			continue;
-		buf_addc(b, (uint8_t)(bits >> 16));
-		if (pad < 2)
-			buf_addc(b, (uint8_t)(bits >> 8));
-		if (pad == 0)
-			buf_addc(b, (uint8_t)bits);
-	}
-	return n % 4 == 0 && pad <= 2 ? 0 : -1;
-}
-
-/* Append one. Returns 1, 0 if it is empty, or -1 if it is not valid. */
+/*
+ * Append one, in base64 with white space in it. Returns 1, 0 if it is empty, or
+ * -1 if it is not valid.
+ */
 static int
 jks_certificate(struct buf *b, struct span text, unsigned nth)
 {
 	struct buf der;
 	char alias[32];
-	int rv;
+	ssize_t n = -1;
 
 	buf_init(&der, JKS_MAX);
-	if ((rv = jks_decode(&der, text)) == 0 && der.len != 0) {
-		rv = 1;
+	for (size_t i = 0; i < text.len; i++)
+		if (text.p[i] != ' ' && text.p[i] != '\t' &&
+		    text.p[i] != '\r' && text.p[i] != '\n')
+			buf_addc(&der, text.p[i]);
+	if (!der.failed)
+		n = base64_take(der.p, buf_span(&der));
+	if (n > 0) {
 		snprintf(alias, sizeof(alias), "ironcurtain-%u", nth);
 		jks_u32(b, JKS_CERTIFICATE);
 		jks_text(b, alias);
 		jks_u32(b, 0); /* the time at which it was added, 64 bits */
 		jks_u32(b, 0);
 		jks_text(b, "X.509");
-		jks_u32(b, (uint32_t)der.len);
-		buf_addspan(b, buf_span(&der));
-		b->failed |= der.failed;
+		jks_u32(b, (uint32_t)n);
+		buf_add(b, der.p, (size_t)n);
 	}
 	buf_free(&der);
-	return rv;
+	return n > 0 ? 1 : (int)n;
 }
 
 /* Append all certificates. Returns their number, or -1. */
