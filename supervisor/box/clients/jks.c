@@ -55,7 +55,7 @@ jks_certificate(struct buf *b, struct span text, unsigned nth)
 		if (text.p[i] != ' ' && text.p[i] != '\t' &&
 		    text.p[i] != '\r' && text.p[i] != '\n')
 			buf_addc(&der, text.p[i]);
-	if (!der.failed)
+	if (!der.failed && der.len % 4 == 0)
 		n = base64_take(der.p, buf_span(&der));
 	if (n > 0) {
 		snprintf(alias, sizeof(alias), "ironcurtain-%u", nth);
