@@ -336,6 +336,9 @@ control_keys_state(unsigned provider)
 		}
 		control_answer(c);
 	}
+	/* The last failure was one of the credential that is gone. */
+	if (any && good)
+		sup.keys[provider].trouble.count = 0;
 	if (any)
 		event_credential(provider, good ? "replaced" : "failed",
 		    good ? "" : k->text);

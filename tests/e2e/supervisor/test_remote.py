@@ -108,8 +108,11 @@ def good(s, m, far):
          "the log has the call", logged)
     for how in ("good", "events", "events open", "second answer", "ask",
                 "bad notice", "cookie", "early hints", "ping"):
-        t.equal(h.text_of(m.call("far__act", {"how": how})), "done",
-                f"answered as {how}")
+        said = words(m, "far__act", {"how": how})
+        # The answer before may have ended the connection a moment ago.
+        if "closed the connection without an answer" in said:
+            said = words(m, "far__act", {"how": how})
+        t.equal(said, "done", f"answered as {how}")
     h.wait_for(lambda: "-" in far.methods(), "the answer to the ping")
     t.contains(s.session_log(), "in between", "a message for the log")
 
