@@ -27,6 +27,21 @@ def box(work, server, how=PASSWORD, **login):
             "file": os.path.join(work, "password")}, **login}, how)
 
 
+PIECE = 1 << 20
+LARGEST = 1 << 28   # a reservation of another program of the user's
+
+
+def holds(mem, low, high, word):
+    """Returns true if the word is in this part of a process's memory."""
+    rest = b""
+    mem.seek(low)
+    while low < high and (part := mem.read(min(PIECE, high - low))):
+        if word in rest + part:
+            return True
+        rest, low = part[-len(word):], low + len(part)
+    return False
+
+
 def holders(word):
     """Returns the programs of this user that have the word in their memory."""
     found = set()
@@ -39,11 +54,11 @@ def holders(word):
                 for line in maps:
                     low, high = (int(x, 16) for x in
                                  line.split(" ", 1)[0].split("-"))
-                    if "r" not in line.split()[1] or "[v" in line:
+                    if "r" not in line.split()[1] or "[v" in line or \
+                            high - low > LARGEST:
                         continue
                     try:
-                        mem.seek(low)
-                        if word in mem.read(high - low):
+                        if holds(mem, low, high, word):
                             found.add(name)
                     except OSError:
                         pass
