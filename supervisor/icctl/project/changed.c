@@ -34,12 +34,21 @@ changed_text_is(json_object *o, const char *key, const char *text)
 	       strcmp(json_object_get_string(v), text) == 0;
 }
 
+/* Returns true if `a` is before `b`: many sessions fit into a second. */
+static bool
+changed_before(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec
+				      : a->tv_nsec < b->tv_nsec;
+}
+
 /*
  * Returns when the session of `dir` began, if it ran in this workspace at the
  * time; otherwise -1. Its file is written for the last time when it ends.
  */
 static int64_t
-changed_in(const char *dir, const struct project *p, int64_t at)
+changed_in(
+    const char *dir, const struct project *p, const struct timespec *at)
 {
 	json_object *o = newest_read(dir, "session.json");
 	char path[4400];
@@ -50,10 +59,11 @@ changed_in(const char *dir, const struct project *p, int64_t at)
 	if (json_object_is_type(o, json_type_object) &&
 	    changed_text_is(o, "workspace", p->workspace) &&
 	    stat(path, &st) == 0 &&
-	    (changed_text_is(o, "state", "running") || st.st_mtime >= at))
+	    (changed_text_is(o, "state", "running") ||
+		!changed_before(&st.st_mtim, at)))
 		began = changed_number(o, "started");
 	json_object_put(o);
-	return began <= at ? began : -1;
+	return began <= (int64_t)at->tv_sec ? began : -1;
 }
 
 bool
@@ -73,7 +83,7 @@ project_changed(
 		if (e->d_name[0] == '.' || strlen(e->d_name) >= PROJECT_SESSION)
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
-		began = changed_in(path, p, (int64_t)st.st_ctime);
+		began = changed_in(path, p, &st.st_ctim);
 		if (began <= newest)
 			continue;
 		newest = began;
