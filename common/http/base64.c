@@ -27,19 +27,6 @@ base64_put(uint8_t *dst, struct span in)
 	explicit_bzero(&w, sizeof(w));
 }
 
-/* Returns the value of a digit, or -1. No table: its cache would tell which. */
-static int
-base64_digit(uint8_t c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
 ssize_t
 base64_take(uint8_t *dst, struct span in)
 {

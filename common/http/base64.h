@@ -13,6 +13,19 @@
 /* The encoded length of `n` bytes, without a NUL. */
 #define BASE64_LEN(n) (((n) + 2) / 3 * 4)
 
+/* Returns the value of a digit, or -1. */
+static inline int
+base64_digit(uint8_t c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return c - 'A';
+	if (c >= 'a' && c <= 'z')
+		return c - 'a' + 26;
+	if (c >= '0' && c <= '9')
+		return c - '0' + 52;
+	return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
 /* Encode `in` into `dst`, which must have room for BASE64_LEN(in.len) bytes. */
 void base64_put(uint8_t *dst, struct span in);
 /*

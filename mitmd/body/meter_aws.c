@@ -9,6 +9,8 @@
 
 #include <zlib.h>
 
+#include "common/http/base64.h"
+
 static uint32_t
 aws_u32(const uint8_t *p)
 {
@@ -128,19 +130,6 @@ aws_gather(struct meter_aws *a, const uint8_t *p, size_t n, size_t want)
 	return take;
 }
 
-/* Returns the value of a base64 digit, or -1. */
-static int
-aws_digit(uint8_t c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
 /*
  * Read a byte of a string. Returns the number of bytes decoded to `out`: 0 or
  * 1.
@@ -156,7 +145,7 @@ aws_string(struct meter_aws *a, uint8_t c, uint8_t *out)
 		a->len++;
 		return 0;
 	}
-	if (!a->bytes || (v = aws_digit(c)) == -1)
+	if (!a->bytes || (v = base64_digit(c)) == -1)
 		return 0;
 	a->bits = (a->bits << 6 | (uint32_t)v) & 0xfff;
 	a->nbits += 6;

@@ -88,8 +88,7 @@ model_cells(json_object *m, char row[MODEL_COLUMNS][MODEL_CELL])
 	    number(m, "usd"));
 }
 
-/* Print a table of what each model cost; its columns are as wide as they must.
- */
+/* Print a table of what each model cost; its columns are as wide as needed. */
 static void
 show_models(json_object *budget)
 {

@@ -289,7 +289,7 @@ static int
 none_runs(struct icctl *ctl, const char *run)
 {
 	char log[4096 + 300], last[NEWEST_ID], age[32], shown[ICCTL_PATH];
-	bool any = newest_find(ctl, NEWEST_ANY, last);
+	bool any = newest_find(ctl, NEWEST_ANY, last), there;
 	const char *how;
 	struct stat st;
 
@@ -302,8 +302,9 @@ none_runs(struct icctl *ctl, const char *run)
 		    icctl_path(run, shown));
 	icctl_span(
 	    (int64_t)(time(NULL) - st.st_mtime) * 1000, age, sizeof(age));
-	how = by_id(ctl, last) && crashed(ctl->dir) ? "crashed" : "ended";
-	if (ctl->reads && by_id(ctl, last)) {
+	there = by_id(ctl, last);
+	how = there && crashed(ctl->dir) ? "crashed" : "ended";
+	if (ctl->reads && there) {
 		warnx("no session is running; this is the last one, %s, which "
 		      "%s %s ago",
 		    last, how, age);

@@ -108,24 +108,6 @@ outcome_code(int status)
 	}
 }
 
-/* Write the messages as one text, without the program's name. */
-static void
-outcome_error(struct buf *b)
-{
-	struct span rest = span_of(outcome_env.error, outcome_env.len), line;
-	const struct span name = span_str("icctl: ");
-
-	while (span_line(&rest, &line)) {
-		if (line.len >= name.len &&
-		    memcmp(line.p, name.p, name.len) == 0)
-			line = span_of(line.p + name.len, line.len - name.len);
-		if (b->len != 0)
-			buf_addc(b, '\n');
-		buf_addspan(b, line);
-	}
-	buf_addc(b, '\0');
-}
-
 /*
  * Returns the reason that a command printed as its last line, for one that
  * failed without a message.
@@ -142,6 +124,26 @@ outcome_last_line(void)
 	return last;
 }
 
+/* Write the messages as one text, without the program's name. */
+static void
+outcome_error(struct buf *b)
+{
+	struct span rest = span_of(outcome_env.error, outcome_env.len), line;
+	const struct span name = span_str("icctl: ");
+
+	while (span_line(&rest, &line)) {
+		if (line.len >= name.len &&
+		    memcmp(line.p, name.p, name.len) == 0)
+			line = span_of(line.p + name.len, line.len - name.len);
+		if (b->len != 0)
+			buf_addc(b, '\n');
+		buf_addspan(b, line);
+	}
+	if (b->len == 0)
+		buf_addspan(b, outcome_last_line());
+	buf_addc(b, '\0');
+}
+
 /* Print the object for a command that printed no JSON. */
 static void
 outcome_put(int status)
@@ -153,12 +155,6 @@ outcome_put(int status)
 	if (status != ICCTL_OK) {
 		buf_init(&b, 2 * OUTCOME_ERROR);
 		outcome_error(&b);
-		if (b.len == 1) {
-			buf_free(&b);
-			buf_init(&b, 2 * OUTCOME_ERROR);
-			buf_addspan(&b, outcome_last_line());
-			buf_addc(&b, '\0');
-		}
 		put_str(o, "code", outcome_code(status));
 		put_str(
 		    o, "error", b.failed ? "" : (const char *)buf_span(&b).p);

@@ -3,6 +3,7 @@
 
 #include <sys/ioctl.h>
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,58 +11,61 @@
 
 #define WRAP_LEAST 20U /* columns, in which dividing is of use */
 
-/* Returns the columns of the word that begins there, or more than `cols`. */
-static unsigned
-wrap_word(const char *p, size_t len, unsigned cols)
+/* Returns the bytes of the character there; `*cols` are its columns. */
+static size_t
+wrap_char(const char *p, size_t len, unsigned *cols)
 {
-	unsigned used = 0;
 	mbstate_t st;
 	wchar_t c;
 	size_t n;
 	int w;
 
 	memset(&st, 0, sizeof(st));
-	for (size_t at = 0; at < len && p[at] != ' ' && used <= cols; at += n) {
-		n = mbrtowc(&c, p + at, len - at, &st);
-		if (n == 0 || n == (size_t)-1 || n == (size_t)-2) {
-			memset(&st, 0, sizeof(st));
-			n = 1;
-			w = 1;
-		} else if ((w = wcwidth(c)) < 0) {
-			w = 1;
-		}
-		used += (unsigned)w;
+	n = mbrtowc(&c, p, len, &st);
+	*cols = 1;
+	if (n == 0 || n == (size_t)-1 || n == (size_t)-2)
+		return 1;
+	if ((w = wcwidth(c)) >= 0)
+		*cols = (unsigned)w;
+	return n;
+}
+
+/* Returns the columns of the word that begins there, or more than `cols`. */
+static unsigned
+wrap_word(const char *p, size_t len, unsigned cols)
+{
+	unsigned used = 0, w;
+
+	for (size_t at = 0; at < len && p[at] != ' ' && used <= cols;) {
+		at += wrap_char(p + at, len - at, &w);
+		used += w;
 	}
 	return used;
+}
+
+/*
+ * Returns true if a line may end at the space: at most half of it stays empty,
+ * or the word behind the space fits into one line.
+ */
+static bool
+wrap_good(const char *p, size_t len, size_t space, size_t at, unsigned cols)
+{
+	return space > at / 2 ||
+	       (space != 0 &&
+		   wrap_word(p + space, len - space, cols) <= cols);
 }
 
 size_t
 wrap_fit(const char *p, size_t len, unsigned cols)
 {
-	mbstate_t st;
-	unsigned used = 0;
+	unsigned used = 0, w;
 	size_t at = 0, space = 0, n;
-	wchar_t c;
-	int w;
 
-	memset(&st, 0, sizeof(st));
 	while (at < len) {
-		n = mbrtowc(&c, p + at, len - at, &st);
-		if (n == 0 || n == (size_t)-1 || n == (size_t)-2) {
-			memset(&st, 0, sizeof(st));
-			n = 1;
-			w = 1;
-		} else if ((w = wcwidth(c)) < 0) {
-			w = 1;
-		}
-		if (at != 0 && used + (unsigned)w > cols)
-			return space > at / 2 ||
-				       (space != 0 &&
-					   wrap_word(p + space, len - space,
-					       cols) <= cols)
-				   ? space
-				   : at;
-		used += (unsigned)w;
+		n = wrap_char(p + at, len - at, &w);
+		if (at != 0 && used + w > cols)
+			return wrap_good(p, len, space, at, cols) ? space : at;
+		used += w;
 		at += n;
 		if (p[at - 1] == ' ')
 			space = at;

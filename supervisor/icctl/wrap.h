@@ -10,8 +10,9 @@
 #include <stdio.h>
 
 /*
- * Returns the bytes of `p` that fit into `cols` columns, at least one, up to a
- * space if one is in their second half.
+ * Returns the bytes of `p` that fit into `cols` columns, at least one: up to a
+ * space if one is in their second half, or if the word behind it fits into a
+ * line.
  */
 size_t wrap_fit(const char *p, size_t len, unsigned cols);
 /* Returns the columns before what continues the long line. */

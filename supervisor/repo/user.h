@@ -20,8 +20,7 @@ struct repo_user_how {
 	const char *named;
 	const char *branch;              /* the one checked out, or "" */
 	const struct repo_settings *own; /* the repository's; or NULL */
-	/* Read what it includes from outside of it, and with which condition.
-	 */
+	/* Read the files outside of the repository that it includes, too. */
 	bool further;
 	/* Returns true if an agent can write where the path leads. */
 	bool (*reached)(const char *path);

@@ -88,19 +88,14 @@ files_entry(struct span *rest, struct span *line, struct span *name)
  * the start of the session has noted those that the user's git has.
  */
 static bool
-files_filter(const struct repo_work *w, struct span name)
+files_filter(struct span noted, struct span name)
 {
-	static char text[FILES_SETTINGS];
 	struct buf b;
-	ssize_t n;
 	bool found;
 
-	n = small_file_read(
-	    w->session, "orientation/gitconfig", text, sizeof(text));
 	buf_init(&b, 8192);
 	repo_section_put(&b, "filter", name);
-	found =
-	    n > 0 && span_find(span_of(text, (size_t)n), buf_span(&b)) != NULL;
+	found = span_find(noted, buf_span(&b)) != NULL;
 	buf_free(&b);
 	return found;
 }
@@ -131,7 +126,7 @@ files_filters(const struct repo_work *w, struct span changed, struct buf *to,
  * files, and a filter does not run here, so that a file would go in as it is.
  */
 static const char *
-files_wrong(const struct repo_work *w, struct span line, struct span *filters)
+files_wrong(struct span line, struct span noted, struct span *filters)
 {
 	struct span name, what, value;
 
@@ -143,7 +138,7 @@ files_wrong(const struct repo_work *w, struct span line, struct span *filters)
 	    !repo_next(filters, &value) || span_is(value, "unspecified") ||
 	    span_is(value, "unset") || span_is(value, "set") ||
 	    span_is(span_of(line.p + 8, 6), "000000") ||
-	    !files_filter(w, value))
+	    !files_filter(noted, value))
 		return NULL;
 	return "left out, because a filter of your git must run on it: copy it "
 	       "from the session's sandbox/ and git add it: ";
@@ -154,10 +149,12 @@ static int
 files_back(struct repo_work *w, const char *base, struct buf *filters,
     struct fault *fault)
 {
-	struct span rest, line, name, f;
+	static char text[FILES_SETTINGS];
+	struct span rest, line, name, f, noted = NONE;
 	struct buf out, in;
 	const char *why;
 	unsigned n = 0;
+	ssize_t len;
 	int r;
 
 	buf_init(&out, FILES_TEXT);
@@ -168,8 +165,12 @@ files_back(struct repo_work *w, const char *base, struct buf *filters,
 		r = files_filters(w, buf_span(&out), filters, fault);
 	rest = buf_span(&out);
 	f = filters != NULL ? buf_span(filters) : NONE;
+	if (f.len != 0 &&
+	    (len = small_file_read(w->session, "orientation/gitconfig", text,
+		 sizeof(text))) > 0)
+		noted = span_of(text, (size_t)len);
 	while (r == 0 && files_entry(&rest, &line, &name)) {
-		why = files_wrong(w, line, filters != NULL ? &f : NULL);
+		why = files_wrong(line, noted, filters != NULL ? &f : NULL);
 		if (why == NULL)
 			continue;
 		buf_printf(&in, "%.6s %.*s\t", (const char *)line.p + 1,

@@ -27,6 +27,7 @@
 #include "hub/approvals.h"
 #include "hub/control.h"
 #include "hub/grants.h"
+#include "log/said.h"
 #include "relay/publish.h"
 #include "relay/services.h"
 #include "resume/state.h"
@@ -344,7 +345,7 @@ on_state_show(struct chan *ch, const struct msg_STATE_SHOW *m)
 	log_vis_again(m->version, s->version, sizeof(s->version));
 	log_vis_again(m->text, s->text, sizeof(s->text));
 	if (s->state == PROTO_STATE_GONE)
-		sup_warn("MCP server %s does not run: %s. Log: %s/session.log",
+		sup_warn("MCP server %s does not run: %s" SAID_LOG "%s/session.log",
 		    s->def->name, s->text,
 		    paths_tilde(sup.paths.user_home, sup.session.dir, where,
 			sizeof(where)));

@@ -29,6 +29,7 @@
 #include "icctl/mcp/own.h"
 #include "icctl/mcp/probe_priv.h"
 #include "icctl/mcp/store.h"
+#include "log/said.h"
 
 #define PROBE_STOP_MS 20000
 #define PROBE_AGAIN_MS 20
@@ -318,7 +319,6 @@ probe_names(const struct probe *p, struct fault *fault)
 static int
 probe_why(struct probe *p, const char *name, struct fault *fault)
 {
-	static const char log[] = ". Log: ";
 	char text[4096], said[PROBE_SAID], *line = text, *end;
 	ssize_t n = read(p->log, text, sizeof(text) - 1);
 	bool ended;
@@ -329,7 +329,7 @@ probe_why(struct probe *p, const char *name, struct fault *fault)
 	line[strcspn(line, "\n")] = '\0';
 	if (strncmp(line, "icsupervisor: ", 14) == 0)
 		line += 14;
-	if ((ended = (end = strstr(line, log)) != NULL))
+	if ((ended = (end = strstr(line, SAID_LOG)) != NULL))
 		*end = '\0';
 	if (*line == '\0')
 		return fault_set(fault, "%s offers no tools", name);

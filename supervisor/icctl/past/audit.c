@@ -52,8 +52,10 @@ put_part(const char *before, struct span s, const char *after)
 	fputs(after, stdout);
 }
 
-/* Print the number that a record has: repetitions, unless its event counts
- * something else. */
+/*
+ * Print the number that a record has: repetitions, unless its event counts
+ * something else.
+ */
 static void
 audit_count(const struct span c[REPORT_NCOLS])
 {

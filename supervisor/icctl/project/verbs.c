@@ -126,13 +126,13 @@ verb_trust(struct icctl *ctl, struct project *p, struct accepted *a)
 		(void)verb_show(ctl, p, a);
 		fflush(stdout);
 		if (ctl->json || !icctl_confirm("Accept this?")) {
-			warnx("nothing was accepted%s%.16s",
-			    isatty(STDIN_FILENO) && !ctl->json
-				? ""
-				: ". Without a terminal: icctl project trust "
-				  "--digest ",
-			    isatty(STDIN_FILENO) && !ctl->json ? ""
-							       : p->digest);
+			if (isatty(STDIN_FILENO) && !ctl->json)
+				warnx("nothing was accepted");
+			else
+				warnx("nothing was accepted. Without a "
+				      "terminal: icctl project trust --digest "
+				      "%.16s",
+				    p->digest);
 			return ICCTL_FAILED;
 		}
 	}
