@@ -26,16 +26,40 @@ log_role(const struct value *v, void *arg)
 	return REDACT_FREE;
 }
 
+/*
+ * The reasons of rules come back with each call: those without a secret are
+ * remembered, by their length.
+ */
+static struct {
+	uint32_t len;
+	uint8_t text[256];
+} clean[8];
+
+void
+work_log_forget(void)
+{
+	memset(clean, 0, sizeof(clean));
+}
+
 struct span
 work_log_text(struct policyd_env *env, struct span text)
 {
-	const struct redact r = {.pool = env->pool,
-	    .known = env->engine.secrets};
+	const struct redact r = {
+	    .pool = env->pool, .known = env->engine.secrets};
+	const size_t at = text.len % nitems(clean);
+	const struct span known = span_of(clean[at].text, clean[at].len);
+	int masked;
 
-	if (!env->engine.redact)
+	if (!env->engine.redact || text.len == 0 || span_eq(text, known))
 		return text;
 	/* It is better to say nothing than too much. */
-	return redact_string(&r, text, &text) == -1 ? SPAN(MASK_HIDDEN) : text;
+	if ((masked = redact_string(&r, text, &text)) == -1)
+		return SPAN(MASK_HIDDEN);
+	if (masked == 0 && text.len <= sizeof(clean[at].text)) {
+		clean[at].len = (uint32_t)text.len;
+		memcpy(clean[at].text, text.p, text.len);
+	}
+	return text;
 }
 
 void

@@ -396,6 +396,8 @@ enum work_way work_again(struct policyd_env *, const struct hold *,
 void work_log(struct policyd_env *, struct work *, struct composed *);
 /* Returns a text as the log may have it: with secrets masked. */
 struct span work_log_text(struct policyd_env *, struct span);
+/* Forget which texts have none: the session has another secret. */
+void work_log_forget(void);
 /*
  * named.c: append the names by which links lead to the call's paths to env->line,
  * as canonical JSON; nothing if there are none:

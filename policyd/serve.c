@@ -58,6 +58,7 @@ on_known(struct chan *c, const struct msg_KNOWN *m)
 		return impossible(c, "KNOWN");
 	if (!mask_known_keyed(env.engine.secrets, m->key.p))
 		return chan_violation(c, "KNOWN: another key");
+	work_log_forget();
 	return 0;
 }
 

@@ -19,13 +19,30 @@ static const char *const forms[] = {
 };
 
 /*
+ * A form with what most places lack: its second byte or its first part, and the
+ * fewest bytes that it has.
+ */
+struct form_row {
+	const char *form;
+	uint32_t least; /* bytes of the whole form */
+	/* Bytes of its first part, if it begins with one; else 0. */
+	uint32_t part_least, part_most;
+	uint8_t part;   /* enum mask_class of that part */
+	uint8_t second; /* 0: a part has the first or the second byte */
+};
+
+/*
  * The forms by their first byte; those that begin with a part come last. Made
  * with the first text.
  */
 static struct {
 	bool made;
 	uint16_t from[UINT8_MAX + 3];
-	uint16_t rows[NFORMS];
+	struct form_row rows[NFORMS];
+	/* By first byte, a bit for each second one that a form has after it. */
+	uint64_t seconds[UINT8_MAX + 1][4];
+	/* The fewest letters and digits of a part that a form begins with. */
+	uint32_t part_least;
 } by_byte;
 
 static unsigned
@@ -34,21 +51,6 @@ first_of(const char *form)
 	const uint8_t c = (uint8_t)form[form[0] == '!'];
 
 	return c == '%' ? UINT8_MAX + 1U : c;
-}
-
-static void
-by_byte_make(void)
-{
-	uint16_t n = 0;
-
-	for (unsigned c = 0; c <= UINT8_MAX + 1U; c++) {
-		by_byte.from[c] = n;
-		for (uint16_t i = 0; i < NFORMS; i++)
-			if (first_of(forms[i]) == c)
-				by_byte.rows[n++] = i;
-	}
-	by_byte.from[UINT8_MAX + 2] = n;
-	by_byte.made = true;
 }
 
 static enum mask_class
@@ -86,20 +88,98 @@ number(const char **f)
 	return n;
 }
 
+/* Read the part at **f, which follows its "%". */
+static enum mask_class
+part_read(const char **f, size_t *least, size_t *most)
+{
+	const enum mask_class class = class_of(*(*f)++);
+
+	*least = *most = number(f);
+	if (**f == '+') {
+		*most = SIZE_MAX;
+		(*f)++;
+	} else if ((*f)[0] == '.' && (*f)[1] == '.') {
+		*f += 2;
+		*most = number(f);
+	}
+	return class;
+}
+
+static void
+row_make(struct form_row *r, const char *form)
+{
+	const char *f = form + (form[0] == '!');
+	size_t least, most;
+
+	*r = (struct form_row){.form = form};
+	if (f[0] != '%' && f[1] != '%')
+		r->second = (uint8_t)f[1];
+	if (f[0] == '%') {
+		const char *part = f + 1;
+
+		r->part = (uint8_t)part_read(&part, &least, &most);
+		r->part_least = (uint32_t)least;
+		/* Full stops at the end of a run may be no part of it. */
+		r->part_most = most > UINT16_MAX || r->part == MASK_DOTTED
+				   ? UINT32_MAX
+				   : (uint32_t)most;
+	}
+	while (*f != '\0') {
+		if (*f++ != '%') {
+			r->least++;
+			continue;
+		}
+		(void)part_read(&f, &least, &most);
+		r->least += (uint32_t)least;
+	}
+}
+
+/* Note which second bytes the forms that begin with this one have. */
+static void
+seconds_make(uint8_t c)
+{
+	for (unsigned i = by_byte.from[c]; i < by_byte.from[c + 1U]; i++) {
+		const uint8_t second = by_byte.rows[i].second;
+
+		if (second == 0)
+			memset(by_byte.seconds[c], 0xff,
+			    sizeof(by_byte.seconds[c]));
+		by_byte.seconds[c][second / 64] |= UINT64_C(1) << second % 64;
+	}
+}
+
+static void
+by_byte_make(void)
+{
+	uint16_t n = 0;
+
+	for (unsigned c = 0; c <= UINT8_MAX + 1U; c++) {
+		by_byte.from[c] = n;
+		for (size_t i = 0; i < NFORMS; i++)
+			if (first_of(forms[i]) == c)
+				row_make(&by_byte.rows[n++], forms[i]);
+	}
+	by_byte.from[UINT8_MAX + 2] = n;
+	for (unsigned c = 0; c <= UINT8_MAX; c++)
+		seconds_make((uint8_t)c);
+	by_byte.part_least = UINT32_MAX;
+	for (unsigned i = by_byte.from[UINT8_MAX + 1]; i < n; i++) {
+		const struct form_row *r = &by_byte.rows[i];
+		const uint32_t least = r->part > MASK_ALNUM ? 0 : r->part_least;
+
+		if (least < by_byte.part_least)
+			by_byte.part_least = least;
+	}
+	by_byte.made = true;
+}
+
 /* Match the part at **f, which follows its "%". Returns its end, or 0. */
 static size_t
 match_part(struct mask_scan *m, size_t at, const char **f)
 {
-	const enum mask_class class = class_of(*(*f)++);
-	size_t least = number(f), most = least, end = at;
+	size_t least, most, end = at;
+	const enum mask_class class = part_read(f, &least, &most);
 
-	if (**f == '+') {
-		most = SIZE_MAX;
-		(*f)++;
-	} else if ((*f)[0] == '.' && (*f)[1] == '.') {
-		*f += 2;
-		most = number(f);
-	}
 	if (at < m->s.len)
 		end = mask_run(m, at, class);
 	/* A full stop ends a sentence. */
@@ -169,15 +249,34 @@ hide(struct mask_scan *m, size_t at, size_t open, size_t end,
 	hit->len = 11;
 }
 
+/* Returns true if what tells the form at once is at `at`. */
+static bool
+may_match(struct mask_scan *m, size_t at, const struct form_row *r)
+{
+	size_t n;
+
+	if (r->least > m->s.len - at)
+		return false;
+	if (r->part_most == 0)
+		return r->second == 0 || m->s.p[at + 1] == r->second;
+	if (!mask_is(m->s.p[at], r->part))
+		return false;
+	n = mask_run(m, at, r->part) - at;
+	return n >= r->part_least && n <= r->part_most;
+}
+
 static bool
 match_rows(struct mask_scan *m, size_t at, unsigned first, struct mask_hit *hit)
 {
+	const unsigned to = by_byte.from[first + 1];
 	size_t open, end;
 
-	for (unsigned i = by_byte.from[first]; i < by_byte.from[first + 1];
-	     i++) {
+	for (unsigned i = by_byte.from[first]; i < to; i++) {
+		const struct form_row *r = &by_byte.rows[i];
+
 		m->steps++;
-		if ((end = match(m, at, forms[by_byte.rows[i]], &open)) == 0)
+		if (!may_match(m, at, r) ||
+		    (end = match(m, at, r->form, &open)) == 0)
 			continue;
 		hide(m, at, open, end, hit);
 		return true;
@@ -194,12 +293,24 @@ mask_form_begins(uint8_t c)
 	       by_byte.from[c] != by_byte.from[c + 1U];
 }
 
+/* Returns true if a form begins with the byte at `at` and the next one. */
+static bool
+form_begins(const struct mask_scan *m, size_t at)
+{
+	const uint8_t second = mask_at(m, at + 1);
+
+	return (by_byte.seconds[m->s.p[at]][second / 64] >> second % 64 & 1) !=
+	       0;
+}
+
 bool
 mask_form(struct mask_scan *m, size_t at, struct mask_hit *hit)
 {
 	if (!by_byte.made)
 		by_byte_make();
-	return match_rows(m, at, m->s.p[at], hit) ||
-	       (mask_is(m->s.p[at], MASK_ALNUM) &&
-		   match_rows(m, at, UINT8_MAX + 1U, hit));
+	if (form_begins(m, at) && match_rows(m, at, m->s.p[at], hit))
+		return true;
+	return mask_is(m->s.p[at], MASK_ALNUM) &&
+	       mask_run(m, at, MASK_ALNUM) - at >= by_byte.part_least &&
+	       match_rows(m, at, UINT8_MAX + 1U, hit);
 }

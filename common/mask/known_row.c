@@ -30,12 +30,6 @@ mask_known_sum(uint64_t base, const uint8_t *p, size_t n)
 	return sum;
 }
 
-uint16_t
-mask_known_print(uint64_t turn, uint64_t sum)
-{
-	return (uint16_t)((sum ^ sum >> 29) * turn >> 48);
-}
-
 void
 mask_known_digest(const uint8_t key[MASK_KEY], const uint8_t *p, size_t n,
     uint8_t digest[MASK_DIGEST])

@@ -24,8 +24,7 @@ find_here(struct mask_scan *m, size_t at, struct mask_hit *hit)
 		return before != '_' && mask_digits(m, at, hit);
 	if (c == 'P')
 		return mask_pem(m, at, hit);
-	return strchr("slmruz", c) != NULL && c != '\0' &&
-	       mask_option(m, at, hit);
+	return mask_option(m, at, hit);
 }
 
 /* Look for what is announced at `at`: a name, or the scheme of an address. */
@@ -42,6 +41,17 @@ find_ahead(struct mask_scan *m, size_t at, struct mask_hit *hit)
 	return mask_pair(m, at, mask_run(m, at, MASK_NAME), hit);
 }
 
+/*
+ * Returns true if nothing begins at `at`, because it is within a word that no
+ * name announced. That is so of most bytes.
+ */
+static inline bool
+within_word(const struct mask_scan *m, size_t at)
+{
+	return at != 0 && mask_is(m->s.p[at], MASK_ALNUM) &&
+	       mask_is(m->s.p[at - 1], MASK_ALNUM) && m->next.to == 0;
+}
+
 /* Returns true, with the hit that covers `at` in *hit. */
 static bool
 find(struct mask_scan *m, size_t at, struct mask_hit *hit)
@@ -49,6 +59,8 @@ find(struct mask_scan *m, size_t at, struct mask_hit *hit)
 	struct mask_hit ahead;
 
 	m->steps++;
+	if (within_word(m, at))
+		return false;
 	if (find_here(m, at, hit)) {
 		if (hit->from == at)
 			return true;
@@ -93,15 +105,27 @@ grow(struct mask_scan *m, struct mask_rolling *r, struct mask_hit *hit)
 	return hit->to;
 }
 
+/* Most texts are short: the runs, two kilobytes, are not set. */
+static void
+scan_init(struct mask_scan *m, struct span s)
+{
+	m->s = s;
+	m->next.to = m->login = 0;
+	m->steps = 0;
+	for (unsigned c = 0; c < MASK_CLASSES; c++)
+		m->runs[c].n = m->runs[c].top = 0;
+}
+
 size_t
 mask_text(struct span s, const struct mask_known *known, uint8_t *dst,
     bool *changed, uint64_t *steps)
 {
-	struct mask_scan m = {.s = s};
+	struct mask_scan m;
 	struct mask_rolling r;
 	struct mask_hit hit;
 	size_t len = 0, end;
 
+	scan_init(&m, s);
 	mask_roll_init(&r, known, s);
 	for (size_t i = 0; i < s.len;) {
 		hit.to = 0;

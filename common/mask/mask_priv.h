@@ -45,8 +45,9 @@ struct mask_scan {
 	struct span s;
 	/* The latest runs of each class, so that none is walked twice. */
 	struct mask_runs {
+		size_t n;	/* runs so far; the last MASK_RUNS are here */
+		size_t top;	/* the end of the run that ends last */
 		size_t from[MASK_RUNS], to[MASK_RUNS];
-		unsigned n;
 	} runs[MASK_CLASSES];
 	struct mask_hit next;	/* found, and not reached yet; to == 0: none */
 	size_t login;		/* the end of the latest "login", or 0 */
@@ -115,7 +116,11 @@ unsigned mask_known_head(size_t len);
 uint64_t mask_known_number(const uint8_t key[MASK_KEY], size_t at);
 uint64_t mask_known_sum(uint64_t base, const uint8_t *, size_t);
 /* Returns the fingerprint of a sum. */
-uint16_t mask_known_print(uint64_t turn, uint64_t sum);
+static inline uint16_t
+mask_known_print(uint64_t turn, uint64_t sum)
+{
+	return (uint16_t)((sum ^ sum >> 29) * turn >> 48);
+}
 void mask_known_digest(const uint8_t key[MASK_KEY], const uint8_t *, size_t,
     uint8_t digest[MASK_DIGEST]);
 

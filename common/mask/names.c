@@ -75,6 +75,17 @@ static const struct named_end wholes[] = {
 	E("sessionid", MASK_QUERY), E("awsaccesskeyid", MASK_QUERY),
 };
 
+/*
+ * Those of both tables by their last letter, the whole names first. Made with
+ * the first name.
+ */
+static struct {
+	bool made;
+	uint8_t from['z' - 'a' + 2];
+	struct named_end rows[nitems(ends) + nitems(wholes)];
+	uint8_t nwholes['z' - 'a' + 1];
+} by_letter;
+
 /* Tokens that are the place in a list, or part of a text or a protocol. */
 static const char *const harmless[] = {"pagetoken", "nexttoken",
     "continuationtoken", "paginationtoken", "synctoken", "cursortoken",
@@ -106,6 +117,57 @@ last_is(struct span name, struct span word)
 	       (p[1] == 'P' && p[2] == 'a' && *p >= 'a' && *p <= 'z');
 }
 
+/* Append the rows of a table that end in this letter. Returns their number. */
+static uint8_t
+by_letter_take(const struct named_end *rows, size_t n, char letter, uint8_t *to)
+{
+	const uint8_t from = *to;
+
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].end[rows[i].len - 1] == letter)
+			by_letter.rows[(*to)++] = rows[i];
+	return (uint8_t)(*to - from);
+}
+
+static void
+by_letter_make(void)
+{
+	uint8_t n = 0;
+
+	for (unsigned c = 0; c < nitems(by_letter.nwholes); c++) {
+		const char letter = (char)('a' + c);
+
+		by_letter.from[c] = n;
+		by_letter.nwholes[c] =
+		    by_letter_take(wholes, nitems(wholes), letter, &n);
+		(void)by_letter_take(ends, nitems(ends), letter, &n);
+	}
+	by_letter.from[nitems(by_letter.nwholes)] = n;
+	by_letter.made = true;
+}
+
+/* Find the row for a name of small letters and digits, or NULL. */
+static const struct named_end *
+by_letter_find(const char *text, size_t n)
+{
+	const unsigned c = (unsigned)(text[n - 1] - 'a');
+	unsigned wholes_to;
+
+	if (!by_letter.made)
+		by_letter_make();
+	if (c >= nitems(by_letter.nwholes))
+		return NULL;
+	wholes_to = by_letter.from[c] + by_letter.nwholes[c];
+	for (unsigned i = by_letter.from[c]; i < by_letter.from[c + 1]; i++) {
+		const struct named_end *e = &by_letter.rows[i];
+
+		if ((i >= wholes_to || n == e->len) &&
+		    ends_in(text, n, e->end, e->len))
+			return e;
+	}
+	return NULL;
+}
+
 static bool
 is_harmless(const char *text, size_t n)
 {
@@ -118,6 +180,7 @@ is_harmless(const char *text, size_t n)
 enum mask_named
 mask_named(struct span name)
 {
+	const struct named_end *e;
 	char text[MASK_PLAIN];
 	size_t n = mask_plain(name, text);
 
@@ -126,14 +189,8 @@ mask_named(struct span name)
 		text[--n] = '\0';
 	if (n < 2)
 		return MASK_NO_NAME;
-	for (size_t i = 0; i < nitems(wholes); i++)
-		if (n == wholes[i].len &&
-		    ends_in(text, n, wholes[i].end, wholes[i].len))
-			return wholes[i].kind;
-	for (size_t i = 0; i < nitems(ends); i++)
-		if (ends_in(text, n, ends[i].end, ends[i].len))
-			return is_harmless(text, n) ? MASK_NO_NAME
-						    : ends[i].kind;
+	if ((e = by_letter_find(text, n)) != NULL)
+		return is_harmless(text, n) ? MASK_NO_NAME : e->kind;
 	/* "AZURE_DEVOPS_EXT_PAT", a personal access token. */
 	if (last_is(name, SPAN("pat")))
 		return MASK_TOKEN;

@@ -102,11 +102,32 @@ option_pass(struct mask_scan *m, size_t at, const struct option_program *o,
 	       hide_word(m, option_word(m, word), hit);
 }
 
+/* Returns true if a program or an option of those above begins with this byte.
+ */
+static bool
+option_begins(uint8_t c)
+{
+	switch (c) {
+	case '-':
+	case 'l':
+	case 'm':
+	case 'r':
+	case 's':
+	case 'u':
+	case 'z':
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool
 mask_option(struct mask_scan *m, size_t at, struct mask_hit *hit)
 {
 	const struct span rest = mask_rest(m, at, m->s.len);
 
+	if (!option_begins(rest.p[0]))
+		return false;
 	if (span_starts(rest, SPAN("--user ")) ||
 	    span_starts(rest, SPAN("--user=")))
 		return option_user(m, option_word(m, at + 7), hit);

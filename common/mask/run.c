@@ -43,15 +43,16 @@ mask_run(struct mask_scan *m, size_t at, enum mask_class class)
 	struct mask_runs *r = &m->runs[class];
 	size_t i = at;
 
-	for (unsigned k = 0; k < MASK_RUNS; k++)
+	for (unsigned k = 0; at < r->top && k < r->n && k < MASK_RUNS; k++)
 		if (at >= r->from[k] && at < r->to[k])
 			return r->to[k];
 	while (i < m->s.len && mask_is(m->s.p[i], class))
 		i++;
 	m->steps += i - at + 1;
-	r->from[r->n] = at;
-	r->to[r->n] = i;
-	r->n = (r->n + 1) % MASK_RUNS;
+	r->from[r->n % MASK_RUNS] = at;
+	r->to[r->n++ % MASK_RUNS] = i;
+	if (i > r->top)
+		r->top = i;
 	return i;
 }
 
