@@ -112,7 +112,8 @@ txn_fail(struct stream *s, enum keyd_fail fail, const char *detail)
 
 	if (s->dead || s->closing)
 		return;
-	trouble_failed(fail, detail);
+	if (s->x.req.kind == NULL || !s->x.req.kind->quiet)
+		trouble_failed(fail, detail);
 	if (txn_runs(s))
 		txn_report(s, detail);
 	if (fail == KEYD_FAIL_PACKAGE) {
@@ -231,8 +232,15 @@ streams_abort(const char *why)
 {
 	struct stream *s;
 
-	while ((s = TAILQ_FIRST(&keyd_env.streams)) != NULL)
+	for (;;) {
+		s = TAILQ_FIRST(&keyd_env.streams);
+		while (s != NULL && s->x.state != TXN_NONE &&
+		       s->x.req.kind == &post_end_kind)
+			s = TAILQ_NEXT(s, entry);
+		if (s == NULL)
+			return;
 		txn_abort(s, why);
+	}
 }
 
 unsigned

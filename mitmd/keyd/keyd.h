@@ -204,6 +204,8 @@ struct txn_kind {
 	void (*forbidden)(const struct http1_head *);
 	/* The transaction is over: release what this kind owns. */
 	void (*release)(struct stream *);
+	/* Report no failure to a person, and renew no login. */
+	bool quiet;
 };
 
 /* The functions of a transaction that its connection to the provider calls. */
@@ -444,7 +446,10 @@ int txn_violation(struct stream *, const char *detail);
 void txn_abort(struct stream *, const char *detail);
 /* Empty the lists of streams and of upstreams, before the first of them. */
 void streams_init(void);
-/* Report and end the transaction of each stream. */
+/*
+ * Report and end the transaction of each stream, but for the end of a remote
+ * server's session.
+ */
 void streams_abort(const char *why);
 /*
  * Free the streams and upstreams that have ended: no callback of this batch
@@ -568,9 +573,13 @@ int keyd_forge_look(struct chan *, const struct msg_FORGE_LOOK_GO *);
 
 /* keyd/post.c: messages to a remote MCP server */
 extern const struct txn_kind post_kind;
+/* The end of the session there, which nobody waits for but post_stop(). */
+extern const struct txn_kind post_end_kind;
 int post_in(struct chan *, const struct msg_SERVER_IN *, int fd);
 /* Streams may have ended: go on with messages that waited for that. */
 void post_turn(void);
+/* Send no more messages, and exit when the server's session has ended. */
+void post_stop(void);
 
 /* keyd/capture.c: a login that begins in the sandbox */
 extern const struct txn_kind capture_kind;

@@ -4,8 +4,10 @@
  * has recorded it becomes one POST, whose answer goes to that server's
  * mcp-backd on a stream of its own. policyd composed the lines; of their
  * content only the beginning is looked at, which is always written the same
- * way. The server's session is held here, beside the credential. No message
- * that may change something is sent a second time.
+ * way. The server's session is held here, beside the credential, and ended with
+ * a DELETE when auditd closes the pipe: it has given the server up, or has
+ * written the last record. No message that may change something is sent a
+ * second time.
  */
 #include "keyd/keyd.h"
 
@@ -26,6 +28,7 @@
 /* The routes of provider/dest_mcp.c. */
 #define POST_ROUTE 0U
 #define POST_ROUTE_EVENTS 1U
+#define POST_ROUTE_END 2U
 /* Streams at once: all calls of a session, and the session's own messages. */
 #define POST_MAX (PROTO_MAX_CALLS + 64U)
 
@@ -41,10 +44,17 @@ static struct {
 	char version[POST_VERSION + 1];
 	struct reply_take session;
 	char path[PROTO_MAX_PLACE + 1]; /* with a query: it has moved; or "" */
-	uint32_t init; /* the stream of `initialize`; 0: none */
-	uint32_t last; /* the last stream's number */
-	struct buf params; /* a line with headers of the next message; or "" */
-} post = {.io = LOOP_IO_INIT, .fd = -1, .session = {.name = "mcp-session-id"}};
+	uint32_t init;      /* the stream of `initialize`; 0: none */
+	uint32_t last;      /* the last stream's number */
+	struct buf params;  /* a line with headers of the next message; or "" */
+	bool forgotten;     /* the server does not know the session any more */
+	bool stopping;      /* exit when the session has ended */
+	struct stream *end; /* the DELETE that is being sent; or NULL */
+	int end_fd;         /* the other end of its stream: nobody reads it */
+} post = {.io = LOOP_IO_INIT,
+    .fd = -1,
+    .session = {.name = "mcp-session-id"},
+    .end_fd = -1};
 
 /* Take a text of ours off the front. Returns false if it is not there. */
 static bool
@@ -117,16 +127,19 @@ post_mirror(struct buf *b, const struct post_line *l)
 	return r;
 }
 
-/* A message and a stream of events differ in these. */
+/* The routes differ in these headers. */
 static int
-post_own(struct buf *b, const struct post_line *l, const char *event)
+post_own(
+    struct buf *b, const struct post_line *l, unsigned route, const char *event)
 {
-	if (event != NULL)
+	if (route == POST_ROUTE_END)
+		return 0;
+	if (route == POST_ROUTE_EVENTS)
 		return post_copy(b, "accept", "text/event-stream") == -1
 			   ? -1
 			   : post_copy(b, "last-event-id", event);
 	return post_copy(b, "accept", "application/json, text/event-stream") ==
-			       -1 ||
+			   -1 ||
 		       post_copy(b, "content-type", "application/json") == -1 ||
 		       post_modern(b, l) == -1 || post_mirror(b, l) == -1
 		   ? -1
@@ -134,13 +147,13 @@ post_own(struct buf *b, const struct post_line *l, const char *event)
 }
 
 /*
- * Compose what the head is made of, beside the credential. `event`: ask for the
- * events after this one, or for the server's own stream if it is empty; NULL:
- * send a message. Returns 0, or -1 if it is too long.
+ * Compose what the head is made of, beside the credential. `event`, of a
+ * request for events: ask for those after this one, or for the server's own
+ * stream if it is empty. Returns 0, or -1 if it is too long.
  */
 static int
 post_head(struct request *r, const struct post_line *l, uint64_t length,
-    const char *event)
+    unsigned route, const char *event)
 {
 	const struct dest_mcp *m = keyd_env.provider->mcp;
 	bool root = keyd_env.hosts[0].prefix[0] == '\0' && m->path.len == 0;
@@ -149,13 +162,13 @@ post_head(struct request *r, const struct post_line *l, uint64_t length,
 	int rv = -1;
 
 	*r = (struct request){.exchange = 1,
-	    .route = event != NULL ? POST_ROUTE_EVENTS : POST_ROUTE,
-	    .kind = &post_kind,
+	    .route = route,
+	    .kind = route == POST_ROUTE_END ? &post_end_kind : &post_kind,
 	    .length = length};
 	buf_init(&b, 2U * PROVIDER_MAX_BLOB);
 	buf_addspan(&b, path);
 	buf_addspan(&b, m->query);
-	if (post_own(&b, l, event) == 0 &&
+	if (post_own(&b, l, route, event) == 0 &&
 	    post_copy(&b, "mcp-protocol-version", post.version) == 0 &&
 	    post_copy(&b, "mcp-session-id", post.session.value) == 0) {
 		buf_addspan(&b, m->headers);
@@ -266,11 +279,69 @@ post_compose(const struct txn *x, struct keyd_head *h)
 	h->path = span_str(post.path);
 }
 
+/* The answer to a message may say that the server has forgotten its session. */
+static void
+post_over(struct stream *s)
+{
+	const struct txn *x = &s->x;
+
+	if (x->req.route == POST_ROUTE &&
+	    (x->reply.status == 404 || x->reply.status == 410))
+		post.forgotten = true;
+}
+
 const struct txn_kind post_kind = {.begin = post_begin,
     .take = post_take,
     .head = post_compose,
     .moved = post_moved,
-    .forbidden = scope_forbidden};
+    .forbidden = scope_forbidden,
+    .release = post_over};
+
+/* The end of a session is over, whatever the server has said. */
+static void
+post_ended(struct stream *s)
+{
+	if (s != post.end)
+		return;
+	post.end = NULL;
+	/* Nothing is left to do for its stream, which is freed. */
+	close(post.end_fd);
+	post.end_fd = -1;
+}
+
+/* A login is not renewed for this, and nobody is told of a failure. */
+const struct txn_kind post_end_kind = {.begin = up_want,
+    .head = post_compose,
+    .release = post_ended,
+    .quiet = true};
+
+/* Tell the server that its session is over, if it has one. */
+static void
+post_end(void)
+{
+	static const struct post_line none;
+	struct request r;
+	int theirs;
+
+	if (post.end != NULL)
+		txn_abort(post.end, "another session has ended");
+	if (post.session.value[0] == '\0' || post.forgotten ||
+	    post_head(&r, &none, 0, POST_ROUTE_END, NULL) == -1)
+		return;
+	post.session.value[0] = '\0';
+	if (++post.last == 0)
+		post.last = 1;
+	if ((theirs = open_stream(post.last, &post.end)) == -1 ||
+	    post.end == NULL) {
+		log_warnx("the server is not told that its session is over");
+		if (theirs != -1)
+			close(theirs);
+		request_free(&r);
+		return;
+	}
+	post.end_fd = theirs;
+	txn_begin(post.end, &r);
+}
 
 static unsigned
 post_reader(void)
@@ -297,6 +368,7 @@ post_open(struct span line, const struct post_line *l, const char *event)
 		post.last = 1;
 	if (span_is(l->method, "initialize")) {
 		post.session.value[0] = post.version[0] = '\0';
+		post.forgotten = false;
 		post.init = post.last;
 	}
 	m.stream = post.last;
@@ -311,9 +383,12 @@ post_open(struct span line, const struct post_line *l, const char *event)
 		return;
 	buf_init(&s->pend, PROTO_MAX_LINE + 1U);
 	buf_addspan(&s->pend, line);
-	if (s->pend.failed || post_head(&r, l, line.len, event) == -1) {
+	if (s->pend.failed ||
+	    post_head(&r, l, line.len,
+		event != NULL ? POST_ROUTE_EVENTS : POST_ROUTE, event) == -1) {
 		s->x = (struct txn){.state = TXN_ON, .req.exchange = 1};
-		txn_fail(s, KEYD_FAIL_INTERNAL, "the head of the message is too long");
+		txn_fail(s, KEYD_FAIL_INTERNAL,
+		    "the head of the message is too long");
 		return;
 	}
 	txn_begin(s, &r);
@@ -388,7 +463,8 @@ post_lines(void)
 			return;
 		}
 		n = (size_t)(nl - in.p);
-		post_line(span_of(in.p, n));
+		if (!post.stopping)
+			post_line(span_of(in.p, n));
 		buf_drain(&post.in, n + 1);
 		post.seen = 0;
 	}
@@ -422,8 +498,10 @@ post_readable(struct loop_io *io, uint32_t events)
 		return;
 	}
 	if (n == 0) {
-		/* auditd has given the server up. */
+		/* auditd has given the server up, or written its last record.
+		 */
 		post_close();
+		post_end();
 		return;
 	}
 	buf_grow(&post.in, (size_t)n);
@@ -436,6 +514,8 @@ post_turn(void)
 {
 	bool reads = keyd_env.nstreams < POST_MAX;
 
+	if (post.stopping && post.fd == -1 && post.end == NULL)
+		worker_exit(&keyd_env.w, 0);
 	if (post.fd == -1)
 		return;
 	if (reads && post.in.len != post.seen)
@@ -445,19 +525,24 @@ post_turn(void)
 		log_warn("epoll_ctl");
 }
 
+void
+post_stop(void)
+{
+	post.stopping = true;
+}
+
 int
 post_in(struct chan *c, const struct msg_SERVER_IN *m, int fd)
 {
-	struct stream *s;
-
 	if (keyd_env.provider == NULL || keyd_env.provider->mcp == NULL) {
 		close(fd);
 		return chan_violation(c, "SERVER_IN without a server");
 	}
-	/* A new session: nothing of the old one is left. */
+	/* A new session: nothing of the old one is left but its end. */
 	post_close();
-	while ((s = TAILQ_FIRST(&keyd_env.streams)) != NULL)
-		txn_abort(s, "the server's session is over");
+	streams_abort("the server's session is over");
+	if (post.session.value[0] != '\0')
+		post_end();
 	post.session.value[0] = post.version[0] = post.path[0] = '\0';
 	post.init = 0;
 	buf_free(&post.params);

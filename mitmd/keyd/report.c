@@ -31,9 +31,9 @@ txn_report(struct stream *s, const char *error)
 		worker_send(
 		    &keyd_env.w, ROLE_AUDIT, 0, MSG_EXCHANGE_END, &m, -1);
 	budget_end(m.sent, m.received);
-	if (m.error.len == 0 && x->key != NULL)
-		trouble_status(&x->reply,
-		    keyd_env.provider->routes[x->req.route].turn);
+	if (m.error.len == 0 && x->key != NULL && !x->req.kind->quiet)
+		trouble_status(
+		    &x->reply, keyd_env.provider->routes[x->req.route].turn);
 }
 
 void

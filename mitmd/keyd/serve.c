@@ -145,14 +145,14 @@ serve_lost(enum role role, unsigned index)
 }
 
 /*
- * The provider's host was removed from the list: report the running
- * transactions.
+ * The provider's host was removed from the list, or the session ends: report
+ * the running transactions, and exit when a remote server has been told.
  */
 static void
 serve_stop(void)
 {
 	streams_abort("the host was taken off the list");
-	worker_exit(&keyd_env.w, 0);
+	post_stop();
 }
 
 static void

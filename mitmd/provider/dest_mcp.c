@@ -19,8 +19,11 @@
 static const char *const mcp_response[] = {
     "content-type", "location", "retry-after", NULL};
 
-/* A message; a stream of events. The routes have this order (keyd/post.c). */
-static const char *const mcp_methods[] = {"POST", "GET"};
+/*
+ * A message; a stream of events; the end of a session. The routes have this
+ * order (keyd/post.c).
+ */
+static const char *const mcp_methods[] = {"POST", "GET", "DELETE"};
 
 /* Headers of every POST, which keyd composes. */
 static const char *const mcp_own[] = {"accept", "content-type"};
@@ -139,9 +142,8 @@ mcp_is_rest(struct span s)
 static int
 mcp_parse(struct parse *ps, const struct value *file)
 {
-	static const char *const names[] = {
-	    "name", "kind", "hosts", "path", "query", "headers", "credential",
-	    "login"};
+	static const char *const names[] = {"name", "kind", "hosts", "path",
+	    "query", "headers", "credential", "login"};
 	struct provider *p = ps->p;
 	struct dest_mcp *m;
 

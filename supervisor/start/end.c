@@ -47,6 +47,7 @@
 #define END_AUDIT_MS 400
 #define END_REAP_MS 300
 #define END_RENEW_MS 5000U
+#define END_SESSIONS_MS 1000U
 /* For each directory that is removed; what is left stays there. */
 #define END_REMOVE_MS 3000U
 /* The viewer may be slow, and its user has asked for the end. */
@@ -210,29 +211,34 @@ end_orphans(void)
 
 /*
  * Give keyds a moment to finish: a new token that is not in a file yet would be
- * lost, and the login with it.
+ * lost, and the login with it; or have those of remote servers end the sessions
+ * there.
  */
 static void
-end_renewals(void)
+end_keyds(bool sessions)
 {
-	uint64_t until = clock_mono_us() / 1000 + END_RENEW_MS;
+	static const struct msg_STOP stop;
+	uint64_t until = clock_mono_us() / 1000 +
+			 (sessions ? END_SESSIONS_MS : END_RENEW_MS);
 	struct child *c;
-	bool busy = true;
+	bool busy = true, told = !sessions;
 
-	while (busy && clock_mono_us() / 1000 < until) {
+	for (; busy && clock_mono_us() / 1000 < until; told = true) {
 		busy = false;
 		for (unsigned i = 0; i < sup.providers.n; i++) {
 			c = child_find(ROLE_KEY, i);
-			if (c != NULL && !c->dead && c->chan != NULL &&
-			    c != sup.end_child &&
-			    renew_busy(&sup.keys[i].renewal))
-				busy = true;
+			if (c == NULL || c->dead || c->chan == NULL ||
+			    c == sup.end_child ||
+			    !(sessions ? sup.providers.list[i].server != 0
+				       : renew_busy(&sup.keys[i].renewal)))
+				continue;
+			busy = true;
+			if (!told)
+				child_send(ROLE_KEY, i, MSG_STOP, &stop, -1);
 		}
 		if (busy && loop_once(&sup.loop, 20) == -1)
 			break;
 	}
-	for (unsigned i = 0; i < sup.providers.n; i++)
-		renew_close(&sup.keys[i].renewal);
 }
 
 /* Report the end of the log to the configured anchor. */
@@ -360,8 +366,13 @@ end_run(void)
 		event_end();
 	}
 	loop_turns(&sup.loop);
-	end_renewals();
+	end_keyds(false);
+	for (unsigned i = 0; i < sup.providers.n; i++)
+		renew_close(&sup.keys[i].renewal);
 	end_agent();
+	/* They do that once auditd has written the last record. */
+	if (sup.ready && sup.audit_failed[0] == '\0')
+		end_keyds(true);
 	end_kill_all();
 	if (sup.logging && !end_audit(audit)) {
 		if (audit != NULL)

@@ -282,6 +282,27 @@ def test_open(work):
              f"a document that is {name} is refused", text)
 
 
+def test_given_up(work):
+    """A server begins a session and wants a login for what follows: the login
+    begins another session, and the first one is ended."""
+    far, auth = ml.pair(work)
+    far.accepts = lambda header: far.seen[-1][2]["method"] in (
+        "server/discover", "initialize") or auth.accepts(header)
+    s = session(work, far, auth)
+    with s:
+        h.wait_for(lambda: state(s)["state"] == "gone", "it is given up")
+        t.equal((far.session, far.ends), (1, []), "within a session of it")
+        status, text = ml.log_in(s.env, "far", far.ca)
+        t.ok(status == 0 and "uses it" in text, "a login", text)
+        ready(s)
+        h.wait_for(lambda: far.ends, "the end of the first session")
+        t.equal([x["mcp-session-id"] for _, x in far.ends], ["session-1"],
+                "the first session is ended, and not the second")
+    t.equal([x["mcp-session-id"] for _, x in far.ends],
+            ["session-1", f"session-{far.session}"],
+            "which ends with ours")
+
+
 def test_state(work):
     """Sessions, doctor and logout tell the state of a login."""
     far, auth = ml.pair(work)
@@ -555,8 +576,9 @@ def main():
         t.done()
         return
     only = sys.argv[1:]
-    for test in (test_first, test_renewed, test_later, test_scope, test_open, test_state,
-                 test_roots, test_behind, test_refused, test_pasted):
+    for test in (test_first, test_renewed, test_later, test_scope, test_open,
+                 test_given_up, test_state, test_roots, test_behind,
+                 test_refused, test_pasted):
         if only and test.__name__[5:] not in only:
             continue
         with h.workdir() as work, t.case(test.__name__):

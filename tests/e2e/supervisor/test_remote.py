@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 import sys
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -361,6 +362,79 @@ def updates(work):
         live.release.set()
 
 
+def ends(work):
+    """A session at a server ends with ours: once, whatever the server says of
+    it, and without a wait for one that says nothing."""
+    sites = {
+        "told": McpHttp(work, "told", wants="Bearer " + TOKEN),
+        "cannot": McpHttp(work, "cannot"),
+        "rejects": McpHttp(work, "rejects", wants="Bearer " + TOKEN),
+        "echoes": McpHttp(work, "echoes", wants="Bearer " + TOKEN),
+        "forgets": McpHttp(work, "forgets"),
+        "stateless": McpHttp(work, "stateless", sessions=False),
+        "modern": McpHttp(work, "modern", modern="2026-07-28"),
+        "moved": McpHttp(work, "moved"),
+        "query": McpHttp(work, "query2")}
+    sites["fails"] = McpHttp(work, "fails")
+    sites["cannot"].end, sites["rejects"].end = 405, 401
+    sites["echoes"].end = "reflect"
+    sites["moved"].moves = {"/mcp": "/mcp/"}
+    servers = {n: {"url": x.url + ("?team=a" if n == "query" else ""),
+                   "ca": x.ca} for n, x in sites.items()}
+    sites["fails"].tools = None
+    names, keys = list(sites), ("told", "rejects", "echoes")
+    config = {"policy": {"trustedServers": names},
+              "serverCredentials": {n: {"bearer": {"env": n.upper()}}
+                                    for n in keys}}
+    with h.Session(work, servers, config=config,
+                   env={n.upper(): TOKEN for n in keys},
+                   rules=[h.rule("all", "allow", server=names)],
+                   session_dir=os.path.join(work, "sixth")) as s:
+        ready(s, *(n for n in names if n != "fails"))
+        m = s.client()
+        m.call("forgets__act", {"how": "lose"})
+        words(m, "forgets__act", {"how": "good"})
+        ready(s, "forgets")
+        t.equal([len(x.ends) for x in sites.values()], [0] * len(sites),
+                "no session is ended before ours")
+        began = time.monotonic()
+        s.stop()
+        took = time.monotonic() - began
+    for name, site in sites.items():
+        t.equal(len(site.ends), 0 if name in ("stateless", "modern") else 1,
+                f"{name}: the end of its session")
+    for name, path in (("told", "/mcp"), ("moved", "/mcp/"),
+                       ("query", "/mcp?team=a")):
+        t.equal(sites[name].ends[0][0], path, f"which goes to {path}")
+    sent = sites["told"].ends[0][1]
+    t.equal((sent.get("authorization"), sent.get("mcp-session-id"),
+             sent.get("mcp-protocol-version"), sent.get("content-length"),
+             sent.get("content-type")),
+            ("Bearer " + TOKEN, "session-1", "2025-06-18", None, None),
+            "its headers")
+    t.equal(sites["forgets"].ends[0][1].get("mcp-session-id"), "session-3",
+            "of two sessions, the one that the server knows")
+    t.ok(took < 5 * h.PATIENCE, "nobody waits for that", took)
+    t.ok("REFUSED" not in s.session_log(), "nor reads of a refusal",
+         s.session_log()[-1000:])
+    late(work, took)
+
+
+def late(work, usual):
+    """A server that does not answer the end of its session."""
+    silent = McpHttp(work, "silent")
+    silent.end = None
+    with h.Session(work, {"silent": {"url": silent.url, "ca": silent.ca}},
+                   session_dir=os.path.join(work, "seventh")) as s:
+        ready(s, "silent")
+        began = time.monotonic()
+        s.stop()
+        took = time.monotonic() - began
+    t.equal(len(silent.ends), 1, "a server that does not answer is told once")
+    t.ok(took < usual + 2 * h.PATIENCE, "and waited for a second", took)
+    silent.release.set()
+
+
 def files(s):
     """Returns the files of the session that have the token."""
     found = []
@@ -496,6 +570,7 @@ def main():
         streams(work)
         hostile_streams(work)
         updates(work)
+        ends(work)
     t.done()
 
 

@@ -187,6 +187,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
         else:
             self.answer("", 405 if self.path == "/mcp" else 404, None)
 
+    def do_DELETE(self):
+        """The client has no more use for its session."""
+        s = self.server.site
+        with s.lock:
+            s.ends.append((self.path,
+                           {k.lower(): v for k, v in self.headers.items()}))
+            s.changed.notify_all()
+        if s.end is None:
+            s.release.wait(60)
+        elif s.end == "reflect":
+            self.answer(self.headers.get(s.header, ""))
+        else:
+            self.answer("", s.end, None)
+
     def stream(self, s):
         """The server's own stream, or the rest of one that had an answer."""
         last = self.headers.get("Last-Event-ID", "")
@@ -240,6 +254,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer("no such session", 404, "text/plain")
         elif "id" not in message or "method" not in message:
             self.answer("", 202, None)
+        elif method == "tools/list" and s.tools is None:
+            self.answer("no", 401, "text/plain")
         elif method == "tools/list":
             self.result(message, {"tools": s.tools})
         elif method == "resources/list":
@@ -407,6 +423,8 @@ class McpHttp:
         self.moves, self.moved = {}, 307  # path -> Location of a redirect
         # Its own stream: None: 405; a status; or what each GET is answered.
         self.own, self.gets, self.later = None, [], {}
+        # How it answers the end of a session: a status; None: not at all.
+        self.end, self.ends = 200, []
         self.resources = []  # addresses; some: they can be subscribed to
         self.restless = ()   # of these: they change before that is answered
         self.documents = {}  # path -> JSON, bytes, or function(handler)
