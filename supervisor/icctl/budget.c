@@ -17,13 +17,14 @@
 #include "base/json_put.h"
 #include "common/plural.h"
 #include "icctl/past/past.h"
+#include "icctl/table.h"
 #include "icctl/words.h"
 #include "log/parts.h"
 #include "resume/carry_read.h"
 
 static const char *const budget_keys[] = {"maxTotalTokens", "maxSteps",
-    "maxSessionSeconds", "maxEstimatedCostUsd", "maxTurnTokens",
-    "maxTurnSteps", "maxTurnSeconds", "maxTurnEstimatedCostUsd"};
+    "maxSessionSeconds", "maxEstimatedCostUsd", "maxTurnTokens", "maxTurnSteps",
+    "maxTurnSeconds", "maxTurnEstimatedCostUsd"};
 
 static double
 number(json_object *o, const char *key)
@@ -70,54 +71,36 @@ show_limits(json_object *budget)
 	}
 }
 
-#define MODEL_COLUMNS 8U
-#define MODEL_CELL 64U
-
-static void
-model_cells(json_object *m, char row[MODEL_COLUMNS][MODEL_CELL])
-{
-	static const char *const keys[] = {
-	    "in", "out", "cacheRead", "cacheWrite", "requests"};
-
-	snprintf(row[0], MODEL_CELL, "%.60s", icctl_text(m, "model"));
-	for (size_t i = 0; i < nitems(keys); i++)
-		snprintf(row[i + 1], MODEL_CELL, "%lld",
-		    (long long)icctl_number(m, keys[i]));
-	snprintf(row[6], MODEL_CELL, "%.1f", number(m, "requestsPerMinute"));
-	snprintf(row[7], MODEL_CELL, "%.*f", amount_places(number(m, "usd"), 4),
-	    number(m, "usd"));
-}
-
-/* Print a table of what each model cost; its columns are as wide as needed. */
+/* Print a table of what each model cost. */
 static void
 show_models(json_object *budget)
 {
-	static const char *const names[MODEL_COLUMNS] = {"model", "in", "out",
-	    "cached", "written", "answers", "/min", "USD"};
-	char(*rows)[MODEL_COLUMNS][MODEL_CELL];
-	int width[MODEL_COLUMNS] = {0};
-	json_object *models;
+	static const struct table_column columns[] = {{"model", false},
+	    {"in", true}, {"out", true}, {"cached", true}, {"written", true},
+	    {"answers", true}, {"/min", true}, {"USD", true}};
+	static const char *const keys[] = {
+	    "in", "out", "cacheRead", "cacheWrite", "requests"};
+	json_object *models, *m;
+	struct table t;
 	size_t n;
 
 	if (!json_object_object_get_ex(budget, "models", &models) ||
-	    (n = json_object_array_length(models)) == 0 ||
-	    (rows = calloc(n + 1, sizeof(*rows))) == NULL)
+	    (n = json_object_array_length(models)) == 0)
 		return;
-	for (size_t k = 0; k < MODEL_COLUMNS; k++)
-		(void)strlcpy(rows[0][k], names[k], MODEL_CELL);
-	for (size_t i = 0; i < n; i++)
-		model_cells(json_object_array_get_idx(models, i), rows[i + 1]);
-	for (size_t i = 0; i <= n; i++)
-		for (size_t k = 0; k < MODEL_COLUMNS; k++)
-			if ((int)strlen(rows[i][k]) > width[k])
-				width[k] = (int)strlen(rows[i][k]);
-	for (size_t i = 0; i <= n; i++) {
-		printf("  %-*s", width[0], rows[i][0]);
-		for (size_t k = 1; k < MODEL_COLUMNS; k++)
-			printf("  %*s", width[k], rows[i][k]);
-		putchar('\n');
+	table_begin(&t, columns, nitems(columns));
+	t.indent = 2;
+	for (size_t i = 0; i < n; i++) {
+		m = json_object_array_get_idx(models, i);
+		table_text(&t, span_str(icctl_text(m, "model")), 60);
+		for (size_t k = 0; k < nitems(keys); k++)
+			table_print(
+			    &t, "%lld", (long long)icctl_number(m, keys[k]));
+		table_print(&t, "%.1f", number(m, "requestsPerMinute"));
+		table_print(&t, "%.*f", amount_places(number(m, "usd"), 4),
+		    number(m, "usd"));
 	}
-	free(rows);
+	table_put(&t);
+	table_free(&t);
 }
 
 void
@@ -135,7 +118,8 @@ icctl_show_usage(json_object *budget)
 		    (long long)(icctl_number(m, "in") + icctl_number(m, "out") +
 				icctl_number(m, "cacheRead") +
 				icctl_number(m, "cacheWrite")),
-		    amount_places(number(m, "usd"), 4), number(m, "usd"), (long long)icctl_number(m, "requests"),
+		    amount_places(number(m, "usd"), 4), number(m, "usd"),
+		    (long long)icctl_number(m, "requests"),
 		    plural((uint64_t)icctl_number(m, "requests")),
 		    number(m, "requestsPerMinute"));
 	}
@@ -298,8 +282,7 @@ icctl_metrics(struct icctl *ctl, int argc, char **argv)
 	json_object *req, *reply;
 	int r;
 
-	if (argc != 1 ||
-	    (words_given("--textfile") && !words_given("--all")))
+	if (argc != 1 || (words_given("--textfile") && !words_given("--all")))
 		return words_usage();
 	if (words_given("--all"))
 		return past_metrics(ctl);

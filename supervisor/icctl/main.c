@@ -146,8 +146,10 @@ divides(const struct command *c, int argc, char **argv)
 	    {icctl_persona, "ls"}, {icctl_persona, "show"}, {icctl_job, "ls"},
 	    {icctl_job, "show"}, {icctl_project, "ls"}, {icctl_project, "show"},
 	    {icctl_project, "check"}, {icctl_project, "diff"},
-	    {icctl_audit, "verify"}, {icctl_policy, "check"},
-	    {icctl_policy, "diff"}, {icctl_policy, "explain"},
+	    {icctl_audit, "events"}, {icctl_audit, "search"},
+	    {icctl_audit, "show"}, {icctl_audit, "verify"},
+	    {icctl_policy, "check"}, {icctl_policy, "diff"},
+	    {icctl_policy, "explain"}, {icctl_policy, "propose"},
 	    {icctl_policy, "reload"}, {icctl_policy, "replay"},
 	    {icctl_policy, "test"}};
 	const char *word = argc > 1 ? argv[1] : "ls";

@@ -221,34 +221,53 @@ outcome_collect(void)
 	stdout = f;
 }
 
+/* The stream that divides lines, on their way to a terminal. */
+static struct {
+	FILE *stream;
+	char buffer[65536];
+	bool within; /* the beginning of a line, a question, is printed */
+} dividing;
+
 static void
-outcome_wrapped(int status, void *arg)
+outcome_write(const char *p, size_t n)
 {
-	size_t n = 0;
+	(void)span_write(STDOUT_FILENO, span_of(p, n));
+}
+
+/*
+ * Take whole lines; only a question, which is flushed, or a line that is longer
+ * than the buffer comes in parts.
+ */
+static ssize_t
+outcome_lines(void *cookie, const char *p, size_t n)
+{
+	const char *nl = dividing.within ? memchr(p, '\n', n) : NULL;
+	const size_t head = !dividing.within ? 0
+			    : nl == NULL     ? n
+					     : (size_t)(nl + 1 - p);
+	size_t len;
 	char *text;
 
-	(void)status;
-	(void)arg;
-	if (getpid() != outcome_env.pid)
-		return;
-	(void)fclose(stdout);
-	stdout = outcome_env.real;
-	text = wrap_text(outcome_env.text, outcome_env.text_len,
-	    wrap_columns(STDOUT_FILENO), &n);
+	(void)cookie;
+	outcome_write(p, head);
+	text = wrap_text(p + head, n - head, wrap_columns(STDOUT_FILENO), &len);
 	if (text != NULL)
-		(void)fwrite(text, 1, n, stdout);
+		outcome_write(text, len);
 	free(text);
-	free(outcome_env.text);
-	(void)fflush(stdout);
+	dividing.within = p[n - 1] != '\n';
+	return (ssize_t)n;
 }
 
 void
 outcome_wrap(void)
 {
+	const cookie_io_functions_t fns = {.write = outcome_lines};
+
 	if (wrap_columns(STDOUT_FILENO) < OUTCOME_NARROW)
 		return;
-	outcome_env.pid = getpid();
-	outcome_collect();
-	if (on_exit(outcome_wrapped, NULL) != 0)
-		err(ICCTL_FAILED, "exit");
+	if ((dividing.stream = fopencookie(NULL, "w", fns)) == NULL)
+		err(ICCTL_FAILED, "standard output");
+	(void)setvbuf(
+	    dividing.stream, dividing.buffer, _IOLBF, sizeof(dividing.buffer));
+	stdout = dividing.stream;
 }

@@ -24,10 +24,7 @@ void outcome_begin(const struct icctl *ctl);
  * commands that do not print while they wait.
  */
 void outcome_collect(void);
-/*
- * On a terminal, divide what the command prints between words; it is printed
- * when the process ends. This is for commands that ask nothing.
- */
+/* On a terminal, divide the lines that the command prints between words. */
 void outcome_wrap(void);
 
 #endif

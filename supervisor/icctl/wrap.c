@@ -30,6 +30,16 @@ wrap_char(const char *p, size_t len, unsigned *cols)
 	return n;
 }
 
+unsigned
+wrap_width(const char *p, size_t len)
+{
+	unsigned used = 0, w;
+
+	for (size_t at = 0; at < len; used += w)
+		at += wrap_char(p + at, len - at, &w);
+	return used;
+}
+
 /* Returns the columns of the word that begins there, or more than `cols`. */
 static unsigned
 wrap_word(const char *p, size_t len, unsigned cols)
@@ -51,8 +61,7 @@ static bool
 wrap_good(const char *p, size_t len, size_t space, size_t at, unsigned cols)
 {
 	return space > at / 2 ||
-	       (space != 0 &&
-		   wrap_word(p + space, len - space, cols) <= cols);
+	       (space != 0 && wrap_word(p + space, len - space, cols) <= cols);
 }
 
 size_t
@@ -83,6 +92,15 @@ wrap_indent(const char *p, size_t len, unsigned cols)
 	return n + 2 < cols / 2 ? n + 2 : 0;
 }
 
+/* Returns the length without the spaces at its end; at least one byte. */
+static size_t
+wrap_trim(const char *p, size_t len)
+{
+	while (len > 1 && p[len - 1] == ' ')
+		len--;
+	return len;
+}
+
 char *
 wrap_text(const char *p, size_t len, unsigned cols, size_t *n)
 {
@@ -101,7 +119,8 @@ wrap_text(const char *p, size_t len, unsigned cols, size_t *n)
 			deep = wrap_indent(p + at, line, cols);
 		used = wrap_fit(p + at, line, cols - indent);
 		(void)fprintf(f, "%*s", (int)indent, "");
-		(void)fwrite(p + at, 1, used, f);
+		(void)fwrite(p + at, 1,
+		    used == line ? used : wrap_trim(p + at, used), f);
 		indent = used == line ? 0 : deep;
 		if (used != line || nl != NULL)
 			(void)fputc('\n', f);
@@ -125,21 +144,19 @@ wrap_columns(int fd)
 }
 
 void
-wrap_hang(FILE *f, const char *text, unsigned used, const char *hang,
-    unsigned cols)
+wrap_hang(
+    FILE *f, const char *text, unsigned used, const char *hang, unsigned cols)
 {
 	unsigned deep = (unsigned)strlen(hang);
-	size_t len = strlen(text), n, end;
+	size_t len = strlen(text), n;
 
 	if (cols < used + WRAP_LEAST || cols < deep + WRAP_LEAST) {
 		(void)fputs(text, f);
 		return;
 	}
 	while ((n = wrap_fit(text, len, cols - used)) < len) {
-		end = n;
-		while (end > 1 && text[end - 1] == ' ')
-			end--;
-		(void)fprintf(f, "%.*s\n%s", (int)end, text, hang);
+		(void)fprintf(
+		    f, "%.*s\n%s", (int)wrap_trim(text, n), text, hang);
 		text += n;
 		len -= n;
 		used = deep;

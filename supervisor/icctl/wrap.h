@@ -23,6 +23,8 @@ unsigned wrap_indent(const char *p, size_t len, unsigned cols);
  */
 char *wrap_text(const char *p, size_t len, unsigned cols, size_t *n);
 
+/* Returns the columns that a text takes on a screen. */
+unsigned wrap_width(const char *p, size_t len);
 /* Returns the columns of the terminal `fd`, or 0 if they are not known. */
 unsigned wrap_columns(int fd);
 /*

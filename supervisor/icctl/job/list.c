@@ -13,8 +13,10 @@
 #include "base/json_get.h"
 #include "base/json_put.h"
 #include "common/visible.h"
+#include "icctl/table.h"
 
 #define LIST_RUNS 20U
+#define LIST_WHEN 4096U
 
 const char *
 job_state(const struct job *j, json_object *last, time_t late)
@@ -70,24 +72,53 @@ list_row(const struct icctl *ctl, const struct job *j)
 	return o;
 }
 
+/* Add when the job runs next, and how its last run ended. */
 static void
-list_put(json_object *o)
+list_when(struct buf *b, json_object *o)
 {
-	char local[ICCTL_LOCAL];
 	json_object *last = get_member(o, "last");
+	char local[ICCTL_LOCAL];
 
-	printf("%-20s %-9s %-16s", icctl_text(o, "name"),
-	    icctl_text(o, "state"), icctl_text(o, "schedule"));
 	if (icctl_text(o, "next")[0] != '\0')
-		printf(" next %s", icctl_local(icctl_text(o, "next"), local));
-	if (strcmp(icctl_text(o, "by"), "nobody") == 0 &&
-	    icctl_text(o, "next")[0] != '\0')
-		fputs(", but nothing starts it: icctl job daemon", stdout);
+		buf_printf(b, "next %s%s%s",
+		    icctl_local(icctl_text(o, "next"), local),
+		    strcmp(icctl_text(o, "by"), "nobody") == 0
+			? ", but nothing starts it: icctl job daemon"
+			: "",
+		    last != NULL ? "; " : "");
 	if (last != NULL)
-		printf("; last %s %s",
+		buf_printf(b, "last %s %s",
 		    icctl_local(icctl_text(last, "startedAt"), local),
 		    icctl_text(last, "status"));
-	putchar('\n');
+}
+
+static void
+list_put(struct table *t, json_object *o)
+{
+	struct buf when;
+
+	buf_init(&when, LIST_WHEN);
+	list_when(&when, o);
+	table_text(t, span_str(icctl_text(o, "name")), 64);
+	table_text(t, span_str(icctl_text(o, "state")), 64);
+	table_text(t, span_str(icctl_text(o, "schedule")), 64);
+	table_text(t, buf_span(&when), LIST_WHEN);
+	buf_free(&when);
+}
+
+/* Print a table of jobs. */
+static void
+list_print(json_object *all)
+{
+	static const struct table_column columns[] = {{"JOB", false},
+	    {"STATE", false}, {"SCHEDULE", false}, {"RUNS", false}};
+	struct table t;
+
+	table_begin(&t, columns, nitems(columns));
+	for (size_t i = 0; i < json_object_array_length(all); i++)
+		list_put(&t, json_object_array_get_idx(all, i));
+	table_put(&t);
+	table_free(&t);
 }
 
 int
@@ -106,8 +137,6 @@ job_ls(const struct icctl *ctl)
 			status = ICCTL_FAILED;
 		} else {
 			o = list_row(ctl, &j);
-			if (!ctl->json)
-				list_put(o);
 			json_object_array_add(all, o);
 		}
 		job_free(&j);
@@ -118,6 +147,8 @@ job_ls(const struct icctl *ctl)
 	else if (n == 0)
 		puts("there are no jobs. Make one: icctl job add NAME "
 		     "--schedule \"0 3 * * *\" --task TEXT");
+	else if (json_object_array_length(all) != 0)
+		list_print(all);
 	json_object_put(all);
 	return status;
 }
@@ -143,9 +174,18 @@ list_run(json_object *o)
 	putchar('\n');
 }
 
+static void
+list_row_put(const char *key, struct span value)
+{
+	printf("%-20s ", key);
+	icctl_put(value, 4000, false);
+	putchar('\n');
+}
+
 int
 job_show(const struct icctl *ctl, struct job *j)
 {
+	struct buf when;
 	char lines[CRON_LINES][CRON_LINE];
 	json_object *o = list_row(ctl, j);
 	unsigned n;
@@ -156,20 +196,23 @@ job_show(const struct icctl *ctl, struct job *j)
 		json_object_put(o);
 		return ICCTL_OK;
 	}
-	list_put(o);
+	list_row_put("state", span_str(icctl_text(o, "state")));
+	buf_init(&when, LIST_WHEN);
+	list_when(&when, o);
+	if (when.len != 0)
+		list_row_put("runs", buf_span(&when));
+	buf_free(&when);
 	json_object_put(o);
 	n = j->scheduled ? cron_calendar(&j->cron, lines) : 0;
 	for (unsigned i = 0; i < n; i++)
-		printf("%-20s %s\n", "OnCalendar", lines[i]);
+		list_row_put("OnCalendar", span_str(lines[i]));
 	json_object_object_foreach(j->root, key, v)
 	{
-		printf("%-20s ", key);
-		icctl_put(span_str(json_object_is_type(v, json_type_string)
-				       ? json_object_get_string(v)
-				       : json_object_to_json_string_ext(
-					     v, ICCTL_JSON)),
-		    4000, false);
-		putchar('\n');
+		list_row_put(key,
+		    span_str(
+			json_object_is_type(v, json_type_string)
+			    ? json_object_get_string(v)
+			    : json_object_to_json_string_ext(v, ICCTL_JSON)));
 	}
 	return ICCTL_OK;
 }

@@ -17,6 +17,7 @@
 #include "base/json_put.h"
 #include "common/log.h"
 #include "common/near.h"
+#include "icctl/table.h"
 #include "icctl/words.h"
 
 #define AUDIT_SHOWN 300U /* bytes of one text in a line */
@@ -397,20 +398,20 @@ audit_format(enum audit_form *form)
 static void
 put_events(const struct icctl *ctl)
 {
+	static const struct table_column columns[] = {{"EVENT", false},
+	    {"CSV", false}, {"OCSF", false}, {"OTLP", false},
+	    {"REPORT", false}};
 	const struct report_names *n;
 	json_object *o, *list = json_object_new_array();
+	struct table t;
 
-	if (!ctl->json)
-		printf("%-19s %-6s %-9s %-22s %s\n", "EVENT", "CSV", "OCSF",
-		    "OTLP", "REPORT");
+	table_begin(&t, columns, nitems(columns));
 	for (unsigned i = 0; (n = report_names(i)) != NULL; i++) {
-		if (!ctl->json) {
-			printf("%-19s %-6s %-9s %-22s %s\n", n->name,
-			    report_skips(n->csv) ? "-" : "row",
-			    report_skips(n->ocsf) ? "-" : n->ocsf,
-			    report_skips(n->otlp) ? "-" : n->otlp, n->report);
-			continue;
-		}
+		table_print(&t, "%s", n->name);
+		table_print(&t, "%s", report_skips(n->csv) ? "-" : "row");
+		table_print(&t, "%s", report_skips(n->ocsf) ? "-" : n->ocsf);
+		table_print(&t, "%s", report_skips(n->otlp) ? "-" : n->otlp);
+		table_print(&t, "%s", n->report);
 		o = json_object_new_object();
 		put_str(o, "event", n->name);
 		put_str(o, "csv", n->csv);
@@ -421,6 +422,9 @@ put_events(const struct icctl *ctl)
 	}
 	if (ctl->json)
 		icctl_put_json(list);
+	else
+		table_put(&t);
+	table_free(&t);
 	json_object_put(list);
 }
 

@@ -7,9 +7,10 @@
 
 #include "base/amount.h"
 #include "base/json_put.h"
+#include "common/plural.h"
+#include "icctl/table.h"
 
-#define OUT_KEY 40U /* columns of a name */
-#define OUT_CELL 32U
+#define OUT_KEY 37U /* bytes of a name */
 
 /* The name of a group, of a list of them, and the heading of a table. */
 static const struct {
@@ -37,92 +38,51 @@ out_key(const struct past_sums *u, const char *key, char shown[ICCTL_PATH])
 	return u->by == PAST_PROJECT ? icctl_path(key, shown) : key;
 }
 
-/* The columns after the key. */
-enum out_column {
-	OUT_SESSIONS,
-	OUT_ANSWERS,
-	OUT_IN,
-	OUT_OUT,
-	OUT_CACHED,
-	OUT_WRITTEN,
-	OUT_USD,
-	OUT_COLUMNS
-};
-
 static void
-out_cells(const struct past_sum *s, char cells[OUT_COLUMNS][OUT_CELL])
+put_sum(struct table *t, const char *key, const struct past_sum *s)
 {
 	const double usd = (double)s->all.micro_usd / 1e6;
 	const uint64_t counts[] = {s->sessions, s->all.answers, s->all.in,
 	    s->all.out, s->all.cache_read, s->all.cache_write};
+	const size_t n = strlen(key);
+	char text[OUT_KEY + 4];
 
-	for (unsigned i = 0; i < OUT_USD; i++)
-		snprintf(
-		    cells[i], OUT_CELL, "%llu", (unsigned long long)counts[i]);
-	snprintf(cells[OUT_USD], OUT_CELL, "%.*f", amount_places(usd, 2), usd);
-}
-
-static void
-put_line(const char *key, size_t width, const int columns[OUT_COLUMNS],
-    const struct past_sum *s)
-{
-	char cells[OUT_COLUMNS][OUT_CELL];
-	size_t n = strlen(key);
-
-	if (n > OUT_KEY) {
-		fputs("...", stdout);
-		key += n - OUT_KEY + 3;
-		n = OUT_KEY;
-		while (((unsigned char)*key & 0xc0) == 0x80)
-			key++;
-	}
-	icctl_put(span_str(key), 300, false);
-	printf("%*s", n < width ? (int)(width - n) : 0, "");
-	out_cells(s, cells);
-	for (unsigned i = 0; i < OUT_COLUMNS; i++)
-		printf("  %*s", columns[i], cells[i]);
-	putchar('\n');
+	/* The end of a path says more than its beginning. */
+	if (n > OUT_KEY)
+		key += n - OUT_KEY;
+	while (n > OUT_KEY && ((unsigned char)*key & 0xc0) == 0x80)
+		key++;
+	snprintf(text, sizeof(text), "%s%s", n > OUT_KEY ? "..." : "", key);
+	table_text(t, span_str(text), sizeof(text));
+	for (size_t i = 0; i < nitems(counts); i++)
+		table_print(t, "%llu", (unsigned long long)counts[i]);
+	table_print(t, "%.*f", amount_places(usd, 2), usd);
 }
 
 void
 past_put_table(const struct past_sums *u)
 {
-	static const char *const headings[OUT_COLUMNS] = {
-	    "SESSIONS", "ANSWERS", "IN", "OUT", "CACHED", "WRITTEN", "USD"};
-	const struct report_row *t = &u->total.all;
-	size_t width = strlen(out_names[u->by].heading), n;
-	char shown[ICCTL_PATH], cells[OUT_COLUMNS][OUT_CELL];
-	int columns[OUT_COLUMNS] = {0};
+	const struct table_column columns[] = {
+	    {out_names[u->by].heading, false}, {"SESSIONS", true},
+	    {"ANSWERS", true}, {"IN", true}, {"OUT", true}, {"CACHED", true},
+	    {"WRITTEN", true}, {"USD", true}};
+	const struct report_row *all = &u->total.all;
+	char shown[ICCTL_PATH];
+	struct table t;
 
 	if (u->n == 0) {
 		puts("there is no usage in these sessions");
 		return;
 	}
-	for (size_t i = 0; i < u->n; i++) {
-		n = strlen(out_key(u, u->groups[i].key, shown));
-		width = n > width ? n : width;
-	}
-	width = width > OUT_KEY ? OUT_KEY : width;
-	printf("%-*s", (int)width, out_names[u->by].heading);
-	for (size_t i = 0; i <= u->n; i++) {
-		out_cells(i == u->n ? &u->total : &u->groups[i], cells);
-		for (unsigned k = 0; k < OUT_COLUMNS; k++) {
-			n = strlen(cells[k]) > strlen(headings[k])
-				? strlen(cells[k])
-				: strlen(headings[k]);
-			columns[k] = (int)n > columns[k] ? (int)n : columns[k];
-		}
-	}
-	for (unsigned k = 0; k < OUT_COLUMNS; k++)
-		printf("  %*s", columns[k], headings[k]);
-	putchar('\n');
+	table_begin(&t, columns, nitems(columns));
 	for (size_t i = 0; i < u->n; i++)
-		put_line(out_key(u, u->groups[i].key, shown), width, columns,
-		    &u->groups[i]);
-	put_line("all", width, columns, &u->total);
-	if (t->failed != 0)
+		put_sum(&t, out_key(u, u->groups[i].key, shown), &u->groups[i]);
+	put_sum(&t, "all", &u->total);
+	table_put(&t);
+	table_free(&t);
+	if (all->failed != 0)
 		printf("%llu request%s to models failed\n",
-		    (unsigned long long)t->failed, t->failed == 1 ? "" : "s");
+		    (unsigned long long)all->failed, plural(all->failed));
 }
 
 static void

@@ -21,8 +21,8 @@
 #include "common/plural.h"
 #include "common/visible.h"
 #include "icctl/newest.h"
+#include "icctl/table.h"
 #include "icctl/words.h"
-#include "icctl/wrap.h"
 
 #define LS_PROJECT 16U /* columns, and bytes of a name */
 
@@ -199,40 +199,6 @@ names_in(const char *dir, char ***list)
 	return n;
 }
 
-/* Print where the agent works, and what waits there to be pulled. */
-static void
-put_place(json_object *row)
-{
-	char path[ICCTL_PATH];
-	json_object *c;
-	int64_t commits, files;
-
-	if (icctl_text(row, "workspace")[0] == '\0') {
-		icctl_put_str(icctl_text(row, "why"));
-		return;
-	}
-	if (!json_object_object_get_ex(row, "clone", &c)) {
-		icctl_put_str(icctl_path(icctl_text(row, "workspace"), path));
-		return;
-	}
-	fputs("clone of ", stdout);
-	icctl_put_str(icctl_text(c, "dir")[0] != '\0'
-			  ? icctl_path(icctl_text(c, "dir"), path)
-			  : icctl_text(c, "url"));
-	if (!json_object_object_get_ex(c, "commits", NULL)) {
-		fputs(" (icctl diff, icctl pull)", stdout);
-		return;
-	}
-	commits = icctl_number(c, "commits");
-	files = icctl_number(c, "files");
-	if (commits == 0 && files == 0)
-		fputs(", nothing to pull", stdout);
-	else
-		printf(", to pull: %lld commit%s, %lld file%s",
-		    (long long)commits, plural((uint64_t)commits),
-		    (long long)files, plural((uint64_t)files));
-}
-
 /* Returns the name of the directory that the agent works on, or "-". */
 static struct span
 row_project(json_object *row)
@@ -256,90 +222,72 @@ row_project(json_object *row)
 	return span_of(name, visible_cut(span_of(name, len), LS_PROJECT));
 }
 
-/* The columns before the last one, as wide as their widest text. */
-struct ls_widths {
-	unsigned project, state, agent, id;
-};
-
+/* Add what waits in the clone to be pulled. */
 static void
-widen(unsigned *width, size_t len)
+place_clone(struct buf *b, json_object *c)
 {
-	if (len > *width)
-		*width = (unsigned)len;
+	const int64_t commits = icctl_number(c, "commits"),
+		      files = icctl_number(c, "files");
+
+	if (!json_object_object_get_ex(c, "commits", NULL))
+		buf_adds(b, " (icctl diff, icctl pull)");
+	else if (commits == 0 && files == 0)
+		buf_adds(b, ", nothing to pull");
+	else
+		buf_printf(b, ", to pull: %lld commit%s, %lld file%s",
+		    (long long)commits, plural((uint64_t)commits),
+		    (long long)files, plural((uint64_t)files));
 }
 
-static struct ls_widths
-ls_widths(json_object *all)
-{
-	struct ls_widths w = {7, 5, 5, 7};
-	json_object *row;
-
-	for (size_t i = 0; i < json_object_array_length(all); i++) {
-		row = json_object_array_get_idx(all, i);
-		widen(&w.project, row_project(row).len);
-		widen(&w.state, strlen(icctl_text(row, "state")));
-		widen(&w.agent, strlen(icctl_text(row, "agent")));
-		widen(&w.id, strlen(icctl_text(row, "id")));
-	}
-	return w;
-}
-
-/*
- * Print the last column, or, if the terminal is too narrow for it, in lines of
- * its own below the others.
- */
+/* Add where the agent works, and what waits for the person. */
 static void
-put_last(json_object *row, const struct ls_widths *w)
+row_place(struct table *t, json_object *row)
 {
-	const unsigned cols = wrap_columns(STDOUT_FILENO),
-		       used = w->project + w->state + w->agent + w->id + 17;
-	char until[ICCTL_UNTIL], hang[LS_PROJECT + 3], *text = NULL;
-	FILE *out = stdout;
-	size_t len = 0;
+	char path[ICCTL_PATH], until[ICCTL_UNTIL];
+	json_object *c;
+	struct buf b;
 
-	if ((stdout = open_memstream(&text, &len)) == NULL)
-		err(ICCTL_FAILED, "output");
-	put_place(row);
-	if (icctl_until(icctl_text(row, "quotaUntil"), until)[0] != '\0')
-		printf(", quota used up until %s", until);
-	if (fclose(stdout) != 0)
-		err(ICCTL_FAILED, "output");
-	stdout = out;
-	if (cols == 0 || used + len <= cols) {
-		printf("  %s\n", text);
+	buf_init(&b, 3 * ICCTL_PATH);
+	if (icctl_text(row, "workspace")[0] == '\0') {
+		buf_adds(&b, icctl_text(row, "why"));
+	} else if (!json_object_object_get_ex(row, "clone", &c)) {
+		buf_adds(&b, icctl_path(icctl_text(row, "workspace"), path));
 	} else {
-		snprintf(hang, sizeof(hang), "%*s", (int)w->project + 2, "");
-		printf("\n%s", hang);
-		wrap_hang(stdout, text, w->project + 2, hang, cols);
-		putchar('\n');
+		buf_adds(&b, "clone of ");
+		buf_adds(&b, icctl_text(c, "dir")[0] != '\0'
+				 ? icctl_path(icctl_text(c, "dir"), path)
+				 : icctl_text(c, "url"));
+		place_clone(&b, c);
 	}
-	free(text);
-}
-
-static void
-put_row(json_object *row, const struct ls_widths *w)
-{
-	struct span project = row_project(row);
-
-	icctl_put(project, LS_PROJECT, false);
-	printf("%*s  %-*s  %-*s  %-*s  %7lld", (int)(w->project - project.len),
-	    "", (int)w->state, icctl_text(row, "state"), (int)w->agent,
-	    icctl_text(row, "agent"), (int)w->id, icctl_text(row, "id"),
-	    (long long)icctl_number(row, "pending"));
-	put_last(row, w);
+	if (icctl_until(icctl_text(row, "quotaUntil"), until)[0] != '\0')
+		buf_printf(&b, ", quota used up until %s", until);
+	table_text(t, buf_span(&b), 3 * ICCTL_PATH);
+	buf_free(&b);
 }
 
 /* Print all rows below their headings. */
 static void
 put_rows(json_object *all)
 {
-	struct ls_widths w = ls_widths(all);
+	static const struct table_column columns[] = {{"PROJECT", false},
+	    {"STATE", false}, {"AGENT", false}, {"SESSION", false},
+	    {"PENDING", true}, {"WORKSPACE", false}};
+	json_object *row;
+	struct table t;
 
-	printf("%-*s  %-*s  %-*s  %-*s  PENDING  WORKSPACE\n", (int)w.project,
-	    "PROJECT", (int)w.state, "STATE", (int)w.agent, "AGENT", (int)w.id,
-	    "SESSION");
-	for (size_t i = 0; i < json_object_array_length(all); i++)
-		put_row(json_object_array_get_idx(all, i), &w);
+	table_begin(&t, columns, nitems(columns));
+	for (size_t i = 0; i < json_object_array_length(all); i++) {
+		row = json_object_array_get_idx(all, i);
+		table_text(&t, row_project(row), LS_PROJECT);
+		table_text(&t, span_str(icctl_text(row, "state")), 64);
+		table_text(&t, span_str(icctl_text(row, "agent")), 64);
+		table_text(&t, span_str(icctl_text(row, "id")), 256);
+		table_print(
+		    &t, "%lld", (long long)icctl_number(row, "pending"));
+		row_place(&t, row);
+	}
+	table_put(&t);
+	table_free(&t);
 }
 
 /* Returns true if the session is in sessions/, too, with that name. */
