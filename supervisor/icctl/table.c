@@ -66,18 +66,21 @@ table_widen(unsigned *width, const char *cell)
 		*width = n;
 }
 
-/* Print the last cell behind `used` columns of a line. */
+/* Print the last cell: `gap` columns behind the others, or below them. */
 static void
-table_last(
-    const struct table *t, const char *cell, unsigned used, unsigned first)
+table_last(const struct table *t, const char *cell, unsigned used, unsigned gap,
+    unsigned first)
 {
 	const unsigned cols = wrap_columns(STDOUT_FILENO),
 		       deep = t->indent + first + TABLE_GAP;
 	char *hang = NULL;
 
-	if (cols == 0 ||
-	    used + TABLE_GAP + wrap_width(cell, strlen(cell)) <= cols) {
-		printf("%*s%s\n", (int)TABLE_GAP, "", cell);
+	if (cell[0] == '\0') {
+		putchar('\n');
+		return;
+	}
+	if (cols == 0 || used + gap + wrap_width(cell, strlen(cell)) <= cols) {
+		printf("%*s%s\n", (int)gap, "", cell);
 		return;
 	}
 	if (asprintf(&hang, "%*s", (int)deep, "") == -1)
@@ -92,23 +95,24 @@ table_last(
 static void
 table_row(const struct table *t, const unsigned *width, const char **at)
 {
-	unsigned used = 0, gap = t->indent;
+	unsigned used = 0, gap = t->indent, n, pad;
 	const char *cell;
-	int pad;
 
 	for (unsigned k = 0; k < t->ncolumns; k++) {
 		const struct table_column *c = &t->columns[k];
 
 		cell = at == NULL ? c->heading : table_next(at);
-		pad = (int)(width[k] - wrap_width(cell, strlen(cell)));
 		if (k + 1 == t->ncolumns && !c->right) {
-			table_last(t, cell, used, width[0]);
+			table_last(t, cell, used, gap, width[0]);
 			return;
 		}
-		printf("%*s%s%*s", (int)gap + (c->right ? pad : 0), "", cell,
-		    c->right ? 0 : pad, "");
-		used += gap + width[k];
-		gap = TABLE_GAP;
+		n = wrap_width(cell, strlen(cell));
+		pad = width[k] - n;
+		if (c->right)
+			gap += pad;
+		printf("%*s%s", (int)gap, "", cell);
+		used += gap + n;
+		gap = TABLE_GAP + (c->right ? 0 : pad);
 	}
 	putchar('\n');
 }
