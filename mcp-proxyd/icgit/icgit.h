@@ -52,6 +52,26 @@ void icgit_fixed(struct icgit_args *);
 int icgit_found(struct icgit_args *, struct span names);
 
 /*
+ * Override this variable, for which git reads the environment's ICGIT_`value`.
+ * "-c" would end the name at its first "=", --config-env ends it at its last.
+ * Returns -1 if it is too long.
+ */
+int icgit_override(struct icgit_args *, struct span name, const char *value);
+
+/* icgit/filter.c: files whose filters are not here */
+/* The value that makes git say that a filter is not here. */
+#define ICGIT_REFUSES "refuses"
+/* Returns true if the subcommand takes files into the repository. */
+bool icgit_takes(char **args);
+/*
+ * Add filters that fail, for each name in `configured`, as in icgit_found(),
+ * and in the attributes where `first`, git's words before its subcommand, lead
+ * to. Returns 0, or -1 with errno set.
+ */
+int icgit_filters(struct icgit_args *, const struct icgit_args *first,
+    struct span configured);
+
+/*
  * icgit/run.c: run git and collect its output.  Returns its exit status, or -1
  * with errno ETIMEDOUT, EFBIG, ...
  */

@@ -6,6 +6,8 @@
 #define ICGIT_DIR "/opt/ironcurtain/git"
 #define ICGIT_REAL ICGIT_DIR "/git"
 #define ICGIT_PROGRAM ICGIT_DIR "/icgit" /* icgit itself */
+/* A variable: files are taken as they are, whatever filters they have. */
+#define ICGIT_AS_IS "ICGIT_AS_IS"
 #define ICGIT_CONFIG ICGIT_DIR "/config" /* the user's name, if configured */
 
 #endif

@@ -124,6 +124,16 @@ static const struct {
 	{"SSH_ASKPASS",		""},
 };
 
+/*
+ * Stands for the program of a filter, which git names in its error. It begins
+ * with no program's name, and a shell would find nothing in it to do.
+ */
+static const char refuses[] =
+    "IronCurtain: the filter of this file is not in this sandbox. Without it "
+    "another text would be committed. Leave this file as it is: add it with "
+    "git in a shell of your own sandbox, if that has the filter, or tell the "
+    "user to commit it outside. Do not retry.";
+
 /* Git, its parts, and the dynamic loader that the kernel executes for them. */
 static const char *const executable[] = {
 	ICGIT_REAL,
@@ -215,6 +225,7 @@ icgit_env(void)
 	 */
 	r |= setenv("ICGIT_", "", 1);
 	r |= setenv("ICGIT_proxy", proxy != NULL ? proxy : "", 1);
+	r |= setenv("ICGIT_" ICGIT_REFUSES, refuses, 1);
 	for (size_t i = 0; i < nitems(guards); i++) {
 		char name[64] = "ICGIT_";
 
@@ -262,12 +273,8 @@ guard_find(struct span name)
 	return NULL;
 }
 
-/*
- * Override `name`.  "-c" would end the name at its first "=", --config-env ends
- * it at its last.
- */
-static int
-add_guard(struct icgit_args *a, struct span name, const struct guard *g)
+int
+icgit_override(struct icgit_args *a, struct span name, const char *value)
 {
 	struct buf b;
 
@@ -276,7 +283,7 @@ add_guard(struct icgit_args *a, struct span name, const struct guard *g)
 	buf_adds(&b, "--config-env=");
 	buf_addspan(&b, name);
 	buf_adds(&b, "=ICGIT_");
-	buf_adds(&b, g->value == NULL ? "proxy" : g->value);
+	buf_adds(&b, value);
 	buf_addc(&b, '\0');
 	if (b.failed)
 		return -1;
@@ -297,7 +304,8 @@ icgit_found(struct icgit_args *a, struct span names)
 		name = span_of(names.p, (size_t)(end - names.p));
 		names = span_of(end + 1, names.len - name.len - 1);
 		if ((g = guard_find(name)) != NULL &&
-		    add_guard(a, name, g) == -1)
+		    icgit_override(
+			a, name, g->value == NULL ? "proxy" : g->value) == -1)
 			return -1;
 	}
 	return a->full ? -1 : 0;

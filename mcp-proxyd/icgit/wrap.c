@@ -112,10 +112,11 @@ list_names(const struct icgit_args *first, struct buf *names)
 
 /*
  * Find the names of the configuration in force where this command will run, and
- * override those that need it.
+ * override those that need it. If the command `takes` files, their filters
+ * fail.
  */
 static void
-find_names(struct icgit_args *a, char **argv, size_t nglobals)
+find_names(struct icgit_args *a, char **argv, size_t nglobals, bool takes)
 {
 	static struct icgit_args first;
 	static struct buf list;
@@ -139,6 +140,10 @@ find_names(struct icgit_args *a, char **argv, size_t nglobals)
 	if (r == 0 && icgit_found(a, names) == -1)
 		refuse("the repository configures more filters, drivers and "
 		       "aliases than can be turned off");
+	if (r == 0 && takes && icgit_filters(a, &first, names) == -1)
+		refuse("the filters of the repository's files cannot be "
+		       "found: %s",
+		    strerror(errno));
 }
 
 void
@@ -183,6 +188,7 @@ icgit_wrap(char **argv, bool locked)
 {
 	static struct icgit_args a;
 	const char *real = icgit_real(), *base = strrchr(argv[0], '/');
+	char *part[2] = {NULL, NULL}, **command;
 	size_t n;
 
 	base = base != NULL ? base + 1 : argv[0];
@@ -199,11 +205,13 @@ icgit_wrap(char **argv, bool locked)
 		if (strncmp(base, "git-", 4) != 0)
 			refuse("%s: no such program of git's", base);
 		a.v[0] = "git";
+		part[0] = argv[0] + strlen(argv[0]) - strlen(base) + 4;
 	}
 	for (size_t i = 1; i < n; i++)
 		icgit_add(&a, argv[i]);
 	icgit_fixed(&a);
-	find_names(&a, argv, n);
+	command = strcmp(base, "git") == 0 ? argv + n : part;
+	find_names(&a, argv, n, icgit_takes(command));
 	if (strcmp(base, "git") != 0) {
 		icgit_add(&a, base + 4);
 	} else if (argv[n] != NULL) {

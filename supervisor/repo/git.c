@@ -135,6 +135,7 @@ git_spawn(const struct repo_env *env, const struct repo_view *v,
 	box_setenv(&b, "PATH", "/usr/bin:/bin");
 	box_setenv(&b, "HOME", "/tmp");
 	box_setenv(&b, "LC_ALL", "C.UTF-8");
+	box_setenv(&b, ICGIT_AS_IS, "1");
 	/* History is as the objects say, whatever a repository adds to it. */
 	box_setenv(&b, "GIT_NO_REPLACE_OBJECTS", "1");
 	box_setenv(&b, "GIT_GRAFT_FILE", "/dev/null");

@@ -162,7 +162,7 @@ def work(repo):
         write(os.path.join(repo.host, "sub/s.txt"), "s\nt\n")
 
     yield from (["status"], change, ["status", "--short"], ["diff"],
-                ["add", "a.txt", "b.bin"], ["add", "n.eq"], ["add", "n.big"],
+                ["add", "a.txt"], ["add", "b.bin"], ["add", "n.eq"], ["add", "n.big"],
                 ["commit", "-m", "two"], ["log", "-p", "-2"],
                 ["show", "HEAD"], ["blame", "b.bin"],
                 ["commit", "--allow-empty", "--trailer", "T: x", "-m", "m"],

@@ -78,9 +78,16 @@ def test_hostile(s, repo):
     t.equal(repo.sprung(), [], "no trap springs through the git server")
     by = {" ".join(w): text for w, text in said}
     for words in ("status", "diff", "commit -m two", "log -p -2",
-                  "checkout -b other", "tag -a v -m v", "add n.big"):
+                  "checkout -b other", "tag -a v -m v", "add b.bin"):
         t.ok(by[words].startswith("exit 0"), f"git {words} works all the same",
              by[words][:300])
+    for words, name, of in (("add a.txt", "a.txt", "f"),
+                            ("add n.big", "n.big", "p"),
+                            ("add n.eq", "n.eq", "x=y")):
+        t.ok(not by[words].startswith("exit 0") and
+             f"{name}: clean filter '{of}' failed" in by[words] and
+             "the filter of this file is not in this sandbox" in by[words],
+             f"git {words}, whose filter does not run, says so", by[words])
     who = run(["log", "-1", "--grep=two", "--format=%an <%ae>"])
     t.contains(who, "Jane Döe <j@example.invalid>", "commits are the user's")
     t.contains(run(["mine"]), "not a git command",
@@ -215,6 +222,68 @@ def test_remotes(s):
     t.contains(h.text_of(r), "Unknown tool", "nor may it ask")
     d = decided(s, m, "git_clone", {"path": "/workspace/new", "url": EVIL})
     t.equal(d["status"], "deny", "a clone is judged by the URL it is given")
+    m.close()
+
+
+# Attributes of a filter that nobody here has, where they are, and what is added.
+# git-lfs is usually in the user's configuration, which no server sees.
+FILTERED = [
+    ("in the repository", ".gitattributes", "*.bin filter=lfs\n", "a.bin"),
+    ("below", "deep/.gitattributes", "*.bin filter=lfs\n", "deep/b.bin"),
+    ("by a macro", ".gitattributes", "[attr]big filter=lfs -text\n*.bin big\n",
+     "a.bin"),
+    ("in an ignored folder", "out/.gitattributes", "*.bin filter=strip\n",
+     "out/c.bin"),
+    ("outside the files", ".git/info/attributes", "*.bin filter=x=y\n",
+     "a.bin")]
+TAKING = [["add", "-f", "{}"], ["add", "-A", "-f"], ["stage", "-f", "{}"],
+          ["commit", "-am", "all"], ["commit", "-m", "one", "--", "{}"],
+          ["stash"], ["stash", "push", "-m", "x"], ["stash", "create"],
+          ["update-index", "--add", "{}"], ["hash-object", "-w", "{}"]]
+
+
+def test_filters(s):
+    """A filter that is not here never changes what is committed."""
+    m = s.client()
+
+    def run(path, *words):
+        return h.text_of(m.call("git__git_run", {"path": path,
+                                                 "words": list(words)}))
+    for n, (what, where, text, name) in enumerate(FILTERED):
+        path = plain_repo(s, f"filter{n}")
+        host = os.path.join(s.workspace, f"filter{n}")
+        hostile.write(os.path.join(host, name), "pointer\n")
+        hostile.git(host, "add", "-f", name)
+        hostile.git(host, "commit", "-qm", "one")
+        hostile.write(os.path.join(host, ".gitignore"), "out/\n")
+        hostile.write(os.path.join(host, where), text)
+        hostile.write(os.path.join(host, name), "the whole content\n")
+        hostile.write(os.path.join(host, "plain.txt"), "text\n")
+        known = hostile.git(host, "cat-file", "--batch-all-objects",
+                            "--batch-check")
+        for words in TAKING if n == 0 else TAKING[:1]:
+            said = run(path, *(x.format(name) for x in words))
+            t.ok(said[:6] != "exit 0" and f"{name}: clean filter '" in said and
+                 "commit it outside. Do not retry." in said,
+                 f"attributes {what}: git {' '.join(words)} is refused", said)
+        now = hostile.git(host, "cat-file", "--batch-all-objects",
+                          "--batch-check")
+        t.ok(not set(hostile.git(host, "hash-object", "--no-filters", name)
+                     .split()) & set(now.split()) and
+             hostile.git(host, "rev-list", "--all", "--count") == "1\n",
+             f"attributes {what}: nothing of the file is in the repository",
+             (known, now))
+        said = run(path, "add", "plain.txt") + run(path, "commit", "-m", "two")
+        t.ok(said.count("exit 0") == 2,
+             f"attributes {what}: another file is committed", said)
+        for words in (["status"], ["diff"], ["checkout", "--", name],
+                      ["log", "-p"], ["reset", "--hard"], ["checkout", "-b",
+                                                           "other"]):
+            said = run(path, *words)
+            t.ok(said[:6] == "exit 0", f"attributes {what}: git "
+                 f"{' '.join(words)} works", said)
+        with open(os.path.join(host, name), encoding="utf-8") as f:
+            t.equal(f.read(), "pointer\n", "and gives what was committed")
     m.close()
 
 
@@ -362,6 +431,7 @@ def main():
                                "/workspace/repo")
         with s:
             test_hostile(s, repo)
+            test_filters(s)
             test_remotes(s)
             test_race(s)
     with h.workdir() as work:

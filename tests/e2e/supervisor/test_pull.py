@@ -98,6 +98,18 @@ def whole(p):
             "one\ntwo\nthree\n", "merged")
 
 
+def filtered(p):
+    """Files of a filter that nobody has come back as they are."""
+    repo = os.path.join(p.work, "filtered")
+    trap.make(repo, {"f": "one\n", ".gitattributes": "*.bin filter=lfs\n"})
+    s, _ = start(p, repo, "echo whole > new.bin")
+    r = p.icctl("pull", s)
+    t.ok(r.returncode == 0, "a pull of a file with a filter", r.stderr)
+    b = made(repo, s)
+    t.equal(trap.git(repo, "cat-file", "blob", b["unsaved"] + ":new.bin"),
+            "whole\n", "which is as it was")
+
+
 def sizes(p):
     """A file of 9 GB without a byte is not read, nor is one of git's own."""
     repo = os.path.join(p.work, "r")
@@ -384,7 +396,8 @@ def names(p):
 
 
 def main():
-    for part in (whole, sizes, keys, boxes, again, further, stopped, names):
+    for part in (whole, filtered, sizes, keys, boxes, again, further, stopped,
+                 names):
         with h.workdir() as work, t.case(part.__name__):
             part(Place(work))
     t.done()
