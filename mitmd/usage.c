@@ -56,15 +56,18 @@ usage_sent(struct exchange *x)
 void
 usage_begin(struct exchange *x, struct span headers)
 {
-	struct span name, value;
+	struct span rest = headers, name, value;
 	enum meter_format format = METER_SSE;
 
-	while (provider_unpack(&headers, &name, &value) == 1) {
+	if (!x->metered)
+		return;
+	while (provider_unpack(&rest, &name, &value) == 1) {
 		if (span_is(name, "content-type"))
 			format = meter_format_of(value);
 	}
-	if (x->metered)
-		meter_begin(&x->meter, format);
+	meter_begin(&x->meter, format);
+	while (provider_unpack(&headers, &name, &value) == 1)
+		meter_header(&x->meter, name, value);
 }
 
 static void

@@ -53,6 +53,13 @@ static const struct dialect_row chat_rows[] = {
 	{CTX_ROOT, "streamoptions", CTX_OPTIONS},
 	{CTX_OPTIONS, "includeusage", CTX_USAGE},
 	{CTX_ROOT, "websearchoptions", CTX_REACH_TOOLS},
+	{CTX_ROOT, "searchparameters", CTX_REACH_TOOLS},	/* xAI */
+	{CTX_ROOT, "enablesearch", CTX_REACH_TOOLS},	/* Qwen */
+	{CTX_ROOT, "searchoptions", CTX_REACH_TOOLS},
+	{CTX_ROOT, "searchsettings", CTX_REACH_TOOLS},	/* Groq */
+	{CTX_ROOT, "websearch", CTX_REACH_TOOLS},
+	{CTX_ROOT, "enablewebsearch", CTX_REACH_TOOLS},
+	{CTX_ROOT, "datasources", CTX_REACH_TOOLS},	/* Azure */
 	{CTX_ROOT, "plugins", CTX_REACH_TOOLS},
 	{CTX_ROOT, "mcpservers", CTX_REACH_MCP},
 	{CTX_ROOT, "store", CTX_STORE},
@@ -66,6 +73,8 @@ static const struct dialect_row chat_rows[] = {
 	{CTX_ROOT, "speed", CTX_SPEED},
 	{CTX_ROOT, "maxtokens", CTX_MOST},
 	{CTX_ROOT, "maxcompletiontokens", CTX_MOST},
+	{CTX_ROOT, "n", CTX_TIMES},
+	{CTX_ROOT, "bestof", CTX_TIMES},
 	{CTX_ROOT, "servicetier", CTX_TIER},
 	{CTX_ROOT, "model", CTX_MODEL},
 	{CTX_ROOT, "models", CTX_MODEL},
@@ -107,6 +116,13 @@ static const struct dialect_row responses_rows[] = {
 	{CTX_ROOT, "paralleltoolcalls", CTX_WITH_TOOLS},
 	{CTX_ROOT, "maxtoolcalls", CTX_WITH_TOOLS},
 	{CTX_ROOT, "websearchoptions", CTX_REACH_TOOLS},
+	{CTX_ROOT, "searchparameters", CTX_REACH_TOOLS},	/* xAI */
+	{CTX_ROOT, "enablesearch", CTX_REACH_TOOLS},	/* Qwen */
+	{CTX_ROOT, "searchoptions", CTX_REACH_TOOLS},
+	{CTX_ROOT, "searchsettings", CTX_REACH_TOOLS},	/* Groq */
+	{CTX_ROOT, "websearch", CTX_REACH_TOOLS},
+	{CTX_ROOT, "enablewebsearch", CTX_REACH_TOOLS},
+	{CTX_ROOT, "datasources", CTX_REACH_TOOLS},	/* Azure */
 	{CTX_ROOT, "plugins", CTX_REACH_TOOLS},
 	{CTX_ROOT, "mcpservers", CTX_REACH_MCP},
 	{CTX_ROOT, "store", CTX_STORE},
@@ -169,6 +185,7 @@ static const struct dialect_row gemini_rows[] = {
 	{CTX_ROOT, "cachedcontent", CTX_KEPT},
 	{CTX_ROOT, "generationconfig", CTX_CONFIG},
 	{CTX_CONFIG, "maxoutputtokens", CTX_MOST},
+	{CTX_CONFIG, "candidatecount", CTX_TIMES},
 	{CTX_ROOT, "servicetier", CTX_TIER},
 	{CTX_ROOT, "generatecontentrequest", CTX_ROOT},
 	{CTX_ROOT, "request", CTX_ROOT}, /* Code Assist wraps the request */
@@ -203,6 +220,9 @@ static const struct dialect_row bedrock_rows[] = {
 	{CTX_ROOT, "inferenceconfig", CTX_CONFIG},
 	{CTX_CONFIG, "maxtokens", CTX_MOST},
 	{CTX_ROOT, "servicetier", CTX_TIER},
+	{CTX_TIER, "type", CTX_TIER},
+	{CTX_ROOT, "performanceconfig", CTX_SPEED},
+	{CTX_SPEED, "latency", CTX_SPEED},
 	{CTX_ROOT, "model", CTX_MODEL},
 	{CTX_ROOT, "toolconfig", CTX_CONFIG},
 	{CTX_ROOT, "additionalmodelrequestfields", CTX_ROOT},

@@ -52,6 +52,7 @@ enum dialect_ctx {
 	CTX_SPEED,
 	CTX_TIER,
 	CTX_MOST,
+	CTX_TIMES,
 	CTX_STREAM,
 	CTX_OPTIONS,
 	CTX_USAGE,

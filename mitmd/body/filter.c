@@ -159,17 +159,46 @@ filter_root(struct filter *f, const struct body_token *t, enum dialect_ctx is)
 	f->input |= is == CTX_PART || is == CTX_NAMED;
 }
 
-/* Take the limit of the answer's tokens; of two, the larger one. */
-static void
-filter_most(struct filter *f, struct span s)
+static uint64_t
+filter_ten(uint64_t n, unsigned more)
+{
+	return n < METER_MAX_COUNT / 10 ? 10 * n + more : METER_MAX_COUNT;
+}
+
+/* Take digits off the front of a number. */
+static uint64_t
+filter_digits(struct span *s)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < s.len && s.p[i] >= '0' && s.p[i] <= '9'; i++)
-		n = n < METER_MAX_COUNT / 10 ? 10 * n + s.p[i] - '0'
-					     : METER_MAX_COUNT;
-	if (n > f->most)
-		f->most = n;
+	for (; s->len != 0 && s->p[0] >= '0' && s->p[0] <= '9';
+	     s->p++, s->len--)
+		n = filter_ten(n, s->p[0] - (unsigned)'0');
+	return n;
+}
+
+/*
+ * Take a count that the request asks for, rounded up; of two, the larger one.
+ */
+static void
+filter_count(struct span s, uint64_t *most)
+{
+	uint64_t n = filter_digits(&s), zeros;
+
+	if (s.len > 1 && s.p[0] == '.') {
+		s = span_of(s.p + 1, s.len - 1);
+		n += filter_digits(&s) != 0;
+	}
+	if (s.len > 1 && (s.p[0] | 0x20) == 'e') {
+		s = span_of(s.p + 1, s.len - 1);
+		if (s.p[0] == '+')
+			s = span_of(s.p + 1, s.len - 1);
+		for (zeros = filter_digits(&s);
+		     zeros != 0 && n != 0 && n < METER_MAX_COUNT; zeros--)
+			n = filter_ten(n, 0);
+	}
+	if (n > *most)
+		*most = n;
 }
 
 /* Act on a value that begins in frame `fr` and means `is`. */
@@ -250,8 +279,10 @@ filter_value(struct filter *f, struct filter_frame *fr,
 			f->tier = t->value;
 		return;
 	case CTX_MOST:
+	case CTX_TIMES:
 		if (t->type == BODY_ATOM)
-			filter_most(f, t->value);
+			filter_count(
+			    t->value, is == CTX_MOST ? &f->most : &f->times);
 		return;
 	case CTX_STREAM:
 	case CTX_OPTIONS:
@@ -449,7 +480,7 @@ filter_body(struct filter *f, const struct filter_rules *rules,
 	f->choice_name = f->model = f->speed = f->tier = span_of(NULL, 0);
 	f->choice_gone = f->emptied = f->stored = f->input = f->other = false;
 	f->no = f->limit = false;
-	f->most = 0;
+	f->most = f->times = 0;
 	f->stream = f->usage = f->options_object = f->options_kept = false;
 	f->options = SIZE_MAX;
 	f->why = NULL;

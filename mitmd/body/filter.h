@@ -76,8 +76,9 @@ struct filter {
 	size_t at;
 	/* parts of the text, as written; p == NULL: not there */
 	struct span model, speed, tier;
-	uint64_t most; /* tokens that the answer may have; 0: not said */
-	bool other; /* a WebSocket message that asks for no answer */
+	uint64_t most;  /* tokens that the answer may have; 0: not said */
+	uint64_t times; /* answers to the same request; 0: not said */
+	bool other;     /* a WebSocket message that asks for no answer */
 	/* internals */
 	bool socket; /* set by the caller: it is a message of a WebSocket */
 	struct body_json json;

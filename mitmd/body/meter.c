@@ -6,6 +6,8 @@
  */
 #include "body/meter.h"
 
+#include "body/meter_ctx.h"
+
 #define FIELD "data:"
 #define FIELD_LEN (sizeof(FIELD) - 1)
 #define FIELD_OTHER (FIELD_LEN + 1)
@@ -53,7 +55,7 @@ meter_done(const struct meter *m)
 static const uint8_t *
 meter_sniff(struct meter *m, const uint8_t *p, const uint8_t *end)
 {
-	static const char blank[] = "\xef\xbb\xbf \t\r\n";
+	static const char blank[] = "\xef\xbb\xbf \t\r\n\x1e";
 
 	while (p < end && *p != '\0' && strchr(blank, *p) != NULL)
 		p++;
@@ -163,4 +165,26 @@ meter_feed(struct meter *m, struct span s)
 		}
 		return;
 	}
+}
+
+void
+meter_header(struct meter *m, struct span name, struct span value)
+{
+	struct span begins = SPAN("x-amzn-bedrock-");
+	struct meter_json *j = &m->json;
+	uint8_t is;
+
+	if (name.len <= begins.len || value.len > METER_MAX_MODEL ||
+	    !span_ieq(span_of(name.p, begins.len), begins))
+		return;
+	name = span_of(name.p + begins.len, name.len - begins.len);
+	if ((is = meter_member(MC_USAGE, name)) != MC_TIER && is < MC_COUNT)
+		return;
+	memcpy(j->text, value.p, value.len);
+	j->len = (unsigned)value.len;
+	j->wanted = is;
+	meter_value(m, true);
+	m->found.headed |= m->event.counted;
+	meter_usage_end(&m->found, &m->event);
+	meter_json_begin(m);
 }

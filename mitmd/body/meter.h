@@ -4,9 +4,9 @@
  * else decides the price. The answer is read while it passes, as JSON,
  * server-sent events or Amazon's event streams, however it is split and
  * labelled, in constant memory. The counts are the provider's own; no text that
- * a model writes can appear where they are looked for. Texts that are not JSON,
- * or nested too deep, are skipped. The bytes of the text are counted as well,
- * for answers that report nothing.
+ * a model writes can appear where they are looked for. Texts that are not JSON
+ * are skipped, and containers that are nested too deep. The bytes of the text
+ * are counted as well, for answers that report nothing.
  *
  * The result has one form for all providers: `in` is the input at full price,
  * excluding `cache_read` and `cache_write`; `out` includes `reasoning`.
@@ -94,15 +94,20 @@ enum meter_state {
 	METER_IN_STRING,
 	METER_IN_NAME,
 	METER_IN_ATOM,
+	METER_DEEP, /* in a container that is nested too deep to be read */
+	METER_DEEP_STRING,
 	METER_LOST, /* skip to the next text */
 };
 
 struct meter_json {
 	enum meter_state state;
 	bool escaped;   /* the last byte of the string was a backslash */
+	unsigned hex;   /* digits of \u that are still to come, */
+	uint16_t code;  /* and the value of those before */
 	bool whole;     /* the text is complete */
 	uint8_t wanted; /* meaning of this value; 0 if not wanted */
 	unsigned depth;
+	uint64_t deep;    /* containers that are open beyond the deepest */
 	uint64_t objects; /* bit n: the container at depth n is an object */
 	uint8_t ctx[METER_MAX_DEPTH];
 	uint8_t next;   /* meaning of the next value */
@@ -132,6 +137,7 @@ struct meter_found {
 	enum meter_tier tier;
 	bool tier_said, fast, fast_said, regional;
 	bool deltas;    /* the text comes piece by piece */
+	bool headed;    /* a header had its counts */
 	bool finished;  /* the answer has announced its end, */
 	bool done;      /* and after that its counts */
 	uint64_t text;  /* bytes of text */
@@ -192,6 +198,8 @@ struct meter {
 void meter_begin(struct meter *, enum meter_format);
 /* Returns the format for an answer's Content-Type; METER_SSE if it is none. */
 enum meter_format meter_format_of(struct span type);
+/* Read a header of the answer: Amazon's has the counts that no body repeats. */
+void meter_header(struct meter *, struct span name, struct span value);
 /* Feed the next bytes of the decoded body. */
 void meter_feed(struct meter *, struct span);
 /* Returns true if the answer had a count. */

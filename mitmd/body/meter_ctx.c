@@ -27,8 +27,9 @@ static const struct ctx_row root_rows[] = {
 	{"finishreason", MC_FINISH}, {"stopreason", MC_FINISH},
 	{"status", MC_STATUS}, {"done", MC_DONE},
 	{"speed", MC_SPEED}, {"servicetier", MC_TIER},
-	{"inferencegeo", MC_GEO},
-	/* Text. */
+	{"inferencegeo", MC_GEO}, {"performanceconfig", MC_SPEED},
+	/* Text, and what stands for a text that is not shown. */
+	{"signature", MC_TEXT},
 	{"content", MC_TEXT}, {"text", MC_WHOLE}, {"thinking", MC_TEXT},
 	{"reasoning", MC_TEXT}, {"reasoningcontent", MC_TEXT},
 	{"refusal", MC_TEXT}, {"partialjson", MC_TEXT},
@@ -94,6 +95,7 @@ static const struct ctx_row usage_rows[] = {
 	{"cachedtokens", MC_COUNT + METER_CACHED},
 	{"cachedinputtokens", MC_COUNT + METER_CACHED},
 	{"cachedprompttexttokens", MC_COUNT + METER_CACHED},	/* xAI */
+	{"numcachedtokens", MC_COUNT + METER_CACHED},	/* Mistral */
 	{"promptcachehittokens", MC_COUNT + METER_CACHED},	/* DeepSeek */
 	{"cachecreation", MC_WRITES},
 	{"cachedetails", MC_TTL_KINDS},
@@ -110,10 +112,14 @@ static const struct ctx_row usage_rows[] = {
 	{"responsetokensdetails", MC_OUT_DETAILS},
 	{"servertooluse", MC_USAGE},
 	{"websearchrequests", MC_COUNT + METER_SEARCHES},
+	{"numsearchqueries", MC_COUNT + METER_SEARCHES},	/* Perplexity */
+	{"citationtokens", MC_COUNT + METER_TOOL_PROMPT},
+	{"numsourcesused", MC_COUNT + METER_SEARCHES},	/* xAI */
 	{"iterations", MC_USAGE},
 	{"tokens", MC_USAGE}, {"billedunits", MC_USAGE},	/* Cohere */
 	{"usage", MC_USAGE},
-	{"cost", MC_COST},
+	{"cost", MC_COST}, {"totalcost", MC_COST},
+	{"costdetails", MC_COST},
 	{"speed", MC_SPEED}, {"servicetier", MC_TIER}, {"traffictype", MC_TIER},
 	{"inferencegeo", MC_GEO},
 };
@@ -140,6 +146,20 @@ static const struct ctx_row out_rows[] = {
 	{"tokencount", MC_ENTRY},
 };
 
+static const struct ctx_row tier_rows[] = {
+	{"type", MC_TIER},
+};
+
+static const struct ctx_row speed_rows[] = {
+	{"latency", MC_SPEED},
+};
+
+/* The second: billed by the maker of the model, for a key of the user's own. */
+static const struct ctx_row cost_rows[] = {
+	{"totalcost", MC_COST},
+	{"upstreaminferencecost", MC_COST},
+};
+
 static const struct ctx_row writes_rows[] = {
 	{"ephemeral5minputtokens", MC_COUNT + METER_WRITE_5M},
 	{"ephemeral1hinputtokens", MC_COUNT + METER_WRITE_1H},
@@ -159,6 +179,8 @@ static const struct ctx_row part_rows[] = {
 	{"parameters", MC_ALL}, {"transcript", MC_TEXT},
 	{"summary", MC_TEXT}, {"code", MC_TEXT}, {"output", MC_TEXT},
 	{"value", MC_TEXT}, {"name", MC_TEXT},
+	{"signature", MC_TEXT}, {"thoughtsignature", MC_TEXT},
+	{"encryptedcontent", MC_TEXT},
 };
 
 static const struct {
@@ -172,6 +194,9 @@ static const struct {
 	[MC_OUT_DETAILS] = ROWS(out_rows),
 	[MC_WRITES] = ROWS(writes_rows),
 	[MC_TTL_KINDS] = ROWS(ttl_rows),
+	[MC_SPEED] = ROWS(speed_rows),
+	[MC_TIER] = ROWS(tier_rows),
+	[MC_COST] = ROWS(cost_rows),
 	[MC_PART] = ROWS(part_rows),
 #undef ROWS
 };

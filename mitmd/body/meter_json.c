@@ -19,6 +19,7 @@ meter_json_begin(struct meter *m)
 	j->next = MC_ROOT;
 	j->wanted = MC_NONE;
 	j->escaped = j->whole = false;
+	j->hex = 0;
 	j->len = 0;
 	j->bytes = 0;
 	m->event = (struct meter_event){.usage = 0};
@@ -90,6 +91,9 @@ json_within(uint8_t is)
 		return MC_PART;
 	if (is == MC_DELTA)
 		return MC_ROOT;
+	/* These may be in objects of their own. */
+	if (is == MC_TIER || is == MC_SPEED || is == MC_COST)
+		return is;
 	return is >= MC_MODEL ? MC_NONE : is;
 }
 
@@ -100,7 +104,8 @@ json_open(struct meter *m, bool object)
 	struct meter_event *e = &m->event;
 
 	if (j->depth == METER_MAX_DEPTH) {
-		j->state = METER_LOST;
+		j->deep = 1;
+		j->state = METER_DEEP;
 		return;
 	}
 	if (object)
@@ -192,6 +197,70 @@ json_byte(struct meter *m, uint8_t c)
 	}
 }
 
+/*
+ * Take a byte of an escape. Names and values that are wanted are ASCII: another
+ * character makes one that is none of them.
+ */
+static void
+json_escape(struct meter_json *j, uint8_t c, bool keep)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = c == '\0' ? NULL : strchr(digits, c | 0x20);
+
+	if (j->escaped) {
+		j->escaped = false;
+		j->hex = c == 'u' ? 4 : 0;
+		j->code = 0;
+		if (keep && c != 'u')
+			json_keep(
+			    j, &c, strchr("/\\\"", c) != NULL ? 1 : SIZE_MAX);
+		return;
+	}
+	j->hex = at == NULL ? 0 : j->hex - 1;
+	j->code = at == NULL
+		      ? UINT16_MAX
+		      : (uint16_t)(j->code << 4 | (unsigned)(at - digits));
+	if (j->hex != 0 || !keep)
+		return;
+	c = (uint8_t)j->code;
+	json_keep(j, &c, j->code < 0x80 ? 1 : SIZE_MAX);
+}
+
+/*
+ * Skip a container that is nested too deep, up to its end or the end of the
+ * input. If it is in an answer's text, then all of it is text.
+ */
+static const uint8_t *
+json_deep(struct meter *m, const uint8_t *p, const uint8_t *end)
+{
+	struct meter_json *j = &m->json;
+	uint8_t in = j->ctx[j->depth - 1];
+	const uint8_t *from = p;
+
+	while (p < end && j->deep != 0) {
+		uint8_t c = *p++;
+
+		if (j->escaped)
+			j->escaped = false;
+		else if (j->state == METER_DEEP_STRING && c == '\\')
+			j->escaped = true;
+		else if (c == '"')
+			j->state = j->state == METER_DEEP ? METER_DEEP_STRING
+							  : METER_DEEP;
+		else if (j->state == METER_DEEP && (c == '{' || c == '['))
+			j->deep++;
+		else if (j->state == METER_DEEP && (c == '}' || c == ']'))
+			j->deep--;
+	}
+	if (in == MC_ALL || in == MC_PART) {
+		m->found.text += (uint64_t)(p - from);
+		m->found.since += (uint64_t)(p - from);
+	}
+	if (j->deep == 0)
+		json_after(m);
+	return p;
+}
+
 /* Read a string from `p` up to its end or the end of the input. */
 static const uint8_t *
 json_string(struct meter *m, const uint8_t *p, const uint8_t *end)
@@ -200,10 +269,8 @@ json_string(struct meter *m, const uint8_t *p, const uint8_t *end)
 	const uint8_t *from = p;
 	bool keep = j->state == METER_IN_NAME || j->wanted >= MC_MODEL;
 
-	if (j->escaped) {
-		j->escaped = false;
-		/* No wanted name or value has an escape. */
-		j->len = METER_MAX_MODEL + 1;
+	if (j->escaped || j->hex != 0) {
+		json_escape(j, *p, keep);
 		j->bytes++;
 		return p + 1;
 	}
@@ -268,6 +335,10 @@ meter_json_feed(struct meter *m, struct span s)
 			break;
 		case METER_IN_ATOM:
 			p = json_atom(m, p, end);
+			break;
+		case METER_DEEP:
+		case METER_DEEP_STRING:
+			p = json_deep(m, p, end);
 			break;
 		case METER_VALUE:
 		case METER_NAME:

@@ -63,6 +63,9 @@ sum_output(const struct meter_found *f, struct meter_usage *u)
 	u->out =
 	    sum_more(c[METER_OUTPUT], c[METER_CANDIDATES] + c[METER_THOUGHTS]);
 	u->reasoning = sum_more(c[METER_REASONING], c[METER_THOUGHTS]);
+	/* More than the whole output: it is not in it. */
+	if (u->reasoning > u->out)
+		u->out += u->reasoning;
 	u->audio_out = sum_less(c[METER_AUDIO_OUT], u->out);
 }
 

@@ -119,6 +119,7 @@ value_string(struct meter *m, struct span s)
 	static const char *const ends[] = {
 	    "completed", "incomplete", "failed", "cancelled", NULL};
 	static const char *const kinds[] = {"AUDIO", "1h", NULL};
+	static const char *const fasts[] = {"fast", "optimized", NULL};
 	struct meter_found *f = &m->found;
 
 	switch (m->json.wanted) {
@@ -133,7 +134,7 @@ value_string(struct meter *m, struct span s)
 		m->event.finish |= value_among(s, ends);
 		break;
 	case MC_SPEED:
-		f->fast |= span_ieq(s, SPAN("fast"));
+		f->fast |= value_among(s, fasts);
 		f->fast_said = true;
 		break;
 	case MC_TIER:
@@ -225,7 +226,7 @@ meter_text_end(struct meter *m)
 
 	meter_usage_end(f, e);
 	f->finished |= e->finish || m->format == METER_JSON;
-	f->done |= f->finished && e->counted;
+	f->done |= f->finished && (e->counted || f->headed);
 	/* The text of an event counts before the counts in it. */
 	if (e->out)
 		f->since = 0;

@@ -19,8 +19,12 @@
 static const char *
 find_after_maker(const char *name)
 {
-	const char *from = name;
+	static const char gov[] = "us-gov.";
+	const char *from;
 
+	if (strncasecmp(name, gov, sizeof(gov) - 1) == 0)
+		name += sizeof(gov) - 1;
+	from = name;
 	for (const char *p = name; *p != '\0' && *p != '-' && *p != ':'; p++) {
 		if (*p == '.' && isalpha((unsigned char)p[1]))
 			from = p + 1;
@@ -66,24 +70,37 @@ find_cut_date(char *s)
 		s[n - 11] = '\0';
 }
 
+/* Cut the end of a name, if it is this one. */
+static void
+find_cut_end(char *s, const char *end)
+{
+	size_t n = strlen(s), len = strlen(end);
+
+	if (n > len && strcmp(s + n - len, end) == 0)
+		s[n - len] = '\0';
+}
+
 /*
- * Cut what names a version of the same model: "-v1:0", "@20260131", a date,
- * "-latest".
+ * Cut what names a version or an offer of the same model: "-v1:0", "-1:0",
+ * "-v1", "@20260131", "[1m]", a date, "-latest", "-maas".
  */
 static void
 find_cut(char *s)
 {
-	static const char latest[] = "-latest";
-	size_t n = strcspn(s, ":@");
-	bool colon = s[n] == ':';
+	static const char *const ends[] = {"-latest", "-maas", "-v1"};
+	size_t n = strcspn(s, ":@[");
+	bool version = s[n] == ':' && isdigit((unsigned char)s[n + 1]) &&
+		       (s[n + 2] == '\0' || s[n + 2] == ':');
 
 	s[n] = '\0';
-	if (colon && n > 3 && s[n - 3] == '-' && s[n - 2] == 'v' &&
-	    isdigit((unsigned char)s[n - 1]))
-		s[n -= 3] = '\0';
-	if (n >= sizeof(latest) &&
-	    strcmp(s + n - (sizeof(latest) - 1), latest) == 0)
-		s[n - (sizeof(latest) - 1)] = '\0';
+	if (version && n > 2 && isdigit((unsigned char)s[n - 1])) {
+		if (s[n - 2] == '-')
+			s[n - 2] = '\0';
+		else if (n > 3 && s[n - 2] == 'v' && s[n - 3] == '-')
+			s[n - 3] = '\0';
+	}
+	for (size_t i = 0; i < nitems(ends); i++)
+		find_cut_end(s, ends[i]);
 	find_cut_date(s);
 }
 

@@ -85,6 +85,13 @@ def variables():
             t.equal([e["usage"]["inputTokens"] for e in map(
                 json.loads, (x for _, x in c.frames(r.body)[0]))
                      if "usage" in e], [100], "ConverseStream")
+            r = c.ask(m, key, "/model/" + c.MODEL.replace("us.", "global.")
+                      .replace(":", "%3A") + "/converse",
+                      {**talk, "serviceTier": {"type": "priority"}})
+            t.equal(r.status, 200, "Converse, a global model, written %3A")
+            r = c.ask(m, key, INVOKE, c.claude(), headers=[
+                ("X-Amzn-Bedrock-Service-Tier", "flex")])
+            t.equal(r.status, 200, "InvokeModel of a tier")
             r = c.ask(m, key, f"/model/{c.MODEL}/count-tokens",
                       {"input": {"converse": talk}})
             t.equal((r.status, r.json()), (200, {"inputTokens": 100}),
@@ -99,13 +106,18 @@ def variables():
             r = c.ask(m, key, INVOKE, c.claude(), host=c.CONTROL)
             t.equal(r.status, 403, "which takes no InvokeModel")
             m.close()
-            seen = signed(p, 9)
+            seen = signed(p, 11)
             head(seen[1], aws, key)
-            h.wait_for(lambda: len(usages(s)) >= 7, "usage")
+            h.wait_for(lambda: len(usages(s)) >= 9, "usage")
             t.equal(sorted(usages(s)), [("claude-opus-5-5", 100, 20)] +
-                    [("claude-sonnet-4-5-20250929", 100, 20)] * 4 +
-                    [("claude-sonnet-4-5-20250929-v1:0", 100, 20)] * 2,
+                    [("claude-sonnet-4-5-20250929", 100, 20)] * 5 +
+                    [("claude-sonnet-4-5-20250929-v1:0", 100, 20)] * 3,
                     "usage is read from JSON and event streams")
+            tiers = [(u.get("tier"), u.get("regional"))
+                     for u in s.events("usage") if u.get("tier")]
+            t.equal(sorted(tiers, key=str), [("flex", True),
+                                             ("priority", None)],
+                    "the tiers that were asked for, and where")
             t.equal(joins.check_requests(s.audit(), seen), [],
                     "what the provider saw is in the log")
             text = json.dumps(s.audit()) + s.session_log()

@@ -134,6 +134,13 @@ static const struct body_row {
 	"\"web_search_preview\"}],\"tool_choice\":\"auto\","
 	"\"parallel_tool_calls\":true,\"messages\":[]}",
 	"{\"model\":\"m\",\"messages\":[]}"},
+    /* The provider searches, by members of other makers. */
+    {C, NULL,
+	"{\"model\":\"m\",\"search_parameters\":{\"mode\":\"on\"},"
+	"\"enable_search\":true,\"search_options\":{\"forced_search\":true},"
+	"\"data_sources\":[{\"type\":\"azure_search\"}],"
+	"\"search_settings\":{},\"web_search\":true,\"messages\":[]}",
+	"{\"model\":\"m\",\"messages\":[]}"},
     {C, NULL,
 	"{\"model\":\"a/b:online\",\"models\":[\"c:online\",\"d\"],"
 	"\"plugins\":[{\"id\":\"web\"}],\"messages\":[]}",

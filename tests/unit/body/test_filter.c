@@ -186,8 +186,8 @@ test_most(void)
 	    {FILTER_CHAT, "{\"max_tokens\":7,\"max_completion_tokens\":900}",
 		900},
 	    {FILTER_RESPONSES, "{\"max_output_tokens\":5000}", 5000},
-	    {FILTER_GEMINI,
-		"{\"generationConfig\":{\"maxOutputTokens\":8192}}", 8192},
+	    {FILTER_GEMINI, "{\"generationConfig\":{\"maxOutputTokens\":8192}}",
+		8192},
 	    {FILTER_BEDROCK, "{\"max_tokens\":10}", 10},
 	    {FILTER_CONVERSE, "{\"inferenceConfig\":{\"maxTokens\":77}}", 77},
 	    {FILTER_ANTHROPIC, "{\"max_tokens\":99999999999999999999999}",
@@ -195,13 +195,45 @@ test_most(void)
 	    {FILTER_ANTHROPIC, "{\"max_tokens\":\"many\"}", 0},
 	    {FILTER_ANTHROPIC, "{\"max_tokens\":null}", 0},
 	    {FILTER_ANTHROPIC, "{\"max_tokens\":-5}", 0},
+	    {FILTER_CHAT, "{\"max_tokens\":1.5e3}", 2000},
+	    {FILTER_CHAT, "{\"max_tokens\":1E+5}", 100000},
+	    {FILTER_CHAT, "{\"max_tokens\":1e-5}", 1},
+	    {FILTER_CHAT, "{\"max_tokens\":1e999999999}", 1000000000000},
 	    {FILTER_ANTHROPIC, "{\"x\":{\"max_tokens\":5}}", 0}};
 
 	for (size_t i = 0; i < nitems(rows); i++) {
 		(void)filter_body(&f, &filter_dflt, rows[i].dialect,
 		    span_str(rows[i].text), seed);
-		is_int((int64_t)f.most, (int64_t)rows[i].most, "%s",
-		    rows[i].text);
+		is_int(
+		    (int64_t)f.most, (int64_t)rows[i].most, "%s", rows[i].text);
+	}
+}
+
+/* Every member that decides the price, also in an object of its own. */
+static void
+test_priced(void)
+{
+	static const struct {
+		enum filter_dialect dialect;
+		const char *text, *tier, *speed;
+		uint64_t times;
+	} rows[] = {{FILTER_CHAT, "{\"n\":128,\"service_tier\":\"flex\"}",
+			"flex", "", 128},
+	    {FILTER_GEMINI, "{\"generationConfig\":{\"candidateCount\":8}}", "",
+		"", 8},
+	    {FILTER_CONVERSE,
+		"{\"serviceTier\":{\"type\":\"priority\"},"
+		"\"performanceConfig\":{\"latency\":\"optimized\"}}",
+		"priority", "optimized", 0},
+	    {FILTER_ANTHROPIC, "{\"speed\":\"fast\"}", "", "fast", 0}};
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		(void)filter_body(&f, &filter_dflt, rows[i].dialect,
+		    span_str(rows[i].text), seed);
+		ok(span_is(f.tier, rows[i].tier) &&
+			span_is(f.speed, rows[i].speed) &&
+			f.times == rows[i].times,
+		    "%s", rows[i].text);
 	}
 }
 
@@ -255,6 +287,7 @@ main(void)
 	is_int(filter_dialect_find(SPAN("gemini")), FILTER_GEMINI, "a dialect");
 	test_usage();
 	test_most();
+	test_priced();
 	ok(!filter_applies(&filter_dflt, FILTER_NONE) &&
 		filter_applies(&filter_dflt, FILTER_CHAT),
 	    "a body without a dialect is nobody's to filter");

@@ -128,6 +128,33 @@ test_rows(struct buf *b)
 	}
 }
 
+/* Amazon's counts may be in the answer's head alone. */
+static void
+test_header(void)
+{
+	struct meter_usage u;
+	struct meter m;
+
+	meter_begin(&m, METER_JSON);
+	meter_header(&m, SPAN("X-Amzn-Bedrock-Input-Token-Count"), SPAN("70"));
+	meter_header(&m, SPAN("x-amzn-bedrock-output-token-count"), SPAN("9"));
+	meter_header(&m, SPAN("x-amzn-bedrock-cache-read-input-token-count"),
+	    SPAN("30"));
+	meter_header(&m, SPAN("x-amzn-bedrock-service-tier"), SPAN("flex"));
+	meter_header(&m, SPAN("x-amzn-bedrock-model"), SPAN("other"));
+	meter_header(&m, SPAN("x-other-output-token-count"), SPAN("900"));
+	meter_header(&m, SPAN("x-amzn-bedrock-output-token-count"), SPAN("-1"));
+	meter_feed(&m, SPAN("{\"model\":\"m\",\"outputs\":[{\"text\":"
+			    "\"a long text, which is not estimated\"}]}"));
+	meter_end(&m, 1000, true, &u);
+	is_int(u.in, 40, "input");
+	is_int(u.out, 9, "output");
+	is_int(u.cache_read, 30, "from the cache");
+	is_int(u.tier, METER_FLEX, "tier");
+	is_int(u.said, METER_MEASURED, "nothing is estimated");
+	is_str(u.model, "m", "the model is the body's");
+}
+
 static void
 test_deep(struct buf *b)
 {
@@ -150,7 +177,7 @@ test_deep(struct buf *b)
 	meter_begin(&m, METER_SSE);
 	meter_feed(&m, buf_span(b));
 	meter_read(&m, &u);
-	is_int(u.in, 1, "what is too deep is passed over");
+	is_int(u.in, 2, "what is too deep is passed over, and no more");
 	is_int(u.out, 3, "... and the next event read again");
 	is_int(meter_format_of(SPAN("text/event-stream; charset=utf-8")),
 	    METER_SSE, "content type of events");
@@ -343,6 +370,7 @@ main(void)
 	buf_init(&out, 64U << 20);
 	test_rows(&in);
 	test_deep(&in);
+	test_header();
 	test_end();
 	test_coding(DECODE_GZIP, &in, &out);
 	test_coding(DECODE_ZSTD, &in, &out);

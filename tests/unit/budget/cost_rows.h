@@ -50,6 +50,9 @@ static const struct cost_row {
 	"\"status\":\"completed\",\"model\":\"" model "\",\"output\":[{" \
 	"\"type\":\"message\",\"content\":[{\"type\":\"output_text\"," \
 	"\"text\":\"ok\"}]}],\"usage\":{" usage "}}"
+#define DEEP(x) "{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":" x \
+	"}}}}}}}}"
+#define DEEPEST(x) DEEP(DEEP(DEEP(DEEP(DEEP(DEEP(DEEP(DEEP(DEEP(x)))))))))
 	/* Counts that an event repeats as 0. */
 	{"zeros in message_delta", SSE, {50000, 200, 7000, 0, 0},
 	    M(50000 * 3 + 200 * 15 + 7000 * .3),
@@ -537,6 +540,78 @@ static const struct cost_row {
 	    M(1000 * 3 + 100 * 15),
 	    CHAT("anthropic/claude-sonnet-4.6", "\"prompt_tokens\":1000,"
 		"\"completion_tokens\":100,\"cost\":1e999")},
+	/* In objects of their own, escaped, deep, and under other names. */
+	{"Converse's tier", JSON, {100, 10, 0, 0, 0},
+	    M((100 * .8 + 10 * 3.2) * 2.5),
+	    "{\"model\":\"amazon.nova-pro-v1:0\",\"output\":{\"message\":{"
+	    "\"role\":\"assistant\",\"content\":[{\"text\":\"ok\"}]}},"
+	    "\"stopReason\":\"end_turn\",\"usage\":{\"inputTokens\":100,"
+	    "\"outputTokens\":10},\"serviceTier\":{\"type\":\"priority\"}}"},
+	{"Converse's latency", JSON, {100, 10, 0, 0, 0},
+	    M((100 * .8 + 10 * 3.2) * 1.25),
+	    "{\"model\":\"amazon.nova-pro-v1:0\",\"output\":{\"message\":{"
+	    "\"role\":\"assistant\",\"content\":[{\"text\":\"ok\"}]}},"
+	    "\"stopReason\":\"end_turn\",\"usage\":{\"inputTokens\":100,"
+	    "\"outputTokens\":10},\"performanceConfig\":{\"latency\":"
+	    "\"optimized\"}}"},
+	{"escaped names and values", JSON, {5, 7, 0, 0, 0},
+	    M(5 * 5 + 7 * 25),
+	    "{\"m\\u006fdel\":\"anthropic\\/claude-opus-4.6\",\"choices\":[],"
+	    "\"us\\u0061ge\":{\"prompt\\u005Ftokens\":5,"
+	    "\"completion_tokens\":\"\\u0037\"},\"\\ud83d\\ude00\":1}"},
+	{"after a tool's input that is nested deep", JSON,
+	    {1000, 300, 0, 0, 0}, M(1000 * 3 + 300 * 15),
+	    "{\"content\":[{\"type\":\"tool_use\",\"input\":"
+	    DEEPEST("[\"a}]\\\"{\", {}]") "}],\"model\":\"claude-sonnet-4-6\","
+	    "\"stop_reason\":\"tool_use\",\"usage\":{\"input_tokens\":1000,"
+	    "\"output_tokens\":300}}"},
+	{"Mistral's cached tokens", JSON, {36, 10, 64, 0, 0},
+	    M(36 * .5 + 10 * 1.5 + 64 * .05),
+	    CHAT("mistral-large-2512", "\"prompt_tokens\":100,"
+		"\"completion_tokens\":10,\"total_tokens\":110,"
+		"\"num_cached_tokens\":64")},
+	{"reasoning and citations beside the rest (Perplexity)", JSON,
+	    {20049, 81160, 0, 0, 0},
+	    M(20049 * 5 + 81160 * 25) + 18 * .01,
+	    CHAT("sonar-deep-research", "\"prompt_tokens\":33,"
+		"\"completion_tokens\":7163,\"total_tokens\":7196,"
+		"\"citation_tokens\":20016,\"reasoning_tokens\":73997,"
+		"\"num_search_queries\":18")},
+	{"searches (xAI)", JSON, {32, 9, 0, 0, 0},
+	    M(32 * 3 + 9 * 15) + 4 * .025,
+	    CHAT("grok-4", "\"prompt_tokens\":32,\"completion_tokens\":9,"
+		"\"num_sources_used\":4")},
+	{"records with a separator before each", "application/json-seq",
+	    {11, 12, 0, 0, 0}, M(11 * .1 + 12 * .4),
+	    "\x1e" CHAT("gpt-4.1-nano", "\"prompt_tokens\":11,"
+		"\"completion_tokens\":12") "\n"},
+	{"stated in an object (Perplexity)", JSON, {10, 20, 0, 0, 0}, .2,
+	    CHAT("sonar-pro", "\"prompt_tokens\":10,\"completion_tokens\":20,"
+		"\"cost\":{\"input_tokens_cost\":0.1,\"total_cost\":0.2}")},
+	{"stated, and paid with a key of the user's own", JSON,
+	    {10, 5, 0, 0, 0}, .5,
+	    CHAT("anthropic/claude-opus-4.6", "\"prompt_tokens\":10,"
+		"\"completion_tokens\":5,\"cost\":0.0001,\"is_byok\":true,"
+		"\"cost_details\":{\"upstream_inference_cost\":0.5}")},
+	/* Models of which the family is no guide. */
+	{"a large model of an open family", JSON, {1000, 100, 0, 0, 0},
+	    M(1000 * 2.4 + 100 * 2.4),
+	    CHAT("meta.llama3-1-405b-instruct-v1:0", "\"prompt_tokens\":1000,"
+		"\"completion_tokens\":100")},
+	{"a large request to a Qwen", JSON, {300000, 100, 0, 0, 0},
+	    M(300000 * 6 + 100 * 60),
+	    CHAT("qwen/qwen3-coder-plus", "\"prompt_tokens\":300000,"
+		"\"completion_tokens\":100")},
+	{"a large request to a Grok", JSON, {250000, 100, 0, 0, 0},
+	    M(250000 * 2.5 + 100 * 5),
+	    CHAT("grok-4.20-reasoning", "\"prompt_tokens\":250000,"
+		"\"completion_tokens\":100")},
+	{"another medium model", JSON, {1000, 100, 0, 0, 0},
+	    M(1000 * 1.5 + 100 * 7.5),
+	    CHAT("mistralai/mistral-medium-3.5", "\"prompt_tokens\":1000,"
+		"\"completion_tokens\":100")},
+#undef DEEP
+#undef DEEPEST
 #undef JSON
 #undef SSE
 #undef EV

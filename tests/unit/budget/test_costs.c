@@ -99,7 +99,12 @@ test_prices(void)
 	    ("bedrock/eu.anthropic."
 	     "claude-sonnet-4-5-20250929-v1:0"),
 	    "CLAUDE-HAIKU-4-5", "gpt-5-chat-latest", "openai.gpt-5.4",
-	    "deepseek-chat:free"};
+	    "deepseek-chat:free", "us.anthropic.claude-opus-4-6-v1",
+	    "us-gov.anthropic.claude-sonnet-4-5-20250929-v1:0",
+	    "claude-opus-4-6[1m]", "openai.gpt-oss-120b-1:0",
+	    "openai/gpt-oss-20b-maas", "us.deepseek.r1-v1:0", "deepseek.v3.2",
+	    "openai/o3-mini-high", "qwen3-max-2025-09-23",
+	    "amazon.nova-lite-v1:0:300k", "meta.llama3-70b-instruct-v1:0"};
 	static const char *const not [] = {"claude-opus-4-9", "claude-opus-40",
 	    "gpt-5.10", "gpt-5.4-max", "claude-fable-50"};
 	enum price_how how;
