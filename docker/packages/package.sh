@@ -5,6 +5,8 @@
 # checksums and, with a key of ssh's, a signature. `./dev package` calls it. The same tree gives the same bytes,
 # wherever and by whom it is built, on the same versions of the compiler and the
 # libraries.
+# package.sh DIR --staged TREE: only the Debian packages, for a test, of programs
+# that ./dev build has staged in TREE.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$here/../.." && pwd)
@@ -15,10 +17,12 @@ say() { printf 'package: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
 [ $# -ge 1 ] || die "usage: package.sh DIR [--sign KEY]"
-out=$1 key=; shift
+out=$1 key='' staged=''; shift
 while [ $# -gt 0 ]; do
   case $1 in
   --sign) [ $# -ge 2 ] || die "--sign needs the file of a key"; key=$2; shift 2 ;;
+  --staged) [ -d "${2:-}/usr/local/bin" ] || die "--staged needs a tree of ./dev build"
+    staged=$(cd "$2" && pwd); shift 2 ;;
   *) die "$1 is no option of package.sh; there is --sign KEY" ;;
   esac
 done
@@ -53,13 +57,16 @@ debian_packages() {
     printf '\n  * Commit %s; see CHANGES.md.\n\n' "$commit"
     echo " -- IronCurtain maintainers <maintainers@ironcurtain.invalid>  $(date -u -R -d "@$SOURCE_DATE_EPOCH")"
   } >"$tree/debian/changelog"
-  (cd "$tree" && dpkg-buildpackage --no-sign --build=binary) >"$out/work/log" 2>&1 ||
+  (cd "$tree" && if [ -n "$staged" ]; then
+      IC_STAGED=$staged DEB_BUILD_OPTIONS=noautodbgsym dpkg-buildpackage --no-sign --no-check-builddeps --build=binary
+    else dpkg-buildpackage --no-sign --build=binary; fi) >"$out/work/log" 2>&1 ||
     { tail -n 30 "$out/work/log" >&2; die "the packages do not build: see $out/work/log"; }
   cp "$out"/work/*.deb "$out/"
 }
 
 source_archive
 debian_packages
+[ -z "$staged" ] || { rm -rf "$out/work"; exit 0; }
 "$here/bundle.sh" "$out"/ironcurtain_*.deb "$out" "$name-linux-$(dpkg --print-architecture)"
 python3 "$here/sbom.py" "$out"/ironcurtain_*.deb >"$out/$name.spdx.json"
 (cd "$out" && sha256sum -- *.deb *.tar.gz *.json >SHA256SUMS)
