@@ -44,7 +44,7 @@ source_archive() {
   git -C "$top" diff --quiet HEAD -- ||
     say "uncommitted changes stay out: the packages are of commit ${commit:0:12}"
   git -C "$top" archive --format=tar --prefix="$name/" HEAD |
-    gzip -n -9 >"$out/$name.tar.gz"
+    gzip -n "$([ -n "$staged" ] && echo -1 || echo -9)" >"$out/$name.tar.gz"
 }
 
 debian_packages() {
