@@ -1489,7 +1489,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
  * name, "*.name", "*" or an address (see common/net/egress_list.h).  With
  * PROTO_SERVICES it is the next service of the agent, an address, and `name`
  * is the service's; otherwise that is empty.  key: the keyd that logs in there
- * as `user`, + 1; 0: none does.  superuser: the user may be one.
+ * as `user`, + 1; 0: none does.  login: enum proto_login, of that.
  */
 #define F_DOOR(F, m)		F(m, u16, server, PROTO_SERVICES)	\
 				F(m, str, host, 253)			\
@@ -1499,7 +1499,7 @@ enum proto_phase { PHASE_SETUP = 1, PHASE_RUN = 2, PHASE_BOTH = 3 };
 				F(m, u8, opaque, 1)			\
 				F(m, str, name, 32)			\
 				F(m, u8, key, PROTO_MAX_PROVIDERS)	\
-				F(m, u8, superuser, 1)			\
+				F(m, u8, login, PROTO_LOGIN_ALL)	\
 				F(m, str, user, PROTO_MAX_LOGIN)	\
 				F(m, str, database, PROTO_MAX_LOGIN)
 #define F_CONNECT(F, m)		F(m, u32, id, UINT32_MAX)		\
@@ -2112,6 +2112,13 @@ enum proto_tool {
 	PROTO_TOOL_GONE,	/* no longer listed: it was one of those above */
 };
 #define PROTO_TOOL_LAST PROTO_TOOL_GONE
+
+enum proto_login {
+	PROTO_LOGIN_SUPERUSER = 1,	/* the user may be one */
+	PROTO_LOGIN_TLS = 2,	/* over TLS, and bound to its certificate */
+	PROTO_LOGIN_CA = 4,	/* which must be from ROOTS, too */
+	PROTO_LOGIN_ALL = 7,
+};
 
 enum proto_key {
 	PROTO_KEY_LOADED,

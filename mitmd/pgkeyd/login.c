@@ -16,63 +16,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/http/base64.h"
 #include "common/log.h"
-
-#define LOGIN_WHY 400U
-#define NONCE_BYTES 18U
 
 static void login_ready(struct loop_io *, uint32_t);
 static void login_late(struct loop_timer *);
-
-static struct login *
-login_find(uint32_t dial)
-{
-	struct login *l;
-
-	TAILQ_FOREACH (l, &pgkeyd_env.logins, entry)
-		if (l->dial == dial && l->state == LOGIN_DIAL && !l->dead)
-			return l;
-	return NULL;
-}
-
-static void
-login_end(struct login *l)
-{
-	struct pgkeyd_env *e = &pgkeyd_env;
-
-	loop_timer_clear(&e->w.loop, &l->timer);
-	loop_del(&e->w.loop, &l->io);
-	if (l->fd != -1)
-		close(l->fd);
-	l->fd = -1;
-	l->dead = true;
-	e->nlogins--;
-	TAILQ_REMOVE(&e->logins, l, entry);
-	TAILQ_INSERT_TAIL(&e->dead, l, entry);
-}
-
-static void
-login_tell(uint32_t id, const char *why)
-{
-	const struct msg_LOGIN_FAIL m = {.id = id, .text = span_str(why)};
-
-	worker_send(
-	    &pgkeyd_env.w, ROLE_EGRESS, PROTO_SERVICES, MSG_LOGIN_FAIL, &m, -1);
-}
-
-static void __attribute__((format(printf, 2, 3)))
-login_fail(struct login *l, const char *fmt, ...)
-{
-	char why[LOGIN_WHY];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(why, sizeof(why), fmt, ap);
-	va_end(ap);
-	login_tell(l->id, why);
-	login_end(l);
-}
 
 static void
 login_late(struct loop_timer *t)
@@ -85,19 +32,6 @@ login_late(struct loop_timer *t)
 		login_fail(l,
 		    "the database did not finish the login within %u seconds",
 		    PGKEYD_LOGIN_MS / 1000);
-}
-
-/* A fresh connection takes these few bytes at once. */
-static void
-login_send(struct login *l, struct buf *b)
-{
-	const struct span out = buf_span(b);
-	ssize_t n = -1;
-
-	if (!b->failed)
-		n = send(l->fd, out.p, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
-	if (n == -1 || (size_t)n != out.len)
-		login_fail(l, "the database closed the connection");
 }
 
 static void
@@ -125,99 +59,6 @@ login_startup(struct login *l)
 	l->state = LOGIN_BEGUN;
 	login_send(l, &b);
 	buf_free(&b);
-}
-
-static void
-login_sasl(struct login *l, struct span mechanisms)
-{
-	uint8_t raw[NONCE_BYTES];
-	char nonce[BASE64_LEN(NONCE_BYTES) + 1] = {0};
-	const char *bare;
-	struct buf b;
-	size_t at;
-
-	if (!message_has_mechanism(mechanisms, "SCRAM-SHA-256")) {
-		login_fail(l, "the database does not offer SCRAM-SHA-256");
-		return;
-	}
-	arc4random_buf(raw, sizeof(raw));
-	base64_put((uint8_t *)nonce, span_of(raw, sizeof(raw)));
-	bare = scram_begin(&l->scram, "", nonce);
-	buf_init(&b, PGKEYD_MAX_OUT);
-	at = pg_begin(&b, 'p');
-	pg_put_text(&b, SPAN("SCRAM-SHA-256"));
-	pg_put_u32(&b, (uint32_t)(strlen(bare) + 3));
-	buf_adds(&b, "n,,");
-	buf_adds(&b, bare);
-	pg_end(&b, at);
-	l->state = LOGIN_PROOF;
-	login_send(l, &b);
-	buf_free(&b);
-}
-
-static void
-login_proof(struct login *l, struct span first)
-{
-	struct pgkeyd_env *e = &pgkeyd_env;
-	char out[SCRAM_MAX_TEXT];
-	struct buf b;
-	size_t at, len;
-
-	len = scram_answer(
-	    &l->scram, first, secret_span(e->password), pgkeyd_kept(), out);
-	if (len == 0) {
-		login_fail(
-		    l, "the database is not logged in to: %s", l->scram.why);
-		return;
-	}
-	buf_init(&b, PGKEYD_MAX_OUT);
-	at = pg_begin(&b, 'p');
-	buf_add(&b, out, len);
-	pg_end(&b, at);
-	l->state = LOGIN_VERIFY;
-	login_send(l, &b);
-	buf_free(&b);
-}
-
-/* Only SCRAM keeps the password here and proves who the server is. */
-static void
-login_auth(struct login *l, struct span body)
-{
-	struct span rest;
-	uint32_t auth;
-
-	if (message_auth(body, &auth, &rest) == -1)
-		login_fail(l, "the database's request is malformed");
-	else if (auth == MESSAGE_AUTH_SASL && l->state == LOGIN_BEGUN)
-		login_sasl(l, rest);
-	else if (auth == MESSAGE_AUTH_CONTINUE && l->state == LOGIN_PROOF)
-		login_proof(l, rest);
-	else if (auth == MESSAGE_AUTH_FINAL && l->state == LOGIN_VERIFY &&
-		 scram_verify(&l->scram, rest))
-		l->state = LOGIN_PROVEN;
-	else if (auth == MESSAGE_AUTH_FINAL && l->state == LOGIN_VERIFY)
-		login_fail(
-		    l, "the database is not logged in to: %s", l->scram.why);
-	else if (auth == MESSAGE_AUTH_OK && l->state == LOGIN_PROVEN)
-		l->state = LOGIN_TOLD;
-	else if (auth == MESSAGE_AUTH_OK && l->state == LOGIN_BEGUN)
-		login_fail(l,
-		    "the database lets %s in without a password, and so "
-		    "everybody. Its pg_hba.conf must have, before any line "
-		    "with trust or peer: host %s %s 127.0.0.1/32 "
-		    "scram-sha-256",
-		    pgkeyd_env.user, pgkeyd_env.database, pgkeyd_env.user);
-	else if (auth == MESSAGE_AUTH_MD5 || auth == MESSAGE_AUTH_CLEARTEXT)
-		login_fail(l,
-		    "the database wants the password %s: its pg_hba.conf must "
-		    "say scram-sha-256, and the password must be set again "
-		    "under password_encryption = scram-sha-256",
-		    auth == MESSAGE_AUTH_MD5 ? "as md5" : "in clear text");
-	else
-		login_fail(l,
-		    "the database wants a login of another kind (%u) than "
-		    "scram-sha-256, or out of turn",
-		    auth);
 }
 
 static void
@@ -255,7 +96,7 @@ login_done(struct login *l)
 	e->requests++;
 	e->used_at = loop_now(&e->w.loop);
 	worker_send(&e->w, ROLE_EGRESS, PROTO_SERVICES, MSG_LOGGED_IN, &m, fd);
-	login_end(l);
+	logins_end(l);
 }
 
 /* The server is ready for a query: for ours, and then for the client's. */
@@ -315,36 +156,6 @@ login_role(struct login *l, struct span body)
 		    "machine. Use a role without that, or write \"superuser\": "
 		    "true in this login",
 		    pgkeyd_env.user, log_vis(role, vis, sizeof(vis)));
-}
-
-/* Returns true if there is no rule for a connection without TLS. */
-static bool
-login_wants_tls(struct span body)
-{
-	return message_has_code(body, "28000") &&
-	       span_find(body, SPAN("no pg_hba.conf entry")) != NULL;
-}
-
-static void
-login_error(struct login *l, struct span body)
-{
-	char text[MESSAGE_TEXT];
-
-	if (message_has_code(body, "28P01"))
-		login_fail(l,
-		    "the database does not take the password of user %s. "
-		    "Correct the credential of this login, then: icctl keys "
-		    "reload",
-		    pgkeyd_env.user);
-	else if (login_wants_tls(body))
-		login_fail(l,
-		    "the database takes no connection of user %s without TLS, "
-		    "which a login cannot use. Its pg_hba.conf must have: host "
-		    "%s %s 127.0.0.1/32 scram-sha-256",
-		    pgkeyd_env.user, pgkeyd_env.database, pgkeyd_env.user);
-	else
-		login_fail(
-		    l, "the database says: %s", message_error(body, text));
 }
 
 /* A message that may come once the login has succeeded. */
@@ -511,7 +322,7 @@ login_begin(struct chan *c, const struct msg_LOGIN_GO *m)
 	}
 	l = login_new(m);
 	if (login_values(l, m) == -1) {
-		login_end(l);
+		logins_end(l);
 		return chan_violation(c, "LOGIN_GO with an impossible value");
 	}
 	dial.id = l->dial;
@@ -519,31 +330,68 @@ login_begin(struct chan *c, const struct msg_LOGIN_GO *m)
 	return 0;
 }
 
+/* Begin, on a connection that carries what is written as it is. */
+static void
+login_connected(struct login *l, int fd)
+{
+	struct pgkeyd_env *e = &pgkeyd_env;
+
+	l->fd = fd;
+	if (loop_add(&e->w.loop, &l->io, fd, EPOLLIN, login_ready, l) == -1)
+		fatal("epoll");
+	if (l->cancel != 0)
+		login_cancel(l);
+	else
+		login_startup(l);
+}
+
 int
 login_dialed(struct chan *c, const struct msg_DIALED *m, int fd)
 {
 	struct pgkeyd_env *e = &pgkeyd_env;
-	struct login *l = login_find(m->id);
+	struct login *l = login_find(m->id, LOGIN_DIAL);
 
 	if (l == NULL) {
 		close(fd);
 		return chan_violation(c, "DIALED %u was not asked for", m->id);
 	}
-	l->fd = fd;
-	if (loop_add(&e->w.loop, &l->io, fd, EPOLLIN, login_ready, l) == -1)
-		fatal("epoll");
 	loop_timer_set(&e->w.loop, &l->timer, PGKEYD_LOGIN_MS, login_late, l);
-	if (l->cancel != 0)
-		login_cancel(l);
-	else
-		login_startup(l);
+	if (e->tls) {
+		l->state = LOGIN_TLS;
+		tls_ask(l, fd);
+	} else {
+		login_connected(l, fd);
+	}
 	return 0;
+}
+
+void
+login_secured(uint32_t dial, struct span bound, int fd)
+{
+	struct login *l = login_find(dial, LOGIN_TLS);
+
+	if (l == NULL) {
+		close(fd); /* it was late, or the client has gone */
+		return;
+	}
+	l->nbound = bound.len;
+	memcpy(l->bound, bound.p, bound.len);
+	login_connected(l, fd);
+}
+
+void
+login_insecure(uint32_t dial, const char *why)
+{
+	struct login *l = login_find(dial, LOGIN_TLS);
+
+	if (l != NULL)
+		login_fail(l, "%s", l->cancel != 0 ? "" : why);
 }
 
 int
 login_dial_fail(struct chan *c, const struct msg_DIAL_FAIL *m)
 {
-	struct login *l = login_find(m->id);
+	struct login *l = login_find(m->id, LOGIN_DIAL);
 
 	if (l == NULL)
 		return chan_violation(
@@ -551,16 +399,4 @@ login_dial_fail(struct chan *c, const struct msg_DIAL_FAIL *m)
 	login_fail(l, "there is no connection to the database: %.*s",
 	    (int)m->text.len, (const char *)m->text.p);
 	return 0;
-}
-
-void
-login_reap(void)
-{
-	struct login *l;
-
-	while ((l = TAILQ_FIRST(&pgkeyd_env.dead)) != NULL) {
-		TAILQ_REMOVE(&pgkeyd_env.dead, l, entry);
-		buf_free(&l->parameters);
-		freezero(l, sizeof(*l));
-	}
 }

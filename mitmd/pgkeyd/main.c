@@ -5,9 +5,10 @@
  * secret memory, and connections until they are ready. It receives the password
  * and the names of user and database from icsupervisor, recorded logins from
  * auditd, and connected sockets from dialerd; egressd gets the ready ones, and
- * nothing comes back. It must never see a query, an answer to one, or anything
- * of the agent but the checked values of a few parameters. An attacker on the
- * database's side gets proofs of the password, never the password.
+ * nothing comes back. With TLS, a process that it forked before it had anything
+ * ends that (tls_end.h). It must never see a query, an answer to one, or
+ * anything of the agent but the checked values of a few parameters. An attacker
+ * on the database's side gets proofs of the password, never the password.
  */
 #include "pgkeyd/pgkeyd.h"
 
@@ -21,7 +22,7 @@ static const struct confine pgkeyd_confine = {
 	.limits = {
 		.nofile = PGKEYD_MAX_LOGINS + 32,	/* and channels */
 		.fsize = 0,		/* no message needs a memfd */
-		.data = 32U << 20,	/* a message and texts for each */
+		.data = 32U << 20,	/* a message and texts for each; roots */
 		.memlock = 64U << 10,	/* the password */
 	},
 	.pledge = {
@@ -33,10 +34,18 @@ static const struct confine pgkeyd_confine = {
 
 struct pgkeyd_env pgkeyd_env;
 
+/* Fork first: the other process must not have the memory for secrets. */
+static void
+pgkeyd_warm(void)
+{
+	tls_fork();
+	pgkeyd_secret_prepare();
+}
+
 int
 main(void)
 {
-	worker_init(&pgkeyd_env.w, ROLE_KEY, &pgkeyd_confine,
-	    pgkeyd_secret_prepare, PGKEYD_MAX_LOGINS + 8);
+	worker_init(&pgkeyd_env.w, ROLE_KEY, &pgkeyd_confine, pgkeyd_warm,
+	    PGKEYD_MAX_LOGINS + 8);
 	pgkeyd_serve();
 }

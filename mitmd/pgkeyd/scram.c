@@ -92,6 +92,33 @@ scram_salt(
 	explicit_bzero(&h, sizeof(h));
 }
 
+void
+scram_bind(struct scram *s, struct span hash)
+{
+	s->nbound = hash.len < SCRAM_MAX_BOUND ? hash.len : SCRAM_MAX_BOUND;
+	memcpy(s->bound, hash.p, s->nbound);
+}
+
+const char *
+scram_head(const struct scram *s)
+{
+	return s->nbound != 0 ? "p=tls-server-end-point,," : "n,,";
+}
+
+/* Write "c=" and the head and what is bound. Returns the length. */
+static size_t
+scram_channel(const struct scram *s, char *out)
+{
+	uint8_t raw[32 + SCRAM_MAX_BOUND];
+	const size_t n = strlen(scram_head(s));
+
+	memcpy(raw, scram_head(s), n);
+	memcpy(raw + n, s->bound, s->nbound);
+	memcpy(out, "c=", 2);
+	base64_put((uint8_t *)out + 2, span_of(raw, n + s->nbound));
+	return 2 + BASE64_LEN(n + s->nbound);
+}
+
 const char *
 scram_begin(struct scram *s, const char *user, const char *nonce)
 {
@@ -200,8 +227,8 @@ scram_answer(struct scram *s, struct span first, struct span password,
 		return 0;
 	scram_keep(kept, &now, password);
 	explicit_bzero(&now, sizeof(now));
-	/* "biws" is "n,," in base64: no channel is bound. */
-	len = (size_t)snprintf(out, SCRAM_MAX_TEXT, "c=biws,r=%.*s",
+	len = scram_channel(s, out);
+	len += (size_t)snprintf(out + len, SCRAM_MAX_TEXT - len, ",r=%.*s",
 	    (int)nonce.len, (const char *)nonce.p);
 	said[0] = span_str(s->bare);
 	said[1] = comma;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The client's half of SCRAM-SHA-256 (RFC 5802, RFC 7677), without channel
- * binding. The password never leaves it: the server gets a proof, and proves
- * that it knows the password's verifier itself.
+ * binding or, as SCRAM-SHA-256-PLUS, bound to the server's certificate
+ * (tls-server-end-point, RFC 5929). The password never leaves it: the server
+ * gets a proof, and proves that it knows the password's verifier itself.
  */
 #ifndef SCRAM_H
 #define SCRAM_H
@@ -16,6 +17,7 @@
 #define SCRAM_MAX_SALT 64U
 #define SCRAM_MAX_TEXT 512U
 #define SCRAM_MAX_ERROR 200U
+#define SCRAM_MAX_BOUND 64U /* the hash of a certificate */
 
 /*
  * The password, salted, which is as good as the password: the caller keeps this
@@ -30,6 +32,8 @@ struct scram_kept {
 
 /* One exchange. */
 struct scram {
+	uint8_t bound[SCRAM_MAX_BOUND];
+	size_t nbound;             /* 0: no channel is bound */
 	char bare[SCRAM_MAX_TEXT]; /* client-first-message-bare */
 	size_t nonce;              /* the place of its nonce */
 	bool answered;
@@ -39,9 +43,13 @@ struct scram {
 
 /*
  * Begin with this user, which PostgreSQL ignores, and a nonce of printable
- * characters without commas. Returns the text to send, behind "n,,".
+ * characters without commas. Returns the text to send, behind the head.
  */
 const char *scram_begin(struct scram *, const char *user, const char *nonce);
+/* Bind the exchange, which has begun, to this hash of a certificate. */
+void scram_bind(struct scram *, struct span hash);
+/* Returns the head of the first message, which says whether it is bound. */
+const char *scram_head(const struct scram *);
 /*
  * Answer the server's first message. Returns the length of the text in `out`,
  * or 0 with the reason in `why`. `kept` may change.

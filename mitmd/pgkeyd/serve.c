@@ -20,7 +20,9 @@ serve_door(struct chan *c, const struct msg_DOOR *m)
 	    span_copy(m->user, e->user, sizeof(e->user)) == -1 ||
 	    span_copy(m->database, e->database, sizeof(e->database)) == -1)
 		return chan_violation(c, "DOOR without a user and a database");
-	e->superuser = m->superuser != 0;
+	e->superuser = (m->login & PROTO_LOGIN_SUPERUSER) != 0;
+	e->tls = (m->login & PROTO_LOGIN_TLS) != 0;
+	e->ca = (m->login & PROTO_LOGIN_CA) != 0;
 	return 0;
 }
 
@@ -55,7 +57,6 @@ serve_ask(struct chan *c, const struct msg_KEY_ASK *ask)
 
 IGNORED(PROVIDER)
 IGNORED(UPSTREAM)
-IGNORED(ROOTS)
 IGNORED(BUDGET)
 IGNORED(SHARE)
 IGNORED(SETTLED)
@@ -71,7 +72,7 @@ static const struct chan_handler serve_handlers[] = {
 	HANDLER(DIAL_FAIL,	login_dial_fail),
 	HANDLER(PROVIDER,	ignore_PROVIDER),
 	HANDLER(UPSTREAM,	ignore_UPSTREAM),
-	HANDLER(ROOTS,		ignore_ROOTS),
+	HANDLER(ROOTS,		tls_take_roots),
 	HANDLER(BUDGET,		ignore_BUDGET),
 	HANDLER(SHARE,		ignore_SHARE),
 	HANDLER(SETTLED,	ignore_SETTLED),
@@ -93,6 +94,9 @@ pgkeyd_serve(void)
 
 	TAILQ_INIT(&e->logins);
 	TAILQ_INIT(&e->dead);
+	e->secured = login_secured;
+	e->insecure = login_insecure;
+	e->w.start = tls_start;
 	e->w.loop.after = serve_after;
 	worker_serve(&e->w, serve_handlers, nitems(serve_handlers));
 }

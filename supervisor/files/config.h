@@ -127,7 +127,7 @@ struct config_service {
 	struct json_object *own;
 	/* The agent is this user in this database; "": it logs in itself. */
 	char user[PROTO_MAX_LOGIN + 1], database[PROTO_MAX_LOGIN + 1];
-	bool superuser; /* the user may be one */
+	uint8_t login; /* enum proto_login */
 };
 
 #define CONFIG_MAX_AGENTS 16U

@@ -79,7 +79,8 @@ static const struct pack_row pack_service[] = {
 	TEXT(config_service, name), NUMBER(config_service, port, UINT16_MAX),
 	TEXT(config_service, host), NUMBER(config_service, to, UINT16_MAX),
 	JSON(config_service, own), TEXT(config_service, user),
-	TEXT(config_service, database), BOOL(config_service, superuser),
+	TEXT(config_service, database),
+	NUMBER(config_service, login, PROTO_LOGIN_ALL),
 };
 
 static const struct pack_row pack_budget[] = {

@@ -84,7 +84,7 @@ services_setup(void)
 			    : (uint8_t)(providers_find(&sup.providers, s->name) + 1);
 		m.user = span_str(s->user);
 		m.database = span_str(s->database);
-		m.superuser = s->superuser;
+		m.login = s->login;
 		child_send(ROLE_EGRESS, PROTO_SERVICES, MSG_DOOR, &m, -1);
 		child_send(ROLE_AUDIT, 0, MSG_DOOR, &m, -1);
 		services_dial(i, &m);

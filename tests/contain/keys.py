@@ -11,6 +11,8 @@ import harness
 import oauth_helper
 import pg_box
 import pg_server
+import pg_tls
+import rig
 from live import PROXY_PASSWORD, Held
 from mcp_http import McpHttp
 
@@ -196,17 +198,24 @@ def test_login(tap, work, who):
     server.end()
 
 
-def test_database(tap, work, who):
+def test_database(tap, work, who, tls=False):
     """The password of a database, after logins with it: pgkeyd alone has it, and
     if the kernel has memfd_secret, nobody finds it; nor does the server get it."""
     password = "pw-" + secrets.token_hex(24)
-    server = pg_server.Server("app", "shop", password)
+    os.makedirs(work, exist_ok=True)
+    if tls:
+        pg_tls.certificate(work, "server")
+        server = pg_tls.TlsServer(work, "app", "shop", password)
+    else:
+        server = pg_server.Server("app", "shop", password)
     b = pg_box.Box(work, server.to, {
-        "user": "app", "database": "shop",
+        "user": "app", "database": "shop", "tls": tls,
         "credential": {"file": os.path.join(work, "password")}}, password)
     with b.s as s:
         got = [b.do("login", {}, "SELECT who").get("rows") for _ in range(3)]
         tap.equal(got, [[["app", "-"]]] * 3, f"{who}: logins with the password")
+        tap.equal(len(rig.named("pgkeyd-tls", s.pid)), int(tls),
+                  f"{who}: the process that ends TLS is there if it is needed")
         patterns = canaries((password,))
         tap.ok(holds(os.getpid(), patterns),
                f"{who}: the search finds the password in this process")

@@ -118,6 +118,7 @@ def root_parts(tap, args, work):
     with tap.case("login, seen by root"):
         keys.test_login(tap, os.path.join(work, "o"), "login")
         keys.test_database(tap, os.path.join(work, "d"), "database")
+        keys.test_database(tap, os.path.join(work, "t"), "database over TLS", True)
         keys.test_remote(tap, os.path.join(work, "far"), "remote server")
     with tap.case("no memfd_secret"), \
             live.Live(os.path.join(work, "f"), args, provider,

@@ -37,6 +37,18 @@ def wait(p, seconds):
     return p.wait() if ended else None
 
 
+def named(name, parent):
+    """Returns the children of `parent` of that name."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+                who, rest = f.read().rsplit(")", 1)
+            if who.split("(", 1)[1] == name and int(rest.split()[1]) == parent:
+                found.append(int(pid))
+    return found
+
+
 # Workers that are attacked alone: icwebd and those of `icctl mcp login` are no
 # part of a session, and gated only of one in a container.
 ALONE = ("icwebd", "gated", "mcp-logind", "mcp-grantd", "mcp-callbackd")

@@ -66,6 +66,7 @@ class Server:
         self.how, self.roles, self.rounds = how, roles, rounds
         self.startups, self.queries, self.cancels, self.seen = [], [], [], b""
         self.waiting, self.keys = {}, {}
+        self.bound = b""    # the hash of its certificate, where TLS is
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port = self.listener.getsockname()[1]
         self.to = f"127.0.0.1:{self.port}"
@@ -158,10 +159,15 @@ class Server:
         if asked["database"] != self.database:
             c.sendall(error("3D000", "database does not exist"))
             return False
-        c.sendall(auth(10, b"SCRAM-SHA-256\0\0"))
+        head = b"n,,"
+        mechanisms = b"SCRAM-SHA-256\0"
+        if self.bound and self.how != "no binding":
+            head = b"p=tls-server-end-point,,"
+            mechanisms = b"SCRAM-SHA-256-PLUS\0" + mechanisms
+        c.sendall(auth(10, mechanisms + b"\0"))
         _, body = packet(c)
         self.seen += body
-        first = body[body.index(b"n,,") + 3:]
+        first = body[body.index(head) + len(head):]
         salt = hashlib.sha256(self.user.encode()).digest()[:16]
         nonce = first.split(b",r=")[1] + base64.b64encode(os.urandom(9))
         if self.how == "nonce":
@@ -172,6 +178,10 @@ class Server:
         _, body = packet(c)
         self.seen += body
         bare, proof = body.rsplit(b",p=", 1)
+        channel = b"c=" + base64.b64encode(head + self.bound) + b","
+        if not bare.startswith(channel):
+            c.sendall(error("28000", "SCRAM channel binding check failed"))
+            return False
         salted = hashlib.pbkdf2_hmac("sha256", self.password.encode(), salt,
                                      self.rounds)
         said = b",".join((first, challenge, bare))

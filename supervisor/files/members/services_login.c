@@ -38,9 +38,10 @@ static int
 login_members(const struct jsonfile *j, const char *where,
     struct json_object *o, struct config_service *s)
 {
-	static const char *const keys[] = {
-	    "kind", "user", "database", "credential", "superuser", NULL};
+	static const char *const keys[] = {"kind", "user", "database",
+	    "credential", "superuser", "tls", "ca", NULL};
 	const char *kind = NULL;
+	bool superuser = false, tls = false;
 
 	if (jsonfile_known(j, o, where, keys) == -1 ||
 	    jsonfile_str(j, o, where, "kind", &kind) == -1)
@@ -48,12 +49,41 @@ login_members(const struct jsonfile *j, const char *where,
 	if (kind == NULL || strcmp(kind, "postgres") != 0)
 		return jsonfile_bad(j, where, "kind",
 		    "must be \"postgres\", which is the only kind");
-	return login_name(j, where, o, "user", s->user) == -1 ||
-		       login_name(j, where, o, "database", s->database) == -1 ||
-		       jsonfile_bool(j, o, where, "superuser", &s->superuser) ==
-			   -1
-		   ? -1
-		   : 0;
+	if (login_name(j, where, o, "user", s->user) == -1 ||
+	    login_name(j, where, o, "database", s->database) == -1 ||
+	    jsonfile_bool(j, o, where, "superuser", &superuser) == -1 ||
+	    jsonfile_bool(j, o, where, "tls", &tls) == -1)
+		return -1;
+	s->login = (uint8_t)((superuser ? PROTO_LOGIN_SUPERUSER : 0) |
+			     (tls ? PROTO_LOGIN_TLS : 0));
+	return 0;
+}
+
+/* "ca": the server's certificate must be from there; off this machine always.
+ */
+static int
+login_roots(struct config_destination *d, const struct jsonfile *j,
+    const char *where, struct json_object *o, struct config_service *s,
+    const char *user_home)
+{
+	const bool here =
+	    strncmp(s->host, "127.", 4) == 0 || strcmp(s->host, "::1") == 0;
+	const char *ca = NULL;
+
+	if (jsonfile_str(j, o, where, "ca", &ca) == -1)
+		return -1;
+	if (ca != NULL && (s->login & PROTO_LOGIN_TLS) == 0)
+		return jsonfile_bad(j, where, "ca", "needs \"tls\": true");
+	if (ca == NULL && !here)
+		return jsonfile_bad(j, where, NULL,
+		    "needs \"tls\": true and \"ca\", because the address in "
+		    "\"to\" is not on this machine");
+	if (ca == NULL)
+		return 0;
+	s->login |= PROTO_LOGIN_CA;
+	if ((d->as.ca = config_path(j->file, user_home, ca)) == NULL)
+		return fault_errno(j->fault, "%s", j->file);
+	return 0;
 }
 
 /* Fill the destination: its one host is the service's address. */
@@ -93,10 +123,6 @@ services_login(struct config *cfg, const struct jsonfile *j, const char *name,
 	snprintf(at, sizeof(at), "%s.credential", where);
 	if (login_members(j, where, o, s) == -1)
 		return -1;
-	if (strncmp(s->host, "127.", 4) != 0 && strcmp(s->host, "::1") != 0)
-		return jsonfile_bad(j, where, NULL,
-		    "needs a loopback address in \"to\": on a network it would "
-		    "have to use TLS, which a login cannot do");
 	if (!json_object_object_get_ex(o, "credential", &credential))
 		return jsonfile_bad(j, where, "credential",
 		    "must be there, and say where the password is: {\"file\": "
@@ -107,6 +133,7 @@ services_login(struct config *cfg, const struct jsonfile *j, const char *name,
 		    CONFIG_MAX_DESTINATIONS);
 	d = &cfg->destinations[cfg->ndestinations++];
 	return login_destination(d, j, name, s) == -1 ||
+		       login_roots(d, j, where, o, s, user_home) == -1 ||
 		       config_credential_of(
 			   &d->as, j, credential, at, user_home, false) == -1
 		   ? -1

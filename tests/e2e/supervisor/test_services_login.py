@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "lib"))
 import harness as h  # noqa: E402
 import pg_box  # noqa: E402
 import pg_server  # noqa: E402
+import pg_tls  # noqa: E402
 
 t = h.Tap()
 PASSWORD = "Zt7-canary-of-the-database-9q"
@@ -244,6 +245,71 @@ def test_lies():
     server.close()
 
 
+TLS_LIES = {
+    "no binding": "does not offer SCRAM-SHA-256-PLUS",
+    "trust": "must have, before any line with trust or peer: hostssl shop app",
+    "md5": "as md5", "rounds": "from 4096 to 600000",
+    "nonce": "does not begin with ours", "signature": "does not know the password",
+    "unsigned": "out of turn", "endless": "too much", "huge": "another protocol",
+}
+ANSWERS = {
+    b"N": "does not use TLS", b"": "did not finish", b"E": "another protocol",
+    b"SR\0\0\0\x08\0\0\0\0": "there is no TLS with the database",
+}
+
+
+def test_tls():
+    """The same login over TLS, and servers that lie in it."""
+    with h.workdir() as work, t.case("tls"):
+        pg_tls.certificate(work, "server")
+        server = pg_tls.TlsServer(work, "app", "shop", PASSWORD)
+        b = box(work, server, tls=True)
+        b.s.start()
+        for _ in range(2):
+            t.equal(b.do("login", {}, "SELECT who").get("rows"), [["app", "-"]],
+                    "a login over TLS")
+        t.equal(b.do("cancel"), "57014", "a query is cancelled")
+        for how, words in TLS_LIES.items():
+            server.how = how
+            t.contains(refusal(b), words, f"a server that lies over TLS: {how}")
+        server.how = ""
+        right, server.bound = server.bound, b"x" * 32
+        t.contains(refusal(b), "channel binding check failed",
+                   "a server that has another certificate than the one it shows")
+        server.bound = right
+        server.how = "notice"
+        t.equal(b.do("login", {}, "SELECT who").get("rows"), [["app", "-"]],
+                "a notice behind the login reaches the client")
+        server.how = ""
+        for answer, words in ANSWERS.items():
+            server.answer = answer
+            t.contains(refusal(b), words, f"an answer to SSLRequest: {answer}")
+        server.answer = b"S"
+        t.equal(b.do("login", {}, "SELECT who").get("rows"), [["app", "-"]],
+                "and after all of it the right one is good")
+        t.equal(b.s.stop(), 143, "it ends when it is asked to")
+        server.close()
+
+
+def test_certificates():
+    """The hash that a login is bound to is the one of the certificate's signature."""
+    for kind, digest in (("rsa:2048", "sha512"), ("prime256v1", "sha384"),
+                         ("ed25519", "sha256")):
+        with h.workdir() as work, t.case(kind):
+            pg_tls.certificate(work, "server", kind, digest)
+            server = pg_tls.TlsServer(work, "app", "shop", PASSWORD, digest=digest)
+            b = box(work, server, tls=True)
+            with b.s:
+                got = b.do("login", {}, "SELECT who")
+                if kind == "ed25519":
+                    t.contains(got["error"]["M"], "no channel binding is defined",
+                               "a certificate without a hash is refused")
+                else:
+                    t.equal(got.get("rows"), [["app", "-"]],
+                            f"a certificate of {kind} with {digest}")
+            server.close()
+
+
 def test_superuser():
     server = pg_server.Server("app", "shop", PASSWORD, roles=("app",))
     with h.workdir() as work, t.case("superuser"):
@@ -273,6 +339,8 @@ def test_credentials():
 
 test_good()
 test_lies()
+test_tls()
+test_certificates()
 test_superuser()
 test_credentials()
 t.done()

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: ISC
 """A login at a real PostgreSQL of this machine, with psql in the sandbox: without
 a password, as one user; wrong passwords, users that can leave the database, and
-servers that do not use SCRAM are refused; a query is cancelled."""
+servers that do not use SCRAM are refused; a query is cancelled. The same over TLS,
+which is bound to the server's certificate."""
 import glob
 import os
 import socket
@@ -15,6 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "lib"))
 import harness as h  # noqa: E402
 import pg_box  # noqa: E402
+import pg_tls  # noqa: E402
 
 t = h.Tap()
 BOSS, PASSWORD = "the boss's word", "Zt7-canary of 'app' 9q"
@@ -41,9 +43,11 @@ class Postgres:
             self.port = s.getsockname()[1]
         self.to = f"127.0.0.1:{self.port}"
         self.hba = os.path.join(self.data, "pg_hba.conf")
+        pg_tls.certificate(self.data, "server")
         self.p = subprocess.Popen(
             [binaries + "/postgres", "-D", self.data, "-p", str(self.port),
-             "-h", "127.0.0.1", "-k", "", "-F"], stderr=subprocess.DEVNULL)
+             "-h", "127.0.0.1", "-k", "", "-F", "-c", "ssl=on"],
+            stderr=subprocess.DEVNULL)
         h.wait_for(lambda: self.sql("SELECT 1").returncode == 0,
                    "postgres does not start")
         for statement in ROLES.format(PASSWORD.replace("'", "''")).split(";"):
@@ -65,11 +69,10 @@ class Postgres:
              "postgres", "-Atqc", text], env={**os.environ, "PGPASSWORD": BOSS},
             capture_output=True, text=True, check=False)
 
-    def rules(self, method):
+    def rules(self, method, kinds=("host", "hostssl")):
         """The boss's line stays first."""
-        h.put(self.hba, "host all boss 127.0.0.1/32 scram-sha-256\n"
-              f"host all all 127.0.0.1/32 {method}\n"
-              f"hostssl all all 127.0.0.1/32 {method}\n")
+        h.put(self.hba, "host all boss 127.0.0.1/32 scram-sha-256\n" + "".join(
+            f"{kind} all all 127.0.0.1/32 {method}\n" for kind in kinds))
         self.sql("SELECT pg_reload_conf()")
 
     def end(self):
@@ -166,6 +169,85 @@ def test_roles(work, pg):
                 "unless the entry says that it may be one")
 
 
+def test_tls(work, pg):
+    """pg_hba.conf takes TLS alone, and the server has a certificate of nobody."""
+    pg.rules("scram-sha-256", ("hostssl",))
+    pg.sql("ALTER ROLE app PASSWORD '%s'" % PASSWORD.replace("'", "''"))
+    plain = os.path.join(work, "plain")
+    os.makedirs(plain)
+    b = box(plain, pg, "app")
+    with b.s, t.case("without TLS"):
+        got = b.do("login", {}, "SELECT 1")
+        t.contains(got["error"]["M"], 'Write "tls": true',
+                   "a login without TLS is told what to write")
+    listed = ("-U", "app", "-d", "shop")
+    b = box(work, pg, "app", tls=True)
+    with b.s, t.case("over TLS"):
+        got = b.do(*psql(
+            "SELECT version || ' ' || (cipher <> '') FROM pg_stat_ssl WHERE pid "
+            "= pg_backend_pid()", *listed))
+        t.ok(got[0] == 0 and got[1].startswith("TLSv1.3 true"),
+             "the server says that the connection uses TLS", got)
+        got = b.do(*psql("SELECT count(*), sum(length(x)) FROM (SELECT "
+                         "repeat(md5(n::text), 8) AS x FROM generate_series(1, "
+                         "40000) n) AS y", *listed))
+        t.equal(got, [0, "40000|10240000\n"], "a query is answered")
+        got = b.do("program", ["sh", "-c", "psql -h db -U app -d shop -Atc \"SELECT "
+                               "repeat(md5(n::text), 8) FROM generate_series(1, "
+                               "40000) n\" | wc -c"], {})
+        t.equal(got, [0, "10280000\n"], "ten megabytes arrive whole")
+        got = b.do("program", ["sh", "-c", "seq 1 300000 | psql -h db -U app -d shop "
+                               "-Atc 'CREATE TEMP TABLE s (n int)' -c 'COPY s FROM "
+                               "STDIN' -c 'SELECT sum(n) FROM s'"], {})
+        t.ok(got[0] == 0 and "45000150000" in got[1], "two megabytes go whole", got)
+        t.equal(b.do("cancel"), "57014", "a query is cancelled")
+        pg.sql("ALTER ROLE app SUPERUSER")
+        got = b.do("login", {}, "SELECT 1")
+        t.ok("can become, " in got.get("error", {}).get("M", ""),
+             "a superuser is refused", got)
+        pg.sql("ALTER ROLE app NOSUPERUSER")
+        pg.rules("trust", ("hostssl",))
+        t.contains(b.do("login", {})["error"]["M"], "must have, before any line "
+                   "with trust or peer: hostssl shop app", "and so is trust")
+        pg.rules("scram-sha-256", ("hostssl",))
+    for name, file, words in (("named", "server", None),
+                              ("another's", "other", "self-signed")):
+        where = os.path.join(work, name)
+        os.makedirs(where)
+        pg_tls.certificate(where, "other")
+        b = box(where, pg, "app", tls=True, ca=os.path.join(
+            pg.data if file == "server" else where, file + ".crt"))
+        with b.s, t.case(name):
+            got = b.do("login", {}, "SELECT 9")
+            if words is None:
+                t.equal(got.get("rows"), [["9"]], "with the certificate named")
+            else:
+                t.contains(got["error"]["M"], words,
+                           "a certificate that is not the named one is refused")
+    where = os.path.join(work, "between")
+    os.makedirs(where)
+    pg_tls.certificate(where, "server")
+    between = pg_tls.Between(where, pg.port)
+    b = pg_box.Box(where, between.to, {
+        "user": "app", "database": "shop", "tls": True,
+        "credential": {"file": os.path.join(where, "password")}}, PASSWORD)
+    with b.s, t.case("between"):
+        got = b.do("login", {}, "SELECT 1")
+        t.ok("error" in got and "rows" not in got and
+             "channel binding" in got["error"]["M"], "someone between, with a "
+             "certificate of their own, who passes all on: the server itself "
+             "refuses", got)
+        t.ok(between.seen, "baseline: it was asked for the login")
+        between.how = "downgrade"
+        t.contains(b.do("login", {})["error"]["M"],
+                   "does not offer SCRAM-SHA-256-PLUS",
+                   "who hides SCRAM-SHA-256-PLUS is refused")
+        t.ok(not any(b"SCRAM-SHA-256\0" in s for s in between.last),
+             "before anything of the login is said")
+    between.close()
+    pg.rules("scram-sha-256")
+
+
 def test_pgbench(work, pg, binaries):
     """A load through the login, and what it costs: nothing is required."""
     pg.sql("ALTER ROLE app PASSWORD '%s'" % PASSWORD.replace("'", "''"))
@@ -190,7 +272,7 @@ else:
     with h.workdir() as top:
         server = Postgres(top, found[-1])
         try:
-            for case in (test_roles, test_app):
+            for case in (test_roles, test_app, test_tls):
                 at = os.path.join(top, case.__name__)
                 os.makedirs(at)
                 case(at, server)

@@ -248,7 +248,7 @@ test_services(void)
 	is_str(cfg.services[0].user, "", "a service without a login");
 	ok(strcmp(cfg.services[1].user, "app") == 0 &&
 		strcmp(cfg.services[1].database, "shop") == 0 &&
-		!cfg.services[1].superuser,
+		cfg.services[1].login == 0,
 	    "one with a login");
 	is_int(cfg.ndestinations, 1, "which has a credential");
 	is_str(cfg.destinations[0].as.value, "/h/p", "from this file");

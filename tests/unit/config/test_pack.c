@@ -30,7 +30,8 @@ static const char text[] =
     " \"agentView\": {\"allowRead\": [\"/srv/x\"]},"
     " \"services\": {\"db\": {\"port\": 5432, \"to\": \"127.0.0.1:5433\","
     " \"login\": {\"kind\": \"postgres\", \"user\": \"app\", \"database\":"
-    " \"shop\", \"superuser\": true, \"credential\": {\"env\": \"A\"}}},"
+    " \"shop\", \"superuser\": true, \"tls\": true, \"ca\": \"/c\","
+    " \"credential\": {\"env\": \"A\"}}},"
     " \"own\": {\"port\": 6379, \"command\": [\"redis-server\"]}},"
     " \"policy\": {\"trustedServers\": [\"a\"]}}";
 
