@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Claude Code, Codex and OpenCode call a tool of an older MCP server, of one of revision
-2026-07-28, and of one that speaks both, in one session."""
+"""Claude Code, Codex, OpenCode and Gemini CLI call a tool of an older MCP server,
+of one of revision 2026-07-28, and of one that speaks both, in one session."""
 import os
 import subprocess
 import sys
@@ -14,6 +14,9 @@ import harness as h  # noqa: E402
 
 t = h.Tap()
 ERAS = ("legacy", "dual", "modern")
+# Providers that are no agent's only one.
+PROVIDERS = {"opencode": ("anthropic", "ANTHROPIC_API_KEY"),
+             "gemini-cli": ("google", "GEMINI_API_KEY")}
 
 
 def server(era):
@@ -30,11 +33,10 @@ def by_agent(agent, path):
             *script, {"text": "FINAL: $RESULT"}])
         config = {"agent": {agent: {"path": path}},
                   "policy": {"trustedServers": list(ERAS)}}
-        if agent == "opencode":
-            config["providers"] = {"anthropic": {"upstream": p.url,
-                                                 "ca": p.ca}}
-            config["credentials"] = {"anthropic": {"env":
-                                                   "ANTHROPIC_API_KEY"}}
+        if agent in PROVIDERS:
+            name, variable = PROVIDERS[agent]
+            config["providers"] = {name: {"upstream": p.url, "ca": p.ca}}
+            config["credentials"] = {name: {"env": variable}}
         s = h.Session(work, {era: server(era) for era in ERAS},
                       [h.rule("all", "allow")], provider=p, config=config,
                       env=agents.ENV)
@@ -53,7 +55,7 @@ def by_agent(agent, path):
 
 
 def main():
-    for agent in ("claude-code", "codex", "opencode"):
+    for agent in agents.AGENTS:
         if agents.installed(t, agent, agents.AGENTS[agent]):
             by_agent(agent, agents.AGENTS[agent])
     t.done()

@@ -5,7 +5,7 @@
 the file of --log. Shares no code with the product.
 
 Tools: echo; ask (asks `rounds` times for what `kinds` names, and tells what it
-was answered); later (returns only a state, `rounds` times); odd (a result of
+was answered; in an older revision once, by requests of its own); later (returns only a state, `rounds` times); odd (a result of
 another type); tell (logs, and has progress); change (lists one tool less);
 touch (says that the resource `uri` has changed); die (ends)."""
 import argparse
@@ -24,6 +24,7 @@ class Server:
         self.listens = {}
         self.subscribed = set()
         self.changed = False
+        self.asked, self.answers = {}, {}
         self.note("start", None)
 
     def note(self, method, params, **more):
@@ -52,6 +53,8 @@ class Server:
         modern = META + "protocolVersion" in meta
         if method == "notifications/cancelled":
             self.listens.pop(params.get("requestId"), None)
+        if method is None and ident in self.asked:
+            self.answered(self.asked.pop(ident), m.get("result"))
         if ident is None or method is None:
             return
         if modern and self.opts.probe == "die":
@@ -213,9 +216,21 @@ class Server:
                 "messages": [], "maxTokens": 1}},
             "odd": {"method": "x/y"},
         }
+        if not modern:
+            self.answers[ident] = {}
+            for k in args["kinds"]:
+                self.asked[f"{ident} {k}"] = (ident, k)
+                self.send(id=f"{ident} {k}", **kinds[k])
+            return
         self.send(id=ident, result={
             "resultType": "input_required", "requestState": f"asked {n + 1}",
             "inputRequests": {k: kinds[k] for k in args["kinds"]}})
+
+    def answered(self, call, result):
+        ident, kind = call
+        self.answers[ident][kind] = result
+        if all(x[0] != ident for x in self.asked.values()):
+            self.text(ident, json.dumps(self.answers.pop(ident)), False)
 
 
 def main():
