@@ -217,9 +217,10 @@ json_escape(struct meter_json *j, uint8_t c, bool keep)
 		return;
 	}
 	j->hex = at == NULL ? 0 : j->hex - 1;
-	j->code = at == NULL
-		      ? UINT16_MAX
-		      : (uint16_t)(j->code << 4 | (unsigned)(at - digits));
+	j->code =
+	    at == NULL
+		? UINT16_MAX
+		: (uint16_t)((unsigned)j->code << 4 | (unsigned)(at - digits));
 	if (j->hex != 0 || !keep)
 		return;
 	c = (uint8_t)j->code;
