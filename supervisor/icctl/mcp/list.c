@@ -11,6 +11,7 @@
 
 #include "base/json_get.h"
 #include "base/json_put.h"
+#include "files/servers.h"
 #include "icctl/icctl.h"
 #include "icctl/mcp/import_check.h"
 #include "icctl/mcp/login/state.h"
@@ -61,8 +62,8 @@ list_row(const struct own *own, const char *name, struct json_object *entry,
 		if (*icctl_text(row, "why") != '\0')
 			put_str(o, "why", icctl_text(row, "why"));
 	}
-	put_str(o, "command",
-	    get_str(entry, "command", get_str(entry, "url", "")));
+	put_str(
+	    o, "command", get_str(entry, "command", get_str(entry, "url", "")));
 	if ((v = get_typed(entry, "args", json_type_array)) != NULL)
 		json_object_object_add(o, "args", json_object_get(v));
 	json_object_object_add(o, "variables",
@@ -129,6 +130,9 @@ list_print(const struct own *own, struct json_object *rows)
 		    icctl_path(own->paths.home, home), own->name);
 	for (size_t i = 0; i < json_object_array_length(rows); i++)
 		list_put(json_object_array_get_idx(rows, i));
+	if (own_builtin(own, SERVERS_FILES))
+		puts("Sessions have " SERVERS_FILES ", too: IronCurtain's own "
+		     "server of the workspace's files");
 }
 
 /* Returns an exit status: a session has to start with these files. */

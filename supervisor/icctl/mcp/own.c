@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json_get.h"
+#include "files/servers.h"
 #include "icctl/icctl.h"
 #include "icctl/mcp/store.h"
 
@@ -42,6 +43,19 @@ own_close(struct own *own)
 	paths_free(&own->paths);
 }
 
+/* Returns true for the name of the server that no file has to name. */
+static bool
+own_is_ours(const char *name)
+{
+	return strcmp(name, SERVERS_FILES) == 0;
+}
+
+bool
+own_builtin(const struct own *own, const char *name)
+{
+	return own_is_ours(name) && get_member(own->servers, name) == NULL;
+}
+
 struct json_object *
 own_find(const struct own *own, const char *name, struct fault *fault)
 {
@@ -52,6 +66,20 @@ own_find(const struct own *own, const char *name, struct fault *fault)
 
 	if (entry != NULL)
 		return entry;
+	(void)icctl_path(own->paths.home, home);
+	if (own_is_ours(name)) {
+		(void)fault_set(fault,
+		    "%s is IronCurtain's own server of the workspace's files%s "
+		    "\"%s\": false in %s/%s%s",
+		    name,
+		    own_builtin(own, name)
+			? ", which no file has; to have sessions without it, "
+			  "write"
+			: ", and is turned off by",
+		    name, home, own->name,
+		    own_builtin(own, name) ? "" : "; remove that first");
+		return NULL;
+	}
 	json_object_object_foreach(own->servers, other, val)
 	{
 		if (json_object_is_type(val, json_type_object) &&
@@ -59,8 +87,8 @@ own_find(const struct own *own, const char *name, struct fault *fault)
 			n += (size_t)snprintf(names + n, sizeof(names) - n,
 			    "%s%s", n == 0 ? "" : ", ", other);
 	}
-	(void)fault_set(fault, "there is no server %s in %s/%s%s%s", name,
-	    icctl_path(own->paths.home, home), own->name,
+	(void)fault_set(fault, "there is no server %s in %s/%s%s%s", name, home,
+	    own->name,
 	    names[0] != '\0' ? ", which has: " : ". To add one: icctl mcp add",
 	    names);
 	return NULL;

@@ -28,6 +28,11 @@ void own_close(struct own *);
  */
 struct json_object *own_find(
     const struct own *, const char *name, struct fault *);
+/*
+ * Returns true if sessions have a server of that name without an entry: the
+ * file server that IronCurtain brings along.
+ */
+bool own_builtin(const struct own *, const char *name);
 /* Returns the names of its variables in serverCredentials, or NULL. */
 struct json_object *own_secrets(const struct own *, const char *name);
 

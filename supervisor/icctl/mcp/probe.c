@@ -25,6 +25,7 @@
 #include "base/paths.h"
 #include "base/tree.h"
 #include "common/buf.h"
+#include "files/servers.h"
 #include "icctl/icctl.h"
 #include "icctl/mcp/own.h"
 #include "icctl/mcp/probe_priv.h"
@@ -202,9 +203,10 @@ probe_files(struct probe *p, const char *name, struct json_object *entry,
 		goto out;
 	}
 	probe_system(p);
-	json_object_object_add(root, name, json_object_get(entry));
-	if (strcmp(name, "filesystem") != 0)
-		put_bool(root, "filesystem", false);
+	if (entry != NULL)
+		json_object_object_add(root, name, json_object_get(entry));
+	if (strcmp(name, SERVERS_FILES) != 0)
+		put_bool(root, SERVERS_FILES, false);
 	json_object_object_add(config, "mcpServers", root);
 	if (p->how->own != NULL && probe_pins(p, fault) == -1)
 		goto out;
@@ -457,12 +459,13 @@ mcp_probe_as(const char *name, struct json_object *entry,
 {
 	struct probe p = {
 	    .sup = SPAWNED_INIT, .out = -1, .log = -1, .sock = -1, .how = how};
-	struct json_object *copy = probe_entry(entry, how->bare);
+	struct json_object *copy =
+	    entry != NULL ? probe_entry(entry, how->bare) : NULL;
 	int rv = -1;
 
 	*out = (struct mcp_probed){0};
 	clock_gettime(CLOCK_MONOTONIC, &p.began);
-	if (copy == NULL)
+	if (copy == NULL && entry != NULL)
 		fault_set(fault, "%s: out of memory", name);
 	else
 		rv = probe_run(&p, name, copy, out, fault);

@@ -36,6 +36,7 @@ struct mcp_probed {
 
 /*
  * Start the server `name`, whose entry is as in mcp-servers.json, and ask it.
+ * `entry` may be NULL for the file server that IronCurtain brings along.
  * It has 40 seconds. Returns 0, or -1 with the fault set; the caller frees
  * `out` with mcp_probed_free() in either case.
  */

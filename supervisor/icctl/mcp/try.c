@@ -281,7 +281,10 @@ try_server(struct icctl *ctl, struct try *t, struct json_object *args,
 	struct json_object *entry;
 	int rv;
 
-	if ((entry = own_find(&t->own, t->name, fault)) == NULL)
+	entry = own_builtin(&t->own, t->name)
+		    ? NULL
+		    : own_find(&t->own, t->name, fault);
+	if (entry == NULL && !own_builtin(&t->own, t->name))
 		return -1;
 	t->annotated = try_annotated(t);
 	rv = mcp_probe_as(t->name, entry, &how, &t->got, fault);

@@ -183,6 +183,8 @@ mcp install github | 64 | Instead: icctl mcp add NAME -- COMMAND
 mcp remove x | 1 | there is no server x in ~/.ironcurtain/mcp-servers.json. To
 mcp rm nothing | 1 | there is no server nothing in
 mcp test nothing | 1 | there is no server nothing in
+mcp rm filesystem | 1 | filesystem is IronCurtain's own server of the workspace's files
+mcp ls | 0 | Sessions have filesystem, too
 policy ls | 64 | Instead: default, coding, read-only and record are
 policy show | 64 | Instead: default, coding, read-only and record are
 policy edit | 64 | Instead: icctl policy customize, or

@@ -257,10 +257,50 @@ def test_broken(work):
          "a server that ends says why in the trial", r)
 
 
+def test_one(work):
+    """`icctl mcp test` starts one server, and calls a tool of it once: also of the
+    server that IronCurtain brings along, which no file has."""
+    home = os.path.join(work, "home5")
+    log = os.path.join(work, "log5", "echo")
+    own = os.path.join(home, ".ironcurtain")
+    os.makedirs(own, 0o700)
+    h.put(os.path.join(own, "mcp-servers.json"),
+          json.dumps({"mcpServers": {"echo": h.echo_server(log)}}))
+
+    def mcp(*args):
+        return subprocess.run(
+            [h.program("icctl"), *args], env={"PATH": os.environ["PATH"],
+                                              "HOME": home},
+            capture_output=True, text=True, timeout=60, check=False)
+    r = mcp("mcp", "test", "echo", "--call", "lookup", '{"path": "/etc/passwd"}')
+    t.ok(r.returncode == 0 and "  lookup: held, no policy knows it" in r.stdout
+         and "its answer:\n" in r.stdout, "a server of the user's", r)
+    with open(log, encoding="utf-8") as f:
+        t.equal(sum("tools/call" in json.loads(x).get("text", "") for x in f),
+                1, "which is called once")
+    r = mcp("mcp", "test", "filesystem", "--call", "list_allowed_directories")
+    t.ok(r.returncode == 0 and "  read_file: usable" in r.stdout and
+         "/workspace" in r.stdout, "the server that no file has", r)
+    r = mcp("--json", "mcp", "test", "filesystem")
+    t.ok(json.loads(r.stdout)["ok"] and len(json.loads(r.stdout)["tools"]) > 9,
+         "with --json", r)
+    h.put(os.path.join(own, "mcp-servers.json"),
+          json.dumps({"filesystem": False}))
+    r = mcp("mcp", "test", "filesystem")
+    t.ok(r.returncode == 1 and 'turned off by "filesystem": false in '
+         "~/.ironcurtain/mcp-servers.json" in r.stderr, "if it is off", r)
+    h.put(os.path.join(own, "mcp-servers.json"),
+          json.dumps({"filesystem": h.echo_server(log)}))
+    r = mcp("mcp", "test", "filesystem")
+    t.ok(r.returncode == 0 and "  lookup: " in r.stdout,
+         "and if another server has its name", r)
+
+
 if __name__ == "__main__":
     with h.workdir() as directory:
         test_all(directory)
         test_bad(directory)
         test_add(directory)
         test_broken(directory)
+        test_one(directory)
     t.done()
