@@ -292,6 +292,7 @@ class Report:
                 f"{min(found):>9,.1f}{max(found):>9,.1f}  of {len(found)}"]
         lines = [
             *row("start", "a session with 3 servers, to READY", "ironcurtain"),
+            *row("start", "the first one of a home", "first"),
             *row("start", "bwrap true", "bwrap"),
             *row("resume", "resumed, empty log", "empty"),
             *row("resume", f"resumed, log of {self.opts.log} MiB", "long"),

@@ -16,6 +16,7 @@ from proxies import HOST, MANY, PROXIES
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
+import known_machine  # noqa: E402
 OURS = ("icsupervisor", "mcp-proxyd", "mcp-backd", "policyd", "auditd",
         "mitmd", "keyd", "dialerd")
 FILES = 64      # number of directories, and of files in each
@@ -203,6 +204,11 @@ class Rig:
                                   "openai": {"env": "OPENAI_API_KEY"}}}
         return self.h.Session(work, servers={n: self.server() for n in names},
                               config=config, **kw)
+
+    @staticmethod
+    def keep_machine(session):
+        """Gives later sessions what this one noted about the machine."""
+        known_machine.keep(session.work)
 
     def lone_session(self):
         """Returns a session, not started: no server, one credential."""
