@@ -86,7 +86,8 @@ redact_text(struct redact *r, struct value *v, bool named)
 
 	if (role == REDACT_PATH)
 		return 0;
-	if (r->secrets && named && role != REDACT_ADDRESS)
+	if (r->secrets && role != REDACT_ADDRESS &&
+	    (named || mask_keyed(v->key, v->text)))
 		return hide(r, v);
 	if (v->text.len > REDACT_LONG && role != REDACT_ADDRESS) {
 		r->judged |= role == REDACT_JUDGED;
@@ -110,7 +111,8 @@ names_secret(const struct value *v)
 		return false;
 	if (name.p == NULL)
 		name = value_str(v, "key");
-	return name.p != NULL && mask_name(name);
+	return name.p != NULL &&
+	       (mask_name(name) || mask_keyed(name, value_str(v, "value")));
 }
 
 /* How the name of a member, or of the one around it, concerns a value. */

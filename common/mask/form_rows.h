@@ -43,6 +43,8 @@
 	F("aws legacy key", "A3T%u17")					\
 	F("aws bedrock", "ABSK%660+")					\
 	F("aws bedrock short", "bedrock-api-key-%640+")			\
+	F("authress", "sc_%l5..30.%l4..6.acc-%b10..32.%630+")		\
+	F("authress extended", "authress_%l5..30.%l4..6.acc-%b10..32.%630+")	\
 	F("axiom", "xaat-%b36")						\
 	F("axiom personal", "xapt-%b36")				\
 	F("beamer", "!b_%b43+")						\
@@ -84,6 +86,7 @@
 	F("daytona", "dtn_%h64")					\
 	F("dbt cloud", "dbtc_%b40+")					\
 	F("dbt cloud user", "dbtu_%b40+")				\
+	F("defined networking", "dnkey-%b60+")				\
 	F("deno", "ddp_%n36")						\
 	F("deno organization", "ddo_%n36")				\
 	F("digitalocean personal", "dop_v1_%h64")			\
@@ -116,6 +119,7 @@
 	F("facebook app", "EAAC%n80+")					\
 	F("facebook user", "EAAG%n80+")					\
 	F("facebook business", "EAAB%n80+")				\
+	F("facebook access", "%d15..16|%b27..40")			\
 	F("figma", "figd_%b40+")					\
 	F("figma oauth", "figo_%b40+")					\
 	F("firecrawl", "fc-%h32")					\
@@ -191,6 +195,7 @@
 	F("lob test", "test_%h35")					\
 	F("mailchimp", "%h32-us%d1..2")					\
 	F("mailgun key", "key-%h32")					\
+	F("mailgun signing", "%h32-%h8-%h8")				\
 	F("mailgun public", "pubkey-%h32")				\
 	F("mailersend", "mlsn.%h60+")					\
 	F("mapbox secret", "sk.eyJ%b40+.%b20+")				\
@@ -263,6 +268,7 @@
 	F("planetscale oauth", "pscale_oauth_%k30+")			\
 	F("planetscale password", "pscale_pw_%k30+")			\
 	F("plaid access", "access-production-%h8-%h4-%h4-%h4-%h12")	\
+	F("plaid development", "access-development-%h8-%h4-%h4-%h4-%h12")	\
 	F("plaid sandbox", "access-sandbox-%h8-%h4-%h4-%h4-%h12")	\
 	F("polar", "polar_oat_%n30+")					\
 	F("postman", "PMAK-%h24-%h34")					\
@@ -296,6 +302,7 @@
 	F("shopify private", "shppa_%h32")				\
 	F("shopify secret", "shpss_%h32")				\
 	F("shopify user", "shpua_%h32")					\
+	F("sidekiq gems", "BUNDLE_GEMS__CONTRIBSYS__COM=%b8:%b8")	\
 	F("sidekiq", "BUNDLE_ENTERPRISE__CONTRIBSYS__COM=%b8:%b8")	\
 	F("slack bot", "xoxb-%b20+")					\
 	F("slack user", "xoxp-%b20+")					\

@@ -20,11 +20,11 @@ find_here(struct mask_scan *m, size_t at, struct mask_hit *hit)
 		return false;
 	if (mask_form_begins(c) && mask_form(m, at, hit))
 		return true;
-	if (mask_is(c, MASK_DIGITS))
-		return before != '_' && mask_digits(m, at, hit);
-	if (c == 'P')
-		return mask_pem(m, at, hit);
-	return mask_option(m, at, hit);
+	if (mask_is(c, MASK_DIGITS) && before != '_' && mask_digits(m, at, hit))
+		return true;
+	if (c == 'P' && mask_pem(m, at, hit))
+		return true;
+	return mask_option(m, at, hit) || mask_command(m, at, hit);
 }
 
 /* Look for what is announced at `at`: a name, or the scheme of an address. */

@@ -63,6 +63,11 @@ size_t mask_text(struct span s, const struct mask_known *known, uint8_t *dst,
  */
 bool mask_name(struct span name);
 /*
+ * Returns true if a member of this name may hold a key, and this value looks
+ * like one: "STRIPE_KEY".
+ */
+bool mask_keyed(struct span name, struct span value);
+/*
  * Returns true if the text only says where a secret comes from, or that there is
  * none: "${TOKEN}", "<password>", "null".
  */

@@ -92,12 +92,36 @@ bool mask_option(struct mask_scan *, size_t at, struct mask_hit *);
 enum mask_named {
 	MASK_NO_NAME,
 	MASK_QUERY,	/* only in the query of an address */
+	MASK_KEYED,	/* only if the value looks like a key */
+	MASK_PHRASE,	/* only if the value is the words of a seed */
 	MASK_TOKEN,
 	MASK_PASSWORD,
 	MASK_HEADER,	/* its value goes to the end of the line */
 };
 
 enum mask_named mask_named(struct span name);
+
+/* looks.c */
+/* Returns true if the value looks like the random text of a key. */
+bool mask_random(struct span value);
+/* Returns the end of the words of a seed that begin at `at`, or 0. */
+size_t mask_phrase(struct mask_scan *, size_t at);
+
+/* commands.c: passwords among the words of a command, a call or SQL. */
+bool mask_command(struct mask_scan *, size_t at, struct mask_hit *);
+
+/* options.c */
+/*
+ * Returns the word at `at`, without the quotes around it, and its end with
+ * them.
+ */
+struct span mask_word(struct mask_scan *, size_t at, size_t *end);
+/*
+ * Hide the word, or what follows `mark` in it; 0: all of it. Returns false if it
+ * is no secret.
+ */
+bool mask_hide_word(
+    struct mask_scan *, struct span, char mark, struct mask_hit *);
 
 /* refers.c */
 #define MASK_PLAIN 64U

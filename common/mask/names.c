@@ -62,7 +62,8 @@ static const struct named_end {
 	E("xamzcredential", MASK_TOKEN), E("xgoogsignature", MASK_TOKEN),
 	E("xgoogcredential", MASK_TOKEN), E("secretkeybase", MASK_TOKEN),
 	E("clientkeydata", MASK_TOKEN), E("clientassertion", MASK_TOKEN),
-	E("codeverifier", MASK_TOKEN),
+	E("codeverifier", MASK_TOKEN), E("basicauth", MASK_TOKEN),
+	E("phrase", MASK_PHRASE), E("seedwords", MASK_PHRASE),
 };
 
 /* Only as a whole: "compass" and "keypin" are none. */
@@ -73,6 +74,7 @@ static const struct named_end wholes[] = {
 	E("secrets", MASK_TOKEN), E("key", MASK_QUERY), E("sig", MASK_QUERY),
 	E("signature", MASK_QUERY), E("code", MASK_QUERY), E("sid", MASK_QUERY),
 	E("sessionid", MASK_QUERY), E("awsaccesskeyid", MASK_QUERY),
+	E("totp", MASK_KEYED), E("seed", MASK_PHRASE),
 };
 
 /*
@@ -92,7 +94,15 @@ static const char *const harmless[] = {"pagetoken", "nexttoken",
     "progresstoken", "cancellationtoken", "canceltoken", "maxtoken",
     "eostoken", "bostoken", "padtoken", "unktoken", "stoptoken", "pertoken",
     "starttoken", "endtoken", "prevtoken", "previoustoken", "resumetoken",
-    "nosecret", "nopassword"};
+    "nosecret", "nopassword", "existingsecret"};
+
+/* Keys that are names of things. */
+static const char *const named_keys[] = {"public", "primary", "foreign",
+    "cache", "sort", "partition", "idempotency", "shard", "row", "object",
+    "index", "group", "dedup", "deduplication", "lookup", "map", "hash", "range",
+    "unique", "composite", "translation", "message", "routing", "event",
+    "entity", "document", "doc", "item", "node", "parent", "issue", "project",
+    "file", "blob", "bucket", "path", "lock", "query", "record", "anchor"};
 
 /* clang-format on */
 
@@ -114,7 +124,20 @@ last_is(struct span name, struct span word)
 		return false;
 	p = name.p + name.len - word.len - 1;
 	return !mask_is(*p, MASK_ALNUM) ||
-	       (p[1] == 'P' && p[2] == 'a' && *p >= 'a' && *p <= 'z');
+	       (p[1] >= 'A' && p[1] <= 'Z' && p[2] >= 'a' && p[2] <= 'z' &&
+		   *p >= 'a' && *p <= 'z');
+}
+
+/* Returns true if the name is one of a key, "STRIPE_KEY", and of no thing. */
+static bool
+is_key(struct span name, const char *text, size_t n)
+{
+	if (!last_is(name, SPAN("key")))
+		return n >= 8 && ends_in(text, n, "secretid", 8);
+	for (size_t i = 0; i < nitems(named_keys); i++)
+		if (ends_in(text, n - 3, named_keys[i], strlen(named_keys[i])))
+			return false;
+	return true;
 }
 
 /* Append the rows of a table that end in this letter. Returns their number. */
@@ -194,11 +217,19 @@ mask_named(struct span name)
 	/* "AZURE_DEVOPS_EXT_PAT", a personal access token. */
 	if (last_is(name, SPAN("pat")))
 		return MASK_TOKEN;
-	return last_is(name, SPAN("pass")) ? MASK_PASSWORD : MASK_NO_NAME;
+	if (last_is(name, SPAN("pass")))
+		return MASK_PASSWORD;
+	return is_key(name, text, n) ? MASK_KEYED : MASK_NO_NAME;
 }
 
 bool
 mask_name(struct span name)
 {
-	return mask_named(name) > MASK_QUERY;
+	return mask_named(name) > MASK_PHRASE;
+}
+
+bool
+mask_keyed(struct span name, struct span value)
+{
+	return mask_named(name) == MASK_KEYED && mask_random(value);
 }

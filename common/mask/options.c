@@ -2,52 +2,74 @@
 /*
  * Passwords in options that have no name for them: "curl -u user:password",
  * "curl -b session=x", "sshpass -p password", "mysql -ppassword", "docker login
- * -u user -p password".
+ * -u user -p password". Numbers are ports, and ids of users.
  */
 #include "common/mask/mask_priv.h"
 
-#define REACH 96U /* bytes from a program to its option */
+#define REACH 96U   /* bytes from a program to its option */
+#define QUOTED 256U /* bytes of a word in quotes */
 
-/* Returns the word at `at`, without the quotes around it. */
+struct span
+mask_word(struct mask_scan *m, size_t at, size_t *end)
+{
+	size_t from, i;
+	uint8_t mark;
+
+	for (unsigned n = 0; n < 4 && mask_at(m, at) == ' '; n++)
+		at++;
+	m->steps += 4;
+	mark = mask_at(m, at);
+	if (mark != '\'' && mark != '"') {
+		*end = at < m->s.len ? mask_run(m, at, MASK_VALUE) : at;
+		return mask_rest(m, at, *end);
+	}
+	from = i = at + 1;
+	while (i < m->s.len && i - from < QUOTED && m->s.p[i] != mark)
+		i++;
+	m->steps += i - from;
+	*end = i < m->s.len && m->s.p[i] == mark ? i + 1 : i;
+	return mask_rest(m, from, i);
+}
+
 static struct span
 option_word(struct mask_scan *m, size_t at)
 {
 	size_t end;
 
-	while (mask_at(m, at) == ' ' || mask_at(m, at) == '\'' ||
-	       mask_at(m, at) == '"')
-		at++;
-	m->steps += 4;
-	end = at < m->s.len ? mask_run(m, at, MASK_VALUE) : at;
-	return mask_rest(m, at, end);
+	return mask_word(m, at, &end);
 }
 
+/* Returns true for the number of a port or of a user. */
 static bool
-hide_word(struct mask_scan *m, struct span word, struct mask_hit *hit)
+is_number(struct span v)
 {
-	size_t from = (size_t)(word.p - m->s.p);
-
-	if (word.len < 4 || mask_refers(word))
-		return false;
-	mask_hide(hit, from, from + word.len);
+	for (size_t i = 0; i < v.len; i++)
+		if (i == 6 || !mask_is(v.p[i], MASK_DIGITS))
+			return false;
 	return true;
 }
 
-/* Find the password of "user:password". Numbers are ids of users. */
-static bool
-option_user(struct mask_scan *m, struct span word, struct mask_hit *hit)
+bool
+mask_hide_word(
+    struct mask_scan *m, struct span word, char mark, struct mask_hit *hit)
 {
-	const uint8_t *colon = memchr(word.p, ':', word.len);
-	struct span pass;
-	size_t i = 0;
+	const uint8_t *at;
+	size_t from;
 
 	m->steps += word.len;
-	if (colon == NULL || colon == word.p)
+	if (mark != 0) {
+		if ((at = memchr(word.p, mark, word.len)) == NULL ||
+		    at == word.p)
+			return false;
+		word.len -= (size_t)(at + 1 - word.p);
+		word.p = at + 1;
+	}
+	from = (size_t)(word.p - m->s.p);
+	if (word.len < 4 || word.p[0] == '/' || mask_refers(word) ||
+	    is_number(word))
 		return false;
-	pass = span_of(colon + 1, word.len - (size_t)(colon + 1 - word.p));
-	while (i < pass.len && mask_is(pass.p[i], MASK_DIGITS))
-		i++;
-	return i != pass.len && pass.p[0] != '/' && hide_word(m, pass, hit);
+	mask_hide(hit, from, from + word.len);
+	return true;
 }
 
 /* Hide a cookie's value, "name=value", or all of a quoted list of them. */
@@ -64,24 +86,43 @@ option_cookie(struct mask_scan *m, size_t at, struct mask_hit *hit)
 	end = mask_run(m, from, MASK_LINE);
 	if (m->s.p[at] != '\'' && m->s.p[at] != '"')
 		end = (size_t)(word.p + word.len - m->s.p);
-	return end > from && hide_word(m, mask_rest(m, from, end), hit);
+	return end > from && mask_hide_word(m, mask_rest(m, from, end), 0, hit);
 }
 
-/* Programs, and their option for a password. */
+/*
+ * Programs, and their option for a password, in the order of their first bytes.
+ */
 static const struct option_program {
 	const char *name, *option;
 	bool spaced, joined; /* "-p x", "-px" */
+	char mark;           /* before the password in its value, or 0 */
 } programs[] = {
-    {"sshpass ", " -p", true, true},
-    {"login ", " -p", true, false},
+    {"7z ", " -p", false, true, 0},
+    {"7za ", " -p", false, true, 0},
+    {"bcp ", " -P", true, true, 0},
+    {"curl ", " -E", true, false, ':'},
+    {"curl ", " -U", true, false, ':'},
+    {"doctl ", " -t", true, false, 0},
+    {"ldap", " -w", true, true, 0},
+    {"lftp ", " -u", true, false, ','},
+    {"login ", " -p", true, false, 0},
+    {"mariadb", " -p", false, true, 0},
+    {"mongo", " -p", true, true, 0},
     /* "mysql -p x" asks, and x is a database. */
-    {"mysql", " -p", false, true},
-    {"mariadb", " -p", false, true},
-    {"redis-cli ", " -a", true, true},
-    {"mongo", " -p", true, true},
-    {"zip ", " -P", true, true},
-    {"unzip ", " -P", true, true},
-    {"ldap", " -w", true, true},
+    {"mysql", " -p", false, true, 0},
+    {"openssl enc", " -k", true, false, 0},
+    {"openssl enc", " -K", true, false, 0},
+    {"redis-cli ", " -a", true, true, 0},
+    {"smbclient ", " -U", true, true, '%'},
+    {"sqlcmd ", " -P", true, true, 0},
+    {"ssh-keygen ", " -N", true, true, 0},
+    {"sshpass ", " -p", true, true, 0},
+    {"twine ", " -p", true, false, 0},
+    {"unzip ", " -P", true, true, 0},
+    {"useradd ", " -p", true, false, 0},
+    {"usermod ", " -p", true, false, 0},
+    {"vercel ", " -t", true, false, 0},
+    {"zip ", " -P", true, true, 0},
 };
 
 static bool
@@ -90,6 +131,7 @@ option_pass(struct mask_scan *m, size_t at, const struct option_program *o,
 {
 	const size_t left = m->s.len - at, n = left < REACH ? left : REACH;
 	const uint8_t *p = memmem(m->s.p + at, n, o->option, 3);
+	struct span value;
 	size_t word;
 	bool spaced;
 
@@ -98,50 +140,72 @@ option_pass(struct mask_scan *m, size_t at, const struct option_program *o,
 		return false;
 	word = (size_t)(p - m->s.p) + 3;
 	spaced = mask_at(m, word) == ' ';
-	return (spaced ? o->spaced : o->joined) &&
-	       hide_word(m, option_word(m, word), hit);
+	if (!(spaced ? o->spaced : o->joined))
+		return false;
+	value = mask_word(m, word, &word);
+	if (o->mark != ',')
+		return mask_hide_word(m, value, o->mark, hit);
+	/* A comma is no part of a word. */
+	return mask_at(m, word) == ',' &&
+	       mask_hide_word(m, option_word(m, word + 1), 0, hit);
 }
 
-/* Returns true if a program or an option of those above begins with this byte.
- */
-static bool
-option_begins(uint8_t c)
+/* The rows that begin with a byte, and the second bytes of those. */
+static struct {
+	uint32_t seconds;
+	uint8_t from, to;
+} by_first[UINT8_MAX + 1];
+
+static void
+by_first_make(void)
 {
-	switch (c) {
-	case '-':
-	case 'l':
-	case 'm':
-	case 'r':
-	case 's':
-	case 'u':
-	case 'z':
-		return true;
-	default:
-		return false;
+	for (size_t i = nitems(programs); i-- > 0;) {
+		const char *s = programs[i].name;
+
+		by_first[(uint8_t)s[0]].seconds |= 1U << (s[1] & 31);
+		by_first[(uint8_t)s[0]].from = (uint8_t)i;
+		if (by_first[(uint8_t)s[0]].to == 0)
+			by_first[(uint8_t)s[0]].to = (uint8_t)(i + 1);
 	}
+}
+
+/* Look for an option whose value is the same with every program. */
+static bool
+option_any(struct mask_scan *m, size_t at, struct mask_hit *hit)
+{
+	static const char *const users[] = {
+	    "--user ", "--user=", "--proxy-user ", "--proxy-user=", "-u"};
+	const struct span rest = mask_rest(m, at, m->s.len);
+
+	for (size_t i = 0; i < nitems(users); i++) {
+		const struct span name = span_str(users[i]);
+
+		if (span_starts(rest, name))
+			return mask_hide_word(
+			    m, option_word(m, at + name.len), ':', hit);
+	}
+	return span_starts(rest, SPAN("-b ")) && rest.len > 3 &&
+	       option_cookie(m, at + 3, hit);
 }
 
 bool
 mask_option(struct mask_scan *m, size_t at, struct mask_hit *hit)
 {
-	const struct span rest = mask_rest(m, at, m->s.len);
+	const uint8_t c = m->s.p[at];
 
-	if (!option_begins(rest.p[0]))
+	if (c == '-')
+		return option_any(m, at, hit);
+	if (by_first['z'].seconds == 0)
+		by_first_make();
+	if ((by_first[c].seconds >> (mask_at(m, at + 1) & 31) & 1U) == 0)
 		return false;
-	if (span_starts(rest, SPAN("--user ")) ||
-	    span_starts(rest, SPAN("--user=")))
-		return option_user(m, option_word(m, at + 7), hit);
-	if (span_starts(rest, SPAN("-b ")) && rest.len > 3)
-		return option_cookie(m, at + 3, hit);
-	if (span_starts(rest, SPAN("-u")))
-		return option_user(m, option_word(m, at + 2), hit);
-	for (size_t i = 0; rest.p[0] != '-' && i < nitems(programs); i++) {
+	for (unsigned i = by_first[c].from; i < by_first[c].to; i++) {
 		const struct span name = span_str(programs[i].name);
 
 		m->steps++;
-		if (span_starts(rest, name))
-			return option_pass(
-			    m, at + name.len - 1, &programs[i], hit);
+		if (span_starts(mask_rest(m, at, m->s.len), name) &&
+		    option_pass(m, at + name.len - 1, &programs[i], hit))
+			return true;
 	}
 	return false;
 }

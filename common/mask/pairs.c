@@ -13,6 +13,9 @@
 #define LONG_KEY 16U   /* a value after a blank is a key from this length on */
 #define FORM_WITHIN 512U /* a longer value is no part of a form */
 #define GAP 16U          /* bytes between a name and its value */
+#define BLOCK 64U        /* bytes before the lines of a block */
+#define LINES 64U        /* lines of a block */
+#define WEB_KEY 40U      /* base64 digits of a private number */
 
 static bool
 blank(uint8_t c)
@@ -65,6 +68,88 @@ pair_comma(const struct mask_scan *m, size_t at)
 }
 
 /*
+ * Returns the place after the mark between a name and its value in a text with
+ * the escapes of an address, or 0: "password%3Dx", "%22password%22%3A%22x".
+ */
+static size_t
+pair_escaped(const struct mask_scan *m, size_t at, uint8_t *mark)
+{
+	const struct span quoted = SPAN("%22");
+
+	if (mask_at(m, at) != '%')
+		return 0;
+	if (span_starts(mask_rest(m, at, m->s.len), quoted))
+		at += 3;
+	if (m->s.len - at < 3 || m->s.p[at] != '%' || m->s.p[at + 1] != '3' ||
+	    ((m->s.p[at + 2] | 0x20) != 'd' && (m->s.p[at + 2] | 0x20) != 'a'))
+		return 0;
+	*mark = (m->s.p[at + 2] | 0x20) == 'd' ? '=' : ':';
+	at += 3;
+	for (unsigned n = 0; n < 2; n++)
+		if (span_starts(mask_rest(m, at, m->s.len), SPAN("%20")))
+			at += 3;
+	if (span_starts(mask_rest(m, at, m->s.len), quoted))
+		at += 3;
+	return at;
+}
+
+/*
+ * Returns the place of a string after the type of its name, or `at`:
+ * "password: string = 'x'".
+ */
+static size_t
+pair_typed(struct mask_scan *m, size_t at)
+{
+	size_t i = skip(m, at, " \t", GAP), from = i;
+
+	while (i - from < 2 * GAP &&
+	       (mask_is(mask_at(m, i), MASK_WORD) ||
+		   (mask_at(m, i) != 0 &&
+		       strchr(".[]<>|?", mask_at(m, i)) != NULL)))
+		i++;
+	m->steps += i - from;
+	if (i == from)
+		return at;
+	i = skip(m, i, " \t", GAP);
+	if (mask_at(m, i) != '=')
+		return at;
+	i = skip(m, i + 1, " \t", GAP);
+	return quote(mask_at(m, i)) ? i : at;
+}
+
+/*
+ * Hide the lines of a block of YAML: "password: |". Returns false if none
+ * begins at `at`.
+ */
+static bool
+pair_block(struct mask_scan *m, size_t at, struct mask_hit *hit)
+{
+	size_t from, end, deep, i;
+
+	at = skip(m, at, " \t", GAP);
+	if (mask_at(m, at) != '|' && mask_at(m, at) != '>')
+		return false;
+	at = skip(m, at + 1, "+-0123456789", 3);
+	if (mask_at(m, at) != '\n')
+		return false;
+	from = end = i = skip(m, at + 1, " \t", BLOCK);
+	deep = from - at - 1;
+	for (unsigned n = 0; n < LINES && deep != 0 && i - at > deep; n++) {
+		while (i < m->s.len && m->s.p[i] != '\n')
+			i++;
+		end = at = i;
+		if (i >= m->s.len)
+			break;
+		i = skip(m, at + 1, " \t", deep);
+	}
+	m->steps += end - from + GAP;
+	if (end - from < 4 || mask_refers(mask_rest(m, from, end)))
+		return false;
+	mask_hide(hit, from, end);
+	return true;
+}
+
+/*
  * Returns the place after the mark between a name and its value, or 0; *mark is
  * ' ' where there is none but a blank, and ',' between two strings.
  */
@@ -73,6 +158,8 @@ pair_mark(const struct mask_scan *m, size_t from, size_t end, uint8_t *mark)
 {
 	size_t at = skip(m, end, "\\\"'`]", 4), next;
 
+	if ((next = pair_escaped(m, end, mark)) != 0)
+		return next;
 	next = skip(m, at, " \t", GAP);
 	*mark = mask_at(m, next);
 	/* "https://" and "Token::new" are none. */
@@ -129,7 +216,7 @@ static bool
 pair_set(const struct mask_scan *m, size_t from)
 {
 	static const char *const words[] = {
-	    "setenv ", "ENV ", "set -x ", "set -gx ", "set -Ux "};
+	    "setenv ", "setx ", "ENV ", "set -x ", "set -gx ", "set -Ux "};
 
 	for (size_t i = 0; i < nitems(words); i++) {
 		const size_t n = strlen(words[i]);
@@ -150,7 +237,9 @@ pair_spaced(struct mask_scan *m, size_t from, size_t end, enum mask_named kind,
 {
 	const struct span name = mask_rest(m, from, end);
 
-	if (kind == MASK_QUERY || mask_at(m, at) == '-')
+	if (kind == MASK_KEYED)
+		return name.p[0] == '-';
+	if (kind == MASK_QUERY || kind == MASK_PHRASE || mask_at(m, at) == '-')
 		return false;
 	if ((kind == MASK_PASSWORD && quote(mask_at(m, at))) ||
 	    pair_set(m, from))
@@ -200,11 +289,16 @@ pair_line(struct mask_scan *m, size_t at)
 static size_t
 pair_form(struct mask_scan *m, size_t at, size_t end)
 {
+	const bool escaped = at >= 3 && m->s.p[at - 3] == '%';
 	const size_t most = end - at < FORM_WITHIN ? end : at + FORM_WITHIN;
 	size_t n;
 
 	for (size_t i = at; i < most; i++) {
 		m->steps++;
+		/* "&" and a quote, escaped. */
+		if (escaped && m->s.p[i] == '%' && mask_at(m, i + 1) == '2' &&
+		    (mask_at(m, i + 2) == '6' || mask_at(m, i + 2) == '2'))
+			return i;
 		if (m->s.p[i] != '&')
 			continue;
 		n = i + 1 < m->s.len ? mask_run(m, i + 1, MASK_NAME) : i + 1;
@@ -274,9 +368,17 @@ pair_value(struct mask_scan *m, size_t at, enum mask_named kind, bool query,
 
 	at = skip(m, at, " \t", GAP);
 	start = skip(m, at, "\\", 4);
+	/* N'x', b"x" */
+	if (start == at && quote(mask_at(m, at + 1)) && m->s.p[at] != 0 &&
+	    strchr("NBRbru", m->s.p[at]) != NULL)
+		at = ++start;
 	if (quote(mask_at(m, start))) {
 		end = pair_quoted(m, start + 1, m->s.p[start], start != at);
 		at = start + 1;
+		/* token=`cat file` */
+		if (m->s.p[start] == '`' &&
+		    memchr(m->s.p + at, ' ', end - at < GAP ? end - at : GAP))
+			return false;
 	} else if (kind == MASK_HEADER) {
 		end = pair_line(m, at);
 	} else {
@@ -287,7 +389,8 @@ pair_value(struct mask_scan *m, size_t at, enum mask_named kind, bool query,
 	if (kind == MASK_HEADER)
 		at = pair_scheme(m, at, end);
 	v = mask_rest(m, at, end);
-	if (v.len == 0 || mask_refers(v))
+	if (v.len == 0 || mask_refers(v) ||
+	    (kind == MASK_KEYED && !mask_random(v)))
 		return false;
 	if (kind != MASK_PASSWORD && kind != MASK_HEADER &&
 	    (v.len < LEAST_TOKEN || (digits_only(v) && v.len < 10)))
@@ -306,14 +409,20 @@ pair_is_header(struct span name)
 	return name.len > 2 && (name.p[0] | 0x20) == 'x' && name.p[1] == '-';
 }
 
-/* Returns true if the name is the first argument of a call: set("name", x). */
+/*
+ * Returns true if the name is the first argument of a call: set("name", x),
+ * fill("input[name='name']", x).
+ */
 static bool
 pair_called(const struct mask_scan *m, size_t from)
 {
 	size_t i = from;
 
 	for (unsigned n = 0;
-	     n < 4 && i > 0 && (quote(m->s.p[i - 1]) || m->s.p[i - 1] == '\\');
+	     n < 2 * GAP && i > 0 &&
+	     (mask_is(m->s.p[i - 1], MASK_WORD) || quote(m->s.p[i - 1]) ||
+		 (m->s.p[i - 1] != 0 &&
+		     strchr("\\#.[]=", m->s.p[i - 1]) != NULL));
 	     n++)
 		i--;
 	return i != from && i > 0 && m->s.p[i - 1] == '(';
@@ -342,6 +451,54 @@ pair_tight(
 	return true;
 }
 
+/* Hide the words of a seed. */
+static bool
+pair_phrase(struct mask_scan *m, size_t at, uint8_t mark, struct mask_hit *hit)
+{
+	size_t end;
+
+	if (mark != ':' && mark != '=')
+		return false;
+	at = skip(m, at, " \t\"'\\", GAP);
+	if ((end = mask_phrase(m, at)) == 0)
+		return false;
+	mask_hide(hit, at, end);
+	return true;
+}
+
+/* Returns true for the result of a test: "PASS: name". */
+static bool
+pair_passed(struct span name, uint8_t mark)
+{
+	return mark == ':' && span_is(name, "PASS");
+}
+
+/*
+ * Returns true for the private members of a JSON Web Key, {"d": "x"}, if the
+ * value at `at` is long enough to be one, and no digest.
+ */
+static bool
+pair_web_key(struct mask_scan *m, struct span name, size_t at)
+{
+	static const char *const names[] = {
+	    "d", "k", "p", "q", "dp", "dq", "qi"};
+	bool hex = true;
+	size_t end, i;
+
+	at = skip(m, at, " \t", GAP);
+	if (name.len > 2 || mask_at(m, at) != '"')
+		return false;
+	for (i = 0; i < nitems(names) && !span_is(name, names[i]); i++)
+		continue;
+	if (i == nitems(names))
+		return false;
+	end = at + 1 < m->s.len ? mask_run(m, at + 1, MASK_URL64) : at + 1;
+	for (i = at + 1; i < end && i < at + WEB_KEY; i++)
+		hex = hex && mask_is(m->s.p[i], MASK_HEX);
+	m->steps += WEB_KEY;
+	return end - at > WEB_KEY && mask_at(m, end) == '"' && !hex;
+}
+
 bool
 mask_pair(struct mask_scan *m, size_t at, size_t end, struct mask_hit *hit)
 {
@@ -353,20 +510,34 @@ mask_pair(struct mask_scan *m, size_t at, size_t end, struct mask_hit *hit)
 	uint8_t mark;
 
 	m->steps += name.len < 64 ? name.len : 64;
-	if (span_is(name, "login") || span_is(name, "machine"))
+	if (span_is(name, "login") || span_is(name, "machine") ||
+	    span_is(name, "nmcli"))
 		m->login = end;
 	m->steps += 4 * (size_t)GAP;
 	if ((at = pair_mark(m, from, end, &mark)) == 0)
 		return false;
 	kind = mask_named(name);
-	if (kind == MASK_NO_NAME || (kind == MASK_QUERY && !query) ||
+	if (mark == ':' && before == '"' && pair_web_key(m, name, at))
+		kind = MASK_TOKEN;
+	if (kind == MASK_PHRASE || kind == MASK_TOKEN)
+		if (pair_phrase(m, at, mark, hit))
+			return true;
+	/* The middle of "arn:aws:secretsmanager:::secret:x". */
+	if (kind == MASK_NO_NAME || kind == MASK_PHRASE ||
+	    (kind == MASK_QUERY && !query) ||
+	    (before == ':' && mark == ':' && at == end + 1) ||
+	    pair_passed(name, mark) ||
 	    (mark == ' ' && !pair_spaced(m, from, end, kind, at)))
 		return false;
 	/* Names that are listed have no value: ["password", "token"]. */
 	if (mark == ',' && kind != MASK_HEADER &&
 	    memchr(name.p, '-', name.len) == NULL && !pair_called(m, from))
 		return false;
-	if (mark == ' ')
+	if (mark == ':' && pair_block(m, at, hit))
+		return true;
+	if (mark == ':')
+		at = pair_typed(m, at);
+	if (mark == ' ' && kind != MASK_KEYED)
 		kind = MASK_PASSWORD;
 	else if (kind == MASK_HEADER && mark != ':' && mark != ',')
 		kind = MASK_TOKEN;

@@ -10,7 +10,8 @@ static const char *const nones[] = {"", "none", "null", "nil", "true", "false",
     "bytes", "any", "object", "required", "optional", "prompt", "ask", "auto",
     "default", "disabled", "enabled", "password", "passwd", "secret", "token",
     "apikey", "basic", "bearer", "digest", "hidden", "redacted", "masked",
-    "unset", "empty", "yes", "no", "on", "off", "self", "inherit", "file"};
+    "unset", "empty", "yes", "no", "on", "off", "self", "inherit", "file",
+    "cookie", "credentials", "sameorigin"};
 /* clang-format on */
 
 size_t
@@ -48,6 +49,7 @@ mask_refers(struct span v)
 	static const char *const begins[] = {"$", "{{", "<", "%(",
 	    "process.env", "os.environ", "os.getenv", "getenv(",
 	    "System.getenv", "ENV[", "env.", "env(", "secrets.", "!Ref", "!Sub",
+	    "!GetAtt", "!vault", "!secret", "your-", "your_", "YOUR-", "YOUR_",
 	    "op://", "vault:", "ssm:", "arn:"};
 	char text[MASK_PLAIN];
 

@@ -197,7 +197,14 @@ test_all_linear(void)
 	    "secret\" , \" ", "name: password, value", "<password>",
 	    "1/11:", "xoxb-", "xoxb-a", "00", "AAAA", "AAAAAAA:", "M.M.M.",
 	    "a.b-c_d~", "SG.", "PuTTY-User-Key-Fil", "\\\\", "\"", "'", "=",
-	    "&a=", "\xff"};
+	    "&a=", "\xff", "echo ", "echo a ", "echo x |", "printf ",
+	    "vault login ", "vault login -a ", "login(", "login('a', ",
+	    "IDENTIFIED BY '", "auth=('", "htpasswd -b ", "htpasswd -b a b ",
+	    "mysql -p'", "7z -p'", "password: |\n  ", "password: |\n a\n",
+	    "password%3D", "%22password%22%3A%22",
+	    "password: a.b = ", "a_key=aB3", "mnemonic: ab abc ",
+	    "phrase: abc abc abc ", "\"d\":\"aZ", "\"d\": \"",
+	    "fill('#password', ", "N'", "{\"k\":"};
 	struct mask_known *k = mask_known_new(key);
 
 	if (k == NULL)
