@@ -26,11 +26,12 @@
 #define CLONE_DIR "/opt/ironcurtain/clone"
 /*
  * It is read once, on this machine: what no pack has yet is not compared with
- * other objects, which would take longer than everything else.
+ * other objects, which would take longer than everything else. Nor is it
+ * compressed if it is little.
  */
 #define CLONE_PACK_WORDS                                                       \
 	"pack-objects", "--revs", "--stdout", "--delta-base-offset", "-q",     \
-	    "--window=0", "--compression=1"
+	    "--window=0"
 #define NONE span_of("", 0)
 
 /* Split DIR#REF. A directory whose name has a # is taken as it is. */
@@ -288,8 +289,8 @@ clone_pack(struct cloning *c, struct span in, struct fault *fault)
 	int r;
 
 	buf_init(&pack, CLONE_PACK);
-	r = REPO_GIT(
-	    c->how->env, &c->from.view, in, &pack, fault, CLONE_PACK_WORDS);
+	r = REPO_GIT(c->how->env, &c->from.view, in, &pack, fault,
+	    CLONE_PACK_WORDS, "--compression=0");
 	if (r == 0)
 		r = REPO_GIT(c->how->env, &c->to, buf_span(&pack), NULL, fault,
 			"index-pack", "--stdin", REPO_STRICT) == 0
@@ -309,7 +310,8 @@ clone_fetch(struct cloning *c, struct fault *fault)
 	struct repo_view from = c->from.view;
 	const struct repo_flow flow = {.from = &from,
 	    .to = &c->to,
-	    .from_words = (const char *const[]){CLONE_PACK_WORDS, NULL},
+	    .from_words = (const char *const[]){CLONE_PACK_WORDS,
+		"--compression=1", NULL},
 	    .to_words = (const char *const[]){"index-pack", "--stdin",
 		REPO_STRICT, NULL},
 	    .in = span_of(
