@@ -4,6 +4,7 @@
  * the model writes.  If it writes none, the person's own messages are kept.
  */
 #include "docker/agent/agent.h"
+#include "common/plural.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,9 +95,10 @@ compact_run(struct agent *a, bool now)
 	buf_addc(&b, '\0');
 	if (buf_check(&b) == 0 &&
 	    history_replace(h, n, (const char *)buf_span(&b).p) == 0)
-		show_say("The conversation was shortened: %zu messages became "
+		show_say("The conversation was shortened: %zu message%s became "
 			 "a summary%s.",
-		    n, text != NULL ? "" : " of the user's own words");
+		    n, plural(n),
+		    text != NULL ? "" : " of the user's own words");
 	a->history.tokens = 0;
 	buf_free(&b);
 	free(text);

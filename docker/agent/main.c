@@ -5,6 +5,7 @@
  * server, and keeps its conversations in its home.
  */
 #include "docker/agent/agent.h"
+#include "common/plural.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -205,7 +206,8 @@ open_history(struct agent *a, char *why, size_t cap)
 		return -1;
 	}
 	if (n != 0 && o->output == OUTPUT_PERSON)
-		show_say("The conversation goes on after %ld messages.", n);
+		show_say("The conversation goes on after %ld message%s.", n,
+		    plural((uint64_t)n));
 	return 0;
 }
 
@@ -299,9 +301,9 @@ talk(struct agent *a)
 	if (!ask_open())
 		return die("terminal", "the terminal cannot be used");
 	remember(a);
-	show_say("%s (%s), %zu tools, %s mode. Ctrl-C stops, Ctrl-D ends.",
+	show_say("%s (%s), %zu tool%s, %s mode. Ctrl-C stops, Ctrl-D ends.",
 	    a->choice.model, a->choice.provider, a->mcp.ntools,
-	    a->code ? "code" : "direct");
+	    plural(a->mcp.ntools), a->code ? "code" : "direct");
 	show_last(&a->history);
 	while (end != TURN_GONE && (message = ask_message()) != NULL) {
 		end = turn_run(a, message);

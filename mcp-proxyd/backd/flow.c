@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/plural.h"
 
 bool
 backd_may(struct backd *b, struct bucket *k)
@@ -24,8 +25,8 @@ backd_drop(struct backd *b, const char *what)
 	while (ten < n)
 		ten *= 10;
 	if (ten == n)
-		log_info("%llu messages dropped, the last one %s",
-		    (unsigned long long)n, what);
+		log_info("%llu message%s dropped, the last one %s",
+		    (unsigned long long)n, plural(n), what);
 }
 
 void

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/plural.h"
 
 /* Room for the nodes and texts of the largest tree. */
 #define POOL_MAX ((size_t)24 << 20)
@@ -119,8 +120,8 @@ complain(struct backd *b)
 		return;
 	}
 	if (b->silenced != 0)
-		log_info("stderr: (%llu lines not shown)",
-		    (unsigned long long)b->silenced);
+		log_info("stderr: (%llu line%s not shown)",
+		    (unsigned long long)b->silenced, plural(b->silenced));
 	b->silenced = 0;
 	log_info("stderr: %.*s", (int)BACKD_MAX_STDERR,
 	    backd_show_line(b, line, text, sizeof(text)));

@@ -224,6 +224,25 @@ struct sup {
 
 extern struct sup sup;
 
+/*
+ * Returns the command that logs in at the provider, after "icctl ", without
+ * the name that it takes.
+ */
+static inline const char *
+sup_login(unsigned provider)
+{
+	return sup.providers.list[provider].server != 0 ? "mcp login" : "login";
+}
+
+/* Returns that name: of a remote server, the one in mcp-servers.json. */
+static inline const char *
+sup_login_name(unsigned provider)
+{
+	const struct provider *p = &sup.providers.list[provider];
+
+	return p->server != 0 ? sup.servers[p->server - 1].def->name : p->name;
+}
+
 /* child.c */
 struct topology_size sup_size(void);
 

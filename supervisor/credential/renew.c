@@ -326,15 +326,6 @@ renew_tell(const struct renewal *r)
 		    "icctl keys");
 }
 
-/* Returns the remote server whose login it is, or NULL. */
-static const char *
-renew_server(const struct renewal *r)
-{
-	const unsigned server = sup.providers.list[r->provider].server;
-
-	return server != 0 ? sup.servers[server - 1].def->name : NULL;
-}
-
 int
 credential_renew_done(struct renewal *r, const struct msg_SECRET_DONE *m)
 {
@@ -381,9 +372,9 @@ credential_renew_done(struct renewal *r, const struct msg_SECRET_DONE *m)
 	else if (m->result == PROTO_DONE_REFUSED) {
 		renew_place_ended(r);
 		sup_warn("the login of %s has ended: %s. Log in again: icctl "
-			 "%slogin %s",
-		    name, text, renew_server(r) != NULL ? "mcp " : "",
-		    renew_server(r) != NULL ? renew_server(r) : name);
+			 "%s %s",
+		    name, text, sup_login(r->provider),
+		    sup_login_name(r->provider));
 	} else if (m->result == PROTO_DONE_FAILED)
 		sup_warn("the login of %s was not renewed: %s", name, text);
 	else

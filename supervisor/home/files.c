@@ -22,6 +22,7 @@
 #include "box/system/shown.h"
 #include "common/buf.h"
 #include "common/log.h"
+#include "common/plural.h"
 #include "core/sup.h"
 #include "files/toolchains.h"
 #include "home/follow.h"
@@ -343,11 +344,13 @@ home_take_files(struct fault *fault)
 		rv = files_choices(&c, home);
 	close(home);
 	if (c.left > FILES_MAX_SAID)
-		sup_warn("%s: %u more files are not copied", sup.adapter.file,
-		    c.left - FILES_MAX_SAID);
+		sup_warn("%s: %u more file%s not copied", sup.adapter.file,
+		    c.left - FILES_MAX_SAID,
+		    plural_are(c.left - FILES_MAX_SAID));
 	if (c.n != 0)
-		sup_note("%u files of yours are in the agent's home (homeFiles "
+		sup_note("%u file%s of yours %s in the agent's home (homeFiles "
 			 "of %s)",
-		    c.n, sup.adapter.file);
+		    c.n, plural(c.n), c.n == 1 ? "is" : "are",
+		    sup.adapter.file);
 	return rv;
 }

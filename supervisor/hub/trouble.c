@@ -39,7 +39,7 @@ trouble_take(
 {
 	struct trouble *t = &sup.keys[provider].trouble;
 	char vis[sizeof(t->text)], when[TIME_TEXT];
-	bool task = sup.opt.viewer != NULL && !sup.opt.conversation;
+	bool task = sup.opt.viewer != NULL && !sup.opt.conversation, refused;
 
 	log_vis(text, vis, sizeof(vis));
 	if (strcmp(vis, t->text) != 0) {
@@ -50,16 +50,19 @@ trouble_take(
 	t->at = loop_now(&sup.loop);
 	t->until = retry == 0 ? 0 : (int64_t)time(NULL) + retry;
 	(void)time_text(t->until, when);
+	refused =
+	    strstr(vis, "REFUSED (401)") != NULL && !(task && when[0] != '\0');
 	if (is_new(t, vis))
-		sup_warn("provider %s: %s%s%s. %s",
+		sup_warn("provider %s: %s%s%s. %s%s%s%s",
 		    sup.providers.list[provider].name, vis,
 		    when[0] != '\0' ? ", until " : "", when,
 		    /* At its end, summary.c names the next command. */
 		    task && when[0] != '\0'
 			? "The agent may wait for that by itself"
-		    : strstr(vis, "REFUSED (401)") != NULL
-			? "To put that right: icctl login"
-			: "See: icctl status");
+		    : refused ? "To put that right: icctl "
+			      : "See: icctl status",
+		    refused ? sup_login(provider) : "", refused ? " " : "",
+		    refused ? sup_login_name(provider) : "");
 }
 
 struct json_object *

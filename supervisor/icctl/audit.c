@@ -119,9 +119,8 @@ report(const struct icctl *ctl, const char *path, const struct auditscan *v,
 		return;
 	}
 	if (v->check != AUDITLOG_GOOD) {
-		printf("BROKEN: %s line %zu %s%s\n",
-		    icctl_path(path, shown), v->line,
-		    check_text(v->check),
+		printf("BROKEN: %s line %zu %s%s\n", icctl_path(path, shown),
+		    v->line, check_text(v->check),
 		    v->cut != 0 ? "; it is incomplete: a crash interrupted it, "
 				  "or it was cut off"
 				: "");
@@ -132,7 +131,7 @@ report(const struct icctl *ctl, const char *path, const struct auditscan *v,
 			    plural_are(v->records));
 		return;
 	}
-	printf("good: %zu records", v->records);
+	printf("good: %zu record%s", v->records, plural(v->records));
 	if (v->part > 1)
 		printf(" in %u files", v->part);
 	else if (v->seq > v->records + 1)

@@ -250,9 +250,10 @@ put_undo(json_object *reply)
 		putchar('\n');
 		return;
 	}
-	printf("checkpoint %lld: %lld entries, %lld left out",
+	printf("checkpoint %lld: %lld entr%s, %lld left out",
 	    (long long)icctl_number(o, "checkpoint"),
 	    (long long)icctl_number(o, "files"),
+	    icctl_number(o, "files") == 1 ? "y" : "ies",
 	    (long long)icctl_number(o, "leftOut"));
 	if (icctl_number(o, "loose") != 0)
 		printf(", %lld changed while they were read",

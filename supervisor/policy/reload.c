@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/json_put.h"
+#include "common/plural.h"
 #include "hub/control.h"
 
 void
@@ -93,8 +94,8 @@ reload_done(struct span warnings)
 	put_int(o, "rules", sup.rules_count);
 	put_str(o, "policy", sup.rules[PROTO_RULES_POLICY].path);
 	json_object_object_add(o, "warnings", list);
-	sup_note("reload: %u rules of %s are in force", sup.rules_count,
-	    sup.rules[PROTO_RULES_POLICY].path);
+	sup_note("reload: %u rule%s of %s in force", sup.rules_count,
+	    plural(sup.rules_count), sup.rules[PROTO_RULES_POLICY].path);
 	if (ready_session_json("running") == -1)
 		sup_warn("session.json cannot be written");
 	control_reloaded(NULL, o);

@@ -19,6 +19,7 @@
 #include "box/runtime.h"
 #include "budget/budget.h"
 #include "common/log.h"
+#include "common/plural.h"
 #include "conversation/conversation.h"
 #include "conversation/talk_calls.h"
 #include "core/rotate.h"
@@ -353,8 +354,8 @@ on_state_show(struct chan *ch, const struct msg_STATE_SHOW *m)
 		sup_warn("MCP server %s ended (%s) and is started again",
 		    s->def->name, s->text);
 	else
-		sup_note("MCP server %s: %s, %u tools", s->def->name,
-		    control_server_state(s->state), s->tools);
+		sup_note("MCP server %s: %s, %u tool%s", s->def->name,
+		    control_server_state(s->state), s->tools, plural(s->tools));
 	control_server(m->server);
 	if (s->state == PROTO_STATE_DIED)
 		server_again(s);

@@ -16,14 +16,15 @@
 #include "common/buf.h"
 #include "common/edit_text.h"
 #include "common/json/json.h"
+#include "common/plural.h"
 #include "common/visible.h"
 
 #define DIFF_FILE (256U << 10)
 #define DIFF_EDITS 1000U    /* each copies the text */
 #define DIFF_CELLS 1000000U /* in the table of common lengths */
-#define DIFF_SHOWN 40U	    /* lines, unless all is shown in full */
-#define DIFF_LINE 200U	    /* bytes of one, likewise */
-#define DIFF_AROUND 2U	    /* equal lines before and after a change */
+#define DIFF_SHOWN 40U      /* lines, unless all is shown in full */
+#define DIFF_LINE 200U      /* bytes of one, likewise */
+#define DIFF_AROUND 2U      /* equal lines before and after a change */
 
 struct diff {
 	struct span *a, *b; /* the lines */
@@ -135,8 +136,8 @@ diff_walk(struct diff *d, const uint16_t *len)
 			continue;
 		}
 		same = 0;
-		if (j == d->nb || (i < d->na && len[(i + 1) * w + j] >=
-						    len[i * w + j + 1]))
+		if (j == d->nb ||
+		    (i < d->na && len[(i + 1) * w + j] >= len[i * w + j + 1]))
 			diff_put(d, "-", d->a[i++]);
 		else
 			diff_put(d, "+", d->b[j++]);
@@ -175,8 +176,9 @@ diff_show(struct diff *d)
 
 	if ((len = diff_table(d)) == NULL) {
 		fprintf(d->t->out,
-		    "    %zu lines from line %zu on become %zu others\n", na,
-		    from + 1, nb);
+		    "    %zu line%s from line %zu on become%s %zu other%s\n",
+		    na, plural(na), from + 1, na == 1 ? "s" : "", nb,
+		    plural(nb));
 		return;
 	}
 	fprintf(d->t->out, "    line %zu:\n", from + 1);
@@ -195,8 +197,8 @@ diff_read(const char *path, bool *large)
 	ssize_t n = -1;
 	int fd;
 
-	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
-			    O_CLOEXEC);
+	fd = open(
+	    path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	*large = false;
 	if (fd == -1)
 		return span_of(NULL, 0);

@@ -12,6 +12,7 @@
 
 #include "base/json_get.h"
 #include "base/json_put.h"
+#include "common/plural.h"
 #include "common/visible.h"
 #include "icctl/table.h"
 
@@ -159,12 +160,13 @@ list_run(json_object *o)
 	json_object *b = get_member(o, "budget");
 	char local[ICCTL_LOCAL];
 
-	printf("%s  %-16s %5lld s  %8.4f USD  %lld turns",
+	printf("%s  %-16s %5lld s  %8.4f USD  %lld turn%s",
 	    icctl_local(icctl_text(o, "startedAt"), local),
 	    icctl_text(o, "status"),
 	    (long long)icctl_number(b, "elapsedSeconds"),
 	    json_object_get_double(get_member(b, "estimatedCostUsd")),
-	    (long long)icctl_number(o, "turns"));
+	    (long long)icctl_number(o, "turns"),
+	    plural((uint64_t)icctl_number(o, "turns")));
 	if (icctl_text(o, "session")[0] != '\0')
 		printf("  %s", icctl_text(o, "session"));
 	if (icctl_text(o, "why")[0] != '\0') {

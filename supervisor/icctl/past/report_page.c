@@ -151,9 +151,10 @@ put_verified(FILE *to, const struct page *p)
 		    to);
 	} else {
 		fprintf(to,
-		    "<p class=good>Intact: %llu records, chain unbroken, last "
+		    "<p class=good>Intact: %llu record%s, chain unbroken, last "
 		    "hash <code>%s</code>%s</p>\n",
 		    (unsigned long long)(f->end.mark.log.seq - 1),
+		    plural(f->end.mark.log.seq - 1),
 		    sha256_hex(f->end.mark.log.prev, hex),
 		    f->end.closed ? ""
 				  : ". It has no closing record: the "

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/json_put.h"
+#include "common/plural.h"
 
 /*
  * Make the path absolute, because the session has another working directory.
@@ -46,8 +47,9 @@ show(json_object *reply)
 {
 	json_object *list = NULL;
 
-	printf("In force now: %lld rules of ",
-	    (long long)icctl_number(reply, "rules"));
+	printf("In force now: %lld rule%s of ",
+	    (long long)icctl_number(reply, "rules"),
+	    plural((uint64_t)icctl_number(reply, "rules")));
 	icctl_put_str(icctl_text(reply, "policy"));
 	putchar('\n');
 	json_object_object_get_ex(reply, "warnings", &list);

@@ -16,6 +16,7 @@
 
 #include "common/json/json.h"
 #include "common/log.h"
+#include "common/plural.h"
 #include "log/parts.h"
 
 #define POOL_MAX ((size_t)64 << 20)
@@ -62,9 +63,10 @@ take_state(struct lint *l, const struct value *v)
 	    (size_t)tools <= have)
 		return;
 	snprintf(text, sizeof(text),
-	    "server \"%s\" of a running session lists %lld tools, and %zu are "
+	    "server \"%s\" of a running session lists %lld tool%s, and %zu %s "
 	    "annotated: no policy knows the others (policy.unknownTools)",
-	    log_vis(server, vis, sizeof(vis)), (long long)tools, have);
+	    log_vis(server, vis, sizeof(vis)), (long long)tools,
+	    plural((uint64_t)tools), have, have == 1 ? "is" : "are");
 	say(l, text);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/json_put.h"
+#include "common/plural.h"
 #include "common/time_text.h"
 #include "common/visible.h"
 
@@ -106,7 +107,8 @@ undo_list(const struct undo *u, bool all)
 			fputs("  NOT MADE: ", stdout);
 			icctl_put_str(r->why);
 		} else {
-			printf("  %u entries", r->files);
+			printf("  %u entr%s", r->files,
+			    r->files == 1 ? "y" : "ies");
 		}
 		if (r->left != 0)
 			printf(", %u left out", r->left);

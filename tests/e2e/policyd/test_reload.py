@@ -44,7 +44,7 @@ def basic(work):
         t.equal(say(m, "echo__echo", text="x")[0], False,
                 "files alone change nothing")
         r = s.icctl("policy", "reload")
-        t.ok(r.returncode == 0 and "In force now: 1 rules" in r.stdout,
+        t.ok(r.returncode == 0 and "In force now: 1 rule " in r.stdout,
              "reload", r.stdout + r.stderr)
         t.ok(say(m, "echo__echo", text="x")[0], "then the old is gone")
         t.equal(say(m, "echo__big", bytes=3)[0], False, "and the new holds")

@@ -397,6 +397,13 @@ def ends(work):
         ready(s, "forgets")
         t.equal([len(x.ends) for x in sites.values()], [0] * len(sites),
                 "no session is ended before ours")
+        t.ok("REFUSED" not in s.session_log(), "nor is a key refused",
+             s.session_log()[-1000:])
+        sites["told"].wants = "Bearer another"
+        t.contains(words(m, "told__act", {"how": "good"}),
+                   "icctl mcp login told", "a key that is refused")
+        h.wait_for(lambda: "To put that right: icctl mcp login told" in
+                   s.session_log(), "which the person reads, too")
         began = time.monotonic()
         s.stop()
         took = time.monotonic() - began
@@ -415,8 +422,7 @@ def ends(work):
     t.equal(sites["forgets"].ends[0][1].get("mcp-session-id"), "session-3",
             "of two sessions, the one that the server knows")
     t.ok(took < 5 * h.PATIENCE, "nobody waits for that", took)
-    t.ok("REFUSED" not in s.session_log(), "nor reads of a refusal",
-         s.session_log()[-1000:])
+    t.equal(s.session_log().count("REFUSED"), 1, "nor reads of a refusal")
     late(work, took)
 
 
