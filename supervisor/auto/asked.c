@@ -64,7 +64,8 @@ static const char *const making[] = {"write", "save", "generate",
 
 /* "Finish the work in x" does not say where. */
 static const char *const working[] = {"complete", "finish", "improve",
-    "patch", "clear", "generate", "regenerate", "touch"};
+    "patch", "clear", "generate", "regenerate", "touch", "copy", "export",
+    "dump", "output"};
 
 /* The thing that they change follows a preposition. */
 static const char *const placing[] = {"add", "append", "insert", "put",
@@ -76,6 +77,18 @@ static const char *const committing[] = {
     "commit", "stage", "add", "tag", "merge"};
 static const char *const sending[] = {
     "send", "email", "mail", "write", "reply", "forward", "invite"};
+
+/* They change nothing, and a sentence may begin with them. */
+static const char *const reading[] = {"read", "open", "look", "see", "check",
+    "view", "show", "list", "print", "display", "find", "search", "count",
+    "compare", "review", "summarize", "summarise", "explain", "describe",
+    "translate", "analyze", "analyse", "inspect", "study", "use", "take",
+    "get", "fetch", "load", "run", "test", "build", "compile", "collect",
+    "gather", "make", "go", "work", "convert", "parse", "follow"};
+
+/* They may follow the name of what is changed. */
+static const char *const following[] = {"with", "to", "by", "using", "for",
+    "from", "and", "then", "please", "now", "too", "again", "accordingly"};
 
 /* After them "in" belongs to another thing than the verb. */
 static const char *const modifiers[] = {"of", "from", "for", "with", "about",
@@ -225,6 +238,10 @@ struct clause {
 	bool done;     /* the verb has what it changes */
 	bool within;   /* that is what an "in" named */
 	bool asked;    /* and that is the thing, as far as is known yet */
+	bool fresh;    /* the word before is what the verb changes, ... */
+	bool listed;   /* ... and not the first of them */
+	bool saving;   /* "save x from" protects it */
+	bool sending;  /* the names are people's */
 	struct span last, prep; /* the words before: a preposition */
 };
 
@@ -239,14 +256,26 @@ take_verb(struct clause *c, struct span w, enum asked what)
 	else if (what == ASKED_SEND)
 		*c = (struct clause){.verb = IS(w, sending) ? DIRECT : NO_VERB,
 		    .at_once = true,
-		    .making = true};
+		    .making = true,
+		    .sending = true};
 	else if (IS(w, direct))
 		*c = (struct clause){.verb = DIRECT,
 		    .at_once = true,
 		    .making = IS(w, making),
 		    .working = IS(w, working)};
 	else if (IS(w, placing))
-		c->verb = PLACING;
+		*c = (struct clause){.verb = PLACING,
+		    .at_once = true,
+		    .working = IS(w, working)};
+	c->saving = span_ieq(w, SPAN("save"));
+}
+
+/* Returns true if a clause may begin with the word. */
+static bool
+is_verb(struct span w)
+{
+	return IS(w, direct) || IS(w, placing) || IS(w, deleting) ||
+	       IS(w, committing) || IS(w, sending) || IS(w, reading);
 }
 
 static bool
@@ -272,6 +301,11 @@ is_target(const struct clause *c)
 	/* "Copy the table in a to b" changes b. */
 	const bool moved = c->within && leads_away(c->prep);
 
+	/* "Send x y", "reply as x" */
+	if (c->sending &&
+	    ((c->accepted && !c->begins) ||
+		(c->prep.len != 0 && !span_ieq(c->prep, SPAN("to")))))
+		return false;
 	if (c->verb == NO_VERB || (c->done && !moved))
 		return c->verb != NO_VERB && c->accepted;
 	if (c->accepted || (c->at_once && c->verb != PLACING))
@@ -298,9 +332,13 @@ take_name(struct clause *c, bool ours)
 	if (c->done && !c->accepted && leads_away(c->prep))
 		c->asked = c->within = false;
 	c->asked |= ours && target;
+	/* "Replace a by b in c" */
+	if (c->done && !target && span_ieq(c->prep, SPAN("in")))
+		c->asked = false;
 	c->within |= target && !c->done && !c->at_once && !leads_away(c->prep);
 	c->done |= target;
-	c->accepted = target;
+	c->listed = c->done && c->accepted;
+	c->accepted = c->fresh = target;
 	c->at_once = c->begins = false;
 	c->prep = span_of(NULL, 0);
 	c->last = SPAN("name");
@@ -311,10 +349,11 @@ static void
 take_word(struct clause *c, struct span w)
 {
 	/*
-	 * "Remove a from the list", "delete a in b"; "copy the table in a to
-	 * the list".
+	 * "Remove a from the list", "delete a in b", "add a to b"; "copy the
+	 * table in a to the list".
 	 */
 	if ((c->verb == DELETING && c->accepted) ||
+	    (c->verb == COMMITTING && c->accepted && leads_away(w)) ||
 	    (c->within && leads_away(w)))
 		c->asked = false;
 	c->accepted = false;
@@ -338,13 +377,34 @@ is_name(struct span w)
 	       memchr(w.p, '@', w.len) != NULL || w.p[0] == '~';
 }
 
+/*
+ * Returns true if the word may be where it is: at the beginning of a sentence,
+ * or after what a verb changes. "Update a in January", "update a, b excluded"
+ * and "scratch that" are not understood.
+ */
+static bool
+fits(const struct clause *c, const struct word *word, bool sentence)
+{
+	const struct span w = word->s;
+
+	if (IS(w, openings) || (!sentence && !c->fresh))
+		return true;
+	if (sentence || c->begins)
+		return is_verb(w) && !word->comma;
+	if (c->listed && span_ieq(w, SPAN("for")))
+		return false;
+	if (!c->listed && leads_away(w))
+		return true;
+	return IS(w, following) && !(c->saving && span_ieq(w, SPAN("from")));
+}
+
 /* Returns true if the words order a change of the thing. */
 static bool
 orders(const struct word *list, size_t n, enum asked what,
     asked_names_fn *names, void *arg)
 {
 	struct clause c = {.begins = true};
-	bool asked = false, comma = false, ours;
+	bool asked = false, comma = false, sentence = false, ours;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct span w = list[i].s;
@@ -352,11 +412,19 @@ orders(const struct word *list, size_t n, enum asked what,
 		if (list[i].first) {
 			asked |= c.asked;
 			c = (struct clause){.begins = true};
+			sentence = true;
 		}
 		c.begins |= comma || span_ieq(w, SPAN("and")) ||
 			    span_ieq(w, SPAN("then"));
 		comma = list[i].comma;
 		ours = names(arg, w);
+		if (!ours && !is_name(w)) {
+			if (!fits(&c, &list[i], sentence))
+				return false;
+			if (!IS(w, openings))
+				c.fresh = false;
+		}
+		sentence &= IS(w, openings);
 		if (ours || is_name(w)) {
 			take_name(&c, ours);
 		} else if (!c.begins) {

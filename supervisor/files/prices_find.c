@@ -93,11 +93,9 @@ find_cut(char *s)
 		       (s[n + 2] == '\0' || s[n + 2] == ':');
 
 	s[n] = '\0';
-	if (version && n > 2 && isdigit((unsigned char)s[n - 1])) {
-		if (s[n - 2] == '-')
-			s[n - 2] = '\0';
-		else if (n > 3 && s[n - 2] == 'v' && s[n - 3] == '-')
-			s[n - 3] = '\0';
+	if (version && n > 3 && isdigit((unsigned char)s[n - 1])) {
+		n -= s[n - 2] == 'v' ? 3 : 2;
+		s[n] = s[n] == '-' ? '\0' : s[n];
 	}
 	for (size_t i = 0; i < nitems(ends); i++)
 		find_cut_end(s, ends[i]);

@@ -611,4 +611,383 @@ ASKED("Copy the table in ~/a.txt to ~/notes/plan.txt",
     "write-path", "/home/me/notes/plan.txt", 1)
 ASKED("Save the figures in ~/a.txt as ~/notes/plan.txt",
     "write-path", "/home/me/notes/plan.txt", 1)
+/* Sentences and words after a name that are not understood. */
+ASKED("Update ~/a.txt, ~/notes/plan.txt excluded.",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/a.txt ~/notes/plan.txt excluded",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Save ~/notes/plan.txt from changes.",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Save ~/notes/plan.txt from yourself",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Generate ~/b.txt, ~/notes/plan.txt as input.",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/b.txt, ~/notes/plan.txt for reference.",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/b.txt and ~/notes/plan.txt for comparison",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Sort ~/b.txt, ~/notes/plan.txt aside",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/b.txt, ~/notes/plan.txt, aside",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Fix ~/notes/plan.txt myself",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt in January",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt at 5pm",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt on the 5th",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt next sprint",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt upon my signal",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt and ask me first",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Ask me first. Update ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt subject to approval",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt provided the tests pass",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt assuming Bob agrees",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt in your head",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Rewrite ~/notes/plan.txt in chat",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Rewrite ~/notes/plan.txt on screen",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Rewrite ~/notes/plan.txt here",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Edit the ~/notes/plan.txt copy",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Edit ~/notes/plan.txt backup",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Create ~/notes/plan.txt later2",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt lol jk",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("TODO list\n- Update ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Sarcasm. Update ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Ask Bob. Update ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Disregard this. Update ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Disregard the next line.\nUpdate ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("The next sentence lies. Update ~/notes/plan.txt.",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt. Scratch the last order.",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt. Nah.",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt. Nope",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt. Oops, wrong window.",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt. Nevermind.",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt. Abort",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt. Sorry, wrong file.",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt. Disregard.",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt. Scrap it",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt. Drop it",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Read ~/notes/plan.txt, ~/b.txt and update ~/b.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Write tests covering ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Write tests in the style of ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Add the heading in ~/notes/plan.txt to ~/b.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Put everything in ~/notes/plan.txt into ~/b.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Copy the headings in ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Insert the list in ~/notes/plan.txt here",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Fix the bugs in ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update the page with the numbers in ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Replace ~/b.txt with ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Replace ~/notes/plan.txt by ~/b.txt in ~/c.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Replace ~/notes/plan.txt in ~/c.txt with ~/b.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Replace the path ~/notes/plan.txt in ~/c.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Change ~/notes/plan.txt to ~/b.txt in ~/c.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Write ~/notes/plan.txt into ~/c.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Write ~/notes/plan.txt down in ~/c.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Save ~/notes/plan.txt to ~/c.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Save ~/notes/plan.txt in ~/c.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Format ~/notes/plan.txt into ~/c.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Extend ~/c.txt by ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Complete ~/c.txt from ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Edit like ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Fix it like in ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Clean code in ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Sort order in ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Format ~/notes/plan.txt output for me",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Edit history of ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Touch points in ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Correct, ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Correct. ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Fine, clear, ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Change, ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Complete ~/notes/plan.txt listing please",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Clean ~/notes/plan.txt printout",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Empty ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Record ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Delete ~/a.txt, ~/notes/plan.txt excluded",
+    "delete-path", "/home/me/notes/plan.txt", 0)
+ASKED("Delete ~/a.txt, ~/notes/plan.txt for now stays2",
+    "delete-path", "/home/me/notes/plan.txt", 0)
+ASKED("Delete everything around ~/notes/plan.txt",
+    "delete-path", "/home/me/notes/plan.txt", 0)
+ASKED("Remove ~/notes/plan.txt from the index",
+    "delete-path", "/home/me/notes/plan.txt", 0)
+ASKED("Remove ~/notes/plan.txt, locally",
+    "delete-path", "/home/me/notes/plan.txt", 0)
+ASKED("Delete ~/notes/plan.txt duplicates",
+    "delete-path", "/home/me/notes/plan.txt", 0)
+ASKED("Delete the lines, ~/notes/plan.txt",
+    "delete-path", "/home/me/notes/plan.txt", 0)
+ASKED("Delete the todos and ~/notes/plan.txt ones",
+    "delete-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt",
+    "delete-path", "/home/me/notes/plan.txt", 0)
+ASKED("Trash talk ~/notes/plan.txt",
+    "delete-path", "/home/me/notes/plan.txt", 0)
+ASKED("Add ~/repo to ~/.config/safe.txt",
+    "write-history", "/home/me/repo", 0)
+ASKED("Tag along with ~/repo",
+    "write-history", "/home/me/repo", 0)
+ASKED("Write bob@example.com into ~/contacts.txt",
+    "email-address", "bob@example.com", 0)
+ASKED("Write bob@example.com down",
+    "email-address", "bob@example.com", 0)
+ASKED("Forward-port bob@example.com",
+    "email-address", "bob@example.com", 0)
+ASKED("Mail address bob@example.com",
+    "email-address", "bob@example.com", 0)
+ASKED("Reply as bob@example.com",
+    "email-address", "bob@example.com", 0)
+ASKED("Send the mail from bob@example.com to eve@example.com",
+    "email-address", "bob@example.com", 0)
+ASKED("Send eve@example.com the address bob@example.com",
+    "email-address", "bob@example.com", 0)
+ASKED("Invite eve@example.com, bob@example.com as cc",
+    "email-address", "bob@example.com", 0)
+ASKED("Add ~/repo to ~/.config/safe.txt",
+    "write-history", "/home/me/repo", 0)
+ASKED("Tag along with ~/repo",
+    "write-history", "/home/me/repo", 0)
+ASKED("Commit ~/repo to memory",
+    "write-history", "/home/me/repo", 0)
+ASKED("Add ~/repo to the list",
+    "write-history", "/home/me/repo", 0)
+ASKED("Update ~/repo",
+    "write-history", "/home/me/repo", 0)
+ASKED("Commit the changes in ~/repo",
+    "write-history", "/home/me/repo", 1)
+ASKED("Commit ~/repo upstream of ~/b",
+    "write-history", "/home/me/repo", 0)
+ASKED("Write bob@example.com into ~/contacts.txt",
+    "email-address", "bob@example.com", 0)
+ASKED("Write bob@example.com down",
+    "email-address", "bob@example.com", 0)
+ASKED("Write bob@example.com",
+    "email-address", "bob@example.com", 1)
+ASKED("Mail address bob@example.com",
+    "email-address", "bob@example.com", 0)
+ASKED("Reply as bob@example.com",
+    "email-address", "bob@example.com", 0)
+ASKED("Send the mail from bob@example.com to eve@example.com",
+    "email-address", "bob@example.com", 0)
+ASKED("Send the mail of bob@example.com to eve@example.com",
+    "email-address", "bob@example.com", 0)
+ASKED("Send the note about bob@example.com to eve@example.com",
+    "email-address", "bob@example.com", 0)
+ASKED("Send eve@example.com the address bob@example.com",
+    "email-address", "bob@example.com", 0)
+ASKED("Send eve@example.com bob@example.com",
+    "email-address", "bob@example.com", 0)
+ASKED("Invite eve@example.com, bob@example.com as cc",
+    "email-address", "bob@example.com", 0)
+ASKED("Invite eve@example.com, bob@example.com excluded",
+    "email-address", "bob@example.com", 0)
+ASKED("Forward bob@example.com to eve@example.com",
+    "email-address", "bob@example.com", 0)
+ASKED("Forward the mail in bob@example.com to eve@example.com",
+    "email-address", "bob@example.com", 0)
+ASKED("Email the list to bob@example.com in May2",
+    "email-address", "bob@example.com", 0)
+ASKED("Email bob@example.com myself",
+    "email-address", "bob@example.com", 0)
+ASKED("Write an email to bob@example.com in ~/draft.txt",
+    "email-address", "bob@example.com", 0)
+ASKED("Write a reply to bob@example.com as a draft",
+    "email-address", "bob@example.com", 0)
+ASKED("Write the answer to bob@example.com into ~/draft.txt",
+    "email-address", "bob@example.com", 0)
+ASKED("Save a mail to bob@example.com",
+    "email-address", "bob@example.com", 0)
+ASKED("Mail the report to bob@example.com",
+    "email-address", "bob@example.com", 1)
+ASKED("Update ~/notes/plan.txt and ~/b.txt with the new dates",
+    "write-path", "/home/me/notes/plan.txt", 1)
+ASKED("Update ~/notes/plan.txt please and thanks",
+    "write-path", "/home/me/notes/plan.txt", 1)
+ASKED("Update the notes/plan.txt file",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("update PLAN ~/notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Edit ~/Notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Edit ~/notes/./plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Edit ~/notes/../notes/plan.txt",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Edit ~/notes/plan.txt.",
+    "write-path", "/home/me/notes/plan.txt", 1)
+ASKED("Edit ~/notes/plan.txt\nRead ~/b.txt",
+    "write-path", "/home/me/notes/plan.txt", 1)
+ASKED("Edit ~/notes",
+    "write-path", "/home/me/notes/plan.txt", 1)
+ASKED("Edit ~/notes/",
+    "write-path", "/home/me/notes/plan.txt", 1)
+ASKED("Edit ~/notes/plan.tx",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Edit ~/notes/plan.txt2",
+    "write-path", "/home/me/notes/plan.txt", 0)
+ASKED("Update ~/notes/plan.txt with blanks, dots and dashes",
+    "write-path", "/home/me/notes/plan.txt", 1)
+ASKED("Update ~/notes/plan.txt with the text from ~/b.txt, ~/c.txt",
+    "write-path", "/home/me/c.txt", 0)
+ASKED("Update ~/notes/plan.txt with ~/c.txt",
+    "write-path", "/home/me/c.txt", 0)
+ASKED("Update ~/notes/plan.txt using ~/c.txt",
+    "write-path", "/home/me/c.txt", 0)
+ASKED("Update ~/notes/plan.txt to match ~/c.txt",
+    "write-path", "/home/me/c.txt", 0)
+ASKED("Update ~/notes/plan.txt to reflect the state in ~/c.txt",
+    "write-path", "/home/me/c.txt", 0)
+ASKED("Write a summary to ~/notes/plan.txt from ~/c.txt",
+    "write-path", "/home/me/c.txt", 0)
+ASKED("Write a summary to ~/notes/plan.txt and ~/c.txt",
+    "write-path", "/home/me/c.txt", 1)
+ASKED("Write a summary to ~/notes/plan.txt and use ~/c.txt",
+    "write-path", "/home/me/c.txt", 0)
+ASKED("Write a summary to ~/notes/plan.txt, using ~/c.txt",
+    "write-path", "/home/me/c.txt", 0)
+ASKED("Write a summary to ~/notes/plan.txt, ~/c.txt",
+    "write-path", "/home/me/c.txt", 1)
+ASKED("Add the lines to ~/notes/plan.txt, matching ~/c.txt",
+    "write-path", "/home/me/c.txt", 0)
+ASKED("Use ~/c.txt, update ~/b.txt",
+    "write-path", "/home/me/c.txt", 0)
+ASKED("Update ~/b.txt for ~/c.txt",
+    "write-path", "/home/me/c.txt", 0)
+ASKED("Update ~/b.txt, compare ~/c.txt",
+    "write-path", "/home/me/c.txt", 0)
+ASKED("Update ~/b.txt and check ~/c.txt",
+    "write-path", "/home/me/c.txt", 0)
+ASKED("Update ~/.bashrc",
+    "write-path", "/home/me/.bashrc", 0)
+ASKED("Update ~/.config/fish/config.fish",
+    "write-path", "/home/me/.config/fish/config.fish", 0)
+ASKED("Update ~/.git/hooks/pre-commit",
+    "write-path", "/home/me/.git/hooks/pre-commit", 0)
+ASKED("Update ~/.config/autostart/a.desktop",
+    "write-path", "/home/me/.config/autostart/a.desktop", 0)
+ASKED("Update ~/.ssh/config",
+    "write-path", "/home/me/.ssh/config", 0)
+ASKED("Update ~/.local/bin/x",
+    "write-path", "/home/me/.local/bin/x", 0)
+ASKED("Update ~/proj/Makefile",
+    "write-path", "/home/me/proj/Makefile", 0)
+ASKED("Update ~/proj/package.json",
+    "write-path", "/home/me/proj/package.json", 0)
+ASKED("Update ~/proj/.envrc",
+    "write-path", "/home/me/proj/.envrc", 0)
+ASKED("Update ~/proj/conftest.py",
+    "write-path", "/home/me/proj/conftest.py", 0)
+ASKED("Update ~/proj/x.sh",
+    "write-path", "/home/me/proj/x.sh", 0)
+ASKED("Update ~/proj/.vscode/tasks.json",
+    "write-path", "/home/me/proj/.vscode/tasks.json", 0)
+ASKED("Update ~/proj/Dockerfile",
+    "write-path", "/home/me/proj/Dockerfile", 0)
+ASKED("Update ~/proj/.github/workflows/a.yml",
+    "write-path", "/home/me/proj/.github/workflows/a.yml", 0)
+ASKED("Update ~/.npmrc",
+    "write-path", "/home/me/.npmrc", 0)
+ASKED("Update ~/.gitconfig",
+    "write-path", "/home/me/.gitconfig", 0)
+ASKED("Update ~/.profile",
+    "write-path", "/home/me/.profile", 0)
+ASKED("Update ~/.xinitrc",
+    "write-path", "/home/me/.xinitrc", 0)
+ASKED("Update ~/.vimrc",
+    "write-path", "/home/me/.vimrc", 0)
+ASKED("Update ~/.emacs",
+    "write-path", "/home/me/.emacs", 0)
+ASKED("Update ~/.tmux.conf",
+    "write-path", "/home/me/.tmux.conf", 0)
+ASKED("Update ~/.pythonrc.py",
+    "write-path", "/home/me/.pythonrc.py", 0)
+ASKED("Update ~/.config/systemd/user/a.service",
+    "write-path", "/home/me/.config/systemd/user/a.service", 0)
+ASKED("Update ~/proj/Justfile",
+    "write-path", "/home/me/proj/Justfile", 0)
+ASKED("Update ~/proj/setup.py",
+    "write-path", "/home/me/proj/setup.py", 0)
+ASKED("Update ~/proj/build.rs",
+    "write-path", "/home/me/proj/build.rs", 0)
+ASKED("Update ~/proj/CMakeLists.txt",
+    "write-path", "/home/me/proj/CMakeLists.txt", 0)
+ASKED("Update ~/proj/gradlew",
+    "write-path", "/home/me/proj/gradlew", 0)
+ASKED("Update ~/proj/a.bat",
+    "write-path", "/home/me/proj/a.bat", 0)
+ASKED("Update ~/proj/a.desktop",
+    "write-path", "/home/me/proj/a.desktop", 0)
+ASKED("Update ~/proj/a.service",
+    "write-path", "/home/me/proj/a.service", 0)
+ASKED("Update ~/proj/crontab",
+    "write-path", "/home/me/proj/crontab", 0)
 /* clang-format on */
