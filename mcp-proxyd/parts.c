@@ -90,7 +90,8 @@ no_resource(struct agent *a, const struct jsonrpc *m, struct span uri)
 	(void)jsonrpc_add_error_data(&a->out, &m->id,
 	    modern_is(m) ? JSONRPC_PARAMS : JSONRPC_NO_RESOURCE,
 	    SPAN("Resource not found: its address begins with " PARTS_SCHEME
-		 "SERVER/, as resources/list has it"),
+		 "SERVER/, as resources/list has it, and its server's own has "
+		 "at most 2048 bytes"),
 	    data.failed ? SPAN("") : buf_span(&data));
 	buf_free(&data);
 	agent_wrote(a);

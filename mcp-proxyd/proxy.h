@@ -108,7 +108,7 @@ struct call {
 	 * instead of an answer. NULL: it is a request of its own.
 	 */
 	void (*decided)(struct call *, bool good, bool listening);
-	char *asked; /* the server's address of the resource, or NULL */
+	char *asked;  /* the server's address of the resource, or NULL */
 	bool updated; /* which has changed since this was asked for */
 	char name[PROXY_MAX_TOOL + 1]; /* the tool's, for messages */
 };
@@ -285,8 +285,12 @@ bool parts_is_call(struct span method);
 int parts_set(struct proxy *, const struct msg_PARTS *);
 /* Give the agents that want it what a server logs. */
 void parts_notice(struct proxy *, uint16_t server, const struct msg_NOTICE *);
-#define PARTS_URI 2048U /* the longest address */
 #define PARTS_SCHEME "icmcp://"
+/*
+ * The longest address of a resource: that of its server, which policyd lets
+ * have 2048 bytes, behind the server's name.
+ */
+#define PARTS_URI (sizeof(PARTS_SCHEME "/") - 1 + 64U + 2048U)
 #define PARTS_SUBSCRIBE "resources/subscribe"
 /*
  * parts_sub.c: Find the server of a URI as the agent has it, and its own part

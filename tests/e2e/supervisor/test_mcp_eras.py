@@ -170,6 +170,18 @@ def lists(s):
     new.close()
 
 
+def long_addresses(s):
+    """The longest address of a server's resource can be read; a longer one
+    is refused, with the reason."""
+    m = modern(s)
+    for n, says in ((2048, "not found"), (2049, "longer than 2048 bytes"),
+                    (9000, "at most 2048 bytes")):
+        e = fails(m.ask, "resources/read",
+                  {"uri": "icmcp://modern/era://" + "u" * (n - 6)})
+        t.contains(e["message"], says, f"an address of {n} bytes")
+    m.close()
+
+
 def rounds(s, work):
     new, old = modern(s), s.client()
     h.wait_for(lambda: len(s.audit("call")) == len(s.audit("result")),
@@ -516,6 +528,7 @@ def main():
             listens(s)
             subscribes(s, work)
             shown(s)
+            long_addresses(s)
         again(work, servers, config)
     t.done()
 
