@@ -24,11 +24,8 @@
 #define CLONE_NEW "clone.new"
 /* The new directory, where no repository of a user is. */
 #define CLONE_DIR "/opt/ironcurtain/clone"
-/*
- * It is read once, on this machine: what no pack has yet is not compared with
- * other objects, which would take longer than everything else. Nor is it
- * compressed if it is little.
- */
+/* It is read once, on this machine: nothing in it is made as small as it can
+ * be. */
 #define CLONE_PACK_WORDS                                                       \
 	"pack-objects", "--revs", "--stdout", "--delta-base-offset", "-q",     \
 	    "--window=0"
@@ -158,9 +155,7 @@ clone_what(struct cloning *c, struct fault *fault)
 	char shown[512];
 	int r = 0;
 
-	if (c->record.base[0] != '\0') {
-		;
-	} else if (c->ref[0] != '\0') {
+	if (c->record.base[0] == '\0' && c->ref[0] != '\0') {
 		r = clone_commit(c, "refs/heads/", c->ref, fault);
 		if (r == 0 && repo_name_wrong(span_str(c->ref)) == NULL)
 			(void)strlcpy(c->record.branch, c->ref, REPO_NAME);
@@ -170,7 +165,7 @@ clone_what(struct cloning *c, struct fault *fault)
 			return fault_set(fault,
 			    "%s has no branch, tag or commit %s", c->dir,
 			    log_vis(span_str(c->ref), shown, sizeof(shown)));
-	} else {
+	} else if (c->record.base[0] == '\0') {
 		if (clone_head(c, fault) == -1)
 			return -1;
 		r = clone_commit(c, "", "HEAD", fault);
