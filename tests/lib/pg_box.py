@@ -134,13 +134,14 @@ while True:
 
 
 class Box:
-    """The service "db" logs in with the password of a file."""
+    """The service "db" logs in with the password of a file; without `login`, its
+    clients do."""
 
     def __init__(self, work, to, login, password="", **config):
         self.s = h.Session(work, runtime="bwrap", options=(
             "--agent", "command", "--", "/usr/bin/python3", "-c", AGENT),
-            config={"services": {"db": {"port": 5432, "to": to, "login": {
-                "kind": "postgres", **login}}}, **config})
+            config={"services": {"db": {"port": 5432, "to": to, **({"login": {
+                "kind": "postgres", **login}} if login else {})}}, **config})
         if password:
             h.put(os.path.join(work, "password"), password + "\n")
             os.chmod(os.path.join(work, "password"), 0o600)

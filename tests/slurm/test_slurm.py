@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
 """Sessions as jobs of Slurm, with the batch script and the epilog that are
-installed: an array of 100 of which 20 wait, and are answered through one hub; and
-jobs that are cancelled, signalled and killed. slurm.py runs this."""
+installed: an array of 100 of which 20 wait, and are answered through one hub; a relay
+that srun starts; and jobs that are cancelled, signalled and killed. slurm.py runs
+this."""
 import json
 import os
 import re
@@ -129,6 +130,23 @@ def test_array(c):
     hub.end()
 
 
+def test_srun(c):
+    """A relay that Slurm starts on the node, as a step of the job that waits."""
+    job = c.batch("tool echo__echo")
+    hub = Hub(BASE, hub_file(BASE, [("step", [
+        "/usr/bin/env", "SLURM_CONF=" + os.environ["SLURM_CONF"], "/usr/bin/srun",
+        "--quiet", "--jobid=" + job, "--overlap", "--ntasks=1", "/usr/bin/env",
+        "IRONCURTAIN_HOME=" + c.s.home, ICCTL, "relay"])]))
+    hub.until("the call waits, through srun", lambda: len(hub.holds) == 1, 200)
+    (session, call), hold = next(iter(hub.holds.items()))
+    t.equal(hub.reply(hub.ask("approve", session, id=call, digest=hold["digest"]),
+                      60)["ok"], True, "a relay that srun starts takes an answer")
+    h.wait_for(lambda: c.states(job) == [("COMPLETED", "0:0")],
+               "the job does not end", 100)
+    t.ok(whole(c.dir(c.jobs(job)[0])), "and the job goes on to its end")
+    hub.end()
+
+
 def running(c, job, n):
     """Waits until so many agents of the job have begun. Returns its rows."""
     def begun():
@@ -181,6 +199,8 @@ def main():
                "Slurm has no node", 60)
     with t.case("array"):
         test_array(c)
+    with t.case("srun"):
+        test_srun(c)
     with t.case("ends"):
         test_ends(c)
     t.done()

@@ -21,7 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SYSTEMD = "/usr/lib/systemd/systemd"
 CGROUPS = "/sys/fs/cgroup"
 PDEATHSIG, KILL = 1, 9
-TESTS = ["test_systemd.py", "test_manager.py", "test_scope.py"]
+TESTS = ["test_systemd.py", "test_manager.py", "test_jobs.py", "test_scope.py"]
 
 
 def say(text):

@@ -4,10 +4,7 @@
 a password, as one user; wrong passwords, users that can leave the database, and
 servers that do not use SCRAM are refused; a query is cancelled. The same over TLS,
 which is bound to the server's certificate."""
-import glob
 import os
-import socket
-import subprocess
 import sys
 import time
 
@@ -17,69 +14,9 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "lib"))
 import harness as h  # noqa: E402
 import pg_box  # noqa: E402
 import pg_tls  # noqa: E402
+from pg_real import PASSWORD, Postgres, binaries  # noqa: E402
 
 t = h.Tap()
-BOSS, PASSWORD = "the boss's word", "Zt7-canary of 'app' 9q"
-ROLES = r"""
-SET password_encryption = 'scram-sha-256';
-CREATE ROLE app LOGIN PASSWORD '{0}'; CREATE DATABASE shop OWNER app;
-CREATE ROLE reader LOGIN PASSWORD '{0}' IN ROLE pg_read_server_files;
-CREATE ROLE middle ROLE reader; CREATE ROLE runner NOLOGIN;
-GRANT pg_execute_server_program TO runner;
-CREATE ROLE nested LOGIN NOINHERIT PASSWORD '{0}' IN ROLE runner;
-CREATE ROLE maker LOGIN CREATEROLE PASSWORD '{0}';
-SET password_encryption = 'md5'; CREATE ROLE old LOGIN PASSWORD '{0}';
-"""
-
-
-class Postgres:
-    def __init__(self, work, binaries):
-        self.data = os.path.join(work, "pg")
-        h.put(os.path.join(work, "boss"), BOSS)
-        subprocess.run([binaries + "/initdb", "-D", self.data, "-U", "boss", "-A",
-                        "scram-sha-256", "--pwfile", os.path.join(work, "boss"),
-                        "--no-sync"], check=True, stdout=subprocess.DEVNULL)
-        with socket.create_server(("127.0.0.1", 0)) as s:
-            self.port = s.getsockname()[1]
-        self.to = f"127.0.0.1:{self.port}"
-        self.hba = os.path.join(self.data, "pg_hba.conf")
-        pg_tls.certificate(self.data, "server")
-        self.p = subprocess.Popen(
-            [binaries + "/postgres", "-D", self.data, "-p", str(self.port),
-             "-h", "127.0.0.1", "-k", "", "-F", "-c", "ssl=on"],
-            stderr=subprocess.DEVNULL)
-        h.wait_for(lambda: self.sql("SELECT 1").returncode == 0,
-                   "postgres does not start")
-        for statement in ROLES.format(PASSWORD.replace("'", "''")).split(";"):
-            if statement.strip():
-                made = self.sql(self.encryption(statement))
-                assert made.returncode == 0, made.stderr
-        self.rules("scram-sha-256")
-
-    def encryption(self, statement):
-        """Each statement has a session of its own."""
-        if "password_encryption" in statement:
-            self.prefix = statement.strip() + ";"
-            return "SELECT 1"
-        return statement if "DATABASE" in statement else self.prefix + statement
-
-    def sql(self, text):
-        return subprocess.run(
-            ["psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", "boss",
-             "postgres", "-Atqc", text], env={**os.environ, "PGPASSWORD": BOSS},
-            capture_output=True, text=True, check=False)
-
-    def rules(self, method, kinds=("host", "hostssl")):
-        """The boss's line stays first."""
-        h.put(self.hba, "host all boss 127.0.0.1/32 scram-sha-256\n" + "".join(
-            f"{kind} all all 127.0.0.1/32 {method}\n" for kind in kinds))
-        self.sql("SELECT pg_reload_conf()")
-
-    def end(self):
-        self.p.terminate()
-        self.p.wait()
-
-
 def psql(*args, **env):
     return ("program", ["psql", "-h", "db", "-Atc", *args], env)
 
@@ -248,15 +185,15 @@ def test_tls(work, pg):
     pg.rules("scram-sha-256")
 
 
-def test_pgbench(work, pg, binaries):
+def test_pgbench(work, pg, programs):
     """A load through the login, and what it costs: nothing is required."""
     pg.sql("ALTER ROLE app PASSWORD '%s'" % PASSWORD.replace("'", "''"))
     b = box(work, pg, "app")
     with b.s, t.case("pgbench"):
         name = ["-h", "db", "-U", "app", "shop"]
-        got = b.do("program", [binaries + "/pgbench", "-i", "-q", *name], {})
+        got = b.do("program", [programs + "/pgbench", "-i", "-q", *name], {})
         t.equal(got[0], 0, f"pgbench makes its tables: {got[1]}")
-        got = b.do("program", [binaries + "/pgbench", "-n", "-C", "-S", "-c", "4",
+        got = b.do("program", [programs + "/pgbench", "-n", "-C", "-S", "-c", "4",
                                "-t", "25", *name], {})
         t.ok(got[0] == 0 and "number of failed transactions: 0" in got[1],
              "100 logins, four at once", got)
@@ -265,19 +202,19 @@ def test_pgbench(work, pg, binaries):
                 print("# through the login: " + line)
 
 
-found = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
-if not found or not os.path.exists(found[-1] + "/psql"):
+found = binaries()
+if found is None:
     t.ok(True, "postgres # SKIP it is not installed")
 else:
     with h.workdir() as top:
-        server = Postgres(top, found[-1])
+        server = Postgres(top, found)
         try:
             for case in (test_roles, test_app, test_tls):
                 at = os.path.join(top, case.__name__)
                 os.makedirs(at)
                 case(at, server)
             os.makedirs(os.path.join(top, "bench"))
-            test_pgbench(os.path.join(top, "bench"), server, found[-1])
+            test_pgbench(os.path.join(top, "bench"), server, found)
         finally:
             server.end()
 t.done()
