@@ -12,6 +12,18 @@
 
 #define ESCAPE_MAX (128U << 20)
 
+/*
+ * Returns true if spreadsheets take the text for a formula: by its first
+ * character, which blanks do not hide from all of them. A wide one is escaped.
+ */
+static bool
+is_formula(struct span s)
+{
+	while (s.len != 0 && s.p[0] == ' ')
+		s = span_of(s.p + 1, s.len - 1);
+	return s.len != 0 && memchr("=+-@\t\r\n|%", s.p[0], 9) != NULL;
+}
+
 void
 past_csv(FILE *to, struct span s)
 {
@@ -20,8 +32,7 @@ past_csv(FILE *to, struct span s)
 	bool quoted;
 
 	buf_init(&b, ESCAPE_MAX);
-	/* Spreadsheets take these first characters for a formula. */
-	if (s.len != 0 && memchr("=+-@\t\r\n|%", s.p[0], 9) != NULL)
+	if (is_formula(s))
 		buf_addc(&b, '\'');
 	(void)visible_add(&b, s, 0);
 	v = buf_span(&b);

@@ -45,6 +45,10 @@ test_csv(void)
 	same(past_csv, SPAN("@SUM(A1)"), "'@SUM(A1)", "and @");
 	same(past_csv, SPAN("\t=1"), "'\\t=1", "and a tab, which is escaped");
 	same(past_csv, SPAN("\r=1"), "'\\x0d=1", "and a carriage return");
+	same(past_csv, SPAN("  =1"), "\"'  =1\"", "blanks hide none");
+	same(past_csv, SPAN("\uff1d1"), "\\u{ff1d}1", "a wide = is escaped");
+	same(
+	    past_csv, SPAN("  a=1"), "\"  a=1\"", "a text with blanks is none");
 	same(past_csv, SPAN("a\nb"), "a\\nb", "no field has a second line");
 	same(past_csv, SPAN("\x1b[2J"), "\\x1b[2J", "no control passes");
 	same(past_csv,
