@@ -79,6 +79,15 @@ class Case:
                  **TOKEN}, True),
             "a script behind a wrapper": (
                 {"command": "nice", "args": [PY, "/workspace/srv.py"], **TOKEN}, True),
+            "a pattern of a shell": (
+                {"command": "sh", "args": ["-c", f"exec {PY} /w*/srv.py"], **TOKEN}, True),
+            "a pattern of the host's path": (
+                {"command": "sh", "args": [
+                    "-c", f"exec {PY} {self.ws[:-4]}????/srv.py"], **TOKEN}, True),
+            "the working directory by /proc": (
+                {"command": PY, "args": ["/proc/self/cwd/srv.py"], **TOKEN}, True),
+            "a directory whose programs are run": (
+                {"command": "run-parts", "args": ["/workspace"], **TOKEN}, True),
             "a script, with hosts only": (
                 {"command": PY, "args": ["/workspace/srv.py"], **HOSTS}, True),
             "a script, with other files only": (
