@@ -15,7 +15,7 @@ early_wanted(const struct policyd_env *env, const struct work *k)
 		return false;
 	s = &env->sessions[k->server];
 	return s->used && s->state != PROTO_STATE_READY &&
-	       s->state != PROTO_STATE_GONE;
+	       s->state != PROTO_STATE_GONE && !session_is_away(s);
 }
 
 int

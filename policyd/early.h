@@ -32,7 +32,10 @@ struct early {
 };
 TAILQ_HEAD(early_calls, early);
 
-/* Returns true if the call's server has yet to list its tools. */
+/*
+ * Returns true if the call's server has yet to list its tools, and may do so
+ * soon: one that is out of reach is asked again at ever longer times.
+ */
 bool early_wanted(const struct policyd_env *, const struct work *);
 /* Keep the call. Returns 0, or -1 with errno. */
 int early_keep(struct policyd_env *, struct call *, const struct work *,

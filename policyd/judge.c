@@ -27,6 +27,13 @@ find_tool(
 			k->srv->name, s->text),
 		    "\nDo not retry: it will not be started again in this "
 		    "session.");
+	if (s != NULL && session_is_away(s) && s->state != PROTO_STATE_READY)
+		return work_refuse_plain(env, k, "server-starting",
+		    reason_printf(env->pool,
+			"Server \"%s\" cannot be used yet: it %s", k->srv->name,
+			s->text),
+		    "\nIt is asked again from time to time, and its tools are "
+		    "announced when it answers. Try again in a moment, once.");
 	if (s != NULL && s->listed && s->state != PROTO_STATE_READY)
 		return work_refuse_plain(env, k, "server-starting",
 		    reason_printf(env->pool,

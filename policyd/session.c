@@ -274,8 +274,10 @@ session_away(struct session *s, struct span text)
 	log_vis_again(text, vis, sizeof(vis));
 	if (strcmp(vis, s->text) != 0)
 		session_state(s, PROTO_STATE_STARTING, text);
-	if (s->away == 1)
+	if (s->away == 1) {
 		session_publish(s->env);
+		s->env->server_listed(s->env, s->index);
+	}
 	loop_timer_set(s->env->loop, &s->relist, ms, away_due, s);
 }
 

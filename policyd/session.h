@@ -161,6 +161,13 @@ struct session {
 	uint64_t dropped; /* requests beyond the rate */
 };
 
+/* Returns true for a remote server that could not be reached so far. */
+static inline bool
+session_is_away(const struct session *s)
+{
+	return s->away != 0 && !s->listed;
+}
+
 void session_start(struct policyd_env *, uint16_t index);
 /*
  * Set the tools of a server that is not listed. Returns 0, or -1 if they cannot

@@ -66,7 +66,7 @@ remote_fail(struct remote *r, const char *why)
 	 * asks again. A wanted login is one, in either.
 	 */
 	begins = r->first && !b->again &&
-		 (r->status == 401 ||
+		 (r->status == 401 || r->login ||
 		     span_is(span_of(r->id.text, r->id.len), "\"i\""));
 	r->id.len = 0;
 	r->b->status = r->status;
@@ -170,8 +170,7 @@ remote_head(struct remote *r, struct span p)
 	remote_headers(
 	    r, span_of(p.p + STREAM_HEAD_LEN, p.len - STREAM_HEAD_LEN));
 	/* To a GET, it may mean that there is no such stream. */
-	if (r->session && !r->events &&
-	    (r->status == 404 || r->status == 410))
+	if (r->session && !r->events && (r->status == 404 || r->status == 410))
 		remote_lost(r);
 	else if (r->status >= 300)
 		r->how = REMOTE_ERROR;
@@ -242,7 +241,7 @@ remote_messages(struct remote *r, struct span in)
 			remote_bad(r, remote_much);
 		else if (got == MCP_OTHER && span_is(text, "endpoint"))
 			remote_bad(r, "speaks HTTP+SSE of 2024-11-05, which "
-				       "is not supported");
+				      "is not supported");
 		else if (got == MCP_ONE && !remote_message(r, text))
 			return;
 	} while (r->fd != -1 && got != MCP_MORE);
@@ -382,7 +381,9 @@ remote_frame(struct remote *r, struct span p)
 		if ((r->events || r->how == REMOTE_EVENTS) &&
 		    remote_over(r, remote_fail_status(p)))
 			break;
-		r->b->again = r->first && (p.len == 0 || p.p[0] != STREAM_SENT);
+		r->login = remote_why_login(p);
+		r->b->again = r->first && !r->login &&
+			      (p.len == 0 || p.p[0] != STREAM_SENT);
 		remote_fail(r, remote_why_failed(r, p, why, sizeof(why)));
 		break;
 	case STREAM_AT:

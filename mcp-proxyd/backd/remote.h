@@ -39,6 +39,7 @@ struct remote {
 	struct loop_io io;
 	struct jsonrpc_id id; /* the request's; len 0: none, or answered */
 	bool first;           /* the request begins the session */
+	bool login;           /* it was not sent: a login is wanted */
 	bool session;         /* the message named a session */
 	bool events;          /* no message: it was asked for events */
 	bool told;            /* a message has come */
@@ -86,5 +87,7 @@ const char *remote_why(const struct remote *, char *dst, size_t cap);
 /* The same for a FAIL frame of keyd. */
 const char *remote_why_failed(
     const struct remote *, struct span payload, char *dst, size_t cap);
+/* Returns true if keyd says in a FAIL frame that a login is wanted. */
+bool remote_why_login(struct span payload);
 
 #endif

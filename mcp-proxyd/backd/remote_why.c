@@ -91,11 +91,21 @@ remote_why(const struct remote *r, char *dst, size_t cap)
 	return dst;
 }
 
+/* So keyd names a login, of a provider. */
+static const char why_login[] = "icctl login";
+
+bool
+remote_why_login(struct span s)
+{
+	return s.len != 0 &&
+	       memmem(s.p, s.len, why_login, sizeof(why_login) - 1) != NULL;
+}
+
 const char *
 remote_why_failed(
     const struct remote *r, struct span payload, char *dst, size_t cap)
 {
-	static const char provider[] = "provider", login[] = "icctl login";
+	static const char provider[] = "provider";
 	bool sent = payload.len != 0 && payload.p[0] == STREAM_SENT;
 	char text[600], *at;
 	size_t skip;
@@ -110,13 +120,12 @@ remote_why_failed(
 		memcpy(at, "server", 6);
 	}
 	/* A provider has another way to log in than this server. */
-	at = strstr(text, login);
+	at = strstr(text, why_login);
 	if (at != NULL)
 		at[0] = '\0';
 	(void)snprintf(dst, cap, "gave no answer: %s%s%s%s",
 	    text[0] != '\0' ? text : "the connection was given up",
-	    at != NULL ? "icctl mcp login " : "",
-	    at != NULL ? r->b->name : "",
+	    at != NULL ? "icctl mcp login " : "", at != NULL ? r->b->name : "",
 	    sent ? ". It had the whole request, which may or may not have "
 		   "taken effect"
 		 : "");

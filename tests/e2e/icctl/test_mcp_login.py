@@ -352,6 +352,31 @@ def test_state(work):
                    "logout says how a session is ended")
 
 
+def test_over(work):
+    """A session that starts when the login has ended: its agent reads at once
+    what to do, and a login begins the server."""
+    far, auth = ml.pair(work)
+    s = session(work, far, auth)
+    ml.log_in(s.env, "far", far.ca)
+    auth.dead.update(auth.refresh.values())
+    auth.expire()
+    with s:
+        h.wait_for(lambda: state(s)["state"] == "gone", "it is given up")
+        t.contains(words(s.client()), "icctl mcp login far",
+                   "a call of a server whose login is refused")
+    with session(work, far, auth) as s:
+        m = s.client()
+        asked = len(auth.forms("refresh_token"))
+        t.contains(words(m), "icctl mcp login far",
+                   "a call of one whose login had ended before the start")
+        t.equal((state(s)["state"], len(auth.forms("refresh_token"))),
+                ("gone", asked), "which asks for no token")
+        status, text = ml.log_in(s.env, "far", far.ca)
+        t.ok(status == 0 and "uses it" in text, "a login", text)
+        ready(s)
+        t.equal(words(m), "done", "which begins it")
+
+
 def test_roots(work):
     """A server's own CA is not that of its issuer."""
     roots = os.environ.get(public_net.ROOTS)
@@ -577,8 +602,8 @@ def main():
         return
     only = sys.argv[1:]
     for test in (test_first, test_renewed, test_later, test_scope, test_open,
-                 test_given_up, test_state, test_roots, test_behind,
-                 test_refused, test_pasted):
+                 test_given_up, test_state, test_over, test_roots,
+                 test_behind, test_refused, test_pasted):
         if only and test.__name__[5:] not in only:
             continue
         with h.workdir() as work, t.case(test.__name__):

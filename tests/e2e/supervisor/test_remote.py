@@ -525,6 +525,9 @@ def gone(work):
             t.ok(len(moves[name].seen) < 5, "nor asked for without end",
                  len(moves[name].seen))
         t.equal(asks.methods(), ["server/discover"], "asked once")
+        says = words(m, "late__act", {"how": "good"})
+        t.ok("cannot be used yet" in says and "status 503" in says,
+             "a call of one that is out of order does not wait", says)
         late.how = ""
         ready(s, "late")
         m.wait_for(lambda m: any("tools/list_changed" in n["method"]
