@@ -64,11 +64,14 @@ counters_name(char *dst, size_t cap)
 	return len > 0 && (size_t)len < cap ? 0 : -1;
 }
 
-static void
-counters_dump(int fd, size_t size)
+/*
+ * Write the data files, from the counters in the file `fd`; or, if no process
+ * of this program has run, from counters of zero, so that its lines are known.
+ */
+static void __attribute__((noreturn)) counters_dump(int fd, size_t size)
 {
-	if (mmap(coverage_begin, size, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
+	if (fd != -1 && mmap(coverage_begin, size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
 		_exit(111);
 	for (struct gcov_info **p = __start_gcov_info; p < __stop_gcov_info;
 	     p++)
@@ -90,23 +93,23 @@ counters_map(void)
 	struct stat st;
 	int fd, save = errno;
 
-	if (size == 0 || counters_name(name, sizeof(name)) == -1)
-		goto none;
+	if (size == 0 || counters_name(name, sizeof(name)) == -1) {
+		if (dump)
+			_exit(0);
+		goto out;
+	}
 	fd = open(name,
 	    dump ? O_RDONLY | O_CLOEXEC : O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-	if (fd == -1)
-		goto none;
 	if (dump)
 		counters_dump(fd, size);
+	if (fd == -1)
+		goto out;
 	/* Setting the size that it has already changes nothing. */
 	if (ftruncate(fd, (off_t)size) == 0 && fstat(fd, &st) == 0 &&
 	    st.st_size == (off_t)size)
 		(void)mmap(coverage_begin, size, PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_FIXED, fd, 0);
 	close(fd);
-none:
-	/* Nothing was counted: there is nothing to write. */
-	if (dump)
-		_exit(0);
+out:
 	errno = save;
 }
