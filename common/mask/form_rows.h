@@ -44,7 +44,7 @@
 	F("aws bedrock", "ABSK%660+")					\
 	F("aws bedrock short", "bedrock-api-key-%640+")			\
 	F("authress", "sc_%l5..30.%l4..6.acc-%b10..32.%630+")		\
-	F("authress extended", "authress_%l5..30.%l4..6.acc-%b10..32.%630+")	\
+	F("authress account", "sc_%l5..30.%l4..6.acc_%b10..32.%630+")	\
 	F("axiom", "xaat-%b36")						\
 	F("axiom personal", "xapt-%b36")				\
 	F("beamer", "!b_%b43+")						\

@@ -5,6 +5,18 @@
  * rest, which must not be left of it.
  */
 /* clang-format off */
+	{"authress", "sc_ext1a",
+	    ".ab12.acc_0ivgxv479nq.s1v1q9dssw5zv6r6wn5hvmutifcz9z"},
+	{"defined networking", "dnkey-",
+	    "c83h4osvv7on9ns8bolb6r1xer-fhzy60odx8vqe4i133mvmhzksme7b2mmqm9sbbewn0a8q9wkuwtg"},
+	{"facebook access", "563257628262783|",
+	    "fm6ghm7uiodkr0jg8zz8ai6rtrr"},
+	{"mailgun signing", "101c3957894a9788",
+	    "3dffecc1bb95cdb8-61a51d90-e43b3b6d"},
+	{"plaid development", "access-development-",
+	    "c34bc436-a4d1-89c0-be47-793d77ea96ba"},
+	{"sidekiq gems", "BUNDLE_GEMS__CONTRIBSYS__COM=",
+	    "05106540:58c588dd"},
 	{"1password secret key", "A3-",
 	    "WK3DEG-ZDPCF"},
 	{"1password service account", "ops_eyJ",
