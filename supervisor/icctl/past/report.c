@@ -240,7 +240,9 @@ report_save(struct page *p, const char *file)
 		   ICCTL_OK) {
 		printf("%s: %s%s\n", file,
 		    p->fold.broken ? "THE LOG IS BROKEN, as the page says; "
-				   : "the log is intact; ",
+		    : p->fold.end.cut != 0
+			? "THE LOG ENDS WITHIN A LINE, as the page says; "
+			: "the log is intact; ",
 		    p->arguments || p->with_messages
 			? "with texts of the session: read it before you send "
 			  "it"

@@ -161,6 +161,10 @@ put_verified(FILE *to, const struct page *p)
 				    "session ran on, or its end is "
 				    "missing");
 	}
+	if (f->end.cut != 0)
+		fputs("<p class=bad>The last line is incomplete: a crash "
+		      "interrupted it, or it was cut off.</p>\n",
+		    to);
 	if (p->bad != 0)
 		fprintf(to,
 		    "<p class=bad>%llu line%s could not be read and %s left "

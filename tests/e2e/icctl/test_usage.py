@@ -389,6 +389,22 @@ def test_report(work):
     t.contains(page, "BROKEN: audit.jsonl line 7", "a broken log is named")
 
 
+def test_torn(work):
+    """A log that ends within a line is not called intact."""
+    home = Home(work)
+    made(home)
+    name = "20261118-100000-aaaa"
+    path = os.path.join(home.dir(name), "audit.jsonl")
+    lines = open(path, "rb").read().splitlines(keepends=True)
+    with open(path, "wb") as f:
+        f.write(b"".join(lines[:-1]) + lines[-1][:40])
+    r = home.icctl("report", name)
+    with open(os.path.join(work, name + ".html"), encoding="utf-8") as f:
+        page = f.read()
+    t.ok(b"ENDS WITHIN A LINE" in r.stdout and "The last line is incomplete" in
+         page, "a torn log is named in a report", r.stdout)
+
+
 def test_metrics(work):
     home = Home(work)
     made(home)
@@ -481,7 +497,7 @@ def test_real(work):
 
 for test in (test_groups, test_own, test_kept, test_many, test_changed,
              test_junk, test_hostile, test_audit, test_bad_lines, test_report,
-             test_metrics, test_confined, test_real):
+             test_torn, test_metrics, test_confined, test_real):
     with h.workdir() as place_of, t.case(test.__name__):
         test(place_of)
 sys.exit(t.done())
