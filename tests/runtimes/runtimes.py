@@ -6,8 +6,8 @@ usage: runtimes.py --build BUILD --user USER [--agent AGENT]
 
 Runs as root, which dockerd needs: it starts one of its own, with its own data
 root, makes an image of the distribution's packages (none can be fetched), and
-runs test_runtimes.py, test_attack.py, test_services.py, test_toolchains.py,
-test_agents.py, test_lives.py and tests of the suite e2e as USER.  With --agent only that agent and the break-out test,
+runs test_runtimes.py, test_attack.py, test_services.py, test_databases.py,
+test_toolchains.py, test_agents.py, test_lives.py and tests of the suite e2e as USER.  With --agent only that agent and the break-out test,
 and only in Docker; what is missing is a reason to skip then.  At the end nothing of it is left but the image's file in
 BUILD/runtimes."""
 import argparse
@@ -22,10 +22,12 @@ import tempfile
 
 sys.dont_write_bytecode = True
 import base  # noqa: E402
+import databases  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 IMAGE = "ironcurtain-test"
+SERVICES_TAR = "/runtimes/services.tar"
 DOCKER = "/usr/bin/docker"
 # Tests of other directories that run in a container as well as under bwrap.
 ALSO = ["tests/e2e/supervisor/test_limits.py"]
@@ -38,7 +40,7 @@ def say(text):
 class Docker:
     """A dockerd of our own."""
 
-    def __init__(self, work, user):
+    def __init__(self, work, user, more=()):
         self.socket = os.path.join(work, "docker.sock")
         self.host = "unix://" + self.socket
         self.data = os.path.join(work, "data")
@@ -51,7 +53,7 @@ class Docker:
                  "--bridge=none", "--data-root", self.data, "--exec-root",
                  self.exec, "--pidfile",
                  os.path.join(work, "dockerd.pid"), "-G", group, "-H",
-                 self.host], stdout=subprocess.DEVNULL,
+                 self.host, *more], stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE, start_new_session=True)
             # It says so when it listens.
             last = b""
@@ -87,11 +89,18 @@ def as_user(user, env, argv):
          *argv], cwd="/", check=False, stdout=subprocess.PIPE, text=True)
 
 
+def services_tar(build):
+    """Returns the archive with well-known servers, or an empty text."""
+    path = build + SERVICES_TAR
+    return path if os.path.exists(path) else ""
+
+
 def run(user, name, engine, build, scripts):
     """Returns the numbers of tests that passed, failed, and were skipped."""
     env = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8",
            "HOME": user.pw_dir, "IC_PREFIX": build + "/stage/usr/local",
            "IC_RUNTIME": name, "IC_IMAGE": IMAGE, "IC_PATIENCE": "3",
+           "IC_SERVICES_TAR": services_tar(build),
            "IC_ENGINE_ENV": json.dumps(engine)}
     counts = [0, 0, 0]
     for script in scripts:
@@ -151,6 +160,7 @@ def scripts(name, agents):
     """Returns what runs in that engine."""
     every = [[os.path.join(HERE, "test_runtimes.py")], ATTACK,
              [os.path.join(HERE, "test_services.py")],
+             [os.path.join(HERE, "test_databases.py")],
              [os.path.join(HERE, "test_toolchains.py")]]
     every += [[os.path.join(TOP, p)] for p in ALSO]
     # One agent is enough in an engine that differs in a few words.
@@ -181,6 +191,21 @@ def everything(work, user, tar, build, agents):
         return [a + b for a, b in zip(total, found)]
     finally:
         end_podman(user, env)
+
+
+def pod(build, user):
+    """Runs pod.py. Returns its numbers."""
+    r = subprocess.run([sys.executable, "-B", os.path.join(HERE, "pod.py"), build,
+                        user.pw_name], stdout=subprocess.PIPE, text=True,
+                       check=False)
+    lines = r.stdout.splitlines()
+    print("\n".join(f"pod: {x}" for x in lines if not x.startswith("ok")))
+    skipped = sum("# SKIP" in x for x in lines)
+    found = [sum(x.startswith("ok") for x in lines) - skipped,
+             sum(x.startswith("not ok") for x in lines), skipped]
+    found[1] += r.returncode != 0 and found[1] == 0
+    say("pod: %d passed, %d failed, %d skipped" % tuple(found))
+    return found
 
 
 def one_agent(work, user, tar, build, agent):
@@ -217,8 +242,11 @@ def main():
     try:
         lacks = missing(["dockerd", "mmdebstrap"])
         agents = not lacks and base.make(tar)
+        if not args.agent and shutil.which("docker-registry"):
+            databases.make(build + SERVICES_TAR)
         if not args.agent:
-            total = everything(work, user, tar, build, agents)
+            total = [a + b for a, b in zip(everything(
+                work, user, tar, build, agents), pod(build, user))]
         elif agents:
             total = one_agent(work, user, tar, build, args.agent)
         else:
