@@ -145,8 +145,8 @@ viewer_how_parse(struct viewer_how *how, const char *text)
 		how->screen = false;
 	} else if (n > 7 && strncmp(text, "screen:", 7) == 0) {
 		how->screen = true;
-		if (sscanf(text + 7, "%ux%u%c", &how->rows, &how->cols, &end) <
-			2 ||
+		if (sscanf(text + 7, "%5ux%5u%c", &how->rows, &how->cols,
+			&end) < 2 ||
 		    how->rows == 0 || how->rows > 10000 || how->cols == 0 ||
 		    how->cols > 10000)
 			return -1;

@@ -339,6 +339,10 @@ def own_key(_):
                               f"screen:23x80,{bad}", "x"], env=ENV,
                              capture_output=True, check=False)
         t.equal(run.returncode, 64, f"{bad} is none")
+    # A number of 32 bits would be 24.
+    run = subprocess.run([h.program("icctl"), "viewer", "0", "screen:4294967320x80", "x"],
+                         env=ENV, capture_output=True, check=False)
+    t.equal(run.returncode, 64, "nor is a screen of 4294967320 lines")
 
 
 def draws(_):
