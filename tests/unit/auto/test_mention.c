@@ -130,8 +130,7 @@ test_injections(void)
 		for (size_t o = 0; o < nitems(orders); o++)
 			for (size_t a = 0; a < nitems(after); a++) {
 				struct mention_thing t = {
-				    .role = span_str(roles[n % 2]),
-				    .value = span_str(value)};
+				    .role = span_str(roles[n % 2])};
 
 				snprintf(value, sizeof(value), "%s%s%s",
 				    before[b], orders[o], after[a]);
