@@ -85,13 +85,33 @@ batch_input(size_t len)
 	return fd;
 }
 
-static void __attribute__((noreturn))
-batch_child(char **argv, int in, const int out[2], const int said[2])
+/* Start a git with these streams. */
+static pid_t
+batch_start(char **argv, int in, int out, int said)
 {
-	if (dup2(in, 0) == -1 || dup2(out[1], 1) == -1 ||
-	    dup2(said[1], 2) == -1)
+	pid_t pid;
+
+	icgit_ahead(argv);
+	if ((pid = fork()) == -1)
+		err(1, "fork");
+	if (pid != 0)
+		return pid;
+	if (dup2(in, 0) == -1 || dup2(out, 1) == -1 || dup2(said, 2) == -1)
 		_exit(126);
 	exit(icgit_wrap(argv, true));
+}
+
+/* Returns the exit status of a git. */
+static uint8_t
+batch_status(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) == -1)
+		if (errno != EINTR)
+			err(1, "wait");
+	return (uint8_t)(WIFEXITED(status) ? WEXITSTATUS(status)
+					   : 128 + WTERMSIG(status));
 }
 
 /* Pass on what git prints, until it has closed both. */
@@ -119,40 +139,59 @@ batch_pass(int out, int said)
 	}
 }
 
+/* Run a git, or two: `first`, unless it is NULL, writes into the other one. */
 static void
-batch_git(char **argv, int in)
+batch_git(char **first, char **argv, int in)
 {
-	int out[2], said[2], status = 0;
-	uint8_t code;
-	pid_t pid;
+	int out[2], said[2], between[2];
+	pid_t pid, before = -1;
+	uint8_t code, other = 0;
 
 	if (pipe2(out, O_CLOEXEC) == -1 || pipe2(said, O_CLOEXEC) == -1)
 		err(1, "pipe");
-	if ((pid = fork()) == -1)
-		err(1, "fork");
-	if (pid == 0)
-		batch_child(argv, in, out, said);
+	if (first != NULL) {
+		if (pipe2(between, O_CLOEXEC) == -1)
+			err(1, "pipe");
+		before = batch_start(first, in, between[1], said[1]);
+		close(between[1]);
+		in = between[0];
+	}
+	pid = batch_start(argv, in, out[1], said[1]);
+	if (first != NULL)
+		close(between[0]);
 	close(out[1]);
 	close(said[1]);
 	batch_pass(out[0], said[0]);
 	close(out[0]);
 	close(said[0]);
-	while (waitpid(pid, &status, 0) == -1)
-		if (errno != EINTR)
-			err(1, "wait");
-	code = (uint8_t)(WIFEXITED(status) ? WEXITSTATUS(status)
-					   : 128 + WTERMSIG(status));
+	code = batch_status(pid);
+	if (before != -1)
+		other = batch_status(before);
+	code = code != 0 ? code : other;
 	batch_frame(ICGIT_STATUS, &code, 1);
+}
+
+/* Returns the words, which end in a NUL, as a list in `args`. */
+static char **
+batch_words(struct wordlist *args, char *words, size_t len)
+{
+	char *const *argv;
+
+	for (char *w = words; w < words + len; w += strlen(w) + 1)
+		wordlist_add(args, w);
+	if ((argv = wordlist_end(args)) == NULL)
+		errx(1, "a request has too many words");
+	return (char **)(uintptr_t)argv;
 }
 
 int
 icgit_batch(void)
 {
 	static char words[ICGIT_BATCH_WORDS];
-	static const char *list[BATCH_ARGS + 1];
+	static const char *lists[2][BATCH_ARGS + 1];
 	struct icgit_request r;
-	struct wordlist args;
-	char *const *argv;
+	struct wordlist args, before;
+	char **first;
 	int in;
 
 	/* Each git inherits it, which takes longer than a git. */
@@ -160,17 +199,17 @@ icgit_batch(void)
 		err(1, "Landlock");
 	while (batch_read(&r, sizeof(r))) {
 		if (r.words == 0 || r.words > sizeof(words) ||
-		    r.input > ICGIT_BATCH_INPUT ||
-		    !batch_read(words, r.words) || words[r.words - 1] != '\0')
+		    r.first >= r.words || r.input > ICGIT_BATCH_INPUT ||
+		    !batch_read(words, r.words) || words[r.words - 1] != '\0' ||
+		    (r.first != 0 && words[r.first - 1] != '\0'))
 			errx(1, "a request is not as it should be");
-		args = (struct wordlist)WORDLIST_IN(list);
-		for (char *w = words; w < words + r.words; w += strlen(w) + 1)
-			wordlist_add(&args, w);
-		if ((argv = wordlist_end(&args)) == NULL)
-			errx(1, "a request has too many words");
-		icgit_ahead((char **)(uintptr_t)argv);
+		args = (struct wordlist)WORDLIST_IN(lists[0]);
+		before = (struct wordlist)WORDLIST_IN(lists[1]);
+		first =
+		    r.first == 0 ? NULL : batch_words(&before, words, r.first);
 		in = batch_input(r.input);
-		batch_git((char **)(uintptr_t)argv, in);
+		batch_git(first,
+		    batch_words(&args, words + r.first, r.words - r.first), in);
 		close(in);
 	}
 	return 0;

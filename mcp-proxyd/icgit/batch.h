@@ -6,7 +6,8 @@
  * its own is (icgit_wrap).
  *
  * A request on standard input is a struct icgit_request, then the words, each
- * ending in a NUL, then the input of git. Answers on standard output are
+ * ending in a NUL, then the input of git. It may have two gits, the first of
+ * which gets the input and writes into the second one. Answers on standard output are
  * frames: a struct icgit_frame and its bytes. The last frame of a request has
  * the kind ICGIT_STATUS and git's exit status as its only byte. Both ends are
  * on one machine, in its byte order.
@@ -23,6 +24,7 @@
 
 struct icgit_request {
 	uint32_t words; /* bytes */
+	uint32_t first; /* bytes of them that are a first git's; or 0 */
 	uint32_t input;
 };
 

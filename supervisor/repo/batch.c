@@ -14,7 +14,7 @@ struct repo_batch {
 	const struct repo_view *of; /* its sandbox has these directories */
 	struct run run;
 	bool on;
-	struct buf ask;	   /* the rest of the request */
+	struct buf ask;    /* the rest of the request */
 	struct buf answer; /* frames that are not complete */
 };
 
@@ -47,33 +47,43 @@ repo_batch_free(struct repo_batch *b)
 	free(b);
 }
 
-/* Compose the request. Returns 0, or -1 with the fault set. */
-static int
-batch_ask(struct repo_batch *b, const struct repo_view *v,
-    const char *const *words, struct span in, struct fault *fault)
+/* Add the words of a git. */
+static void
+batch_words(
+    struct buf *all, const struct repo_view *v, const char *const *words)
 {
 	const char *const first[] = {
 	    "/usr/bin/git", "--no-optional-locks", "-C", v->dir, NULL};
-	struct icgit_request r = {.input = (uint32_t)in.len};
+
+	for (size_t i = 0; first[i] != NULL; i++)
+		buf_add(all, first[i], strlen(first[i]) + 1);
+	for (size_t i = 0; words[i] != NULL; i++)
+		buf_add(all, words[i], strlen(words[i]) + 1);
+}
+
+/* Compose the request. Returns 0, or -1 with the fault set. */
+static int
+batch_ask(
+    struct repo_batch *b, const struct repo_flow *how, struct fault *fault)
+{
+	struct icgit_request r = {.input = (uint32_t)how->in.len};
 	struct buf all;
+	bool failed;
 
 	buf_init(&all, ICGIT_BATCH_WORDS);
-	for (size_t i = 0; first[i] != NULL; i++)
-		buf_add(&all, first[i], strlen(first[i]) + 1);
-	for (size_t i = 0; words[i] != NULL; i++)
-		buf_add(&all, words[i], strlen(words[i]) + 1);
+	if (how->from != NULL)
+		batch_words(&all, how->from, how->from_words);
+	r.first = (uint32_t)all.len;
+	batch_words(&all, how->to, how->to_words);
 	r.words = (uint32_t)all.len;
 	buf_free(&b->ask);
 	buf_init(&b->ask, ICGIT_BATCH_WORDS + ICGIT_BATCH_INPUT + sizeof(r));
 	buf_add(&b->ask, &r, sizeof(r));
 	buf_addspan(&b->ask, buf_span(&all));
-	buf_addspan(&b->ask, in);
-	if (all.failed || b->ask.failed || in.len > ICGIT_BATCH_INPUT) {
-		buf_free(&all);
-		return fault_set(fault, "too much for one git");
-	}
+	buf_addspan(&b->ask, how->in);
+	failed = all.failed || b->ask.failed || how->in.len > ICGIT_BATCH_INPUT;
 	buf_free(&all);
-	return 0;
+	return failed ? fault_set(fault, "too much for one git") : 0;
 }
 
 /*
@@ -81,8 +91,8 @@ batch_ask(struct repo_batch *b, const struct repo_view *v,
  * set.
  */
 static int
-batch_frames(struct repo_batch *b, struct buf *out, int *status,
-    struct fault *fault)
+batch_frames(
+    struct repo_batch *b, struct buf *out, int *status, struct fault *fault)
 {
 	struct span s, data;
 	struct icgit_frame f;
@@ -156,26 +166,24 @@ batch_start(
 	if (b->on)
 		return 0;
 	buf_init(&b->ask, 1);
-	buf_init(&b->answer, 2 * (ICGIT_BATCH_CHUNK +
-				     sizeof(struct icgit_frame)));
+	buf_init(
+	    &b->answer, 2 * (ICGIT_BATCH_CHUNK + sizeof(struct icgit_frame)));
 	b->on = true;
 	return run_start(&b->run, env, b->of, NULL, -1, fault);
 }
 
 int
-repo_batch_git(const struct repo_env *env, const struct repo_view *v,
-    const char *const *words, struct span in, struct buf *out,
-    struct fault *fault)
+repo_batch_flow(const struct repo_env *env, const struct repo_flow *how,
+    struct buf *out, struct fault *fault)
 {
-	struct repo_batch *b = v->batch;
+	struct repo_batch *b = how->to->batch;
 	struct buf ignored;
 	int r = -1, status = 0;
 
 	buf_init(&ignored, 1U << 20);
 	if (out == NULL)
 		out = &ignored;
-	if (batch_start(b, env, fault) == 0 &&
-	    batch_ask(b, v, words, in, fault) == 0) {
+	if (batch_start(b, env, fault) == 0 && batch_ask(b, how, fault) == 0) {
 		b->run.nsaid = 0;
 		for (r = 0; r == 0;) {
 			r = run_allowed(env, fault);
@@ -194,4 +202,14 @@ repo_batch_git(const struct repo_env *env, const struct repo_view *v,
 		batch_end(b);
 	buf_free(&ignored);
 	return r == 1 ? status : -1;
+}
+
+int
+repo_batch_git(const struct repo_env *env, const struct repo_view *v,
+    const char *const *words, struct span in, struct buf *out,
+    struct fault *fault)
+{
+	return repo_batch_flow(env,
+	    &(struct repo_flow){.to = v, .to_words = words, .in = in}, out,
+	    fault);
 }

@@ -19,8 +19,8 @@
 
 #define CLONE_CONFIG ((size_t)1 << 20)
 #define CLONE_OBJECTS ((size_t)256 << 20)
-/* A longer pack goes from one git to the other as it comes. */
-#define CLONE_PACK ((size_t)16 << 20)
+/* A longer pack goes through this process, which counts it. */
+#define CLONE_PACK_MOST "--max-input-size=16777216"
 #define CLONE_NEW "clone.new"
 /* The new directory, where no repository of a user is. */
 #define CLONE_DIR "/opt/ironcurtain/clone"
@@ -273,28 +273,39 @@ clone_partial(struct cloning *c, struct fault *fault)
 		? 0                                                            \
 		: -1)
 
+/* Remove everything in a directory below `dir`, of one part or more. */
+static void
+clone_remove(int dir, const char *path)
+{
+	struct tree t = {.top = -1};
+	struct stat st;
+
+	if (fstat(dir, &st) == -1)
+		return;
+	t.dev = st.st_dev;
+	tree_at(&t, dir, path);
+}
+
 /*
- * Take a short history through the sandboxes that are there. Returns 1 if it is
- * too long for that, 0, or -1 with the fault set.
+ * Take a short history in the sandbox that is there: what is lost with the
+ * power is as lost as the session. Returns 0, or 1 if it failed, with nothing
+ * left.
  */
 static int
 clone_pack(struct cloning *c, struct span in, struct fault *fault)
 {
-	struct buf pack;
-	int r;
+	const struct repo_flow flow = {.from = &c->from.view,
+	    .to = &c->to,
+	    .from_words = (const char *const[]){CLONE_PACK_WORDS,
+		"--compression=0", NULL},
+	    .to_words = (const char *const[]){"-c", "core.fsync=none",
+		"index-pack", "--stdin", CLONE_PACK_MOST, REPO_STRICT, NULL},
+	    .in = in};
 
-	buf_init(&pack, CLONE_PACK);
-	r = REPO_GIT(c->how->env, &c->from.view, in, &pack, fault,
-	    CLONE_PACK_WORDS, "--compression=0");
-	if (r == 0)
-		r = REPO_GIT(c->how->env, &c->to, buf_span(&pack), NULL, fault,
-			"index-pack", "--stdin", REPO_STRICT) == 0
-			? 0
-			: -1;
-	else
-		r = pack.failed ? 1 : -1;
-	buf_free(&pack);
-	return r;
+	if (repo_batch_flow(c->how->env, &flow, NULL, fault) == 0)
+		return 0;
+	clone_remove(c->new, ".git/objects/pack");
+	return 1;
 }
 
 /* Make a repository with the history, and check its commit out. */
@@ -311,13 +322,12 @@ clone_fetch(struct cloning *c, struct fault *fault)
 		REPO_STRICT, NULL},
 	    .in = span_of(
 		in, (size_t)snprintf(in, sizeof(in), "%s\n", c->record.base))};
-	int r;
 
 	/* Two sandboxes: that of the user's repository sees nothing else. */
 	from.n--;
 	if (clone_empty(c, fault) == -1 ||
-	    (r = clone_pack(c, flow.in, fault)) == -1 ||
-	    (r == 1 && repo_pump(c->how->env, &flow, fault) == -1))
+	    (clone_pack(c, flow.in, fault) == 1 &&
+		repo_pump(c->how->env, &flow, fault) == -1))
 		return -1;
 	/* The branch begins with this. */
 	return CLONE_GIT(c, fault, "reset", "-q", "--hard", c->record.base);
@@ -428,19 +438,6 @@ clone_name(struct cloning *c)
 		base = "session";
 	(void)strlcpy(c->record.session, base, sizeof(c->record.session));
 	(void)strlcpy(c->record.dir, c->from.top_path, sizeof(c->record.dir));
-}
-
-/* Remove everything in a directory of the session. */
-static void
-clone_remove(int session, const char *name)
-{
-	struct tree t = {.top = -1};
-	struct stat st;
-
-	if (fstat(session, &st) == -1)
-		return;
-	t.dev = st.st_dev;
-	tree_at(&t, session, name);
 }
 
 /* Remove what a start that was killed has left. */

@@ -154,7 +154,8 @@ def trapped(p):
 
 
 def long_pack(p):
-    """A pack that no memory takes goes from one sandbox to another."""
+    """A long pack goes from one sandbox to another, and the beginning of it that
+    one sandbox took is removed."""
     repo = os.path.join(p.work, "r")
     trap.make(repo, {"f": "one\n"})
     with open(os.path.join(repo, "big"), "wb") as f:
@@ -168,6 +169,10 @@ def long_pack(p):
               command=("sh", "-c", "cat f new; wc -c <big"))
     t.equal((r.returncode, r.stdout), (0, f"two\nnew\n{20 << 20}\n"),
             "a long pack, and what is in no commit")
+    packs = os.listdir(os.path.join(p.session(), "sandbox", ".git", "objects",
+                                    "pack"))
+    t.equal(sorted(os.path.splitext(x)[1] for x in packs), [".idx", ".pack"],
+            "and nothing else of it")
 
 
 def odd(p):
