@@ -94,10 +94,15 @@ static const struct swept {
 	"{{.Name}}"},
 };
 
-/* Remove it; `words` is the engine's command. */
+/*
+ * Remove it; `words` is the engine's command. The engine may be removing it at
+ * this moment: `wait` until its name is free.
+ */
 static int
-end_remove(const char *const *words, const char *id, struct fault *fault)
+end_remove(
+    const char *const *words, const char *id, bool wait, struct fault *fault)
 {
+	const uint64_t until = clock_mono_us() + END_MS * UINT64_C(1000);
 	static struct engine_said said;
 	const char *list[END_WORDS];
 	struct wordlist args = WORDLIST_IN(list);
@@ -107,8 +112,10 @@ end_remove(const char *const *words, const char *id, struct fault *fault)
 	wordlist_add(&args, id);
 	if (wordlist_end(&args) == NULL)
 		return fault_errno(fault, "%s", engine.kind->name);
-	rv = engine_ask(list, END_MS, &said, fault);
-	/* It may be gone, or the engine is removing it at this moment. */
+	do
+		rv = engine_ask(list, END_MS, &said, fault);
+	while (rv > 0 && wait && clock_mono_us() < until &&
+	       strstr(said.err, " is already in progress") != NULL);
 	if (rv == -1 || rv == 0 || strstr(said.err, "o such ") != NULL ||
 	    strstr(said.err, " is already in progress") != NULL)
 		return rv == -1 ? -1 : 0;
@@ -189,7 +196,7 @@ sweep_kind(const struct swept *k, bool remove, struct json_object *ids,
 	while ((line = strsep(&rest, "\n")) != NULL) {
 		if (!end_is_orphan(line, &id))
 			continue;
-		if (remove && end_remove(k->remove, id, fault) == -1)
+		if (remove && end_remove(k->remove, id, true, fault) == -1)
 			return -1;
 		/* `icctl gc` counts containers. */
 		if (ids != NULL && k == &swept[0])
@@ -237,7 +244,7 @@ end_services(void)
 			continue;
 		snprintf(name, sizeof(name), ENGINE_SERVICE, sup.session.id,
 		    s[i].name);
-		(void)end_remove(swept[0].remove, name, &fault);
+		(void)end_remove(swept[0].remove, name, false, &fault);
 	}
 }
 
@@ -259,7 +266,7 @@ engine_remove(void)
 	if (!end_read(engine.fd, "id", engine.id, sizeof(engine.id)) ||
 	    !is_id(engine.id))
 		return;
-	if (end_remove(swept[0].remove, engine.id, &fault) == -1)
+	if (end_remove(swept[0].remove, engine.id, false, &fault) == -1)
 		sup_warn("container %.12s cannot be removed: %s. By hand: %s "
 			 "rm --force %.12s",
 		    engine.id, fault.text, engine.kind->name, engine.id);
