@@ -144,7 +144,8 @@ lead_pattern(const struct lead *l, const char *text)
 		return places_of(l->data, l->cwd_path, NULL);
 	for (p = strchr(text, '/'); p != NULL; p = strchr(p + n, '/')) {
 		n = strcspn(p, " \t\n\"';|&()<>$");
-		for (unsigned i = 0; i <= l->data->n; i++) {
+		for (unsigned i = 0; i < l->data->n + (l->cwd_path != NULL);
+		     i++) {
 			path = i < l->data->n ? l->data->paths[i] : l->cwd_path;
 			parts = 0;
 			for (const char *c = path; *c != '\0'; c++)

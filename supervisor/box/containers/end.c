@@ -94,10 +94,7 @@ static const struct swept {
 	"{{.Name}}"},
 };
 
-/*
- * Remove it; `words` is the engine's command. The engine may be removing it at
- * this moment: `wait` until its name is free.
- */
+/* Remove it by the engine's command, `words`; `wait` until its name is free. */
 static int
 end_remove(
     const char *const *words, const char *id, bool wait, struct fault *fault)
@@ -112,6 +109,7 @@ end_remove(
 	wordlist_add(&args, id);
 	if (wordlist_end(&args) == NULL)
 		return fault_errno(fault, "%s", engine.kind->name);
+	/* It may be gone, or the engine is removing it at this moment. */
 	do
 		rv = engine_ask(list, END_MS, &said, fault);
 	while (rv > 0 && wait && clock_mono_us() < until &&

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: ISC
 """ic-bridge alone: the terminal and pipes of its command, as termd sees them
 over terminal.sock."""
+import contextlib
 import itertools
 import os
 import select
@@ -52,7 +53,9 @@ class Termd:
         self.conn = self.socks["terminal.sock"].accept()[0]
         self.raw = b""
         if size:
-            self.send(SIZE, struct.pack("<HH", *size))
+            # A command that has ended already needs none.
+            with contextlib.suppress(BrokenPipeError):
+                self.send(SIZE, struct.pack("<HH", *size))
 
     def send(self, kind, data=b""):
         self.conn.sendall(struct.pack("<BI", kind, len(data)) + data)
