@@ -287,9 +287,8 @@ clone_remove(int dir, const char *path)
 }
 
 /*
- * Take a short history in the sandbox that is there: what is lost with the
- * power is as lost as the session. Returns 0, or 1 if it failed, with nothing
- * left.
+ * Take a short history in the sandbox that is there, without flushing it to the
+ * disk. Returns 0, or 1 if it failed, with nothing left.
  */
 static int
 clone_pack(struct cloning *c, struct span in, struct fault *fault)

@@ -109,7 +109,6 @@ end_remove(
 	wordlist_add(&args, id);
 	if (wordlist_end(&args) == NULL)
 		return fault_errno(fault, "%s", engine.kind->name);
-	/* It may be gone, or the engine is removing it at this moment. */
 	do
 		rv = engine_ask(list, END_MS, &said, fault);
 	while (rv > 0 && wait && clock_mono_us() < until &&

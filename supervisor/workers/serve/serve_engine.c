@@ -124,8 +124,7 @@ image_ask(const struct host_program *client, const struct service *s,
 	else
 		spawn_stop(&sp, 0);
 	close(p[0]);
-	if (sp.pidfd != -1 &&
-	    spawn_reap(sp.pidfd, true, &code, &status) == 1 &&
+	if (sp.pidfd != -1 && spawn_reap(sp.pidfd, true, &code, &status) == 1 &&
 	    spawn_status(code, status) == 0)
 		o = json_tokener_parse(text);
 	if (!json_object_is_type(o, json_type_object)) {
@@ -156,8 +155,8 @@ engine_room(struct wordlist *w, const char *path)
 
 /* Directories that servers write to beside their volumes. */
 static void
-engine_rooms(struct wordlist *w, const struct service *s,
-    struct json_object *config)
+engine_rooms(
+    struct wordlist *w, const struct service *s, struct json_object *config)
 {
 	static const char *const usual[] = {
 	    "/tmp", "/run/postgresql", "/run/mysqld"};
@@ -167,8 +166,8 @@ engine_rooms(struct wordlist *w, const struct service *s,
 		engine_room(w, usual[i]);
 	for (size_t i = 0; more != NULL && i < json_object_array_length(more);
 	     i++)
-		engine_room(w, json_object_get_string(
-				   json_object_array_get_idx(more, i)));
+		engine_room(w,
+		    json_object_get_string(json_object_array_get_idx(more, i)));
 	if (!json_object_object_get_ex(config, "Volumes", &v) ||
 	    !json_object_is_type(v, json_type_object))
 		return;
@@ -236,8 +235,8 @@ engine_list(struct wordlist *w, struct json_object *list)
 	for (size_t i = 0; json_object_is_type(list, json_type_array) &&
 			   i < json_object_array_length(list);
 	     i++)
-		wordlist_add(w, json_object_get_string(
-				    json_object_array_get_idx(list, i)));
+		wordlist_add(w,
+		    json_object_get_string(json_object_array_get_idx(list, i)));
 }
 
 /*
@@ -245,8 +244,8 @@ engine_list(struct wordlist *w, struct json_object *list)
  * image's own. Returns false if there is none.
  */
 static bool
-engine_command(struct wordlist *w, const struct service *s,
-    struct json_object *config)
+engine_command(
+    struct wordlist *w, const struct service *s, struct json_object *config)
 {
 	struct json_object *entry = NULL, *own = serve_list(s, "command");
 	const size_t before = w->n;
@@ -260,17 +259,19 @@ engine_command(struct wordlist *w, const struct service *s,
 }
 
 static bool
-engine_args(struct wordlist *w, const struct service *s,
-    struct json_object *config)
+engine_args(
+    struct wordlist *w, const struct service *s, struct json_object *config)
 {
 	static const char *const fixed[] = {"run", "--rm", "--pull", "never",
 	    "--network", "none", "--cap-drop", "ALL", "--security-opt",
 	    "no-new-privileges", "--ipc", "private", "--ulimit", "core=0:0",
 	    "--read-only", "--log-driver", "none", "--no-healthcheck",
 	    "--entrypoint", SERVE_BRIDGE, NULL};
-	static const char *const podman[] = {"--read-only-tmpfs=false",
-	    "--env-host=false", "--http-proxy=false", "--image-volume",
-	    "ignore", "--attach", "stdout", "--attach", "stderr", NULL};
+	/* Podman's rm --force waits for that long until it kills. */
+	static const char *const podman[] = {"--stop-timeout", "0",
+	    "--read-only-tmpfs=false", "--env-host=false", "--http-proxy=false",
+	    "--image-volume", "ignore", "--attach", "stdout", "--attach",
+	    "stderr", NULL};
 	struct json_object *env;
 
 	client_words(w);
@@ -295,9 +296,8 @@ engine_args(struct wordlist *w, const struct service *s,
 	    keep("type=bind,source=%s,target=" SERVE_BRIDGE ",readonly",
 		errand.tool));
 	if (json_object_object_get_ex(s->o, "env", &env)) {
-		json_object_object_foreach(env, name, val)
-		    add(w, "--env",
-			keep("%s=%s", name, json_object_get_string(val)));
+		json_object_object_foreach(env, name, val) add(w, "--env",
+		    keep("%s=%s", name, json_object_get_string(val)));
 	}
 	add(w, "--env", keep("SERVICE_PORT=%u", s->port));
 	wordlist_add(w, serve_text(s, "image"));
