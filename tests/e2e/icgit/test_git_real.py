@@ -165,7 +165,12 @@ def with_us(s, repo):
     broken = {f[0] for f in failed} - {
         "git_fetch", "git_push", "git_pull", "git_merge", "git_rebase",
         "git_cherry_pick", "git_tag"}
-    t.equal(broken, set(), "what speaks to nobody works all the same")
+    # Each file has a filter, which is not in the sandbox.
+    t.equal(broken, {"git_add", "git_commit", "git_stash"},
+            "what speaks to nobody, and commits nothing, works all the same")
+    t.ok(all("the filter of this file is not in this sandbox" in f[2]
+             for f in failed if f[0] == "git_add"),
+         "git says that it has no filter for the file", failed)
     for f in failed:
         print("#", *f)
     reasons = [e["policyDecision"] for e in s.events("call")
