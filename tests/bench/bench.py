@@ -16,6 +16,7 @@ import argparse
 import importlib
 import json
 import os
+import shutil
 import signal
 import statistics
 import subprocess
@@ -166,6 +167,7 @@ class Bench:
         """Starts the first session of a home, which notes what it needs of the
         machine. The homes of the later ones get its notes."""
         s = self.rig.new_session(servers=3)
+        shutil.rmtree(os.path.join(s.home, "system"), ignore_errors=True)
         try:
             self.add("start", "first", self.took(s.start), ms="ms")
         finally:
