@@ -7,10 +7,10 @@
  *
  * A request on standard input is a struct icgit_request, then the words, each
  * ending in a NUL, then the input of git. It may have two gits, the first of
- * which gets the input and writes into the second one. Answers on standard output are
- * frames: a struct icgit_frame and its bytes. The last frame of a request has
- * the kind ICGIT_STATUS and git's exit status as its only byte. Both ends are
- * on one machine, in its byte order.
+ * which gets the input and writes into the second one. Answers on standard
+ * output are frames: a struct icgit_frame and its bytes. The last frame of a
+ * request has the kind ICGIT_STATUS and git's exit status as its only byte.
+ * Both ends are on one machine, in its byte order.
  */
 #ifndef ICGIT_BATCH_H
 #define ICGIT_BATCH_H

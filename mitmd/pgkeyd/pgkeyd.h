@@ -12,9 +12,10 @@
  *
  * From the bottom: message.c and scram.c know no connection; tls_link.c passes
  * connections between the two processes, and tls_end.c, with tls_context.c, is
- * the other one; secret.c has the password; handed.c has the keys of connections that were
- * handed on; roles.c says what a role may not be able to do; tls.c asks the
- * other process; auth.c and login.c stand on all of them, and serve.c on top.
+ * the other one; secret.c has the password; handed.c has the keys of
+ * connections that were handed on; roles.c says what a role may not be able to
+ * do; tls.c asks the other process; auth.c and login.c stand on all of them,
+ * and serve.c on top.
  */
 #ifndef PGKEYD_H
 #define PGKEYD_H

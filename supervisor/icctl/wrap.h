@@ -32,7 +32,7 @@ unsigned wrap_columns(int fd);
  * `cols` columns, or whole if that is 0. Each further line begins with `hang`.
  * There is no newline at the end.
  */
-void wrap_hang(FILE *, const char *text, unsigned used, const char *hang,
-    unsigned cols);
+void wrap_hang(
+    FILE *, const char *text, unsigned used, const char *hang, unsigned cols);
 
 #endif

@@ -24,9 +24,9 @@ void repo_batch_free(struct repo_batch *);
 int repo_batch_git(const struct repo_env *, const struct repo_view *,
     const char *const *words, struct span in, struct buf *out, struct fault *);
 /*
- * As repo_batch_git(), of the second view and git of a flow; if that has a first
- * one, too, it writes into the other, and the status is that of the one that
- * failed. Nothing is counted on the way.
+ * As repo_batch_git(), of the second view and git of a flow; if that has a
+ * first one, too, it writes into the other, and the status is that of the one
+ * that failed. Nothing is counted on the way.
  */
 int repo_batch_flow(const struct repo_env *, const struct repo_flow *,
     struct buf *out, struct fault *);

@@ -41,8 +41,8 @@ test_pairs(void)
 	for (size_t i = 0; i < nitems(pairs); i++) {
 		struct mention_thing t = {.role = span_str(pairs[i].role),
 		    .value = span_str(pairs[i].value)};
-		const char *why = check(
-		    pairs[i].message, &t, 1, line, sizeof(line));
+		const char *why =
+		    check(pairs[i].message, &t, 1, line, sizeof(line));
 
 		if (pairs[i].line[0] == '\0')
 			ok(why != NULL, "pair %zu is yours: %s", i,
@@ -71,7 +71,8 @@ test_all_named(void)
 	char line[4096], text[300];
 
 	ok(check("copy /srv/x/a to /srv/x/b", both, 2, line, sizeof(line)) ==
-		NULL, "both are named");
+		NULL,
+	    "both are named");
 	is_str(line, "read-path: /srv/x/a\nwrite-path: /srv/x/b",
 	    "a line for each");
 	many[0] = both[0];
@@ -81,8 +82,9 @@ test_all_named(void)
 	    "a role that is not known is no word that the message has");
 	ok(check("copy /srv/x/a away", both, 2, line, sizeof(line)) != NULL,
 	    "one of two is not enough");
-	ok(check("pull main of github.com/a/b", words, 2, line,
-	       sizeof(line)) == NULL, "a word beside a remote");
+	ok(check("pull main of github.com/a/b", words, 2, line, sizeof(line)) ==
+		NULL,
+	    "a word beside a remote");
 	ok(check("pull github.com/a/b", words, 2, line, sizeof(line)) != NULL,
 	    "the word is missing");
 	ok(check("read /data/x", &two, 1, line, sizeof(line)) != NULL,
@@ -94,7 +96,8 @@ test_all_named(void)
 	for (size_t i = 0; i < nitems(many); i++)
 		many[i] = both[0];
 	ok(check("read /srv/x/a", many, nitems(many), line, sizeof(line)) !=
-		NULL, "a call that touches too much");
+		NULL,
+	    "a call that touches too much");
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "/srv/", 5);
 	text[sizeof(text) - 1] = '\0';
@@ -106,7 +109,8 @@ test_all_named(void)
 	    "a value with control characters");
 }
 
-/* 500 arguments that give orders: none is named, and no text of theirs shown. */
+/* 500 arguments that give orders: none is named, and no text of theirs shown.
+ */
 static void
 test_injections(void)
 {
@@ -136,8 +140,8 @@ test_injections(void)
 				    before[b], orders[o], after[a]);
 				t.value = span_str(value);
 				n++;
-				if (check(message, &t, 1, line,
-					sizeof(line)) != NULL)
+				if (check(message, &t, 1, line, sizeof(line)) !=
+				    NULL)
 					continue;
 				named++;
 				shown += strcasestr(line, "approve") != NULL ||
