@@ -123,25 +123,15 @@ command_word(struct mask_scan *m, size_t at, const struct command *c,
 	return word.p[0] != '-' && mask_hide_word(m, word, c->mark, hit);
 }
 
-/* The rows that begin with a byte, and the second bytes of those. */
-static struct {
-	uint32_t seconds;
-	uint8_t from, to;
-} by_first[UINT8_MAX + 1];
+static struct mask_first by_first[UINT8_MAX + 1];
 
 static void
 by_first_make(void)
 {
 	by_first['e'].seconds |= 1U << ('c' & 31);
 	by_first['p'].seconds |= 1U << ('r' & 31);
-	for (size_t i = nitems(commands); i-- > 0;) {
-		const char *s = commands[i].begins;
-
-		by_first[(uint8_t)s[0]].seconds |= 1U << (s[1] & 31);
-		by_first[(uint8_t)s[0]].from = (uint8_t)i;
-		if (by_first[(uint8_t)s[0]].to == 0)
-			by_first[(uint8_t)s[0]].to = (uint8_t)(i + 1);
-	}
+	for (size_t i = 0; i < nitems(commands); i++)
+		mask_first_row(by_first, commands[i].begins, i);
 }
 
 bool
@@ -152,7 +142,7 @@ mask_command(struct mask_scan *m, size_t at, struct mask_hit *hit)
 
 	if (by_first['e'].seconds == 0)
 		by_first_make();
-	if ((by_first[c].seconds >> (mask_at(m, at + 1) & 31) & 1U) == 0)
+	if (!mask_first_may(by_first, m, at))
 		return false;
 	rest = mask_rest(m, at, m->s.len);
 	if (span_starts(rest, SPAN("echo ")))

@@ -107,6 +107,35 @@ bool mask_random(struct span value);
 /* Returns the end of the words of a seed that begin at `at`, or 0. */
 size_t mask_phrase(struct mask_scan *, size_t at);
 
+/*
+ * Rows of a table that is in the order of their first bytes: by such a byte,
+ * the rows from `from` on and before `to`, and a bit for each of their second
+ * bytes.
+ */
+struct mask_first {
+	uint32_t seconds;
+	uint8_t from, to;
+};
+
+static inline void
+mask_first_row(struct mask_first by[UINT8_MAX + 1], const char *row, size_t i)
+{
+	struct mask_first *f = &by[(uint8_t)row[0]];
+
+	if (f->to == 0)
+		f->from = (uint8_t)i;
+	f->to = (uint8_t)(i + 1);
+	f->seconds |= 1U << (row[1] & 31);
+}
+
+/* Returns true if a row may begin with the bytes at `at`. */
+static inline bool
+mask_first_may(const struct mask_first by[UINT8_MAX + 1],
+    const struct mask_scan *m, size_t at)
+{
+	return (by[m->s.p[at]].seconds >> (mask_at(m, at + 1) & 31) & 1U) != 0;
+}
+
 /* commands.c: passwords among the words of a command, a call or SQL. */
 bool mask_command(struct mask_scan *, size_t at, struct mask_hit *);
 

@@ -150,23 +150,13 @@ option_pass(struct mask_scan *m, size_t at, const struct option_program *o,
 	       mask_hide_word(m, option_word(m, word + 1), 0, hit);
 }
 
-/* The rows that begin with a byte, and the second bytes of those. */
-static struct {
-	uint32_t seconds;
-	uint8_t from, to;
-} by_first[UINT8_MAX + 1];
+static struct mask_first by_first[UINT8_MAX + 1];
 
 static void
 by_first_make(void)
 {
-	for (size_t i = nitems(programs); i-- > 0;) {
-		const char *s = programs[i].name;
-
-		by_first[(uint8_t)s[0]].seconds |= 1U << (s[1] & 31);
-		by_first[(uint8_t)s[0]].from = (uint8_t)i;
-		if (by_first[(uint8_t)s[0]].to == 0)
-			by_first[(uint8_t)s[0]].to = (uint8_t)(i + 1);
-	}
+	for (size_t i = 0; i < nitems(programs); i++)
+		mask_first_row(by_first, programs[i].name, i);
 }
 
 /* Look for an option whose value is the same with every program. */
@@ -197,7 +187,7 @@ mask_option(struct mask_scan *m, size_t at, struct mask_hit *hit)
 		return option_any(m, at, hit);
 	if (by_first['z'].seconds == 0)
 		by_first_make();
-	if ((by_first[c].seconds >> (mask_at(m, at + 1) & 31) & 1U) == 0)
+	if (!mask_first_may(by_first, m, at))
 		return false;
 	for (unsigned i = by_first[c].from; i < by_first[c].to; i++) {
 		const struct span name = span_str(programs[i].name);
