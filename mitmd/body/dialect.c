@@ -43,6 +43,18 @@ static const struct dialect_row anthropic_rows[] = {
 	{CTX_CHOICE, "name", CTX_NAME},
 };
 
+/* Members by which a provider searches, of xAI, Qwen, Groq, Azure and others. */
+#define DIALECT_SEARCHES						\
+	{CTX_ROOT, "websearchoptions", CTX_REACH_TOOLS},		\
+	{CTX_ROOT, "searchparameters", CTX_REACH_TOOLS},		\
+	{CTX_ROOT, "enablesearch", CTX_REACH_TOOLS},			\
+	{CTX_ROOT, "searchoptions", CTX_REACH_TOOLS},			\
+	{CTX_ROOT, "searchsettings", CTX_REACH_TOOLS},			\
+	{CTX_ROOT, "websearch", CTX_REACH_TOOLS},			\
+	{CTX_ROOT, "enablewebsearch", CTX_REACH_TOOLS},			\
+	{CTX_ROOT, "datasources", CTX_REACH_TOOLS},			\
+	{CTX_ROOT, "plugins", CTX_REACH_TOOLS}
+
 static const struct dialect_row chat_rows[] = {
 	{CTX_ROOT, "messages", CTX_MESSAGE},
 	{CTX_ROOT, "prediction", CTX_MESSAGE},
@@ -52,15 +64,7 @@ static const struct dialect_row chat_rows[] = {
 	{CTX_ROOT, "stream", CTX_STREAM},
 	{CTX_ROOT, "streamoptions", CTX_OPTIONS},
 	{CTX_OPTIONS, "includeusage", CTX_USAGE},
-	{CTX_ROOT, "websearchoptions", CTX_REACH_TOOLS},
-	{CTX_ROOT, "searchparameters", CTX_REACH_TOOLS},	/* xAI */
-	{CTX_ROOT, "enablesearch", CTX_REACH_TOOLS},	/* Qwen */
-	{CTX_ROOT, "searchoptions", CTX_REACH_TOOLS},
-	{CTX_ROOT, "searchsettings", CTX_REACH_TOOLS},	/* Groq */
-	{CTX_ROOT, "websearch", CTX_REACH_TOOLS},
-	{CTX_ROOT, "enablewebsearch", CTX_REACH_TOOLS},
-	{CTX_ROOT, "datasources", CTX_REACH_TOOLS},	/* Azure */
-	{CTX_ROOT, "plugins", CTX_REACH_TOOLS},
+	DIALECT_SEARCHES,
 	{CTX_ROOT, "mcpservers", CTX_REACH_MCP},
 	{CTX_ROOT, "store", CTX_STORE},
 	{CTX_ROOT, "background", CTX_BACKGROUND},
@@ -115,15 +119,7 @@ static const struct dialect_row responses_rows[] = {
 	{CTX_ROOT, "toolchoice", CTX_CHOICE},
 	{CTX_ROOT, "paralleltoolcalls", CTX_WITH_TOOLS},
 	{CTX_ROOT, "maxtoolcalls", CTX_WITH_TOOLS},
-	{CTX_ROOT, "websearchoptions", CTX_REACH_TOOLS},
-	{CTX_ROOT, "searchparameters", CTX_REACH_TOOLS},	/* xAI */
-	{CTX_ROOT, "enablesearch", CTX_REACH_TOOLS},	/* Qwen */
-	{CTX_ROOT, "searchoptions", CTX_REACH_TOOLS},
-	{CTX_ROOT, "searchsettings", CTX_REACH_TOOLS},	/* Groq */
-	{CTX_ROOT, "websearch", CTX_REACH_TOOLS},
-	{CTX_ROOT, "enablewebsearch", CTX_REACH_TOOLS},
-	{CTX_ROOT, "datasources", CTX_REACH_TOOLS},	/* Azure */
-	{CTX_ROOT, "plugins", CTX_REACH_TOOLS},
+	DIALECT_SEARCHES,
 	{CTX_ROOT, "mcpservers", CTX_REACH_MCP},
 	{CTX_ROOT, "store", CTX_STORE},
 	{CTX_ROOT, "background", CTX_BACKGROUND},
