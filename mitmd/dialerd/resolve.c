@@ -9,19 +9,17 @@
 #include "dialerd/dialerd.h"
 
 #include <sys/socket.h>
-#include <sys/syscall.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <netdb.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "common/confine/confine.h"
 #include "common/confine/unveil.h"
+#include "common/ipc/sibling.h"
 #include "common/log.h"
 #include "dialerd/resolver.h"
 
@@ -213,33 +211,17 @@ resolve_ready(struct loop_io *io, uint32_t events)
 	resolve_next(r);
 }
 
-/*
- * Fork a sibling, not a child: a child that is stopped would outlive dialerd,
- * because the signal of its parent's death is dialerd's, and Landlock lets
- * dialerd signal nobody. icsupervisor's signal arrives, and icsupervisor reaps.
- */
-static pid_t
-resolve_sibling(void)
-{
-	return (pid_t)syscall(
-	    SYS_clone, (long)(CLONE_PARENT | SIGCHLD), 0L, 0L, 0L, 0L);
-}
-
 static void
 resolve_fork_one(struct resolver *r)
 {
-	int pair[2];
-	pid_t pid;
+	int fd;
+	const pid_t pid = sibling_fork(&fd);
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == -1 ||
-	    (pid = resolve_sibling()) == -1)
+	if (pid == -1)
 		fatal("resolver");
-	if (pid == 0) {
-		close(pair[0]);
-		resolver_run(pair[1]);
-	}
-	close(pair[1]);
-	r->fd = pair[0];
+	if (pid == 0)
+		resolver_run(fd);
+	r->fd = fd;
 	r->io.fd = -1;
 }
 

@@ -19,19 +19,14 @@
 #include <netinet/in.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
-#include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/log.h"
-
-#define TLS_SUITES                                                             \
-	"TLS_AES_128_GCM_SHA256:"                                              \
-	"TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+#include "wire/tls_client.h"
 
 /* Trust dialerd only so far that this is a connection. */
 bool
@@ -64,18 +59,11 @@ tls_new_session(SSL *ssl, SSL_SESSION *session)
 static SSL_CTX *
 tls_context(void)
 {
-	static const unsigned char alpn[] = "\x08http/1.1";
 	X509_VERIFY_PARAM *param;
 	SSL_CTX *ctx;
 
-	if ((ctx = SSL_CTX_new(TLS_client_method())) == NULL)
+	if ((ctx = tls_client_context("\x08http/1.1")) == NULL)
 		return NULL;
-	SSL_CTX_set_security_level(ctx, 2);
-	SSL_CTX_set_options(
-	    ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS |
-				  SSL_MODE_ENABLE_PARTIAL_WRITE |
-				  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_read_ahead(ctx, 1);
 	SSL_CTX_set_default_read_buffer_len(ctx, KEYD_READ);
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
@@ -86,40 +74,14 @@ tls_context(void)
 	X509_VERIFY_PARAM_set_hostflags(
 	    param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
 		       X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-	/*
-	 * As on the agents' side: only AEAD with forward secrecy, and a key of
-	 * 128 bits first, which takes the least time.
-	 */
-	if (SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1 ||
-	    SSL_CTX_set_cipher_list(
-		ctx, "ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL:!PSK:!SRP") != 1 ||
-	    SSL_CTX_set_ciphersuites(ctx, TLS_SUITES) != 1 ||
-	    SSL_CTX_set_alpn_protos(ctx, alpn, sizeof(alpn) - 1) != 0) {
-		SSL_CTX_free(ctx);
-		return NULL;
-	}
 	return ctx;
 }
 
 void
 tls_warm(void)
 {
-	time_t now = time(NULL);
-	uint8_t seed[16];
-	struct tm tm;
-
-	/* No configuration file, no engines, nothing from the environment. */
-	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG |
-				 OPENSSL_INIT_LOAD_SSL_STRINGS |
-				 OPENSSL_INIT_LOAD_CRYPTO_STRINGS,
-		NULL) != 1 ||
-	    RAND_bytes(seed, sizeof(seed)) != 1 ||
-	    RAND_priv_bytes(seed, sizeof(seed)) != 1 ||
-	    (keyd_env.ctx = tls_context()) == NULL || tls_out_init() == -1)
+	if (tls_client_init() == -1 || (keyd_env.ctx = tls_context()) == NULL)
 		fatalx("OpenSSL does not start");
-	/* Certificate dates: libc reads its time zone file on first use. */
-	(void)gmtime_r(&now, &tm);
-	(void)localtime_r(&now, &tm);
 }
 
 /*

@@ -9,12 +9,10 @@
 #include <sys/socket.h>
 
 #include <errno.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/ipc/sibling.h"
 #include "common/log.h"
 #include "pgkeyd/tls_end.h"
 #include "pgkeyd/tls_link.h"
@@ -39,29 +37,15 @@ static void __attribute__((noreturn)) tls_lost(void)
 	worker_exit(&pgkeyd_env.w, 1);
 }
 
-/* A sibling, which icsupervisor reaps and can end: as dialerd's resolvers. */
-static pid_t
-tls_sibling(void)
-{
-	return (pid_t)syscall(
-	    SYS_clone, (long)(CLONE_PARENT | SIGCHLD), 0L, 0L, 0L, 0L);
-}
-
 void
 tls_fork(void)
 {
-	int pair[2];
-	pid_t pid;
+	const pid_t pid = sibling_fork(&tls_env.link);
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == -1 ||
-	    (pid = tls_sibling()) == -1)
+	if (pid == -1)
 		fatal("the process that ends TLS");
-	if (pid == 0) {
-		close(pair[0]);
-		tls_end_run(pair[1]);
-	}
-	close(pair[1]);
-	tls_env.link = pair[0];
+	if (pid == 0)
+		tls_end_run(tls_env.link);
 	tls_env.io.fd = -1;
 }
 

@@ -7,62 +7,21 @@
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
-#include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
-#include <time.h>
-
 #include "common/log.h"
-#include "wire/tls_out.h"
-
-#define CONTEXT_SUITES                                                         \
-	"TLS_AES_128_GCM_SHA256:"                                              \
-	"TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
-
-static SSL_CTX *
-context_new(void)
-{
-	static const unsigned char alpn[] = "\x0apostgresql";
-	SSL_CTX *ctx;
-
-	if ((ctx = SSL_CTX_new(TLS_client_method())) == NULL)
-		return NULL;
-	SSL_CTX_set_security_level(ctx, 2);
-	SSL_CTX_set_options(ctx,
-	    SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET);
-	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS |
-				  SSL_MODE_ENABLE_PARTIAL_WRITE |
-				  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
-	if (SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1 ||
-	    SSL_CTX_set_cipher_list(
-		ctx, "ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL:!PSK:!SRP") != 1 ||
-	    SSL_CTX_set_ciphersuites(ctx, CONTEXT_SUITES) != 1 ||
-	    SSL_CTX_set_alpn_protos(ctx, alpn, sizeof(alpn) - 1) != 0) {
-		SSL_CTX_free(ctx);
-		return NULL;
-	}
-	return ctx;
-}
+#include "wire/tls_client.h"
 
 SSL_CTX *
 tls_context_warm(void)
 {
-	time_t now = time(NULL);
-	uint8_t seed[16];
 	SSL_CTX *ctx;
-	struct tm tm;
 
-	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG |
-				 OPENSSL_INIT_LOAD_SSL_STRINGS |
-				 OPENSSL_INIT_LOAD_CRYPTO_STRINGS,
-		NULL) != 1 ||
-	    RAND_bytes(seed, sizeof(seed)) != 1 ||
-	    RAND_priv_bytes(seed, sizeof(seed)) != 1 ||
-	    (ctx = context_new()) == NULL || tls_out_init() == -1)
+	if (tls_client_init() == -1 ||
+	    (ctx = tls_client_context("\x0apostgresql")) == NULL)
 		fatalx("OpenSSL does not start");
-	(void)gmtime_r(&now, &tm);
-	(void)localtime_r(&now, &tm);
+	SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 	return ctx;
 }
 
