@@ -174,7 +174,6 @@ static const struct chan_handler serve_handlers[] = {
 static void
 serve_lost(enum role role, unsigned index)
 {
-	log_info("%s %u is gone", role_name(role), index);
 	untargeted_drop(role, index);
 	dial_drop(role, index);
 	if (role == ROLE_EGRESS && index == PROTO_SERVICES)

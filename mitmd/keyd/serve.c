@@ -136,11 +136,13 @@ serve_start(void)
 	keyd_tell();
 }
 
-/* icsupervisor will end the session; do nothing more until then. */
+/*
+ * icsupervisor names the process that is gone and ends the session, or ends it
+ * anyway; do nothing more until then.
+ */
 static void
 serve_lost(enum role role, unsigned index)
 {
-	log_info("%s is gone", role_name(role));
 	streams_abort("a process of the session is gone");
 }
 

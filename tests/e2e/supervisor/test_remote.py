@@ -423,6 +423,8 @@ def ends(work):
             "of two sessions, the one that the server knows")
     t.ok(took < 5 * h.PATIENCE, "nobody waits for that", took)
     t.equal(s.session_log().count("REFUSED"), 1, "nor reads of a refusal")
+    t.ok(" is gone" not in s.session_log(),
+         "an orderly end is no process's loss", s.session_log()[-1000:])
     late(work, took)
 
 
