@@ -25,8 +25,12 @@ find_tool(
 		return work_refuse_plain(env, k, "server-gone",
 		    reason_printf(env->pool, "Server \"%s\" has ended: %s",
 			k->srv->name, s->text),
-		    "\nDo not retry: it will not be started again in this "
-		    "session.");
+		    engine_afar(k->srv)
+			? "\nDo not retry: it is asked again in this session "
+			  "only after the user has given it a new login or "
+			  "credential, and its tools are announced then."
+			: "\nDo not retry: it will not be started again in "
+			  "this session.");
 	if (s != NULL && session_is_away(s) && s->state != PROTO_STATE_READY)
 		return work_refuse_plain(env, k, "server-starting",
 		    reason_printf(env->pool,

@@ -154,6 +154,10 @@ def test_later(work):
         t.contains(state(s)["text"], "icctl mcp login far",
                    "status says what to do")
         t.ok("authorization" not in far.seen[0][1], "sent without a token")
+        said = words(s.client())
+        t.ok("only after the user has given it a new login" in said and
+             "not be started again" not in said,
+             "the agent reads what begins it again", said)
         status, text = ml.log_in(s.env, "far", far.ca)
         t.ok(status == 0 and "uses it" in text, "a login", text)
         ready(s)
