@@ -15,6 +15,36 @@ const knows = at && process.env.NODE_USE_ENV_PROXY === '1' &&
 
 if (at && !knows)
   install(new URL(at));
+if (at)
+  npm(process.argv.slice(1));
+
+// `npm install --global` writes beside the program node, which is read-only
+// here. It gets a directory of the agent's home, which is in PATH. The variable
+// is set for npm alone and not in the sandbox: nvm refuses to work with it. A
+// prefix that is configured stays.
+function npm([program, ...words]) {
+  const fs = require('node:fs');
+  const path = require('node:path');
+  const env = process.env;
+  const known = (name) => Object.keys(env).some((key) =>
+    key.toLowerCase() === `npm_config_${name}`);
+
+  if (!/^npm(-cli\.js)?$/.test(path.basename(program ?? '')) || !env.HOME ||
+      env.PREFIX || known('prefix') || !words.some((word) =>
+        /^(-\w*g|--global(=true)?|--location=global|ln|link)$/.test(word)))
+    return;
+  const usual = path.dirname(path.dirname(process.execPath));
+  try {
+    fs.accessSync(path.join(usual, 'lib/node_modules'), fs.constants.W_OK);
+    return;
+  } catch {
+    // It is read-only, or not there.
+  }
+  env.PREFIX = path.join(env.HOME, '.npm-global');
+  // npm looks for this file below the prefix.
+  if (!known('globalconfig'))
+    env.npm_config_globalconfig = path.join(usual, 'etc/npmrc');
+}
 
 function install(proxy) {
   const http = require('node:http');

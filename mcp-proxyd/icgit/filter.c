@@ -131,7 +131,7 @@ filter_ask(const struct icgit_args *first, const char *const *words,
 	return icgit_run(&ask, out, ICGIT_LIST_MS);
 }
 
-/* Read the attributes of the repository that are in no file of the user's. */
+/* Read a file of attributes. One that is not there has none. */
 static int
 filter_read(const char *path, struct buf *out)
 {
@@ -140,9 +140,9 @@ filter_read(const char *path, struct buf *out)
 	ssize_t n;
 	int fd, rv = -1;
 
-	if ((fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) == -1)
-		return errno == ENOENT ? 0 : -1;
 	buf_init(out, FILTER_ATTRIBUTES);
+	if ((fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) == -1)
+		return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
 	errno = EINVAL;
 	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
 		goto out;
@@ -162,42 +162,72 @@ out:
 }
 
 /*
+ * Note the filters of the file whose path git prints. Without such a file, or a
+ * repository, git prints none. Returns 0, or -1 with errno set.
+ */
+static int
+filter_file(const struct icgit_args *first, const char *const *words,
+    size_t nwords, struct buf *text)
+{
+	struct buf path;
+	struct span line;
+	const uint8_t *end;
+	char file[8192];
+	int rv = filter_ask(first, words, nwords, &path);
+
+	line = buf_span(&path);
+	end = line.len != 0 ? memchr(line.p, '\n', line.len) : NULL;
+	if (rv == -1 || end == NULL)
+		goto out;
+	rv = span_copy(
+	    span_of(line.p, (size_t)(end - line.p)), file, sizeof(file));
+	/* Only git knows where a relative path leads. */
+	errno = ENAMETOOLONG;
+	if (rv == 0 && file[0] != '/') {
+		errno = EINVAL;
+		rv = -1;
+	}
+	if (rv == 0)
+		rv = filter_read(file, text);
+	if (rv == 0)
+		filter_named(buf_span(text));
+out:
+	buf_free(&path);
+	return rv == -1 ? -1 : 0;
+}
+
+/*
  * Note the filters that files of attributes name: those of the working files,
- * ignored ones as well, and the repository's own. Returns 0, or -1 with errno
+ * ignored ones as well, those in the index, which count where the working file
+ * is missing, the repository's own, and the user's. Returns 0, or -1 with errno
  * set.
  */
 static int
 filter_attributes(const struct icgit_args *first)
 {
 	static const char *const grep[] = {"grep", "-h", "-I", "-o", "-E",
-	    "--no-line-number", "--no-column", "--no-color", "--untracked",
-	    "--no-exclude-standard", "-e", "filter=[^[:space:]]+", "--",
+	    "--no-line-number", "--no-column", "--no-color", "-e",
+	    "filter=[^[:space:]]+", "--untracked", "--no-exclude-standard",
+	    "--", ":(top,glob)**/.gitattributes"};
+	static const char *const cached[] = {"grep", "-h", "-I", "-o", "-E",
+	    "--no-line-number", "--no-column", "--no-color", "-e",
+	    "filter=[^[:space:]]+", "--cached", "--",
 	    ":(top,glob)**/.gitattributes"};
 	static const char *const own[] = {"rev-parse", "--path-format=absolute",
 	    "--git-path", "info/attributes"};
+	static const char *const user[] = {
+	    "config", "--type=path", "--get", "core.attributesFile"};
 	/* Never freed: the names point into them until exec. */
-	static struct buf found, path, text;
-	char file[8192];
-	struct span line;
-	const uint8_t *end;
+	static struct buf found, indexed, texts[2];
 
 	/* Without working files, or a repository, git says so itself. */
 	if (filter_ask(first, grep, nitems(grep), &found) == -1 ||
-	    filter_ask(first, own, nitems(own), &path) == -1)
+	    filter_ask(first, cached, nitems(cached), &indexed) == -1 ||
+	    filter_file(first, own, nitems(own), &texts[0]) == -1 ||
+	    filter_file(first, user, nitems(user), &texts[1]) == -1)
 		return -1;
 	filter_named(buf_span(&found));
-	line = buf_span(&path);
-	end = line.len != 0 ? memchr(line.p, '\n', line.len) : NULL;
-	if (end == NULL)
-		return 0;
-	if (span_copy(span_of(line.p, (size_t)(end - line.p)), file,
-		sizeof(file)) == -1) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	if (filter_read(file, &text) == -1)
-		return -1;
-	filter_named(buf_span(&text));
+	filter_named(buf_span(&indexed));
 	return 0;
 }
 

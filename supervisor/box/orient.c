@@ -28,7 +28,7 @@
 
 /* The variables that are the same for every agent. */
 static const char *const orient_env[] = {"HOME=/home/agent", "USER=agent",
-    "LOGNAME=agent", "SHELL=/bin/sh", "TMPDIR=/tmp",
+    "LOGNAME=agent", "SHELL=/bin/sh", "TMPDIR=/tmp", "PNPM_HOME=" TOOLPATH_PNPM,
     "IRONCURTAIN=1", "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1",
     /* No signing key is there, and the owner may be another user. */
     "GIT_CONFIG_COUNT=5", "GIT_CONFIG_KEY_0=commit.gpgSign",

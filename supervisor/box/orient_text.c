@@ -13,6 +13,7 @@
 #include "budget/budget.h"
 #include "common/buf.h"
 #include "common/json/value.h"
+#include "common/plural.h"
 #include "core/sup.h"
 #include "home/caches.h"
 #include "start/domains.h"
@@ -32,9 +33,10 @@ text_outcomes(struct buf *b)
 	    "- held: the call waits until a person approves or denies it, ");
 	if (seconds % 60 == 0)
 		buf_printf(b, "for at most %u minute%s", seconds / 60,
-		    seconds == 60 ? "" : "s");
+		    plural(seconds / 60));
 	else
-		buf_printf(b, "for at most %u seconds", seconds);
+		buf_printf(
+		    b, "for at most %u second%s", seconds, plural(seconds));
 	buf_adds(b, ". Wait for its result, and do not repeat the call.\n");
 }
 
@@ -119,45 +121,32 @@ text_services(struct buf *b)
 	    "not run: say so, and do not start one in its place.\n");
 }
 
-/* Begin a list, or add the next item. */
-static void
-text_item(struct buf *b, bool *any, const char *first)
-{
-	buf_adds(b, *any ? ", " : first);
-	*any = true;
-}
-
 static void
 text_sizes(struct buf *b)
 {
+	static const char ends[] = " The session ends if you use more than ",
+			  room[] = " There is room for ";
 	const struct limits *l = &sup.config.limits;
-	bool any = false;
+	const struct {
+		const char *first;
+		unsigned long long n;
+		const char *unit;
+	} rows[] = {{ends, l->memory_mb, "MiB of memory"},
+	    {ends, l->home_mb, "MiB in your home"},
+	    {room, l->processes, l->processes == 1 ? "process" : "processes"},
+	    {room, l->tmp_mb, "MiB in /tmp"}};
+	const char *last = NULL;
 
-	if (l->memory_mb != 0) {
-		text_item(b, &any, " The session ends if you use more than ");
-		buf_printf(b, "%llu MiB of memory",
-		    (unsigned long long)l->memory_mb);
+	for (size_t i = 0; i < nitems(rows); i++) {
+		if (rows[i].n == 0)
+			continue;
+		buf_adds(b, last != NULL && last != rows[i].first ? "." : "");
+		buf_printf(b, "%s%llu %s",
+		    last == rows[i].first ? ", " : rows[i].first, rows[i].n,
+		    rows[i].unit);
+		last = rows[i].first;
 	}
-	if (l->home_mb != 0) {
-		text_item(b, &any, " The session ends if you use more than ");
-		buf_printf(b, "%llu MiB in your home",
-		    (unsigned long long)l->home_mb);
-	}
-	if (any)
-		buf_addc(b, '.');
-	any = false;
-	if (l->processes != 0) {
-		text_item(b, &any, " There is room for ");
-		buf_printf(
-		    b, "%llu processes", (unsigned long long)l->processes);
-	}
-	if (l->tmp_mb != 0) {
-		text_item(b, &any, " There is room for ");
-		buf_printf(
-		    b, "%llu MiB in /tmp", (unsigned long long)l->tmp_mb);
-	}
-	if (any)
-		buf_addc(b, '.');
+	buf_adds(b, last != NULL ? "." : "");
 }
 
 /* A budget's limits; those of time end the agent. */
@@ -168,21 +157,23 @@ text_budget(struct buf *b)
 	bool any = false;
 
 	if (l->on[BUDGET_SECONDS])
-		buf_printf(b, " The session ends after %.15g seconds of work.",
-		    l->max[BUDGET_SECONDS]);
+		buf_printf(b, " The session ends after %.15g %s of work.",
+		    l->max[BUDGET_SECONDS],
+		    budget_unit(BUDGET_SECONDS, l->max[BUDGET_SECONDS]));
 	if (l->on[BUDGET_TURN])
-		buf_printf(b, " Each turn ends after %.15g seconds.",
-		    l->max[BUDGET_TURN]);
+		buf_printf(b, " Each turn ends after %.15g %s.",
+		    l->max[BUDGET_TURN],
+		    budget_unit(BUDGET_TURN, l->max[BUDGET_TURN]));
 	for (unsigned i = 0; i < BUDGET_KEYS; i++) {
 		if (!l->on[i] || i == BUDGET_SECONDS || i == BUDGET_TURN)
 			continue;
-		text_item(b, &any, " Model requests and tool calls stop at ");
-		buf_printf(b, "%.15g %s%s", l->max[i],
-		    budget_unit((enum budget_key)i),
+		buf_printf(b, "%s%.15g %s%s",
+		    any ? ", " : " Model requests and tool calls stop at ",
+		    l->max[i], budget_unit((enum budget_key)i, l->max[i]),
 		    budget_is_turn((enum budget_key)i) ? " in one turn" : "");
+		any = true;
 	}
-	if (any)
-		buf_adds(b, "; a person may raise that.");
+	buf_adds(b, any ? "; a person may raise that." : "");
 }
 
 static void

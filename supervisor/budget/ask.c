@@ -20,7 +20,7 @@
 static void
 ask_number(char dst[ASK_NUMBER], enum budget_key key, double n)
 {
-	(void)snprintf(dst, ASK_NUMBER, "%.15g %s", n, budget_unit(key));
+	(void)snprintf(dst, ASK_NUMBER, "%.15g %s", n, budget_unit(key, n));
 }
 
 /* Compose the arguments, and the digest of what is asked. */
@@ -82,7 +82,7 @@ ask_send(enum budget_key key, struct budget_ask *q)
 		snprintf(effect, sizeof(effect),
 		    "Raises the %s's limit from %.15g to %.15g %s; %.15g "
 		    "are used",
-		    of, b->limits.max[key], q->to, budget_unit(key),
+		    of, b->limits.max[key], q->to, budget_unit(key, q->to),
 		    budget_shown(key));
 		snprintf(reason, sizeof(reason),
 		    "The %s has used %.0f %% of %s", of,

@@ -85,8 +85,9 @@ budget_text(enum budget_key key, char *dst, size_t cap)
 		    "The %s's budget of %.15g %s (resourceBudget.%s) is "
 		    "used up%s. The user can raise it: icctl budget set %s "
 		    "%.15g",
-		    of, l->max[key], budget_unit(key), budget_name(key),
-		    turn ? ", and the turn ends" : "", budget_name(key), more);
+		    of, l->max[key], budget_unit(key, l->max[key]),
+		    budget_name(key), turn ? ", and the turn ends" : "",
+		    budget_name(key), more);
 	return span_str(dst);
 }
 
@@ -208,8 +209,8 @@ budget_tell(enum budget_key key, bool over)
 	else
 		snprintf(text, sizeof(text),
 		    "%.15g of %.15g %s (resourceBudget.%s) are used up",
-		    budget_shown(key), l->max[key], budget_unit(key),
-		    budget_name(key));
+		    budget_shown(key), l->max[key],
+		    budget_unit(key, l->max[key]), budget_name(key));
 	/* The question says the same. */
 	if (asked && !over)
 		sup_note("%s", text);

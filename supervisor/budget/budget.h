@@ -41,7 +41,7 @@ const char *budget_name(enum budget_key);
 bool budget_is_turn(enum budget_key);
 /* Returns the session's limit that counts the same. */
 enum budget_key budget_of_session(enum budget_key);
-const char *budget_unit(enum budget_key);
+const char *budget_unit(enum budget_key, double n);
 /* Returns the limit of that name, or -1. */
 int budget_find(const char *name);
 /* Returns true if the limit may have this value. */

@@ -16,21 +16,21 @@ const struct budget_limits budget_dflt = {
 };
 
 /* clang-format off */
+#define BUDGET_STEP(s) "step" s " (tool calls and model requests)"
 static const struct {
-	const char *name, *unit;
+	const char *name, *unit, *one;
 	double highest;
 	bool whole;
 } budget_rows[BUDGET_KEYS] = {
-	[BUDGET_TOKENS] = {"maxTotalTokens", "tokens", 1e12, true},
-	[BUDGET_STEPS] = {"maxSteps", "steps (tool calls and model requests)",
+	[BUDGET_TOKENS] = {"maxTotalTokens", "tokens", "token", 1e12, true},
+	[BUDGET_STEPS] = {"maxSteps", BUDGET_STEP("s"), BUDGET_STEP(""), 1e9, true},
+	[BUDGET_SECONDS] = {"maxSessionSeconds", "seconds", "second", 1e8, true},
+	[BUDGET_TURN] = {"maxTurnSeconds", "seconds", "second", 1e8, true},
+	[BUDGET_USD] = {"maxEstimatedCostUsd", "USD", "USD", 1e6, false},
+	[BUDGET_TURN_TOKENS] = {"maxTurnTokens", "tokens", "token", 1e12, true},
+	[BUDGET_TURN_STEPS] = {"maxTurnSteps", BUDGET_STEP("s"), BUDGET_STEP(""),
 	    1e9, true},
-	[BUDGET_SECONDS] = {"maxSessionSeconds", "seconds", 1e8, true},
-	[BUDGET_TURN] = {"maxTurnSeconds", "seconds", 1e8, true},
-	[BUDGET_USD] = {"maxEstimatedCostUsd", "USD", 1e6, false},
-	[BUDGET_TURN_TOKENS] = {"maxTurnTokens", "tokens", 1e12, true},
-	[BUDGET_TURN_STEPS] = {"maxTurnSteps",
-	    "steps (tool calls and model requests)", 1e9, true},
-	[BUDGET_TURN_USD] = {"maxTurnEstimatedCostUsd", "USD", 1e6, false},
+	[BUDGET_TURN_USD] = {"maxTurnEstimatedCostUsd", "USD", "USD", 1e6, false},
 };
 /* clang-format on */
 
@@ -41,9 +41,9 @@ budget_name(enum budget_key key)
 }
 
 const char *
-budget_unit(enum budget_key key)
+budget_unit(enum budget_key key, double n)
 {
-	return budget_rows[key].unit;
+	return n == 1 ? budget_rows[key].one : budget_rows[key].unit;
 }
 
 bool

@@ -464,11 +464,10 @@ clone_ignore(struct cloning *c)
 
 	if (c->how->ignore == NULL)
 		return;
-	made[0] = (struct repo_made){
-	    .dest = ICGIT_DIR "/ignore", .text = c->how->ignore};
+	made[0] =
+	    (struct repo_made){.dest = ICGIT_IGNORE, .text = c->how->ignore};
 	c->from.view.made = made;
-	c->from.view.identity =
-	    "[core]\n\texcludesFile = " ICGIT_DIR "/ignore\n";
+	c->from.view.identity = ICGIT_FILES;
 }
 
 /*

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/plural.h"
 #include "core/sup.h"
 #include "hub/approvals.h"
 #include "resume/state.h"
@@ -115,8 +116,8 @@ recheck_lead(const struct recheck_report *r)
 		recheck_failed("it does not lead to its checkpoint");
 		return;
 	}
-	sup_note("the log of earlier runs is intact: %" PRIu64 " records",
-	    r->seq - 1);
+	sup_note("the log of earlier runs is intact: %" PRIu64 " record%s",
+	    r->seq - 1, plural(r->seq - 1));
 	sup.session.unchecked.offset = 0;
 	recheck_note(&sup.session.begun, NULL);
 	recheck_from(&sup.session.begun);

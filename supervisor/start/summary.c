@@ -133,7 +133,7 @@ summary_limits(void)
 		if (b->on[i])
 			n += (size_t)snprintf(text + n, sizeof(text) - n,
 			    "%s%.15g %s%s", n == 0 ? "" : ", ", b->max[i],
-			    budget_unit((enum budget_key)i),
+			    budget_unit((enum budget_key)i, b->max[i]),
 			    i >= BUDGET_TURN_TOKENS || i == BUDGET_TURN
 				? " a turn"
 				: "");

@@ -20,8 +20,13 @@ gitbox_wants(const struct server_def *d)
 void
 gitbox_bind(struct box *b, const char *libexecdir)
 {
-	gitbind(b, libexecdir,
-	    gitbox_user.identity != NULL ? gitbox_user.identity : "");
+	const struct gitbox_user *u = &gitbox_user;
+
+	gitbind(b, libexecdir, u->identity != NULL ? u->identity : "");
+	if (u->ignore != NULL)
+		box_data(b, ICGIT_IGNORE, span_str(u->ignore));
+	if (u->attributes != NULL)
+		box_data(b, ICGIT_ATTRIBUTES, span_str(u->attributes));
 }
 
 /* Copy the git server's view with every row read-only. */

@@ -25,7 +25,9 @@ int gitbox_prepare(struct fault *);
  * has found and checked it. NULL: nothing.
  */
 struct gitbox_user {
-	char *identity;   /* configuration: who makes commits */
+	/* configuration: who makes commits; for servers, with the files below
+	 */
+	char *identity;
 	char *settings;   /* configuration for the agent, with the same */
 	char *ignore;     /* patterns of files that git ignores everywhere */
 	char *attributes; /* attributes of files everywhere */

@@ -24,7 +24,6 @@
 #include "files/toolchains.h"
 #include "box/system/scan.h"
 
-#define TOOLPATH_HOME "/home/agent"
 #define TOOLPATH_MAX 16384U
 
 static const char *const system_dirs[] = {"/usr", "/bin", "/sbin", "/lib"};
@@ -165,7 +164,7 @@ toolpath(const struct program *p)
 
 	buf_init(&t.path, TOOLPATH_MAX);
 	buf_init(&t.job, SCAN_JOB);
-	buf_adds(&t.path, "/opt/ironcurtain/bin");
+	buf_adds(&t.path, "/opt/ironcurtain/bin:" TOOLPATH_GLOBAL);
 	if (user)
 		toolpath_user(&t);
 	for (size_t i = 0; i < nitems(system); i++)

@@ -8,6 +8,16 @@
 #include "base/fault.h"
 #include "box/locate.h"
 
+#define TOOLPATH_HOME "/home/agent"
+/*
+ * Programs that an agent installs for all projects lie here. pnpm has a
+ * variable for it, and node-proxy.cjs tells npm.
+ */
+#define TOOLPATH_PNPM TOOLPATH_HOME "/.local/share/pnpm"
+#define TOOLPATH_GLOBAL                                                        \
+	TOOLPATH_HOME "/.npm-global/bin:" TOOLPATH_PNPM ":" TOOLPATH_HOME      \
+		      "/.local/share/pnpm/bin"
+
 /*
  * Compose PATH=...: our own programs, the user's directories that the sandbox
  * sees, in the user's order, then the system's, and those of the agent's

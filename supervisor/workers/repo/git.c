@@ -201,9 +201,9 @@ git_keep(struct git_known *k, const char *dir)
 	k->patterns = openat(ERRAND_SESSION, GIT_PATTERNS,
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (k->patterns == -1 ||
-	    repo_view_add(v, k->patterns, ICGIT_DIR "/ignore", false) == -1)
+	    repo_view_add(v, k->patterns, ICGIT_IGNORE, false) == -1)
 		return;
-	v->identity = "[core]\n\texcludesFile = " ICGIT_DIR "/ignore\n";
+	v->identity = ICGIT_FILES;
 	v->batch_git = repo_batch_git;
 	v->batch = repo_batch_new(v);
 }
@@ -326,7 +326,9 @@ errand_settings(struct fault *fault)
 	(void)unlinkat(ERRAND_SESSION, GIT_PATTERNS, 0);
 	buf_init(&b, GIT_TEXT);
 	git_person(&k, &b);
-	text = b.failed ? NULL : span_dup(buf_span(&b));
+	if (b.failed || asprintf(&text, "%.*s" ICGIT_FILES, (int)b.len,
+			    (const char *)buf_span(&b).p) == -1)
+		text = NULL;
 	errand_report(ERRAND_IDENTITY, text);
 	free(text);
 	ignore = git_files(&k, &b);

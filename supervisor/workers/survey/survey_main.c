@@ -18,6 +18,7 @@
 #include "common/confine/confine.h"
 #include "common/confine/unveil.h"
 #include "common/log.h"
+#include "common/plural.h"
 #include "workers/survey/etc_copy.h"
 #include "box/system/survey.h"
 #include "workers/survey/tree_look.h"
@@ -136,9 +137,10 @@ survey_etc(const struct etc_how *how)
 	if (!copied.made)
 		return;
 	snprintf(text, sizeof(text),
-	    "/etc has been copied for sandboxes: %u files and %u links; %u "
-	    "names are left out",
-	    copied.files, copied.links, copied.left);
+	    "/etc has been copied for sandboxes: %u file%s and %u link%s; %u "
+	    "name%s left out",
+	    copied.files, plural(copied.files), copied.links,
+	    plural(copied.links), copied.left, plural_are(copied.left));
 	report(SURVEY_SAID, text);
 	if (copied.cut)
 		report(SURVEY_TOO, "/etc is too large or too deep: a part of "

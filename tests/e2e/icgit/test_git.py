@@ -235,6 +235,11 @@ FILTERED = [
     ("in an ignored folder", "out/.gitattributes", "*.bin filter=strip\n",
      "out/c.bin"),
     ("outside the files", ".git/info/attributes", "*.bin filter=x=y\n",
+     "a.bin"),
+    ("of the user", None, "*.user filter=strip\n", "a.user"),
+    ("in the index alone", "gone/.gitattributes", "*.bin filter=strip\n",
+     "gone/d.bin"),
+    ("that the configuration names", "my-attributes", "*.bin filter=own\n",
      "a.bin")]
 TAKING = [["add", "-f", "{}"], ["add", "-A", "-f"], ["stage", "-f", "{}"],
           ["commit", "-am", "all"], ["commit", "-m", "one", "--", "{}"],
@@ -255,9 +260,16 @@ def test_filters(s):
         hostile.write(os.path.join(host, name), "pointer\n")
         hostile.git(host, "add", "-f", name)
         hostile.git(host, "commit", "-qm", "one")
-        hostile.write(os.path.join(host, ".gitignore"), "out/\n")
-        hostile.write(os.path.join(host, where), text)
+        if where is not None:
+            hostile.write(os.path.join(host, where), text)
+        if where == "gone/.gitattributes":
+            hostile.git(host, "add", where)
+            os.unlink(os.path.join(host, where))
+        if where == "my-attributes":
+            hostile.git(host, "config", "core.attributesFile",
+                        f"{path}/{where}")
         hostile.write(os.path.join(host, name), "the whole content\n")
+        hostile.write(os.path.join(host, ".gitignore"), "out/\n")
         hostile.write(os.path.join(host, "plain.txt"), "text\n")
         known = hostile.git(host, "cat-file", "--batch-all-objects",
                             "--batch-check")
@@ -273,6 +285,10 @@ def test_filters(s):
              hostile.git(host, "rev-list", "--all", "--count") == "1\n",
              f"attributes {what}: nothing of the file is in the repository",
              (known, now))
+        if where is None:
+            hostile.write(os.path.join(host, "x.junk"), "junk\n")
+            t.ok("x.junk" not in run(path, "status", "--short"),
+                 "a file that the user's git ignores everywhere is ignored")
         said = run(path, "add", "plain.txt") + run(path, "commit", "-m", "two")
         t.ok(said.count("exit 0") == 2,
              f"attributes {what}: another file is committed", said)
@@ -426,6 +442,10 @@ def main():
         hostile.write(os.path.join(s.user_home, ".gitconfig"),
                       "[user]\n\tname = Jane Döe\n\temail = j@example.invalid"
                       "\n[alias]\n\tmine = status\n")
+        hostile.write(os.path.join(s.user_home, ".config/git/attributes"),
+                      next(x[2] for x in FILTERED if x[1] is None))
+        hostile.write(os.path.join(s.user_home, ".config/git/ignore"),
+                      "*.junk\n")
         os.makedirs(os.path.join(s.workspace, "repo"))
         repo = hostile.Hostile(os.path.join(s.workspace, "repo"),
                                "/workspace/repo")

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import socket
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -305,12 +306,48 @@ def test_engines(work):
              f"{name} says why in one line", f"{r.returncode} {said}")
 
 
+NPM = """
+mkdir -p tool && cd tool || exit
+echo '{"name": "tool", "version": "1.0.0", "bin": {"tool": "tool.js"}}' \
+    > package.json
+printf '#!/usr/bin/env node\nconsole.log("it runs")\n' > tool.js
+npm pack --silent > /dev/null
+npm "$@" --silent --offline ./tool-1.0.0.tgz > /dev/null
+tool; command -v tool
+env | grep -ciE '^(npm_config_)?prefix='
+npm config get registry --global
+npm config set prefix=/tmp/own; npm prefix --global
+"""
+
+
+def test_global(work):
+    """npm installs programs for all projects into the agent's home, since the
+    place beside node is read-only."""
+    if not shutil.which("npm"):
+        t.skip("npm", "npm is not installed")
+        return
+    for words in (["install", "-g"], ["i", "--global"],
+                  ["add", "--location=global"]):
+        p = Place(os.path.join(work, words[0]))
+        outside = subprocess.run(
+            ["npm", "config", "get", "registry", "--global"], env=p.env,
+            capture_output=True, check=True, cwd=p.user).stdout.decode()
+        r = p.run("/bin/sh", "-c", NPM, "-", *words)
+        t.equal(r.stdout.decode().splitlines(),
+                ["it runs", "/home/agent/.npm-global/bin/tool", "0",
+                 outside.strip(), "/tmp/own"],
+                f"npm {' '.join(words)}: it is in PATH; nvm finds no variable, "
+                "and npm the machine's settings and the agent's own")
+        t.equal(r.stderr, b"", "nothing is said")
+
+
 def main():
     if not shutil.which("bwrap"):
         t.skip("toolchains", "bubblewrap is not installed")
         t.done()
     for test in (test_unseen, test_shown, test_links, test_planted, test_spelled,
-                 test_many, test_choice, test_refused, test_engines):
+                 test_many, test_choice, test_refused, test_engines,
+                 test_global):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()
