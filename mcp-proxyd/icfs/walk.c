@@ -7,6 +7,7 @@
  */
 #include "icfs/icfs.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -101,6 +102,18 @@ tree_entry(
 	buf_free(&name);
 }
 
+/* Write the children of a directory that cannot be opened, by errno. */
+static void
+tree_unread(struct buf *b, unsigned depth)
+{
+	buf_adds(b, "[]");
+	if (errno != EACCES)
+		return;
+	buf_addc(b, ',');
+	indent(b, 2 * depth + 2);
+	buf_adds(b, "\"error\": \"EACCES: permission denied\"");
+}
+
 /* Returns false for a link that leads out of the roots or to nothing. */
 static bool
 reachable(const struct walk *w)
@@ -154,15 +167,12 @@ walk_entry(struct walk *w, int fd, const struct icfs_entry *e, unsigned depth,
 			indent(b, 2 * depth + 2);
 			buf_adds(b, "\"children\": ");
 		}
-		/*
-		 * A directory that cannot be read, or has vanished, counts as
-		 * empty.
-		 */
+		/* A tree says which directory may not be read. */
 		below = icfs_open(fd, e->name, O_RDONLY | O_DIRECTORY, 0);
 		if (below != -1)
 			r = walk_dir(w, below, depth + 1);
 		else if (w->tree)
-			buf_adds(b, "[]");
+			tree_unread(b, depth);
 	}
 	if (w->tree) {
 		indent(b, 2 * depth + 1);

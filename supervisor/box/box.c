@@ -200,6 +200,18 @@ box_data(struct box *b, const char *dest, struct span s)
 }
 
 void
+box_deny(struct box *b, const char *path, mode_t mode)
+{
+	if (S_ISDIR(mode)) {
+		box_args(b, "--perms", "0111", "--tmpfs");
+	} else {
+		box_args(b, "--perms", "0000", "--ro-bind-data");
+		box_fd_arg(b, box_memfd("data", SPAN("")));
+	}
+	box_arg(b, path);
+}
+
+void
 box_begin(struct box *b, enum filter_kind kind, uint64_t files)
 {
 	memset(b, 0, sizeof(*b));

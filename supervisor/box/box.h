@@ -60,6 +60,12 @@ void box_bind_path(
 /* Add a read-only file with this content. */
 void box_data(struct box *, const char *dest, struct span);
 /*
+ * Cover a file or directory, by its mode, with one that nobody may read or
+ * list: a program inside meets a refusal (EACCES), not something empty. Mounts
+ * below such a directory can be reached.
+ */
+void box_deny(struct box *, const char *path, mode_t mode);
+/*
  * system/etc.c: From now on every sandbox has this copy of /etc, made by
  * ic-survey, in the place of the least that programs need. `fd` and `path`,
  * which this takes, are both of its directory.

@@ -395,19 +395,16 @@ mounts_one(const struct mounts *ms, unsigned i, struct view *v,
 	return rv;
 }
 
-int
+void
 mounts_apply(const struct mounts *ms, struct view *v,
     const struct view_how *how, const struct server_def *d,
     void (*warn)(const char *, const struct mount *, const char *))
 {
 	const char *why = "";
 
-	for (unsigned i = 0; i < ms->n; i++) {
-		if (!ms->list[i].allow ||
-		    !mounts_concerns(&ms->list[i], d->name))
-			continue;
-		if (mounts_one(ms, i, v, how, d, &why) != 0)
+	for (unsigned i = 0; i < ms->n; i++)
+		if (ms->list[i].allow &&
+		    mounts_concerns(&ms->list[i], d->name) &&
+		    mounts_one(ms, i, v, how, d, &why) != 0)
 			warn(d->name, &ms->list[i], why);
-	}
-	return 0;
 }

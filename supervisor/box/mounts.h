@@ -16,10 +16,10 @@
 #define MOUNTS_MAX 50000U /* the maximum number of rules */
 
 struct mount {
-	char *rule;   /* name, for messages */
-	char *within; /* absolute, without . and .. */
-	char *real;   /* rules that do not allow: `within` with links
-			 resolved, or NULL */
+	char *rule;     /* name, for messages */
+	char *within;   /* absolute, without . and .. */
+	char *real;     /* rules that do not allow: `within` with links
+			   resolved, or NULL */
 	char **servers; /* NULL: all */
 	bool allow, deny;
 	bool reads, writes; /* the kinds of roles that the rule is about */
@@ -41,7 +41,7 @@ void mounts_free(struct mounts *);
  * Add rows to one server's view. A directory that cannot be mounted is reported
  * to `warn` and left out; calls for it are then served by an instance each.
  */
-int mounts_apply(const struct mounts *, struct view *, const struct view_how *,
+void mounts_apply(const struct mounts *, struct view *, const struct view_how *,
     const struct server_def *,
     void (*warn)(const char *server, const struct mount *, const char *why));
 

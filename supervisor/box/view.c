@@ -324,7 +324,7 @@ view_close(struct view *v)
 	memset(v, 0, sizeof(*v));
 }
 
-/* denyRead: cover the path with something empty, if a row shows it. */
+/* denyRead: refuse the path, if a row shows it. */
 static void
 view_hide(const struct view *v, const char *name, struct box *b)
 {
@@ -334,12 +334,8 @@ view_hide(const struct view *v, const char *name, struct box *b)
 	for (unsigned i = 0; i < v->nrows; i++)
 		if (paths_under(name, v->rows[i].path))
 			shown = true;
-	if (!shown || stat(name, &st) == -1)
-		return;
-	if (S_ISDIR(st.st_mode))
-		box_args(b, "--tmpfs", name, NULL);
-	else
-		box_data(b, name, SPAN(""));
+	if (shown && stat(name, &st) == 0)
+		box_deny(b, name, st.st_mode);
 }
 
 int
@@ -377,10 +373,8 @@ view_bind_row(const struct view_row *r, struct box *b)
 
 	if (r->kind != PROTO_VIEW_HIDDEN)
 		box_bind(b, r->fd, r->path, r->kind == PROTO_VIEW_WRITE);
-	else if (fstat(r->fd, &st) == 0 && S_ISDIR(st.st_mode))
-		box_args(b, "--tmpfs", r->path, NULL);
 	else
-		box_data(b, r->path, SPAN(""));
+		box_deny(b, r->path, fstat(r->fd, &st) == 0 ? st.st_mode : 0);
 }
 
 /* Make room for the rows below /etc that the copy of /etc does not have. */

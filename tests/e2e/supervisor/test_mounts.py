@@ -3,6 +3,8 @@
 """Tests the mounts that a policy's `allow` rules add to a server's view, and
 the parts that earlier rules keep out, as seen by the real icfs in its
 sandbox."""
+import errno
+import json
 import os
 import sys
 
@@ -14,6 +16,7 @@ FS = {"filesystem": {"command": "icfs", "args": ["/workspace"]}}
 TOOLS = {"filesystem": {
     "read_text_file": {"path": ["read-path"]},
     "list_directory": {"path": ["read-path"]},
+    "directory_tree": {"path": ["read-path"]},
     "list_allowed_directories": {},
     "write_file": {"path": ["write-path"], "content": ["none"]}}}
 
@@ -29,12 +32,12 @@ def call(m, tool, **arguments):
 
 def seen(pid, path):
     """Returns the file as the process sees it, as if its program were
-    hostile."""
+    hostile; or the error that it would get."""
     try:
         with open(f"/proc/{pid}/root{path}", encoding="utf-8") as f:
             return f.read()
-    except FileNotFoundError:
-        return None
+    except OSError as e:
+        return e.errno
 
 
 def blocked(s, m, work):
@@ -63,6 +66,7 @@ def main(work):
     docs, out = os.path.join(user, "docs"), os.path.join(user, "out")
     for path, words in ((f"{docs}/a", "letter"), (f"{docs}/private/key", "no"),
                         (f"{docs}/kept/b", "kept"), (f"{out}/c", "c"),
+                        (f"{docs}/letter", "not shown"),
                         (f"{user}/other/d", "other"),
                         (f"{user}/single", "first")):
         h.put(path, words)
@@ -70,6 +74,7 @@ def main(work):
     os.symlink(out, f"{user}/linked")
     rules = [
         within("ask-private", "escalate", "~/docs/private", "read-path"),
+        within("no-letter", "deny", "~/docs/letter", "read-path"),
         within("no-change", "deny", "~/out/fixed", "write-path"),
         within("docs", "allow", "~/docs", "read-path"),
         within("out", "allow", "~/out", "read-path", "write-path"),
@@ -112,6 +117,10 @@ def main(work):
                 (False, "second"), "also once it was replaced")
         listing = call(m, "list_directory", path=docs)[1]
         t.contains(listing, "private", "the private part's name is there")
+        tree = json.loads(call(m, "directory_tree", path=docs)[1])
+        t.equal([x.get("error") for x in tree if x["name"] in ("kept", "private")],
+                [None, "EACCES: permission denied"],
+                "a tree above it says that it may not be read")
         views = []
         for pid in os.listdir("/proc"):
             if not pid.isdigit():
@@ -124,8 +133,10 @@ def main(work):
             except OSError:
                 continue
         t.equal(len(views), 1, "one icfs has it on its command line")
-        for path, want in (("docs/a", "letter"), ("docs/private/key", None),
-                           ("docs/link", None)):
+        for path, want in (("docs/a", "letter"), ("docs/private", errno.EACCES),
+                           ("docs/private/key", errno.ENOENT),
+                           ("docs/letter", errno.EACCES),
+                           ("docs/link", errno.ENOENT)):
             t.equal(seen(views[0], f"{user}/{path}"), want,
                     f"{path} in its view: {want}")
         log = s.session_log() + s.process.stderr()

@@ -360,6 +360,14 @@ def test_list():
             {"name": "sub", "type": "directory", "children": []}]},
         {"name": "leak", "type": "file"}, {"name": "link", "type": "file"}],
        "directory_tree")
+    os.chmod(W + "/d/sub", 0o111)
+    tree = s.call("directory_tree", path=W + "/d")
+    os.chmod(W + "/d/sub", 0o755)
+    eq(os.getuid() == 0 or json.loads(tree)[2],
+       os.getuid() == 0 or {
+           "name": "sub", "type": "directory", "children": [],
+           "error": "EACCES: permission denied"},
+       "a directory that may not be read is not shown as an empty one")
     eq(s.call("directory_tree", path=W, excludePatterns=["d", "l*"]),
        '[\n  {\n    "name": "a.txt",\n    "type": "file"\n  }\n]',
        "without what is excluded, in its form")
