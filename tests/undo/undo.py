@@ -97,7 +97,7 @@ def main():
                 skipped += 1
                 continue
             try:
-                for test in ("trees.py", "steps.py"):
+                for test in ("trees.py", "steps.py", "swaps.py"):
                     n = run(args.build, user, os.path.join(HERE, test), place,
                             kind)
                     good, bad = good + n[0], bad + n[1]
