@@ -7,6 +7,7 @@
 
 #include <sys/stat.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,16 +47,24 @@ led_sees(const struct view *v)
 	return false;
 }
 
+/* Returns true if the server runs a text, which may compose any path. */
+static bool
+led_text(const struct server *s)
+{
+	const char *program;
+
+	return reach_inline(s->program.argv, s->program.path, &program) !=
+		   NULL ||
+	       launch_text(s->def->env);
+}
+
 const char *
 server_directory(const struct server *s, const struct server_def *d)
 {
-	const char *text;
-
 	if (!d->workspace || gitbox_wants(d) ||
-	    (!s->program.ours && (server_bears(d) || led_sees(&s->view)) &&
-		(launch_from_directory(d->command, d->args) ||
-		    reach_inline(s->program.argv, s->program.path, &text) !=
-			NULL)))
+	    (!s->program.ours && !d->shell &&
+		(server_bears(d) || led_sees(&s->view)) &&
+		(launch_from_directory(d->command, d->args) || led_text(s))))
 		return "/";
 	return "/workspace";
 }
@@ -173,8 +182,43 @@ led_option(const struct led *l, char dst[200])
 	}
 }
 
+/*
+ * Let the view have empty directories for what agents write, because the
+ * server's text may compose any path there. Returns 0, or -1 with errno set.
+ */
+static int
+led_hide(const struct led *l, struct server *s)
+{
+	const struct places *p = &l->others;
+	const char *hidden = NULL;
+	struct view_row *r;
+	int rv = 0;
+
+	for (unsigned i = 0; rv == 0 && i < s->view.nrows; i++) {
+		r = &s->view.rows[i];
+		if (r->kind == PROTO_VIEW_HIDDEN)
+			continue;
+		if (places_of(p, r->path, NULL) != NULL) {
+			r->kind = PROTO_VIEW_HIDDEN;
+			hidden = r->path;
+			continue;
+		}
+		/* New rows are longer, and so stand behind this one. */
+		for (unsigned k = 0; rv == 0 && k < p->n; k++)
+			if (paths_under(p->paths[k], r->host))
+				rv = view_cover(&s->view, i, p->paths[k],
+				    PROTO_VIEW_HIDDEN);
+	}
+	if (hidden != NULL)
+		sup_warn("server %s runs a text, which could run what an agent "
+			 "writes in %s, so that this is empty in its sandbox. "
+			 "If it needs the files there: \"shell\": true",
+		    s->def->name, hidden);
+	return rv;
+}
+
 bool
-server_led(const struct server *s, char *why, size_t cap)
+server_led(struct server *s, char *why, size_t cap)
 {
 	const struct server_def *d = s->def;
 	static struct led l;
@@ -211,6 +255,11 @@ server_led(const struct server *s, char *why, size_t cap)
 		    "change what it runs. For a copy that no agent can change: "
 		    "icctl mcp import --copy %s%s",
 		    lead->what, lead->place, d->name, option);
+	} else if (!d->shell && led_text(s) && led_hide(&l, s) == -1) {
+		snprintf(why, cap,
+		    "left out: what agents write cannot be hidden from the "
+		    "text that it runs: %s", strerror(errno));
+		led = true;
 	}
 	places_clear(&l.all);
 	return led;

@@ -17,9 +17,10 @@ bool server_bears(const struct server_def *);
 /*
  * Returns true if an agent could choose code that the server runs, and the
  * server has something that the agent has not; `why` then says what leads
- * where, and what to do.
+ * where, and what to do. If the server runs a text, which may compose any path,
+ * what agents write becomes empty in its view instead.
  */
-bool server_led(const struct server *, char *why, size_t cap);
+bool server_led(struct server *, char *why, size_t cap);
 /*
  * Returns the directory in which the server starts in its sandbox: /workspace,
  * unless its program would find code there.

@@ -221,24 +221,25 @@ bad:
 	return -1;
 }
 
-/* Cover the workspace in a writable row that contains it. */
-static int
-view_cover(struct view *v, const struct view_how *how, unsigned i)
+int
+view_cover(struct view *v, unsigned i, const char *host, enum proto_view kind)
 {
 	const struct view_row *r = &v->rows[i];
-	const size_t n = strcmp(r->host, "/") == 0 ? 0 : strlen(r->host);
+	const char *top = strcmp(r->host, "/") == 0 ? "" : r->host;
+	int fd, rv = -1;
 	char *path;
-	int rv;
 
-	if (!paths_under(how->workspace_path, n == 0 ? "" : r->host)) {
+	if (!paths_under(host, top)) {
 		errno = EXDEV;
 		return -1;
 	}
-	if (asprintf(&path, "%s%s", n == 0 ? "" : r->path,
-		how->workspace_path + n) == -1)
+	if (asprintf(&path, "%s%s", top[0] == '\0' ? "" : r->path,
+		host + strlen(top)) == -1)
 		return -1;
-	rv = view_put(
-	    v, path, how->workspace_path, how->workspace, PROTO_VIEW_READ);
+	if ((fd = open(host, O_PATH | O_CLOEXEC)) != -1) {
+		rv = view_put(v, path, host, fd, kind);
+		close(fd);
+	}
 	free(path);
 	return rv;
 }
@@ -258,7 +259,8 @@ view_withhold(struct view *v, const struct view_how *how)
 		/* The new row is longer, and so stands behind this one. */
 		if (in == 1)
 			v->rows[i].kind = PROTO_VIEW_READ;
-		else if (around == 1 && view_cover(v, how, i) == -1)
+		else if (around == 1 && view_cover(v, i,
+				how->workspace_path, PROTO_VIEW_READ) == -1)
 			return -1;
 	}
 	return 0;

@@ -294,9 +294,6 @@ servers_entry(struct servers_entry *e, struct json_object *o)
 	    servers_env(e, o) == -1 ||
 	    servers_copy(e, o) == -1 || servers_sandbox(e, o) == -1)
 		return -1;
-	if (e->def->shell && e->def->sandboxed)
-		return jsonfile_bad(&e->j, e->where, "shell",
-		    "only a server without its sandbox needs this. Remove it");
 	if (command == NULL)
 		return jsonfile_bad(&e->j, e->where, "command",
 		    "missing: name the program that speaks MCP on its stdin "

@@ -130,9 +130,21 @@ launch_variable(const char *name)
 
 	for (size_t i = 0; i < nitems(names); i++) {
 		n = strlen(names[i]);
-		if (names[i][n - 1] == '*' ? strncmp(name, names[i], n - 1) == 0
-					   : strcmp(name, names[i]) == 0)
+		if (names[i][n - 1] == '*'
+			? strncmp(name, names[i], n - 1) == 0
+			: strncmp(name, names[i], n) == 0 &&
+			      (name[n] == '\0' || name[n] == '='))
 			return true;
 	}
+	return false;
+}
+
+bool
+launch_text(char *const *env)
+{
+	for (; *env != NULL; env++)
+		if (launch_variable(*env) && (strpbrk(*env, "$`;") != NULL ||
+						 strstr(*env, "data:") != NULL))
+			return true;
 	return false;
 }

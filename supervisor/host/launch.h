@@ -23,7 +23,15 @@ enum launch_kind launch_kind(const char *program);
  * started with these words.
  */
 bool launch_from_directory(const char *program, char *const *words);
-/* Returns true for a variable by which programs find code or settings. */
+/*
+ * Returns true for a variable, "NAME" or "NAME=VALUE", by which programs find
+ * code or settings.
+ */
 bool launch_variable(const char *name);
+/*
+ * Returns true if such a variable, "NAME=VALUE", has a text that a shell or an
+ * interpreter runs or expands.
+ */
+bool launch_text(char *const *env);
 
 #endif

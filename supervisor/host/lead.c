@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,6 +93,9 @@ lead_relative(const struct lead *l, const char *word, bool code)
 		return code || (l->files && S_ISREG(st.st_mode))
 			   ? places_of(l->data, path, NULL)
 			   : NULL;
+	/* With the root of a path in it, it is a text. */
+	if (strstr(word, " /") != NULL)
+		return NULL;
 	for (size_t i = 0; code && dot != NULL && i < nitems(scripts); i++)
 		if (strcmp(dot, scripts[i]) == 0)
 			return places_of(l->data, path, NULL);
@@ -129,38 +131,6 @@ lead_settles(
 	return at != 0;
 }
 
-/*
- * Returns the place that a pattern of a shell leads into, or a path of the
- * process's own: "/work?pace/x.py", "/proc/self/cwd/x.py".
- */
-static const char *
-lead_pattern(const struct lead *l, const char *text)
-{
-	char pattern[PATH_MAX];
-	const char *path, *p;
-	size_t n, len, parts;
-
-	if (l->cwd != -1 && (strstr(text, "/cwd/") || strstr(text, "/fd/")))
-		return places_of(l->data, l->cwd_path, NULL);
-	for (p = strchr(text, '/'); p != NULL; p = strchr(p + n, '/')) {
-		n = strcspn(p, " \t\n\"';|&()<>$");
-		for (unsigned i = 0; i < l->data->n + (l->cwd_path != NULL);
-		     i++) {
-			path = i < l->data->n ? l->data->paths[i] : l->cwd_path;
-			parts = 0;
-			for (const char *c = path; *c != '\0'; c++)
-				parts += *c == '/';
-			/* As many parts of the pattern. */
-			for (len = 0; len < n && (p[len] != '/' || parts != 0);)
-				parts -= p[len++] == '/';
-			snprintf(pattern, sizeof(pattern), "%.*s", (int)len, p);
-			if (fnmatch(pattern, path, FNM_PATHNAME) == 0)
-				return places_of(l->data, path, NULL);
-		}
-	}
-	return NULL;
-}
-
 bool
 lead_arguments(struct lead *l, const char *program, char *const *args)
 {
@@ -176,8 +146,10 @@ lead_arguments(struct lead *l, const char *program, char *const *args)
 			place = NULL;
 		if (place == NULL)
 			place = lead_relative(l, args[i], code);
-		if (place == NULL && code)
-			place = lead_pattern(l, args[i]);
+		/* A path of the process's own: "/proc/self/cwd/x.py". */
+		if (place == NULL && code && l->cwd != -1 &&
+		    (strstr(args[i], "/cwd/") || strstr(args[i], "/fd/")))
+			place = places_of(l->data, l->cwd_path, NULL);
 		if (lead_found(l, place, "its argument", args[i]))
 			return true;
 		if (!code)

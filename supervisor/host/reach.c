@@ -125,58 +125,53 @@ reach_text(const struct places *p, const char *user_home, const char *text)
  * the short options that take a program's text, `values` those that take
  * something else, so that what follows them in a word are no options.
  */
+/* clang-format off */
 static const struct interpreter {
 	const char *name;
 	const char *letters, *values;
 	const char *words[4]; /* whole words */
 	bool text; /* its first operand is its program, unless there is -f */
 } interpreters[] = {
-    {"sh", "c", "oO", {NULL}, false},
-    {"bash", "c", "oO", {NULL}, false},
-    {"dash", "c", "oO", {NULL}, false},
-    {"ash", "c", "oO", {NULL}, false},
-    {"ksh", "c", "oO", {NULL}, false},
-    {"mksh", "c", "oO", {NULL}, false},
-    {"zsh", "c", "oO", {NULL}, false},
-    {"csh", "c", "", {NULL}, false},
-    {"tcsh", "c", "", {NULL}, false},
-    {"fish", "cC", "dDo", {"--command", "--init-command", NULL}, false},
-    {"nu", "c", "I", {"--commands", "-e", "--execute"}, false},
-    {"xonsh", "c", "", {NULL}, false},
-    {"elvish", "c", "", {NULL}, false},
-    {"pwsh", "c", "", {"-Command", "-EncodedCommand", "-ec", NULL}, false},
-    {"python", "c", "WXm", {NULL}, false},
-    {"pypy", "c", "WXm", {NULL}, false},
-    {"ipython", "c", "", {NULL}, false},
-    {"perl", "eE", "IMmDFxCi", {NULL}, false},
-    {"ruby", "e", "IrECFxTW", {NULL}, false},
-    {"node", "ep", "rC", {"--eval", "--print", NULL}, false},
-    {"nodejs", "ep", "rC", {"--eval", "--print", NULL}, false},
-    {"bun", "ep", "r", {"--eval", "--print", NULL}, false},
-    {"deno", "", "", {"eval", NULL}, false},
-    {"tsx", "ep", "r", {"--eval", "--print", NULL}, false},
-    {"php", "rBRE", "dcfzSt", {"--run", "--process-begin", NULL}, false},
-    {"lua", "e", "l", {NULL}, false},
-    {"luajit", "e", "l", {NULL}, false},
-    {"julia", "eE", "LtpJ", {"--eval", "--print", NULL}, false},
-    {"guile", "c", "lLseqxCp", {NULL}, false},
-    {"Rscript", "e", "", {NULL}, false},
-    {"R", "e", "", {NULL}, false},
-    {"awk", "e", "Fv", {"--source", NULL}, true},
-    {"gawk", "e", "Fv", {"--source", NULL}, true},
-    {"mawk", "", "Fv", {NULL}, true},
-    {"nawk", "", "Fv", {NULL}, true},
-    {"sed", "e", "", {"--expression", NULL}, true},
-    {"expect", "c", "", {NULL}, false},
-    {"osascript", "e", "", {NULL}, false},
-    {"emacs", "", "", {"--eval", "--execute", NULL}, false},
+#define I(name, letters, values) {name, letters, values, {NULL}, false}
+#define W(name, letters, values, ...) \
+	{name, letters, values, {__VA_ARGS__}, false}
+    I("sh", "c", "oO"), I("bash", "c", "oO"), I("dash", "c", "oO"),
+    I("ash", "c", "oO"), I("ksh", "c", "oO"), I("mksh", "c", "oO"),
+    I("zsh", "c", "oO"), I("csh", "c", ""), I("tcsh", "c", ""),
+    I("rbash", "c", "oO"), I("xonsh", "c", ""), I("elvish", "c", ""),
+    W("fish", "cC", "dDo", "--command", "--init-command"),
+    W("nu", "c", "I", "--commands", "-e", "--execute"),
+    W("pwsh", "c", "", "-Command", "-EncodedCommand", "-ec"),
+    I("python", "c", "WXm"), I("pypy", "c", "WXm"), I("ipython", "c", ""),
+    I("perl", "eE", "IMmDFxCi"), I("ruby", "e", "IrECFxTW"),
+    I("lua", "e", "l"), I("luajit", "e", "l"), I("expect", "c", ""),
+    I("guile", "c", "lLseqxCp"), I("Rscript", "e", ""), I("R", "e", ""),
+    I("osascript", "e", ""), I("ocaml", "e", ""), I("groovy", "e", ""),
+    I("scala", "e", ""), I("racket", "e", "rtlu"),
+    I("clojure", "eM", ""), I("elixir", "e", ""),
+    W("erl", "", "", "-eval", "-run", "-s"),
+    W("sbcl", "", "", "--eval"), W("octave", "", "", "--eval"),
+    W("node", "ep", "rC", "--eval", "--print"),
+    W("nodejs", "ep", "rC", "--eval", "--print"),
+    W("bun", "ep", "r", "--eval", "--print"), W("deno", "", "", "eval"),
+    W("tsx", "ep", "r", "--eval", "--print"),
+    W("php", "rBRE", "dcfzSt", "--run", "--process-begin"),
+    W("julia", "eE", "LtpJ", "--eval", "--print"),
+    W("emacs", "", "", "--eval", "--execute"), I("vim", "c", ""),
+    {"awk", "e", "Fv", {"--source"}, true},
+    {"gawk", "e", "Fv", {"--source"}, true},
+    {"mawk", "", "Fv", {NULL}, true}, {"nawk", "", "Fv", {NULL}, true},
+    {"sed", "e", "", {"--expression"}, true},
     /* These start a shell or another program with a text. */
-    {"env", "S", "uC", {"--split-string", NULL}, false},
-    {"su", "c", "gGsw", {"--command", "--session-command", NULL}, false},
-    {"runuser", "c", "gGsuw", {"--command", "--session-command", NULL}, false},
-    {"flock", "c", "wE", {"--command", NULL}, false},
-    {"script", "c", "", {"--command", NULL}, false},
+    W("env", "S", "uC", "--split-string"),
+    W("su", "c", "gGsw", "--command", "--session-command"),
+    W("runuser", "c", "gGsuw", "--command", "--session-command"),
+    W("flock", "c", "wE", "--command"), W("script", "c", "", "--command"),
+    W("npx", "", "", "--call"), W("nix-shell", "", "", "--run", "--command"),
+#undef I
+#undef W
 };
+/* clang-format on */
 
 bool
 reach_named(const char *path, const char *name)

@@ -21,9 +21,10 @@ PY = h.PYTHON
 
 
 class Case:
-    def __init__(self, work):
+    def __init__(self, work, workspace="workspace"):
         self.work = work
-        self.ws = os.path.join(work, "workspace")
+        self.told = 0
+        self.ws = os.path.join(work, workspace)
         self.trace = os.path.join(self.ws, "trace")
         code = ("import os\nopen('/workspace/trace', 'a').write("
                 "os.environ.get('API_TOKEN', 'nothing') + '\\n')\n")
@@ -38,6 +39,7 @@ class Case:
         os.makedirs(self.tools)
         os.symlink("/workspace/srv.py", os.path.join(self.tools, "link.py"))
         h.put(os.path.join(self.tools, "good.py"), "import json\n")
+        h.put(os.path.join(self.tools, "good.sh"), "exit 0\n")
 
     def rows(self):
         """Returns name -> (entry, whether it is left out by name)."""
@@ -79,11 +81,6 @@ class Case:
                  **TOKEN}, True),
             "a script behind a wrapper": (
                 {"command": "nice", "args": [PY, "/workspace/srv.py"], **TOKEN}, True),
-            "a pattern of a shell": (
-                {"command": "sh", "args": ["-c", f"exec {PY} /w*/srv.py"], **TOKEN}, True),
-            "a pattern of the host's path": (
-                {"command": "sh", "args": [
-                    "-c", f"exec {PY} {self.ws[:-4]}????/srv.py"], **TOKEN}, True),
             "the working directory by /proc": (
                 {"command": PY, "args": ["/proc/self/cwd/srv.py"], **TOKEN}, True),
             "a directory whose programs are run": (
@@ -94,6 +91,35 @@ class Case:
                 {"command": PY, "args": ["/workspace/srv.py"], **see}, True),
         }
 
+    def texts(self):
+        """Returns entries whose text composes a path of the workspace."""
+        def text(command, *args, **more):
+            return {"command": command, "args": list(args), **TOKEN, **more}
+        see = {"sandbox": {"filesystem": {"allowRead": [os.path.dirname(self.ws)]}}}
+        shell = f'x=/work; exec {PY} $x"space"/srv.py 1'
+        python = "import os; p = '/work'; os.execv('%s', ['x', p + 'space/srv.py'])" % PY
+        return {
+            "a shell's variable": text("sh", "-c", shell),
+            "a shell behind another program": text("nice", "sh", "-ec", shell),
+            "a pattern of a shell": text("sh", "-c", f"exec {PY} /w*/srv.py 1"),
+            "a pattern of the host's path": text(
+                "sh", "-c", f"exec {PY} {self.ws[:-4]}????/srv.py 1", **see),
+            "a path of the host": text(
+                "sh", "-c", f'x={self.ws[:-4]}; exec {PY} "$x"pace/srv.py 1', **see),
+            "Python's text": text(PY, "-c", python),
+            "perl's text": text(
+                "perl", "-e", "$p = '/work'; exec '%s', $p . 'space/srv.py'" % PY),
+            "a text that env divides": text("env", "-S", f"sh -c '{shell}'"),
+            "a search for a file": text(
+                "sh", "-c", f"find / -name srv.py -exec {PY} '{{}}' ';'"),
+            "a variable that bash expands": text(
+                "bash", self.tools + "/good.sh",
+                sandbox={"filesystem": {"allowRead": [self.tools]}},
+                env={**TOKEN["env"], "P": "/work", "Q": "space", "F": "srv.sh",
+                     "BASH_ENV": "$P$Q/$F"}),
+            "a hosts-only entry": {"command": "sh", "args": ["-c", shell], **HOSTS},
+        }
+
     def run(self, entry):
         """Starts a session with this entry beside a good one, until both have
         ended or listed their tools. Returns it, its errors and its status."""
@@ -101,12 +127,17 @@ class Case:
         s = h.Session(self.work, {"x": entry, "good": h.echo_server(log)},
                       [h.rule("all", "allow", server=["good"])],
                       {"good": h.ECHO_TOOLS})
+        s.argv[s.argv.index("--workspace") + 1] = self.ws
+        before = self.told
         with s:
             m = s.client()
             text = m.call("good__echo", {"text": "hello"})
             servers = json.loads(s.icctl("--json", "status").stdout)["servers"]
             m.close()
             errors = s.process.stderr()
+        # The file has what earlier sessions said, too.
+        self.told = len(s.process.stderr())
+        errors = errors[before:]
         there = os.path.exists(self.trace)
         if there:
             os.unlink(self.trace)
@@ -125,6 +156,29 @@ def test_attacks(work):
                  "icctl mcp import --copy x" in errors and row["state"] == "gone" and
                  "left out" in row["text"], "it is named, with the remedy",
                  f"{errors} {row}")
+
+
+def test_texts(work):
+    """A text may compose any path, so that what agents write is not there."""
+    c = Case(work, "p/workspace")
+    for name, entry in c.texts().items():
+        good, errors, row, ran = c.run(entry)
+        t.ok(not ran, f"{name}: the agent's code does not run", errors)
+        t.ok(good and row["state"] == "gone" and "server x runs a text" in errors and
+             "workspace" in errors and '"shell": true' in errors,
+             "it is named, with the remedy", f"{errors} {row}")
+    _, errors, row, ran = c.run({**c.texts()["a shell's variable"], "shell": True})
+    t.ok(ran and "runs a text" not in errors, "with the person's word it runs",
+         f"{errors} {row}")
+    log = os.path.join(work, "log", "text.jsonl")
+    entry = h.echo_server(log, env=TOKEN["env"])
+    entry["args"] = ["-c", 'd=/work; test -z "$(ls -A "$d"space)" && exec "$@"', "sh",
+                     entry["command"], *entry["args"]]
+    entry["command"] = "sh"
+    good, errors, row, _ = c.run(entry)
+    t.ok(good and row["state"] == "ready" and "server x runs a text" in errors,
+         "a server that a text starts runs, and its workspace is empty",
+         f"{errors} {row}")
 
 
 def test_baseline(work):
@@ -267,7 +321,7 @@ def test_copy(work):
 
 
 def main():
-    for test in (test_attacks, test_baseline, test_data, test_two_sessions,
+    for test in (test_attacks, test_texts, test_baseline, test_data, test_two_sessions,
                  test_copy):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
