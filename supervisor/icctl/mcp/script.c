@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "common/span.h"
 #include "host/launch.h"
 #include "icctl/mcp/recipe.h"
@@ -133,6 +134,35 @@ script_looks(const char *path)
 }
 
 /*
+ * Take ".", ".." and doubled slashes out of a path to the file of `st`: a view
+ * has none of them. Behind a link, ".." may lead elsewhere than its text; then
+ * the links are followed. Returns 0, or -1 if the file cannot be named so.
+ */
+static int
+script_plain(char path[PATH_MAX], const struct stat *st)
+{
+	char plain[PATH_MAX], *real = NULL;
+	struct stat now;
+	bool fits;
+	int fd;
+
+	strlcpy(plain, path, sizeof(plain));
+	paths_plain(plain);
+	if (stat(plain, &now) == -1 || now.st_dev != st->st_dev ||
+	    now.st_ino != st->st_ino) {
+		if ((fd = open(path, O_PATH | O_CLOEXEC)) != -1) {
+			real = paths_of_fd(fd);
+			close(fd);
+		}
+		if (real == NULL)
+			return -1;
+	}
+	fits = strlcpy(path, real != NULL ? real : plain, PATH_MAX) < PATH_MAX;
+	free(real);
+	return fits ? 0 : -1;
+}
+
+/*
  * Write the whole path of a word, or of what follows "=" in an option, if it is
  * there. Returns the beginning of the path in the word, or NULL.
  */
@@ -154,21 +184,22 @@ script_path(const struct mcp_entry *e, const struct mcp_entry_how *how,
 	    whole[0] == '/' || cwd == NULL ? "" : cwd,
 	    whole[0] == '/' || cwd == NULL ? "" : "/", whole);
 	free(whole);
-	if (n <= 0 || n >= PATH_MAX || path[0] != '/' || stat(path, &st) == -1)
+	if (n <= 0 || n >= PATH_MAX || path[0] != '/' ||
+	    stat(path, &st) == -1 || script_plain(path, &st) == -1)
 		return NULL;
 	/* A relative word that is a directory may well be something else. */
 	return text[0] != '/' && text[0] != '~' && !S_ISREG(st.st_mode) ? NULL
 									: text;
 }
 
-/* Put a whole path in the place of a relative one, or of one with ~. */
+/* Put a whole, plain path in the place of another form of it. */
 static void
 script_rewrite(struct json_object *args, size_t at, const char *word,
     const char *text, const char *path)
 {
 	char *whole = NULL;
 
-	if (text[0] == '/' ||
+	if (strcmp(text, path) == 0 ||
 	    asprintf(&whole, "%.*s%s", (int)(text - word), word, path) == -1)
 		return;
 	json_object_array_put_idx(args, at, json_object_new_string(whole));
@@ -275,7 +306,7 @@ mcp_script(struct mcp_entry *e, const struct mcp_entry_how *how,
 	command = json_object_get_string(v);
 	if (strchr(command, '/') != NULL &&
 	    (text = script_path(e, how, dir, command, path)) != NULL) {
-		if (text[0] != '/') {
+		if (strcmp(text, path) != 0) {
 			json_object_object_add(
 			    e->entry, "command", json_object_new_string(path));
 			command = path;
