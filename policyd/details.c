@@ -82,8 +82,7 @@ trace_done(void *arg, enum arg_role role, const struct decision *d)
 static void
 asks_find(struct policyd_env *env, const struct work *k, struct asks_found *f)
 {
-	struct eval_trace t = {.arg = f,
-	    .done = trace_done};
+	struct eval_trace t = {.arg = f, .done = trace_done};
 	const struct eval_trace *was = env->engine.trace;
 	struct request r = work_request(env, k);
 	struct decision d;
@@ -295,6 +294,22 @@ effect_named(struct buf *b, unsigned n, const struct policyd_env *env,
 	buf_addc(b, ')');
 }
 
+/* Add the first line of the tool's description, as its server's words. */
+static void
+effect_said(struct buf *b, const struct policyd_env *env, const struct work *k)
+{
+	const struct session_tool *t = NULL;
+	struct span line;
+
+	if (k->server < PROTO_MAX_SERVERS)
+		t = tools_find(&env->sessions[k->server].tools, k->tool);
+	if (t == NULL || t->line.len <= t->full.len)
+		return;
+	line = t->line;
+	buf_adds(b, "; its server says of it");
+	buf_addspan(b, span_of(line.p + t->full.len, line.len - t->full.len));
+}
+
 static int
 call_effect(struct details *d, struct policyd_env *env, const struct work *k,
     unsigned *found)
@@ -327,6 +342,8 @@ call_effect(struct details *d, struct policyd_env *env, const struct work *k,
 		buf_adds(&b,
 		    unknown ? ", a tool that no policy knows"
 			    : ", which has no argument that names a resource");
+		if (unknown)
+			effect_said(&b, env, k);
 	}
 	return effect_end(d, &b);
 }

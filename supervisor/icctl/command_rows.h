@@ -411,7 +411,7 @@ MCP_COMMAND(rm, "[--yes] NAME", "[--yes] NAME",
     "remove a server, and say what else refers to it")
 MCP_COMMAND(status, "[NAME]", "[NAME]",
     "show logins at remote servers, and how long they last")
-MCP_COMMAND(test, "NAME [OPTIONS]", "[--call TOOL] NAME [ARGUMENTS]",
+MCP_COMMAND(test, "NAME [OPTIONS]", "[--show TOOL] [--call TOOL] NAME [ARGUMENTS]",
     "start one server, and show its tools and an answer")
 
 /* `icctl policy`, with the least and the most arguments of each. */

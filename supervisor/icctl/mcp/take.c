@@ -21,6 +21,7 @@
 #include "icctl/mcp/import_move.h"
 #include "icctl/mcp/probe.h"
 #include "icctl/mcp/store.h"
+#include "icctl/mcp/suspect.h"
 
 /* Refuse a name that an entry of this import or an earlier one has. */
 static void
@@ -160,9 +161,9 @@ take_install(const struct mcp_take *im)
 static void
 take_tools(const struct mcp_entry *e)
 {
-	struct json_object *tools, *name, *noted = NULL;
+	struct json_object *tools, *tool, *found, *noted = NULL;
 	struct fault fault = {.text = ""};
-	const char *s;
+	size_t n;
 
 	printf("%s: ", e->name);
 	fflush(stdout);
@@ -174,21 +175,25 @@ take_tools(const struct mcp_entry *e)
 		json_object_put(noted);
 		return;
 	}
-	printf("%zu tool%s:", json_object_array_length(tools),
-	    plural(json_object_array_length(tools)));
-	for (size_t i = 0; i < json_object_array_length(tools); i++) {
-		name = NULL;
-		json_object_object_get_ex(
-		    json_object_array_get_idx(tools, i), "name", &name);
-		s = json_object_get_string(name);
-		s = s != NULL && strlen(s) > strlen(e->name) + 2
-			? s + strlen(e->name) + 2
-			: "";
+	n = json_object_array_length(tools);
+	printf("%zu tool%s:", n, plural(n));
+	for (size_t i = 0; i < n; i++) {
 		putchar(' ');
-		icctl_put_str(s);
+		icctl_put_str(
+		    suspect_name(json_object_array_get_idx(tools, i), e->name));
 	}
 	putchar('\n');
 	mcp_put_noted(noted);
+	for (size_t i = 0; i < n; i++) {
+		tool = json_object_array_get_idx(tools, i);
+		if ((found = suspect_find(tool, e->name)) == NULL)
+			continue;
+		fputs("  ", stdout);
+		icctl_put_str(suspect_name(tool, e->name));
+		putchar(' ');
+		suspect_put(found, suspect_name(tool, e->name), e->name);
+		json_object_put(found);
+	}
 	json_object_put(noted);
 	json_object_put(tools);
 }

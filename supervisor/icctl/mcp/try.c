@@ -20,6 +20,7 @@
 #include "icctl/mcp/own.h"
 #include "icctl/mcp/probe.h"
 #include "icctl/mcp/store.h"
+#include "icctl/mcp/suspect.h"
 #include "icctl/words.h"
 
 #define TRY_ANSWER 4096U /* bytes of an answer that people see */
@@ -31,18 +32,22 @@ try {
 	struct mcp_probed got;
 	struct json_object
 	    *annotated;           /* tools that the policy knows, or NULL */
-	struct json_object *rows; /* {"name", "state", "why"} */
+	struct json_object *rows; /* {"name", "state", "why", "mentions"} */
 };
 
 static int
 usage(void)
 {
 	puts(
-	    "usage: icctl mcp test NAME [--call TOOL [ARGUMENTS]]\n\nStarts "
+	    "usage: icctl mcp test NAME [--show TOOL | --call TOOL "
+	    "[ARGUMENTS]]\n\nStarts "
 	    "this server of yours as a session would, with its variables, "
 	    "secrets,\nfiles and hosts and an empty workspace, and prints its "
 	    "revision of MCP, what it\noffers, and which of its tools the "
-	    "agent would get.\n\n  --call TOOL  also call TOOL once, and print "
+	    "agent would get.\n\n  --show TOOL  print the whole definition of "
+	    "TOOL, "
+	    "as the agent gets it\n  --call TOOL  also call TOOL once, and "
+	    "print "
 	    "the answer; ARGUMENTS is a JSON\n               object. No policy "
 	    "is asked: the order is yours");
 	return ICCTL_OK;
@@ -128,6 +133,35 @@ try_row(struct try *t, const char *tool, const char *state, const char *why)
 	json_object_array_add(t->rows, o);
 }
 
+/* Returns the definition of this tool, or NULL. */
+static struct json_object *
+try_tool(const struct try *t, const char *tool)
+{
+	struct json_object *o;
+
+	for (size_t i = 0; i < json_object_array_length(t->got.tools); i++) {
+		o = json_object_array_get_idx(t->got.tools, i);
+		if (strcmp(suspect_name(o, t->name), tool) == 0)
+			return o;
+	}
+	return NULL;
+}
+
+/* Note for each tool what is suspicious in its definition. */
+static void
+try_suspects(struct try *t)
+{
+	struct json_object *o, *tool, *found;
+
+	for (size_t i = 0; i < json_object_array_length(t->rows); i++) {
+		o = json_object_array_get_idx(t->rows, i);
+		tool = try_tool(t, icctl_text(o, "name"));
+		if (tool != NULL &&
+		    (found = suspect_find(tool, t->name)) != NULL)
+			json_object_object_add(o, "mentions", found);
+	}
+}
+
 /* Add a row for each tool that the agent gets. */
 static void
 try_usable(struct try *t)
@@ -137,8 +171,7 @@ try_usable(struct try *t)
 	const char *unknown = get_str(policy, "unknownTools", "hold");
 	bool trusted = false;
 	struct json_object *list = get_member(policy, "trustedServers");
-	size_t skip = strlen(t->name) + 2;
-	const char *full;
+	const char *name;
 
 	for (size_t i = 0; json_object_is_type(list, json_type_array) &&
 			   i < json_object_array_length(list);
@@ -147,22 +180,22 @@ try_usable(struct try *t)
 				      json_object_array_get_idx(list, i)),
 			       t->name) == 0;
 	for (size_t i = 0; i < json_object_array_length(t->got.tools); i++) {
-		full = icctl_text(
-		    json_object_array_get_idx(t->got.tools, i), "name");
-		if (strlen(full) <= skip)
+		name = suspect_name(
+		    json_object_array_get_idx(t->got.tools, i), t->name);
+		if (*name == '\0')
 			continue;
 		if (trusted)
-			try_row(t, full + skip, "usable",
+			try_row(t, name, "usable",
 			    "its server is in policy.trustedServers");
-		else if (try_known(t, full + skip))
-			try_row(t, full + skip, "usable",
+		else if (try_known(t, name))
+			try_row(t, name, "usable",
 			    "the policy decides about its calls");
 		else if (strcmp(unknown, "hold") == 0)
-			try_row(t, full + skip, "held",
+			try_row(t, name, "held",
 			    "no policy knows it, so that each call waits for "
 			    "you");
 		else
-			try_row(t, full + skip, "denied",
+			try_row(t, name, "denied",
 			    "no policy knows it, and policy.unknownTools says "
 			    "so");
 	}
@@ -230,7 +263,7 @@ static void
 try_print(const struct try *t)
 {
 	size_t n = json_object_array_length(t->rows);
-	struct json_object *o;
+	struct json_object *o, *found;
 
 	printf("%s: started, and listed its tools, in %d.%d s\n", t->name,
 	    t->got.ms / 1000, t->got.ms % 1000 / 100);
@@ -247,9 +280,29 @@ try_print(const struct try *t)
 			icctl_put_str(icctl_text(o, "why"));
 		}
 		putchar('\n');
+		if ((found = get_member(o, "mentions")) != NULL) {
+			fputs("    ", stdout);
+			suspect_put(found, icctl_text(o, "name"), t->name);
+		}
 	}
 	if (t->got.answer != NULL)
 		put_answer(t->got.answer);
+}
+
+/* Print the whole definition of the tool that --show names. */
+static int
+try_show(const struct try *t, const char *tool, struct fault *fault)
+{
+	struct json_object *o = try_tool(t, tool);
+
+	if (o == NULL)
+		return fault_set(fault,
+		    "the agent gets no tool \"%.200s\" of %s. Its tools: icctl "
+		    "mcp test %s",
+		    tool, t->name, t->name);
+	return suspect_show(o)
+		   ? 0
+		   : fault_set(fault, "It was not shown to the end");
 }
 
 static void
@@ -265,6 +318,9 @@ try_json(const struct try *t, const char *why)
 	put_str(o, "revision", icctl_text(t->got.server, "revision"));
 	put_str(o, "offers", icctl_text(t->got.server, "offers"));
 	json_object_object_add(o, "tools", json_object_get(t->rows));
+	if (words_given("--show"))
+		json_object_object_add(o, "definition",
+		    json_object_get(try_tool(t, words_option("--show"))));
 	if (t->got.answer != NULL)
 		json_object_object_add(
 		    o, "answer", json_object_get(t->got.answer));
@@ -291,9 +347,12 @@ try_server(struct icctl *ctl, struct try *t, struct json_object *args,
 	if (t->got.tools != NULL) {
 		try_usable(t);
 		try_left(t);
+		try_suspects(t);
 	}
 	if (ctl->json)
 		try_json(t, rv == 0 ? NULL : fault->text);
+	else if (rv == 0 && words_given("--show"))
+		rv = try_show(t, words_option("--show"), fault);
 	else if (rv == 0 || json_object_array_length(t->rows) != 0)
 		try_print(t);
 	return rv;
@@ -309,7 +368,8 @@ mcp_test(struct icctl *ctl, int argc, char **argv)
 
 	if (words_help())
 		return usage();
-	if (argc < 2 || argc > (words_given("--call") ? 3 : 2))
+	if (argc < 2 || argc > (words_given("--call") ? 3 : 2) ||
+	    (words_given("--call") && words_given("--show")))
 		return words_usage();
 	if (argc == 3 && (args = jsonfile_parse("ARGUMENTS", span_str(argv[2]),
 			      &fault)) == NULL) {

@@ -46,7 +46,9 @@ def held(work):
                      "the boundary", ", /workspace; may read", "no network"):
             t.contains(hold["reason"], text, f"the person reads: {text}")
         t.equal(hold["rule"], "unknown-tool-hold", "the rule")
-        t.contains(hold["effect"], "a tool that no policy knows", "the effect")
+        t.equal(hold["effect"], "Calls mine__echo, a tool that no policy knows; "
+                'its server says of it: "Gives back its text."', "the effect, "
+                "with the server's words as such")
         t.equal(calls(work), [], "the server has seen nothing")
         s.icctl("approve", hold["id"], check=True)
         t.equal(h.text_of(call.wait()), "one", "approved, it runs")
