@@ -17,6 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "lib"))
 sys.path.insert(0, os.path.join(HERE, "..", "e2e", "supervisor"))
 import harness as h  # noqa: E402
+import out_of_box  # noqa: E402
 import own_agent  # noqa: E402
 
 NAME, IMAGE = os.environ["IC_RUNTIME"], os.environ["IC_IMAGE"]
@@ -130,6 +131,16 @@ def test_session():
         t.ok(True, "and no container is left")
 
 
+def test_others():
+    """Beside another session."""
+    with h.workdir() as work, t.case("others"):
+        b, place = session(work), os.path.join(work, "more")
+        os.mkdir(place)
+        with h.Session(place, {}, []) as other:
+            out_of_box.check(t, b, place, other.dir)
+        b.s.stop()
+
+
 def test_killed():
     with h.workdir() as work, t.case("killed"):
         b = session(work)
@@ -183,6 +194,7 @@ def test_missing():
 
 
 test_session()
+test_others()
 test_killed()
 test_missing()
 if NAME == "docker":

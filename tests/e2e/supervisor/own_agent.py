@@ -5,6 +5,7 @@ import os
 import subprocess
 
 import harness as h
+import out_of_box
 
 # Runs in the sandbox; does what it is told in /workspace/do, once for each
 # line, and answers in /workspace/done.N.
@@ -77,6 +78,7 @@ def env(name):
     return os.environ.get(name)
 def exists(path):
     return os.path.exists(path)
+""" + out_of_box.AGENT + r"""
 done = 0
 while True:
     try:

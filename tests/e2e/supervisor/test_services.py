@@ -16,6 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "lib"))
 sys.path.insert(0, HERE)
 import harness as h  # noqa: E402
+import out_of_box  # noqa: E402
 from own_agent import Box, refused  # noqa: E402
 
 t = h.Tap()
@@ -138,6 +139,13 @@ def test_records(b, ports):
     t.contains(shown, "none: localhost:7005", "also the one that is off")
 
 
+def test_others(b, work):
+    """Beside another session."""
+    os.mkdir(work)
+    with h.Session(work, {}, []) as other:
+        out_of_box.check(t, b, work, other.dir)
+
+
 def test_session():
     ports = {"echo": Server(echo), "web": Server(page),
              "six": Server(echo, "::1"), "first": Server(talker),
@@ -167,6 +175,7 @@ def test_session():
                   encoding="ascii") as f:
             t.equal(set(json.load(f).values()), {os.getuid()},
                     "the listeners' user is kept")
+        test_others(b, os.path.join(work, "more"))
         test_refused(os.path.join(work, "others"))
         t.equal(b.s.stop(), 143, "it ends when it is asked to")
     for p in ports.values():
