@@ -4,6 +4,8 @@
  * asked of icsupervisor over the session's control socket, or read from the
  * session's files.
  */
+#include <sys/stat.h>
+
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -192,6 +194,32 @@ reads(const struct command *c, int argc)
 	       (c->fn == icctl_budget && argc == 1);
 }
 
+/* Returns 0 if sessions can be there: a directory, or nothing yet. */
+static int
+check_home(const char *home)
+{
+	struct stat st;
+
+	if (home[0] != '/') {
+		warnx("IRONCURTAIN_HOME or HOME must be an absolute path; "
+		      "sessions would be in %s",
+		    home);
+		return -1;
+	}
+	if (stat(home, &st) == -1) {
+		if (errno == ENOENT)
+			return 0;
+	} else if (!S_ISDIR(st.st_mode)) {
+		errno = ENOTDIR;
+	} else if (access(home, R_OK | X_OK) == 0) {
+		return 0;
+	}
+	warnx("%s: %s. To keep sessions in another place: export "
+	      "IRONCURTAIN_HOME=DIR",
+	    home, strerror(errno));
+	return -1;
+}
+
 static int
 find_home(struct icctl *ctl)
 {
@@ -210,7 +238,7 @@ find_home(struct icctl *ctl)
 		      "are; set one");
 		return -1;
 	}
-	return 0;
+	return check_home(ctl->home);
 }
 
 /*
@@ -405,7 +433,13 @@ whole(struct icctl *ctl, bool outcome, int argc, char **argv)
 		if (!outcome && ctl->session == NULL && overview_can())
 			return find_home(ctl) == -1 ? ICCTL_NO_SESSION
 						    : overview_run(ctl);
-		help_short(stderr);
+		if (ctl->session == NULL)
+			help_short(stderr);
+		else
+			warnx("--session %s: a command follows, such as icctl "
+			      "--session SESSION status (icctl --help lists "
+			      "them)",
+			    ctl->session);
 		return ICCTL_USAGE;
 	}
 	if (outcome)

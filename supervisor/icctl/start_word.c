@@ -15,10 +15,15 @@
 
 #define WORD_SHOWN 256U
 
-/* Returns true after it has said what to write for a file or a directory. */
+/*
+ * Returns true after it has said what to write for a file or a directory, whose
+ * name may have spaces.
+ */
 static bool
 start_file_word(const char *word, const char *shown)
 {
+	const char *mark = strpbrk(word, " ()&;*?$`\"") != NULL ? "'" : "";
+	const char *here = strchr(word, '/') == NULL ? "./" : "";
 	struct stat st;
 
 	if (stat(word, &st) == -1 ||
@@ -26,14 +31,14 @@ start_file_word(const char *word, const char *shown)
 		return false;
 	if (S_ISDIR(st.st_mode))
 		warnx("%s is a directory. To run an agent there: icctl start "
-		      "--workspace %s; without it an agent works in the "
+		      "--workspace %s%s%s; without it an agent works in the "
 		      "current one",
-		    shown, shown);
+		    shown, mark, shown, mark);
 	else
 		warnx("%s is a file. If it has the task: icctl start --task "
-		      "\"$(cat %s)\"; to run it in the sandbox: icctl start "
-		      "-- ./%s",
-		    shown, shown, shown);
+		      "\"$(cat %s%s%s)\"; to run it in the sandbox: icctl "
+		      "start -- %s%s%s%s",
+		    shown, mark, shown, mark, mark, here, shown, mark);
 	return true;
 }
 
@@ -44,6 +49,14 @@ start_program(const char *word, bool only)
 	struct stat st;
 
 	log_vis(span_str(word), shown, sizeof(shown));
+	if (word[strspn(word, " \t\n")] == '\0') {
+		warnx("the name of the program after -- is empty");
+		return false;
+	}
+	if (stat(word, &st) == 0 && S_ISDIR(st.st_mode)) {
+		warnx("%s is a directory, and after -- comes a program", shown);
+		return false;
+	}
 	if (word[0] == '-') {
 		warnx("%s: after -- comes a program that is run in the "
 		      "sandbox, and this is an option. Options of an agent's "
@@ -65,11 +78,11 @@ start_word(const char *word, bool ask, const char *known)
 {
 	char shown[WORD_SHOWN], question[2 * WORD_SHOWN];
 
-	if (strpbrk(word, " \t\n") != NULL)
-		return true;
 	log_vis(span_str(word), shown, sizeof(shown));
 	if (start_file_word(word, shown))
 		return false;
+	if (strpbrk(word, " \t\n") != NULL)
+		return true;
 	snprintf(question, sizeof(question),
 	    "%s is one word and no agent's name. Is it the task?", shown);
 	if (ask && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&

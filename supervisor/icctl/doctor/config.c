@@ -373,7 +373,8 @@ static void
 files_project(void *arg, const char *text, bool bad)
 {
 	(void)arg;
-	files_env.check(bad ? BAD : NOTE, "project", text, "");
+	files_env.check(bad ? BAD : NOTE, "project", text,
+	    bad ? "icctl project check says whether it is right" : "");
 }
 
 

@@ -144,7 +144,11 @@ project_read(struct project *p, const char *dir, struct fault *fault)
 
 	*p = (struct project){.root = NULL};
 	if (realpath(dir, resolved) == NULL)
-		return fault_errno(fault, "%s", dir);
+		return strcmp(dir, ".") == 0 && errno == ENOENT
+			   ? fault_set(fault,
+				 "the current directory is gone: it was "
+				 "removed. Go to another one")
+			   : fault_errno(fault, "%s", dir);
 	snprintf(p->workspace, sizeof(p->workspace), "%s", resolved);
 	snprintf(p->path, sizeof(p->path), "%s/%s",
 	    strcmp(resolved, "/") == 0 ? "" : resolved, PROJECT_FILE);

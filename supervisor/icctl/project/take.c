@@ -160,8 +160,10 @@ project_take(struct icctl *ctl, struct project_use *u)
 	if (u->off)
 		return 0;
 	if (project_read(&p, u->workspace, &fault) == -1) {
-		warnx("%s. Start without it: icctl start --no-project",
-		    fault.text);
+		warnx("%s%s", fault.text,
+		    p.path[0] != '\0'
+			? ". Start without it: icctl start --no-project"
+			: "");
 		status = ICCTL_FAILED;
 	} else if (p.root != NULL) {
 		accepted_open(&a, ctl, &p);

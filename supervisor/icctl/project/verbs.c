@@ -211,12 +211,15 @@ icctl_project(struct icctl *ctl, int argc, char **argv)
 	struct accepted a = {.root = NULL};
 	struct project p;
 	struct fault fault;
-	int status = -1;
+	size_t at = 0;
+	int status;
 
-	if (argc > 2)
-		return words_usage();
-	if (strcmp(verb, "init") == 0)
+	if (argc == 2 && strcmp(verb, "init") == 0)
 		return verb_init(ctl);
+	while (at < nitems(verbs) && strcmp(verb, verbs[at].name) != 0)
+		at++;
+	if (argc > 2 || at == nitems(verbs))
+		return words_usage();
 	if (project_read(&p, ".", &fault) == -1) {
 		warnx("%s", fault.text);
 		status = ICCTL_FAILED;
@@ -226,11 +229,9 @@ icctl_project(struct icctl *ctl, int argc, char **argv)
 		status = ICCTL_FAILED;
 	} else {
 		accepted_open(&a, ctl, &p);
-		for (size_t i = 0; i < nitems(verbs); i++)
-			if (strcmp(verb, verbs[i].name) == 0)
-				status = verbs[i].fn(ctl, &p, &a);
+		status = verbs[at].fn(ctl, &p, &a);
 		accepted_close(&a);
 	}
 	project_free(&p);
-	return status == -1 ? words_usage() : status;
+	return status;
 }

@@ -267,6 +267,15 @@ claude | 64 | Instead: icctl start claude [TASK]
 codex fix the tests | 64 | Instead: icctl start codex [TASK]
 start . | 64 | . is a directory. To run an agent there: icctl start
 start ./ | 64 | ./ is a directory. To run an agent there: icctl start
+start /bin/sh | 64 | to run it in the sandbox: icctl start -- /bin/sh
+start ../shop/README | 64 | to run it in the sandbox: icctl start -- ../shop/README
+start "my notes" | 64 | "$(cat 'my notes')"; to run it in the sandbox: icctl start -- './my notes'
+start "our shop" | 64 | icctl start --workspace 'our shop'; without it
+--session status | 64 | --session status: a command follows, such as
+start -- "" | 64 | the name of the program after -- is empty
+start -- . | 64 | . is a directory, and after -- comes a program
+project nosuch | 64 | usage: icctl project
+project show extra | 64 | usage: icctl project
 start README | 64 | README is a file. If it has the task: icctl start --task
 start claude fix the bug | 64 | one TASK only; put it in quotes: icctl start claude "fix
 start claude -p "fix it" | 64 | Instead: --persona NAME, or --task TEXT
