@@ -103,7 +103,7 @@ LAYERS = [
     ("capabilities", 'a += ["--cap-add", "CAP_NET_RAW"]',
      "the sandbox lacks the user namespace without capabilities"),
     ("the masks in /proc",
-     'at = a.index("/proc/key-users"); del a[at - 2:at + 1]',
+     'at = a.index("/proc/kallsyms"); del a[at - 2:at + 1]',
      "the sandbox lacks the masks in /proc"),
     ("an open file", 'os.dup2(os.open("/etc/hostname", 0), 60)',
      "the sandbox lacks open files of its own"),
@@ -135,7 +135,7 @@ SERVER_LAYERS = [
      'drop(("--remount-ro", 2))', "the read-only mounts"),
     ("the masks in /proc",
      'if "/workspace" in a and "/home/agent" not in a: '
-     'at = a.index("/proc/key-users"); del a[at - 2:at + 1]',
+     'at = a.index("/proc/kallsyms"); del a[at - 2:at + 1]',
      "the masks in /proc"),
 ]
 
