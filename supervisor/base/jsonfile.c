@@ -44,7 +44,7 @@ jsonfile_slurp(int fd, size_t size, size_t *len)
 	char *text;
 	ssize_t n;
 
-	if ((text = calloc(1, size + 1)) == NULL)
+	if ((text = malloc(size + 1)) == NULL)
 		return NULL;
 	*len = 0;
 	while (*len < size) {
@@ -59,6 +59,7 @@ jsonfile_slurp(int fd, size_t size, size_t *len)
 			break;
 		*len += (size_t)n;
 	}
+	text[*len] = '\0';
 	return text;
 }
 

@@ -195,6 +195,9 @@ pack_take(struct span *s, const struct pack_row *rows, size_t nrows, void *to)
 		/* The count stands in a row before this one. */
 		if (rows[i].n != 0 && n > rows[i].n)
 			return -1;
+		/* If one is refused, those behind it count, too. */
+		if (rows[i].count_size != 0)
+			memset(base + rows[i].at, 0, n * rows[i].size);
 		for (uint64_t k = 0; k < n; k++)
 			if (!take_one(s, &rows[i],
 				base + rows[i].at + k * rows[i].size))

@@ -46,7 +46,8 @@ struct pack_row {
 int pack_put(struct buf *, const struct pack_row *, size_t nrows, const void *);
 /*
  * Take the members off the front of the bytes into the structure, which is all
- * zero. Returns 0, or -1: what has been allocated until then is there.
+ * zero, except that lists with a count may have anything in them. Returns 0, or
+ * -1: what has been allocated until then is there.
  */
 int pack_take(struct span *, const struct pack_row *, size_t nrows, void *);
 

@@ -118,6 +118,7 @@ guards_add(
 			   ? 0
 			   : -1;
 	item = &g->items[g->n];
+	item->but_set = false;
 	n = id_chain(fd, item->ids, nitems(item->ids));
 	close(fd);
 	if (n == -1)
@@ -273,7 +274,8 @@ guards_sockets(struct guards *g)
 int
 guards_init(struct guards *g, const struct paths *p, struct fault *fault)
 {
-	memset(g, 0, sizeof(*g));
+	g->n = 0;
+	g->own_set = false;
 	if (guards_add(g, GUARD_SELF, "the root directory", "/") == -1 ||
 	    guards_add(g, GUARD_SELF, TMP_WHAT, "/tmp") == -1 ||
 	    guards_add(g, GUARD_SELF, TMP_WHAT, "/var/tmp") == -1 ||
@@ -315,8 +317,9 @@ guards_check(const struct guards *g, int fd, const char *what, const char *path,
 	for (unsigned i = 0; i < g->n; i++) {
 		item = &g->items[i];
 		if (id_eq(&chain[0], &item->ids[0]))
-			return fault_set(fault, "%s %s: refused, because it is "
-						"%s",
+			return fault_set(fault,
+			    "%s %s: refused, because it is "
+			    "%s",
 			    what, path, item->what);
 	}
 	for (unsigned i = 0; i < g->n; i++) {

@@ -25,6 +25,10 @@ memfds_first(struct memfds *m, ino_t ino)
 {
 	unsigned at = (unsigned)(ino * 2654435761U) % MEMFDS_SLOTS;
 
+	/* Few sandboxes have one, and the table is a quarter of a megabyte. */
+	if (m->seen == NULL &&
+	    (m->seen = calloc(MEMFDS_SLOTS, sizeof(ino_t))) == NULL)
+		return false;
 	while (m->seen[at] != 0) {
 		if (m->seen[at] == ino)
 			return false;
@@ -52,7 +56,7 @@ memfds_look(struct memfds *m, int dir, const char *name)
 void
 memfds_begin(struct memfds *m)
 {
-	*m = (struct memfds){.seen = calloc(MEMFDS_SLOTS, sizeof(ino_t))};
+	*m = (struct memfds){.seen = NULL};
 }
 
 void
@@ -63,8 +67,7 @@ memfds_add(struct memfds *m, pid_t pid)
 	DIR *d;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	if (m->seen == NULL || m->looked >= MEMFDS_LOOK ||
-	    (d = opendir(path)) == NULL)
+	if (m->looked >= MEMFDS_LOOK || (d = opendir(path)) == NULL)
 		return;
 	while (m->looked < MEMFDS_LOOK && (e = readdir(d)) != NULL) {
 		m->looked++;

@@ -12,12 +12,12 @@
 
 /* The memfds of several processes, each counted once. */
 struct memfds {
-	ino_t *seen; /* a table with open addressing; 0: free */
+	ino_t *seen; /* a table with open addressing; 0: free; or NULL */
 	unsigned looked;
 	uint64_t bytes;
 };
 
-/* Begin. Without memory, no memfd is counted. */
+/* Begin. A memfd for which there is no memory is not counted. */
 void memfds_begin(struct memfds *);
 /* Add the memfds that a process has open. */
 void memfds_add(struct memfds *, pid_t);

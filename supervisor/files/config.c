@@ -54,9 +54,9 @@ static const char *const config_keys[] = {"agent", "agentView", "answerKey",
     "maxConcurrentSessions", "mcpServers", "modelBodies", "notify", "notifyOn",
     "notifyQuiet", "openHosts", "packageCaches", "packageInstall", "policy",
     "policyBudget", "profiles", "projectInstructions", "providers", "proxy",
-    "proxyTools",
-    "resourceBudget", "runtime", "sandboxPolicy", "serverCredentials",
-    "services", "settingsOf", "toolDefinitions", "transport", "undo", NULL};
+    "proxyTools", "resourceBudget", "runtime", "sandboxPolicy",
+    "serverCredentials", "services", "settingsOf", "toolDefinitions",
+    "transport", "undo", NULL};
 
 /* Name ignored keys and their successors, and fail on refused and unknown ones.
  */
@@ -361,7 +361,7 @@ config_agents(struct config *cfg, const struct jsonfile *j,
 static void
 config_init(struct config *cfg)
 {
-	memset(cfg, 0, sizeof(*cfg));
+	config_clear(cfg);
 	cfg->hold_ms = 300000;
 	cfg->max_sessions = CONFIG_SESSIONS;
 	cfg->answer_key = ANSWER_KEY_DEFAULT;

@@ -10,6 +10,8 @@
 #define CONFIG_H
 
 #include <json-c/json.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "base/fault.h"
 #include "budget/budget.h"
@@ -173,12 +175,8 @@ struct config_undo {
 struct config {
 	char *file;       /* NULL if there is none */
 	uint8_t hash[32]; /* SHA-256 of the file; zero without one */
-	struct config_provider providers[PROTO_MAX_PROVIDERS];
-	size_t nproviders;
 	struct config_proxy proxy;
 	struct require require; /* "confinement" */
-	struct config_destination destinations[CONFIG_MAX_DESTINATIONS];
-	size_t ndestinations;
 	/* packageInstall: defaults for registries. */
 	bool package_off;
 	int64_t package_days;                             /* -1: no default */
@@ -191,9 +189,6 @@ struct config {
 	 * it depends on how the session is started.
 	 */
 	bool asks_hosts;
-	/* Servers to use instead of such hosts; each is named like the host. */
-	struct config_provider mirrors[CONFIG_MAX_DESTINATIONS];
-	size_t nmirrors;
 	struct config_agent agents[CONFIG_MAX_AGENTS];
 	size_t nagents;
 	char *servers_file;             /* "mcpServers": path; absolute */
@@ -201,8 +196,8 @@ struct config {
 	struct json_object *server_env; /* "serverCredentials" */
 	char *policy;   /* a name, or an absolute directory; or NULL */
 	char **trusted; /* servers; or NULL */
-	char *told; /* the project's words to the agent, quoted; or NULL */
-	char **narrow; /* as common/narrow.h has them; or NULL */
+	char *told;     /* the project's words to the agent, quoted; or NULL */
+	char **narrow;  /* as common/narrow.h has them; or NULL */
 	struct config_approvers approvers;
 	struct config_command notify;
 	uint32_t notify_on; /* CONFIG_NOTIFY_ bits */
@@ -237,7 +232,23 @@ struct config {
 	struct config_undo undo;
 	/* keys without effect, and what to write instead, or "" */
 	char ignored[2048];
+	size_t nproviders, ndestinations, nmirrors;
+	/*
+	 * These are half a megabyte, of which most is never used. They are not
+	 * cleared with the rest, but entry by entry, as each is added.
+	 */
+	struct config_provider providers[PROTO_MAX_PROVIDERS];
+	struct config_destination destinations[CONFIG_MAX_DESTINATIONS];
+	/* Servers to use instead of such hosts; each is named like the host. */
+	struct config_provider mirrors[CONFIG_MAX_DESTINATIONS];
 };
+
+/* Make it empty, without freeing anything. */
+static inline void
+config_clear(struct config *cfg)
+{
+	memset(cfg, 0, offsetof(struct config, providers));
+}
 
 /*
  * Load the configuration. `file` comes from --config and must exist; if NULL,

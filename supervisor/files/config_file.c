@@ -35,7 +35,7 @@ config_file(struct config *cfg, config_parse_fn *parse, const char *file,
 	size_t len = 0;
 	int rv = -1;
 
-	memset(cfg, 0, sizeof(*cfg));
+	config_clear(cfg);
 	if (path == NULL) {
 		if (asprintf(&dflt, "%s/config.json", home) == -1)
 			return fault_errno(fault, "config.json");

@@ -206,7 +206,7 @@ config_whole(const struct config *c)
 int
 config_take(struct config *c, struct span s)
 {
-	memset(c, 0, sizeof(*c));
+	config_clear(c);
 	if (pack_take(&s, config_rows, config_nrows, c) == 0 &&
 	    take_kinds(c, &s) == 0 && config_whole(c))
 		return 0;

@@ -145,7 +145,7 @@ config_free(struct config *cfg)
 	for (unsigned i = 0; i < cfg->nservices; i++)
 		json_object_put(cfg->services[i].own);
 	config_command_free(&cfg->notify);
-	memset(cfg, 0, sizeof(*cfg));
+	config_clear(cfg);
 }
 
 bool

@@ -68,6 +68,13 @@ struct prices {
 	unsigned nfamilies;
 };
 
+/* Make the list empty. */
+static inline void
+prices_clear(struct prices *ps)
+{
+	ps->n = ps->own = ps->nfamilies = 0;
+}
+
 /*
  * prices_ask.c: Have ic-reader read both files. Returns 0, or -1 with the fault
  * set.

@@ -2,8 +2,6 @@
 /* The members that prices_parse() sets: each of them has a row here. */
 #include "files/prices.h"
 
-#include <string.h>
-
 #include "files/pack_rows.h"
 
 /* clang-format off */
@@ -44,10 +42,10 @@ const struct pack_row prices_rows[PRICES_ROWS] = {
 int
 prices_take(struct prices *ps, struct span s)
 {
-	memset(ps, 0, sizeof(*ps));
+	prices_clear(ps);
 	if (pack_take(&s, prices_rows, nitems(prices_rows), ps) == 0 &&
 	    s.len == 0 && ps->own <= ps->n)
 		return 0;
-	memset(ps, 0, sizeof(*ps));
+	prices_clear(ps);
 	return -1;
 }

@@ -51,8 +51,6 @@ hold_clear(struct hold *h)
 void
 approvals_init(void (*waiting)(bool))
 {
-	memset(approvals_list, 0, sizeof(approvals_list));
-	memset(approvals_gone, 0, sizeof(approvals_gone));
 	approvals_n = approvals_ngone = 0;
 	approvals_waiting = waiting;
 }
@@ -147,14 +145,15 @@ hold_full(uint64_t id)
 
 	for (unsigned i = 0; i < approvals_n; i++)
 		if (((approvals_list[i].id ^ id) &
-			(PROTO_ID_KINDS | PROTO_HOST_ID | PROTO_QUESTION_ID)) == 0)
+			(PROTO_ID_KINDS | PROTO_HOST_ID | PROTO_QUESTION_ID)) ==
+		    0)
 			n++;
-	return n == ((id & PROTO_HOST_ID) != 0	      ? PROTO_MAX_HOST_ASKS
+	return n == ((id & PROTO_HOST_ID) != 0          ? PROTO_MAX_HOST_ASKS
 			: (id & PROTO_QUESTION_ID) != 0 ? PROTO_MAX_QUESTIONS
-			: (id & PROTO_ASK_ID) != 0    ? PROTO_MAX_ASKS
-			: (id & PROTO_LOGIN_ID) != 0  ? PROTO_MAX_PROVIDERS
-			: (id & PROTO_BUDGET_ID) != 0 ? PROTO_MAX_LIMITS
-						      : PROTO_MAX_HOLDS);
+			: (id & PROTO_ASK_ID) != 0      ? PROTO_MAX_ASKS
+			: (id & PROTO_LOGIN_ID) != 0    ? PROTO_MAX_PROVIDERS
+			: (id & PROTO_BUDGET_ID) != 0   ? PROTO_MAX_LIMITS
+							: PROTO_MAX_HOLDS);
 }
 
 /*
@@ -251,7 +250,8 @@ approvals_add(const struct msg_HOLD_SHOW *m)
 		hold_clear(was);
 		*was = h;
 		sup_note("pending call %s, now for another reason: "
-			 "%s", h.sid, h.reason);
+			 "%s",
+		    h.sid, h.reason);
 		hold_tell(was);
 		return 0;
 	}

@@ -102,20 +102,24 @@ static int
 clients_store(void)
 {
 	struct buf pem, jks;
-	ssize_t got = 0;
+	struct stat st;
+	uint8_t *p;
+	ssize_t got = -1;
 	int fd, rv = -1;
 
 	buf_init(&pem, CLIENTS_PEM);
 	buf_init(&jks, JKS_MAX);
 	fd = openat(sup.session.orientation, "ca-bundle.pem",
 	    O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	while (fd != -1 && buf_room(&pem, 65536) != NULL &&
-	       (got = read(fd, buf_room(&pem, 65536), 65536)) > 0)
+	if (fd != -1 && fstat(fd, &st) == 0 &&
+	    (p = buf_room(&pem, (size_t)st.st_size)) != NULL)
+		got = read(fd, p, (size_t)st.st_size);
+	if (got != -1 && got == st.st_size) {
 		buf_grow(&pem, (size_t)got);
-	if (fd != -1 && got == 0 && !pem.failed &&
-	    jks_put(&jks, buf_span(&pem)) != -1 && !jks.failed)
-		rv = session_write(sup.session.orientation, CLIENTS_STORE, 0644,
-		    buf_span(&jks));
+		if (jks_put(&jks, buf_span(&pem)) != -1 && !jks.failed)
+			rv = session_write(sup.session.orientation,
+			    CLIENTS_STORE, 0644, buf_span(&jks));
+	}
 	if (fd != -1)
 		close(fd);
 	buf_free(&jks);

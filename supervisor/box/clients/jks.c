@@ -23,10 +23,19 @@ static const char jks_begin[] = "-----BEGIN CERTIFICATE-----",
 		  jks_end[] = "-----END CERTIFICATE-----";
 
 static void
+jks_bytes(uint8_t to[4], uint32_t v)
+{
+	for (int i = 0; i < 4; i++)
+		to[i] = (uint8_t)(v >> (24 - 8 * i));
+}
+
+static void
 jks_u32(struct buf *b, uint32_t v)
 {
-	for (int shift = 24; shift >= 0; shift -= 8)
-		buf_addc(b, (uint8_t)(v >> shift));
+	uint8_t bytes[4];
+
+	jks_bytes(bytes, v);
+	buf_add(b, bytes, sizeof(bytes));
 }
 
 static void
@@ -40,55 +49,54 @@ jks_text(struct buf *b, const char *text)
 }
 
 /*
- * Append one, in base64 with white space in it. Returns 1, 0 if it is empty, or
- * -1 if it is not valid.
+ * Append one, in base64 with white space in it; `der` is scratch memory.
+ * Returns 1, 0 if it is empty, or -1 if it is not valid.
  */
 static int
-jks_certificate(struct buf *b, struct span text, unsigned nth)
+jks_certificate(struct buf *b, struct buf *der, struct span text, unsigned nth)
 {
-	struct buf der;
+	uint8_t *p = buf_room(der, text.len);
 	char alias[32];
+	size_t len = 0;
 	ssize_t n = -1;
 
-	buf_init(&der, JKS_MAX);
-	for (size_t i = 0; i < text.len; i++)
+	for (size_t i = 0; p != NULL && i < text.len; i++)
 		if (text.p[i] != ' ' && text.p[i] != '\t' &&
 		    text.p[i] != '\r' && text.p[i] != '\n')
-			buf_addc(&der, text.p[i]);
-	if (!der.failed && der.len % 4 == 0)
-		n = base64_take(der.p, buf_span(&der));
-	if (n > 0) {
-		snprintf(alias, sizeof(alias), "ironcurtain-%u", nth);
-		jks_u32(b, JKS_CERTIFICATE);
-		jks_text(b, alias);
-		jks_u32(b, 0); /* the time at which it was added, 64 bits */
-		jks_u32(b, 0);
-		jks_text(b, "X.509");
-		jks_u32(b, (uint32_t)n);
-		buf_add(b, der.p, (size_t)n);
-	}
-	buf_free(&der);
-	return n > 0 ? 1 : (int)n;
+			p[len++] = text.p[i];
+	if (p != NULL && len % 4 == 0)
+		n = base64_take(p, span_of(p, len));
+	if (n <= 0)
+		return (int)n;
+	snprintf(alias, sizeof(alias), "ironcurtain-%u", nth);
+	jks_u32(b, JKS_CERTIFICATE);
+	jks_text(b, alias);
+	jks_u32(b, 0); /* the time at which it was added, 64 bits */
+	jks_u32(b, 0);
+	jks_text(b, "X.509");
+	jks_u32(b, (uint32_t)n);
+	buf_add(b, p, (size_t)n);
+	return 1;
 }
 
 /* Append all certificates. Returns their number, or -1. */
 static int
-jks_all(struct buf *b, struct span pem)
+jks_all(struct buf *b, struct buf *der, struct span pem)
 {
 	const uint8_t *from, *to, *end = pem.p + pem.len;
 	int n = 0, one;
 
 	for (const uint8_t *p = pem.p; n < JKS_CERTS; p = to) {
-		from = memmem(p, (size_t)(end - p), jks_begin,
-		    sizeof(jks_begin) - 1);
+		from = memmem(
+		    p, (size_t)(end - p), jks_begin, sizeof(jks_begin) - 1);
 		if (from == NULL)
 			return n;
 		from += sizeof(jks_begin) - 1;
-		to = memmem(from, (size_t)(end - from), jks_end,
-		    sizeof(jks_end) - 1);
-		if (to == NULL ||
-		    (one = jks_certificate(b, span_of(from, (size_t)(to - from)),
-			 (unsigned)n)) == -1)
+		to = memmem(
+		    from, (size_t)(end - from), jks_end, sizeof(jks_end) - 1);
+		if (to == NULL || (one = jks_certificate(b, der,
+				       span_of(from, (size_t)(to - from)),
+				       (unsigned)n)) == -1)
 			return -1;
 		n += one;
 	}
@@ -119,21 +127,21 @@ int
 jks_put(struct buf *b, struct span pem)
 {
 	const size_t from = b->len;
-	struct buf certificates;
+	struct buf der;
 	int n;
 
-	buf_init(&certificates, JKS_MAX);
-	n = jks_all(&certificates, pem);
-	b->failed |= certificates.failed;
+	/* A certificate gets less here than its lines in PEM take. */
+	(void)buf_room(b, pem.len + 64);
+	buf_init(&der, JKS_MAX);
+	jks_u32(b, JKS_MAGIC);
+	jks_u32(b, JKS_VERSION);
+	jks_u32(b, 0);
+	n = jks_all(b, &der, pem);
 	if (n != -1 && !b->failed) {
-		jks_u32(b, JKS_MAGIC);
-		jks_u32(b, JKS_VERSION);
-		jks_u32(b, (uint32_t)n);
-		buf_addspan(b, buf_span(&certificates));
-		if (!b->failed)
-			jks_digest(b, from);
+		jks_bytes(b->p + b->off + from + 8, (uint32_t)n);
+		jks_digest(b, from);
 	}
-	buf_free(&certificates);
+	buf_free(&der);
 	if (n == -1)
 		errno = EINVAL;
 	return n;

@@ -203,6 +203,7 @@ proxy_tools_hosts(struct config *cfg, const struct jsonfile *j,
 			return jsonfile_bad(j, "proxyTools.hosts", NULL,
 			    "at most %u are taken", CONFIG_MAX_DESTINATIONS);
 		p = &cfg->mirrors[cfg->nmirrors++];
+		memset(p, 0, sizeof(*p));
 		if ((p->name = strdup(host)) == NULL)
 			return fault_errno(j->fault, "%s", j->file);
 		if (jsonfile_known(j, val, where, keys) == -1 ||
@@ -277,6 +278,7 @@ config_destinations(struct config *cfg, const struct jsonfile *j,
 			return jsonfile_bad(j, "destinations", name,
 			    "at most %u are taken", CONFIG_MAX_DESTINATIONS);
 		d = &cfg->destinations[cfg->ndestinations++];
+		memset(d, 0, sizeof(*d));
 		d->as.reuse = true;
 		if ((d->as.name = strdup(name)) == NULL)
 			return fault_errno(j->fault, "%s", j->file);

@@ -29,6 +29,7 @@ config_provider_get(struct config *cfg, const struct jsonfile *j,
 		return NULL;
 	}
 	p = &cfg->providers[cfg->nproviders];
+	memset(p, 0, sizeof(*p));
 	if ((p->name = strdup(name)) == NULL) {
 		fault_errno(j->fault, "%s", j->file);
 		return NULL;

@@ -132,6 +132,7 @@ services_login(struct config *cfg, const struct jsonfile *j, const char *name,
 		    "destinations and logins together may be at most %u",
 		    CONFIG_MAX_DESTINATIONS);
 	d = &cfg->destinations[cfg->ndestinations++];
+	memset(d, 0, sizeof(*d));
 	return login_destination(d, j, name, s) == -1 ||
 		       login_roots(d, j, where, o, s, user_home) == -1 ||
 		       config_credential_of(

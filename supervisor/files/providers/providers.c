@@ -307,7 +307,7 @@ int
 providers_load(struct providers *ps, const struct paths *paths,
     const struct config *cfg, char *const *names, struct fault *fault)
 {
-	memset(ps, 0, sizeof(*ps));
+	ps->n = 0;
 	for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
 		if (ps->n == PROTO_FIRST_ADDED)
 			return fault_set(fault,

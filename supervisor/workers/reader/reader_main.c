@@ -229,7 +229,7 @@ reader_prices(struct buf *b, const struct span *parts)
 	char *path;
 	int rv = 0;
 
-	memset(&ps, 0, sizeof(ps));
+	prices_clear(&ps);
 	for (unsigned i = 0; rv == 0 && i < 2; i++) {
 		if ((path = span_dup(parts[2 * i])) == NULL)
 			fatal("a name");
