@@ -113,6 +113,8 @@ struct value *fit_schema(struct fit *, const struct value *);
 const struct value *ref_find(struct fit *, struct span ref);
 /* Returns true if the text can be an anchor. */
 bool ref_is_anchor(struct span);
+/* Returns how many parts of f->root have this anchor. */
+unsigned ref_anchors(const struct fit *, struct span name);
 
 /* root.c */
 /*
@@ -121,5 +123,7 @@ bool ref_is_anchor(struct span);
  * with the reason.
  */
 const struct value *root_input(struct fit *, const struct value *);
+/* Returns true if model providers take an argument with this name. */
+bool root_is_argument(struct span name);
 
 #endif

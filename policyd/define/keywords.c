@@ -14,6 +14,8 @@
 
 #include <stdlib.h>
 
+#define WANTED_MAX 256U /* required names that are looked for */
+
 /* A member of a schema, on its way to `out`. */
 struct keyword {
 	const char *name;
@@ -171,7 +173,32 @@ take_anchor(struct fit *f, const struct value *in, struct value *out)
 		return fit_drop(f, in);
 	if (!ref_is_anchor(in->text))
 		return fit_mend(f, "left out: is no name for an anchor");
+	if (ref_anchors(f, in->text) > 1)
+		return fit_bad(f, "is the name of more than one part");
 	return fit_keep_alias(f, out, in);
+}
+
+/*
+ * A rebuilt schema is of 2020-12, and can be read as of the two drafts before
+ * it; a client that minds the name knows no other one.
+ */
+static int
+take_dialect(struct fit *f, const struct value *in, struct value *out)
+{
+	static const char *const known[] = {
+	    "https://json-schema.org/draft/2020-12/schema",
+	    "https://json-schema.org/draft/2019-09/schema",
+	    "http://json-schema.org/draft-07/schema"};
+	struct span s = in->text;
+
+	if (in->type != VALUE_STRING)
+		return fit_drop(f, in);
+	if (s.len != 0 && s.p[s.len - 1] == '#')
+		s.len--;
+	for (size_t i = 0; i < nitems(known); i++)
+		if (span_is(s, known[i]))
+			return fit_keep_alias(f, out, in);
+	return fit_mend(f, "left out: is a dialect that clients do not know");
 }
 
 /* One compiler keeps the schemas of all tools by their ids. */
@@ -223,7 +250,7 @@ static const struct keyword keywords[] = {
 	{"$id",			take_id},
 	{"$recursiveRef",	take_ref},
 	{"$ref",		take_ref},
-	{"$schema",		constraint_word},
+	{"$schema",		take_dialect},
 	{"$vocabulary",		take_vocabulary},
 	{"additionalItems",	take_additional},
 	{"additionalProperties", take_schema},
@@ -289,17 +316,27 @@ compare(const void *key, const void *row)
 	return span_cmp(*name, span_str(k->name));
 }
 
+/* Names that the compiler refuses, or that have no meaning without others. */
+static bool
+is_refused(struct span name)
+{
+	static const char *const names[] = {"id", "$async", "formatMinimum",
+	    "formatMaximum", "formatExclusiveMinimum",
+	    "formatExclusiveMaximum"};
+
+	for (size_t i = 0; i < nitems(names); i++)
+		if (span_is(name, names[i]))
+			return true;
+	return false;
+}
+
 static int
 take_unknown(struct fit *f, const struct value *in, struct value *out)
 {
 	if (fit_plain(f, in->key) == -1)
 		return -1;
-	/*
-	 * The compiler refuses two of them by name, and looks for ids and
-	 * anchors in all that are objects.
-	 */
-	if (f->output && (in->child != NULL || span_is(in->key, "id") ||
-			     span_is(in->key, "$async")))
+	/* The compiler looks for ids and anchors in all that are objects. */
+	if (f->output && (in->child != NULL || is_refused(in->key)))
 		return fit_mend(f, "left out: is no keyword of JSON Schema");
 	return fit_keep(f, out, in, fit_words(f, in));
 }
@@ -355,6 +392,53 @@ take_limit(struct fit *f, const struct value *in, struct value *out,
 	return fit_put(f, out, span_str(exclusive), n);
 }
 
+/* Returns true if the schema that was rebuilt is for values of this type. */
+static bool
+is_for(const struct value *out, const char *type)
+{
+	const struct value *v = value_get(out, "type");
+
+	if (v != NULL && v->type == VALUE_ARRAY)
+		for (v = v->child; v != NULL && !span_is(v->text, type);)
+			v = v->next;
+	return v != NULL && v->type == VALUE_STRING && span_is(v->text, type);
+}
+
+/*
+ * Add what some model providers want of an argument, and what says nothing: a
+ * schema of the items of an array, and of each property that is required.
+ */
+static int
+take_wanted(struct fit *f, struct value *out)
+{
+	struct value *props;
+	const struct value *v = value_get(out, "required");
+
+	if (is_for(out, "array") && value_get(out, "items") == NULL &&
+	    value_get(out, "prefixItems") == NULL) {
+		(void)fit_mend(f, "an array without items got \"items\": {}");
+		return fit_put(
+		    f, out, SPAN("items"), value_new(f->pool, VALUE_OBJECT));
+	}
+	if (!is_for(out, "object") || v == NULL || v->count > WANTED_MAX)
+		return 0;
+	props = (struct value *)(uintptr_t)value_get(out, "properties");
+	for (v = v->child; v != NULL; v = v->next) {
+		if (!root_is_argument(v->text) ||
+		    (props != NULL && value_getspan(props, v->text) != NULL))
+			continue;
+		if (props == NULL &&
+		    ((props = value_new(f->pool, VALUE_OBJECT)) == NULL ||
+			fit_put(f, out, SPAN("properties"), props) == -1))
+			return fit_bad(f, "is too large");
+		(void)fit_mend(f, "what is required and not described got {}");
+		if (fit_put(f, props, v->text,
+			value_new(f->pool, VALUE_OBJECT)) == -1)
+			return -1;
+	}
+	return 0;
+}
+
 static struct value *
 rebuild(struct fit *f, const struct value *in)
 {
@@ -376,7 +460,7 @@ rebuild(struct fit *f, const struct value *in)
 		if (r == -1)
 			return NULL;
 	}
-	return out;
+	return f->output || take_wanted(f, out) == 0 ? out : NULL;
 }
 
 struct value *

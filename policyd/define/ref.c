@@ -93,16 +93,36 @@ ref_is_anchor(struct span s)
 	return s.len != 0;
 }
 
+static const char *const anchors[] = {"$anchor", "$dynamicAnchor"};
+
+static unsigned
+count(const struct value *v, struct span name)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < nitems(anchors); i++)
+		n += v->type == VALUE_OBJECT &&
+		     span_eq(value_str(v, anchors[i]), name);
+	for (const struct value *c = v->child; c != NULL; c = c->next)
+		n += count(c, name);
+	return n;
+}
+
+unsigned
+ref_anchors(const struct fit *f, struct span name)
+{
+	return count(f->root, name);
+}
+
 /* Find the object that has the anchor. */
 static const struct value *
 by_anchor(const struct value *v, struct span name)
 {
-	static const char *const keys[] = {"$anchor", "$dynamicAnchor"};
 	const struct value *c, *found;
 
-	for (size_t i = 0; i < nitems(keys); i++)
+	for (size_t i = 0; i < nitems(anchors); i++)
 		if (v->type == VALUE_OBJECT &&
-		    span_eq(value_str(v, keys[i]), name))
+		    span_eq(value_str(v, anchors[i]), name))
 			return v;
 	for (c = v->child; c != NULL; c = c->next)
 		if ((found = by_anchor(c, name)) != NULL)

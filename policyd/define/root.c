@@ -307,6 +307,19 @@ merge(struct root *r, const char *keyword)
 	return rv;
 }
 
+bool
+root_is_argument(struct span name)
+{
+	for (size_t i = 0; i < name.len; i++) {
+		uint8_t c = name.p[i];
+
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') &&
+		    !(c >= '0' && c <= '9') && c != '_' && c != '-' && c != '.')
+			return false;
+	}
+	return name.len != 0 && name.len <= ROOT_NAME;
+}
+
 /* Check the names of the properties of the root. */
 static int
 names(struct fit *f, const struct value *out)
@@ -316,17 +329,7 @@ names(struct fit *f, const struct value *out)
 	if (v == NULL || v->type != VALUE_OBJECT)
 		return 0;
 	for (v = v->child; v != NULL; v = v->next) {
-		bool good = v->key.len != 0 && v->key.len <= ROOT_NAME;
-
-		for (size_t i = 0; i < v->key.len && good; i++) {
-			uint8_t c = v->key.p[i];
-
-			good = (c >= 'a' && c <= 'z') ||
-			       (c >= 'A' && c <= 'Z') ||
-			       (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-			       c == '.';
-		}
-		if (good)
+		if (root_is_argument(v->key))
 			continue;
 		fit_enter(f, v->key);
 		(void)fit_bad(f,

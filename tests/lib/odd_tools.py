@@ -120,6 +120,20 @@ SHAPES = {
                      False),
     "output-length": (of(outputSchema={"type": "object", "properties": {
         "a": {"minLength": 1.5}}}), False),
+    "output-anchors": (of(outputSchema={"type": "object", "properties": {
+        "a": {"$anchor": "x"}, "b": {"$anchor": "x"}}}), False),
+    **{f"output-format{x}": (of(outputSchema={"type": "object", "properties": {
+        "a": {f"format{x}": "2026-01-01"}}}), False) for x in (
+            "Minimum", "Maximum", "ExclusiveMinimum", "ExclusiveMaximum")},
+    "output-dialect": (of(outputSchema={
+        "type": "object", "$schema": "http://json-schema.org/draft-04/schema#"
+    }), False),
+    "anchors": (schema(properties={"a": {"$anchor": "x"},
+                                   "b": {"$dynamicAnchor": "x"}}), True),
+    "dialect-draft-04": (schema(**{
+        "$schema": "http://json-schema.org/draft-04/schema#"}), False),
+    "array-without-items": (argument({"type": "array"}), False),
+    "required-unknown": (schema(properties={}, required=["b"]), False),
     "annotation-hidden": (of(annotations={"title": "a\u202e"}), False),
     "description-zero": (of(description="a\0b"), False),
     "schema-false": (of(inputSchema=False), True),

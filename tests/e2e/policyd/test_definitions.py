@@ -80,8 +80,9 @@ def shapes(work):
             for k, name in enumerate(group):
                 left = odd_tools.SHAPES.get(
                     name, (0, name != "lone-surrogate" or None))[1]
-                own = f"odd{i}__bad{k}"
-                row = rows.get((f"odd{i}", f"bad{k}"), {})
+                bad = f"bad{k}" if len(group) > 1 else "bad"
+                own = f"odd{i}__{bad}"
+                row = rows.get((f"odd{i}", bad), {})
                 if name.startswith(("name-", "tool-")):
                     t.ok(own not in seen, f"{name}: left out")
                     continue

@@ -87,13 +87,13 @@ static const struct define_row {
 	    "{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}"},
 	{"required a string",
 	    "\"inputSchema\":{\"type\":\"object\",\"required\":\"a\"}",
-	    "{\"name\":\"t\",\"inputSchema\":{\"required\":[\"a\"],\"type\""
-	    ":\"object\"}}"},
+	    "{\"name\":\"t\",\"inputSchema\":{\"properties\":{\"a\":{}},"
+	    "\"required\":[\"a\"],\"type\":\"object\"}}"},
 	{"required twice",
 	    "\"inputSchema\":{\"type\":\"object\",\"required\":[\"a\",\"a\""
 	    "]}",
-	    "{\"name\":\"t\",\"inputSchema\":{\"required\":[\"a\"],\"type\""
-	    ":\"object\"}}"},
+	    "{\"name\":\"t\",\"inputSchema\":{\"properties\":{\"a\":{}},"
+	    "\"required\":[\"a\"],\"type\":\"object\"}}"},
 	{"required numbers",
 	    "\"inputSchema\":{\"type\":\"object\",\"required\":[\"a\",1]}",
 	    "inputSchema/required: has a number among its names"},
@@ -507,5 +507,101 @@ static const struct define_row {
 	    "\"description\":\"a\\u200db \\u200c a\\ufe0f \\r x\"",
 	    "{\"name\":\"t\",\"description\":\"a\\\\u{200d}b \\\\u{200c} a"
 	    "\\\\u{fe0f} \\\\x0d x\",\"inputSchema\":{\"type\":\"object\"}}"},
+	{"an array without items",
+	    "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"a\":{\""
+	    "type\":\"array\"}}}",
+	    "{\"name\":\"t\",\"inputSchema\":{\"properties\":{\"a\":{\"item"
+	    "s\":{},\"type\":\"array\"}},\"type\":\"object\"}}"},
+	{"an array or null without items",
+	    "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"a\":{\""
+	    "type\":[\"array\",\"null\"]}}}",
+	    "{\"name\":\"t\",\"inputSchema\":{\"properties\":{\"a\":{\"item"
+	    "s\":{},\"type\":[\"array\",\"null\"]}},\"type\":\"object\"}}"},
+	{"an array with prefixItems",
+	    "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"a\":{\""
+	    "type\":\"array\",\"prefixItems\":[{}]}}}",
+	    "{\"name\":\"t\",\"inputSchema\":{\"properties\":{\"a\":{\"pref"
+	    "ixItems\":[{}],\"type\":\"array\"}},\"type\":\"object\"}}"},
+	{"an array without items in an array",
+	    "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"a\":{\""
+	    "type\":\"array\",\"items\":{\"type\":\"array\"}}}}",
+	    "{\"name\":\"t\",\"inputSchema\":{\"properties\":{\"a\":{\"item"
+	    "s\":{\"items\":{},\"type\":\"array\"},\"type\":\"array\"}},\"t"
+	    "ype\":\"object\"}}"},
+	{"no items in an outputSchema",
+	    "\"outputSchema\":{\"type\":\"object\",\"properties\":{\"a\":{"
+	    "\"type\":\"array\"}}}",
+	    "{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"},\"output"
+	    "Schema\":{\"properties\":{\"a\":{\"type\":\"array\"}},\"type\""
+	    ":\"object\"}}"},
+	{"required and not described",
+	    "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"b\":{}}"
+	    ",\"required\":[\"a\",\"b\"]}",
+	    "{\"name\":\"t\",\"inputSchema\":{\"properties\":{\"a\":{},\"b"
+	    "\":{}},\"required\":[\"a\",\"b\"],\"type\":\"object\"}}"},
+	{"required and not described inside",
+	    "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"a\":{\""
+	    "type\":\"object\",\"required\":[\"b\"]}}}",
+	    "{\"name\":\"t\",\"inputSchema\":{\"properties\":{\"a\":{\"prop"
+	    "erties\":{\"b\":{}},\"required\":[\"b\"],\"type\":\"object\"}}"
+	    ",\"type\":\"object\"}}"},
+	{"required of no object",
+	    "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"a\":{\""
+	    "required\":[\"b\"]}}}",
+	    "{\"name\":\"t\",\"inputSchema\":{\"properties\":{\"a\":{\"requ"
+	    "ired\":[\"b\"]}},\"type\":\"object\"}}"},
+	{"required with a name that nobody takes",
+	    "\"inputSchema\":{\"type\":\"object\",\"required\":[\"a b\"]}",
+	    "{\"name\":\"t\",\"inputSchema\":{\"required\":[\"a b\"],\"type"
+	    "\":\"object\"}}"},
+	{"an anchor twice",
+	    "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"a\":{\""
+	    "$anchor\":\"x\"},\"b\":{\"$anchor\":\"x\"}}}",
+	    "inputSchema/properties/a/$anchor: is the name of more than one"
+	    " part"},
+	{"an anchor twice in an outputSchema",
+	    "\"outputSchema\":{\"type\":\"object\",\"properties\":{\"a\":{"
+	    "\"$anchor\":\"x\"},\"b\":{\"$anchor\":\"x\"}}}",
+	    "{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}"},
+	{"an anchor and a dynamic one",
+	    "\"outputSchema\":{\"type\":\"object\",\"$dynamicAnchor\":\"x\""
+	    ",\"properties\":{\"b\":{\"$anchor\":\"x\"}}}",
+	    "{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}"},
+	{"an anchor once",
+	    "\"outputSchema\":{\"type\":\"object\",\"properties\":{\"a\":{"
+	    "\"$anchor\":\"x\"},\"b\":{\"$ref\":\"#x\"}}}",
+	    "{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"},\"output"
+	    "Schema\":{\"properties\":{\"a\":{\"$anchor\":\"x\"},\"b\":{\"$"
+	    "ref\":\"#x\"}},\"type\":\"object\"}}"},
+	{"dialect http://json-schema.org/draft-04/schema#",
+	    "\"inputSchema\":{\"type\":\"object\",\"$schema\":\"http://json"
+	    "-schema.org/draft-04/schema#\"}",
+	    "{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}"},
+	{"dialect https://example.com/m",
+	    "\"inputSchema\":{\"type\":\"object\",\"$schema\":\"https://exa"
+	    "mple.com/m\"}",
+	    "{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}"},
+	{"dialect ",
+	    "\"inputSchema\":{\"type\":\"object\",\"$schema\":\"\"}",
+	    "{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}"},
+	{"dialect http://json-schema.org/draft-07/schema#",
+	    "\"inputSchema\":{\"type\":\"object\",\"$schema\":\"http://json"
+	    "-schema.org/draft-07/schema#\"}",
+	    "{\"name\":\"t\",\"inputSchema\":{\"$schema\":\"http://json-sch"
+	    "ema.org/draft-07/schema#\",\"type\":\"object\"}}"},
+	{"dialect https://json-schema.org/draft/2019-09/schema",
+	    "\"inputSchema\":{\"type\":\"object\",\"$schema\":\"https://jso"
+	    "n-schema.org/draft/2019-09/schema\"}",
+	    "{\"name\":\"t\",\"inputSchema\":{\"$schema\":\"https://json-sc"
+	    "hema.org/draft/2019-09/schema\",\"type\":\"object\"}}"},
+	{"dialect https://json-schema.org/draft/2020-12/schema",
+	    "\"inputSchema\":{\"type\":\"object\",\"$schema\":\"https://jso"
+	    "n-schema.org/draft/2020-12/schema\"}",
+	    "{\"name\":\"t\",\"inputSchema\":{\"$schema\":\"https://json-sc"
+	    "hema.org/draft/2020-12/schema\",\"type\":\"object\"}}"},
+	{"a dialect that nobody knows in an outputSchema",
+	    "\"outputSchema\":{\"type\":\"object\",\"$schema\":\"urn:x\"}",
+	    "{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"},\"output"
+	    "Schema\":{\"type\":\"object\"}}"},
 };
 /* clang-format on */
