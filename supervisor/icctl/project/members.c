@@ -14,6 +14,7 @@
 #include "common/http/known_host.h"
 #include "common/log.h"
 #include "common/narrow.h"
+#include "common/near.h"
 #include "files/config.h"
 
 /* Returns true for a name as DNS has it, with a dot, and no address. */
@@ -416,12 +417,28 @@ member_find(const char *name)
 	return NULL;
 }
 
+/* Refuse a member that is none of a project's. */
+static int
+member_unknown(const struct jsonfile *j, const char *name)
+{
+	const char *names[nitems(members) + 1] = {NULL};
+	char shown[128], hint[NEAR_HINT];
+
+	for (size_t i = 0; i < nitems(members); i++)
+		names[i] = members[i].name;
+	return jsonfile_bad(j, log_vis(span_str(name), shown, sizeof(shown)),
+	    NULL,
+	    "may not be set by a project%s. Credentials, programs of this "
+	    "machine, higher limits and the like belong into your own "
+	    "config.json; see ironcurtain-config(5)",
+	    near_hint(name, names, hint));
+}
+
 int
 project_check(struct project *p, struct fault *fault)
 {
 	const struct jsonfile j = {p->path, fault};
 	const struct member *m;
-	char shown[128];
 
 	if (project_member(p, "version") == NULL)
 		return jsonfile_bad(&j, "version", NULL,
@@ -429,12 +446,7 @@ project_check(struct project *p, struct fault *fault)
 	json_object_object_foreach(p->root, name, val)
 	{
 		if ((m = member_find(name)) == NULL)
-			return jsonfile_bad(&j,
-			    log_vis(span_str(name), shown, sizeof(shown)), NULL,
-			    "may not be set by a project. Credentials, "
-			    "programs of this machine, higher limits and the "
-			    "like belong into your own config.json; see "
-			    "ironcurtain-config(5)");
+			return member_unknown(&j, name);
 		if (m->check(p, &j, name, val) == -1)
 			return -1;
 	}

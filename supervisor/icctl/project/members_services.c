@@ -5,6 +5,7 @@
  */
 #include "icctl/project/members.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Say each variable of the service. */
@@ -20,8 +21,7 @@ services_env(struct project *p, const struct jsonfile *j, const char *name,
 	if (!json_object_is_type(env, json_type_object) ||
 	    json_object_object_length(env) > (int)MEMBER_LIST)
 		return jsonfile_bad(j, "services", name,
-		    "may have an \"env\" of at most %u variables",
-		    MEMBER_LIST);
+		    "may have an \"env\" of at most %u variables", MEMBER_LIST);
 	json_object_object_foreach(env, key, val)
 	{
 		if (!member_plain(key, 64) || !member_name_ok(key))
@@ -67,14 +67,15 @@ services_one(struct project *p, const struct jsonfile *j, const char *name,
 	    "port", "image", "env", "health", "tmpfs", NULL};
 	const char *s = NULL;
 	int64_t port = 0;
+	char where[64];
 
+	snprintf(where, sizeof(where), "services.%s", name);
 	if (!json_object_is_type(v, json_type_object))
 		return jsonfile_bad(j, "services", name,
 		    "must be an object with \"port\" and \"image\"");
-	if (jsonfile_known(j, v, "services", keys) == -1 ||
-	    jsonfile_str(j, v, "services", "image", &s) == -1 ||
-	    jsonfile_int(j, v, "services", "port", 1024, UINT16_MAX, &port) ==
-		-1)
+	if (jsonfile_known(j, v, where, keys) == -1 ||
+	    jsonfile_str(j, v, where, "image", &s) == -1 ||
+	    jsonfile_int(j, v, where, "port", 1024, UINT16_MAX, &port) == -1)
 		return -1;
 	if (s == NULL || !member_plain(s, 255) || strchr(s, ' ') != NULL ||
 	    strstr(s, "@sha256:") == NULL)

@@ -120,6 +120,8 @@ project_open(struct project *p, bool *none, struct fault *fault)
 		    "%s: is a symbolic link; a project's file must be a file "
 		    "of the project",
 		    p->path);
+	else if (fd == -1 && errno == ENXIO)
+		fault_set(fault, "%s: is no regular file", p->path);
 	else if (fd == -1)
 		fault_errno(fault, "%s", p->path);
 	close(dir);

@@ -6,6 +6,7 @@ has changed it."""
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 
@@ -276,6 +277,7 @@ BAD = [
                    "autoApprove", "trust", "audit", "publish", "runtime",
                    "limits", "agentView", "homeFiles", "mcpServers",
                    "resourceBudget", "escalations", "x\u001b[31m")],
+    (json.dumps({"version": 1, "Agent": "claude"}), "did you mean agent?"),
     (json.dumps({"version": 1, "hosts": ["127.0.0.1"]}), "is no name of a host"),
     (json.dumps({"version": 1, "hosts": ["*.example.org"]}), "no name of a host"),
     (json.dumps({"version": 1, "hosts": ["localhost"]}), "no name of a host"),
@@ -289,15 +291,15 @@ BAD = [
     (json.dumps({"version": 1, "env": {"A": "a\nb"}}), "ASCII"),
     *[(json.dumps({"version": 1, "services": {"db": {"port": 5432, **more}}}),
        want) for more, want in (
-          ({"to": "127.0.0.1:1"}, "services.to: unknown key"),
-          ({"command": ["sh"], "image": IMAGE}, "services.command: unknown"),
+          ({"to": "127.0.0.1:1"}, "services.db.to: unknown key"),
+          ({"command": ["sh"], "image": IMAGE}, "services.db.command: unknown"),
           ({"image": "postgres:16"}, "with its digest"),
-          ({"image": IMAGE, "port": 80}, "must be from 1024"),
+          ({"image": IMAGE, "port": 80}, "services.db.port: must be from 1024"),
           ({"image": IMAGE, "env": {"A": "\u001b"}}, "ASCII"),
           ({"image": IMAGE, "env": {"LD_PRELOAD": "x"}}, "no variable"),
           ({"image": IMAGE, "health": "sh"}, "of at most 16 words"),
           ({"image": IMAGE, "tmpfs": ["/x:y"]}, "absolute paths"),
-          ({"image": IMAGE, "volumes": ["/:/"]}, "services.volumes: unknown"))],
+          ({"image": IMAGE, "volumes": ["/:/"]}, "services.db.volumes: unknown"))],
     (json.dumps({"version": 1, "undo": {"leaveOut": [".env"]}}),
      "may not be set by a project: what undo leaves out"),
     *[(json.dumps({"version": 1, "forge": forge}), want) for forge, want in (
@@ -354,6 +356,10 @@ def test_bad(work):
     os.unlink(path)
     os.mkfifo(path)
     t.ok("no regular file" in project(p, "check", status=1), "a FIFO")
+    os.unlink(path)
+    with socket.socket(socket.AF_UNIX) as s:
+        s.bind(path)
+    t.ok("no regular file" in project(p, "check", status=1), "a socket")
     os.unlink(path)
     os.symlink(os.path.join(p.home, "config.json"), path)
     t.ok("symbolic link" in project(p, "check", status=1), "a link")

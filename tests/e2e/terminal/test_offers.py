@@ -32,11 +32,16 @@ for line in sys.stdin:
             code = base64.b64encode(text.encode()).decode()
             print(f"\033]52;c;{code}\a", end="", flush=True)
         print(f"did {word} {rest}", flush=True)
+    elif word == "links":
+        for text in rest.split(",") * 20:
+            print(f"\033]7770;https://{text}.example/\a", end="", flush=True)
+        print(f"did {word} {rest}", flush=True)
     elif word == "flood":
         block = b"QUFB" * 4096
-        for head in (b"\033]52;c;", b"\033]52;;", b"\033]52;p;\x00"):
+        for head in (b"\033]52;c;", b"\033]52;;", b"\033]52;p;\x00",
+                     b"\033]7770;https://a.example/"):
             os.write(1, head)
-            for _ in range(int(rest) * 64 // 3):
+            for _ in range(int(rest) * 16):
                 at = 0
                 while at < len(block):
                     at += os.write(1, block[at:])
@@ -129,13 +134,16 @@ def exchanged(r):
 
 
 def floods(r, size):
-    """That many megabytes for the clipboard, in three spellings, and reads."""
+    """That many megabytes, as three spellings for the clipboard and as a link,
+    and reads."""
     r.tmux.text(f"flood {size}")
     r.tmux.keys("Enter")
     h.wait_for(lambda: any("did flood" in x for x in r.tmux.screen()),
                "the end of the flood", 300)
     t.ok(not any("QUFB" in x for x in r.tmux.screen()),
          f"nothing of {size} MB is on the screen", r.tmux.screen())
+    r.tmux.keys("C-]", "o")
+    r.tmux.until("offers nothing")
     r.tmux.keys("C-]", "c")
     r.tmux.until("offers nothing")
     t.equal(r.copied(), "two", "it is no offer, and nothing was copied")
@@ -165,6 +173,27 @@ def opens(r):
     r.tmux.until("port 631 of the sandbox")
     t.ok(any("is not published" in x for x in r.tmux.screen()),
          "a port of the sandbox is none of this machine", r.tmux.screen())
+    r.back()
+
+
+def links_exchanged(r):
+    """Another address right before the key, and one while an address is shown."""
+    r.type("links one,other", "did links one,other")
+    r.tmux.keys("C-]", "o")
+    r.tmux.until("Copy the address?")
+    t.ok("https://other.example/" in [x.strip() for x in r.tmux.screen()],
+         "the address that is there at the key is shown", r.tmux.screen())
+    r.tmux.keys("n", "Enter")
+    r.back()
+    before = r.copied()
+    r.type("links one,two", "did links one,two")
+    r.tmux.keys("C-]", "o", "y", "Enter")
+    r.tmux.until("Copy the address?")
+    t.equal(r.copied(), before, "a yes that was typed before it was there is "
+            "none for an address, either")
+    r.tmux.keys("y", "Enter")
+    h.wait_for(lambda: r.copied() == "https://two.example/", "the clipboard")
+    t.ok(True, "and the yes is for the one that was shown")
     r.back()
 
 
@@ -240,6 +269,7 @@ def main():
             exchanged(r)
             floods(r, int(sys.argv[1]) if len(sys.argv) > 1 else 2)
             opens(r)
+            links_exchanged(r)
             pastes(r)
             pastes_by_key(r)
             pastes_nothing_else(r)
