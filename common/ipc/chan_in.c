@@ -17,31 +17,34 @@
 
 #include "common/ipc/wire.h"
 
-/* One message to receive: its bytes and descriptors. */
+/*
+ * The bytes of one message, and one more than it may have, so that a longer one
+ * is noticed.  The rest is padding: slots whose addresses differ by whole pages
+ * would compete for the same lines of the cache.
+ */
 struct chan_slot {
-	struct iovec iov;
-	/*
-	 * One byte more than a message may have, so that a longer one is
-	 * noticed.  The rest is padding: slots whose addresses differ by whole
-	 * pages would compete for the same lines of the cache.
-	 */
 	uint8_t in[PROTO_MAX_DATAGRAM + 64];
-	/* Last, since the size of a cmsghdr varies. */
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(4 * sizeof(int))];
-	} control;
+};
+
+union chan_control {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(4 * sizeof(int))];
 };
 
 /*
  * One set for the process, which handles one channel at a time.  The first
- * `used` slots must be prepared again before the next recvmmsg().
+ * slots, as many as were `used`, must be prepared again before the next
+ * recvmmsg().  Only what is received touches the memory of a slot, and most
+ * processes never receive so many messages at once.
  */
 static struct {
-	struct chan_slot slots[CHAN_BATCH];
 	struct mmsghdr vec[CHAN_BATCH];
+	struct iovec iov[CHAN_BATCH];
+	union chan_control control[CHAN_BATCH];
+	bool prepared; /* all of them were, once */
 	size_t used;
-} chan_env = {.used = CHAN_BATCH};
+	struct chan_slot slots[CHAN_BATCH];
+} chan_env;
 
 /* Collect all descriptors of a message; padding lets more than one arrive. */
 static size_t
@@ -169,15 +172,18 @@ out:
 static void
 chan_prepare(void)
 {
-	for (size_t i = 0; i < chan_env.used; i++) {
-		struct chan_slot *s = &chan_env.slots[i];
+	const size_t n = chan_env.prepared ? chan_env.used : CHAN_BATCH;
 
-		s->iov = (struct iovec){s->in, PROTO_MAX_DATAGRAM + 1};
-		chan_env.vec[i].msg_hdr = (struct msghdr){.msg_iov = &s->iov,
-		    .msg_iovlen = 1,
-		    .msg_control = s->control.bytes,
-		    .msg_controllen = sizeof(s->control.bytes)};
+	for (size_t i = 0; i < n; i++) {
+		chan_env.iov[i] = (struct iovec){
+		    chan_env.slots[i].in, PROTO_MAX_DATAGRAM + 1};
+		chan_env.vec[i].msg_hdr =
+		    (struct msghdr){.msg_iov = &chan_env.iov[i],
+			.msg_iovlen = 1,
+			.msg_control = chan_env.control[i].bytes,
+			.msg_controllen = sizeof(chan_env.control[i].bytes)};
 	}
+	chan_env.prepared = true;
 	chan_env.used = 0;
 }
 
