@@ -33,7 +33,7 @@ from rig import Failed, Rig
 GROUPS = ("start", "boxes", "resume", "mcp", "model", "body", "connect", "sse",
           "bulk", "memory", "policy")
 # Groups by their name only: modules of their own.
-ALONE = ("felt", "services", "undo")
+ALONE = ("felt", "remote", "services", "undo")
 # Measured before or after the rounds, with samples of their own.
 ONCE = ("start", "boxes", "resume", "memory", "policy")
 UNCHECKED = 300  # seconds for the first start behind a log of 1 GiB
