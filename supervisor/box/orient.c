@@ -18,6 +18,7 @@
 #include "base/small_file.h"
 #include "box/clients/clients.h"
 #include "box/git/gitbox.h"
+#include "box/system/envput.h"
 #include "box/system/habits.h"
 #include "box/system/toolpath.h"
 #include "common/http/base64.h"
@@ -93,31 +94,16 @@ orient_certificates(struct fault *fault)
 	return rv == 0 ? clients_files(fault) : -1;
 }
 
-static int
-orient_put(char **env, size_t *n, const char *name, const char *value)
-{
-	if (*n == ORIENT_MAX_ENV) {
-		errno = E2BIG;
-		return -1;
-	}
-	if (asprintf(&env[*n], "%s=%s", name, value) == -1) {
-		env[*n] = NULL;
-		return -1;
-	}
-	(*n)++;
-	return 0;
-}
-
 /* Pass on a variable of the user's if it is a short word. */
 static int
-orient_pass(char **env, size_t *n, const char *name)
+orient_pass(char **env, size_t *n, const char *name, struct fault *fault)
 {
 	const char *value = getenv(name);
 
 	if (value == NULL || strlen(value) >= 64 ||
 	    strpbrk(value, "\n=") != NULL)
 		return 0;
-	return orient_put(env, n, name, value);
+	return env_put(env, n, ORIENT_MAX_ENV, name, value, fault);
 }
 
 /*
@@ -125,16 +111,17 @@ orient_pass(char **env, size_t *n, const char *name)
  * own terminal is, so that programs get the terminfo(5) entry of termd.
  */
 static int
-orient_terminal(char **env, size_t *n)
+orient_terminal(char **env, size_t *n, struct fault *fault)
 {
-	if (!sup.terminal.screen) {
-		if (orient_pass(env, n, "TERM") == -1)
-			return -1;
-		return orient_pass(env, n, "COLORTERM");
-	}
-	if (orient_put(env, n, "TERM", "xterm-256color") == -1)
-		return -1;
-	return orient_put(env, n, "COLORTERM", "truecolor");
+	if (!sup.terminal.screen)
+		return orient_pass(env, n, "TERM", fault) == -1
+			   ? -1
+			   : orient_pass(env, n, "COLORTERM", fault);
+	return env_put(env, n, ORIENT_MAX_ENV, "TERM", "xterm-256color",
+		   fault) == -1
+		   ? -1
+		   : env_put(env, n, ORIENT_MAX_ENV, "COLORTERM", "truecolor",
+			 fault);
 }
 
 #define ORIENT_GIT "/etc/ironcurtain/gitconfig"
@@ -218,18 +205,21 @@ orient_git(void)
  * project.
  */
 static int
-orient_provider(const struct provider *p, char **env, size_t *n)
+orient_provider(
+    const struct provider *p, char **env, size_t *n, struct fault *fault)
 {
-	if (!p->in_parts && orient_put(env, n, p->env, p->key) == -1)
+	const size_t max = ORIENT_MAX_ENV;
+
+	if (!p->in_parts && env_put(env, n, max, p->env, p->key, fault) == -1)
 		return -1;
 	/* The id and the secret of a key in parts have the same placeholder. */
 	for (unsigned i = 0; p->in_parts && i < 2; i++)
-		if (orient_put(env, n, p->parts[i], p->key) == -1)
+		if (env_put(env, n, max, p->parts[i], p->key, fault) == -1)
 			return -1;
 	for (unsigned i = 0; i < PROVIDERS_PARAMS; i++)
 		for (char **e = p->param_env[i];
 		     e != NULL && *e != NULL && p->params[i] != NULL; e++)
-			if (orient_put(env, n, *e, p->params[i]) == -1)
+			if (env_put(env, n, max, *e, p->params[i], fault) == -1)
 				return -1;
 	return 0;
 }
@@ -253,8 +243,9 @@ orient_own(char **env, size_t *n, struct fault *fault)
 				    "variable itself in this session. Remove "
 				    "it",
 				    sup.config.file, name);
-		if (orient_put(env, n, name, json_object_get_string(val)) == -1)
-			return fault_errno(fault, "environment");
+		if (env_put(env, n, ORIENT_MAX_ENV, name,
+			json_object_get_string(val), fault) == -1)
+			return -1;
 	}
 	return 0;
 }
@@ -277,15 +268,15 @@ orient_environment(const struct program *p, char **env, struct fault *fault)
 	for (size_t i = 0; caches_env(i) != NULL; i++)
 		if ((env[n++] = strdup(caches_env(i))) == NULL)
 			return fault_errno(fault, "environment");
-	if (orient_terminal(env, &n) == -1)
-		return fault_errno(fault, "environment");
+	if (orient_terminal(env, &n, fault) == -1)
+		return -1;
 	for (unsigned i = 0; i < sup.providers.n; i++) {
 		pr = &sup.providers.list[i];
 		if (pr->key == NULL || pr->waits ||
 		    adapter_has_login(&sup.adapter, pr))
 			continue;
-		if (orient_provider(pr, env, &n) == -1)
-			return fault_errno(fault, "environment");
+		if (orient_provider(pr, env, &n, fault) == -1)
+			return -1;
 	}
 	if (sup.adapter.name != NULL &&
 	    adapter_env(&sup.adapter, &sup.providers, env, &n, ORIENT_MAX_ENV,

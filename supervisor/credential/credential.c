@@ -7,12 +7,10 @@
 #include "credential/credential.h"
 
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,20 +238,6 @@ credential_open_pipe(struct credential *c, int fd, struct fault *fault)
 	}
 	c->fd = fd;
 	return 0;
-}
-
-void
-credential_close(struct credential *c)
-{
-	if (c->fd != -1)
-		close(c->fd);
-	c->fd = -1;
-	if (c->command.pidfd == -1)
-		return;
-	(void)syscall(
-	    SYS_pidfd_send_signal, c->command.pidfd, SIGKILL, NULL, 0);
-	close(c->command.pidfd);
-	c->command = (struct spawned)SPAWNED_INIT;
 }
 
 static void

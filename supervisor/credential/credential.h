@@ -45,8 +45,6 @@ int credential_open_file(
     struct credential *, const char *path, int workspace, struct fault *);
 /* Use a pipe that holds the credential. Takes `fd`, even on failure. */
 int credential_open_pipe(struct credential *, int fd, struct fault *);
-/* Kill a command that still runs, and close the descriptors. */
-void credential_close(struct credential *);
 /*
  * Overwrite, in place, the usual variables of all known providers, whether they
  * are used or not, so that no child process inherits one.

@@ -211,6 +211,8 @@ int
 repo_place_open(struct repo_place *p, const char *dir, enum repo_place_how how,
     struct fault *fault)
 {
+	/* The working tree of a submodule is not where its git directory is. */
+	static const char *const no_tree[] = {"GIT_WORK_TREE", ".", NULL};
 	int git;
 
 	memset(p, 0, sizeof(*p));
@@ -227,6 +229,7 @@ repo_place_open(struct repo_place *p, const char *dir, enum repo_place_how how,
 		goto bad;
 	}
 	p->view.dir = how == REPO_PLACE_TREE ? p->top_path : p->git;
+	p->view.env = how == REPO_PLACE_TREE ? NULL : no_tree;
 	return 0;
 bad:
 	repo_place_close(p);

@@ -154,6 +154,9 @@ git_person(const struct git_known *k, struct buf *b)
 	    (person_known(k, user[0], "name", other[0][0], other[1][0]) &&
 		person_known(k, user[1], "email", other[0][1], other[1][1])))
 		return;
+	/* The sandbox has a name of its own, which nobody has asked for. */
+	repo_section_put(b, "user", span_of("", 0));
+	repo_value_put(b, "useConfigOnly", SPAN("true"));
 	errand_warn("git knows no name and e-mail address for commits here, so "
 		 "that the agent cannot commit. To set them: git config "
 		 "--global user.name \"Your Name\"; git config --global "

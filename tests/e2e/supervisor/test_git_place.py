@@ -237,6 +237,8 @@ def variables(p, jane):
             "GIT_AUTHOR and EMAIL": {
                 "GIT_AUTHOR_NAME": "Env A", "GIT_AUTHOR_EMAIL": "ea@example",
                 "GIT_COMMITTER_NAME": "Env C", "EMAIL": "e@example"},
+            # Nobody is "agent" for want of a full name.
+            "EMAIL alone": {"EMAIL": "e@example"},
             "GIT_CONFIG_GLOBAL": {"GIT_CONFIG_GLOBAL": p.user + "/other"},
             "GIT_CONFIG_COUNT": {
                 "GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "user.name",
@@ -470,6 +472,12 @@ def elsewhere(p):
             "nothing was written")
     r = w.start(COMMIT + "; git log --format=%s", "--clone", ".", cwd=sub)
     t.equal(r.stdout, "a message\none\n", "a clone of a submodule")
+    subprocess.run([h.program("icctl"), "pull"], env={**p.env, **w.env},
+                   cwd=sub, stdin=subprocess.DEVNULL, timeout=60, check=False,
+                   capture_output=True)
+    t.equal(w.git("-C", sub, "log", "-1", "--format=%s",
+                  "--branches=ironcurtain/*"),
+            "a message\n", "and its work is pulled into the submodule")
     link = os.path.join(p.user, "link")
     os.makedirs(link)
     os.symlink(os.path.join(lib, ".git"), os.path.join(link, ".git"))

@@ -18,7 +18,9 @@ extern char **environ;
 static void
 proxy_free(struct proxy *p)
 {
-	credential_close(&p->cred);
+	if (p->cred.fd != -1)
+		close(p->cred.fd);
+	p->cred.fd = -1;
 	free(p->direct);
 	free(p->ca);
 	p->direct = p->ca = NULL;
