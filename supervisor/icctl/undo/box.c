@@ -277,6 +277,9 @@ undo_forget(struct undo *u)
 		return status;
 	if (u->ctl->json)
 		printf("{\"ok\":true,\"checkpoints\":%u}\n", r.number);
+	else if (r.number == 0)
+		puts("No checkpoint has that path, and nothing was "
+		     "removed.");
 	else
 		printf(
 		    "Removed from %u checkpoint%s. Later ones hold it again, "

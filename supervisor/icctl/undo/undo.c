@@ -163,8 +163,8 @@ undo_agreed(const struct undo *u)
 		return 0;
 	if (plan != NULL) {
 		warnx("the files are not those of that plan any more, and "
-		      "nothing was put back. The new plan: icctl undo "
-		      "--dry-run");
+		      "nothing was put back. To see the new plan, give the "
+		      "same command with --dry-run instead of --plan");
 		return ICCTL_FAILED;
 	}
 	if (words_given("--yes"))
@@ -180,7 +180,8 @@ undo_agreed(const struct undo *u)
 		puts(isatty(STDIN_FILENO)
 			 ? "Nothing was put back."
 			 : "Nothing was put back: there is no terminal to ask "
-			   "on. To do it: icctl undo --yes");
+			   "on. To do it, give the same command with "
+			   "--yes");
 	return ICCTL_FAILED;
 }
 

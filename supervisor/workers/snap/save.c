@@ -45,18 +45,29 @@ walk_room(struct walk *w)
 		w->room = free - keep;
 }
 
-/* Returns true if the last checkpoint is of this session, with this manifest.
+/* Returns true if a plan of the same undo was made, and not carried out. */
+static bool
+save_planned(const struct undo_record *last, const struct undo_record *r)
+{
+	return strcmp(last->kind, "undo") == 0 &&
+	       strcmp(r->kind, "undo") == 0 && last->to == r->to;
+}
+
+/*
+ * Returns true if the last checkpoint is of this session, with this manifest,
+ * and serves. Plans that are only looked at must not drive older ones out.
  */
 static bool
 save_same(const struct walk *w, const struct snap_how *how)
 {
+	const struct undo_record *r = &how->record;
 	struct undo_record last;
 
-	return how->once && w->loose == 0 && how->record.number > 1 &&
-	       undo_record_read(
-		   w->store->turns, how->record.number - 1, &last) == 0 &&
-	       strcmp(last.session, how->record.session) == 0 &&
-	       strcmp(last.sum, how->record.sum) == 0;
+	return w->loose == 0 && r->number > 1 &&
+	       undo_record_read(w->store->turns, r->number - 1, &last) == 0 &&
+	       (how->once || save_planned(&last, r)) &&
+	       strcmp(last.session, r->session) == 0 &&
+	       strcmp(last.sum, r->sum) == 0;
 }
 
 /* Write manifest and record, or only the reason why there is no manifest. */

@@ -122,6 +122,19 @@ def shown_turn(k):
     t.equal(diff("2", "1").returncode, 64, "as are turns backwards")
 
 
+def looked_at(k, plan):
+    """Plans that are only looked at leave one checkpoint, not one each."""
+    def listed():
+        return json.loads(k.icctl("--json", "--session", k.s.dir, "undo",
+                                  "--list").stdout)["checkpoints"]
+    before = listed()
+    t.equal([undo(k, "--dry-run")[1].get("plan") for _ in range(3)],
+            [plan["plan"]] * 3, "the plan of the same files is the same")
+    t.equal(listed(), before, "and needs no other checkpoint")
+    r = k.icctl("--session", k.s.dir, "undo", "forget", "none.txt")
+    t.contains(r.stdout, "nothing was removed", "no checkpoint has that path")
+
+
 def test_turns(work):
     top = os.path.join(work, "workspace")
     os.makedirs(top, mode=0o700)
@@ -141,6 +154,7 @@ def test_turns(work):
         t.ok({".env", "plain/deep/b.txt", "empty"} <= names
              and "plain/run.sh" in later and not differ(after, tree(top)),
              "the plan names it, and does nothing", (r.stderr, plan))
+        looked_at(k, plan)
         shown_turn(k)
         h.put(os.path.join(top, "mine.txt"), "of the person\n")
         h.put(os.path.join(top, "a.txt"), "the person's\n")
