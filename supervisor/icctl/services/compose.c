@@ -248,13 +248,11 @@ compose_health(const char *name, json_object *from, json_object *o,
 	json_object_object_add(o, "health", out);
 }
 
-/* Name what is not taken. */
+/* Name what is not taken of the service, or, without a name, of the file. */
 static void
-compose_ignored(
-    const char *name, json_object *from, struct services_notes *notes)
+compose_ignored(const char *name, json_object *from, const char *const *taken,
+    struct services_notes *notes)
 {
-	static const char *const taken[] = {"image", "environment", "ports",
-	    "expose", "healthcheck", NULL};
 	char text[1024] = "", shown[200];
 	size_t n = 0, i;
 
@@ -269,12 +267,24 @@ compose_ignored(
 			    compose_shown(key, shown));
 	}
 	if (n != 0)
-		services_note(notes, "%s: ignored: %s", name, text);
+		services_note(notes, "%s%signored: %s", name,
+		    name[0] == '\0' ? "" : ": ", text);
+}
+
+void
+compose_others(json_object *root, struct services_notes *notes)
+{
+	static const char *const taken[] = {
+	    "services", "name", "version", NULL};
+
+	compose_ignored("", root, taken, notes);
 }
 
 json_object *
 compose_entry(const char *name, json_object *from, struct services_notes *notes)
 {
+	static const char *const taken[] = {
+	    "image", "environment", "ports", "expose", "healthcheck", NULL};
 	json_object *v = NULL, *o;
 	const char *image = NULL;
 	long port;
@@ -283,7 +293,7 @@ compose_entry(const char *name, json_object *from, struct services_notes *notes)
 		services_note(notes, "%s: is no service", name);
 		return NULL;
 	}
-	compose_ignored(name, from, notes);
+	compose_ignored(name, from, taken, notes);
 	if (json_object_object_get_ex(from, "image", &v) &&
 	    json_object_is_type(v, json_type_string))
 		image = json_object_get_string(v);

@@ -226,6 +226,7 @@ icctl_services(struct icctl *ctl, int argc, char **argv)
 		json_object_put(root);
 		return ICCTL_FAILED;
 	}
+	compose_others(root, &notes);
 	taken = import_take(root, image_runtime(ctl, runtime),
 	    argc == 4 ? argv[3] : NULL, &notes);
 	json_object_put(root);

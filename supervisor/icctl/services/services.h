@@ -23,6 +23,8 @@ void services_note(struct services_notes *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void services_notes_free(struct services_notes *);
 
+/* Name in the notes what the file has beside its services. */
+void compose_others(json_object *root, struct services_notes *);
 /*
  * Make the entry of config.json from that of a compose file: its image, its
  * port, constant variables and its health check. Everything else is named in

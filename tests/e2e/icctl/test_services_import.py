@@ -26,6 +26,7 @@ esac
 
 COMPOSE = """
 name: shop
+include: [/etc/passwd]
 services:
   db:
     image: postgres:16
@@ -56,6 +57,8 @@ services:
     image: rabbitmq:3
   "we\\u001b]0;ird":
     image: -v
+volumes:
+  data: {}
 """
 WANT = {
     "db": {"port": 5432, "image": "postgres@" + DIGEST,
@@ -104,6 +107,7 @@ def test_taken(x):
     t.equal(x.config()["services"], WANT, "image, port, constants, health")
     t.equal(json.loads(r.stdout), WANT, "as it was shown")
     for words in ("db: environment POSTGRES_PASSWORD is not taken",
+                  "note: ignored: include, volumes\n",
                   "db: ignored: env_file, privileged, volumes",
                   "cache: environment INHERITED is not taken",
                   "cache: ignored: command, network_mode",
