@@ -111,9 +111,13 @@ command_rm(struct icctl *ctl, struct job *j)
 		return ICCTL_FAILED;
 	}
 	snprintf(question, sizeof(question),
-	    "Remove job %s with the records of its runs? [y/N] ", j->name);
+	    "Remove job %s with the records of its runs?", j->name);
 	if (!words_given("--yes") && !icctl_confirm(question)) {
 		close(lock);
+		warnx("nothing was removed%s",
+		    isatty(STDIN_FILENO) ? ""
+					 : ": nobody is here to be asked; "
+					   "--yes removes it");
 		return ICCTL_FAILED;
 	}
 	(void)timer_remove(j);

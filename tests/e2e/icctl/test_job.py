@@ -158,7 +158,9 @@ def test_edit(k):
     for words in (["run", "none"], ["show"], ["nothing", "nightly"],
                   ["ls", "nightly"]):
         t.ok(k.icctl(*words).returncode != 0, f"refused: {words}")
-    t.equal(k.icctl("rm", "nightly").returncode, 1, "rm asks")
+    r = k.icctl("rm", "nightly")
+    t.ok(r.returncode == 1 and "--yes removes it" in r.stderr, "rm asks",
+         r.stderr)
     t.equal(k.icctl("rm", "--yes", "nightly").returncode, 0, "rm --yes")
     t.ok(not os.path.exists(k.path("nightly")) and k.rows() == {}, "is gone")
 
