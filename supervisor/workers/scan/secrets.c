@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The files in which usual tools keep keys and passwords are known by their
- * names; each that is found is looked into. Values are never printed. An agent
- * may have written any of the files: no link is followed, and everything is
- * bounded.
+ * names; each that is found is looked into, and so are small files that only
+ * their owner may read, as programs that make keys write them under any name.
+ * Values are never printed. An agent may have written any of the files: no link
+ * is followed, and everything is bounded.
  */
 #include "workers/scan/scan.h"
 
@@ -21,14 +22,18 @@
 
 #include "base/secretive.h"
 #include "base/small_file.h"
+#include "common/mask/mask.h"
 
 #define SECRETS_DEPTH 4U
 #define SECRETS_ENTRIES 20000U
 #define SECRETS_TEXT 262144U
 #define SECRETS_SHOWN 12U
+/* Files of any name that only their owner may read. */
+#define SECRETS_OWN 300U
+#define SECRETS_OWN_SIZE 16384
 
 static struct {
-	unsigned entries, found;
+	unsigned entries, found, own;
 	char list[2048];
 	char file[300]; /* one that can be covered, or "" */
 	const struct scan_list *covers;
@@ -85,6 +90,25 @@ secrets_named(const char *name, bool git)
 		   NULL;
 }
 
+/* Returns true for a line of .pgpass: "host:port:database:user:password". */
+static bool
+secrets_pgpass(struct span s)
+{
+	struct span line;
+	unsigned colons;
+
+	while (span_line(&s, &line)) {
+		colons = 0;
+		for (size_t i = 0; i < line.len; i++)
+			colons += line.p[i] == ':' &&
+				  (i == 0 || line.p[i - 1] != '\\');
+		if (colons == 4 && line.p[0] != '#' &&
+		    line.p[line.len - 1] != ':')
+			return true;
+	}
+	return false;
+}
+
 /* Returns true for one word, which is not a word of a comment. */
 static bool
 secrets_one(struct span s)
@@ -101,6 +125,9 @@ secrets_one(struct span s)
 static const char *
 secrets_kind(const char *name, struct span s, bool git)
 {
+	const char *kind;
+	bool masked;
+
 	if (git && strcasestr((const char *)s.p, "extraheader") != NULL)
 		return "a header with a token";
 	if (git && memchr(s.p, '@', s.len) == NULL)
@@ -114,7 +141,16 @@ secrets_kind(const char *name, struct span s, bool git)
 	if (!git && secrets_one(s) &&
 	    secretive_match(name, secrets_whole, nitems(secrets_whole)) != NULL)
 		return "a password";
-	return secretive_setting(s);
+	if (fnmatch("*pgpass*", name, FNM_CASEFOLD) == 0 && secrets_pgpass(s))
+		return "a password";
+	if (!secrets_named(name, git))
+		return NULL;
+	if ((kind = secretive_setting(s)) != NULL ||
+	    secretive_name(name) == NULL)
+		return kind;
+	/* A form that only the log knows. */
+	(void)mask_text(s, NULL, NULL, &masked, NULL);
+	return masked ? "a secret" : NULL;
 }
 
 static bool
@@ -180,6 +216,14 @@ secrets_file(int dirfd, const char *name, const char *path, bool git)
 	explicit_bzero(text, (size_t)n);
 }
 
+/* Returns true for a file of any name that may hold a private key. */
+static bool
+secrets_own(const struct stat *st)
+{
+	return (st->st_mode & 077) == 0 && st->st_size <= SECRETS_OWN_SIZE &&
+	       secrets.own++ < SECRETS_OWN;
+}
+
 static void secrets_walk(int fd, const char *path, unsigned depth, bool git);
 
 /* Look at one entry: in the first round at files, in the second at the rest. */
@@ -192,7 +236,8 @@ secrets_entry(DIR *d, const char *name, const char *path, unsigned depth,
 
 	if (fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) == -1)
 		return;
-	if (files && S_ISREG(st.st_mode) && secrets_named(name, git))
+	if (files && S_ISREG(st.st_mode) &&
+	    (secrets_named(name, git) || (!git && secrets_own(&st))))
 		secrets_file(dirfd(d), name, path, git);
 	if (files || !S_ISDIR(st.st_mode) || depth == SECRETS_DEPTH ||
 	    secretive_match(name, secrets_skip, nitems(secrets_skip)) != NULL)

@@ -880,6 +880,9 @@ def tokens(p):
     w.put(".gitconfig", JANE)
     w.make(**{".env.example": "API_TOKEN=" + token + "\n",
               "notes.txt": "password = " + token + "\n"})
+    os.chmod(os.path.join(w.repo, "notes.txt"), 0o600)
+    h.put(os.path.join(w.repo, ".pgpass"), "# a:b:c:d:e\ndb:5432:app:me:\n")
+    h.put(os.path.join(w.repo, ".env"), "STRIPE_KEY=${STRIPE}\n", 0o600)
     r = w.start("true")
     t.ok("secrets in" not in r.stderr, "nothing is said without one", r.stderr)
     w.git("remote", "add", "origin",
@@ -895,9 +898,13 @@ def tokens(p):
              "infra/prod.tfvars": f'db_password = "{token}"\n',
              "caf\u00e9 \u6587/it's.env": f"A_TOKEN={token}\n",
              "config/master.key": token + "\n", ".dev.vars": f"API_KEY={token}\n",
-             "android/key.properties": f"storePassword={token}\n"}
+             "android/key.properties": f"storePassword={token}\n",
+             ".pgpass": f"# mine\ndb:5432:app:me:{token}\n",
+             "api/.env.live": f"STRIPE_KEY=sk_live_{token}\n",
+             "any/name": pem}
     for name, text in found.items():
-        h.put(os.path.join(w.repo, name), text)
+        h.put(os.path.join(w.repo, name), text,
+              0o600 if name == "any/name" else 0o644)
     os.symlink("../../.gitconfig", os.path.join(w.repo, ".netrc"))
     r = w.start("true")
     for name in (*found, ".git/config"):
