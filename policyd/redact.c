@@ -187,6 +187,7 @@ redact_object(struct redact *r, struct value *v, enum named outer)
 {
 	const bool pair = names_secret(v);
 	const bool jwk = value_str(v, "kty").p != NULL;
+	const bool secret = span_is(value_str(v, "kind"), "Secret");
 	int one, any = r->secrets ? key_is_secret(r, v) : 0;
 
 	if (any == -1)
@@ -206,6 +207,10 @@ redact_object(struct redact *r, struct value *v, enum named outer)
 		if ((pair && span_is(c->key, "value")) ||
 		    (jwk && key_member(c->key)))
 			named = NAMED_ONE;
+		/* A Secret of Kubernetes. */
+		if (secret && (span_is(c->key, "data") ||
+				  span_is(c->key, "stringData")))
+			named = NAMED_ALL;
 		if (outer == NAMED_ALL && c->type != VALUE_NUMBER)
 			named = NAMED_ALL;
 		if ((one = redact_value(r, c, named)) == -1)
@@ -215,16 +220,30 @@ redact_object(struct redact *r, struct value *v, enum named outer)
 	return any;
 }
 
+/*
+ * `names` is the first row of the array that this one is a row of, or NULL: its
+ * texts name the columns, but for the first one.
+ */
 static int
-redact_array(struct redact *r, struct value *v, enum named named)
+redact_array(struct redact *r, struct value *v, enum named named,
+    const struct value *names)
 {
+	const struct value *head = v->child;
 	bool announced = false, next;
 	int one, any = 0;
 
 	for (struct value *c = v->child; c != NULL; c = c->next) {
 		next = names_next(v, c);
-		one =
-		    redact_value(r, c, announced && !next ? NAMED_ONE : named);
+		announced |= names != NULL && c != v->child &&
+			     names->type == VALUE_STRING &&
+			     mask_name(names->text);
+		names = names == NULL ? NULL : names->next;
+		if (c->type == VALUE_ARRAY && head->type == VALUE_ARRAY)
+			one = redact_array(
+			    r, c, named, c == head ? NULL : head->child);
+		else
+			one = redact_value(
+			    r, c, announced && !next ? NAMED_ONE : named);
 		if (one == -1)
 			return -1;
 		any |= one;
@@ -247,7 +266,7 @@ redact_value(struct redact *r, struct value *v, enum named named)
 	case VALUE_OBJECT:
 		return redact_object(r, v, named);
 	case VALUE_ARRAY:
-		return redact_array(r, v, named);
+		return redact_array(r, v, named, NULL);
 	case VALUE_NULL:
 	case VALUE_FALSE:
 	case VALUE_TRUE:

@@ -32,13 +32,15 @@ static bool
 find_ahead(struct mask_scan *m, size_t at, struct mask_hit *hit)
 {
 	const uint8_t c = m->s.p[at];
+	size_t end;
 
 	if (c == ':')
 		return mask_address(m, at, hit);
 	if (!mask_is(c, MASK_NAME) ||
 	    (at != 0 && mask_is(m->s.p[at - 1], MASK_NAME)))
 		return false;
-	return mask_pair(m, at, mask_run(m, at, MASK_NAME), hit);
+	end = mask_run(m, at, MASK_NAME);
+	return !mask_area_begin(m, at, end) && mask_pair(m, at, end, hit);
 }
 
 /*
@@ -52,6 +54,16 @@ within_word(const struct mask_scan *m, size_t at)
 	       mask_is(m->s.p[at - 1], MASK_ALNUM) && m->next.to == 0;
 }
 
+/* Returns true if an area, or a line of one, may begin or go on at `at`. */
+static inline bool
+area_may(const struct mask_scan *m, size_t at)
+{
+	const uint8_t before = at == 0 ? '\n' : m->s.p[at - 1];
+
+	return m->area.cell_to != 0 || before == '\n' || before == '"' ||
+	       before == '\'';
+}
+
 /* Returns true, with the hit that covers `at` in *hit. */
 static bool
 find(struct mask_scan *m, size_t at, struct mask_hit *hit)
@@ -59,6 +71,8 @@ find(struct mask_scan *m, size_t at, struct mask_hit *hit)
 	struct mask_hit ahead;
 
 	m->steps++;
+	if (area_may(m, at) && mask_area(m, at, hit))
+		return true;
 	if (within_word(m, at))
 		return false;
 	if (find_here(m, at, hit)) {
@@ -110,7 +124,8 @@ static void
 scan_init(struct mask_scan *m, struct span s)
 {
 	m->s = s;
-	m->next.to = m->login = 0;
+	m->area = (struct mask_area){.kind = MASK_NO_AREA};
+	m->next.to = m->login = m->document = m->ahead = 0;
 	m->steps = 0;
 	for (unsigned c = 0; c < MASK_CLASSES; c++)
 		m->runs[c].n = m->runs[c].top = 0;

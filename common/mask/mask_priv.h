@@ -34,6 +34,17 @@ mask_is(uint8_t c, enum mask_class class)
 	return (mask_classes[c] >> class & 1U) != 0;
 }
 
+/* How a name announces its value. */
+enum mask_named {
+	MASK_NO_NAME,
+	MASK_QUERY,	/* only in the query of an address */
+	MASK_KEYED,	/* only if the value looks like a key */
+	MASK_PHRASE,	/* only if the value is the words of a seed */
+	MASK_TOKEN,
+	MASK_PASSWORD,
+	MASK_HEADER,	/* its value goes to the end of the line */
+};
+
 /* A place to mask, and the text for it. */
 struct mask_hit {
 	size_t from, to;
@@ -41,8 +52,32 @@ struct mask_hit {
 	size_t len;
 };
 
+/* Cells that a name announces from afar, one after another. */
+struct mask_area {
+	enum mask_area_kind {
+		MASK_NO_AREA,
+		MASK_TABLE,	/* the rows of a table, each a line */
+		MASK_ROWS,	/* the rows of an INSERT */
+		MASK_OBJECT,	/* the values of an object of JSON */
+		MASK_LINES,	/* the values below a line of YAML */
+	} kind;
+	size_t at, to;		/* the rest of the row */
+	size_t cell_from, cell_to; /* the next secret; cell_to == 0: none */
+	uint64_t passwords, tokens, values;	/* columns, as bits */
+	unsigned ncells, column;
+	enum mask_named named;	/* the kind of the name in the row */
+	uint8_t sep;		/* ' ': two blanks or more */
+	bool spaced;		/* ", " divides its cells, as a sentence does */
+	bool base64;
+	size_t deep, block;	/* blanks before the line, and before a block */
+};
+
 struct mask_scan {
 	struct span s;
+	struct mask_area area;
+	size_t ahead;	 /* the end of the latest area */
+	size_t document; /* the end of the latest one that was looked at */
+	bool secret;	 /* it is a Secret of Kubernetes */
 	/* The latest runs of each class, so that none is walked twice. */
 	struct mask_runs {
 		size_t n;	/* runs so far; the last MASK_RUNS are here */
@@ -88,17 +123,40 @@ bool mask_pair(struct mask_scan *, size_t at, size_t end, struct mask_hit *);
 /* options.c: the password of "-u user:password" and the like. */
 bool mask_option(struct mask_scan *, size_t at, struct mask_hit *);
 
-/* names.c */
-enum mask_named {
-	MASK_NO_NAME,
-	MASK_QUERY,	/* only in the query of an address */
-	MASK_KEYED,	/* only if the value looks like a key */
-	MASK_PHRASE,	/* only if the value is the words of a seed */
-	MASK_TOKEN,
-	MASK_PASSWORD,
-	MASK_HEADER,	/* its value goes to the end of the line */
-};
+/* walk.c */
+/* Returns true if the byte is one of the set. */
+bool mask_among(uint8_t, const char *set);
+/* Returns the first place from `at` on, before `to`, that is not of the set. */
+size_t mask_past(struct mask_scan *, size_t at, size_t to, const char *set);
+/* Returns the end of the line, or of the text. */
+size_t mask_line_end(struct mask_scan *, size_t at);
 
+/* areas.c */
+/* Returns true, with a hit, if a value that was announced from afar is at `at`. */
+bool mask_area(struct mask_scan *, size_t at, struct mask_hit *);
+/* Returns true if the name at `at` begins an area. */
+bool mask_area_begin(struct mask_scan *, size_t at, size_t end);
+
+/* Find the next secret of the area; without one, cell_to becomes 0. */
+void mask_area_next(struct mask_scan *, struct mask_area *);
+
+/* tables.c */
+/* Find the next secret among the rest of the cells of a row. */
+bool mask_table_next(struct mask_scan *, struct mask_area *);
+/* Find the next secret among the rows in parentheses of an INSERT. */
+bool mask_rows_next(struct mask_scan *, struct mask_area *);
+/*
+ * Begin a table, or a row of the one that is there, at a line's first byte.
+ * Returns true for a row.
+ */
+bool mask_table_line(struct mask_scan *, size_t at);
+/*
+ * Begin the rows of "INSERT INTO t (a, b) VALUES (..), (..)", or of "COPY t
+ * (a, b) FROM stdin;". Returns false if nothing of the kind is at `at`.
+ */
+bool mask_table_sql(struct mask_scan *, size_t at);
+
+/* names.c */
 enum mask_named mask_named(struct span name);
 
 /* looks.c */

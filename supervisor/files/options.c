@@ -86,21 +86,21 @@ static const char options_help[] =
     "in use, 78 configuration;\nwhen an agent ran, its own.\n";
 
 /* clang-format off */
+/* Those that icctl gives, and people do not type. */
+#define OWN(VALUE, FLAG) \
+	VALUE("viewer", VIEWER) VALUE("sweep", SWEEP) VALUE("images", IMAGES) \
+	VALUE("trial", TRIAL) VALUE("policy-work", POLICY_WORK) \
+	VALUE("approved-entry", APPROVED) VALUE("keep-grant", KEEP_GRANT) \
+	FLAG("check", CHECK) FLAG("counted", COUNTED) FLAG("person", PERSON) \
+	FLAG("resume", RESUME) FLAG("after-crash", AFTER_CRASH) \
+	FLAG("keep-grants", KEEP_GRANTS) FLAG("one-turn", ONE_TURN)
+#define OWN_ID(name, id) OPT_##id,
+#define OWN_VALUE(name, id) {name, required_argument, NULL, OPT_##id},
+#define OWN_FLAG(name, id) {name, no_argument, NULL, OPT_##id},
+
 enum {
-	OPT_VIEWER = 256,
-	OPT_APPROVED,
-	OPT_COUNTED,
-	OPT_PERSON,
-	OPT_CHECK,
-	OPT_SWEEP,
-	OPT_IMAGES,
-	OPT_TRIAL,
-	OPT_POLICY_WORK,
-	OPT_RESUME,
-	OPT_AFTER_CRASH,
-	OPT_KEEP_GRANT,
-	OPT_KEEP_GRANTS,
-	OPT_ONE_TURN,
+	OPT_NONE = 255,
+	OWN(OWN_ID, OWN_ID)
 #define OPTION(name, id, value, help) OPT_##id,
 #define START_OPTION OPTION
 #define FLAG(name, id, help) OPT_##id,
@@ -109,21 +109,7 @@ enum {
 };
 
 static const struct option options_long[] = {
-    /* Those that icctl gives, and people do not type. */
-    {"viewer", required_argument, NULL, OPT_VIEWER},
-    {"check", no_argument, NULL, OPT_CHECK},
-    {"sweep", required_argument, NULL, OPT_SWEEP},
-    {"images", required_argument, NULL, OPT_IMAGES},
-    {"trial", required_argument, NULL, OPT_TRIAL},
-    {"policy-work", required_argument, NULL, OPT_POLICY_WORK},
-    {"approved-entry", required_argument, NULL, OPT_APPROVED},
-    {"counted", no_argument, NULL, OPT_COUNTED},
-    {"person", no_argument, NULL, OPT_PERSON},
-    {"resume", no_argument, NULL, OPT_RESUME},
-    {"after-crash", no_argument, NULL, OPT_AFTER_CRASH},
-    {"keep-grant", required_argument, NULL, OPT_KEEP_GRANT},
-    {"keep-grants", no_argument, NULL, OPT_KEEP_GRANTS},
-    {"one-turn", no_argument, NULL, OPT_ONE_TURN},
+    OWN(OWN_VALUE, OWN_FLAG)
 #define OPTION(name, id, value, help) {name, required_argument, NULL, OPT_##id},
 #define START_OPTION OPTION
 #define FLAG(name, id, help) {name, no_argument, NULL, OPT_##id},

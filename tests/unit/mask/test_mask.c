@@ -174,10 +174,12 @@ test_linear(const char *piece, const struct mask_known *known)
 {
 	const uint64_t once = steps_of(piece, LONG, known);
 	const uint64_t twice = steps_of(piece, 2 * LONG, known);
+	const int line = (int)strcspn(piece, "\n");
 
 	ok(once <= STEPS * LONG && twice <= 2 * once + once / 4,
-	    "the work is linear for %s of: %.40s",
-	    known == NULL ? "text" : "text and known values", piece);
+	    "the work is linear for %s of: %.*s (%zu)",
+	    known == NULL ? "text" : "text and known values", line, piece,
+	    strlen(piece));
 	if (once > STEPS * LONG)
 		fprintf(stderr, "%llu steps\n", (unsigned long long)once);
 }
@@ -204,7 +206,13 @@ test_all_linear(void)
 	    "password%3D", "%22password%22%3A%22",
 	    "password: a.b = ", "a_key=aB3", "mnemonic: ab abc ",
 	    "phrase: abc abc abc ", "\"d\":\"aZ", "\"d\": \"",
-	    "fill('#password', ", "N'", "{\"k\":"};
+	    "fill('#password', ", "N'", "{\"k\":", "password,a\n",
+	    "password,a\nb,c\n", "a|pin\n-|-\n", "pin  a\n--  --\n", ",", "|",
+	    "\n", "a,", "a,\n", "\"a", "\"\",", "insert into a(pin,b) values(",
+	    "insert into a(pin,b) values('x','y'),", "insert ", "copy a(pin,b)",
+	    "data:\n", "kind", "kind: Secret\ndata:\n a: b\n", "\n---",
+	    "{\"kind\":\"Secret\",\"data\":{\"a\":\"b\"}", "kind: Secret\ndata: {",
+	    "\n---\ndata:\n", "a:1024:b:c:", "\"a:1024:b:c:dddd", "*:*:*:a:"};
 	struct mask_known *k = mask_known_new(key);
 
 	if (k == NULL)
