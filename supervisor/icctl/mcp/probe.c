@@ -346,7 +346,25 @@ probe_why(struct probe *p, const char *name, struct fault *fault)
 	    p->how->bare ? ", which a session gives it" : "");
 }
 
-/* Returns true if the reply says that the server is ready, or has ended. */
+/* Set the fault to what keeps a server from offering tools. Returns -1. */
+static int
+probe_afar(struct probe *p, const char *name, struct json_object *server,
+    struct fault *fault)
+{
+	const char *text = icctl_text(server, "text"), *why, *at;
+
+	if (strcmp(icctl_text(server, "state"), "starting") != 0)
+		return probe_why(p, name, fault);
+	why = icctl_text(get_member(server, "failure"), "text");
+	if ((at = strrchr(why, ':')) != NULL && strstr(text, at) != NULL)
+		at = NULL;
+	return fault_set(fault, "%s %s%s", name, text, at != NULL ? at : "");
+}
+
+/*
+ * Returns true if the reply says that the server is ready or has ended, or that
+ * a remote one cannot be reached for now, which a session goes on trying.
+ */
 static bool
 probe_ready(struct json_object *reply, const char *name)
 {
@@ -360,7 +378,9 @@ probe_ready(struct json_object *reply, const char *name)
 		state = icctl_text(o, "state");
 		if (strcmp(icctl_text(o, "name"), name) == 0)
 			return strcmp(state, "ready") == 0 ||
-			       strcmp(state, "gone") == 0;
+			       strcmp(state, "gone") == 0 ||
+			       (get_member(o, "failure") != NULL &&
+				   *icctl_text(o, "text") != '\0');
 	}
 	return false;
 }
@@ -441,10 +461,10 @@ probe_run(struct probe *p, const char *name, struct json_object *entry,
 	out->ms = PROBE_MS - probe_left(p);
 	probe_status(p, name, out);
 	if (json_object_array_length(out->tools) == 0 &&
-	    json_object_array_length(out->quarantined) == 0 &&
+	    (out->quarantined == NULL ||
+		json_object_array_length(out->quarantined) == 0) &&
 	    *icctl_text(out->server, "offers") == '\0') {
-		probe_why(p, name, fault);
-		return -1;
+		return probe_afar(p, name, out->server, fault);
 	}
 	if (p->how->call == NULL)
 		return 0;

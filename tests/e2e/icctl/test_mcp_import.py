@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "lib"))
 import harness as h  # noqa: E402
@@ -296,6 +297,17 @@ def test_one(work):
     r = mcp("mcp", "test", "filesystem", "--call", "list_allowed_directories")
     t.ok(r.returncode == 0 and "  read_file: usable" in r.stdout and
          "/workspace" in r.stdout, "the server that no file has", r)
+    h.put(os.path.join(own, "mcp-servers.json"), json.dumps(
+        {"far": {"url": "https://localhost:9/mcp"}, "idle": {
+            "command": h.PYTHON, "args": ["-c", "input()"]}}))
+    began = time.monotonic()
+    r = mcp("mcp", "test", "far")
+    t.ok(r.returncode == 1 and r.stderr == "icctl: far gave no answer: the "
+         "server cannot be reached: Connection refused\n",
+         "a remote server that cannot be reached", r)
+    t.ok(time.monotonic() - began < 20 * h.PATIENCE, "at once")
+    r = mcp("mcp", "test", "idle")
+    t.ok(r.returncode == 1 and "idle" in r.stderr, "one that ends", r)
     r = mcp("--json", "mcp", "test", "filesystem")
     t.ok(json.loads(r.stdout)["ok"] and len(json.loads(r.stdout)["tools"]) > 9,
          "with --json", r)
