@@ -24,26 +24,14 @@
 static void
 mounts_roles(struct mount *m, struct json_object *paths)
 {
-	enum {
-		PATH,
-		URL,
-		IDENTIFIER,
-		OPAQUE,
-		READ,
-		WRITE,
-		DELETE,
-		COMMIT,
-		SEND
-	};
 	static const struct {
-		const char *name;
-		bool path, reads;
+		const char *name, *category, *effect;
 	} rows[] = {
-#define ROLE(id, name, category, effect, thing)                                \
-	{name, category == PATH, effect == READ},
+#define ROLE(id, name, category, effect, thing) {name, #category, #effect},
 #include "policyd/engine/role_rows.h"
 	};
 	struct json_object *roles, *role;
+	bool reads;
 
 	m->reads = m->writes = true;
 	if (!json_object_object_get_ex(paths, "roles", &roles) ||
@@ -53,12 +41,13 @@ mounts_roles(struct mount *m, struct json_object *paths)
 	for (size_t i = 0; i < json_object_array_length(roles); i++) {
 		role = json_object_array_get_idx(roles, i);
 		for (size_t k = 0; k < nitems(rows); k++)
-			if (rows[k].path &&
+			if (strcmp(rows[k].category, "PATH") == 0 &&
 			    json_object_is_type(role, json_type_string) &&
 			    strcmp(json_object_get_string(role),
 				rows[k].name) == 0) {
-				m->reads |= rows[k].reads;
-				m->writes |= !rows[k].reads;
+				reads = strcmp(rows[k].effect, "READ") == 0;
+				m->reads |= reads;
+				m->writes |= !reads;
 			}
 	}
 }
