@@ -89,6 +89,11 @@ file_entry_fits(const struct jsonfile *j, const struct fleet_entry *e,
 		    "needs the word %s once, where the name of each relay "
 		    "stands",
 		    FLEET_PLACE);
+	if (!discover && places != 0)
+		return jsonfile_bad(j, where, "command",
+		    "has %s, which stands for a name that \"discover\" prints: "
+		    "write the name itself",
+		    FLEET_PLACE);
 	if (discover && file_places(e->discover.argv) != 0)
 		return jsonfile_bad(j, where, "discover",
 		    "cannot have %s: it prints the names", FLEET_PLACE);

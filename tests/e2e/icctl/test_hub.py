@@ -365,6 +365,8 @@ BAD_FILES = [
     ({"relays": [{"discover": ["true"], "command": ["true"]}]}, "{name}"),
     ({"relays": [{"discover": ["true"],
                   "command": ["true", "--host={name}"]}]}, "word of its own"),
+    ({"relays": [{"name": "a", "command": ["true", "{name}"]}]},
+     "write the name itself"),
     ({"relays": [{"name": "a", "command": ["true"], "every": 9}]}, "discover"),
     ({"relays": [{"discover": ["true"], "every": 1,
                   "command": ["true", "{name}"]}]}, "every"),
