@@ -28,6 +28,7 @@ struct undo {
 	int store, tree;
 	struct undo_record *list; /* all of the store, in order */
 	size_t n;
+	unsigned damaged; /* records that cannot be read, as was said */
 	/* The plan: what is there now, and what comes back. */
 	uint32_t now;
 	const struct undo_record *to;

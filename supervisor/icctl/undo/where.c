@@ -18,6 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/plural.h"
+
 /* A checkpoint of a large workspace takes its time. */
 #define UNDO_WAIT_S 3600
 
@@ -113,10 +115,23 @@ undo_which(struct undo *u)
 	return 0;
 }
 
+/* Say, once, that there are records that cannot be read. */
+static void
+where_damaged(struct undo *u, unsigned n)
+{
+	if (n > u->damaged)
+		warnx("%u checkpoint%s of %s %s damaged in the store, and "
+		      "nobody can go back to %s",
+		    n, plural(n), u->workspace, n == 1 ? "is" : "are",
+		    n == 1 ? "it" : "them");
+	u->damaged = n;
+}
+
 int
 undo_records(struct undo *u)
 {
 	struct undo_record *r;
+	unsigned damaged = 0;
 	uint32_t *list;
 	int turns;
 	size_t n;
@@ -139,7 +154,10 @@ undo_records(struct undo *u)
 		r = &u->list[u->n];
 		if (undo_record_read(turns, list[i], r) == 0)
 			u->n++;
+		else
+			damaged += errno == EBADMSG;
 	}
+	where_damaged(u, damaged);
 	free(list);
 	close(turns);
 	return u->list == NULL ? -1 : 0;

@@ -4,6 +4,7 @@
 conversation and of one that has ended; what was left out is not touched; and a
 workspace that changes while it is saved or put back leads nowhere else."""
 import fcntl
+import glob
 import json
 import mmap
 import os
@@ -131,6 +132,13 @@ def looked_at(k, plan):
     t.equal([undo(k, "--dry-run")[1].get("plan") for _ in range(3)],
             [plan["plan"]] * 3, "the plan of the same files is the same")
     t.equal(listed(), before, "and needs no other checkpoint")
+    first = sorted(glob.glob(os.path.join(k.s.home, "undo/*/turns/*")))[0]
+    with open(first, encoding="utf-8") as f:
+        text = f.read()
+    h.put(first, "edited\n")
+    r = k.icctl("--session", k.s.dir, "undo", "--list")
+    h.put(first, text)
+    t.contains(r.stderr, "1 checkpoint of ", "a record that was edited is named")
     r = k.icctl("--session", k.s.dir, "undo", "forget", "none.txt")
     t.contains(r.stdout, "nothing was removed", "no checkpoint has that path")
 
