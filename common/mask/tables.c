@@ -7,7 +7,8 @@
  */
 #include "common/mask/mask_priv.h"
 
-#define HEAD_MOST 1024U /* bytes of a table's first line */
+#define HEAD_MOST 512U /* bytes of a table's first line */
+#define SQL_MOST 128U  /* bytes of a statement before its columns */
 #define COLUMNS 64U
 #define NAME_MOST 40U
 #define LEAST 4U      /* a shorter value is none */
@@ -212,29 +213,29 @@ mask_rows_next(struct mask_scan *m, struct mask_area *a)
 	return true;
 }
 
+static size_t
+least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
 bool
 mask_table_sql(struct mask_scan *m, size_t at)
 {
+	const bool copy = (m->s.p[at] | 0x20) == 'c';
 	const struct span rest = mask_rest(m, at, m->s.len);
-	const size_t most = rest.len < HEAD_MOST ? rest.len : HEAD_MOST;
-	const bool copy =
-	    most > 5 && span_ieq(span_of(rest.p, 5), SPAN("copy "));
-	const uint8_t *open, *close;
+	const uint8_t *open = memchr(rest.p, '(', least(rest.len, SQL_MOST));
+	const uint8_t *close = NULL;
 	struct mask_area a;
 	bool upper;
 	size_t i;
 
-	if (!copy &&
-	    (most < 12 || !span_ieq(span_of(rest.p, 12), SPAN("insert into "))))
-		return false;
-	open = memchr(rest.p, '(', most);
-	close = memchr(rest.p, ')', most);
-	m->steps += open == NULL || close == NULL
-			? 2 * most
-			: (size_t)(open - rest.p + (close - rest.p));
-	if (open == NULL || close == NULL || close < open ||
-	    !head(m, &a, (size_t)(open + 1 - m->s.p), (size_t)(close - m->s.p),
-		',', &upper))
+	if (open != NULL)
+		close = memchr(open, ')',
+		    least(rest.len - (size_t)(open - rest.p), HEAD_MOST));
+	m->steps += SQL_MOST + (open != NULL ? HEAD_MOST : 0);
+	if (close == NULL || !head(m, &a, (size_t)(open + 1 - m->s.p),
+				 (size_t)(close - m->s.p), ',', &upper))
 		return false;
 	i = mask_past(m, a.to + 1, m->s.len, " \t\r\n");
 	if (m->s.len - i < 6 || !span_ieq(mask_rest(m, i, i + 6),
@@ -271,13 +272,22 @@ mask_table_line(struct mask_scan *m, size_t at)
 	}
 	if (a->kind != MASK_NO_AREA || next == end || end - at > HEAD_MOST)
 		return false;
-	rule = is_rule(m, end + 1, next);
+	/* psql: each row is a table of names and values. */
+	if (span_starts(mask_rest(m, at, end), SPAN("-[ RECORD "))) {
+		*a = (struct mask_area){.kind = MASK_TABLE,
+		    .sep = '|',
+		    .ncells = 2,
+		    .values = BIT(1),
+		    .at = 1};
+		return false;
+	}
+	rule = is_rule(m, end + 1, next) ||
+	       memchr(m->s.p + at, ' ', end - at) == NULL;
 	for (const char *sep = seps; *sep != '\0'; sep++) {
 		if (!head(m, a, at, end, (uint8_t)*sep, &upper))
 			continue;
-		if (*sep == '|' || (*sep == ' ' && !upper)
-			? rule
-			: fits(m, *a, end + 1, next))
+		if ((rule || (*sep != '|' && (*sep != ' ' || upper))) &&
+		    (is_rule(m, end + 1, next) || fits(m, *a, end + 1, next)))
 			a->kind = MASK_TABLE;
 		/* No cell of this line is one. */
 		a->at = end + 1;

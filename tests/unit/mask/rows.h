@@ -616,4 +616,11 @@
 	{"name,password\nbob\nopaque words, more\n", NULL},
 	{",user,password\n0,bob,opaque\n", "opaque"},
 	{"user, password\nbob, opaque1\n", "opaque1"},
+	{"user|password\nbob|opaque1\n", "opaque1"},
+	{"-[ RECORD 1 ]---\nuser     | bob\npassword | opaque1\n", "opaque1"},
+	{"REPLACE INTO u (name,password) VALUES ('bob','opaque')", "opaque"},
+	{"insert or replace into u(name,password) values('bob','opaque')", "opaque"},
+	{"Insert the coin (name, password), and copy it (values of all).", NULL},
+	{"-[ RECORD 1 ]---\nuser | bob1\nhost | db.example1.org\n", NULL},
+	{"user|password\nshow|words\n", NULL},
     /* clang-format on */

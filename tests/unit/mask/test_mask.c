@@ -209,7 +209,8 @@ test_all_linear(void)
 	    "fill('#password', ", "N'", "{\"k\":", "password,a\n",
 	    "password,a\nb,c\n", "a|pin\n-|-\n", "pin  a\n--  --\n", ",", "|",
 	    "\n", "a,", "a,\n", "\"a", "\"\",", "insert into a(pin,b) values(",
-	    "insert into a(pin,b) values('x','y'),", "insert ", "copy a(pin,b)",
+	    "insert into a(pin,b) values('x','y'),", "insert ", "copy a(pin,b)", "copy (", "insert (a", "replace ",
+	    "-[ RECORD \n", "a|pin\n",
 	    "data:\n", "kind", "kind: Secret\ndata:\n a: b\n", "\n---",
 	    "{\"kind\":\"Secret\",\"data\":{\"a\":\"b\"}", "kind: Secret\ndata: {",
 	    "\n---\ndata:\n", "a:1024:b:c:", "\"a:1024:b:c:dddd", "*:*:*:a:"};
