@@ -71,6 +71,16 @@ def crowd(port, n):
         except OSError:
             pass
     return good
+def fill(port):
+    c, sent = tcp(port), 0
+    c.settimeout(2)
+    try:
+        while sent < 1 << 30:
+            sent += c.send(bytes(1 << 16))
+    except OSError:
+        pass
+    c.close()
+    return sent
 def quiet(port):
     c = tcp(port)
     return c.recv(6).decode()

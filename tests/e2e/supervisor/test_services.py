@@ -5,6 +5,7 @@ IPv4 and IPv6, logged and counted; and what they must not be: a way to any other
 port, for bytes that nobody limits, or to a listener that runs programs."""
 import json
 import os
+import select
 import socket
 import socketserver
 import struct
@@ -66,6 +67,13 @@ def resetter(c):
     c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
+def mute(c):
+    """Takes a connection and reads nothing of it, until it is gone."""
+    poll = select.poll()
+    poll.register(c, select.POLLHUP | select.POLLERR | select.POLLRDHUP)
+    poll.poll()
+
+
 def endless(c):
     while True:
         c.sendall(bytes(65536))
@@ -82,6 +90,8 @@ def test_reached(b, ports):
     t.equal(b.do("big", 5432), 3 << 20, "3 MiB both ways at once")
     t.equal(b.do("part", 7003, 2 << 20), 2 << 20,
             "one that never ends, left in the middle")
+    sent = b.do("fill", 7006)
+    t.ok(0 < sent < 64 << 20, "one that reads nothing takes a few MB", sent)
     t.ok(len(b.do("ask", 7002, "x")) <= 1, "one that resets")
     t.equal(b.do("env", "DATABASE_URL"), "postgres://app@echo:5432/shop",
             "a variable of config.json names it")
@@ -150,13 +160,14 @@ def test_session():
     ports = {"echo": Server(echo), "web": Server(page),
              "six": Server(echo, "::1"), "first": Server(talker),
              "resets": Server(resetter), "endless": Server(endless),
-             "down": Server(echo)}
+             "down": Server(echo), "mute": Server(mute)}
     with h.workdir() as work, t.case("session"), \
             socket.create_server(("127.0.0.1", 0)) as secret, \
             socket.socket() as none:
         none.bind(("127.0.0.1", 0))
         at = {"echo": 5432, "web": 8080, "six": 7000, "first": 7001,
-              "resets": 7002, "endless": 7003, "down": 7004}
+              "resets": 7002, "endless": 7003, "down": 7004,
+              "mute": 7006}
         services = {n: {"port": at[n], "to": p.to} for n, p in ports.items()}
         services["none"] = {"port": 7005,
                             "to": "127.0.0.1:%d" % none.getsockname()[1]}
