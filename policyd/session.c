@@ -126,7 +126,9 @@ session_publish(struct policyd_env *env)
 		    env->sessions[i].ttl < msg.ttl)
 			msg.ttl = env->sessions[i].ttl;
 		for (size_t k = 0; k < t->n; k++) {
-			if (t->list[k].words && pins_usable(&t->list[k]) &&
+			if (t->list[k].words &&
+			    env->sessions[i].words[0] != '\0' &&
+			    pins_usable(&t->list[k]) &&
 			    span_is(t->list[k].name, TOOLS_WORDS))
 				told_words(&told,
 				    span_str(env->engine.servers[i].name),
@@ -215,10 +217,10 @@ list_done(struct session *s)
 	struct session_tools old = s->tools;
 
 	s->listing = false;
-	if (s->words[0] != '\0')
-		tools_add_words(&s->next,
-		    span_str(s->env->engine.servers[s->index].name),
-		    TOOLS_WORDS, span_str(s->words));
+	/* None are pinned as well, so that later ones are a change. */
+	tools_add_words(&s->next,
+	    span_str(s->env->engine.servers[s->index].name), TOOLS_WORDS,
+	    span_str(s->words));
 	era_pin(s);
 	tools_sort(&s->next);
 	s->tools = s->next;

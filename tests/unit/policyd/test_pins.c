@@ -130,9 +130,11 @@ test_same(const uint8_t *read, const uint8_t *write)
 	begin();
 	pin(0, "read", read);
 	pin(0, "write", write);
+	pin(0, TOOLS_WORDS, write);
 	ring_ready_json(&ring, 0, "filesystem",
 	    "[" TOOL("read", "a") "," TOOL("write", "b") "]");
-	ok(ring_find(&ring, MSG_TOOL_SEEN, 0) == NULL, "as pinned: no word");
+	ok(ring_find(&ring, MSG_TOOL_SEEN, 0) == NULL,
+	    "as pinned, and without instructions: no word");
 	is_str(called(0, "write"), "", "and called");
 	ring_free(&ring);
 }

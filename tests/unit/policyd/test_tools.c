@@ -247,7 +247,8 @@ test_names(void)
 	ok(published("\"one__a_tool_with_a_name_of_more_than_fo_"),
 	    "a long name is shortened");
 	call_as(0, "with_dot", "with_dot");
-	shown = span_dup(ring.env.sessions[0].tools.list[1].shown);
+	shown = span_dup(
+	    tools_find(&ring.env.sessions[0].tools, SPAN("with.dot"))->shown);
 	call_as(0, shown, "with.dot");
 	free(shown);
 	ring_ready_json(&ring, 3, "four",
