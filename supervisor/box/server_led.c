@@ -183,8 +183,8 @@ led_option(const struct led *l, char dst[200])
 }
 
 /*
- * Let the view have empty directories for what agents write, because the
- * server's text may compose any path there. Returns 0, or -1 with errno set.
+ * Withhold from the view what agents write, because the server's text may
+ * compose any path there. Returns 0, or -1 with errno set.
  */
 static int
 led_hide(const struct led *l, struct server *s)
@@ -211,7 +211,7 @@ led_hide(const struct led *l, struct server *s)
 	}
 	if (hidden != NULL)
 		sup_warn("server %s runs a text, which could run what an agent "
-			 "writes in %s, so that this is empty in its sandbox. "
+			 "writes in %s, so that its sandbox refuses this. "
 			 "If it needs the files there: \"shell\": true",
 		    s->def->name, hidden);
 	return rv;

@@ -18,7 +18,7 @@ bool server_bears(const struct server_def *);
  * Returns true if an agent could choose code that the server runs, and the
  * server has something that the agent has not; `why` then says what leads
  * where, and what to do. If the server runs a text, which may compose any path,
- * what agents write becomes empty in its view instead.
+ * what agents write is withheld from its view instead.
  */
 bool server_led(struct server *, char *why, size_t cap);
 /*
