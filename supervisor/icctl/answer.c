@@ -237,9 +237,9 @@ answered(struct icctl *ctl, const struct answer *a, json_object *reply)
 	if (ctl->json) {
 		icctl_put_json(reply);
 	} else {
-		fputs(strcmp(a->op, "approve") == 0 ? "approved " : "denied ",
-		    stdout);
-		hold_view_line(stdout, hold, icctl_visible());
+		hold_view_line(stdout,
+		    strcmp(a->op, "approve") == 0 ? "approved " : "denied ",
+		    hold, icctl_visible());
 	}
 	if (!a->session || get_true(reply, "granted"))
 		return 0;

@@ -140,7 +140,7 @@ divides(const struct command *c, int argc, char **argv)
 {
 	static int (*const fns[])(struct icctl *, int, char **) = {icctl_agents,
 	    icctl_budget, icctl_gc, icctl_grants, icctl_home, icctl_login,
-	    icctl_status, icctl_stop, icctl_usage};
+	    icctl_pending, icctl_status, icctl_stop, icctl_usage};
 	static const struct {
 		int (*fn)(struct icctl *, int, char **);
 		const char *word;

@@ -5,7 +5,10 @@
  */
 #include "icctl/hold/hold_view.h"
 
+#include <err.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json_get.h"
 #include "common/json/json.h"
@@ -13,6 +16,8 @@
 #include "icctl/hold/hold_diff.h"
 #include "icctl/hold/hold_question.h"
 #include "icctl/hold/hold_view_text.h"
+#include "icctl/icctl.h"
+#include "icctl/wrap.h"
 
 #define VIEW_POOL (64U << 20)
 
@@ -322,16 +327,33 @@ hold_view_answers(FILE *out, json_object *hold, bool digest, unsigned flags)
 }
 
 void
-hold_view_line(FILE *out, json_object *hold, unsigned flags)
+hold_view_line(FILE *out, const char *before, json_object *hold, unsigned flags)
 {
-	struct hold_text t = {.out = out, .flags = flags};
+	const unsigned cols =
+	    wrap_columns(out == stdout ? STDOUT_FILENO : fileno(out));
+	struct hold_text t = {.flags = flags};
+	char *text = NULL, *divided = NULL;
+	size_t len = 0, n = 0;
 
+	if ((t.out = open_memstream(&text, &len)) == NULL)
+		err(ICCTL_FAILED, "output");
+	fputs(before, t.out);
 	hold_text_plain(&t, get_span(hold, "id"));
-	fputs("  ", out);
+	fputs("  ", t.out);
 	put_name(&t, hold);
-	fputs(": ", out);
+	fputs(": ", t.out);
 	hold_text_again(&t, get_span(hold, "effect"));
-	fputc('\n', out);
+	fputc('\n', t.out);
+	if (fclose(t.out) != 0)
+		err(ICCTL_FAILED, "output");
+	if (cols != 0)
+		divided = wrap_text(text, len, cols, &n);
+	if (divided != NULL)
+		fwrite(divided, 1, n, out);
+	else
+		fwrite(text, 1, len, out);
+	free(divided);
+	free(text);
 }
 
 /* These arguments again, or so many calls of the tool. */

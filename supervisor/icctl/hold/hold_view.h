@@ -31,8 +31,12 @@ bool hold_view(FILE *, json_object *hold, enum hold_view_form, unsigned flags);
  */
 void hold_view_answers(
     FILE *, json_object *hold, bool digest, unsigned flags);
-/* Show a line with id, name and effect; not enough to approve the call. */
-void hold_view_line(FILE *, json_object *hold, unsigned flags);
+/*
+ * Show a line with the text `before`, id, name and effect, divided between
+ * words on a terminal; not enough to approve the call.
+ */
+void hold_view_line(
+    FILE *, const char *before, json_object *hold, unsigned flags);
 /*
  * Show what else an approval for the session would allow; nothing if the
  * session does not offer it.

@@ -39,7 +39,7 @@ note_hold(struct live_session *s, json_object *hold, enum live_kind kind,
 
 	if (f == NULL)
 		return;
-	hold_view_line(f, hold, s->set->flags);
+	hold_view_line(f, "", hold, s->set->flags);
 	if (fclose(f) == 0 && len != 0)
 		activity_add(s, kind, clock_wall_us(), icctl_text(hold, "id"),
 		    state, span_of(line, len - 1));

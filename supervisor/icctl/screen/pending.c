@@ -59,7 +59,7 @@ call_line(json_object *hold)
 
 	if (f == NULL)
 		return NULL;
-	hold_view_line(f, hold, VISIBLE_ASCII);
+	hold_view_line(f, "", hold, VISIBLE_ASCII);
 	if (fclose(f) != 0) {
 		free(line);
 		return NULL;

@@ -190,7 +190,7 @@ add_hold(json_object *hold)
 		return;
 	}
 	/* The call on the screen stays; announce the new one in a line. */
-	hold_view_line(stdout, hold, icctl_visible());
+	hold_view_line(stdout, "", hold, icctl_visible());
 	prompt();
 }
 

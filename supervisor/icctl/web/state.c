@@ -41,7 +41,7 @@ state_call(struct web *w, struct live_hold *h)
 	put_str(o, "id", h->id);
 	put_str(o, "digest", h->digest);
 	if (f != NULL) {
-		hold_view_line(f, h->hold, 0);
+		hold_view_line(f, "", h->hold, 0);
 		if (fclose(f) == 0 && len != 0)
 			json_object_object_add(o, "line",
 			    json_object_new_string_len(line, (int)len - 1));

@@ -210,7 +210,15 @@ def many_files(s):
         t.ok(all(f'paths = "{n}"' in out for n in names) and
              "read-path (6)" in out, f"{args[0]}: six names, and the count",
              out)
-    s.end(call, hold)
+    for args in (["pending"], ["deny", hold["id"]]):
+        term = Terminal([h.program("icctl"), "--session", s.dir, *args], s.env,
+                        24, 160)
+        t.equal(term.end(), 0, f"{args[0]} on a terminal")
+        lines = term.all.decode().replace("\r\n", "\n").splitlines()
+        t.ok(max(map(len, lines)) <= 160 and len(lines) > 2 and
+             any(x.endswith(" and") for x in lines),
+             f"{args[0]}: its long line is divided between words", lines)
+    call.wait()
 
 
 def edits(s):
