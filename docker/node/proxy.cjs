@@ -138,21 +138,73 @@ function install(proxy) {
   };
   require('node:module').syncBuiltinESMExports();
 
-  // The class of fetch()'s connections is reached by the symbol that the
-  // library undici publishes for this, once fetch has been loaded.
+  // What fetch() connects with, once the library of Node that has it is loaded.
+  later((Agent) => new Agent({
+    connect: (options, done) =>
+      options.protocol === 'https:' && !isOwn(options.hostname)
+        ? tunnel({...options, ALPNProtocols: ['http/1.1']}, done)
+        : direct(options, done),
+  }));
+}
+
+// Puts make(Agent) where fetch() and the library undici look for the object by
+// which they connect: at the symbol that undici publishes for this. Loading the
+// library takes half as long as Node's own start, so that this waits until a
+// program uses it; but not where Node has WebSocket, which reads the symbol
+// while it is loaded.
+function later(make) {
   const key = Symbol.for('undici.globalDispatcher.1');
-  try {
-    void globalThis.fetch('data:,').catch(() => {});
-    const Agent = globalThis[key].constructor;
-    // Node 24.0 to 24.4 have another class here if they know the proxy.
-    if (Agent.name === 'Agent')
-      globalThis[key] = new Agent({
-        connect: (options, done) =>
-          options.protocol === 'https:' && !isOwn(options.hostname)
-            ? tunnel({...options, ALPNProtocols: ['http/1.1']}, done)
-            : direct(options, done),
-      });
-  } catch {
-    // This Node has no fetch, or another one.
+  const {fetch} = globalThis;
+
+  if (typeof fetch !== 'function' || globalThis[key])
+    return;
+
+  // The library is just being loaded, for another class of it.
+  let early = false;
+
+  function load() {
+    early = !early;
+    try {
+      void fetch('data:,').catch(() => {});
+      const Agent = globalThis[key].constructor;
+      // Node 24.0 to 24.4 have another class here if they know the proxy.
+      if (Agent.name === 'Agent')
+        globalThis[key] = make(Agent);
+      early = false;
+    } catch {
+      if (early)
+        queueMicrotask(need);
+    }
   }
+
+  // A program may have put an object of its own there.
+  function need() {
+    if (early) {
+      load();
+    } else if (Object.getOwnPropertyDescriptor(globalThis, key)?.get === get) {
+      delete globalThis[key];
+      load();
+    }
+  }
+
+  function get() {
+    need();
+    return globalThis[key];
+  }
+
+  function put(value) {
+    Object.defineProperty(globalThis, key,
+      {value, writable: true, configurable: true});
+  }
+
+  if ('WebSocket' in globalThis) {
+    load();
+    return;
+  }
+  Object.defineProperty(globalThis, key, {get, set: put, configurable: true});
+  globalThis.fetch = function(input, init = undefined) {
+    need();
+    return fetch(input, init);
+  };
+  Object.defineProperty(globalThis.fetch, 'name', {value: 'fetch'});
 }

@@ -2,13 +2,14 @@
 """How long a developer waits in a sandbox and outside: for a build, for `git
 status` in 100,000 files, and for `npm ci` from a local mirror. One session runs
 all; the same commands run outside, in the same directory, in alternating
-order, and only the commands are timed. A ratio is the median of the rounds'
-ratios."""
+order, and only the commands are timed. The mirror speaks TLS to both, as
+registries do. A ratio is the median of the rounds' ratios."""
 import base64
 import hashlib
 import json
 import os
 import shutil
+import ssl
 import statistics
 import subprocess
 import sys
@@ -16,8 +17,10 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "lib"),
+                os.path.join(HERE, "..", "lib", "standins"),
                 os.path.join(HERE, "..", "e2e", "supervisor")]
 import harness as h  # noqa: E402
+from provider_ca import make_certificates  # noqa: E402
 from started import Place  # noqa: E402
 from test_toolchains_long import HOST, serve  # noqa: E402
 from toolchain_rows import tarred, write  # noqa: E402
@@ -112,6 +115,14 @@ def rows(inside):
             ("npm ci", npm, ("npm", "node"))]
 
 
+def mirror(work, certs, self_url=None):
+    """A mirror with TLS, of what lies in work/mirror. Returns its address."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(os.path.join(certs, "leaf.pem"),
+                            os.path.join(certs, "leaf.key"))
+    return serve(os.path.join(work, "mirror"), self_url, context)[1]
+
+
 class Sandbox:
     def __init__(self, p):
         self.p, self.n = p, 0
@@ -178,16 +189,20 @@ def measure(p, box, url, rounds):
 def found(rounds):
     """Returns a row for each command."""
     with h.workdir() as work:
-        at = os.path.join(work, "mirror")
-        _, url = serve(at)
-        _, upstream = serve(at, f"https://{HOST}")
+        certs = os.path.join(work, "certs")
+        make_certificates(certs, ["localhost"])
+        ca = os.path.join(certs, "ca.pem")
+        url = mirror(work, certs)
+        upstream = mirror(work, certs, f"https://{HOST}")
         p = Place(work, {"destinations": {"repo": {
-            "kind": "web", "hosts": [HOST], "upstream": upstream}},
+            "kind": "web", "hosts": [HOST], "upstream": upstream, "ca": ca}},
             "resourceBudget": {"maxSteps": 100000}})
-        packages(p.project, at)
+        packages(p.project, os.path.join(work, "mirror"))
         build(p.project)
         many(p.project, p.env)
         box = Sandbox(p)
+        # For those outside; the sandbox has a CA of its own.
+        p.env["npm_config_cafile"] = ca
         try:
             return measure(p, box, url, rounds)
         finally:

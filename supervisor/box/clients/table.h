@@ -51,9 +51,10 @@
 	/* Node, npm, pnpm, Yarn 1 and 4, Bun */			\
 	V("NODE_EXTRA_CA_CERTS", CLIENTS_CERT)				\
 	/* npm and pnpm, before the "cafile" of an npmrc, which replaces \
-	 * the variable above; an image may have either spelling */	\
-	V("npm_config_cafile", CLIENTS_BUNDLE)				\
-	V("NPM_CONFIG_CAFILE", CLIENTS_BUNDLE)				\
+	 * the variable above; an image may have either spelling. They	\
+	 * read all of it again for each connection */			\
+	V("npm_config_cafile", CLIENTS_CERT)				\
+	V("NPM_CONFIG_CAFILE", CLIENTS_CERT)				\
 	V("PIP_CERT", CLIENTS_BUNDLE)					\
 	/* requests, and conda */					\
 	V("REQUESTS_CA_BUNDLE", CLIENTS_BUNDLE)				\

@@ -55,11 +55,16 @@ class Mirror(http.server.SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
 
-def serve(top, self_url=None):
+def serve(top, self_url=None, context=None):
     """A mirror for those outside, or for the sandbox, which knows it by
-    `self_url`. Returns it and its address."""
+    `self_url`; with TLS, if there is a context. Returns it and its address."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Mirror)
     url = f"http://127.0.0.1:{server.server_address[1]}"
+    if context is not None:
+        # The handshake is the connection's thread's, with its first read.
+        server.socket = context.wrap_socket(server.socket, server_side=True,
+                                            do_handshake_on_connect=False)
+        url = url.replace("http", "https", 1)
     server.top, server.seen, server.self_url = top, [], self_url or url
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server, url
