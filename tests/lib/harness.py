@@ -389,12 +389,19 @@ def workdir(keep=bool(os.environ.get("IC_KEEP"))):
             shutil.rmtree(path, ignore_errors=True)
 
 
-def alive(pid):
+def born(pid):
+    """Returns when a process that lives began, in the kernel's ticks, or None:
+    a number may belong to another process by now."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as f:
-            return f.read().rsplit(")", 1)[1].split()[0] not in ("Z", "X")
+            fields = f.read().rsplit(")", 1)[1].split()
     except OSError:
-        return False
+        return None
+    return None if fields[0] in ("Z", "X") else int(fields[19])
+
+
+def alive(pid):
+    return born(pid) is not None
 
 
 def kill(pid, sig=signal.SIGKILL):

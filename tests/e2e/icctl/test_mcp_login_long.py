@@ -99,8 +99,15 @@ class Life:
         os.mkdir(self.s.workspace, 0o700)
         self.s.work = self.s.workspace      # its standard error
         self.s.start(LONG)
-        self.pids = [self.s.pid] + traces.children(self.s.pid)
+        self.born = {p: h.born(p) for p in
+                     [self.s.pid] + traces.children(self.s.pid)}
         self.m = self.s.client()
+
+    @property
+    def pids(self):
+        """Those of its processes that live: thousands die in this test, and
+        their numbers are used again."""
+        return [p for p, at in self.born.items() if at and h.born(p) == at]
 
     def keyd(self):
         return [p for p in self.pids if comm(p) == "keyd"]
@@ -120,8 +127,7 @@ class Life:
     def end(self):
         self.m.close()
         self.s.stop()
-        for p in self.pids:
-            h.wait_for(lambda p=p: not h.alive(p), "its end", LONG)
+        h.wait_for(lambda: not self.pids, "its end", LONG)
 
 
 class Herd:
@@ -216,8 +222,7 @@ def slay(life, how):
     for p in {"keyd": life.keyd(), "icsupervisor": [life.s.pid],
               "all": life.pids}[how]:
         h.kill(p)
-    for p in life.pids:
-        h.wait_for(lambda p=p: not h.alive(p), "its end", LONG)
+    h.wait_for(lambda: not life.pids, "its end", LONG)
 
 
 def one_renewal(herd, issuer, rng, kills):
