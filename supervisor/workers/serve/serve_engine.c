@@ -104,6 +104,7 @@ image_ask(const struct host_program *client, const struct service *s,
 	struct json_object *o = NULL;
 	int p[2], code, status;
 	size_t len = 0;
+	bool said;
 
 	client_words(&w);
 	wordlist_all(&w, (const char *const[]){"image", "inspect", "--format",
@@ -119,9 +120,9 @@ image_ask(const struct host_program *client, const struct service *s,
 		return NULL;
 	}
 	close(p[1]);
-	if (read_until(p[0], text, ENGINE_TEXT - 1, ENGINE_MS, &len))
-		text[len] = '\0';
-	else
+	said = read_until(p[0], text, ENGINE_TEXT - 1, ENGINE_MS, &len);
+	text[len] = '\0';
+	if (!said)
 		spawn_stop(&sp, 0);
 	close(p[0]);
 	if (sp.pidfd != -1 && spawn_reap(sp.pidfd, true, &code, &status) == 1 &&
@@ -130,9 +131,12 @@ image_ask(const struct host_program *client, const struct service *s,
 	if (!json_object_is_type(o, json_type_object)) {
 		json_object_put(o);
 		o = NULL;
-		fault_set_kind(fault, FAULT_CONFIG,
-		    "services.%s: %s has no image %s. Nothing is pulled when a "
-		    "session starts: run %s pull %s",
+		fault_set_kind(fault, said ? FAULT_CONFIG : FAULT_OTHER,
+		    said ? "services.%s: %s has no image %s. Nothing is pulled "
+			   "when a session starts: run %s pull %s"
+			 : "services.%s: %s did not say within 30 s whether it "
+			   "has the image %s. Start again, or look: %s image "
+			   "inspect %s",
 		    s->name, errand.engine, image, errand.engine, image);
 	}
 	return o;
