@@ -214,13 +214,14 @@ relist_due(struct loop_timer *t)
 static void
 list_done(struct session *s)
 {
+	const struct server *srv = &s->env->engine.servers[s->index];
 	struct session_tools old = s->tools;
 
 	s->listing = false;
 	/* None are pinned as well, so that later ones are a change. */
-	tools_add_words(&s->next,
-	    span_str(s->env->engine.servers[s->index].name), TOOLS_WORDS,
-	    span_str(s->words));
+	if (!srv->virtual)
+		tools_add_words(&s->next, span_str(srv->name), TOOLS_WORDS,
+		    span_str(s->words));
 	era_pin(s);
 	tools_sort(&s->next);
 	s->tools = s->next;

@@ -219,8 +219,11 @@ static const struct {
     {"\033]7770;file:///etc/passwd\007", "", "a file"},
     {"\033]7770;HTTPS://a.example/\007", "", "another spelling"},
     {"\033]7770;https://\xd0\xb0.example/\007", "", "letters beyond ASCII"},
-    {"\033]7770;https://a.example/\001x\007", "", "a control character"},
-    {"\033]7770;https://a.example/\nx\007", "", "a second line"},
+    /* Terminals pass over these two, and so does what is shown. */
+    {"\033]7770;https://a.example/\001x\007", "link https://a.example/x",
+	"a control character"},
+    {"\033]7770;https://a.example/\nx\007", "link https://a.example/x",
+	"a second line"},
     {"\033]7770;https://a.example/\177x\007", "", "DEL"},
     {"\033]7770;https://a.example/ x\007", "", "a blank"},
     {"\033]7770;https://a.example/\xe2\x80\xae" "x\007", "",
