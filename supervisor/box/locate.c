@@ -92,6 +92,10 @@ locate_take(int letter, const char *text, struct fault *fault)
 	case LOCATE_OURS:
 		p->ours = true;
 		return 0;
+	case LOCATE_CODE:
+		if (strlen(text) < 68 || strlen(text) > 400)
+			return locate_bad(fault);
+		return locate_copy(text, &p->code, fault);
 	case LOCATE_FOUND:
 		return locate_next(NULL, fault);
 	case LOCATE_WHY:

@@ -19,6 +19,8 @@ struct program {
 	char *trees[LOCATE_MAX_TREES];
 	unsigned ntrees;
 	bool ours; /* shipped with IronCurtain: icfs */
+	/* "DIGEST NAME VERSION" of its code; NULL: the system's, or not known */
+	char *code;
 };
 
 struct locate {

@@ -26,6 +26,7 @@ enum locate_report {
 	LOCATE_WORD = 'W', /* a word of argv[] */
 	LOCATE_TREE = 'T',
 	LOCATE_OURS = 'O',
+	LOCATE_CODE = 'I', /* "DIGEST NAME VERSION" of its code, if known */
 	LOCATE_FOUND = 'G', /* ends the program */
 	LOCATE_WHY = 'F',   /* ends it, too: why it was not found */
 };

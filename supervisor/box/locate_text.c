@@ -81,6 +81,7 @@ void
 program_free(struct program *p)
 {
 	free(p->path);
+	free(p->code);
 	jsonfile_strings_free(p->argv);
 	for (unsigned i = 0; i < p->ntrees; i++)
 		free(p->trees[i]);

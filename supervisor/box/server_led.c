@@ -150,7 +150,7 @@ led_copy(const struct server_def *d, char *why, size_t cap)
 		return false;
 	fd = open(d->copy, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd != -1) {
-		good = treehash_read(&t, fd) == 0 &&
+		good = treehash_read(&t, fd, TREEHASH_BYTES) == 0 &&
 		       strcmp(sha256_hex(t.sum, sum), d->copy_sum) == 0;
 		close(fd);
 	}

@@ -52,7 +52,7 @@ static const char *const config_keys[] = {"agent", "agentView", "answerKey",
     "containerRuntime", "credentials", "destinations", "dockerResources", "env",
     "escalationExpiry", "escalationTimeoutSeconds", "image", "limits",
     "maxConcurrentSessions", "mcpServers", "modelBodies", "notify", "notifyOn",
-    "notifyQuiet", "openHosts", "packageCaches", "packageInstall", "policy",
+    "notifyQuiet", "openHosts", "packageCaches", "packageInstall", "pins", "policy",
     "policyBudget", "profiles", "projectInstructions", "providers", "proxy",
     "proxyTools", "resourceBudget", "runtime", "sandboxPolicy",
     "serverCredentials", "services", "settingsOf", "toolDefinitions",
@@ -279,6 +279,27 @@ config_policy(struct config *cfg, const struct jsonfile *j,
 	return cfg->policy != NULL ? 0 : fault_errno(j->fault, "%s", j->file);
 }
 
+/* Parse "pins": what happens when a server's code is another one. */
+static int
+config_pins(struct config *cfg, const struct jsonfile *j,
+    struct json_object *root)
+{
+	static const char *const pins_keys[] = {"packages", NULL};
+	struct json_object *o = NULL;
+	const char *s = NULL;
+
+	if (jsonfile_object(j, root, "", "pins", &o) == -1 ||
+	    (o != NULL &&
+		(jsonfile_known(j, o, "pins", pins_keys) == -1 ||
+		    jsonfile_str(j, o, "pins", "packages", &s) == -1)))
+		return -1;
+	cfg->hold_packages = s != NULL && strcmp(s, "hold") == 0;
+	return s == NULL || cfg->hold_packages || strcmp(s, "tell") == 0
+		   ? 0
+		   : jsonfile_bad(j, "pins", "packages",
+			 "must be \"tell\" or \"hold\"");
+}
+
 static int
 config_servers(struct config *cfg, const struct jsonfile *j,
     struct json_object *root, const char *user_home)
@@ -413,6 +434,7 @@ config_parse(struct config *cfg, const char *file, const char *user_home,
 	    config_services(cfg, &j, root, user_home) == -1 ||
 	    config_env(cfg, &j, root) == -1 ||
 	    config_policy(cfg, &j, root, user_home) == -1 ||
+	    config_pins(cfg, &j, root) == -1 ||
 	    config_approve(cfg, &j, root) == -1 ||
 	    config_approvers(cfg, &j, root) == -1 ||
 	    config_servers(cfg, &j, root, user_home) == -1 ||

@@ -228,6 +228,7 @@ struct config {
 	/* KiB of definitions: of a tool, of a server, of the whole list */
 	uint32_t tool_kib, server_kib, list_kib;
 	bool strict;                /* policy.strict: refuse what has drifted */
+	bool hold_packages;         /* "pins": {"packages": "hold"} */
 	enum proto_unknown unknown; /* policy.unknownTools */
 	struct config_undo undo;
 	/* keys without effect, and what to write instead, or "" */

@@ -157,7 +157,7 @@ const struct pack_row config_rows[] = {
 	NUMBER(config, log_size, UINT64_MAX), BOOL(config, log_strict),
 	BOOL(config, redact), NUMBER(config, tool_kib, UINT32_MAX),
 	NUMBER(config, server_kib, UINT32_MAX),
-	NUMBER(config, list_kib, UINT32_MAX), BOOL(config, strict),
+	NUMBER(config, list_kib, UINT32_MAX), BOOL(config, strict), BOOL(config, hold_packages),
 	NUMBER(config, unknown, PROTO_UNKNOWN_LAST),
 	PART(config, undo, pack_undo), TEXT(config, ignored),
 };

@@ -46,7 +46,7 @@ treehash_file(struct treehash *t, int dir, const char *name, const char *path)
 		return -1;
 	errno = EFBIG;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	    (uint64_t)st.st_size <= TREEHASH_BYTES - t->bytes &&
+	    (uint64_t)st.st_size <= t->most - t->bytes &&
 	    (text = malloc((size_t)st.st_size + 1)) != NULL) {
 		while (len < (size_t)st.st_size &&
 		       (n = read(fd, text + len, (size_t)st.st_size - len)) > 0)
@@ -133,10 +133,10 @@ treehash_directory(struct treehash *t, int fd, const char *path, unsigned depth)
 }
 
 int
-treehash_read(struct treehash *t, int dirfd)
+treehash_read(struct treehash *t, int dirfd, uint64_t most)
 {
 	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	memset(t, 0, sizeof(*t));
+	*t = (struct treehash){.most = most};
 	return fd == -1 ? -1 : treehash_directory(t, fd, "", 0);
 }

@@ -14,15 +14,15 @@
 struct treehash {
 	uint8_t sum[SHA256_SIZE];
 	unsigned files;
-	uint64_t bytes;
+	uint64_t bytes, most;
 };
 
 /*
  * Hash the names, kinds and contents of all that is below the directory, in the
  * order of the names. Nothing may be there but directories, plain files and
- * links. Returns 0, or -1 with errno set: EFBIG if there is more than the
- * limits above, EINVAL for another kind of file.
+ * links. Returns 0, or -1 with errno set: EFBIG if there are more files than
+ * above or more than `most` bytes, EINVAL for another kind of file.
  */
-int treehash_read(struct treehash *, int dirfd);
+int treehash_read(struct treehash *, int dirfd, uint64_t most);
 
 #endif

@@ -168,6 +168,18 @@ trust_one(struct icctl *ctl, json_object *tool, bool yes, unsigned *done)
 	return trust_send(ctl, tool, done);
 }
 
+/* Show that a server's code is another one: digest, name and version. */
+static void
+put_code(json_object *server)
+{
+	icctl_put_str(icctl_text(server, "server"));
+	fputs(": its code is not that of the last session\n    was ", stdout);
+	icctl_put_str(icctl_text(server, "codeWas"));
+	fputs("\n    is  ", stdout);
+	icctl_put_str(icctl_text(server, "code"));
+	putchar('\n');
+}
+
 void
 icctl_put_entry(json_object *server)
 {
@@ -175,10 +187,16 @@ icctl_put_entry(json_object *server)
 	const struct value *was = NULL, *is = NULL;
 	int64_t n = icctl_number(server, "tools");
 
-	icctl_put_str(icctl_text(server, "server"));
-	fputs(": its entry in ", stdout);
-	icctl_put_str(icctl_text(server, "file"));
-	puts(" was changed since you approved it");
+	if (icctl_text(server, "codeWas")[0] != '\0')
+		put_code(server);
+	if (icctl_text(server, "codeWas")[0] == '\0' ||
+	    strcmp(icctl_text(server, "was"), icctl_text(server, "entry")) !=
+		0) {
+		icctl_put_str(icctl_text(server, "server"));
+		fputs(": its entry in ", stdout);
+		icctl_put_str(icctl_text(server, "file"));
+		puts(" was changed since you approved it");
+	}
 	if (pool != NULL) {
 		was = definition(pool, server, "was");
 		is = definition(pool, server, "entry");

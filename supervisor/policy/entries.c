@@ -30,6 +30,7 @@ entries_start(void)
 			if (strcmp(sup.opt.approved[k], given) == 0)
 				(void)pins_approve(i);
 	}
+	code_start();
 }
 
 static struct json_object *
@@ -46,6 +47,10 @@ entries_row(unsigned server, unsigned tools)
 	put_str(o, "entry", s->def->entry);
 	if (was != NULL)
 		put_str(o, "was", was);
+	if (pins_code_held(server)) {
+		put_str(o, "code", s->program.code);
+		put_str(o, "codeWas", pins_code(s->def->name));
+	}
 	put_digest(o, "digest", digest);
 	put_int(o, "tools", tools);
 	return o;

@@ -86,6 +86,15 @@ pins_command(const struct server *s, uint8_t digest[32])
 	if (s->def->entry == NULL)
 		return;
 	sha256_span(span_str(s->def->entry), digest);
+	/* It is as if the entry had changed. */
+	if (pins_code_held((unsigned)(s - sup.servers))) {
+		const struct span parts[] = {
+		    span_of(digest, 32), span_str(s->program.code)};
+		uint8_t both[32];
+
+		sha256_spans(parts, nitems(parts), both);
+		memcpy(digest, both, sizeof(both));
+	}
 }
 
 static struct seen *
@@ -230,8 +239,9 @@ pins_same(unsigned server, const char *tool)
 const char *
 pins_approve(unsigned server)
 {
-	sup.servers[server].approved = true;
 	pins_add_entry((uint16_t)server, true);
+	pins_add_code(server);
+	sup.servers[server].approved = true;
 	for (size_t i = 0; i < pins_env.nseen; i++)
 		if (pins_env.seen[i].server == server && pins_env.seen[i].same)
 			seen_trust(&pins_env.seen[i]);
@@ -265,7 +275,7 @@ seen_warn(const struct seen *s)
 		    server, s->tool, seen_state(s->state),
 		    s->other[0] != '\0' ? " of " : "", s->other, server,
 		    s->tool);
-	else if (pins_same(s->server, NULL) == 1)
+	else if (pins_same(s->server, NULL) == 1 && !pins_code_held(s->server))
 		sup_warn("MCP server %s: its entry in %s was changed since "
 			 "you approved it, so its tools are in quarantine. "
 			 "See the change and approve it once: icctl trust %s",

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The file pins.json: {"version":3,"servers":{SERVER:{TOOL:{"digest",
- * "definition","definitionDigest","pinned","by"}}},"entries":{SERVER:ENTRY}}.
- * ENTRY is the server_def.entry that the tools were pinned with; version 1 had
- * none, and versions 1 and 2 had no digest of the definition alone.
+ * The file pins.json: {"version":4,"servers":{SERVER:{TOOL:{"digest",
+ * "definition","definitionDigest","pinned","by"}}},"entries":{SERVER:ENTRY},
+ * "code":{SERVER:CODE}}. ENTRY is the server_def.entry that the tools were
+ * pinned with, and CODE the program.code of the last session; version 1 had no
+ * entries, versions 1 and 2 no digest of the definition alone, and 1 to 3 no
+ * code.
  */
 #ifndef PINS_H
 #define PINS_H
@@ -15,7 +17,7 @@
 #include "base/fault.h"
 #include "common/ipc/proto.h"
 
-#define PINS_VERSION 3
+#define PINS_VERSION 4
 #define PINS_MAX_TEXT (256U << 10) /* a longer definition is not stored */
 #define PINS_MAX_FILE (7U << 20) /* a larger file is written without
 				    definitions */
@@ -25,10 +27,10 @@
 
 struct pins_change {
 	const char *server;        /* borrowed */
-	/* no tool: the server's entry */
+	bool code;                 /* no tool: the server's code, or its entry */
 	char tool[PROTO_MAX_TOOL_NAME + 1], digest[65];
 	char defined[65];          /* digest of the definition, or "" */
-	char *text;                /* the definition or entry, or NULL */
+	char *text;                /* the definition, entry or code, or NULL */
 	bool trusted;
 };
 
@@ -53,11 +55,26 @@ struct json_object *pins_of(const char *server);
 struct json_object *pins_find(const char *server, const char *tool);
 /* Returns the entry that a server's tools were pinned with, or NULL. */
 const char *pins_entry(const char *server);
-/* Returns true if the user approved the server's entry as it is now. */
+/* Returns the code that a server had in the last session, or NULL. */
+const char *pins_code(const char *server);
+/*
+ * Returns true if the server's code is another one than in the last session and
+ * has to be approved ("pins").
+ */
+bool pins_code_held(unsigned server);
+/*
+ * Returns true if the user approved the server's entry as it is now, and its
+ * code is not held.
+ */
 bool pins_entry_approved(unsigned server);
 /* Queue changes, which are written soon and together. */
 void pins_add_tool(const struct msg_TOOL_SEEN_SHOW *, const char *tool);
 void pins_add_entry(uint16_t server, bool trusted);
+void pins_add_code(unsigned server);
+
+/* code.c */
+/* Tell of each server whose code is another one than in the last session. */
+void code_start(void);
 
 void pins_hex(struct span digest, char hex[65]);
 

@@ -53,24 +53,27 @@ pins_check_tool(const struct jsonfile *j, struct json_object *pin,
 	return 0;
 }
 
-/* Entries are compared, and shown by icctl, which parses them itself. */
+/*
+ * Check the texts of servers, and make the object if there is none. Entries are
+ * compared, and shown by icctl, which parses them itself.
+ */
 static int
-pins_check_entries(const struct jsonfile *j, struct json_object *root)
+pins_check_texts(
+    const struct jsonfile *j, struct json_object *root, const char *member)
 {
-	struct json_object *entries = NULL;
+	struct json_object *texts = NULL;
 	const char *text = NULL;
 
-	if (jsonfile_object(j, root, "", "entries", &entries) == -1)
+	if (jsonfile_object(j, root, "", member, &texts) == -1)
 		return -1;
-	if (entries == NULL) {
-		json_object_object_add(
-		    root, "entries", json_object_new_object());
+	if (texts == NULL) {
+		json_object_object_add(root, member, json_object_new_object());
 		return 0;
 	}
-	json_object_object_foreach(entries, server, val)
+	json_object_object_foreach(texts, server, val)
 	{
 		(void)val;
-		if (jsonfile_str(j, entries, "entries", server, &text) == -1)
+		if (jsonfile_str(j, texts, member, server, &text) == -1)
 			return -1;
 	}
 	return 0;
@@ -80,7 +83,7 @@ static int
 pins_check(const struct jsonfile *j, struct json_object *root)
 {
 	static const char *const root_keys[] = {
-	    "entries", "servers", "version", NULL};
+	    "code", "entries", "servers", "version", NULL};
 	struct json_object *servers = NULL;
 	int64_t version = 0;
 	size_t n = 0;
@@ -89,7 +92,8 @@ pins_check(const struct jsonfile *j, struct json_object *root)
 	    jsonfile_int(j, root, "", "version", 1, INT32_MAX, &version) ==
 		-1 ||
 	    jsonfile_object(j, root, "", "servers", &servers) == -1 ||
-	    pins_check_entries(j, root) == -1)
+	    pins_check_texts(j, root, "entries") == -1 ||
+	    pins_check_texts(j, root, "code") == -1)
 		return -1;
 	if (version > PINS_VERSION)
 		return jsonfile_bad(j, "", "version",
@@ -123,6 +127,7 @@ pins_empty(void)
 
 	json_object_object_add(root, "servers", json_object_new_object());
 	json_object_object_add(root, "entries", json_object_new_object());
+	json_object_object_add(root, "code", json_object_new_object());
 	return root;
 }
 
@@ -158,25 +163,26 @@ pins_read(const char *path, struct json_object **out, struct fault *fault)
 }
 
 static void
-pins_apply_entry(struct json_object *entries, const struct pins_change *c)
+pins_apply_text(struct json_object *texts, const struct pins_change *c)
 {
 	struct json_object *old;
 
 	if (c->text != NULL && (c->trusted || !json_object_object_get_ex(
-						  entries, c->server, &old)))
-		put_str(entries, c->server, c->text);
+						  texts, c->server, &old)))
+		put_str(texts, c->server, c->text);
 }
 
 static void
 pins_apply(
     struct json_object *root, const struct pins_change *c, const char *now)
 {
-	struct json_object *tools, *pin, *servers, *entries;
+	struct json_object *tools, *pin, *servers, *texts;
 
 	json_object_object_get_ex(root, "servers", &servers);
-	json_object_object_get_ex(root, "entries", &entries);
 	if (c->tool[0] == '\0') {
-		pins_apply_entry(entries, c);
+		json_object_object_get_ex(
+		    root, c->code ? "code" : "entries", &texts);
+		pins_apply_text(texts, c);
 		return;
 	}
 	if (!json_object_object_get_ex(servers, c->server, &tools)) {

@@ -55,15 +55,27 @@ pins_of(const char *server)
 	return tools;
 }
 
+static const char *
+pins_text(const char *member, const char *server)
+{
+	struct json_object *texts, *v;
+
+	if (!json_object_object_get_ex(store_env.root, member, &texts) ||
+	    !json_object_object_get_ex(texts, server, &v))
+		return NULL;
+	return json_object_get_string(v);
+}
+
 const char *
 pins_entry(const char *server)
 {
-	struct json_object *entries, *v;
+	return pins_text("entries", server);
+}
 
-	if (!json_object_object_get_ex(store_env.root, "entries", &entries) ||
-	    !json_object_object_get_ex(entries, server, &v))
-		return NULL;
-	return json_object_get_string(v);
+const char *
+pins_code(const char *server)
+{
+	return pins_text("code", server);
 }
 
 struct json_object *
@@ -78,6 +90,18 @@ pins_find(const char *server, const char *tool)
 }
 
 bool
+pins_code_held(unsigned server)
+{
+	const struct server *s = &sup.servers[server];
+	const char *was;
+
+	return sup.config.hold_packages && !s->approved && !s->program.ours &&
+	       s->program.code != NULL &&
+	       (was = pins_code(s->def->name)) != NULL &&
+	       strcmp(was, s->program.code) != 0;
+}
+
+bool
 pins_entry_approved(unsigned server)
 {
 	const struct server *s = &sup.servers[server];
@@ -85,6 +109,8 @@ pins_entry_approved(unsigned server)
 
 	if (s->approved)
 		return true;
+	if (pins_code_held(server))
+		return false;
 	was = pins_entry(s->def->name);
 	return was != NULL && s->def->entry != NULL &&
 	       strcmp(was, s->def->entry) == 0;
@@ -154,6 +180,19 @@ pins_add_entry(uint16_t server, bool trusted)
 
 	if (entry != NULL)
 		change_new(server, trusted)->text = strdup(entry);
+}
+
+void
+pins_add_code(unsigned server)
+{
+	const char *code = sup.servers[server].program.code;
+	struct pins_change *c;
+
+	if (code == NULL)
+		return;
+	c = change_new((uint16_t)server, true);
+	c->code = true;
+	c->text = strdup(code);
 }
 
 void

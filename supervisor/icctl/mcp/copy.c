@@ -246,7 +246,7 @@ copier_copy(struct copier *c)
 	if (from == -1 || to == -1)
 		fault_errno(&c->fault, "%s", from == -1 ? c->from : c->new);
 	else if (copy_tree(from, c->only, to, &c->fault) == 0 &&
-		 (rv = treehash_read(&c->hash, to)) == -1)
+		 (rv = treehash_read(&c->hash, to, TREEHASH_BYTES)) == -1)
 		fault_errno(&c->fault, "%s", c->new);
 	if (from != -1)
 		close(from);

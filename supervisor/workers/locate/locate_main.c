@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * ic-locate: finds the programs of MCP servers and agents for icsupervisor
- * (box/locate_job.h). It reads names and the beginnings of the user's files,
- * and package.json of packages, which others wrote. Whoever takes it over there
- * can name another program of the user's, or another directory to be shown to a
- * server, which icsupervisor checks as it checks those of the configuration.
+ * (box/locate_job.h). It reads names and the beginnings of the user's files, and
+ * the files of packages, which others wrote. Whoever takes it over there can
+ * name another program of the user's, or another directory to be shown to a
+ * server, which icsupervisor checks as it checks those of the configuration, or
+ * say that a server's code is that of the last session.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -79,6 +80,7 @@ job_find(void)
 {
 	struct fault fault = {.text = ""};
 	struct program p;
+	char *code;
 
 	job.args[job.nargs] = NULL;
 	if (locate_program(&job.where, job.command, job.plain, job.args, &p,
@@ -93,6 +95,11 @@ job_find(void)
 		report_add(&job.out, LOCATE_TREE, p.trees[i]);
 	if (p.ours)
 		report_add(&job.out, LOCATE_OURS, "");
+	/* Nobody asks for an agent's. */
+	code = job.plain ? NULL : locate_code(&job.where, &p);
+	if (code != NULL)
+		report_add(&job.out, LOCATE_CODE, code);
+	free(code);
 	report_add(&job.out, LOCATE_FOUND, "");
 	program_free(&p);
 }

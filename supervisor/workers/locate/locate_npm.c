@@ -46,8 +46,8 @@ npm_spec(struct npm *n, const char *spec)
 	return 0;
 }
 
-static struct json_object *
-npm_package_json(const char *dir)
+struct json_object *
+locate_package_json(const char *dir)
 {
 	struct json_object *o = NULL;
 	char *path, *text;
@@ -124,7 +124,7 @@ npm_try(struct npm *n, const char *modules)
 
 	if ((dir = paths_join(modules, n->name)) == NULL)
 		return -1;
-	if ((pkg = npm_package_json(dir)) == NULL)
+	if ((pkg = locate_package_json(dir)) == NULL)
 		goto out;
 	if (json_object_object_get_ex(pkg, "version", &v) &&
 	    json_object_is_type(v, json_type_string))

@@ -27,6 +27,8 @@ int locate_put_tree(struct program *, char *tree);
 bool locate_has(const char *dir, const char *name);
 
 /* locate_npm.c */
+/* Returns the object in a directory's package.json, or NULL. */
+struct json_object *locate_package_json(const char *dir);
 /* Resolve `npx ARGS`: sets path, argv and trees. */
 int locate_npx(
     const struct locate *, char *const *args, struct program *, struct fault *);
@@ -38,5 +40,12 @@ int locate_npx(
  */
 int locate_program(const struct locate *, const char *command, bool plain,
     char *const *args, struct program *, struct fault *);
+
+/* locate_code.c */
+/*
+ * Returns "DIGEST NAME VERSION" of the code of a program that was found, in
+ * allocated memory, or NULL if it is the system's or cannot be told.
+ */
+char *locate_code(const struct locate *, const struct program *);
 
 #endif

@@ -218,14 +218,20 @@ def names(work):
         m.close()
 
 
+def pinned(path):
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)["servers"]
+
+
 def trusted(work):
     """A changed definition of 100 KB is shown, in pages, and trusted."""
     def list_of(text):
         return tools(tool("long", description=text * 100000))
     with session(work, {"srv": list_of("x")}) as s:
         m, seen = agent(s)
-        h.wait_for(lambda: os.path.exists(os.path.join(s.home, "pins.json")),
-                   "pins.json")
+        h.wait_for(lambda: pinned(os.path.join(s.home, "pins.json")), "pins")
         m.close()
     with session(work, {"srv": list_of("y")}) as s:
         m, seen = agent(s)
@@ -274,11 +280,11 @@ def old_pins(work):
     with session(work, {"srv": tools(tool("a", description="x"))}) as s:
         m, _ = agent(s)
         path = os.path.join(s.home, "pins.json")
-        h.wait_for(lambda: os.path.exists(path), "pins.json")
+        h.wait_for(lambda: pinned(path), "pins")
         m.close()
     with open(path, encoding="utf-8") as f:
         pins = json.load(f)
-    t.equal(pins["version"], 3, "version 3")
+    t.equal(pins["version"], 4, "version 4")
     del pins["servers"]["srv"]["a"]["definitionDigest"]
     pins["version"] = 2
     h.put(path, json.dumps(pins), 0o600)

@@ -16,7 +16,7 @@ static const struct {
 	{"{\"a\":1,}",
 	 "/h/config.json:1:8: not JSON (strings in double quotes, no comments, no comma before ] or })"},
 	{"{\"a\":1}",
-	 "/h/config.json: a: unknown key. Known here: agent, agentView, answerKey, approvers, audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, destinations, dockerResources, env, escalationExpiry, escalationTimeoutSeconds, image, limits, maxConcurrentSessions, mcpServers, modelBodies, notify, notifyOn, notifyQuiet, openHosts, packageCaches, packageInstall, policy, policyBudget, profiles, projectInstructions, providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, serverCredentials, services, settingsOf, toolDefinitions, transport, undo"},
+	 "/h/config.json: a: unknown key. Known here: agent, agentView, answerKey, approvers, audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, destinations, dockerResources, env, escalationExpiry, escalationTimeoutSeconds, image, limits, maxConcurrentSessions, mcpServers, modelBodies, notify, notifyOn, notifyQuiet, openHosts, packageCaches, packageInstall, pins, policy, policyBudget, profiles, projectInstructions, providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, serverCredentials, services, settingsOf, toolDefinitions, transport, undo"},
 	{"{\"escalationTimeoutSeconds\":1,\"escalationTimeoutSeconds\":2}",
 	 "/h/config.json:1:31: duplicate member name"},
 	{"{\n \"notify\": [\n  \"x\",\n ]\n}",
