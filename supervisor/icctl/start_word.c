@@ -53,7 +53,10 @@ start_program(const char *word, bool only)
 		warnx("the name of the program after -- is empty");
 		return false;
 	}
-	if (stat(word, &st) == 0 && S_ISDIR(st.st_mode)) {
+	/* A plain name is looked for in PATH, and not in the current directory. */
+	if ((strchr(word, '/') != NULL || strcmp(word, ".") == 0 ||
+		strcmp(word, "..") == 0) &&
+	    stat(word, &st) == 0 && S_ISDIR(st.st_mode)) {
 		warnx("%s is a directory, and after -- comes a program", shown);
 		return false;
 	}

@@ -66,7 +66,7 @@ CONFIG = [
      "you mean escalationTimeoutSeconds?). Known here: agent, agentView, answerKey, approvers, "
      "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
      "destinations, dockerResources, env, escalationExpiry, escalationTimeoutSeconds, image, limits, "
-     "maxConcurrentSessions, mcpServers, modelBodies, notify, notifyOn, notifyQuiet, openHosts, packageCaches, packageInstall, policy, policyBudget, profiles, projectInstructions, "
+     "maxConcurrentSessions, mcpServers, modelBodies, notify, notifyOn, notifyQuiet, openHosts, packageCaches, packageInstall, pins, policy, policyBudget, profiles, projectInstructions, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
      "serverCredentials, services, settingsOf, toolDefinitions, transport, undo"),
     ("an unknown key with an escape", {"config.json": '{"\\u001b[2J": 1}'},
@@ -74,7 +74,7 @@ CONFIG = [
      "{config}: \\x1b[2J: unknown key. Known here: agent, agentView, answerKey, approvers, "
      "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
      "destinations, dockerResources, env, escalationExpiry, escalationTimeoutSeconds, image, limits, "
-     "maxConcurrentSessions, mcpServers, modelBodies, notify, notifyOn, notifyQuiet, openHosts, packageCaches, packageInstall, policy, policyBudget, profiles, projectInstructions, "
+     "maxConcurrentSessions, mcpServers, modelBodies, notify, notifyOn, notifyQuiet, openHosts, packageCaches, packageInstall, pins, policy, policyBudget, profiles, projectInstructions, "
      "providers, proxy, proxyTools, resourceBudget, runtime, sandboxPolicy, "
      "serverCredentials, services, settingsOf, toolDefinitions, transport, undo"),
     ("a founding key", config(dockerAgent={"resources": {"cpus": 2}}), 78,

@@ -153,7 +153,7 @@ OTHERS = [
        "audit, auditRedaction, autoApprove, confinement, containerRuntime, credentials, "
        "destinations, dockerResources, env, escalationExpiry, escalationTimeoutSeconds, image, "
        "limits, "
-       "maxConcurrentSessions, mcpServers, modelBodies, notify, notifyOn, notifyQuiet, openHosts, packageCaches, packageInstall, policy, policyBudget, "
+       "maxConcurrentSessions, mcpServers, modelBodies, notify, notifyOn, notifyQuiet, openHosts, packageCaches, packageInstall, pins, policy, policyBudget, "
        "profiles, projectInstructions, providers, proxy, proxyTools, "
        "resourceBudget, runtime, "
        "sandboxPolicy, serverCredentials, services, settingsOf, toolDefinitions, transport, undo")]),
