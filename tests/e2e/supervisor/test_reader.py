@@ -171,6 +171,10 @@ def test_locate():
         out, _ = p.communicate(
             b"".join(r.encode() + b"\0" for r in job[1:]), timeout=60)
         found, ours, other, gone, end = split_found(out)
+        for report in (found, ours):
+            code = report.pop(-2)
+            t.ok(re.fullmatch(r"I[0-9a-f]{64} \S+ \S+", code),
+                 "a program's code has a digest, a name and a version", code)
         t.equal(found, [f"P{node}", "Wnode", f"W{cli}", "Wword", f"T{node}",
                         f"T{d}/home/node_modules", "G"], "a package of npx")
         t.equal(ours, [f"P{tool}", "W./tool", f"T{tool}", f"T{node}", "G"],

@@ -109,12 +109,16 @@ class Connection:
                     self.take_line()
             else:
                 left = int((req.all("content-length") or ["0"])[0])
-                while left > 0:
-                    if not self.buf:
-                        self.more()
-                    part = self.take(min(left, len(self.buf)))
-                    req.body += part
-                    left -= len(part)
+                # Adding to bytes would copy a long body each time.
+                parts = []
+                try:
+                    while left > 0:
+                        if not self.buf:
+                            self.more()
+                        parts.append(self.take(min(left, len(self.buf))))
+                        left -= len(parts[-1])
+                finally:
+                    req.body += b"".join(parts)
             req.complete = True
         except (Gone, OSError, ValueError):
             pass
