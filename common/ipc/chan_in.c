@@ -32,19 +32,22 @@ union chan_control {
 };
 
 /*
- * One set for the process, which handles one channel at a time.  The first
- * slots, as many as were `used`, must be prepared again before the next
- * recvmmsg().  Only what is received touches the memory of a slot, and most
- * processes never receive so many messages at once.
+ * One set for the process, which handles one channel at a time.  Only what is
+ * received touches the memory of a slot, and most processes never receive so
+ * many messages at once.
  */
 static struct {
 	struct mmsghdr vec[CHAN_BATCH];
 	struct iovec iov[CHAN_BATCH];
 	union chan_control control[CHAN_BATCH];
-	bool prepared; /* all of them were, once */
-	size_t used;
 	struct chan_slot slots[CHAN_BATCH];
 } chan_env;
+/*
+ * So many of the first slots must be prepared before the next recvmmsg().  This
+ * is not zero, and beside the slots it would put them all into the program's
+ * file.
+ */
+static size_t chan_used = CHAN_BATCH;
 
 /* Collect all descriptors of a message; padding lets more than one arrive. */
 static size_t
@@ -172,9 +175,7 @@ out:
 static void
 chan_prepare(void)
 {
-	const size_t n = chan_env.prepared ? chan_env.used : CHAN_BATCH;
-
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < chan_used; i++) {
 		chan_env.iov[i] = (struct iovec){
 		    chan_env.slots[i].in, PROTO_MAX_DATAGRAM + 1};
 		chan_env.vec[i].msg_hdr =
@@ -183,8 +184,7 @@ chan_prepare(void)
 			.msg_control = chan_env.control[i].bytes,
 			.msg_controllen = sizeof(chan_env.control[i].bytes)};
 	}
-	chan_env.prepared = true;
-	chan_env.used = 0;
+	chan_used = 0;
 }
 
 /*
@@ -200,7 +200,7 @@ chan_receive(struct chan *c)
 	n = recvmmsg(c->fd, chan_env.vec, c->batch,
 	    MSG_DONTWAIT | MSG_CMSG_CLOEXEC, NULL);
 	if (n != -1) {
-		chan_env.used = (size_t)n;
+		chan_used = (size_t)n;
 		return n;
 	}
 	if (errno == EAGAIN || errno == EINTR)
