@@ -163,17 +163,20 @@ function later(make) {
   let early = false;
 
   function load() {
-    early = !early;
+    const again = early;
+
+    early = false;
     try {
       void fetch('data:,').catch(() => {});
       const Agent = globalThis[key].constructor;
       // Node 24.0 to 24.4 have another class here if they know the proxy.
       if (Agent.name === 'Agent')
         globalThis[key] = make(Agent);
-      early = false;
     } catch {
-      if (early)
-        queueMicrotask(need);
+      if (again)
+        return;
+      early = true;
+      queueMicrotask(need);
     }
   }
 
