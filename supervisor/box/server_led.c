@@ -182,6 +182,20 @@ led_option(const struct led *l, char dst[200])
 	}
 }
 
+/* Cover a place that lies in row `i`. Returns 0, or -1 with errno set. */
+static int
+led_cover(struct view *v, unsigned i, const char *place)
+{
+	const int fd = open(place, O_PATH | O_CLOEXEC);
+	int rv;
+
+	if (fd == -1)
+		return -1;
+	rv = view_cover(v, i, place, fd, PROTO_VIEW_HIDDEN);
+	close(fd);
+	return rv;
+}
+
 /*
  * Withhold from the view what agents write, because the server's text may
  * compose any path there. Returns 0, or -1 with errno set.
@@ -206,8 +220,7 @@ led_hide(const struct led *l, struct server *s)
 		/* New rows are longer, and so stand behind this one. */
 		for (unsigned k = 0; rv == 0 && k < p->n; k++)
 			if (paths_under(p->paths[k], r->host))
-				rv = view_cover(&s->view, i, p->paths[k],
-				    PROTO_VIEW_HIDDEN);
+				rv = led_cover(&s->view, i, p->paths[k]);
 	}
 	if (hidden != NULL)
 		sup_warn("server %s runs a text, which could run what an agent "

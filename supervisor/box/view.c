@@ -222,12 +222,13 @@ bad:
 }
 
 int
-view_cover(struct view *v, unsigned i, const char *host, enum proto_view kind)
+view_cover(
+    struct view *v, unsigned i, const char *host, int fd, enum proto_view kind)
 {
 	const struct view_row *r = &v->rows[i];
 	const char *top = strcmp(r->host, "/") == 0 ? "" : r->host;
-	int fd, rv = -1;
 	char *path;
+	int rv;
 
 	if (!paths_under(host, top)) {
 		errno = EXDEV;
@@ -236,10 +237,7 @@ view_cover(struct view *v, unsigned i, const char *host, enum proto_view kind)
 	if (asprintf(&path, "%s%s", top[0] == '\0' ? "" : r->path,
 		host + strlen(top)) == -1)
 		return -1;
-	if ((fd = open(host, O_PATH | O_CLOEXEC)) != -1) {
-		rv = view_put(v, path, host, fd, kind);
-		close(fd);
-	}
+	rv = view_put(v, path, host, fd, kind);
 	free(path);
 	return rv;
 }
@@ -259,8 +257,9 @@ view_withhold(struct view *v, const struct view_how *how)
 		/* The new row is longer, and so stands behind this one. */
 		if (in == 1)
 			v->rows[i].kind = PROTO_VIEW_READ;
-		else if (around == 1 && view_cover(v, i,
-				how->workspace_path, PROTO_VIEW_READ) == -1)
+		else if (around == 1 &&
+			 view_cover(v, i, how->workspace_path, how->workspace,
+			     PROTO_VIEW_READ) == -1)
 			return -1;
 	}
 	return 0;

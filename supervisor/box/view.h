@@ -62,10 +62,11 @@ int view_open_read(struct view *, const struct view_how *,
  */
 int view_withhold(struct view *, const struct view_how *);
 /*
- * Cover the object of the host, which lies in row `i`, by a row of its own.
- * Returns 0, or -1 with errno.
+ * Cover the object of the host, which lies in row `i` and is open as `fd`, by a
+ * row of its own. Returns 0, or -1 with errno.
  */
-int view_cover(struct view *, unsigned i, const char *host, enum proto_view);
+int view_cover(
+    struct view *, unsigned i, const char *host, int fd, enum proto_view);
 /* Bind the whole view in a sandbox. */
 void view_bind(const struct view *, const struct server_def *,
     const struct program *, struct box *);
