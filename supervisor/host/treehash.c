@@ -18,8 +18,8 @@
 static int treehash_directory(
     struct treehash *, int fd, const char *path, unsigned depth);
 
-/* Hash a chain: what came before, a kind, a name, and the contents. */
-static void
+/* It is a chain: what came before is hashed, too. */
+void
 treehash_add(
     struct treehash *t, char kind, const char *path, struct span contents)
 {

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "common/sha256.h"
+#include "common/span.h"
 
 #define TREEHASH_FILES 50000U
 #define TREEHASH_BYTES ((uint64_t)1 << 30)
@@ -17,6 +18,12 @@ struct treehash {
 	uint64_t bytes, most;
 };
 
+/*
+ * Add one thing to the digest: its kind, its name, and what it contains; for
+ * callers that name the files themselves and begin with a cleared structure.
+ */
+void treehash_add(
+    struct treehash *, char kind, const char *name, struct span contents);
 /*
  * Hash the names, kinds and contents of all that is below the directory, in the
  * order of the names. Nothing may be there but directories, plain files and

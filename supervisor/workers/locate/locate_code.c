@@ -31,23 +31,9 @@
 #define CODE_RECORD_FILES 5000U
 
 struct code {
-	uint8_t sum[SHA256_SIZE];
-	bool any;
+	struct treehash hash;
 	char name[215], version[64];
 };
-
-/* Add something to the digest, with the name that it has there. */
-static void
-code_mix(struct code *c, const char *name, struct span contents)
-{
-	const struct span parts[] = {span_of(c->sum, sizeof(c->sum)),
-	    span_of(name, strlen(name) + 1), contents};
-	uint8_t sum[SHA256_SIZE];
-
-	sha256_spans(parts, nitems(parts), sum);
-	memcpy(c->sum, sum, sizeof(sum));
-	c->any = true;
-}
 
 /* Read a plain file. Returns allocated memory that ends in NUL, or NULL. */
 static char *
@@ -81,7 +67,7 @@ code_file(struct code *c, const char *dir, const char *name)
 	size_t len;
 
 	if (path != NULL && (text = code_read(path, &len)) != NULL)
-		code_mix(c, name, span_of(text, len));
+		treehash_add(&c->hash, 'f', name, span_of(text, len));
 	free(path);
 	free(text);
 	return text != NULL;
@@ -130,7 +116,8 @@ code_npm(struct code *c, const char *file)
 	if (fd != -1 && top != NULL) {
 		code_package(c, dir);
 		if (treehash_read(&t, fd, CODE_TREE) == 0)
-			code_mix(c, "package", span_of(t.sum, sizeof(t.sum)));
+			treehash_add(
+			    &c->hash, 'd', "", span_of(t.sum, sizeof(t.sum)));
 		else
 			(void)code_file(c, "", file);
 		(void)code_file(c, top, ".package-lock.json");
@@ -139,7 +126,7 @@ code_npm(struct code *c, const char *file)
 		close(fd);
 	free(dir);
 	free(top);
-	return c->any;
+	return c->hash.files != 0;
 }
 
 /* Add the files that a RECORD names, one in each line before the comma. */
@@ -180,7 +167,8 @@ code_installed(struct code *c, const char *site, const char *script)
 		free(path);
 		if (text != NULL && strstr(text, want) != NULL) {
 			found = true;
-			code_mix(c, "RECORD", span_of(text, len));
+			treehash_add(
+			    &c->hash, 'f', "RECORD", span_of(text, len));
 			snprintf(c->name, sizeof(c->name), "%.*s",
 			    (int)(n - 10), e->d_name);
 			if ((dash = strrchr(c->name, '-')) != NULL) {
@@ -284,7 +272,7 @@ code_word(char *s)
 char *
 locate_code(const struct locate *l, const struct program *p)
 {
-	struct code c = {.any = false};
+	struct code c = {.name = ""};
 	char hex[SHA256_HEX], *file, *out = NULL;
 
 	if (p->ours || (file = code_main(l, p)) == NULL)
@@ -295,9 +283,10 @@ locate_code(const struct locate *l, const struct program *p)
 	free(file);
 	code_word(c.name);
 	code_word(c.version);
-	if (c.any && asprintf(&out, "%s %s %s", sha256_hex(c.sum, hex),
-			 c.name[0] != '\0' ? c.name : "-",
-			 c.version[0] != '\0' ? c.version : "-") == -1)
+	if (c.hash.files != 0 &&
+	    asprintf(&out, "%s %s %s", sha256_hex(c.hash.sum, hex),
+		c.name[0] != '\0' ? c.name : "-",
+		c.version[0] != '\0' ? c.version : "-") == -1)
 		out = NULL;
 	return out;
 }
