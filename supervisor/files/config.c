@@ -52,9 +52,9 @@ static const char *const config_keys[] = {"agent", "agentView", "answerKey",
     "containerRuntime", "credentials", "destinations", "dockerResources", "env",
     "escalationExpiry", "escalationTimeoutSeconds", "image", "limits",
     "maxConcurrentSessions", "mcpServers", "modelBodies", "notify", "notifyOn",
-    "notifyQuiet", "openHosts", "packageCaches", "packageInstall", "pins", "policy",
-    "policyBudget", "profiles", "projectInstructions", "providers", "proxy",
-    "proxyTools", "resourceBudget", "runtime", "sandboxPolicy",
+    "notifyQuiet", "openHosts", "packageCaches", "packageInstall", "pins",
+    "policy", "policyBudget", "profiles", "projectInstructions", "providers",
+    "proxy", "proxyTools", "resourceBudget", "runtime", "sandboxPolicy",
     "serverCredentials", "services", "settingsOf", "toolDefinitions",
     "transport", "undo", NULL};
 
@@ -281,8 +281,8 @@ config_policy(struct config *cfg, const struct jsonfile *j,
 
 /* Parse "pins": what happens when a server's code is another one. */
 static int
-config_pins(struct config *cfg, const struct jsonfile *j,
-    struct json_object *root)
+config_pins(
+    struct config *cfg, const struct jsonfile *j, struct json_object *root)
 {
 	static const char *const pins_keys[] = {"packages", NULL};
 	struct json_object *o = NULL;
@@ -296,8 +296,8 @@ config_pins(struct config *cfg, const struct jsonfile *j,
 	cfg->hold_packages = s != NULL && strcmp(s, "hold") == 0;
 	return s == NULL || cfg->hold_packages || strcmp(s, "tell") == 0
 		   ? 0
-		   : jsonfile_bad(j, "pins", "packages",
-			 "must be \"tell\" or \"hold\"");
+		   : jsonfile_bad(
+			 j, "pins", "packages", "must be \"tell\" or \"hold\"");
 }
 
 static int
