@@ -16,6 +16,8 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WORD = re.compile(r"[A-Za-z_]\w*")
+# They may stand before "static", too.
+ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 
 
 def plain(text):
@@ -62,7 +64,6 @@ def outside(head):
 
 def declared(head):
     """Returns the names that a static declaration makes."""
-    head = re.sub(r"__attribute__\s*\(\(.*?\)\)", " ", head, flags=re.S)
     function = re.search(r"(\w+)\s*\((?!\s*\*)", head.split("=")[0])
     if function and "{" not in head[:function.start()]:
         return [function[1]]
@@ -79,7 +80,7 @@ def own(path, text):
     those that include it."""
     text, names = plain(text)
     for head, body in chunks(text):
-        head = head.strip()
+        head = ATTRIBUTE.sub(" ", head).strip()
         tag = re.search(r"\b(?:struct|union|enum)\s+(\w+)\s*\{", head)
         names += ["struct " + tag[1]] if tag else []
         if re.search(r"\benum(?:\s+\w+)?\s*\{", head):
