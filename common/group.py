@@ -21,11 +21,14 @@ ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 
 
 def plain(text):
-    """Returns a file without comments and texts, and its macros."""
+    """Returns a file without comments and texts, and the macros that it leaves
+    defined."""
     text = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
                   lambda m: '""' if m[0][0] == '"' else " ", text, flags=re.S)
     text = text.replace("\\\n", " ")
-    macros = re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", text, re.M)
+    last = {m: what for what, m in re.findall(
+        r"^[ \t]*#[ \t]*(define|undef)[ \t]+(\w+)", text, re.M)}
+    macros = [m for m, what in last.items() if what == "define"]
     return re.sub(r"^[ \t]*#.*", "", text, flags=re.M), macros
 
 
@@ -106,7 +109,8 @@ class File:
         self.names = {name: path for name in own(path, self.text)}
         if self.early:
             self.names["#define"] = path
-        for header in self.included(path, self.text, set()):
+        # In one order: a name that stands in two headers is of the same one each time.
+        for header in sorted(self.included(path, self.text, set())):
             self.names.update(self.headers[header])
 
     def included(self, path, text, seen):
