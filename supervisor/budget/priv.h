@@ -24,6 +24,7 @@ struct budget_model {
 	double usd;
 	const struct price *price; /* NULL: none */
 	enum price_how how;
+	bool regional; /* the provider keeps data in one place */
 };
 
 /* An answer, as far as it was reported. */

@@ -76,7 +76,7 @@ share_price(unsigned provider, uint64_t *in, uint64_t *out)
 	enum price_how how;
 	double from = 0, to = 0;
 
-	share_dearer(prices_find(&b->prices, "", &how), &from, &to);
+	share_dearer(prices_find(&b->prices, "", "", &how), &from, &to);
 	for (unsigned i = 0; i < b->prices.own; i++)
 		share_dearer(&b->prices.rows[i], &from, &to);
 	for (unsigned i = 0; i < b->nmodels; i++) {

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/json_put.h"
-#include "base/json_put.h"
 #include "budget/priv.h"
 #include "core/sup.h"
 #include "hub/approvals.h"
@@ -131,34 +130,33 @@ metric_tokens(struct buf *b, const struct budget_model *m)
 }
 
 static void
+metric_model(
+    struct buf *b, const char *name, const struct budget_model *m, double n)
+{
+	buf_printf(b,
+	    "ironcurtain_%s{provider=\"%s\",model=\"%s\"} %.15g\n", name,
+	    sup.providers.list[m->provider].name, m->name, n);
+}
+
+static void
 metric_models(struct buf *b)
 {
-	const struct budget_env *e = &budget_env;
-	const struct budget_model *m;
+	const struct budget_model *all = budget_env.models;
+	const unsigned n = budget_env.nmodels;
 
 	metric_head(b, "tokens_total", "counter",
 	    "Tokens that answers named; reasoning is a part of output.");
-	for (unsigned i = 0; i < e->nmodels; i++)
-		metric_tokens(b, &e->models[i]);
+	for (unsigned i = 0; i < n; i++)
+		metric_tokens(b, &all[i]);
 	metric_head(b, "cost_usd_total", "counter",
 	    "Estimated cost, by the price file.");
-	for (unsigned i = 0; i < e->nmodels; i++) {
-		m = &e->models[i];
-		buf_printf(b,
-		    "ironcurtain_cost_usd_total{provider=\"%s\",model=\"%s\"} "
-		    "%.9g\n",
-		    sup.providers.list[m->provider].name, m->name, m->usd);
-	}
+	for (unsigned i = 0; i < n; i++)
+		metric_model(b, "cost_usd_total", &all[i], all[i].usd);
 	metric_head(b, "answers_total", "counter",
 	    "Answers that named what they cost.");
-	for (unsigned i = 0; i < e->nmodels; i++) {
-		m = &e->models[i];
-		buf_printf(b,
-		    "ironcurtain_answers_total{provider=\"%s\",model=\"%s\"} "
-		    "%llu\n",
-		    sup.providers.list[m->provider].name, m->name,
-		    (unsigned long long)m->answers);
-	}
+	for (unsigned i = 0; i < n; i++)
+		metric_model(
+		    b, "answers_total", &all[i], (double)all[i].answers);
 }
 
 static void

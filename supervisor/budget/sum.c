@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/amount.h"
 #include "common/log.h"
@@ -74,27 +73,6 @@ budget_shown(enum budget_key key)
 	return amount_floor(budget_used(key));
 }
 
-/*
- * Returns true if the provider is used by way of a host that keeps data in one
- * place, which costs more: eu.api.openai.com.
- */
-static bool
-budget_is_regional(unsigned provider)
-{
-	static const char of[] = ".api.openai.com";
-	const struct config_provider *p = sup.providers.list[provider].config;
-	size_t len;
-
-	for (unsigned i = 0; p != NULL && i < p->nupstreams; i++) {
-		len = strlen(p->upstreams[i].at.host);
-		if (len >= sizeof(of) &&
-		    strcasecmp(p->upstreams[i].at.host + len - (sizeof(of) - 1),
-			of) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* Tell the person that the model has no price of its own. */
 static void
 budget_unpriced(const struct budget_model *m)
@@ -103,17 +81,36 @@ budget_unpriced(const struct budget_model *m)
 			     ? "the dearest model of its family"
 			     : "a model of no family that is known";
 
-	if (m->how == PRICE_NONE)
-		sup_warn("model %s has no price: it costs nothing here; add a "
-			 "row to %s/prices.json",
-		    m->name, sup.paths.home);
-	else if (m->how != PRICE_OWN)
+	if (m->how != PRICE_OWN)
 		sup_warn("model %s has no price of its own: it is counted as "
 			 "%s (%s: %.15g USD in, %.15g out for a million "
 			 "tokens); if that is wrong, add a row to "
 			 "%s/prices.json",
 		    m->name, as, m->price->model, m->price->set.in,
 		    m->price->set.out, sup.paths.home);
+}
+
+/* Find the model's price: the highest, if the provider has several hosts. */
+static void
+budget_price(struct budget_model *m, const char *name)
+{
+	const struct provider *p = &sup.providers.list[m->provider];
+	const struct prices *all = &budget_env.prices;
+	const struct config_upstream *up;
+	const struct price *price;
+	enum price_how how;
+	const char *host;
+
+	for (unsigned k = 0; k < p->nhosts; k++) {
+		up = config_upstream_of(p->config, k, p->hosts[k]);
+		host = up != NULL ? up->host : p->hosts[k];
+		price = prices_find(all, host, name, &how);
+		if (price_dearer(price, m->price)) {
+			m->price = price;
+			m->how = how;
+		}
+		m->regional |= prices_regional(all, host);
+	}
 }
 
 static struct budget_model *
@@ -134,7 +131,7 @@ budget_model_of(unsigned provider, const char *name)
 	m->provider = provider;
 	snprintf(m->name, sizeof(m->name), "%s",
 	    b->nmodels == BUDGET_MODELS ? "others" : name);
-	m->price = prices_find(&b->prices, name, &m->how);
+	budget_price(m, name);
 	budget_unpriced(m);
 	return m;
 }
@@ -182,7 +179,7 @@ budget_take(struct price_use *sum, struct price_use *all,
 		sum->audio_out = sum->out;
 	sum->tier = u->tier;
 	sum->fast = u->fast != 0;
-	sum->regional = u->regional != 0 || budget_is_regional(u->provider);
+	sum->regional = u->regional != 0;
 }
 
 /*
@@ -283,12 +280,11 @@ budget_charge(const struct msg_USAGE_SHOW *u)
 	char name[132];
 
 	log_vis_again(u->model, name, sizeof(name));
-	for (char *p0 = name; *p0 != '\0'; p0++) {
-		if (*p0 == '"' || *p0 == '\\')
-			*p0 = '_';
-	}
+	for (char *p = name; (p = strpbrk(p, "\"\\")) != NULL;)
+		*p = '_';
 	m = budget_model_of(u->provider, name[0] != '\0' ? name : "unknown");
 	budget_take(&l->sum, &m->sum, u);
+	l->sum.regional |= m->regional;
 	budget_add(m, l, m->price);
 	m->answers += u->last;
 	m->estimated += u->last != 0 && u->said != PROTO_SAID_MEASURED;

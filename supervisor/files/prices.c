@@ -148,17 +148,37 @@ price_factors(const struct jsonfile *j, struct json_object *o,
 	return 0;
 }
 
+/*
+ * Copy a host, or * and its end, to `dst`. Returns 0, or -1 with the fault set.
+ */
+static int
+price_host(const struct jsonfile *j, const char *where, const char *key,
+    const char *host, char dst[PRICES_HOST])
+{
+	if (host == NULL || *host == '\0' || strlen(host) >= PRICES_HOST ||
+	    strspn(host + (*host == '*'), "abcdefghijklmnopqrstuvwxyz"
+					  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					  "0123456789.-") !=
+		strlen(host + (*host == '*')))
+		return jsonfile_bad(j, where, key,
+		    "must be a host without a port, or * and the end of one, "
+		    "of at most %u bytes",
+		    PRICES_HOST - 1);
+	snprintf(dst, PRICES_HOST, "%s", host);
+	return 0;
+}
+
 static int
 price_row(const struct price_file *f, struct json_object *o, const char *where)
 {
-	static const char *const keys[] = {"model", "in", "out", "cacheRead",
-	    "cacheWrite", "cacheWrite1h", "above", "fast", "batch", "flex",
-	    "priority", "regional", "search", "audioIn", "audioOut", "family",
-	    "source", "date", "note", NULL};
+	static const char *const keys[] = {"model", "host", "in", "out",
+	    "cacheRead", "cacheWrite", "cacheWrite1h", "above", "fast", "batch",
+	    "flex", "priority", "regional", "search", "audioIn", "audioOut",
+	    "family", "source", "date", "note", NULL};
 	const struct jsonfile *j = &f->j;
 	struct prices *ps = f->ps;
 	struct price *p = &ps->rows[ps->n];
-	const char *model = NULL;
+	const char *model = NULL, *host = NULL;
 	struct json_object *v;
 
 	if (ps->n == PRICES_MAX)
@@ -168,7 +188,8 @@ price_row(const struct price_file *f, struct json_object *o, const char *where)
 		return jsonfile_bad(j, where, NULL, "must be an object, is %s",
 		    jsonfile_kind(o));
 	if (jsonfile_known(j, o, where, keys) == -1 ||
-	    jsonfile_str(j, o, where, "model", &model) == -1)
+	    jsonfile_str(j, o, where, "model", &model) == -1 ||
+	    jsonfile_str(j, o, where, "host", &host) == -1)
 		return -1;
 	if (model == NULL || *model == '\0' ||
 	    strlen(model) >= sizeof(p->model))
@@ -178,6 +199,9 @@ price_row(const struct price_file *f, struct json_object *o, const char *where)
 		    sizeof(p->model) - 1);
 	*p = (struct price){.rest = f->shipped && strcmp(model, "*") == 0};
 	snprintf(p->model, sizeof(p->model), "%s", model);
+	if (json_object_object_get_ex(o, "host", &v) &&
+	    price_host(j, where, "host", host, p->host) == -1)
+		return -1;
 	p->special = json_object_object_get_ex(o, "family", &v) &&
 		     !json_object_get_boolean(v);
 	if (price_set(j, o, where, NULL, &p->set) == -1 ||
@@ -259,20 +283,53 @@ price_families(const struct price_file *f, struct json_object *root)
 	return 0;
 }
 
+/* Read the hosts that keep data in one place. */
+static int
+price_regional(const struct price_file *f, struct json_object *root)
+{
+	struct json_object *list, *v;
+	struct prices *ps = f->ps;
+
+	if (!json_object_object_get_ex(root, "regional", &list))
+		return 0;
+	if (!json_object_is_type(list, json_type_array))
+		return jsonfile_bad(
+		    &f->j, "", "regional", "must be a list of hosts");
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		v = json_object_array_get_idx(list, i);
+		if (ps->nregional == PRICES_REGIONAL)
+			return jsonfile_bad(&f->j, "", "regional",
+			    "must have at most %u hosts", PRICES_REGIONAL);
+		if (price_host(&f->j, "", "regional",
+			json_object_is_type(v, json_type_string)
+			    ? json_object_get_string(v)
+			    : NULL,
+			ps->regional[ps->nregional].host) == -1)
+			return -1;
+		ps->nregional++;
+	}
+	return 0;
+}
+
 int
 prices_parse(struct prices *ps, const char *path, struct span text,
     bool shipped, struct fault *fault)
 {
-	static const char *const keys[] = {"about", "families", "models", NULL};
+	static const char *const keys[] = {
+	    "about", "families", "regional", "models", NULL};
 	const struct price_file f = {{path, fault}, ps, shipped};
 	struct json_object *root = jsonfile_parse(path, text, fault);
 	int rv = -1;
 
 	if (root != NULL && jsonfile_known(&f.j, root, "", keys) == 0 &&
-	    price_families(&f, root) == 0 && price_rows(&f, root) == 0)
+	    price_families(&f, root) == 0 && price_regional(&f, root) == 0 &&
+	    price_rows(&f, root) == 0)
 		rv = 0;
 	json_object_put(root);
 	if (!shipped)
 		ps->own = ps->n;
+	else if (rv == 0 && (ps->n == 0 || !ps->rows[ps->n - 1].rest))
+		rv = jsonfile_bad(&f.j, "", "models",
+		    "must end with a row for the model \"*\"");
 	return rv;
 }

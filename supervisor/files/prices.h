@@ -3,8 +3,8 @@
  * Prices of tokens: IRONCURTAIN_HOME/prices.json, then the shipped file. The
  * first row that matches a model's name counts; a gateway's "maker/" before the
  * name, a cloud's "us.anthropic." and the date of a version after it are
- * skipped. A model without a row costs as much as the dearest row of its
- * family.
+ * skipped. A row may have the prices of one host only. A model without a row
+ * costs as much as the dearest row of its family.
  */
 #ifndef PRICES_H
 #define PRICES_H
@@ -16,6 +16,8 @@
 #define PRICES_MAX 1024U
 #define PRICES_STEPS 4U     /* sizes of requests, in one row */
 #define PRICES_FAMILIES 64U /* beginnings of names */
+#define PRICES_REGIONAL 64U /* hosts */
+#define PRICES_HOST 128U    /* bytes of a host, with a NUL */
 
 /* USD for a million tokens. */
 struct price_set {
@@ -29,6 +31,8 @@ struct price_step {
 
 struct price {
 	char model[128]; /* the last byte may be * */
+	/* "": any host, or the only one; the first byte may be * */
+	char host[PRICES_HOST];
 	struct price_set set;
 	struct price_step steps[PRICES_STEPS]; /* rising */
 	unsigned nsteps;
@@ -49,7 +53,6 @@ struct price_use {
 };
 
 enum price_how {
-	PRICE_NONE,
 	PRICE_OWN,
 	PRICE_FAMILY, /* the dearest of its family */
 	PRICE_REST,   /* it belongs to no family */
@@ -60,19 +63,26 @@ struct price_family {
 	unsigned family;
 };
 
+/* A host that keeps data in one place, which has a price of its own. */
+struct price_region {
+	char host[PRICES_HOST]; /* the first byte may be * */
+};
+
 struct prices {
 	struct price rows[PRICES_MAX];
 	unsigned n;
 	unsigned own; /* rows of the user's own file; they come first */
 	struct price_family families[PRICES_FAMILIES];
 	unsigned nfamilies;
+	struct price_region regional[PRICES_REGIONAL];
+	unsigned nregional;
 };
 
 /* Make the list empty. */
 static inline void
 prices_clear(struct prices *ps)
 {
-	ps->n = ps->own = ps->nfamilies = 0;
+	ps->n = ps->own = ps->nfamilies = ps->nregional = 0;
 }
 
 /*
@@ -87,13 +97,21 @@ int prices_load(struct prices *, const struct paths *, struct fault *);
 int prices_parse(struct prices *, const char *path, struct span text,
     bool shipped, struct fault *);
 /* prices_pack.c: The rows by which ic-reader hands them over. */
-#define PRICES_ROWS 5U
+#define PRICES_ROWS 7U
 extern const struct pack_row prices_rows[PRICES_ROWS];
 /* Take what ic-reader has packed. Returns 0, or -1 if that is not valid. */
 int prices_take(struct prices *, struct span);
-/* Returns the row that counts for this model, or NULL if there is none. */
-const struct price *prices_find(
-    const struct prices *, const char *model, enum price_how *);
+/*
+ * Returns the row that counts for this model at this host, or NULL if there is
+ * none. If `host` is NULL, it is not known, and the dearest row that matches the
+ * model counts.
+ */
+const struct price *prices_find(const struct prices *, const char *host,
+    const char *model, enum price_how *);
+/* Returns true if `a` has higher prices than `b`, or `b` is NULL. */
+bool price_dearer(const struct price *a, const struct price *b);
+/* Returns true if the factor "regional" counts for all answers of this host. */
+bool prices_regional(const struct prices *, const char *host);
 /*
  * Returns the cost in USD. A cost that the provider states counts if it is
  * higher.

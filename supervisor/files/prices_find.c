@@ -14,18 +14,16 @@
 
 /*
  * Returns what follows a cloud's names of places and makers:
- * "us.anthropic.claude-x". A dot within a version has a digit behind it.
+ * "us-gov.anthropic.claude-x". No such name has a digit.
  */
 static const char *
 find_after_maker(const char *name)
 {
-	static const char gov[] = "us-gov.";
-	const char *from;
+	const char *from = name;
 
-	if (strncasecmp(name, gov, sizeof(gov) - 1) == 0)
-		name += sizeof(gov) - 1;
-	from = name;
-	for (const char *p = name; *p != '\0' && *p != '-' && *p != ':'; p++) {
+	for (const char *p = name; *p != '\0' && !isdigit((unsigned char)*p) &&
+				   *p != ':';
+	     p++) {
 		if (*p == '.' && isalpha((unsigned char)p[1]))
 			from = p + 1;
 	}
@@ -46,37 +44,19 @@ find_fold(const char *model, char dst[FIND_NAME])
 	dst[n] = '\0';
 }
 
-static bool
-find_digits(const char *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (!isdigit((unsigned char)s[i]))
-			return false;
-	}
-	return true;
-}
-
-/* Cut a date, "-20260131" or "-2026-01-31", at the end. */
+/* Cut the end of a name, if it has this form, in which # stands for a digit. */
 static void
-find_cut_date(char *s)
+find_cut_end(char *s, const char *form)
 {
-	size_t n = strlen(s);
+	size_t n = strlen(s), len = strlen(form), i = 0;
+	const char *end = s + n - len;
 
-	if (n > 9 && s[n - 9] == '-' && find_digits(s + n - 8, 8))
-		s[n - 9] = '\0';
-	else if (n > 11 && s[n - 11] == '-' && s[n - 6] == '-' &&
-		 s[n - 3] == '-' && find_digits(s + n - 10, 4) &&
-		 find_digits(s + n - 5, 2) && find_digits(s + n - 2, 2))
-		s[n - 11] = '\0';
-}
-
-/* Cut the end of a name, if it is this one. */
-static void
-find_cut_end(char *s, const char *end)
-{
-	size_t n = strlen(s), len = strlen(end);
-
-	if (n > len && strcmp(s + n - len, end) == 0)
+	if (n <= len)
+		return;
+	while (i < len && (form[i] == '#' ? isdigit((unsigned char)end[i]) != 0
+					  : end[i] == form[i]))
+		i++;
+	if (i == len)
 		s[n - len] = '\0';
 }
 
@@ -87,7 +67,8 @@ find_cut_end(char *s, const char *end)
 static void
 find_cut(char *s)
 {
-	static const char *const ends[] = {"-latest", "-maas", "-v1"};
+	static const char *const ends[] = {
+	    "-latest", "-maas", "-v1", "-########", "-####-##-##"};
 	size_t n = strcspn(s, ":@[");
 	bool version = s[n] == ':' && isdigit((unsigned char)s[n + 1]) &&
 		       (s[n + 2] == '\0' || s[n + 2] == ':');
@@ -99,7 +80,6 @@ find_cut(char *s)
 	}
 	for (size_t i = 0; i < nitems(ends); i++)
 		find_cut_end(s, ends[i]);
-	find_cut_date(s);
 }
 
 /*
@@ -139,6 +119,33 @@ find_fits(const char *row, const char *whole, const char *cut)
 	return strcmp(name, whole) == 0 || strcmp(name, cut) == 0;
 }
 
+/*
+ * Returns true if the host is the one, or has the end, that is written so. ""
+ * is any, and a host that is not known (NULL) may be any.
+ */
+static bool
+find_at(const char *written, const char *host)
+{
+	size_t n, len = strlen(written);
+
+	if (len == 0 || host == NULL)
+		return true;
+	if (written[0] != '*')
+		return strcasecmp(written, host) == 0;
+	n = strlen(host) + 1;
+	return n >= len && strcasecmp(written + 1, host + n - len) == 0;
+}
+
+bool
+prices_regional(const struct prices *ps, const char *host)
+{
+	for (unsigned i = 0; i < ps->nregional; i++) {
+		if (find_at(ps->regional[i].host, host))
+			return true;
+	}
+	return false;
+}
+
 /* Returns the family of a name, or -1. */
 static int
 find_family(const struct prices *ps, const char *name)
@@ -152,66 +159,62 @@ find_family(const struct prices *ps, const char *name)
 	return -1;
 }
 
-static bool
-find_dearer(const struct price *a, const struct price *b)
+bool
+price_dearer(const struct price *a, const struct price *b)
 {
 	return b == NULL || a->set.out > b->set.out ||
 	       (a->set.out == b->set.out && a->set.in > b->set.in);
 }
 
-/* Returns the dearest row of the family; `kind`: and of that kind, or NULL. */
+/*
+ * Returns the dearest row of the name's family at this host, and of its kind if
+ * it names one: such a model costs no less than the family.
+ */
 static const struct price *
-find_dearest(const struct prices *ps, int family, const char *kind)
+find_in_family(const struct prices *ps, const char *host, const char *of)
 {
+	const char *kind = find_kind(of);
+	const int family = find_family(ps, of);
 	const struct price *best = NULL;
 	char name[FIND_NAME];
-	bool good;
 
 	for (unsigned i = 0; family != -1 && i < ps->n; i++) {
-		find_fold(ps->rows[i].model, name);
-		good = kind != NULL ? strstr(name, kind) != NULL
-				    : !ps->rows[i].special;
-		if (good && find_family(ps, name) == family &&
-		    find_dearer(&ps->rows[i], best))
-			best = &ps->rows[i];
+		const struct price *p = &ps->rows[i];
+
+		find_fold(p->model, name);
+		if ((!p->special || (kind != NULL && strstr(name, kind))) &&
+		    find_at(p->host, host) && price_dearer(p, best) &&
+		    find_family(ps, name) == family)
+			best = p;
 	}
 	return best;
 }
 
-/* A model of a kind costs no less than the family, if the kind is cheap. */
-static const struct price *
-find_in_family(const struct prices *ps, const char *name)
-{
-	const int family = find_family(ps, name);
-	const struct price *all = find_dearest(ps, family, NULL), *of = NULL;
-	const char *kind = find_kind(name);
-
-	if (kind != NULL)
-		of = find_dearest(ps, family, kind);
-	return of != NULL && find_dearer(of, all) ? of : all;
-}
-
 const struct price *
-prices_find(const struct prices *ps, const char *model, enum price_how *how)
+prices_find(const struct prices *ps, const char *host, const char *model,
+    enum price_how *how)
 {
 	char whole[FIND_NAME], cut[FIND_NAME];
-	const struct price *p, *rest = NULL;
+	const struct price *p, *best = NULL, *rest = NULL;
 
 	find_fold(model, whole);
 	snprintf(cut, sizeof(cut), "%s", whole);
 	find_cut(cut);
 	*how = PRICE_OWN;
-	for (unsigned i = 0; i < ps->n; i++) {
+	for (unsigned i = 0; i < ps->n && (best == NULL || host == NULL); i++) {
 		p = &ps->rows[i];
 		if (p->rest)
 			rest = p;
-		else if (find_fits(p->model, whole, cut))
-			return p;
+		else if (find_at(p->host, host) && price_dearer(p, best) &&
+			 find_fits(p->model, whole, cut))
+			best = p;
 	}
+	if (best != NULL)
+		return best;
 	*how = PRICE_FAMILY;
-	if ((p = find_in_family(ps, whole)) != NULL)
+	if ((p = find_in_family(ps, host, whole)) != NULL)
 		return p;
-	*how = rest != NULL ? PRICE_REST : PRICE_NONE;
+	*how = PRICE_REST;
 	return rest;
 }
 

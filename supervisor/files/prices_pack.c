@@ -18,7 +18,7 @@ static const struct pack_row step_rows[] = {
 };
 
 static const struct pack_row price_rows[] = {
-	TEXT(price, model), PART(price, set, set_rows),
+	TEXT(price, model), TEXT(price, host), PART(price, set, set_rows),
 	NUMBER(price, nsteps, PRICES_STEPS),
 	LIST(price, steps, nsteps, step_rows),
 	MONEY(price, audio_in), MONEY(price, audio_out), MONEY(price, search),
@@ -31,11 +31,15 @@ static const struct pack_row family_rows[] = {
 	NUMBER(price_family, family, PRICES_FAMILIES * 2),
 };
 
+static const struct pack_row region_rows[] = {TEXT(price_region, host)};
+
 const struct pack_row prices_rows[PRICES_ROWS] = {
 	NUMBER(prices, n, PRICES_MAX), NUMBER(prices, own, PRICES_MAX),
 	LIST(prices, rows, n, price_rows),
 	NUMBER(prices, nfamilies, PRICES_FAMILIES),
 	LIST(prices, families, nfamilies, family_rows),
+	NUMBER(prices, nregional, PRICES_REGIONAL),
+	LIST(prices, regional, nregional, region_rows),
 };
 /* clang-format on */
 

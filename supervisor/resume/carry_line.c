@@ -221,7 +221,8 @@ carry_usage(struct carry *c, struct json_object *o)
 	enum price_how how;
 
 	if (c->prices != NULL)
-		p = prices_find(c->prices, carry_text(o, "model"), &how);
+		p = prices_find(
+		    c->prices, NULL, carry_text(o, "model"), &how);
 	for (size_t i = 0; i < nitems(all); i++) {
 		all[i]->more_tokens += price_tokens(p, &u);
 		all[i]->more_usd += price_usd(p, &u);

@@ -406,6 +406,24 @@ def test_cached():
             p.end()
 
 
+def test_place():
+    """The price is that of the host that the requests go to, and a host that
+    keeps data in one place adds to it; other hosts' rows do not count."""
+    row = {"model": "test-model", "in": 1, "out": 1}
+    prices = {"models": [{**row, "host": "*.example.net", "in": 9e5},
+                         {**row, "host": "api.anthropic.com", "in": 9e5},
+                         {**PRICES["models"][0], "host": "127.0.0.1"}, row],
+              "regional": ["*.0.0.1", "*.api.openai.com"]}
+    with h.workdir() as work:
+        p = h.Provider(work)
+        s = h.Session(work, provider=p, config=limits())
+        s.write("prices.json", prices)
+        with s:
+            t.equal(s.model().message("hi").status, 200, "an answer")
+            settled(s, "maxEstimatedCostUsd", COST * 1.1)
+        p.end()
+
+
 def test_waiting():
     """The session's time does not run while a call is pending."""
     rule = h.rule("ask", "escalate", "A person decides.", server=["echo"])
@@ -465,6 +483,7 @@ if __name__ == "__main__":
     test_chat()
     test_cut()
     test_cached()
+    test_place()
     test_waiting()
     test_asked()
     test_nobody()

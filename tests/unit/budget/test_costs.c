@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mitmd/body/meter.h"
 #include "supervisor/files/prices.h"
@@ -54,7 +55,7 @@ right(const struct cost_row *row, size_t at, size_t step, bool show)
 	/* It was read to its end, so that nothing of it is an estimate. */
 	meter_end(&m, 1000, true, &u);
 	use = use_of(&u);
-	usd = price_usd(prices_find(&prices, u.model, &how), &use);
+	usd = price_usd(prices_find(&prices, "", u.model, &how), &use);
 	if (u.said == METER_MEASURED && u.in == row->want.in &&
 	    u.out == row->want.out && u.cache_read == row->want.read &&
 	    u.cache_write == row->want.write &&
@@ -111,14 +112,14 @@ test_prices(void)
 	unsigned bad = 0;
 
 	for (size_t i = 0; i < nitems(own); i++) {
-		(void)prices_find(&prices, own[i], &how);
+		(void)prices_find(&prices, "", own[i], &how);
 		is_int(how, PRICE_OWN, "%s has a row", own[i]);
 	}
 	for (size_t i = 0; i < nitems(not ); i++) {
-		(void)prices_find(&prices, not [i], &how);
+		(void)prices_find(&prices, "", not [i], &how);
 		is_int(how, PRICE_FAMILY, "%s has none", not [i]);
 	}
-	(void)prices_find(&prices, "some-model", &how);
+	(void)prices_find(&prices, "", "some-model", &how);
 	is_int(how, PRICE_REST, "a model of no family");
 	for (unsigned i = 0; i < prices.n; i++) {
 		const struct price *p = &prices.rows[i];
@@ -127,12 +128,141 @@ test_prices(void)
 		snprintf(name, sizeof(name), "%s", p->model);
 		if (strchr(name, '*') != NULL)
 			*strchr(name, '*') = '\0';
-		if (p->rest || prices_find(&prices, name, &how) == p)
+		if (p->rest || prices_find(&prices, p->host + (*p->host == '*'),
+				   name, &how) == p)
 			continue;
 		printf("# the row %s is never reached\n", p->model);
 		bad++;
 	}
 	is_int(bad, 0, "every row can be reached");
+}
+
+/* Returns the prices at a host for a million tokens, in and out together. */
+static double
+both(const char *host, const char *model)
+{
+	enum price_how how;
+	const struct price *p = prices_find(&prices, host, model, &how);
+
+	return p->set.in + p->set.out;
+}
+
+/* A model costs what its host takes, under each name of the host. */
+static void
+test_places(void)
+{
+	static const struct {
+		const char *host, *model;
+		double usd;
+	} rows[] = {
+	    {"api.deepseek.com", "deepseek-v4-pro", 5.28},
+	    {"team.services.ai.azure.com", "DeepSeek-V4-Pro", 5.22},
+	    {"TEAM.OPENAI.AZURE.COM", "deepseek-v4-pro", 5.22},
+	    {"azure.com", "deepseek-v4-pro", 5.28},
+	    {"team.azure.com.example.net", "deepseek-v4-pro", 5.28},
+	    {"api.fireworks.ai", "accounts/fireworks/models/deepseek-v4-pro",
+		5.22},
+	    {"x.api.fireworks.ai", "deepseek-v4-pro", 5.28},
+	    {"aiplatform.googleapis.com", "deepseek-ai/deepseek-v3.1-maas",
+		2.3},
+	    {"us-west2-aiplatform.googleapis.com", "deepseek-v3.1-maas", 2.3},
+	    {"bedrock-runtime.us-east-1.amazonaws.com", "deepseek.v3.2", 2.47},
+	    {"bedrock-runtime.eu-north-1.amazonaws.com", "deepseek.v3.2", 2.96},
+	    {"team.openai.azure.com", "gpt-5.4-2026-03-05", 17.5},
+	    {"team.openai.azure.com", "claude-opus-5", 30},
+	    /* An unknown host has the price of the dearest row. */
+	    {NULL, "deepseek-v3.2", 5.7},
+	    {NULL, "gpt-oss-120b", 1.1},
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		double usd = both(rows[i].host, rows[i].model);
+
+		ok(fabs(usd - rows[i].usd) < 1e-9, "%s at %s: %g",
+		    rows[i].model, rows[i].host != NULL ? rows[i].host : "any",
+		    usd);
+	}
+	ok(prices_regional(&prices, "eu.api.openai.com") &&
+		prices_regional(&prices, "AU.api.openai.com") &&
+		!prices_regional(&prices, "api.openai.com") &&
+		!prices_regional(&prices, "eu.api.openai.com.example.net"),
+	    "hosts that keep data in one place");
+}
+
+/* Test that hosts in a price file are taken, or refused by name. */
+static void
+test_hosts(void)
+{
+	static const struct {
+		const char *text, *says; /* NULL: it is taken */
+	} rows[] = {
+	    {"{\"models\":[{\"model\":\"m\",\"host\":\"a.b\",\"in\":1,"
+	     "\"out\":2}],\"regional\":[\"my.openai.azure.com\"]}",
+		NULL},
+	    {"{\"models\":[{\"model\":\"m\",\"host\":\"\",\"in\":1,"
+	     "\"out\":2}]}",
+		"models[0].host: must not be empty"},
+	    {"{\"models\":[{\"model\":\"m\",\"host\":\"https://a.b\","
+	     "\"in\":1,\"out\":2}]}",
+		"models[0].host: must be a host"},
+	    {"{\"models\":[{\"model\":\"m\",\"host\":\"a.*.b\",\"in\":1,"
+	     "\"out\":2}]}",
+		"models[0].host: must be a host"},
+	    {"{\"models\":[{\"model\":\"m\",\"host\":7,\"in\":1,"
+	     "\"out\":2}]}",
+		"models[0].host"},
+	    {"{\"models\":[],\"regional\":\"a.b\"}", "regional: must be"},
+	    {"{\"models\":[],\"regional\":[1]}", "regional: must be"},
+	};
+	static struct prices ps;
+	enum price_how how;
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		struct fault fault = {""};
+		int rv;
+
+		prices_clear(&ps);
+		rv = prices_parse(&ps, "own.json", span_str(rows[i].text),
+		    false, &fault);
+		if (rows[i].says == NULL)
+			ok(rv == 0 && prices_find(&ps, "a.b", "m", &how) &&
+				!prices_find(&ps, "c", "m", &how) &&
+				prices_regional(&ps, "my.openai.azure.com"),
+			    "a host of the user's: %s", fault.text);
+		else
+			ok(rv == -1 && strstr(fault.text, rows[i].says),
+			    "refused: %s", fault.text);
+	}
+}
+
+/* The dearest row of a family is the dearest at that host. */
+static void
+test_host_families(void)
+{
+	static const char text[] =
+	    "{\"families\":[[\"fam-\"]],\"models\":["
+	    "{\"model\":\"fam-1\",\"in\":1,\"out\":1},"
+	    "{\"model\":\"fam-2\",\"host\":\"*.b\",\"in\":5,\"out\":5}";
+	struct fault fault = {""};
+	static struct prices ps;
+	enum price_how how;
+	char all[400];
+
+	prices_clear(&ps);
+	snprintf(all, sizeof(all), "%s]}", text);
+	is_int(prices_parse(&ps, "p.json", span_str(all), true, &fault), -1,
+	    "a shipped file without a last row: %s", fault.text);
+	prices_clear(&ps);
+	snprintf(all, sizeof(all),
+	    "%s,{\"model\":\"*\",\"in\":9,\"out\":9}]}", text);
+	is_int(prices_parse(&ps, "p.json", span_str(all), true, &fault), 0,
+	    "with one");
+	is_int((int64_t)prices_find(&ps, "a.b", "fam-3", &how)->set.in, 5,
+	    "the family's dearest row at this host");
+	is_int((int64_t)prices_find(&ps, "a.c", "fam-3", &how)->set.in, 1,
+	    "... and at another one");
+	is_int((int64_t)prices_find(&ps, "b", "x", &how)->set.in, 9,
+	    "a model of no family");
 }
 
 /* Test that a price file of an earlier version still counts as it did. */
@@ -207,6 +337,9 @@ main(int argc, char **argv)
 	load(argv[1]);
 	test_rows();
 	test_prices();
+	test_places();
+	test_hosts();
+	test_host_families();
 	test_old();
 	return tap_done();
 }
