@@ -7,7 +7,6 @@
 
 #include <sys/stat.h>
 
-#include <dirent.h>
 #include <err.h>
 #include <errno.h>
 #include <limits.h>
@@ -22,19 +21,13 @@
 #include "common/wordlist.h"
 #include "files/workspace_option.h"
 #include "icctl/policy/compile/command.h"
+#include "icctl/refer.h"
 #include "icctl/words.h"
 
-#define PERSONA_MAX 256U
 #define PERSONA_WORDS 64U
 #define PERSONA_LIMITS 16U
 
 static const char *const persona_files[] = {"persona.json", "constitution.md"};
-
-static int
-by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
 
 static void
 persona_row(const struct icctl *ctl, const char *name, json_object *all)
@@ -68,28 +61,15 @@ static int
 persona_ls(const struct icctl *ctl)
 {
 	json_object *all = json_object_new_array();
-	char dir[4200], *names[PERSONA_MAX];
-	struct dirent *e;
-	size_t n = 0;
-	DIR *d;
+	struct names names;
 
-	snprintf(dir, sizeof(dir), "%.4000s/personas", ctl->home);
-	if ((d = opendir(dir)) == NULL && errno != ENOENT)
-		warn("%s", dir);
-	while (d != NULL && n < PERSONA_MAX && (e = readdir(d)) != NULL)
-		if (persona_name_ok(e->d_name) &&
-		    (names[n] = strdup(e->d_name)) != NULL)
-			n++;
-	if (d != NULL)
-		closedir(d);
-	qsort(names, n, sizeof(*names), by_name);
-	for (size_t i = 0; i < n; i++) {
-		persona_row(ctl, names[i], all);
-		free(names[i]);
-	}
+	refer_personas(&names, ctl);
+	for (size_t i = 0; i < names.n; i++)
+		persona_row(ctl, names.list[i], all);
+	names_free(&names);
 	if (ctl->json)
 		icctl_put_json(all);
-	else if (n == 0)
+	else if (json_object_array_length(all) == 0)
 		puts("there are no personas. Make one: icctl persona new NAME");
 	json_object_put(all);
 	return ICCTL_OK;
@@ -148,11 +128,11 @@ persona_workspace(const char *value)
 
 /* Read the options of `new`. Returns the persona, or NULL after it said why. */
 static json_object *
-persona_options(void)
+persona_options(const struct icctl *ctl)
 {
 	json_object *o = json_object_new_object(), *budget = NULL;
 	const char *limits[PERSONA_LIMITS], *value;
-	char option[32], *whole;
+	char option[32], real[PATH_MAX], *whole;
 	size_t n;
 
 	for (size_t k = 0; persona_texts[k] != NULL; k++) {
@@ -161,6 +141,9 @@ persona_options(void)
 			continue;
 		/* The directory in which it is made means nothing later. */
 		if (strcmp(persona_texts[k], "workspace") != 0) {
+			if ((value = refer_check(ctl, persona_texts[k], value,
+				 real)) == NULL)
+				goto bad;
 			put_str(o, persona_texts[k], value);
 		} else if ((whole = persona_workspace(value)) == NULL) {
 			goto bad;
@@ -200,7 +183,7 @@ persona_new(const struct icctl *ctl, const char *name)
 		      "most 64");
 		return ICCTL_USAGE;
 	}
-	if ((o = persona_options()) == NULL)
+	if ((o = persona_options(ctl)) == NULL)
 		return ICCTL_USAGE;
 	snprintf(dir, sizeof(dir), "%.4000s/personas", ctl->home);
 	if ((mkdir(ctl->home, 0700) == -1 && errno != EEXIST) ||

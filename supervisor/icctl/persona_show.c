@@ -12,6 +12,7 @@
 
 #include "base/json_put.h"
 #include "icctl/policy/policy.h"
+#include "icctl/refer.h"
 
 const char *const persona_texts[] = {
     "policy", "profile", "agent", "model", "workspace", NULL};
@@ -176,7 +177,7 @@ persona_show(struct icctl *ctl, const char *name)
 	struct persona p;
 	json_object *o;
 
-	if (persona_read(ctl, name, &p) == -1)
+	if (!refer_persona(ctl, name) || persona_read(ctl, name, &p) == -1)
 		return ICCTL_FAILED;
 	persona_state_read(&p, &s);
 	if (p.policy == NULL && s.compiled)

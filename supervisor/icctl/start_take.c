@@ -14,6 +14,7 @@
 
 #include "files/workspace_option.h"
 #include "icctl/policy/compile/command.h"
+#include "icctl/refer.h"
 #include "icctl/start_entries.h"
 #include "icctl/start_persona.h"
 
@@ -47,6 +48,8 @@ start_take_persona(const struct icctl *ctl, struct start *st, bool command)
 
 	if (name == NULL)
 		return 0;
+	if (!refer_persona(ctl, name))
+		return -1;
 	if (persona_load(p, ctl->home, name, &fault) == -1) {
 		warnx("%s", fault.text);
 		return -1;

@@ -79,7 +79,7 @@ command_add(struct icctl *ctl, struct job *j, const char *name)
 	put_bool(j->root, "notifyOnEscalation", false);
 	put_bool(j->root, "notifyOnCompletion", false);
 	put_bool(j->root, "enabled", true);
-	if (job_options(j) == -1)
+	if (job_options(ctl, j) == -1)
 		return ICCTL_USAGE;
 	return command_save(ctl, j, "is there");
 }
@@ -87,7 +87,7 @@ command_add(struct icctl *ctl, struct job *j, const char *name)
 static int
 command_edit(struct icctl *ctl, struct job *j)
 {
-	if (job_options(j) == -1)
+	if (job_options(ctl, j) == -1)
 		return ICCTL_USAGE;
 	return command_save(ctl, j, "is changed");
 }

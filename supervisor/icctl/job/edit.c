@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/json_put.h"
+#include "icctl/refer.h"
 #include "icctl/words.h"
 
 #define EDIT_LIMITS 32U
@@ -77,7 +78,7 @@ edit_budget(struct job *j)
 }
 
 int
-job_options(struct job *j)
+job_options(const struct icctl *ctl, struct job *j)
 {
 	const char *value;
 	char real[PATH_MAX];
@@ -96,6 +97,9 @@ job_options(struct job *j)
 		}
 		if (value[0] == '\0')
 			json_object_object_del(j->root, edit_texts[i].key);
+		else if ((value = refer_check(
+			      ctl, edit_texts[i].key, value, real)) == NULL)
+			return -1;
 		else
 			put_str(j->root, edit_texts[i].key, value);
 	}

@@ -125,6 +125,6 @@ int job_show(const struct icctl *, struct job *);
 int job_logs(const struct icctl *, struct job *);
 /* edit.c: Take the options of `add` and `edit`. Returns 0, or -1 and says why.
  */
-int job_options(struct job *);
+int job_options(const struct icctl *, struct job *);
 
 #endif

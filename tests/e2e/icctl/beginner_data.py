@@ -58,7 +58,7 @@ start --task | 64 | --task: needs a value (icctl start --help)
 start --task "" | 64 | --task must not be empty (icsupervisor --help)
 start --escalations never "x y" | 64 | --escalations must be ask or deny, not "never"
 start --escalations no "x y" | 64 | --escalations must be ask or deny, not "no" (icsupervisor
-start --persona bob "x y" | 1 | there is no persona bob (looked in
+start --persona bob "x y" | 1 | there is no persona bob (there are none yet). Make it:
 start --image ubuntu "x y" | 78 | --image ubuntu: the runtime is bwrap, which has no images.
 start --home keep "x y" | 64 | --home must be project or session, not "keep" (icsupervisor
 start --verbose --quiet --frob "x y" | 64 | --frob: no such option (icctl start --help); write a TASK
@@ -204,7 +204,7 @@ persona add bob | 64 | Instead: icctl persona new NAME
 persona new | 64 | usage: icctl persona ls | show NAME | compile NAME | rm
 persona new "bob smith" | 64 | the name of a persona has letters, digits, - and _, at most
 persona rm nothing | 1 | there is no persona nothing: icctl persona ls
-persona show bob | 1 | there is no persona bob (looked in
+persona show bob | 1 | there is no persona bob (there are none yet). Make it:
 persona use bob | 64 | Instead: icctl start --persona NAME
 image pull ubuntu | 64 | Instead: icctl start --image NAME takes one that the
 image build | 64 | usage: icctl image ls | build [--build-arg NAME=VALUE]

@@ -135,6 +135,14 @@ def test_edit(k):
             (["x", "--task", "a", "--keep", "0"], "keepRuns"),
             (["x", "--task", "a", "--keep", "all"], "a number"),
             (["x", "--task", "a", "--workspace", "/no/such"], "No such file"),
+            (["x", "--task", "a", "--agent", "amyy"], "did you mean amy?"),
+            (["x", "--task", "a", "--agent", "command"], "known: amy, "),
+            (["x", "--task", "a", "--persona", "bob"], "there are none yet"),
+            (["x", "--task", "a", "--persona", "../bob"], "letters, digits"),
+            (["x", "--task", "a", "--policy", "defualt"],
+             "did you mean default?"),
+            (["x", "--task", "a", "--policy", "./none"], "No such file"),
+            (["x", "--task", "a", "--profile", "night"], "--profile night"),
             (["x", "--task", "a", "--git", "u", "--workspace", k.work],
              "clone")):
         r = k.icctl("add", *words)
@@ -150,6 +158,18 @@ def test_edit(k):
     o = json.loads(k.icctl("--json", "show", "nightly").stdout)
     t.ok(r.returncode == 0 and o["schedule"] == "30 4 * * 1-5" and
          o["job"]["budgetOverrides"] == {"maxSteps": 5}, "a change", (r, o))
+    os.makedirs(os.path.join(k.work, "rules"))
+    os.makedirs(os.path.join(k.s.home, "personas/anna"), 0o700)
+    before = o["job"]
+    r = k.icctl("edit", "nightly", "--persona", "ana", "--task", "other")
+    o = json.loads(k.icctl("--json", "show", "nightly").stdout)
+    t.ok(r.returncode != 0 and "did you mean anna? Known: anna" in r.stderr
+         and o["job"] == before, "edit refuses a persona that is none", r)
+    r = k.icctl("edit", "nightly", "--policy", "./rules", cwd=k.work)
+    o = json.loads(k.icctl("--json", "show", "nightly").stdout)
+    t.equal(o["job"]["policy"], os.path.join(k.work, "rules"),
+            "a policy's path is kept as an absolute one")
+    k.icctl("edit", "nightly", "--policy", "")
     k.icctl("disable", "nightly")
     row = k.rows()["nightly"]
     t.ok(row["state"] == "disabled" and "next" not in row, "disabled", row)
@@ -203,9 +223,11 @@ def test_run(k):
     t.ok(r.returncode == 1 and run["status"] == "budget_exhausted" and
          not os.path.exists(k.path("broke", "config.json")),
          "a run whose budget is used up", run)
-    k.add("lost", "--task", "write", "--policy", "no-such-policy")
+    os.makedirs(os.path.join(k.s.home, "policies/short-lived"))
+    k.add("lost", "--task", "write", "--policy", "short-lived")
+    os.rmdir(os.path.join(k.s.home, "policies/short-lived"))
     k.icctl("run", "lost")
-    t.ok("no-such-policy" in k.runs("lost")[0]["why"], "one that never began",
+    t.ok("short-lived" in k.runs("lost")[0]["why"], "one that never began",
          k.runs("lost"))
 
 

@@ -56,9 +56,13 @@ def test_files(work):
             (("new", "../x"), 64, "letters, digits"),
             (("new", "x", "--budget", "maxStep=1"), 64, "KEY=VALUE"),
             (("new", "x", "--budget", "maxSteps=-1"), 64, "must be a whole"),
+            (("new", "x", "--agent", "claud"), 64, "did you mean claude?"),
+            (("new", "x", "--policy", "readonly"), 64, "read-only"),
+            (("new", "x", "--profile", "night"), 64, "--profile night"),
             (("new", "x", "--model"), 64, "needs a value"),
             (("new", "x", "--workspace", "/nonesuch"), 64, "No such file"),
             (("show", "nobody"), 1, "icctl persona new nobody"),
+            (("show", "carefull"), 1, "did you mean careful?"),
             (("rm", "nobody"), 1, "there is no persona"),
             (("rm", ".."), 64, "no name of a persona"), ((), 64, "usage")):
         r = run(s, "persona", *args)
