@@ -28,7 +28,7 @@ enum {
 #define SNAP_TURNS "turns"
 #define SNAP_CACHE "cache"
 #define SNAP_LOCK "lock"
-/* No name of this kind is saved: a restore that was killed may leave one. */
+/* No file of this name is saved: a restore that was killed may leave one. */
 #define SNAP_MAKING ".ic-undo.tmp"
 
 #define SNAP_MAX_WORDS 1024U

@@ -30,7 +30,8 @@ walk_take(struct walk_list *l, const uint8_t *p, size_t len)
 		e = (const void *)(p + at);
 		if (strcmp(e->d_name, ".") == 0 ||
 		    strcmp(e->d_name, "..") == 0 ||
-		    strcmp(e->d_name, SNAP_MAKING) == 0)
+		    (strcmp(e->d_name, SNAP_MAKING) == 0 &&
+			e->d_type != DT_DIR))
 			continue;
 		buf_addc(&l->text, e->d_type);
 		buf_add(&l->text, e->d_name, strlen(e->d_name) + 1);

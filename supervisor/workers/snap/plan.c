@@ -42,9 +42,13 @@ plan_load(struct plan *p, const struct store *s, uint32_t number,
 	return 0;
 }
 
-/* Returns true if the path, or a directory above it, was left out. */
+/*
+ * Returns true if the checkpoint has no content for the path, or for a
+ * directory above it: it was left out, or, with `other`, is a FIFO, a socket or
+ * a device.
+ */
 static bool
-plan_left(const struct manifest *m, struct span path)
+plan_left(const struct manifest *m, struct span path, bool other)
 {
 	const struct entry *e;
 
@@ -52,8 +56,8 @@ plan_left(const struct manifest *m, struct span path)
 		if (n != path.len && path.p[n] != '/')
 			continue;
 		e = manifest_find(m, span_of(path.p, n));
-		if (e != NULL &&
-		    (e->kind == ENTRY_LEFT || e->kind == ENTRY_OTHER))
+		if (e != NULL && (e->kind == ENTRY_LEFT ||
+				     (other && e->kind == ENTRY_OTHER)))
 			return true;
 	}
 	return false;
@@ -93,25 +97,25 @@ plan_ours(const struct plan *p, const struct snap_how *how,
 }
 
 /*
- * Returns true if the path itself was left out of one checkpoint, so that it
- * cannot come back. One that is new, and is left out, is no news.
+ * Returns true if the path itself was left out of one checkpoint, or was a FIFO
+ * or its like, so that it cannot come back. One that is new, and is left out,
+ * is no news.
  */
 static bool
 plan_lacks(const struct plan *p, const struct entry *from,
     const struct entry *to, struct span path)
 {
+	const bool left = from != NULL && from->kind == ENTRY_LEFT;
 	const uint8_t *slash = path.p + path.len;
 
-	if (to != NULL && to->kind == ENTRY_LEFT) {
-		if (from != NULL && from->kind == ENTRY_LEFT)
-			return false;
-	} else if (to == NULL || from == NULL || from->kind != ENTRY_LEFT) {
+	if (to == NULL ||
+	    (to->kind != ENTRY_OTHER && (to->kind == ENTRY_LEFT) == left))
 		return false;
-	}
 	while (slash != path.p && *--slash != '/')
 		;
 	path.len = (size_t)(slash - path.p);
-	return !plan_left(&p->now, path) && !plan_left(&p->to, path);
+	return !plan_left(&p->now, path, false) &&
+	       !plan_left(&p->to, path, true);
 }
 
 const char *
@@ -120,6 +124,8 @@ plan_reason(const struct plan_row *r, char *dst, size_t cap)
 	const struct entry *e = r->to;
 
 	dst[0] = '\0';
+	if (e != NULL && e->kind == ENTRY_OTHER)
+		(void)strlcpy(dst, "a FIFO, a socket or a device", cap);
 	if (e == NULL || e->kind != ENTRY_LEFT)
 		e = r->from;
 	if (e != NULL && e->kind == ENTRY_LEFT)
@@ -142,7 +148,7 @@ plan_row(struct plan *p, const struct snap_how *how, const struct entry *from,
 	}
 	if (entry_same(from, to) ||
 	    !plan_wanted(how, path, from == NULL && to->kind == ENTRY_DIR) ||
-	    plan_left(&p->now, path) || plan_left(&p->to, path))
+	    plan_left(&p->now, path, false) || plan_left(&p->to, path, true))
 		return 0;
 	if (!plan_ours(p, how, from, path))
 		row.what = SNAP_KEPT;

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/confine/pledge.h"
@@ -26,6 +27,7 @@ struct place {
 	bool opened;
 	char path[SNAP_PATH];
 	const char *name;
+	char making[sizeof(SNAP_MAKING) + 20]; /* until it is whole */
 };
 
 static void
@@ -122,6 +124,8 @@ place_is(const struct place *p, const struct entry *e)
 		n = readlinkat(p->dir, p->name, target, sizeof(target));
 		return n > 0 && span_eq(e->text, span_of(target, (size_t)n));
 	case ENTRY_OTHER:
+		return !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) &&
+		       !S_ISLNK(st.st_mode);
 	case ENTRY_LEFT:
 		break;
 	}
@@ -166,7 +170,7 @@ make_file(const struct store *s, const struct place *p, const struct entry *e)
 
 	if (span_copy(e->text, hex, sizeof(hex)) == -1)
 		return -1;
-	fd = openat(p->dir, SNAP_MAKING,
+	fd = openat(p->dir, p->making,
 	    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)
 		return -1;
@@ -186,7 +190,25 @@ make_link(const struct place *p, const struct entry *e)
 
 	if (span_copy(e->text, target, sizeof(target)) == -1)
 		return -1;
-	return symlinkat(target, p->dir, SNAP_MAKING);
+	return symlinkat(target, p->dir, p->making);
+}
+
+/*
+ * Choose the name of what is made. A directory that has the usual one is the
+ * agent's and stays, and so another name is taken, which it cannot foresee.
+ */
+static void
+place_making(struct place *p)
+{
+	struct timespec t;
+
+	(void)strlcpy(p->making, SNAP_MAKING, sizeof(p->making));
+	if (unlinkat(p->dir, p->making, 0) == 0 || errno == ENOENT)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	snprintf(p->making, sizeof(p->making), SNAP_MAKING "%llu",
+	    (unsigned long long)t.tv_sec * 1000000000 +
+		(unsigned long long)t.tv_nsec);
 }
 
 /*
@@ -197,19 +219,18 @@ static int
 make_name(const struct place *p, bool absent)
 {
 	if (!absent)
-		return renameat(p->dir, SNAP_MAKING, p->dir, p->name);
-	if (renameat2(p->dir, SNAP_MAKING, p->dir, p->name, RENAME_NOREPLACE) ==
+		return renameat(p->dir, p->making, p->dir, p->name);
+	if (renameat2(p->dir, p->making, p->dir, p->name, RENAME_NOREPLACE) ==
 	    0)
 		return 0;
 	/* Some file systems cannot do that. */
 	if (errno != EINVAL || !place_is(p, NULL))
 		return -1;
-	return renameat(p->dir, SNAP_MAKING, p->dir, p->name);
+	return renameat(p->dir, p->making, p->dir, p->name);
 }
 
 static void
-put_whole(
-    const struct store *s, const struct place *p, const struct plan_row *r)
+put_whole(const struct store *s, struct place *p, const struct plan_row *r)
 {
 	const bool absent = r->from == NULL || row_removes(r);
 	int rv;
@@ -218,7 +239,7 @@ put_whole(
 		failed(r, "it changed after the plan was made");
 		return;
 	}
-	(void)unlinkat(p->dir, SNAP_MAKING, 0);
+	place_making(p);
 	rv = r->to->kind == ENTRY_FILE ? make_file(s, p, r->to)
 				       : make_link(p, r->to);
 	/* Writing took time: look again. */
@@ -234,7 +255,7 @@ put_whole(
 		  : errno == ENOENT ? "the stored copy is gone"
 		  : errno == EEXIST ? "it changed after the plan was made"
 				    : strerror(errno));
-	(void)unlinkat(p->dir, SNAP_MAKING, 0);
+	(void)unlinkat(p->dir, p->making, 0);
 }
 
 /* Change the mode of a directory or, if only that differs, of a file. */
@@ -273,7 +294,7 @@ put_directory(const struct place *p, const struct plan_row *r)
 }
 
 static void
-put_one(const struct store *s, const struct place *p, const struct plan_row *r)
+put_one(const struct store *s, struct place *p, const struct plan_row *r)
 {
 	if (place_is(p, r->to))
 		return;

@@ -104,7 +104,7 @@ static const char *
 get(const char *path)
 {
 	static char text[64];
-	int fd = openat(tree, path, O_RDONLY);
+	int fd = openat(tree, path, O_RDONLY | O_NONBLOCK);
 	ssize_t n = fd == -1 ? -1 : read(fd, text, sizeof(text) - 1);
 
 	if (fd != -1)
@@ -284,6 +284,63 @@ test_left(void)
 	    "no setuid bit is written");
 }
 
+/* A FIFO has no content: it gives way, and one that is gone is named. */
+static void
+test_other(void)
+{
+	struct stat st;
+	uint32_t before, after;
+
+	put("was", "w", 0644);
+	(void)mkdirat(tree, "deep", 0755);
+	put("deep/f", "two", 0644);
+	(void)mkfifoat(tree, "old", 0600);
+	before = save();
+	(void)unlinkat(tree, "was", 0);
+	(void)unlinkat(tree, "deep/f", 0);
+	(void)unlinkat(tree, "deep", AT_REMOVEDIR);
+	(void)unlinkat(tree, "old", 0);
+	(void)mkfifoat(tree, "was", 0600);
+	(void)mkfifoat(tree, "deep", 0600);
+	(void)mkdirat(tree, "mine", 0755);
+	(void)mkfifoat(tree, "mine/new", 0600);
+	after = save();
+	is_str(plan(after, before, 0, true),
+	    "b:deep c:deep/f g:mine g:mine/new l:old b:was ",
+	    "FIFOs in the place of files give way, and new ones go away");
+	ok(nfailed == 0 && strcmp(get("was"), "w") == 0 &&
+		strcmp(get("deep/f"), "two") == 0 &&
+		fstatat(tree, "mine", &st, 0) == -1,
+	    "and they do: %s", failed_why);
+}
+
+/* A directory of the agent's has the name of what a restore makes. */
+static void
+test_making(void)
+{
+	uint32_t before, now;
+
+	put("a.txt", "one", 0644);
+	before = save();
+	put("a.txt", "two", 0644);
+	(void)mkdirat(tree, SNAP_MAKING, 0755);
+	put(SNAP_MAKING "/in", "x", 0644);
+	now = save();
+	is_str(plan(now, before, 0, false),
+	    "g:" SNAP_MAKING " g:" SNAP_MAKING "/in b:a.txt ",
+	    "such a directory is saved, and goes away");
+	put("a.txt", "one", 0644);
+	before = save();
+	put("a.txt", "two", 0644);
+	(void)plan(save(), before, 0, true);
+	ok(nfailed == 0 && strcmp(get("a.txt"), "one") == 0 &&
+		strcmp(get(SNAP_MAKING "/in"), "x") == 0,
+	    "one that was there before stays, and is not in the way: %s",
+	    failed_why);
+	(void)unlinkat(tree, SNAP_MAKING "/in", 0);
+	(void)unlinkat(tree, SNAP_MAKING, AT_REMOVEDIR);
+}
+
 /* Damage an object, and forget a path. */
 static void
 test_store(void)
@@ -404,6 +461,8 @@ main(void)
 	test_save();
 	test_plan();
 	test_left();
+	test_other();
+	test_making();
 	test_store();
 	test_large();
 	(void)nftw(top, gone, 16, FTW_DEPTH | FTW_PHYS);
