@@ -62,7 +62,7 @@ named(const struct undo *u, const char *name)
 	for (size_t i = 0; i < u->n; i++) {
 		if (span_u64(span_str(name), UINT32_MAX, &n) == 0
 			? u->list[i].number == n
-			: strcmp(u->list[i].name, name) == 0)
+			: name[0] != '\0' && strcmp(u->list[i].name, name) == 0)
 			found = &u->list[i];
 	}
 	return found;
@@ -133,7 +133,8 @@ undo_choose(struct undo *u, const char *turn, const char *to)
 			choose_warn(u->to);
 		return u->to == NULL ? ICCTL_FAILED : 0;
 	}
-	if (turn != NULL && span_u64(span_str(turn), UINT32_MAX, &n) == -1) {
+	if (turn != NULL &&
+	    (span_u64(span_str(turn), UINT32_MAX, &n) == -1 || n == 0)) {
 		warnx("--turn %s: must be the number of a turn", turn);
 		return ICCTL_USAGE;
 	}

@@ -26,8 +26,9 @@ diff_what(const struct undo_row *r)
 		return "removed";
 	case SNAP_GO:
 		return "new";
-	case SNAP_KEPT:
 	case SNAP_LEFT:
+		return "not compared";
+	case SNAP_KEPT:
 	case SNAP_FAILED:
 	case SNAP_WAS:
 	case SNAP_IS:
@@ -54,6 +55,17 @@ diff_why(char mark)
 	}
 }
 
+static void
+diff_name(const struct undo_row *r)
+{
+	printf("%s%s: ", diff_what(r),
+	    r->later ? ", and may run on this machine later" : "");
+	icctl_put(span_str(r->path), 4096, false);
+	putchar('\n');
+	if (r->why != NULL)
+		printf("  %s\n", r->why);
+}
+
 /* Show a file: its row, and the two texts that follow it. */
 static void
 diff_file(const struct undo_row *r, const struct undo_row *was,
@@ -63,10 +75,7 @@ diff_file(const struct undo_row *r, const struct undo_row *was,
 	    .out = stdout, .flags = icctl_visible(), .full = true};
 	const char *why = diff_why(was->mark);
 
-	printf("%s%s: ", diff_what(r),
-	    r->later ? ", and may run on this machine later" : "");
-	icctl_put(span_str(r->path), 4096, false);
-	putchar('\n');
+	diff_name(r);
 	/* Lines of git's own files tell nobody anything. */
 	if (words_given("--stat") ||
 	    (strncmp(r->path, ".git/", 5) == 0 && !r->later) ||
@@ -110,11 +119,14 @@ diff_show(const struct undo *u)
 	const struct undo_row *r = u->rows.list;
 	size_t shown = 0;
 
-	for (size_t i = 0; i + 2 < u->rows.n; i++) {
-		if (diff_what(&r[i]) == NULL || r[i + 1].what != SNAP_WAS ||
-		    r[i + 2].what != SNAP_IS)
+	for (size_t i = 0; i < u->rows.n; i++) {
+		if (diff_what(&r[i]) == NULL)
 			continue;
-		diff_file(&r[i], &r[i + 1], &r[i + 2]);
+		if (r[i].what == SNAP_LEFT)
+			diff_name(&r[i]);
+		else if (i + 2 < u->rows.n && r[i + 1].what == SNAP_WAS &&
+			 r[i + 2].what == SNAP_IS)
+			diff_file(&r[i], &r[i + 1], &r[i + 2]);
 		shown++;
 	}
 	if (shown == 0)

@@ -98,8 +98,8 @@ plan_ours(const struct plan *p, const struct snap_how *how,
 
 /*
  * Returns true if the path itself was left out of one checkpoint, or was a FIFO
- * or its like, so that it cannot come back. One that is new, and is left out,
- * is no news.
+ * or its like, so that it cannot come back. One that is new, and is left out by
+ * its name, is no news.
  */
 static bool
 plan_lacks(const struct plan *p, const struct entry *from,
@@ -108,8 +108,9 @@ plan_lacks(const struct plan *p, const struct entry *from,
 	const bool left = from != NULL && from->kind == ENTRY_LEFT;
 	const uint8_t *slash = path.p + path.len;
 
-	if (to == NULL ||
-	    (to->kind != ENTRY_OTHER && (to->kind == ENTRY_LEFT) == left))
+	if (to == NULL
+		? !left || from->mode != ENTRY_LACKS
+		: to->kind != ENTRY_OTHER && (to->kind == ENTRY_LEFT) == left)
 		return false;
 	while (slash != path.p && *--slash != '/')
 		;
@@ -141,7 +142,8 @@ plan_row(struct plan *p, const struct snap_how *how, const struct entry *from,
 	struct plan_row row = {.from = from, .to = to};
 
 	if (!entry_same(from, to) && plan_wanted(how, path, false) &&
-	    plan_lacks(p, from, to, path)) {
+	    plan_lacks(p, from, to, path) &&
+	    (to != NULL || plan_ours(p, how, from, path))) {
 		row.what = SNAP_LEFT;
 		p->rows[p->n++] = row;
 		return 0;

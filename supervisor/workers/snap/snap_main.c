@@ -207,8 +207,6 @@ snap_plan(const struct store *s, const struct snap_how *h, bool restore)
 	} else if (!restore) {
 		for (size_t i = 0; i < p.n; i++) {
 			r = &p.rows[i];
-			if (r->what == SNAP_LEFT && h->text)
-				continue;
 			/* A comparison is about what is there now. */
 			snap_row(r->what,
 			    !h->text
@@ -217,7 +215,7 @@ snap_plan(const struct store *s, const struct snap_how *h, bool restore)
 				      snap_runs_later(r->from->path, r->from),
 			    r->from != NULL ? r->from->path : r->to->path,
 			    plan_reason(r, why, sizeof(why)));
-			if (!h->text)
+			if (!h->text || r->what == SNAP_LEFT)
 				continue;
 			snap_row_text(SNAP_WAS, s, r->to);
 			snap_row_text(SNAP_IS, s, r->from);

@@ -82,11 +82,20 @@ walk_emit(struct walk *w, enum entry_kind kind, uint32_t mode, uint64_t size,
 	return w->manifest.failed ? walk_fail(w, "the list is too long") : 0;
 }
 
+/* Leave out what nobody expects in a checkpoint. */
 static int
 walk_leave(struct walk *w, const char *why)
 {
 	w->left++;
 	return walk_emit(w, ENTRY_LEFT, 0, 0, span_str(why));
+}
+
+/* Leave out what could not be kept: an undo names it, also if it is new. */
+static int
+walk_lack(struct walk *w, const char *why)
+{
+	w->left++;
+	return walk_emit(w, ENTRY_LEFT, ENTRY_LACKS, 0, span_str(why));
 }
 
 /* Leave out what could not be opened or read, unless it is gone. */
@@ -98,17 +107,21 @@ walk_error(struct walk *w, int error)
 		return 0;
 	case EXDEV:
 		return walk_leave(w, "another file system");
+	case EACCES:
+		return walk_lack(w,
+		    "Permission denied (chmod -R u+rwX opens it "
+		    "for undo, which sets its mode back)");
 	case ELOOP:
 	case ENOTDIR:
 		w->loose++;
-		return walk_leave(w, "it changed while it was read");
+		return walk_lack(w, "it changed while it was read");
 	case ENOSPC:
 	case EDQUOT:
 		return walk_fail(w, "the disk of the store is full");
 	case ENOMEM:
 		return walk_fail(w, strerror(error));
 	default:
-		return walk_leave(w, strerror(error));
+		return walk_lack(w, strerror(error));
 	}
 }
 
@@ -202,7 +215,7 @@ walk_directory(struct walk *w, int parent, const char *name)
 	if (!wanted && walk_named(w, usual, nitems(usual), name))
 		return walk_leave(w, "made by tools");
 	if (w->depth == WALK_DEPTH || w->len > SNAP_PATH - 300)
-		return walk_leave(w, "too deep");
+		return walk_lack(w, "too deep");
 	if ((fd = walk_open(parent, name, O_DIRECTORY)) == -1)
 		return walk_error(w, errno);
 	rv = walk_open_directory(w, fd, name, wanted);
@@ -221,7 +234,7 @@ walk_link(struct walk *w, int dir, const char *name)
 	if (n == -1)
 		return walk_error(w, errno);
 	if ((size_t)n == sizeof(target))
-		return walk_leave(w, "the link is too long");
+		return walk_lack(w, "the link is too long");
 	return walk_emit(w, ENTRY_LINK, 0, 0, span_of(target, (size_t)n));
 }
 
@@ -325,7 +338,7 @@ walk_file(struct walk *w, int dir, const char *name, struct stat *st)
 	}
 	if ((why = walk_refuse(w, fd, st, text, sizeof(text))) != NULL) {
 		close(fd);
-		return walk_leave(w, why);
+		return walk_lack(w, why);
 	}
 	rv = walk_read(w, fd, known == 2, st, sum);
 	for (unsigned i = 1; rv == 1 && i < WALK_TRIES; i++)
@@ -337,7 +350,7 @@ walk_file(struct walk *w, int dir, const char *name, struct stat *st)
 		return walk_error(w, rv);
 	if (rv == 1) {
 		w->loose++;
-		return walk_leave(w, "it changed while it was read");
+		return walk_lack(w, "it changed while it was read");
 	}
 	key = walk_key(st);
 known:

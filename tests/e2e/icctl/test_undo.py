@@ -86,6 +86,8 @@ def make(top):
         f.write(b"odd\n")
 
 
+DENIED = (b"Permission denied (chmod -R u+rwX opens it for undo, which sets "
+          b"its mode back)")
 DAMAGE = ("sed -i s/two/three/ a.txt; rm -rf plain .env link empty; "
           "git reset -q --hard HEAD~1; mkdir link; echo x >link/new; "
           "printf 'evil\\n' >.git/hooks/post-commit; "
@@ -117,6 +119,10 @@ def shown_turn(k):
     what = {f["path"]: f["what"] for f in json.loads(r.stdout)["files"]}
     t.equal((what.get("a.txt"), what.get(".env"), what.get("link/new")),
             ("changed", "removed", "new"), "turns 1 to 1, as JSON")
+    for words in (("--turn", "0"), ("--to", "")):
+        r = k.icctl("--session", k.s.dir, "undo", "--dry-run", *words)
+        t.ok(r.returncode != 0 and not r.stdout,
+             f"no checkpoint is chosen by {words}", r.stdout + r.stderr)
     r = diff("7")
     t.ok(r.returncode == 1 and "turn 7" in r.stderr,
          "a turn that was not is refused", r.stderr)
@@ -498,7 +504,7 @@ def test_listed(work):
     os.unlink(os.path.join(s.top, "other"))
     rows, _ = s.plan(s.save(), first)
     os.chmod(os.path.join(s.top, "half"), 0o755)
-    t.equal(rows, [b"b half", b"l half/f", b"Permission denied", b"c other"],
+    t.equal(rows, [b"b half", b"l half/f", DENIED, b"c other"],
             "a directory that is listed and cannot be entered")
 
 
@@ -535,7 +541,7 @@ def test_mapped(work):
 
 def test_lacking(work):
     """A plan names what one of its checkpoints lacks, and why; what is new and
-    left out is no news."""
+    left out by its name is no news."""
     s = Snap(work)
     for name in ("grows", "shrinks", "goes", "shut/f", "same"):
         h.put(os.path.join(s.top, name), "old\n")
@@ -547,11 +553,17 @@ def test_lacking(work):
     os.unlink(os.path.join(s.top, "goes"))
     h.put(os.path.join(s.top, "node_modules/x"), "new\n")
     os.chmod(os.path.join(s.top, "shut"), 0)
+    h.put(os.path.join(s.top, "shut new/f"), "new\n")
+    os.chmod(os.path.join(s.top, "shut new"), 0)
+    h.put(os.path.join(s.top, "new"), "new\n")
+    os.truncate(os.path.join(s.top, "new"), 11 << 20)
     rows, digest = s.plan(s.save(), first)
     os.chmod(os.path.join(s.top, "shut"), 0o700)
+    os.chmod(os.path.join(s.top, "shut new"), 0o700)
     large = b"larger than 10 MiB (undo.maxFileMb)"
-    t.equal(rows, [b"l goes", large, b"l grows", large, b"l shrinks", large,
-                   b"l shut", b"Permission denied"], "the plan names it")
+    t.equal(rows, [b"l goes", large, b"l grows", large, b"l new", large,
+                   b"l shrinks", large, b"l shut", DENIED, b"l shut new",
+                   DENIED], "the plan names it")
 
 
 def test_sparse(work):
