@@ -19,6 +19,11 @@ import short  # noqa: E402
 import harness  # noqa: E402
 
 LANES = 2
+# If the filter of a worker is expected to kill it, one case of so many is tried
+# in a whole session, another one in each row. In the others, the worker is
+# started by hand and confines itself as it does in a session. The suite
+# contain-long (--sessions) tries all of them in sessions.
+HAND = 6
 
 
 def arguments():
@@ -29,6 +34,8 @@ def arguments():
     p.add_argument("--root", action="store_true",
                    help="only the parts that need root")
     p.add_argument("--sanitized", action="store_true")
+    p.add_argument("--sessions", action="store_true",
+                   help="start no worker of a session by hand")
     p.add_argument("--only", help="rows whose name contains this")
     p.add_argument("--role", help="this role alone")
     p.add_argument("--counted", default="0,0", help=argparse.SUPPRESS)
@@ -57,7 +64,7 @@ def lane(cases, work, args, out):
                 r = confined.run(role, a, arg=extra,
                                  servers=a["call"] == "sendmsg")
             else:
-                r = alone.run(role, a, kind)
+                r = alone.run(role, a, "all" if kind == "hand" else kind)
         except Exception as e:      # pylint: disable=broad-except
             import traceback
             r = rig.Result("BROKEN", f"{e}\n{traceback.format_exc()}")
@@ -94,9 +101,10 @@ class Suite:
             if self.args.only and self.args.only not in a["name"]:
                 continue
             small = "mcp-backd" if "mcp-backd" in a["roles"] else a["roles"][0]
-            for role in [*self.table.roles, "resolver"]:
+            for i, role in enumerate([*self.table.roles, "resolver"]):
                 if role in a["roles"]:
-                    self.add("all", role, a, 0)
+                    self.add("hand" if self.by_hand(i, role, a) else "all",
+                             role, a, 0)
             for role in rig.ALONE:
                 if role in a["roles"]:
                     self.add("all", role, a, 0)
@@ -112,6 +120,12 @@ class Suite:
                 if name == a["name"] and role != "resolver" and \
                         role not in short.PROGRAMS:
                     self.add("seccomp", role, a, 0)
+
+    def by_hand(self, i, role, a):
+        """Returns true for a case that needs no session."""
+        return not self.args.sessions and role != "resolver" and \
+            self.table.expected(a, role, "all") == ["KILLED"] and \
+            (a["n"] + i) % HAND != 0
 
     def add(self, kind, role, a, extra):
         if self.args.role and role != self.args.role:
@@ -165,14 +179,14 @@ class Suite:
         wrong, layers, roles, lacks = [], {}, {}, False
         a = found[0][0][2]
         for (kind, role, _, extra), r in found:
-            want = self.table.expected(a, role, kind)
+            want = self.table.expected(a, role, "all" if kind == "hand" else kind)
             if extra and r.outcome == "HARMLESS" or \
                     a["call"] == "sendmsg" and r.outcome == "HARMLESS":
                 want = want + ["HARMLESS"]
             if self.lacking(a, role, kind, r):
                 want = want + [r.outcome]
                 lacks = True
-            if kind == "all":
+            if kind in ("all", "hand"):
                 roles.setdefault(r.outcome, []).append(role)
             else:
                 layers.setdefault(kind, []).append(r.outcome)
@@ -199,7 +213,7 @@ class Suite:
         granted = []
         for role in [*self.table.roles, *rig.ALONE, *short.PROGRAMS, "resolver"]:
             tried = [(c[2], r) for c, r in zip(self.cases, self.results)
-                     if c[0] == "all" and c[1] == role]
+                     if c[0] in ("all", "hand") and c[1] == role]
             if not tried:
                 continue
             rows = {a["n"] for a, _ in tried}
