@@ -151,10 +151,12 @@ turn_away(int fd)
 static int
 agent_open(struct proxy *p, int fd, bool full)
 {
-	struct agent *a = p->agents;
+	struct agent *a = p->agents, *unused = p->agents + p->agent_rows;
 
-	while (a->fd != -1)
+	while (a != unused && a->fd != -1)
 		a++;
+	if (a == unused)
+		p->agent_rows++;
 	*a = (struct agent){.p = p,
 	    .io = LOOP_IO_INIT,
 	    .fd = fd,
@@ -221,8 +223,7 @@ agents_listen(struct proxy *p)
 void
 agents_init(struct proxy *p)
 {
-	for (size_t i = 0; i < PROXY_AGENTS; i++)
-		p->agents[i].fd = -1;
+	p->agent_rows = 0;
 	p->listener.fd = -1;
 	p->listen_fd = -1;
 }
@@ -248,7 +249,7 @@ agents_after(void *arg)
 	do {
 		ended = p->ended;
 		p->ended = false;
-		for (size_t i = 0; i < PROXY_AGENTS; i++) {
+		for (size_t i = 0; i < p->agent_rows; i++) {
 			if (p->agents[i].fd != -1)
 				agent_turn(&p->agents[i], ended);
 		}
@@ -258,6 +259,6 @@ agents_after(void *arg)
 void
 agents_caught_up(struct proxy *p)
 {
-	for (size_t i = 0; i < PROXY_AGENTS; i++)
+	for (size_t i = 0; i < p->agent_rows; i++)
 		p->agents[i].dirty = true;
 }

@@ -94,7 +94,7 @@ slow_due(struct loop_timer *t)
 	struct proxy *p = t->arg;
 	uint64_t now = loop_now(&p->w.loop), next = UINT64_MAX;
 
-	for (size_t i = 0; i < PROXY_MAX_AGENTS; i++) {
+	for (size_t i = 0; i < p->agent_rows; i++) {
 		struct agent *a = &p->agents[i];
 
 		if (a->fd == -1 || a->slow == 0)
@@ -139,7 +139,7 @@ agents_tick(struct proxy *p)
 {
 	uint64_t now = loop_now(&p->w.loop);
 
-	for (size_t i = 0; i < PROXY_AGENTS; i++) {
+	for (size_t i = 0; i < p->agent_rows; i++) {
 		struct agent *a = &p->agents[i];
 
 		if (a->fd != -1 && ((a->closing != 0 && now >= a->closing) ||

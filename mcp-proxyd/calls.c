@@ -39,10 +39,7 @@ void
 calls_init(struct proxy *p)
 {
 	p->free = NULL;
-	for (size_t i = PROTO_MAX_CALLS; i-- > 0;) {
-		p->calls[i].next = p->free;
-		p->free = &p->calls[i];
-	}
+	p->call_rows = 0;
 }
 
 bool
@@ -50,7 +47,8 @@ calls_admit(const struct proxy *p, uint16_t server, size_t bytes)
 {
 	const struct proxy_server *s;
 
-	if (p->free == NULL || p->uncredited >= PROTO_MAX_CALLS)
+	if ((p->free == NULL && p->call_rows == PROTO_MAX_CALLS) ||
+	    p->uncredited >= PROTO_MAX_CALLS)
 		return false;
 	if (server == PROTO_NO_SERVER)
 		return true;
@@ -86,7 +84,10 @@ calls_new(struct agent *a, enum call_kind kind, uint16_t server, size_t bytes,
 	struct proxy *p = a->p;
 	struct call *c = p->free, **b;
 
-	p->free = c->next;
+	if (c == NULL)
+		c = &p->calls[p->call_rows++];
+	else
+		p->free = c->next;
 	c->id = ++p->last_id;
 	c->agent = a;
 	c->kind = kind;
@@ -281,7 +282,7 @@ calls_tick(struct proxy *p)
 {
 	uint64_t now = loop_now(&p->w.loop);
 
-	for (size_t i = 0; i < PROTO_MAX_CALLS; i++) {
+	for (size_t i = 0; i < p->call_rows; i++) {
 		struct call *c = &p->calls[i];
 
 		if (c->id == 0 || c->agent == NULL)

@@ -263,7 +263,7 @@ tell_level(struct proxy *p)
 {
 	struct msg_LOG_LEVEL m = {.level = PROTO_LEVEL_LAST};
 
-	for (size_t i = 0; i < PROXY_AGENTS; i++)
+	for (size_t i = 0; i < p->agent_rows; i++)
 		if (p->agents[i].fd != -1 && p->agents[i].level != 0 &&
 		    p->agents[i].level - 1U < m.level)
 			m.level = (uint8_t)(p->agents[i].level - 1U);
@@ -360,7 +360,7 @@ parts_set(struct proxy *p, const struct msg_PARTS *m)
 	buf_addspan(b, m->text);
 	if (b->failed)
 		return -1;
-	for (size_t i = 0; i < PROXY_AGENTS; i++) {
+	for (size_t i = 0; i < p->agent_rows; i++) {
 		a = &p->agents[i];
 		if (a->fd != -1 && a->greeted)
 			answer_list_changed(a, part);
@@ -394,7 +394,7 @@ parts_notice(struct proxy *p, uint16_t server, const struct msg_NOTICE *m)
 {
 	struct agent *a;
 
-	for (size_t i = 0; i < PROXY_AGENTS; i++) {
+	for (size_t i = 0; i < p->agent_rows; i++) {
 		a = &p->agents[i];
 		if (a->fd != -1 && wants_notice(a, server, m->level) &&
 		    buf_span(&a->out).len < LINES_READ)

@@ -158,6 +158,8 @@ struct proxy {
 	struct loop_io listener;
 	int listen_fd;
 	struct agent agents[PROXY_AGENTS];
+	/* Rows of `agents` and `calls` beyond these were never touched. */
+	size_t agent_rows, call_rows;
 	unsigned nagents, number;
 	unsigned nfull; /* some of nagents: those that are answered once */
 	struct proxy_server servers[PROTO_MAX_SERVERS];

@@ -106,7 +106,7 @@ subs_last(struct agent *a, uint16_t server, const char *uri)
 
 	if (own == NULL || own->call != 0)
 		return false;
-	for (size_t i = 0; i < PROXY_AGENTS; i++) {
+	for (size_t i = 0; i < a->p->agent_rows; i++) {
 		if (a->p->agents[i].fd == -1)
 			continue;
 		LIST_FOREACH (s, &a->p->agents[i].subs, entry)
@@ -192,7 +192,7 @@ subs_updated(struct proxy *p, uint16_t server, struct span uri)
 	struct sub *s;
 	struct call *c;
 
-	for (size_t i = 0; i < PROXY_AGENTS; i++) {
+	for (size_t i = 0; i < p->agent_rows; i++) {
 		a = &p->agents[i];
 		if (a->fd == -1)
 			continue;
@@ -213,7 +213,7 @@ subs_tick(struct proxy *p)
 	struct agent *a;
 	struct sub *s;
 
-	for (size_t i = 0; p->nupdates != 0 && i < PROXY_AGENTS; i++) {
+	for (size_t i = 0; p->nupdates != 0 && i < p->agent_rows; i++) {
 		a = &p->agents[i];
 		if (a->fd == -1)
 			continue;

@@ -62,13 +62,13 @@ tools_set(struct proxy *p, const struct msg_TOOLS *m)
 	p->tools_known = true;
 	p->tools_complete = complete;
 	p->tools_ttl = m->ttl;
-	for (size_t i = 0; changed && i < PROXY_AGENTS; i++) {
+	for (size_t i = 0; changed && i < p->agent_rows; i++) {
 		if (p->agents[i].fd != -1 && p->agents[i].listed)
 			answer_changed(&p->agents[i]);
 		if (p->agents[i].fd != -1)
 			listen_changed(&p->agents[i], 0);
 	}
-	for (size_t i = 0; complete && i < PROTO_MAX_CALLS; i++) {
+	for (size_t i = 0; complete && i < p->call_rows; i++) {
 		struct call *c = &p->calls[i];
 
 		if (c->id == 0 || c->kind != CALL_LIST)
