@@ -274,7 +274,9 @@ resolve_declare_doors(struct resolver *r)
 	struct resolver_ask ask;
 	bool any = false;
 
-	for (unsigned i = 0; i < nitems(dialerd_env.doors); i++)
+	for (unsigned i = 0; i < nitems(dialerd_env.doors); i++) {
+		if (!dialerd_env.door_set[i])
+			continue;
 		for (unsigned k = 0; k < dialerd_env.doors[i].n; k++) {
 			const struct egress_row *row =
 			    &dialerd_env.doors[i].rows[k];
@@ -286,6 +288,7 @@ resolve_declare_doors(struct resolver *r)
 			resolve_send(r, &ask);
 			any = true;
 		}
+	}
 	return any;
 }
 

@@ -85,6 +85,7 @@ serve_door(struct chan *c, const struct msg_DOOR *m)
 	if (egress_add(l, m->host, m->port, m->denied != 0) == -1)
 		return chan_violation(c, "DOOR is impossible, or too many");
 	l->private_ok = m->private_ok != 0;
+	dialerd_env.door_set[m->server] = true;
 	return 0;
 }
 
@@ -99,6 +100,7 @@ serve_follows(void)
 	for (const char *const *h = forge_hosts; *h != NULL; h++)
 		if (egress_add(l, span_str(*h), 443, false) == -1)
 			fatalx("bug: a host of redirects that is none");
+	dialerd_env.door_set[PROTO_FOLLOWS] = true;
 }
 
 static void

@@ -46,6 +46,7 @@ struct counted_row {
 static struct {
 	struct counted_row kinds[COUNTED_KINDS], rules[COUNTED_RULES];
 	struct loop_timer timer;
+	bool waiting;   /* a row has a count that is not written */
 	uint64_t since; /* loop ms: when the minute of `bytes` began */
 	size_t bytes;
 } counted_env;
@@ -72,12 +73,15 @@ void
 auditd_counted_flush(void)
 {
 	loop_timer_clear(&auditd_env.w.loop, &counted_env.timer);
+	if (!counted_env.waiting)
+		return;
 	for (size_t i = 0; i < COUNTED_KINDS; i++)
 		if (counted_env.kinds[i].count != 0)
 			row_write(&counted_env.kinds[i]);
 	for (size_t i = 0; i < COUNTED_RULES; i++)
 		if (counted_env.rules[i].count != 0)
 			row_write(&counted_env.rules[i]);
+	counted_env.waiting = false;
 }
 
 static void
@@ -194,6 +198,7 @@ counted_take(const struct counted_kind *k, size_t bytes)
 	r->last = clock_wall_us();
 	if (r->count++ == 0)
 		r->first = r->last;
+	counted_env.waiting = true;
 	if (counted_env.timer.at == 0)
 		loop_timer_set(&auditd_env.w.loop, &counted_env.timer,
 		    COUNTED_MS, counted_due, NULL);

@@ -33,6 +33,7 @@ struct refusal {
 
 static struct refusal refusals[REFUSALS_ROWS];
 static struct loop_timer refusals_timer;
+static bool refusals_waiting; /* a row is not free */
 static struct bucket refusals_single = {.burst = 200, .ms = 100};
 
 static void
@@ -73,11 +74,12 @@ void
 auditd_refusals_flush(void)
 {
 	loop_timer_clear(&auditd_env.w.loop, &refusals_timer);
-	for (size_t i = 0; i < REFUSALS_ROWS; i++) {
+	for (size_t i = 0; refusals_waiting && i < REFUSALS_ROWS; i++) {
 		if (refusals[i].count != 0)
 			refusal_write(&refusals[i]);
 		refusals[i].count = 0;
 	}
+	refusals_waiting = false;
 	auditd_counted_flush();
 }
 
@@ -150,6 +152,7 @@ refusal_take(struct refusal *r)
 		r->first = row->first;
 	r->count += row->count;
 	*row = *r;
+	refusals_waiting = true;
 	if (refusals_timer.at == 0)
 		loop_timer_set(
 		    &w->loop, &refusals_timer, REFUSALS_MS, refusals_due, NULL);
