@@ -29,23 +29,39 @@ when_ago(const char *text, int64_t *at)
 	return false;
 }
 
+/* Read a day: its beginning, or with `whole` its end, which is the next one's.
+ */
+static bool
+when_day(const char *text, bool whole, int64_t *at)
+{
+	struct tm tm = {.tm_isdst = -1};
+	const char *end = strptime(text, "%Y-%m-%d", &tm);
+	const int day = tm.tm_mday;
+	time_t t;
+
+	/* The 30th of February would become a day of March. */
+	if (end == NULL || *end != '\0' || strlen(text) != 10 ||
+	    mktime(&tm) == -1 || tm.tm_mday != day)
+		return false;
+	tm = (struct tm){.tm_year = tm.tm_year,
+	    .tm_mon = tm.tm_mon,
+	    .tm_mday = day + (whole ? 1 : 0),
+	    .tm_isdst = -1};
+	if ((t = mktime(&tm)) <= 0)
+		return false;
+	*at = (int64_t)t;
+	return true;
+}
+
 int
 past_when(const char *option, const char *text, int64_t *at)
 {
-	struct tm tm = {.tm_isdst = -1};
-	const char *end;
-	time_t t;
-
 	if (text == NULL || when_ago(text, at))
 		return 0;
 	if ((*at = report_time(span_str(text))) != 0)
 		return 0;
-	end = strptime(text, "%Y-%m-%d", &tm);
-	if (end != NULL && *end == '\0' && strlen(text) == 10 &&
-	    (t = mktime(&tm)) > 0) {
-		*at = (int64_t)t;
+	if (when_day(text, strcmp(option, "--until") == 0, at))
 		return 0;
-	}
 	warnx("%s: a day (2026-11-28), a time in UTC (2026-11-28T09:00:00Z), "
 	      "or how long ago (12h, 7d, 4w)",
 	    option);

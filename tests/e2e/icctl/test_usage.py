@@ -114,6 +114,14 @@ def test_groups(work):
          "as a table", table)
     r = home.icctl("usage", "--by", "year")
     t.equal(r.returncode, 64, "another unit is refused")
+    said, _ = home.usage("--since", "2026-11-18", "--until", "2026-11-18")
+    t.equal([x["date"] for x in said["daily"]], ["2026-11-18"],
+            "until a day, with that day")
+    said, _ = home.usage("--until", "2026-11-17")
+    t.equal(said["daily"], [], "and not with the next one")
+    r = home.icctl("usage", "--since", "2026-02-30")
+    t.ok(r.returncode == 64 and b"a day" in r.stderr,
+         "a day that no calendar has is refused", r.stderr)
     r = home.icctl("usage", "--since", "yesterday")
     t.equal(r.returncode, 64, "and another time")
 
