@@ -51,6 +51,9 @@ ident_between(struct ident *d, char c)
 	switch (c) {
 	case '{':
 	case '[':
+		/* No id is one of these, nor what is in it. */
+		if (d->want)
+			ident_value(d, c);
 		d->depth++;
 		d->value = d->depth != 1;
 		d->nname = 0;

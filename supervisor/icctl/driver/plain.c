@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/json_get.h"
+#include "common/json/value.h"
 #include "icctl/driver/priv.h"
 #include "icctl/newest.h"
 
@@ -212,11 +213,14 @@ plain_read(
 	while (len <= max && (n = read(fd, text + len, max + 1 - len)) > 0)
 		len += (size_t)n;
 	text[len] = '\0';
-	if (n == -1 || len > max || strlen(text) != len) {
+	if (n == -1 || len > max || strlen(text) != len ||
+	    !utf8_valid(span_of(text, len))) {
 		snprintf(why, DRIVER_WHY, "%s: %s", path,
 		    n == -1     ? strerror(errno)
 		    : len > max ? "a prompt may have at most 1 MiB"
-				: "contains a NUL byte");
+		    : strlen(text) != len
+			? "contains a NUL byte"
+			: "is no text in UTF-8; save it as UTF-8");
 		free(text);
 		text = NULL;
 	}

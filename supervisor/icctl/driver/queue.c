@@ -168,6 +168,17 @@ queue_end(struct driver *d, bool cancel)
 		queue_cancel(d, r);
 }
 
+/*
+ * Refuse a line. An open request that has its id goes on, and must not be taken
+ * for the one that is refused.
+ */
+static void
+queue_refuse(struct driver *d, json_object *id, enum fail fail, const char *why)
+{
+	tell_fail(d, id != NULL && queue_find(d, id) != NULL ? NULL : id, fail,
+	    why, NULL);
+}
+
 /* Take a request that was read. */
 static void
 queue_add(struct driver *d, struct ask *a)
@@ -179,8 +190,7 @@ queue_add(struct driver *d, struct ask *a)
 		snprintf(why, sizeof(why),
 		    "a request with the id %.300s is open",
 		    json_object_to_json_string_ext(a->id, ICCTL_JSON));
-		/* The other one must not be taken for it. */
-		tell_fail(d, NULL, FAIL_BAD_REQUEST, why, NULL);
+		queue_refuse(d, a->id, FAIL_BAD_REQUEST, why);
 		ask_free(a);
 		return;
 	}
@@ -268,7 +278,7 @@ queue_line(struct driver *d, struct span line)
 	case ASK_BAD:
 		id = a.id != NULL ? json_object_get(a.id)
 				  : ident_take(&d->ident);
-		tell_fail(d, id, fail, why, NULL);
+		queue_refuse(d, id, fail, why);
 		json_object_put(id);
 		if (d->once)
 			queue_end(d, false);
@@ -282,8 +292,8 @@ queue_too_long(struct driver *d)
 {
 	json_object *id = ident_take(&d->ident);
 
-	tell_fail(d, id, FAIL_TOO_LONG,
-	    "a line may have at most 64 MiB; it was not kept", NULL);
+	queue_refuse(d, id, FAIL_TOO_LONG,
+	    "a line may have at most 64 MiB; it was not kept");
 	json_object_put(id);
 	if (d->once)
 		queue_end(d, false);

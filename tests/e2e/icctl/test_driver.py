@@ -291,6 +291,9 @@ async def refused(o):
             ("a relative path", json.dumps(
                 {"id": "x16", "mode": "agentic", "prompt_file": "prompt"}),
              "BAD_REQUEST"),
+            ("a file that is no text", json.dumps(
+                {"id": "x18", "mode": "agentic",
+                 "prompt_file": o.cwd + "/latin1"}), "BAD_REQUEST"),
             ("a directory outside", json.dumps(
                 {"id": "x17", "mode": "agentic", "prompt": "where",
                  "cwd": o.cwd}), "BAD_REQUEST")):
@@ -344,12 +347,22 @@ async def cancelled(o, place):
     try:
         async for m in d.execute_agentic("wait"):
             if m.get("content") == "waiting":
+                number = "r%d" % (next(o.numbers) - 1)
+                for line in ({"id": number, "mode": "none"},
+                             {"id": number, "cancel": number},
+                             {"cancel": number, "why": "no reason"},
+                             {"id": {number: 1}, "mode": "none"},
+                             '{"id": "' + number + '", "mode'):
+                    await o.write(line)
                 began = time.monotonic()
-                await o.cancel("r%d" % (next(o.numbers) - 1))
+                await o.cancel(number)
         t.ok(False, "cancelled")
     except Failed as e:
         t.ok(e.code == "CANCELLED" and began is not None and
              time.monotonic() - began < 5, "a cancelled request", e)
+    t.equal([(x["id"], x["type"]) for x in o.strange], [(None, "error")] * 5,
+            "lines that are refused while it is open do not end it")
+    o.strange.clear()
     t.equal([x for x in place.left() if f"/{o.p.pid}/" not in x], [],
             "leaves nothing")
 
@@ -358,12 +371,14 @@ async def all_of(place):
     h.put(os.path.join(place.s.work, "prompt"), "say from a file", 0o600)
     h.put(os.path.join(place.s.workspace, "prompt"), "say x", 0o600)
     os.symlink("prompt", os.path.join(place.s.work, "link"))
+    with open(os.path.join(place.s.work, "latin1"), "wb") as f:
+        f.write(b"say caf\xe9")
     async with place.orchestrator("--workers", "4") as o:
         await cancelled(o, place)
         await asyncio.gather(agentic(o), generated(o), narrowed(o), placed(o),
                              contract(o))
         await refused(o)
-    t.equal(o.p.returncode, 130, "its status is that of the first failure")
+    t.equal(o.p.returncode, 64, "its status is that of the first failure")
     t.equal(place.left(), [], "nothing is left")
 
 
