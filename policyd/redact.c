@@ -176,7 +176,32 @@ key_is_secret(const struct redact *r, const struct value *object)
 	return rv;
 }
 
+/* Returns true if the name of a column says that a secret is in it. */
+static bool
+column_secret(const struct value *v)
+{
+	return mask_name(
+	    v->type == VALUE_STRING ? v->text : value_str(v, "name"));
+}
+
+/*
+ * Returns the names of the columns of an object's rows, or NULL: {"columns":
+ * ["a", "b"], "rows": [["x", "y"], ...]}.
+ */
+static const struct value *
+columns_of(const struct value *object)
+{
+	for (const struct value *c = object->child; c != NULL; c = c->next)
+		for (const struct value *n = c->child;
+		     n != NULL && c->type == VALUE_ARRAY; n = n->next)
+			if (column_secret(n))
+				return c->child;
+	return NULL;
+}
+
 static int redact_value(struct redact *, struct value *, enum named);
+static int redact_array(struct redact *, struct value *, enum named,
+    const struct value *names, bool first);
 
 /*
  * Masked names could be equal, so that an object with a secret among its names
@@ -188,6 +213,7 @@ redact_object(struct redact *r, struct value *v, enum named outer)
 	const bool pair = names_secret(v);
 	const bool jwk = value_str(v, "kty").p != NULL;
 	const bool secret = span_is(value_str(v, "kind"), "Secret");
+	const struct value *columns = columns_of(v);
 	int one, any = r->secrets ? key_is_secret(r, v) : 0;
 
 	if (any == -1)
@@ -213,7 +239,12 @@ redact_object(struct redact *r, struct value *v, enum named outer)
 			named = NAMED_ALL;
 		if (outer == NAMED_ALL && c->type != VALUE_NUMBER)
 			named = NAMED_ALL;
-		if ((one = redact_value(r, c, named)) == -1)
+		if (columns != NULL && c->type == VALUE_ARRAY &&
+		    c->child != NULL && c->child->type == VALUE_ARRAY)
+			one = redact_array(r, c, named, columns, true);
+		else
+			one = redact_value(r, c, named);
+		if (one == -1)
 			return -1;
 		any |= one;
 	}
@@ -221,12 +252,13 @@ redact_object(struct redact *r, struct value *v, enum named outer)
 }
 
 /*
- * `names` is the first row of the array that this one is a row of, or NULL: its
- * texts name the columns, but for the first one.
+ * Redact an array. `names` are the names of the columns of its rows, if `first`;
+ * else the first row of the array that this one is a row of, whose texts name
+ * the columns but for the first one; or NULL.
  */
 static int
 redact_array(struct redact *r, struct value *v, enum named named,
-    const struct value *names)
+    const struct value *names, bool first)
 {
 	const struct value *head = v->child;
 	bool announced = false, next;
@@ -234,16 +266,18 @@ redact_array(struct redact *r, struct value *v, enum named named,
 
 	for (struct value *c = v->child; c != NULL; c = c->next) {
 		next = names_next(v, c);
-		announced |= names != NULL && c != v->child &&
-			     names->type == VALUE_STRING &&
-			     mask_name(names->text);
-		names = names == NULL ? NULL : names->next;
-		if (c->type == VALUE_ARRAY && head->type == VALUE_ARRAY)
-			one = redact_array(
-			    r, c, named, c == head ? NULL : head->child);
-		else
+		if (c->type == VALUE_ARRAY && head->type == VALUE_ARRAY) {
+			if (!first)
+				names = c == head ? NULL : head->child;
+			one = redact_array(r, c, named, names, first);
+		} else {
+			announced |= names != NULL &&
+				     (first || c != v->child) &&
+				     column_secret(names);
+			names = names == NULL ? NULL : names->next;
 			one = redact_value(
 			    r, c, announced && !next ? NAMED_ONE : named);
+		}
 		if (one == -1)
 			return -1;
 		any |= one;
@@ -266,7 +300,7 @@ redact_value(struct redact *r, struct value *v, enum named named)
 	case VALUE_OBJECT:
 		return redact_object(r, v, named);
 	case VALUE_ARRAY:
-		return redact_array(r, v, named, NULL);
+		return redact_array(r, v, named, NULL, false);
 	case VALUE_NULL:
 	case VALUE_FALSE:
 	case VALUE_TRUE:

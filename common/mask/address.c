@@ -8,20 +8,6 @@
 #define PLAIN 128U    /* bytes looked at for an address without a scheme */
 #define LONG_USER 16U /* a user's name of this length with digits is a key */
 
-/* Returns true if the name looks like a key: long, with digits and letters. */
-static bool
-is_key(struct span user)
-{
-	bool digit = false, letter = false;
-
-	for (size_t i = 0; i < user.len && i < 64; i++) {
-		digit |= mask_is(user.p[i], MASK_DIGITS);
-		letter |= mask_is(user.p[i], MASK_ALNUM) &&
-			  !mask_is(user.p[i], MASK_DIGITS);
-	}
-	return user.len >= LONG_USER && digit && letter;
-}
-
 /*
  * Match the password of "user:password@tcp(host)", a database's address without
  * a scheme.
@@ -29,9 +15,8 @@ is_key(struct span user)
 static bool
 address_plain(struct mask_scan *m, size_t at, struct mask_hit *hit)
 {
-	const size_t left = m->s.len - at;
-	const struct span near =
-	    span_of(m->s.p + at, left < PLAIN ? left : PLAIN);
+	const struct span near = mask_near(m, at, PLAIN);
+	struct span host;
 	size_t i = 1;
 
 	if (at == 0 || !mask_is(m->s.p[at - 1], MASK_NAME))
@@ -40,10 +25,9 @@ address_plain(struct mask_scan *m, size_t at, struct mask_hit *hit)
 	    i < near.len && mask_is(near.p[i], MASK_LOGIN) && near.p[i] != '@')
 		i++;
 	m->steps += i;
-	if (i < 4 ||
-	    (!span_starts(span_of(near.p + i, near.len - i), SPAN("@tcp(")) &&
-		!span_starts(
-		    span_of(near.p + i, near.len - i), SPAN("@unix("))))
+	host = span_of(near.p + i, near.len - i);
+	if (i < 4 || (!span_starts(host, SPAN("@tcp(")) &&
+			 !span_starts(host, SPAN("@unix("))))
 		return false;
 	mask_hide(hit, at + 1, at + i);
 	return !mask_refers(span_of(near.p + 1, i - 1));
@@ -53,9 +37,7 @@ address_plain(struct mask_scan *m, size_t at, struct mask_hit *hit)
 static bool
 address_oracle(struct mask_scan *m, size_t at, struct mask_hit *hit)
 {
-	const size_t left = m->s.len - at;
-	const struct span near =
-	    span_of(m->s.p + at, left < PLAIN ? left : PLAIN);
+	const struct span near = mask_near(m, at, PLAIN);
 	const uint8_t *slash, *host;
 
 	if (at < 4 || (memcmp(m->s.p + at - 4, "thin", 4) != 0 &&
@@ -92,7 +74,7 @@ mask_address(struct mask_scan *m, size_t at, struct mask_hit *hit)
 	end = from + user.len;
 	if (colon != NULL)
 		user.len = (size_t)(colon - user.p);
-	if (is_key(user))
+	if (user.len >= LONG_USER && mask_mixed(user))
 		mask_hide(hit, from, end);
 	else if (colon == NULL)
 		return false;

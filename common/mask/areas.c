@@ -126,10 +126,7 @@ mask_area_begin(struct mask_scan *m, size_t at, size_t end)
 	/* An area ends once: what it read to find its end is not read again. */
 	if (at < m->ahead)
 		return false;
-	if (span_ieq(name, SPAN("insert")) || span_ieq(name, SPAN("replace")) ||
-	    span_ieq(name, SPAN("copy"))) {
-		if (!mask_table_sql(m, at))
-			return false;
+	if (mask_table_begin(m, at, end)) {
 		mask_area_next(m, &m->area);
 		return true;
 	}

@@ -67,22 +67,19 @@ static const char *const readers[] = {"--password-stdin", "--with-token",
 static bool
 command_piped(struct mask_scan *m, size_t at, struct mask_hit *hit)
 {
-	const size_t left = m->s.len - at, n = left < PIPED ? left : PIPED;
-	const uint8_t *pipe = memchr(m->s.p + at, '|', n);
+	const uint8_t *pipe = span_find(mask_near(m, at, PIPED), SPAN("|"));
 	struct span word, rest;
 	size_t end = at;
 
-	m->steps += n;
+	m->steps += PIPED;
 	if (pipe == NULL)
 		return false;
-	rest = mask_rest(m, (size_t)(pipe - m->s.p), m->s.len);
-	rest.len = rest.len < PIPED ? rest.len : PIPED;
+	rest = mask_near(m, (size_t)(pipe - m->s.p), PIPED);
 	for (size_t i = 0;; i++) {
 		if (i == nitems(readers))
 			return false;
 		m->steps += rest.len;
-		if (memmem(rest.p, rest.len, readers[i], strlen(readers[i])) !=
-		    NULL)
+		if (span_find(rest, span_str(readers[i])) != NULL)
 			break;
 	}
 	/* Options and formats come first. */
@@ -93,7 +90,7 @@ command_piped(struct mask_scan *m, size_t at, struct mask_hit *hit)
 	if (word.len == 0 || word.p + word.len > pipe)
 		return false;
 	if (memchr(word.p, ':', word.len) != NULL &&
-	    memmem(rest.p, rest.len, "chpasswd", 8) != NULL)
+	    span_find(rest, SPAN("chpasswd")) != NULL)
 		return mask_hide_word(m, word, ':', hit);
 	return mask_hide_word(m, word, 0, hit);
 }

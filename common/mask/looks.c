@@ -26,6 +26,29 @@ kind_of(uint8_t c)
 }
 
 bool
+mask_is_number(struct span v)
+{
+	size_t i = 0;
+
+	while (i < v.len && mask_is(v.p[i], MASK_DIGITS))
+		i++;
+	return i == v.len;
+}
+
+bool
+mask_mixed(struct span v)
+{
+	bool digit = false, letter = false;
+
+	for (size_t i = 0; i < v.len && i < MASK_MIXED; i++) {
+		digit |= mask_is(v.p[i], MASK_DIGITS);
+		letter |= mask_is(v.p[i], MASK_ALNUM) &&
+			  !mask_is(v.p[i], MASK_DIGITS);
+	}
+	return digit && letter;
+}
+
+bool
 mask_random(struct span v)
 {
 	const size_t n = v.len < RANDOM_MOST ? v.len : RANDOM_MOST;

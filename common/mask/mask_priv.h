@@ -57,7 +57,7 @@ struct mask_area {
 	enum mask_area_kind {
 		MASK_NO_AREA,
 		MASK_TABLE,	/* the rows of a table, each a line */
-		MASK_ROWS,	/* the rows of an INSERT */
+		MASK_ROWS,	/* rows of SQL and JSON */
 		MASK_OBJECT,	/* the values of an object of JSON */
 		MASK_LINES,	/* the values below a line of YAML */
 	} kind;
@@ -67,6 +67,7 @@ struct mask_area {
 	unsigned ncells, column;
 	enum mask_named named;	/* the kind of the name in the row */
 	uint8_t sep;		/* ' ': two blanks or more */
+	uint8_t open;		/* begins each row of MASK_ROWS */
 	bool spaced;		/* ", " divides its cells, as a sentence does */
 	bool base64;
 	size_t deep, block;	/* blanks before the line, and before a block */
@@ -102,6 +103,15 @@ static inline struct span
 mask_rest(const struct mask_scan *m, size_t from, size_t to)
 {
 	return span_of(m->s.p + from, to - from);
+}
+
+/* Returns what is at `at`, at most that many bytes. */
+static inline struct span
+mask_near(const struct mask_scan *m, size_t at, size_t most)
+{
+	const size_t left = at < m->s.len ? m->s.len - at : 0;
+
+	return span_of(m->s.p + at, left < most ? left : most);
 }
 
 /*
@@ -143,7 +153,7 @@ void mask_area_next(struct mask_scan *, struct mask_area *);
 /* tables.c */
 /* Find the next secret among the rest of the cells of a row. */
 bool mask_table_next(struct mask_scan *, struct mask_area *);
-/* Find the next secret among the rows in parentheses of an INSERT. */
+/* Find the next secret among rows of SQL or JSON. */
 bool mask_rows_next(struct mask_scan *, struct mask_area *);
 /*
  * Begin a table, or a row of the one that is there, at a line's first byte.
@@ -151,15 +161,21 @@ bool mask_rows_next(struct mask_scan *, struct mask_area *);
  */
 bool mask_table_line(struct mask_scan *, size_t at);
 /*
- * Begin the rows of "INSERT INTO t (a, b) VALUES (..), (..)", or of "COPY t
- * (a, b) FROM stdin;". Returns false if nothing of the kind is at `at`.
+ * Begin the rows of an INSERT or of an array of arrays, or
+ * the lines of a COPY, whose columns have names. The name at `at` announces
+ * them. Returns false if nothing of the kind is there.
  */
-bool mask_table_sql(struct mask_scan *, size_t at);
+bool mask_table_begin(struct mask_scan *, size_t at, size_t end);
 
 /* names.c */
 enum mask_named mask_named(struct span name);
 
 /* looks.c */
+/* Returns true if there is nothing but digits. */
+bool mask_is_number(struct span);
+#define MASK_MIXED 64U
+/* Returns true if the first MASK_MIXED bytes have digits and letters. */
+bool mask_mixed(struct span);
 /* Returns true if the value looks like the random text of a key. */
 bool mask_random(struct span value);
 /* Returns the end of the words of a seed that begin at `at`, or 0. */
@@ -200,7 +216,7 @@ bool mask_command(struct mask_scan *, size_t at, struct mask_hit *);
 /* options.c */
 /*
  * Returns the word at `at`, without the quotes around it, and its end with
- * them.
+ * them, unless `end` is NULL.
  */
 struct span mask_word(struct mask_scan *, size_t at, size_t *end);
 /*

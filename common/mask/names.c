@@ -113,6 +113,15 @@ ends_in(const char *name, size_t n, const char *end, size_t len)
 	       memcmp(name + n - len, end, len) == 0;
 }
 
+static bool
+ends_in_any(const char *name, size_t n, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (ends_in(name, n, list[i], strlen(list[i])))
+			return true;
+	return false;
+}
+
 /* Returns true if that is the last word of the name: "DB_PASS", "dbPass". */
 static bool
 last_is(struct span name, struct span word)
@@ -134,10 +143,7 @@ is_key(struct span name, const char *text, size_t n)
 {
 	if (!last_is(name, SPAN("key")))
 		return n >= 8 && ends_in(text, n, "secretid", 8);
-	for (size_t i = 0; i < nitems(named_keys); i++)
-		if (ends_in(text, n - 3, named_keys[i], strlen(named_keys[i])))
-			return false;
-	return true;
+	return !ends_in_any(text, n - 3, named_keys, nitems(named_keys));
 }
 
 /* Append the rows of a table that end in this letter. Returns their number. */
@@ -191,15 +197,6 @@ by_letter_find(const char *text, size_t n)
 	return NULL;
 }
 
-static bool
-is_harmless(const char *text, size_t n)
-{
-	for (size_t i = 0; i < nitems(harmless); i++)
-		if (ends_in(text, n, harmless[i], strlen(harmless[i])))
-			return true;
-	return false;
-}
-
 enum mask_named
 mask_named(struct span name)
 {
@@ -213,7 +210,9 @@ mask_named(struct span name)
 	if (n < 2)
 		return MASK_NO_NAME;
 	if ((e = by_letter_find(text, n)) != NULL)
-		return is_harmless(text, n) ? MASK_NO_NAME : e->kind;
+		return ends_in_any(text, n, harmless, nitems(harmless))
+			   ? MASK_NO_NAME
+			   : e->kind;
 	/* "AZURE_DEVOPS_EXT_PAT", a personal access token. */
 	if (last_is(name, SPAN("pat")))
 		return MASK_TOKEN;

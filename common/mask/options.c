@@ -12,9 +12,10 @@
 struct span
 mask_word(struct mask_scan *m, size_t at, size_t *end)
 {
-	size_t from, i;
+	size_t from, i, none;
 	uint8_t mark;
 
+	end = end != NULL ? end : &none;
 	for (unsigned n = 0; n < 4 && mask_at(m, at) == ' '; n++)
 		at++;
 	m->steps += 4;
@@ -29,24 +30,6 @@ mask_word(struct mask_scan *m, size_t at, size_t *end)
 	m->steps += i - from;
 	*end = i < m->s.len && m->s.p[i] == mark ? i + 1 : i;
 	return mask_rest(m, from, i);
-}
-
-static struct span
-option_word(struct mask_scan *m, size_t at)
-{
-	size_t end;
-
-	return mask_word(m, at, &end);
-}
-
-/* Returns true for the number of a port or of a user. */
-static bool
-is_number(struct span v)
-{
-	for (size_t i = 0; i < v.len; i++)
-		if (i == 6 || !mask_is(v.p[i], MASK_DIGITS))
-			return false;
-	return true;
 }
 
 bool
@@ -66,7 +49,7 @@ mask_hide_word(
 	}
 	from = (size_t)(word.p - m->s.p);
 	if (word.len < 4 || word.p[0] == '/' || mask_refers(word) ||
-	    is_number(word))
+	    (word.len <= 6 && mask_is_number(word)))
 		return false;
 	mask_hide(hit, from, from + word.len);
 	return true;
@@ -76,7 +59,7 @@ mask_hide_word(
 static bool
 option_cookie(struct mask_scan *m, size_t at, struct mask_hit *hit)
 {
-	const struct span word = option_word(m, at);
+	const struct span word = mask_word(m, at, NULL);
 	const uint8_t *is = memchr(word.p, '=', word.len);
 	size_t from, end;
 
@@ -129,8 +112,8 @@ static bool
 option_pass(struct mask_scan *m, size_t at, const struct option_program *o,
     struct mask_hit *hit)
 {
-	const size_t left = m->s.len - at, n = left < REACH ? left : REACH;
-	const uint8_t *p = memmem(m->s.p + at, n, o->option, 3);
+	const struct span near = mask_near(m, at, REACH);
+	const uint8_t *p = memmem(near.p, near.len, o->option, 3);
 	struct span value;
 	size_t word;
 	bool spaced;
@@ -147,7 +130,7 @@ option_pass(struct mask_scan *m, size_t at, const struct option_program *o,
 		return mask_hide_word(m, value, o->mark, hit);
 	/* A comma is no part of a word. */
 	return mask_at(m, word) == ',' &&
-	       mask_hide_word(m, option_word(m, word + 1), 0, hit);
+	       mask_hide_word(m, mask_word(m, word + 1, NULL), 0, hit);
 }
 
 static struct mask_first by_first[UINT8_MAX + 1];
@@ -172,7 +155,7 @@ option_any(struct mask_scan *m, size_t at, struct mask_hit *hit)
 
 		if (span_starts(rest, name))
 			return mask_hide_word(
-			    m, option_word(m, at + name.len), ':', hit);
+			    m, mask_word(m, at + name.len, NULL), ':', hit);
 	}
 	return span_starts(rest, SPAN("-b ")) && rest.len > 3 &&
 	       option_cookie(m, at + 3, hit);

@@ -18,15 +18,9 @@
 #define WEB_KEY 40U      /* base64 digits of a private number */
 
 static bool
-blank(uint8_t c)
+is_quote(uint8_t c)
 {
-	return c == ' ' || c == '\t';
-}
-
-static bool
-quote(uint8_t c)
-{
-	return c == '"' || c == '\'' || c == '`';
+	return mask_among(c, "\"'`");
 }
 
 static size_t
@@ -34,8 +28,7 @@ skip(const struct mask_scan *m, size_t at, const char *set, size_t most)
 {
 	const size_t end = at + most;
 
-	while (at < end && at < m->s.len && m->s.p[at] != 0 &&
-	       strchr(set, m->s.p[at]) != NULL)
+	while (at < end && mask_among(mask_at(m, at), set))
 		at++;
 	return at;
 }
@@ -64,7 +57,7 @@ pair_comma(const struct mask_scan *m, size_t at)
 	if (mask_at(m, at) != ',')
 		return 0;
 	at = skip(m, at + 1, " \t", GAP);
-	return quote(mask_at(m, skip(m, at, "\\", 4))) ? at : 0;
+	return is_quote(mask_at(m, skip(m, at, "\\", 4))) ? at : 0;
 }
 
 /*
@@ -104,8 +97,7 @@ pair_typed(struct mask_scan *m, size_t at)
 
 	while (i - from < 2 * GAP &&
 	       (mask_is(mask_at(m, i), MASK_WORD) ||
-		   (mask_at(m, i) != 0 &&
-		       strchr(".[]<>|?", mask_at(m, i)) != NULL)))
+		   mask_among(mask_at(m, i), ".[]<>|?")))
 		i++;
 	m->steps += i - from;
 	if (i == from)
@@ -114,7 +106,7 @@ pair_typed(struct mask_scan *m, size_t at)
 	if (mask_at(m, i) != '=')
 		return at;
 	i = skip(m, i + 1, " \t", GAP);
-	return quote(mask_at(m, i)) ? i : at;
+	return is_quote(mask_at(m, i)) ? i : at;
 }
 
 /*
@@ -183,7 +175,7 @@ pair_mark(const struct mask_scan *m, size_t from, size_t end, uint8_t *mark)
 		return next;
 	}
 	*mark = ' ';
-	return at == end && blank(mask_at(m, end)) ? end + 1 : 0;
+	return at == end && mask_among(mask_at(m, end), " \t") ? end + 1 : 0;
 }
 
 /*
@@ -193,8 +185,7 @@ pair_mark(const struct mask_scan *m, size_t from, size_t end, uint8_t *mark)
 static bool
 pair_key(struct mask_scan *m, struct span name, size_t at)
 {
-	bool digit = false, letter = false;
-	size_t end, i;
+	size_t end;
 
 	if (memchr(name.p, '_', name.len) == NULL &&
 	    memchr(name.p, '-', name.len) == NULL)
@@ -202,13 +193,8 @@ pair_key(struct mask_scan *m, struct span name, size_t at)
 	if (at >= m->s.len)
 		return false;
 	end = mask_run(m, at, MASK_VALUE);
-	for (i = at; i < end && i < at + 64; i++) {
-		digit |= mask_is(m->s.p[i], MASK_DIGITS);
-		letter |= mask_is(m->s.p[i], MASK_ALNUM) &&
-			  !mask_is(m->s.p[i], MASK_DIGITS);
-	}
-	m->steps += i - at;
-	return end - at >= LONG_KEY && digit && letter;
+	m->steps += MASK_MIXED;
+	return end - at >= LONG_KEY && mask_mixed(mask_rest(m, at, end));
 }
 
 /* Returns true if the word before the name sets variables: "setenv X y". */
@@ -241,7 +227,7 @@ pair_spaced(struct mask_scan *m, size_t from, size_t end, enum mask_named kind,
 		return name.p[0] == '-';
 	if (kind == MASK_QUERY || kind == MASK_PHRASE || mask_at(m, at) == '-')
 		return false;
-	if ((kind == MASK_PASSWORD && quote(mask_at(m, at))) ||
+	if ((kind == MASK_PASSWORD && is_quote(mask_at(m, at))) ||
 	    pair_set(m, from))
 		return true;
 	if (kind == MASK_TOKEN && name.p[0] != '-')
@@ -280,7 +266,7 @@ pair_line(struct mask_scan *m, size_t at)
 {
 	size_t i = at < m->s.len ? mask_run(m, at, MASK_LINE) : at;
 
-	for (unsigned n = 0; n < GAP && i > at && blank(m->s.p[i - 1]); n++)
+	for (unsigned n = 0; n < GAP && i > at && mask_among(m->s.p[i - 1], " \t"); n++)
 		i--;
 	return i;
 }
@@ -336,16 +322,6 @@ pair_no_value(const struct mask_scan *m, size_t at, size_t end,
 	       !mask_is(mask_at(m, end + 1), MASK_DIGITS);
 }
 
-static bool
-digits_only(struct span v)
-{
-	size_t i = 0;
-
-	while (i < v.len && i < 16 && mask_is(v.p[i], MASK_DIGITS))
-		i++;
-	return i == v.len;
-}
-
 /* A header's scheme stays: "Bearer", "Basic". */
 static size_t
 pair_scheme(const struct mask_scan *m, size_t at, size_t end)
@@ -369,10 +345,10 @@ pair_value(struct mask_scan *m, size_t at, enum mask_named kind, bool query,
 	at = skip(m, at, " \t", GAP);
 	start = skip(m, at, "\\", 4);
 	/* N'x', b"x" */
-	if (start == at && quote(mask_at(m, at + 1)) && m->s.p[at] != 0 &&
-	    strchr("NBRbru", m->s.p[at]) != NULL)
+	if (start == at && is_quote(mask_at(m, at + 1)) &&
+	    mask_among(m->s.p[at], "NBRbru"))
 		at = ++start;
-	if (quote(mask_at(m, start))) {
+	if (is_quote(mask_at(m, start))) {
 		end = pair_quoted(m, start + 1, m->s.p[start], start != at);
 		at = start + 1;
 		/* token=`cat file` */
@@ -393,20 +369,13 @@ pair_value(struct mask_scan *m, size_t at, enum mask_named kind, bool query,
 	    (kind == MASK_KEYED && !mask_random(v)))
 		return false;
 	if (kind != MASK_PASSWORD && kind != MASK_HEADER &&
-	    (v.len < LEAST_TOKEN || (digits_only(v) && v.len < 10)))
+	    (v.len < LEAST_TOKEN || (v.len < 10 && mask_is_number(v))))
 		return false;
 	if (bare && (!query || kind == MASK_QUERY) &&
 	    pair_no_value(m, at, end, kind, tight))
 		return false;
 	mask_hide(hit, at, end);
 	return true;
-}
-
-/* Returns true if it is a header of its own making: "X-Gitlab-Token". */
-static bool
-pair_is_header(struct span name)
-{
-	return name.len > 2 && (name.p[0] | 0x20) == 'x' && name.p[1] == '-';
 }
 
 /*
@@ -420,9 +389,8 @@ pair_called(const struct mask_scan *m, size_t from)
 
 	for (unsigned n = 0;
 	     n < 2 * GAP && i > 0 &&
-	     (mask_is(m->s.p[i - 1], MASK_WORD) || quote(m->s.p[i - 1]) ||
-		 (m->s.p[i - 1] != 0 &&
-		     strchr("\\#.[]=", m->s.p[i - 1]) != NULL));
+	     (mask_is(m->s.p[i - 1], MASK_WORD) ||
+		 mask_among(m->s.p[i - 1], "\"'`\\#.[]="));
 	     n++)
 		i--;
 	return i != from && i > 0 && m->s.p[i - 1] == '(';
@@ -464,13 +432,6 @@ pair_phrase(struct mask_scan *m, size_t at, uint8_t mark, struct mask_hit *hit)
 		return false;
 	mask_hide(hit, at, end);
 	return true;
-}
-
-/* Returns true for the result of a test: "PASS: name". */
-static bool
-pair_passed(struct span name, uint8_t mark)
-{
-	return mark == ':' && span_is(name, "PASS");
 }
 
 /*
@@ -526,7 +487,8 @@ mask_pair(struct mask_scan *m, size_t at, size_t end, struct mask_hit *hit)
 	if (kind == MASK_NO_NAME || kind == MASK_PHRASE ||
 	    (kind == MASK_QUERY && !query) ||
 	    (before == ':' && mark == ':' && at == end + 1) ||
-	    pair_passed(name, mark) ||
+	    /* The result of a test: "PASS: name". */
+	    (mark == ':' && span_is(name, "PASS")) ||
 	    (mark == ' ' && !pair_spaced(m, from, end, kind, at)))
 		return false;
 	/* Names that are listed have no value: ["password", "token"]. */
@@ -541,7 +503,8 @@ mask_pair(struct mask_scan *m, size_t at, size_t end, struct mask_hit *hit)
 		kind = MASK_PASSWORD;
 	else if (kind == MASK_HEADER && mark != ':' && mark != ',')
 		kind = MASK_TOKEN;
-	else if (kind == MASK_TOKEN && mark == ':' && pair_is_header(name))
+	else if (kind == MASK_TOKEN && mark == ':' && name.len > 2 &&
+		 span_ieq(span_of(name.p, 2), SPAN("x-")))
 		kind = MASK_HEADER;
 	return pair_value(
 	    m, at, kind, query, pair_tight(m, from, end, at, mark), hit);

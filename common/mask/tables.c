@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Secrets in the cells of a table, below the name of their column: CSV, the
- * tables of Markdown and of database programs, and rows of SQL. A line is a
- * table's first one only if the next one has the same form, so that a list in a
- * sentence is none.
+ * tables of Markdown and of database programs, and rows of SQL and JSON. A line
+ * is a table's first one only if the next one has the same form, so that a list
+ * in a sentence is none.
  */
 #include "common/mask/mask_priv.h"
 
@@ -26,7 +26,7 @@ cell_next(struct mask_scan *m, struct mask_area *a, struct span *cell)
 
 	if (a->at > a->to)
 		return false;
-	i = from = mask_past(m, a->at, a->to, a->sep == '\t' ? " " : " \t");
+	i = from = mask_past(m, a->at, a->to, a->sep == '\t' ? " " : " \t\r\n");
 	if (a->sep != '|' && i < a->to && mask_among(p[i], "\"'")) {
 		q = p[i++];
 		while (i < a->to && (p[i] != q || mask_at(m, i + 1) == q))
@@ -41,7 +41,7 @@ cell_next(struct mask_scan *m, struct mask_area *a, struct span *cell)
 	a->at = a->sep == ' ' ? mask_past(m, end, a->to, " ") : end + 1;
 	if (a->sep == ' ' && a->at >= a->to)
 		a->at = a->to + 1;
-	while (end > from && mask_among(p[end - 1], " \t\r"))
+	while (end > from && mask_among(p[end - 1], " \t\r\n"))
 		end--;
 	if (end - from >= 2 && p[from] == p[end - 1] &&
 	    mask_among(p[from], "\"'`")) {
@@ -177,7 +177,7 @@ row_begin(struct mask_area *a, size_t from, size_t to)
 	a->named = MASK_NO_NAME;
 }
 
-/* Find the end of the row of an INSERT that begins at `at`. */
+/* Find the end of the row, of an INSERT or an array, that begins at `at`. */
 static size_t
 row_end(struct mask_scan *m, size_t at)
 {
@@ -191,9 +191,9 @@ row_end(struct mask_scan *m, size_t at)
 			q = c;
 		else if (q != 0 && c == q)
 			q = 0;
-		else if (q == 0 && c == '(')
+		else if (q == 0 && mask_among(c, "(["))
 			deep++;
-		else if (q == 0 && c == ')' && --deep == 0)
+		else if (q == 0 && mask_among(c, ")]") && --deep == 0)
 			break;
 	}
 	m->steps += i - at + 1;
@@ -204,36 +204,43 @@ bool
 mask_rows_next(struct mask_scan *m, struct mask_area *a)
 {
 	while (!mask_table_next(m, a)) {
-		const size_t i = mask_past(m, a->to, m->s.len, "), \t\r\n");
+		const size_t i = mask_past(m, a->to, m->s.len, ")], \t\r\n");
 
-		if (mask_at(m, i) != '(')
+		if (mask_at(m, i) != a->open)
 			return false;
 		row_begin(a, i + 1, row_end(m, i + 1));
 	}
 	return true;
 }
 
-static size_t
-least(size_t a, size_t b)
+/* Let the rows begin at `at`, each with `open`. */
+static bool
+rows_begin(struct mask_scan *m, struct mask_area *a, size_t at, uint8_t open)
 {
-	return a < b ? a : b;
+	a->spaced = false;
+	a->kind = MASK_ROWS;
+	a->open = open;
+	row_begin(a, at, at);
+	a->column = COLUMNS;
+	m->area = *a;
+	return true;
 }
 
-bool
-mask_table_sql(struct mask_scan *m, size_t at)
+/* Begin the rows after "INSERT INTO t (a, b) VALUES", or COPY. */
+static bool
+sql_begin(struct mask_scan *m, size_t at)
 {
 	const bool copy = (m->s.p[at] | 0x20) == 'c';
-	const struct span rest = mask_rest(m, at, m->s.len);
-	const uint8_t *open = memchr(rest.p, '(', least(rest.len, SQL_MOST));
+	const uint8_t *open = span_find(mask_near(m, at, SQL_MOST), SPAN("("));
 	const uint8_t *close = NULL;
 	struct mask_area a;
 	bool upper;
 	size_t i;
 
+	m->steps += SQL_MOST + HEAD_MOST;
 	if (open != NULL)
-		close = memchr(open, ')',
-		    least(rest.len - (size_t)(open - rest.p), HEAD_MOST));
-	m->steps += SQL_MOST + (open != NULL ? HEAD_MOST : 0);
+		close = span_find(mask_near(m, (size_t)(open - m->s.p),
+				      HEAD_MOST), SPAN(")"));
 	if (close == NULL || !head(m, &a, (size_t)(open + 1 - m->s.p),
 				 (size_t)(close - m->s.p), ',', &upper))
 		return false;
@@ -241,14 +248,54 @@ mask_table_sql(struct mask_scan *m, size_t at)
 	if (m->s.len - i < 6 || !span_ieq(mask_rest(m, i, i + 6),
 				    copy ? SPAN("from s") : SPAN("values")))
 		return false;
-	a.spaced = false;
-	a.kind = copy ? MASK_TABLE : MASK_ROWS;
-	a.sep = copy ? '\t' : ',';
-	row_begin(&a, i + 6, i + 5);
-	a.to = copy ? a.to : i + 6;
-	a.column = copy ? 0 : COLUMNS;
-	m->area = a;
+	rows_begin(m, &a, i + 6, '(');
+	if (copy) {
+		m->area.kind = MASK_TABLE;
+		m->area.sep = '\t';
+		row_begin(&m->area, i + 6, i + 5);
+	}
 	return true;
+}
+
+/*
+ * Begin the rows after an array of names: {"columns": ["a", "b"], "rows":
+ * [["x", "y"], ...]}, or [["a", "b"], ["x", "y"], ...], whose array is at `at`.
+ */
+static bool
+json_begin(struct mask_scan *m, size_t at, bool first)
+{
+	const uint8_t *close = span_find(mask_near(m, at, HEAD_MOST), SPAN("]"));
+	struct mask_area a;
+	bool upper;
+	size_t i;
+
+	m->steps += HEAD_MOST;
+	if (close == NULL ||
+	    !head(m, &a, at + 1, (size_t)(close - m->s.p), ',', &upper))
+		return false;
+	i = mask_past(m, a.to + 1, m->s.len, ", \t\r\n\"'");
+	if (!first) {
+		i = mask_past(m, mask_run(m, i, MASK_NAME), m->s.len,
+		    "\"': \t\r\n");
+		i = mask_past(
+		    m, i + (mask_at(m, i) == '['), m->s.len, " \t\r\n");
+	}
+	return mask_at(m, i) == '[' && rows_begin(m, &a, i, '[');
+}
+
+bool
+mask_table_begin(struct mask_scan *m, size_t at, size_t end)
+{
+	const struct span name = mask_rest(m, at, end);
+	size_t i;
+
+	if (span_ieq(name, SPAN("insert")) || span_ieq(name, SPAN("replace")) ||
+	    span_ieq(name, SPAN("copy")))
+		return sql_begin(m, at);
+	if (at > 2 && memcmp(m->s.p + at - 3, "[[\"", 3) == 0)
+		return json_begin(m, at - 2, true);
+	i = mask_past(m, end, end + mask_near(m, end, 4).len, "\": ");
+	return mask_at(m, i) == '[' && json_begin(m, i, false);
 }
 
 bool

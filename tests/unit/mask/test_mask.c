@@ -207,6 +207,8 @@ test_all_linear(void)
 	    "password: a.b = ", "a_key=aB3", "mnemonic: ab abc ",
 	    "phrase: abc abc abc ", "\"d\":\"aZ", "\"d\": \"",
 	    "fill('#password', ", "N'", "{\"k\":", "password,a\n",
+	    "\"a\":[", "\"pin\":[\"pin\",", "[[\"pin\",\"b\"],", "[[\"pin\"",
+	    "\"c\":[\"pin\",\"b\"],\"r\":[", "[[\"pin\",\"b\"],[\"x1234\",",
 	    "password,a\nb,c\n", "a|pin\n-|-\n", "pin  a\n--  --\n", ",", "|",
 	    "\n", "a,", "a,\n", "\"a", "\"\",", "insert into a(pin,b) values(",
 	    "insert into a(pin,b) values('x','y'),", "insert ", "copy a(pin,b)", "copy (", "insert (a", "replace ",
