@@ -9,11 +9,10 @@ import shutil
 import signal
 import socket
 import struct
-import subprocess
 import time
 
-from rig import DEADLINE, LAYERS, QUIET, RAN, Binary, Result, Targets, \
-    name_of, wait
+from rig import DEADLINE, LAYERS, QUIET, RAN, Binary, Child, Result, \
+    Targets, name_of, wait
 
 
 class Bare:
@@ -76,17 +75,8 @@ class Bare:
                                          socket.SOCK_SEQPACKET)
         r, w = os.pipe()
         null = os.open("/dev/null", os.O_RDWR)
-
-        def window():
-            os.setsid()
-            fd = os.dup(theirs.fileno())
-            os.dup2(fd, 3)
-            os.set_inheritable(3, True)
-
-        p = subprocess.Popen(
-            [os.path.basename(binary.path)], executable=binary.path, env={},
-            stdin=null, stdout=w, stderr=w, close_fds=True, pass_fds=(3,),
-            preexec_fn=window, cwd="/")
+        p = Child(binary.path, [os.path.basename(binary.path)],
+                  {0: null, 1: w, 2: w, 3: theirs.fileno()})
         theirs.close()
         os.close(w)
         os.close(null)

@@ -39,7 +39,10 @@ def arguments():
     p.add_argument("--only", help="rows whose name contains this")
     p.add_argument("--role", help="this role alone")
     p.add_argument("--counted", default="0,0", help=argparse.SUPPRESS)
-    return p.parse_args()
+    args = p.parse_args()
+    args.build = os.path.abspath(args.build)
+    args.prefix = os.path.abspath(args.prefix)
+    return args
 
 
 def lane(cases, work, args, out):
@@ -47,6 +50,7 @@ def lane(cases, work, args, out):
     meanwhile."""
     table = rig.Table(args.build)
     os.makedirs(work)
+    os.chdir("/")               # as icsupervisor's workers
     confined = rig.Confined(os.path.join(work, "c"), args.build, args.prefix,
                             table)
     alone = bare.Bare(os.path.join(work, "b"), args.build, table)

@@ -144,15 +144,8 @@ def start(binary, name):
     place = theirs.detach() if name == WHOLE else os.open(
         CA if name == "ic-asker" else "/usr/share", os.O_RDONLY)
     job, end = os.pipe()
-
-    def given():
-        os.setsid()
-        for fd in range(3, 7):
-            os.dup2(place, fd)
-
-    p = subprocess.Popen([os.path.basename(binary.path), *PROGRAMS[name]],
-                         executable=binary.path, env={}, stdin=job, stdout=w,
-                         stderr=w, close_fds=False, preexec_fn=given, cwd="/")
+    p = rig.Child(binary.path, [os.path.basename(binary.path), *PROGRAMS[name]],
+                  {0: job, 1: w, 2: w, **dict.fromkeys(range(3, 7), place)})
     for fd in (w, place, job, end):
         os.close(fd)
     theirs.close()
