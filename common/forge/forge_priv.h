@@ -43,7 +43,8 @@ const char *forge_never_why(const struct forge_table *, struct span method,
     const struct forge_target *);
 
 /* graphql.c */
-const struct value *forge_graphql_read(
+/* Read a request, whose fields begin at this type, unless it is a mutation. */
+const struct value *forge_graphql_read(const struct forge_type *query,
     struct value_pool *, struct span body, struct forge_fail *);
 
 /* check_graphql.c */

@@ -3,7 +3,8 @@
  * Reads a GraphQL request into a call tree. The document is gone through twice:
  * first its definitions are found, then the tree of the one operation is made,
  * in which a fragment stands where it was spread, and a value where its
- * variable was. What the operation does not use is not in the tree.
+ * variable was. What the operation does not use is not in the tree, nor is a
+ * field that the table has as one that is not sent.
  */
 #include "common/forge/graphql_reader.h"
 
@@ -111,8 +112,8 @@ find_definitions(struct reader *r)
 
 /* The second pass: selections. */
 
-static int selections_read(
-    struct reader *, struct value *object, unsigned depth);
+static int selections_read(struct reader *, const struct forge_type *,
+    struct value *object, unsigned depth);
 
 static struct value *
 selection_new(struct reader *r)
@@ -160,9 +161,12 @@ args_read(struct reader *r, struct value *field)
 	return set(r, field, SPAN("args"), args);
 }
 
+/* Read a field of a type, which is NULL where the table has none. */
 static int
-field_read(struct reader *r, struct value *field, unsigned depth)
+field_read(struct reader *r, const struct forge_type *in, struct value *field,
+    unsigned depth)
 {
+	const struct forge_edge *edge;
 	struct span s;
 
 	if (graphql_name(r, &s) == -1)
@@ -178,11 +182,16 @@ field_read(struct reader *r, struct value *field, unsigned depth)
 	if (set(r, field, SPAN("name"), value_new_string(r->pool, s)) == -1 ||
 	    args_read(r, field) == -1)
 		return -1;
-	return graphql_is(r, '{') ? selections_read(r, field, depth) : 0;
+	edge = in != NULL ? forge_edge_find(in, s) : NULL;
+	return graphql_is(r, '{')
+		   ? selections_read(
+			 r, edge != NULL ? edge->to : NULL, field, depth)
+		   : 0;
 }
 
 static int
-spread_read(struct reader *r, struct value *part, unsigned depth)
+spread_read(struct reader *r, const struct forge_type *in, struct value *part,
+    unsigned depth)
 {
 	struct fragment *f = r->fragments;
 	struct span s;
@@ -200,7 +209,8 @@ spread_read(struct reader *r, struct value *part, unsigned depth)
 		    set(r, part, SPAN("on"), value_new_string(r->pool, s)) ==
 			-1)
 			return -1;
-		return selections_read(r, part, depth);
+		return selections_read(
+		    r, in != NULL ? forge_part_find(in, s) : NULL, part, depth);
 	}
 	while (f < &r->fragments[r->nfragments] && !span_eq(f->name, s))
 		f++;
@@ -213,15 +223,29 @@ spread_read(struct reader *r, struct value *part, unsigned depth)
 	f->open = f->used = true;
 	back = r->at;
 	r->at = f->body;
-	if (selections_read(r, part, depth) == -1)
+	if (selections_read(r, in != NULL ? forge_part_find(in, f->on) : NULL,
+		part, depth) == -1)
 		return -1;
 	r->at = back;
 	f->open = false;
 	return 0;
 }
 
+/* Returns true if the field may be asked for, but is not sent. */
+static bool
+field_is_unsent(const struct forge_type *in, const struct value *v)
+{
+	const char *const *name = in->unsent;
+
+	while (*name != NULL && !span_is(value_str(v, "name"), *name))
+		name++;
+	return *name != NULL && value_get(v, "args") == NULL &&
+	       value_get(v, "select") == NULL;
+}
+
 static int
-selections_read(struct reader *r, struct value *object, unsigned depth)
+selections_read(struct reader *r, const struct forge_type *in,
+    struct value *object, unsigned depth)
 {
 	struct value *list, *v;
 
@@ -239,12 +263,17 @@ selections_read(struct reader *r, struct value *object, unsigned depth)
 		if ((v = selection_new(r)) == NULL)
 			return -1;
 		if ((graphql_is_kind(r, LEX_SPREAD)
-			    ? spread_read(r, v, depth + 1)
-			    : field_read(r, v, depth + 1)) == -1)
+			    ? spread_read(r, in, v, depth + 1)
+			    : field_read(r, in, v, depth + 1)) == -1)
 			return -1;
+		if (in != NULL && field_is_unsent(in, v))
+			continue;
 		if (value_append(list, v) == -1)
 			return graphql_fail(r, "the request is too large");
 	}
+	if (list->count == 0)
+		return graphql_fail(r, "nothing is asked for but what is never "
+				       "sent, as the title of a linked issue");
 	graphql_next(r);
 	return set(r, object, SPAN("select"), list);
 }
@@ -267,7 +296,7 @@ document_read(struct reader *r)
 		graphql_fail(r, "the request is too large");
 		return NULL;
 	}
-	if (selections_read(r, root, 0) == -1)
+	if (selections_read(r, r->mutation ? NULL : r->query, root, 0) == -1)
 		return NULL;
 	for (size_t i = 0; i < r->nfragments; i++) {
 		if (!r->fragments[i].used) {
@@ -330,10 +359,10 @@ operation_named(
 }
 
 const struct value *
-forge_graphql_read(
-    struct value_pool *pool, struct span body, struct forge_fail *fail)
+forge_graphql_read(const struct forge_type *query_type, struct value_pool *pool,
+    struct span body, struct forge_fail *fail)
 {
-	struct reader r = {.pool = pool, .fail = fail};
+	struct reader r = {.pool = pool, .fail = fail, .query = query_type};
 	const struct value *v, *tree;
 	struct span query;
 

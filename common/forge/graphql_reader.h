@@ -29,6 +29,7 @@ struct variable {
 struct reader {
 	struct value_pool *pool;
 	struct forge_fail *fail;
+	const struct forge_type *query;
 	struct lex lex;
 	uint32_t at; /* the next token */
 	uint32_t steps;

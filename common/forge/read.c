@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The ways in: reads a request of either kind, checks and composes a call. */
+/* Checks and composes a call, which another process may have read. */
 #include <errno.h>
 
 #include "common/forge/forge_priv.h"
@@ -9,20 +9,6 @@ bool
 forge_needs_body(struct span method)
 {
 	return !span_is(method, "GET") && !span_is(method, "HEAD");
-}
-
-const struct value *
-forge_request_read(const struct forge_grant *grant, struct value_pool *pool,
-    struct span method, struct span target, struct span body,
-    struct forge_fail *fail)
-{
-	if (!forge_is_graphql(grant, target))
-		return forge_rest_read(grant, pool, method, target, body, fail);
-	if (!span_is(method, "POST")) {
-		forge_refuse(fail, "GraphQL is sent with POST");
-		return NULL;
-	}
-	return forge_graphql_read(pool, body, fail);
 }
 
 int

@@ -3,8 +3,9 @@
  * Searches of GitHub. A search is about a repository only because its text says
  * so, and the text is a language: words, quoted phrases, and qualifiers. This
  * accepts a text whose every reading is bound to listed repositories, and
- * nothing else: no operators, no parentheses, no quotes within a word, and no
- * second way to name a repository or an owner.
+ * nothing else: no operators, no quotes within a word, and no second way to
+ * name a repository or an owner. Parentheses are those alone that `gh` puts
+ * around its words, before the qualifiers: what they contain binds nothing.
  */
 #include "common/forge/forge_priv.h"
 #include "common/hidden.h"
@@ -121,7 +122,8 @@ forge_search_check(
     const struct forge_grant *grant, struct span query, struct forge_fail *fail)
 {
 	const uint8_t *p = query.p, *end = query.p + query.len, *stop, *quote;
-	bool bound = false;
+	bool bound = false, within = false, ignored;
+	struct span word;
 
 	if (query.len > SEARCH_MAX || !characters_fit(query))
 		return forge_refuse(fail,
@@ -138,11 +140,19 @@ forge_search_check(
 						  "not end a word");
 		if (quote == NULL)
 			quote = stop;
-		if (word_check(grant, span_of(p, (size_t)(stop - p)),
-			span_of(p, (size_t)(quote - p)), &bound, fail) == -1)
+		word = span_of(p, (size_t)(stop - p));
+		if ((p == query.p && span_is(word, "(")) ||
+		    (within && span_is(word, ")")))
+			within = !within;
+		else if (word_check(grant, word,
+			     span_of(p, (size_t)(quote - p)),
+			     within ? &ignored : &bound, fail) == -1)
 			return -1;
 		p = stop;
 	}
+	if (within)
+		return forge_refuse(fail, "a parenthesis in the search is not "
+					  "closed");
 	if (!bound)
 		return forge_refuse(fail, "a search needs \"repo:\" and a "
 					  "repository of this destination");

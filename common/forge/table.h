@@ -58,6 +58,7 @@ struct forge_type {
 	const char *name;	/* in GraphQL */
 	const struct forge_edge *edges;		/* ends with one without name */
 	const struct forge_type *const *parts;	/* "... on": ends with NULL */
+	const char *const *unsent;	/* may be asked for; ends with NULL */
 };
 
 struct forge_field {

@@ -13,6 +13,8 @@ A line without indentation begins an entry; the indented lines below belong to i
   input NAME                    an input; below it MEMBER lines
   type NAME [= REAL]            a type of GraphQL; below it EDGE lines
     on TYPE...                  types that "... on" may name
+    unsent NAME...              scalars that a query may have, and that are left
+                                out of what is sent
   mutation NAME INPUT CLASS PAYLOAD    below it MEMBER lines and one `say`
   route NAME METHOD PATH CLASS [follow] [cut] [keep] [raw]
     path NAME ref:TYPE          a reference in the path
@@ -73,7 +75,8 @@ class Tables:
             self.inputs[names[0]] = []
             return "input", self.inputs[names[0]]
         if word == "type":
-            entry = {"real": names[-1], "edges": [], "on": []}
+            entry = {"real": names[-1], "edges": [], "on": [],
+                     "unsent": []}
             self.types[names[0]] = entry
             return "type", entry
         if word == "mutation":
@@ -103,6 +106,8 @@ class Tables:
         elif kind == "type":
             if word == "on":
                 to["on"] += rest.split()
+            elif word == "unsent":
+                to["unsent"] += rest.split()
             else:
                 to["edges"] += self.edges(line)
         elif word == "say":
@@ -226,7 +231,8 @@ class Tables:
             self.put(f"static const struct forge_type *const parts_{name}[] = "
                      f"{{{parts}}};")
             self.put(f"static const struct forge_type type_{name} = "
-                     f"{{{quoted(t['real'])}, {edges}, parts_{name}}};")
+                     f"{{{quoted(t['real'])}, {edges}, parts_{name}, "
+                     f"{self.words('_'.join(['unsent'] + t['unsent']), t['unsent'])}}};")
         self.write_mutations()
         self.write_routes()
         self.write_end()

@@ -131,6 +131,34 @@ static const struct {
 	"true){name}}search(query:\"repo:me/shop is:open\",type:"
 	"ISSUE_ADVANCED,first:1){issueCount}}",
 	""},
+    {"an issue as gh 2.96 shows it",
+	"query IssueByNumber($owner:String!,$repo:String!,$number:Int!){"
+	"repository(owner:$owner,name:$repo){hasIssuesEnabled issue:"
+	"issueOrPullRequest(number:$number){__typename ...on "
+	"Issue{number,title,"
+	"issueType{id,name,description,color},parent{id,number,title,url,state,"
+	"repository{nameWithOwner}},subIssues(first:100){nodes{id,number,title,"
+	"url,state,repository{nameWithOwner}},totalCount},subIssuesSummary{"
+	"total,completed,percentCompleted},blockedBy(first:50){nodes{id,number,"
+	"title,url,state,repository{nameWithOwner}},totalCount},blocking(first:"
+	"50){nodes{id,number,title,url,state,repository{nameWithOwner}},"
+	"totalCount}} ...on PullRequest{id,number}}}}",
+	"{\"owner\":\"me\",\"repo\":\"shop\",\"number\":12}"},
+    {"a search with words, as gh makes it since 2.83",
+	"query($q:String!,$t:SearchType!){search(query:$q,type:$t,first:30){"
+	"issueCount nodes{...on Issue{number,title}}}}",
+	"{\"q\":\"( crash label:\\\"a b\\\" ) repo:me/shop type:issue\","
+	"\"t\":\"ISSUE_ADVANCED\"}"},
+    {"threads of reviews, and who may review",
+	"{repository(owner:\"me\",name:\"shop\"){pullRequest(number:1){"
+	"reviewThreads(first:100){nodes{id isResolved isCollapsed startLine "
+	"diffSide subjectType viewerCanResolve resolvedBy{login}comments(last:"
+	"5){nodes{id fullDatabaseId author{login}authorAssociation body state "
+	"updatedAt}}}}latestOpinionatedReviews(first:9,writersOnly:true){nodes{"
+	"author{login}state}}suggestedReviewerActors(first:10,query:\"o\"){"
+	"nodes{isAuthor isCommenter reviewer{__typename ...on User{login,name}"
+	"...on Bot{login}}}}}}}",
+	""},
     {"releases",
 	"{repository(owner:\"me\",name:\"tools\"){releases(first:9,orderBy:"
 	"{field:CREATED_AT,direction:DESC}){nodes{tagName isDraft isLatest}}}}",
