@@ -6,8 +6,11 @@
  */
 #include "parts/parts.h"
 
+#include <stdio.h>
+
 #include "common/json/json.h"
 #include "common/log.h"
+#include "define/fit.h"
 #include "policyd.h"
 
 static const struct {
@@ -135,9 +138,10 @@ list_done(struct session *s, unsigned which, bool good)
 		buf_free(&l->next);
 	}
 	if (l->left != 0)
-		log_warnx("server %s: %u of its %s left out",
+		log_warnx("server %s: %u of its %s left out; the first is %s",
 		    s->env->engine.servers[s->index].name, l->left,
-		    which == PROTO_LIST_PROMPTS ? "prompts" : "resources");
+		    which == PROTO_LIST_PROMPTS ? "prompts" : "resources",
+		    l->why);
 	parts_publish(s->env);
 }
 
@@ -147,18 +151,28 @@ list_take(struct session *s, unsigned which, const struct value *array)
 {
 	struct span server = span_str(s->env->engine.servers[s->index].name);
 	struct parts_list *l = &s->parts_of.list[which];
+	struct fit fit;
 	struct buf one;
+	char name[64];
 
 	buf_init(&one, PARTS_MAX_LIST);
 	for (const struct value *v = array->child; v != NULL; v = v->next) {
 		buf_reset(&one, 4096);
-		if (l->n == PARTS_MAX_ITEMS ||
-		    parts_item(&one, (enum proto_list)which, server, v,
-			s->env->pool) == -1 ||
-		    one.failed ||
-		    buf_span(&one).len + 1 >
-			PARTS_MAX_LIST - buf_span(&l->next).len) {
-			l->left++;
+		fit = (struct fit){.pool = s->env->pool};
+		if (parts_item(&one, (enum proto_list)which, server, v, &fit) ==
+			0 &&
+		    (l->n == PARTS_MAX_ITEMS ||
+			buf_span(&one).len + 1 >
+			    PARTS_MAX_LIST - buf_span(&l->next).len))
+			(void)fit_bad(&fit,
+			    "the list has more than %u items or %zu KiB",
+			    PARTS_MAX_ITEMS, PARTS_MAX_LIST >> 10);
+		if (fit.why[0] != '\0') {
+			if (l->left++ == 0)
+				snprintf(l->why, sizeof(l->why), "\"%s\": %s",
+				    log_vis(value_str(v, "name"), name,
+					sizeof(name)),
+				    fit.why);
 			continue;
 		}
 		if (l->n++ != 0)

@@ -24,6 +24,7 @@
 #define PARTS_GET "prompts/get"
 #define PARTS_COMPLETE "completion/complete"
 
+struct fit;
 struct policyd_env;
 struct session;
 struct work;
@@ -34,6 +35,7 @@ struct parts_list {
 	    text; /* objects as the agent gets them, with commas between */
 	struct buf next; /* being listed */
 	unsigned n, left;
+	char why[320];  /* the first that is left out, and why */
 	unsigned shown; /* items of `text` */
 	bool listing, again;
 	uint32_t seq; /* the page that is awaited */
@@ -86,11 +88,11 @@ void parts_free(struct session *);
 
 /*
  * parts_item.c: Append an item of a server's list as the agent gets it: known
- * members only, without characters that nobody sees. Returns 0, or -1 if it is
- * left out.
+ * members only, without characters that nobody sees. Returns 0, or -1 with the
+ * reason in the fit, which the caller made: it is left out.
  */
 int parts_item(struct buf *, enum proto_list, struct span server,
-    const struct value *item, struct value_pool *);
+    const struct value *item, struct fit *);
 /* Returns true for a URI that a server may have: visible ASCII, no ui:. */
 bool parts_uri(struct span);
 

@@ -17,7 +17,7 @@
 
 struct item {
 	struct buf *b;
-	struct fit fit;
+	struct fit *fit;
 	const char *before;
 };
 
@@ -28,7 +28,10 @@ put_key(struct item *i, const char *key)
 	i->before = ",";
 }
 
-/* Write a text that is for people, if the item has it. Returns 0, or -1. */
+/*
+ * Write a text that is for people, if the item has it. Returns 0, or -1 with
+ * the reason, as all functions here do.
+ */
 static int
 put_text(struct item *i, const struct value *v, const char *key)
 {
@@ -36,7 +39,10 @@ put_text(struct item *i, const struct value *v, const char *key)
 
 	if (text.p == NULL)
 		return 0;
-	if (text.len > ITEM_TEXT || (text = fit_text(&i->fit, text)).p == NULL)
+	if (text.len > ITEM_TEXT)
+		return fit_bad(
+		    i->fit, "its %s has more than %u bytes", key, ITEM_TEXT);
+	if ((text = fit_text(i->fit, text)).p == NULL)
 		return -1;
 	put_key(i, key);
 	return json_write_string(i->b, text);
@@ -70,7 +76,10 @@ put_uri(
 	struct span uri = value_str(v, key);
 
 	if (uri.p == NULL || !parts_uri(uri))
-		return -1;
+		return fit_bad(i->fit,
+		    "its %s needs a scheme, which is not ui:, and at most %u "
+		    "bytes of visible ASCII",
+		    key, ITEM_URI);
 	put_key(i, key);
 	buf_adds(i->b, "\"icmcp://");
 	buf_addspan(i->b, server);
@@ -89,8 +98,9 @@ put_resource(struct item *i, enum proto_list list, struct span server,
 	struct span name = value_str(v, "name");
 	int64_t n;
 
-	if (name.p == NULL || name.len == 0 ||
-	    put_text(i, v, "description") == -1 ||
+	if (name.len == 0)
+		return fit_bad(i->fit, "it has no name");
+	if (put_text(i, v, "description") == -1 ||
 	    put_text(i, v, "mimeType") == -1 || put_text(i, v, "name") == -1)
 		return -1;
 	if (value_int(size, 0, INT64_MAX, &n) == 0) {
@@ -112,14 +122,18 @@ put_arguments(struct item *i, const struct value *list)
 	if (list == NULL)
 		return 0;
 	if (list->type != VALUE_ARRAY || list->count > ITEM_ARGUMENTS)
-		return -1;
+		return fit_bad(i->fit,
+		    "its arguments are no list of at most %u", ITEM_ARGUMENTS);
 	put_key(i, "arguments");
 	buf_addc(i->b, '[');
 	for (v = list->child; v != NULL; v = v->next) {
 		struct span name = value_str(v, "name");
 
-		if (name.p == NULL || name.len == 0 || name.len > 128 ||
-		    fit_plain(&i->fit, name) == -1)
+		if (name.len == 0 || name.len > 128)
+			return fit_bad(i->fit,
+			    "an argument has no name, or one "
+			    "of more than 128 bytes");
+		if (fit_plain(i->fit, name) == -1)
 			return -1;
 		buf_adds(i->b, before);
 		i->before = "{";
@@ -143,14 +157,17 @@ static int
 put_prompt(struct item *i, struct span server, const struct value *v)
 {
 	struct span name = value_str(v, "name");
+	const char *bad = define_name(value_get(v, "name"));
 	char full[TOOL_NAME_SHOWN + 1];
 	size_t shown;
 
-	if (define_name(value_get(v, "name")) != NULL)
-		return -1;
+	if (bad != NULL)
+		return fit_bad(i->fit, "%s", bad);
 	shown = tool_name_show(server, name, full);
-	if (!span_eq(span_str(full + shown), name) ||
-	    put_arguments(i, value_get(v, "arguments")) == -1 ||
+	if (!span_eq(span_str(full + shown), name))
+		return fit_bad(
+		    i->fit, "its name has a dot, or is too long for agents");
+	if (put_arguments(i, value_get(v, "arguments")) == -1 ||
 	    put_text(i, v, "description") == -1)
 		return -1;
 	put_key(i, "name");
@@ -160,15 +177,18 @@ put_prompt(struct item *i, struct span server, const struct value *v)
 
 int
 parts_item(struct buf *b, enum proto_list list, struct span server,
-    const struct value *v, struct value_pool *pool)
+    const struct value *v, struct fit *fit)
 {
-	struct item i = {.b = b, .fit = {.pool = pool}, .before = "{"};
+	struct item i = {.b = b, .fit = fit, .before = "{"};
 	int r;
 
 	if (v->type != VALUE_OBJECT)
-		return -1;
+		return fit_bad(fit, "it is %s", value_type_name(v->type));
 	r = list == PROTO_LIST_PROMPTS ? put_prompt(&i, server, v)
 				       : put_resource(&i, list, server, v);
 	buf_addc(b, '}');
-	return r == -1 || b->failed || i.fit.why[0] != '\0' ? -1 : 0;
+	/* The first reason stays. */
+	if (r == -1 || b->failed || fit->why[0] != '\0')
+		return fit_bad(fit, "it is too large");
+	return 0;
 }

@@ -45,7 +45,7 @@ def fails(m, method, params):
     return None
 
 
-def lists(m):
+def lists(s, m):
     caps = m.server["capabilities"]
     t.ok(all(x in caps for x in ("resources", "prompts", "completions",
                                  "logging")),
@@ -75,6 +75,11 @@ def lists(m):
     prompts = {x["name"]: x for x in m.request("prompts/list")["prompts"]}
     t.equal(set(prompts), {"notes__greet", "lies__greet", "typed__greet"},
           "prompts with a name that agents take, under the server's name")
+    for text in ('4 of its prompts left out; the first is "a b": ',
+                 ' of its resources left out; the first is "a panel": its uri '
+                 'needs a scheme, which is not ui:'):
+        h.wait_for(lambda: text in s.session_log(), f"a line with {text}")
+    t.ok(True, "and the log names the first that is left out, and the reason")
 
 
 def reads(s, m, log):
@@ -271,7 +276,7 @@ def main():
             t.ok(row["revision"] == "2025-06-18" and "resources, prompts"
                  in row["offers"], "status shows what a server offers", row)
             m = s.client()
-            lists(m)
+            lists(s, m)
             reads(s, m, log)
             prompts(s, m)
             links(s, m, third)
