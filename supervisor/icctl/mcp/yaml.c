@@ -9,9 +9,18 @@
 
 #define YAML_MAX_DEPTH 32U
 #define YAML_MAX_TEXT 8192U
+#define YAML_MAX_ANCHORS 256U
+
+/* A value that aliases repeat. */
+struct yaml_anchor {
+	struct span name;
+	const struct value *v;
+};
 
 struct yaml {
 	struct value_pool *pool;
+	struct yaml_anchor *anchors; /* the newest one last */
+	size_t nanchors;
 	const uint8_t *p, *end, *line_start;
 	unsigned line;
 	const char *what;
@@ -203,9 +212,13 @@ yaml_marked(struct yaml *y)
 {
 	const int c = yaml_at(y, 0);
 
-	if (c == '&' || c == '*' || c == '!') {
-		yaml_bad(y, "anchors, aliases and tags are not read: write out "
-			    "what they stand for");
+	if (c == '&' || c == '*') {
+		yaml_bad(y, "an anchor or alias is not read here: only a value "
+			    "may have an anchor or be an alias, and not both");
+		return true;
+	}
+	if (c == '!') {
+		yaml_bad(y, "tags are not read: write out the value");
 		return true;
 	}
 	if (c == '@' || c == '`' || c == '%') {
@@ -238,6 +251,115 @@ yaml_word(struct yaml *y, bool flow)
 	}
 	y->p = last;
 	return span_of(start, (size_t)(last - start));
+}
+
+/* Take the name of an anchor or alias, and what stands before it. */
+static struct span
+yaml_name(struct yaml *y)
+{
+	const uint8_t *start = ++y->p;
+	int c;
+
+	while (!yaml_over(c = yaml_at(y, 0)) && !yaml_blank(c) &&
+	       (c == 0 || strchr(",[]{}", c) == NULL))
+		y->p++;
+	if (y->p == start)
+		yaml_bad(y, "an anchor or alias has no name");
+	return span_of(start, (size_t)(y->p - start));
+}
+
+/* Give a value that was read the name of its anchor, if it has one. */
+static struct value *
+yaml_anchor(struct yaml *y, struct span name, struct value *v)
+{
+	if (v == NULL || name.len == 0)
+		return v;
+	if (y->nanchors == YAML_MAX_ANCHORS)
+		return yaml_bad(y, "there are too many anchors");
+	y->anchors[y->nanchors++] = (struct yaml_anchor){name, v};
+	return v;
+}
+
+/*
+ * Copy the value of an alias. A value has its anchor only when it is complete,
+ * so none contains itself; the pool limits how much all copies may be.
+ */
+static struct value *
+yaml_alias(struct yaml *y)
+{
+	const struct span name = yaml_name(y);
+	struct value *v;
+
+	if (y->what != NULL)
+		return NULL;
+	for (size_t i = y->nanchors; i-- != 0;) {
+		if (!span_eq(y->anchors[i].name, name))
+			continue;
+		if ((v = value_copy(y->pool, y->anchors[i].v)) == NULL)
+			return yaml_bad(y, "its aliases make it too large");
+		return v;
+	}
+	return yaml_bad(y, "no anchor of this name precedes the alias");
+}
+
+/* Move the members that `map` does not have from one mapping of "<<" there. */
+static bool
+yaml_merge_one(struct yaml *y, struct value *map, const struct value *from)
+{
+	struct value *v, *next;
+
+	if (from->type != VALUE_OBJECT) {
+		yaml_bad(y, "a merge key (<<) needs a mapping, or a list of "
+			    "mappings");
+		return false;
+	}
+	for (v = from->child; v != NULL; v = next) {
+		next = v->next;
+		if (value_getspan(map, v->key) != NULL)
+			continue;
+		if (value_set(map, v->key, v) == -1) {
+			yaml_bad(y, "a mapping has too many keys");
+			return false;
+		}
+	}
+	return true;
+}
+
+/*
+ * Merge into a complete mapping what its key "<<" has, if there is one. Of
+ * several mappings, the first that has a key decides.
+ */
+static struct value *
+yaml_merge(struct yaml *y, struct value *map, struct value *from)
+{
+	struct value *v, *next;
+
+	if (from == NULL)
+		return map;
+	if (from->type != VALUE_ARRAY)
+		return yaml_merge_one(y, map, from) ? map : NULL;
+	for (v = from->child; v != NULL; v = next) {
+		next = v->next;
+		if (!yaml_merge_one(y, map, v))
+			return NULL;
+	}
+	return map;
+}
+
+/*
+ * Add a member to a mapping, or keep it in `*merge` if its key is "<<". Returns
+ * 0, or -1 if `v` is NULL, the key is repeated or there are too many.
+ */
+static int
+yaml_member(
+    struct value *map, struct span key, struct value *v, struct value **merge)
+{
+	if (!span_is(key, "<<") || v == NULL)
+		return value_set(map, key, v);
+	if (*merge != NULL)
+		return -1;
+	*merge = v;
+	return 0;
 }
 
 /* Take a key and its colon. Returns NULL if there is none. */
@@ -298,6 +420,7 @@ static struct value *
 yaml_flow_map(struct yaml *y, unsigned depth)
 {
 	struct value *map = value_new(y->pool, VALUE_OBJECT), *key, *v;
+	struct value *merge = NULL;
 
 	for (y->p++;;) {
 		yaml_gap(y);
@@ -310,7 +433,7 @@ yaml_flow_map(struct yaml *y, unsigned depth)
 			v = value_new(y->pool, VALUE_NULL);
 		else
 			v = yaml_flow(y, depth + 1);
-		if (v == NULL || value_set(map, key->text, v) == -1)
+		if (yaml_member(map, key->text, v, &merge) == -1)
 			return yaml_bad(y, "a key is repeated, or not read");
 		yaml_gap(y);
 		if (yaml_at(y, 0) == ',')
@@ -319,12 +442,12 @@ yaml_flow_map(struct yaml *y, unsigned depth)
 			return yaml_bad(y, "a mapping does not end");
 	}
 	y->p++;
-	return map;
+	return yaml_merge(y, map, merge);
 }
 
-/* Take a value in a flow, or a scalar on one line. */
+/* Take a value without an anchor in a flow, or a scalar on one line. */
 static struct value *
-yaml_flow(struct yaml *y, unsigned depth)
+yaml_flow_value(struct yaml *y, unsigned depth)
 {
 	if (depth > YAML_MAX_DEPTH)
 		return yaml_bad(y, "is nested too deeply");
@@ -341,6 +464,23 @@ yaml_flow(struct yaml *y, unsigned depth)
 			return NULL;
 		return yaml_plain(y, yaml_word(y, depth > 0));
 	}
+}
+
+/* Take a value in a flow, and its anchor. */
+static struct value *
+yaml_flow(struct yaml *y, unsigned depth)
+{
+	struct span name;
+
+	if (yaml_at(y, 0) == '*')
+		return yaml_alias(y);
+	if (yaml_at(y, 0) != '&')
+		return yaml_flow_value(y, depth);
+	name = yaml_name(y);
+	if (y->what != NULL)
+		return NULL;
+	yaml_gap(y);
+	return yaml_anchor(y, name, yaml_flow_value(y, depth));
 }
 
 /* Skip a block text, whose lines are indented further than `indent`. */
@@ -363,12 +503,9 @@ yaml_text(struct yaml *y, int indent)
 	return value_new(y->pool, VALUE_ARRAY);
 }
 
-/*
- * Take what follows a key or a dash at the column `indent`: a value on the same
- * line, or a block below. A sequence may stand at the column of its key.
- */
+/* Take what yaml_below() does, without an anchor. */
 static struct value *
-yaml_below(struct yaml *y, size_t indent, bool key, unsigned depth)
+yaml_below_value(struct yaml *y, size_t indent, bool key, unsigned depth)
 {
 	struct value *v;
 	struct yaml at;
@@ -389,9 +526,27 @@ yaml_below(struct yaml *y, size_t indent, bool key, unsigned depth)
 	}
 	if (yaml_at(y, 0) == '|' || yaml_at(y, 0) == '>')
 		return yaml_text(y, (int)indent);
-	if ((v = yaml_flow(y, 0)) == NULL || !yaml_ends(y))
+	v = yaml_at(y, 0) == '*' ? yaml_alias(y) : yaml_flow_value(y, 0);
+	return v != NULL && yaml_ends(y) ? v : NULL;
+}
+
+/*
+ * Take what follows a key or a dash at the column `indent`: a value on the same
+ * line, or a block below. A sequence may stand at the column of its key.
+ */
+static struct value *
+yaml_below(struct yaml *y, size_t indent, bool key, unsigned depth)
+{
+	struct span name;
+
+	yaml_blanks(y);
+	if (yaml_at(y, 0) != '&')
+		return yaml_below_value(y, indent, key, depth);
+	name = yaml_name(y);
+	yaml_blanks(y);
+	if (y->what != NULL || (yaml_at(y, 0) == '*' && yaml_marked(y)))
 		return NULL;
-	return v;
+	return yaml_anchor(y, name, yaml_below_value(y, indent, key, depth));
 }
 
 static bool
@@ -439,24 +594,22 @@ static struct value *
 yaml_map(struct yaml *y, size_t indent, unsigned depth)
 {
 	struct value *map = value_new(y->pool, VALUE_OBJECT), *key, *v;
+	struct value *merge = NULL;
 	int next;
 
 	do {
 		if ((key = yaml_key(y, false)) == NULL)
 			return yaml_bad(y, "is neither a key nor a list");
-		if (span_is(key->text, "<<"))
-			return yaml_bad(y, "merge keys are not read: write out "
-					   "what they stand for");
 		if (!yaml_over(yaml_at(y, 0)) && !yaml_blank(yaml_at(y, 0)))
 			return yaml_bad(y, "no space follows a colon");
 		v = yaml_below(y, indent, true, depth);
-		if (v == NULL || value_set(map, key->text, v) == -1)
+		if (yaml_member(map, key->text, v, &merge) == -1)
 			return yaml_bad(y, "a key is repeated, or too much");
 		next = yaml_next(y);
 	} while (next == (int)indent && !yaml_dash(y) && y->what == NULL);
 	if (next > (int)indent)
 		return yaml_bad(y, "is indented where nothing may be");
-	return y->what != NULL ? NULL : map;
+	return y->what != NULL ? NULL : yaml_merge(y, map, merge);
 }
 
 static struct value *
@@ -471,7 +624,9 @@ yaml_block(struct yaml *y, size_t indent, unsigned depth)
 const struct value *
 yaml_read(struct value_pool *pool, struct span text, struct yaml_fail *fail)
 {
+	struct yaml_anchor anchors[YAML_MAX_ANCHORS];
 	struct yaml y = {.pool = pool,
+	    .anchors = anchors,
 	    .p = text.p,
 	    .end = text.p + text.len,
 	    .line_start = text.p,

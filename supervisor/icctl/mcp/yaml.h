@@ -2,10 +2,11 @@
 /*
  * Parses the part of YAML 1.2 in which compose files are written into a value
  * tree: block and flow mappings and sequences, plain and quoted scalars,
- * comments. Anchors, aliases, tags, directives and several documents are
- * errors, since what they say can be written out. A block text (| or >) becomes
- * an empty array: it is there, and nobody takes it for something else. A
- * repeated key is an error.
+ * comments, anchors and aliases of values, and merge keys (<<). An alias is a
+ * copy, and the pool limits what all copies take. Tags, directives and several
+ * documents are errors, since what they say can be written out. A block text (|
+ * or >) becomes an empty array: it is there, and nobody takes it for something
+ * else. A repeated key is an error.
  */
 #ifndef YAML_H
 #define YAML_H

@@ -60,6 +60,27 @@ services:
 volumes:
   data: {}
 """
+# Services that share what they have in common, as compose files often do.
+SHARED = """
+x-health: &health
+  healthcheck: { test: "pg_isready" }
+x-base: &base
+  <<: *health
+  image: postgres:16
+  environment: &env
+    POSTGRES_DB: shop
+services:
+  first:
+    <<: *base
+    ports: ["6432"]
+  second:
+    <<: [*base, { privileged: true }]
+    ports: ["6433"]
+    environment: { <<: *env, POSTGRES_DB: test, LANG: C }
+"""
+LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n"
+    for i in range(1, 10)) + "services: {db: {image: x, ports: *a9}}\n"
 WANT = {
     "db": {"port": 5432, "image": "postgres@" + DIGEST,
            "env": {"POSTGRES_DB": "shop", "COST": "5$"},
@@ -133,9 +154,26 @@ def test_shown(x, work):
          r.stdout)
 
 
+def test_aliases(x, work):
+    path = h.put(os.path.join(work, "shared.yaml"), SHARED)
+    r = x.run("import", "--yes", path)
+    made = {"image": "postgres@" + DIGEST,
+            "health": ["/bin/sh", "-c", "pg_isready"]}
+    with open(os.path.join(x.home, "config.json"), encoding="utf-8") as f:
+        services = json.load(f)["services"]
+    t.equal([services.get("first"), services.get("second")],
+            [{**made, "port": 6432, "env": {"POSTGRES_DB": "shop"}},
+             {**made, "port": 6433,
+              "env": {"POSTGRES_DB": "test", "LANG": "C"}}],
+            "anchors, aliases and merge keys are read: " + r.stderr)
+    t.contains(r.stderr, "second: ignored: privileged",
+               "and what they bring in is named as well")
+
+
 def test_refused(x, work):
     for name, text, words in (
-            ("alias.yaml", "services: *x\n", "line 1: anchors, aliases"),
+            ("alias.yaml", "services: *x\n", "line 1: no anchor of this name"),
+            ("laughs.yaml", LAUGHS, "its aliases make it too large"),
             ("empty.yaml", "x: 1\n", "has no \"services\""),
             ("none.yaml", "services: {a: {build: .}}\n",
              "nothing of it can be taken"),
@@ -158,5 +196,6 @@ with h.workdir() as top, t.case("import"):
     here = Here(top)
     test_taken(here)
     test_shown(here, top)
+    test_aliases(here, top)
     test_refused(here, top)
 t.done()

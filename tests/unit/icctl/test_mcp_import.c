@@ -106,10 +106,56 @@ static const struct {
     {"no line end", "a: b", "{\"a\":\"b\"}", NULL},
     {"nothing", "# x\n\n", NULL, "it is empty"},
     {"twice", "a: 1\na: 2\n", NULL, "line 2: a key is repeated"},
-    {"an anchor", "a: &x\n  b: 1\n", NULL, "line 1: anchors"},
-    {"an alias", "a: *x\n", NULL, "line 1: anchors"},
-    {"a tag", "a: !!python/object x\n", NULL, "line 1: anchors"},
-    {"a merge key", "a:\n  <<: x\n", NULL, "line 2: merge keys"},
+    {"aliases", "a: &x\n  b: &y 1\nc: *x\nd: [*y, &z e, *z] # f\ng:\n- *z\n",
+	"{\"a\":{\"b\":1},\"c\":{\"b\":1},\"d\":[1,\"e\",\"e\"],\"g\":[\"e\"]}",
+	NULL},
+    {"anchors of lists and flows",
+	"a: &x\n- b\n- &y\n  c: d\ne: &z {f: *y}\n"
+	"g: *x\nh: *z\n",
+	"{\"a\":[\"b\",{\"c\":\"d\"}],\"e\":{\"f\":{\"c\":\"d\"}},"
+	"\"g\":[\"b\",{\"c\":\"d\"}],\"h\":{\"f\":{\"c\":\"d\"}}}",
+	NULL},
+    {"the newest of two anchors", "a: &x 1\nb: &x 2\nc: *x\n",
+	"{\"a\":1,\"b\":2,\"c\":2}", NULL},
+    {"an anchor of nothing", "a: &x\nb: *x\n", "{\"a\":null,\"b\":null}", NULL},
+    {"an anchor of a block text", "a: &x |\n  y\nb: *x\n",
+	"{\"a\":[],\"b\":[]}", NULL},
+    {"a merge key", "a: &x {b: 1, c: 2}\nd:\n  <<: *x\n  c: 3\n",
+	"{\"a\":{\"b\":1,\"c\":2},\"d\":{\"b\":1,\"c\":3}}", NULL},
+    {"a merge key of several",
+	"a: &x {b: 1, c: 2}\nd: &y {b: 3, e: 4}\n"
+	"f: {c: 5, <<: [*x, *y]}\n",
+	"{\"a\":{\"b\":1,\"c\":2},\"d\":{\"b\":3,\"e\":4},"
+	"\"f\":{\"b\":1,\"c\":5,\"e\":4}}",
+	NULL},
+    {"a merged mapping with an anchor",
+	"a: &x {b: 1}\nc: &y\n  <<: *x\n"
+	"  d: 2\ne:\n  <<: *y\n",
+	"{\"a\":{\"b\":1},\"c\":{\"b\":1,\"d\":2},"
+	"\"e\":{\"b\":1,\"d\":2}}",
+	NULL},
+    {"an unknown alias", "a: *x\n", NULL, "line 1: no anchor of this name"},
+    {"an alias of what contains it", "a: &x [*x]\n", NULL,
+	"line 1: no anchor of this name"},
+    {"an alias of a mapping that is open", "a: &x\n  b: *x\n", NULL,
+	"line 2: no anchor of this name"},
+    {"an alias with an anchor", "a: &x 1\nb: &y *x\n", NULL,
+	"line 2: an anchor or alias is not read here"},
+    {"two anchors", "a: &x &y 1\n", NULL,
+	"line 1: an anchor or alias is not read here"},
+    {"an alias as a key", "a: &x b\n*x : 1\n", NULL,
+	"line 2: an anchor or alias is not read here"},
+    {"an anchor of a key", "&x a: 1\n", NULL,
+	"line 1: an anchor or alias is not read here"},
+    {"an anchor without a name", "a: & 1\n", NULL,
+	"line 1: an anchor or alias has no name"},
+    {"an alias and more", "a: &x 1\nb: *x y\n", NULL,
+	"line 2: something follows"},
+    {"a merge key of a text", "a:\n  <<: x\n", NULL, "a merge key (<<) needs"},
+    {"two merge keys", "a: &x {}\nb:\n  <<: *x\n  <<: *x\n", NULL,
+	"line 4: a key is repeated"},
+    {"a tag", "a: !!python/object x\n", NULL, "line 1: tags"},
+    {"a tag behind an anchor", "a: &x !!str 1\n", NULL, "line 1: tags"},
     {"a directive", "%YAML 1.2\n", NULL, "line 1: directives"},
     {"a second document", "a: 1\n---\nb: 2\n", NULL, "line 2"},
     {"a tab", "a:\n\tb: 1\n", NULL, "line 2: a tab"},
@@ -524,6 +570,49 @@ files(void)
 	}
 }
 
+/* Append `n` levels, of which each repeats the one before it `times` times. */
+static void
+levels(struct buf *b, unsigned n, unsigned times, bool merge)
+{
+	buf_adds(b, "l0: &l0 {k0: v}\n");
+	for (unsigned i = 1; i <= n; i++) {
+		buf_printf(b, "l%u: &l%u {", i, i);
+		for (unsigned k = 0; k < times; k++)
+			buf_printf(b, "a%u: *l%u, ", k, i - 1);
+		buf_printf(b, merge ? "<<: *l%u}\n" : "}\n", i - 1);
+	}
+	buf_addc(b, '\0');
+}
+
+/* Aliases within the limits are read, and those that grow beyond are refused.
+ */
+static void
+laughs(void)
+{
+	static const struct {
+		const char *name;
+		unsigned n, times;
+		bool merge;
+		const char *why;
+	} rows[] = {
+	    {"a billion", 9, 10, false,
+		"line 7: its aliases make it too large"},
+	    {"twice each", 40, 2, false, "its aliases make it too large"},
+	    {"merged", 40, 2, true, "its aliases make it too large"},
+	    {"deep", 100, 1, false, "its aliases make it too large"},
+	    {"many anchors", 300, 0, false, "line 257: there are too many"},
+	};
+	struct buf b;
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		buf_init(&b, 1 << 20);
+		levels(&b, rows[i].n, rows[i].times, rows[i].merge);
+		convert("YAML", rows[i].name, (const char *)buf_span(&b).p,
+		    NULL, rows[i].why, FOREIGN_YAML);
+		buf_free(&b);
+	}
+}
+
 int
 main(void)
 {
@@ -536,6 +625,7 @@ main(void)
 	for (size_t i = 0; i < nitems(yaml_rows); i++)
 		convert("YAML", yaml_rows[i].name, yaml_rows[i].text,
 		    yaml_rows[i].json, yaml_rows[i].why, FOREIGN_YAML);
+	laughs();
 	limits();
 	for (size_t i = 0; i < nitems(secret_rows); i++)
 		ok(secret_like(secret_rows[i].name, secret_rows[i].value) ==
