@@ -48,7 +48,11 @@ set_words(struct buf *b)
 	    "core.commentstring", "pull.rebase", "pull.ff", "merge.ff",
 	    "merge.conflictstyle", "rebase.autosquash", "rebase.autostash",
 	    "push.default", "push.autosetupremote", "branch.autosetuprebase",
-	    "branch.autosetupmerge", "diff.algorithm"};
+	    "branch.autosetupmerge", "diff.algorithm", "diff.renames",
+	    "merge.log", "merge.branchdesc", "merge.suppressdest",
+	    "merge.renames", "merge.directoryrenames", "apply.whitespace",
+	    "rebase.updaterefs", "rebase.rebasemerges", "rerere.enabled",
+	    "rerere.autoupdate"};
 	const char *key, *value;
 
 	for (size_t i = 0; i < nitems(keys) + nitems(host); i++) {

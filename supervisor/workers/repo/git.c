@@ -37,10 +37,8 @@
 	"^init\\.defaultbranch$|"                                              \
 	"^core\\.(excludesfile|attributesfile|quotepath|autocrlf|eol|"         \
 	"safecrlf|commentchar|commentstring)$|^commit\\.cleanup$|"            \
-	"^i18n\\.commitencoding$|^(pull|merge|push|rebase|branch|diff)\\."    \
-	"(rebase|ff|conflictstyle|default|autosetup[a-z]*|autos[a-z]*|"        \
-	"algorithm)$|"                                                         \
-	"^alias\\.[a-z0-9-]+$|" GIT_BOTH
+	"^i18n\\.commitencoding$|^(pull|merge|push|rebase|branch|diff|apply|" \
+	"rerere)\\.[a-z]+$|^alias\\.[a-z0-9-]+$|" GIT_BOTH
 
 static bool
 git_reached(const char *path)

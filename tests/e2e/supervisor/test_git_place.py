@@ -19,7 +19,7 @@ from started import Place  # noqa: E402
 t = h.Tap()
 CLONED = ("no configuration", "includeIf gitdir", "odd characters",
           "line endings")
-FORMAT = "%an%n%ae%n%cn%n%ce%n%T%n%G?%n%s"
+FORMAT = "%an%n%ae%n%cn%n%ce%n%T%n%G?%n%B"
 COMMIT = "echo two > f; git add -A && git commit -qm 'a message'"
 
 
@@ -195,6 +195,31 @@ def person(p):
         got, _ = w.inside(*options)
         t.equal(got.split("\n")[1:2], ["jane@work.example"],
                 "a place behind a link counts by the user's name for it")
+
+
+def merges(p):
+    """Settings of the user's that change the text of a merge, and what a rebase
+    and a patch leave behind."""
+    jane = "[user]\n\tname = Jane\n\temail = jane@home.example\n"
+    for name, settings, commands in (
+            ("a merge", "[merge]\n\tlog = true\n\tsuppressDest = trunk\n",
+             "git checkout -q -b side && git mv f g && git commit -qm moved && "
+             "git checkout -q -b trunk main && echo 2 >f && "
+             "git commit -qam changed && git merge -q --no-edit side"),
+            ("a patch", "[apply]\n\twhitespace = fix\n",
+             "echo 'a  ' >f && git diff >../patch && git checkout -q f && "
+             "git apply ../patch && git commit -qam x"),
+            ("a rebase", "[rebase]\n\tupdateRefs = true\n",
+             "git checkout -q -b top && echo 1 >a && git add a && "
+             "git commit -qm a && git branch mid && echo 2 >b && git add b && "
+             "git commit -qm b && git checkout -q main && echo 3 >f && "
+             "git commit -qam c && git rebase -q main top && "
+             "git checkout -q mid")):
+        w = World(p, name)
+        w.put(".gitconfig", jane + settings)
+        w.make(f="".join(f"{i}\n" for i in range(30)))
+        w.commands = commands.replace("../patch", "/tmp/patch")
+        w.compare(clone=False)
 
 
 def later(p, jane):
@@ -954,8 +979,8 @@ def covered(p):
 
 
 def main():
-    for part in (person, secrets, ignore, filters, real_lfs, aliases, dubious,
-                 cloned, remotes, signing, signed, tokens, covered, linked,
+    for part in (person, merges, secrets, ignore, filters, real_lfs, aliases,
+                 dubious, cloned, remotes, signing, signed, tokens, covered, linked,
                  bare, pruned, elsewhere):
         with h.workdir() as work, t.case(part.__name__):
             part(Place(work))
