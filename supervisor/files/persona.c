@@ -124,9 +124,8 @@ persona_load(struct persona *p, const char *home, const char *name,
 		return fault_errno(fault, "persona");
 	if (stat(p->dir, &st) == -1) {
 		fault_set(fault,
-		    "there is no persona %s (looked in %s/personas). Make it: "
-		    "icctl persona new %s",
-		    name, home, name);
+		    "there is no persona %s. Make it: icctl persona new %s",
+		    name, name);
 		goto out;
 	}
 	if (paths_private(&st, "persona", p->dir, fault) == -1 ||

@@ -79,6 +79,22 @@ def test_shown(work):
         t.contains(f.read(), TOKEN, "outside it is as it was")
 
 
+def test_browsers(work):
+    """The agent has another home than the user, in which its libraries would
+    look for browsers."""
+    rows = {".cache/ms-playwright": "PLAYWRIGHT_BROWSERS_PATH",
+            ".cache/puppeteer": "PUPPETEER_CACHE_DIR",
+            ".cache/Cypress": "CYPRESS_CACHE_FOLDER"}
+    p = place(work, *("~/" + d for d in rows))
+    for d in rows:
+        h.put(os.path.join(p.user, d, "browser"), "here\n", 0o755)
+    r = p.run("/bin/sh", "-c", "; ".join(
+        f'echo "${v}"; cat "${v}/browser"' for v in rows.values()))
+    t.equal(r.stdout.decode().split(), [x for d in rows for x in (
+        os.path.join(p.user, d), "here")],
+        "browsers of the user's cache are found")
+
+
 # The places in which managers keep programs, and the links to them that are in PATH.
 KEPT = {".local/share/pipx/venvs/black/bin/black": ".local/bin/black",
         ".local/share/uv/tools/ruff/bin/ruff": ".local/bin/ruff",
@@ -345,9 +361,9 @@ def main():
     if not shutil.which("bwrap"):
         t.skip("toolchains", "bubblewrap is not installed")
         t.done()
-    for test in (test_unseen, test_shown, test_links, test_planted, test_spelled,
-                 test_many, test_choice, test_refused, test_engines,
-                 test_global):
+    for test in (test_unseen, test_shown, test_browsers, test_links,
+                 test_planted, test_spelled, test_many, test_choice,
+                 test_refused, test_engines, test_global):
         with h.workdir() as work, t.case(test.__name__):
             test(work)
     t.done()
