@@ -36,7 +36,6 @@ node_show(struct fleet_node *n)
 	    .until = "",
 	    .why = ""};
 	struct live_session *s = live_find(n->fleet->live, n->name);
-	char why[420];
 
 	if (n->met) {
 		if (s != NULL)
@@ -50,9 +49,7 @@ node_show(struct fleet_node *n)
 	row.agent = "icctl relay";
 	row.is = n->tries == 0 ? LIVE_SILENT : LIVE_LOST;
 	row.state = n->tries == 0 ? "connecting" : "lost";
-	snprintf(why, sizeof(why), "%s%s%s", n->why,
-	    n->said[0] != '\0' && n->why[0] != '\0' ? ": " : "", n->said);
-	row.why = why;
+	row.why = n->why;
 	live_far_row(s, &row);
 }
 
@@ -101,7 +98,10 @@ node_lost(struct fleet_node *n, const char *why)
 	uint64_t ms = NODE_FIRST_MS << (n->tries < 7 ? n->tries : 7);
 	char text[sizeof(n->why)];
 
-	(void)strlcpy(text, why, sizeof(text));
+	/* Its last words are shown until it is met again. */
+	snprintf(text, sizeof(text), "%s%s%s", why,
+	    n->said[0] != '\0' ? ": " : "", n->said);
+	n->said[0] = '\0';
 	node_shut(n);
 	(void)strlcpy(n->why, text, sizeof(n->why));
 	n->tries++;
@@ -133,8 +133,7 @@ node_met(struct fleet_node *n, const struct hear_hello *m)
 	n->met = true;
 	n->said[0] = n->why[0] = '\0';
 	(void)strlcpy(n->host, m->host, sizeof(n->host));
-	loop_timer_set(
-	    n->fleet->loop, &n->alive, NODE_ALIVE_MS, node_alive, n);
+	loop_timer_set(n->fleet->loop, &n->alive, NODE_ALIVE_MS, node_alive, n);
 	node_show(n);
 }
 
@@ -158,8 +157,8 @@ node_ready(struct loop_io *io, uint32_t events)
 		return;
 	/* A pipe that has ended is reported over and over. */
 	if (next == FRAMES_WAIT) {
-		if (loop_watch(loop, &n->in, n->from, EPOLLIN, node_ready,
-			n) == -1)
+		if (loop_watch(loop, &n->in, n->from, EPOLLIN, node_ready, n) ==
+		    -1)
 			node_lost(n, "there is no memory to wait for it");
 		return;
 	}

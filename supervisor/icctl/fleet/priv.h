@@ -60,7 +60,7 @@ struct fleet_node {
 	char host[65]; /* as it says */
 	bool met;      /* it has said who it is */
 	bool listed;   /* the latest run of `discover` named it */
-	char said[200], why[200];
+	char said[200], why[420];
 	struct spawned relay, hear;
 	int to, from; /* the relay's input, and what ic-hear writes; or -1 */
 	struct loop_io in, out;

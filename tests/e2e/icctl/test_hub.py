@@ -409,6 +409,26 @@ def test_files(work, one):
     t.contains(run().stderr, "can write it", "and one among the words")
 
 
+def test_refused(work):
+    """The reason why ssh cannot reach a machine stays on the screen while
+    it is tried again."""
+    tries = os.path.join(work, "tries")
+    hub = Hub(work, hub_file(work, [("far", [
+        "/bin/sh", "-c", f"echo >>{tries}; echo Connection refused >&2; "
+        "exit 255"])]))
+    whys = set()
+
+    def tried():
+        o = hub.rows.get("far")
+        if o and o["is"] == "lost":
+            whys.add(o["why"])
+        return whys and os.path.getsize(tries) >= 4
+    hub.until("attempts", tried, 40)
+    t.equal(whys, {"it has ended: Connection refused"},
+            "the reason of a relay that is lost is never missing")
+    hub.end()
+
+
 def test_discover(work, one):
     names = h.put(os.path.join(work, "names"), "red\n-bad\n../up\n")
     # The second one closes its output and goes on, which holds nobody up.
@@ -440,6 +460,8 @@ def main():
                 test_hostile(work, one, two)
             with t.case("files"):
                 test_files(work, one)
+            with t.case("refused"):
+                test_refused(work)
             with t.case("discover"):
                 test_discover(work, one)
     t.done()
