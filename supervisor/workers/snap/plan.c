@@ -98,19 +98,21 @@ plan_ours(const struct plan *p, const struct snap_how *how,
 
 /*
  * Returns true if the path itself was left out of one checkpoint, or was a FIFO
- * or its like, so that it cannot come back. One that is new, and is left out by
- * its name, is no news.
+ * or its like, so that it cannot come back. One that is new is news if a turn
+ * made it, and if it is not left out by its name.
  */
 static bool
-plan_lacks(const struct plan *p, const struct entry *from,
-    const struct entry *to, struct span path)
+plan_lacks(const struct plan *p, const struct snap_how *how,
+    const struct entry *from, const struct entry *to, struct span path)
 {
 	const bool left = from != NULL && from->kind == ENTRY_LEFT;
 	const uint8_t *slash = path.p + path.len;
 
-	if (to == NULL
-		? !left || from->mode != ENTRY_LACKS
-		: to->kind != ENTRY_OTHER && (to->kind == ENTRY_LEFT) == left)
+	if (to == NULL && (!left || from->mode != ENTRY_LACKS ||
+			      !plan_ours(p, how, from, path)))
+		return false;
+	if (to != NULL && to->kind != ENTRY_OTHER &&
+	    (to->kind == ENTRY_LEFT) == left)
 		return false;
 	while (slash != path.p && *--slash != '/')
 		;
@@ -142,8 +144,7 @@ plan_row(struct plan *p, const struct snap_how *how, const struct entry *from,
 	struct plan_row row = {.from = from, .to = to};
 
 	if (!entry_same(from, to) && plan_wanted(how, path, false) &&
-	    plan_lacks(p, from, to, path) &&
-	    (to != NULL || plan_ours(p, how, from, path))) {
+	    plan_lacks(p, how, from, to, path)) {
 		row.what = SNAP_LEFT;
 		p->rows[p->n++] = row;
 		return 0;
