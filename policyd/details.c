@@ -310,6 +310,33 @@ effect_said(struct buf *b, const struct policyd_env *env, const struct work *k)
 	buf_addspan(b, span_of(line.p + t->full.len, line.len - t->full.len));
 }
 
+/* Returns false for a call of a tool; else writes what the request is about. */
+static bool
+effect_part(struct buf *b, const struct work *k)
+{
+	static const struct {
+		const char *method, *says, *member;
+	} parts[] = {
+	    {PARTS_READ, "reads the resource ", "uri"},
+	    {PARTS_SUBSCRIBE, "asks for news of the resource ", "uri"},
+	    {PARTS_UNSUBSCRIBE, "ends the news of the resource ", "uri"},
+	    {PARTS_GET, "gets the prompt ", "name"},
+	    {PARTS_COMPLETE, "asks for the rest of a value", NULL},
+	};
+
+	for (size_t i = 0; i < nitems(parts); i++) {
+		if (!span_is(k->tool, parts[i].method))
+			continue;
+		buf_adds(b, parts[i].says);
+		if (parts[i].member != NULL)
+			effect_value(b, value_str(k->tree, parts[i].member));
+		buf_adds(b, " of the server ");
+		(void)visible_add(b, k->server_name, 0);
+		return true;
+	}
+	return false;
+}
+
 static int
 call_effect(struct details *d, struct policyd_env *env, const struct work *k,
     unsigned *found)
@@ -334,7 +361,7 @@ call_effect(struct details *d, struct policyd_env *env, const struct work *k,
 		*found += n;
 		effect_more(&b, n, DETAILS_NAMED);
 	}
-	if (*found == 0) {
+	if (*found == 0 && !effect_part(&b, k)) {
 		buf_adds(&b, "calls ");
 		(void)visible_add(&b, k->server_name, 0);
 		buf_adds(&b, "__");

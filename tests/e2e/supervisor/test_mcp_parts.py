@@ -107,6 +107,9 @@ def reads(s, m, log):
     hold = s.held()
     t.ok("note://held?x=1" in json.dumps(hold), "without a rule it is held, "
          "and its address is shown", hold)
+    t.equal(hold["effect"],
+            "Reads the resource note://held?x=1 of the server notes",
+            "as what it is, and not as a tool")
     s.icctl("approve", hold["id"], check=True)
     t.ok("text of note://held?x=1" in json.dumps(p.wait()), "and read after a yes")
     asked = [p["uri"] for n, p in seen(log) if n == "resources/read"]
