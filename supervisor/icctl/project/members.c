@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "box/clients/table.h"
 #include "budget/budget.h"
 #include "common/http/known_host.h"
 #include "common/log.h"
@@ -213,6 +214,21 @@ member_undo(
 		   : 0;
 }
 
+/* Returns true for a variable that every session sets, and so refuses here. */
+static bool
+member_is_ours(const char *name)
+{
+#define MEMBER_NAME(name, value) name,
+	static const char *const ours[] = {
+	    "PATH", "HOME", CLIENTS_VARIABLES(MEMBER_NAME)};
+#undef MEMBER_NAME
+
+	for (size_t i = 0; i < nitems(ours); i++)
+		if (strcmp(name, ours[i]) == 0)
+			return true;
+	return false;
+}
+
 static int
 member_env(
     struct project *p, const struct jsonfile *j, const char *m, json_object *v)
@@ -230,6 +246,10 @@ member_env(
 			return jsonfile_bad(j, m, NULL,
 			    "each variable has a name, and a text of at most "
 			    "512 printable ASCII characters");
+		if (member_is_ours(name))
+			return jsonfile_bad(j, m, name,
+			    "is set by IronCurtain itself, and cannot be set "
+			    "by a project");
 		project_say(p, PROJECT_ASKS,
 		    "the agent's variable %s is \"%s\"", name, s);
 	}

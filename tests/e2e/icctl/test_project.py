@@ -289,6 +289,10 @@ BAD = [
     (json.dumps({"version": 1, "hosts": ["a.example"] * 17}), "at most 16"),
     (json.dumps({"version": 1, "env": {"LD_PRELOAD": "x"}}), "LD_PRELOAD"),
     (json.dumps({"version": 1, "env": {"A": "a\nb"}}), "ASCII"),
+    *[(json.dumps({"version": 1, "env": {name: "/workspace/x"}}),
+       f"env.{name}: is set by IronCurtain")
+      for name in ("PATH", "HOME", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS",
+                   "GIT_SSL_CAINFO", "CURL_CA_BUNDLE", "PIP_CERT")],
     *[(json.dumps({"version": 1, "services": {"db": {"port": 5432, **more}}}),
        want) for more, want in (
           ({"to": "127.0.0.1:1"}, "services.db.to: unknown key"),
