@@ -233,10 +233,6 @@ entry_env(struct mcp_entry *e, struct json_object *theirs)
 		if (!entry_refers(s) && secret_like(name, s)) {
 			json_object_object_add(
 			    e->secrets, name, json_object_get(val));
-			note(e,
-			    "env.%s looks like a secret: it is kept in "
-			    "serverCredentials",
-			    name);
 			continue;
 		}
 		json_object_object_add(out, name, json_object_get(val));
@@ -245,6 +241,21 @@ entry_env(struct mcp_entry *e, struct json_object *theirs)
 		json_object_object_add(e->entry, "env", out);
 	else
 		json_object_put(out);
+}
+
+/* Note which variables are secrets, after those that are refused are gone. */
+static void
+entry_secrets(struct mcp_entry *e)
+{
+	json_object_object_foreach(e->secrets, name, val)
+	{
+		(void)val;
+		if (strncmp(name, "IC_ARG_", 7) != 0)
+			note(e,
+			    "env.%s looks like a secret: it is kept in "
+			    "serverCredentials",
+			    name);
+	}
 }
 
 /* Replace secrets among the arguments by references to a variable. */
@@ -345,6 +356,7 @@ entry_convert(struct mcp_entry *e, const struct mcp_entry_how *how,
 		guarded_remove(e, how);
 	if (e->refused != NULL)
 		return;
+	entry_secrets(e);
 	cwd = get_typed(theirs, "cwd", json_type_string);
 	mcp_script(e, how, cwd != NULL ? cwd : how->cwd);
 	mcp_recipe(e, how);

@@ -91,6 +91,16 @@ forms_object(struct json_object *all, struct json_object *root)
 			inner = get_typed(v, "mcpServers", json_type_object);
 		forms_list(all, inner != NULL ? inner : v);
 	}
+	/* Goose's, beside those that are a part of it. */
+	if ((v = get_typed(root, "extensions", json_type_object)) == NULL)
+		return any;
+	json_object_object_foreach(v, name, val)
+	{
+		if (forms_has(val, "cmd")) {
+			forms_add(all, name, val);
+			any = true;
+		}
+	}
 	return any;
 }
 
@@ -180,6 +190,11 @@ forms_command(struct json_object *o)
 	struct json_object *c, *args, *list, *v;
 	const char *s;
 
+	if (!forms_has(o, "command") &&
+	    (v = get_typed(o, "cmd", json_type_string)) != NULL) {
+		json_object_object_add(o, "command", json_object_get(v));
+		json_object_object_del(o, "cmd");
+	}
 	args = get_typed(o, "args", json_type_array);
 	if ((v = get_typed(o, "args", json_type_string)) != NULL) {
 		args = json_object_new_array();

@@ -36,6 +36,7 @@ static const struct {
     {"OpenCode", ".config/opencode/opencode.json"},
     {"OpenCode", ".config/opencode/opencode.jsonc"},
     {"Codex", ".codex/config.toml"},
+    {"Goose", ".config/goose/config.yaml"},
 };
 
 static int
@@ -47,8 +48,8 @@ usage(FILE *to)
 	    "[--dry-run] [--yes]\n\nImports MCP servers from the configuration "
 	    "of "
 	    "Claude Desktop, Claude Code,\nCursor, VS Code, Gemini CLI, "
-	    "OpenCode or Codex into mcp-servers.json. Without\nFILE, it "
-	    "reads those in your home directory. Every server is shown "
+	    "OpenCode, Codex or Goose into mcp-servers.json.\nWithout FILE, "
+	    "it reads those in your home directory. Every server is shown "
 	    "before\nanything is written. Secrets go to serverCredentials in "
 	    "config.json; ${NAME}\nstays a reference to your environment. "
 	    "Remote servers are left out.\n\n  --dry-run    show what would "

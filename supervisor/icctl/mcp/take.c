@@ -54,6 +54,7 @@ take_one(struct mcp_take *im, const char *name, struct json_object *theirs,
 	take_show(&e, from);
 	if (e.refused == NULL && im->n < TAKE_MAX && each && !im->yes &&
 	    !im->dry && !icctl_confirm("Import this server?")) {
+		im->declined++;
 		import_check_without(&im->check, &e);
 		mcp_entry_free(&e);
 		return;
@@ -198,11 +199,24 @@ take_tools(const struct mcp_entry *e)
 	json_object_put(tools);
 }
 
+/* Say that nothing was written, because nobody has said yes. */
+static int
+take_declined(void)
+{
+	puts(feof(stdin) && !isatty(STDIN_FILENO)
+		 ? "Nothing was written: there is no terminal to ask on. With "
+		   "--yes, it is written without asking."
+		 : "Nothing was written.");
+	return ICCTL_FAILED;
+}
+
 int
 take_finish(struct mcp_take *im, const char *verb)
 {
 	char question[80], home[ICCTL_PATH];
 
+	if (im->n == 0 && im->declined != 0)
+		return take_declined();
 	if (im->n == 0) {
 		if (im->refused == 0)
 			puts("No MCP servers were found.");
@@ -220,13 +234,8 @@ take_finish(struct mcp_take *im, const char *verb)
 	}
 	snprintf(question, sizeof(question), "Write %s to mcp-servers.json?",
 	    im->n == 1 ? "this server" : "these servers");
-	if (!im->yes && !icctl_confirm(question)) {
-		puts(feof(stdin) && !isatty(STDIN_FILENO)
-			 ? "Nothing was written: there is no terminal to ask "
-			   "on. With --yes, it is written without asking."
-			 : "Nothing was written.");
-		return ICCTL_FAILED;
-	}
+	if (!im->yes && !icctl_confirm(question))
+		return take_declined();
 	if (take_write(im) == -1)
 		return ICCTL_FAILED;
 	printf("%u server%s %s %s/mcp-servers.json.\n", im->n,

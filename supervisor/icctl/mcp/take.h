@@ -26,7 +26,7 @@ struct mcp_take {
 	char data_home[4200];
 	struct mcp_entry entries[TAKE_MAX];
 	unsigned n;
-	unsigned refused;
+	unsigned refused, declined; /* by us, and by the person */
 	bool dry, yes, start;
 	struct json_object *servers; /* mcp-servers.json */
 	struct json_object *config;  /* config.json */

@@ -175,6 +175,14 @@ def test_bad(work):
         h.put(path, text)
         r = run(home, path)
         t.ok(r.returncode == 1 and why in r.stderr, f"{name}: {why}", r)
+    path = os.path.join(home, "project.json")
+    h.put(path, '{"mcpServers": {"a": {"command": "true", "env": '
+          '{"MY_TOKEN": "sk-ant-0123456789"}}}}')
+    r = run(home, path)
+    t.ok(r.returncode == 1 and "--yes" in r.stdout and
+         "No MCP servers" not in r.stdout, "nobody says yes", r)
+    t.ok("env.MY_TOKEN is refused" in r.stdout and "is kept in" not in r.stdout,
+         "a key that is refused is not kept", r)
     link = os.path.join(home, "link.json")
     os.symlink("none.json", link)
     t.contains(run(home, link).stderr, "symbolic link", "a link is refused")

@@ -308,6 +308,11 @@ static const struct {
 	"{\"command\":\"x\",\"args\":[],\"env\":{\"A\":\"b=c\","
 	"\"D\":\"e\"}}",
 	"{}", ""},
+    {"Goose's", "a",
+	"{\"type\":\"stdio\",\"enabled\":true,\"cmd\":\"x\",\"args\":[\"-y\"],"
+	"\"envs\":{\"A\":\"b\"}}",
+	"{\"command\":\"x\",\"args\":[\"-y\"],\"env\":{\"A\":\"b\"}}",
+	"{}", ""},
     {"a start of Windows", "a",
 	"{\"command\":\"cmd\",\"args\":[\"/c\",\"npx\",\"pkg\"]}",
 	"{\"command\":\"npx\",\"args\":[\"pkg\"]}", "{}", ""},
@@ -481,6 +486,12 @@ static const struct {
 	"{\"customizations\":{\"vscode\":{\"mcp\":{\"servers\":{\"a\":"
 	"{\"command\":\"x\"}}}}}}",
 	"{\"a\":{\"command\":\"x\"}}"},
+    {"Goose's, without its own",
+	"{\"extensions\":{\"developer\":{\"type\":\"builtin\"},"
+	"\"a\":{\"type\":\"stdio\",\"cmd\":\"x\"}}}",
+	"{\"a\":{\"type\":\"stdio\",\"cmd\":\"x\"}}"},
+    {"extensions of something else",
+	"{\"extensions\":{\"a\":{\"enabled\":true}}}", NULL},
     {"a bare one", "{\"a\":{\"command\":\"x\"}}",
 	"{\"a\":{\"command\":\"x\"}}"},
     {"none", "{\"theme\":\"dark\",\"x\":{\"y\":1}}", NULL},
