@@ -47,7 +47,7 @@ say_hooks(void)
 	const struct repo_setting *own = repo_settings_last(
 				      &set.own, "core.hookspath"),
 				  *s = say_outside("core.hookspath");
-	char path[PATH_MAX];
+	char path[PATH_MAX], shown[PATH_MAX];
 
 	if (s == NULL || s->value == NULL || s->value[0] == '\0' ||
 	    strcmp(s->value, "/dev/null") == 0)
@@ -67,7 +67,7 @@ say_hooks(void)
 		return;
 	set_warn("the hooks in %s (core.hooksPath) do not run on commits of "
 		 "this session: the sandbox does not have them",
-	    path);
+	    paths_tilde(set.home, path, shown, sizeof(shown)));
 }
 
 void

@@ -831,7 +831,7 @@ def signing(p):
             t.equal(r.stdout, "tag\n", f"{w.name} {options}: and a tag")
             w.git("tag", "-d", "v1", check=False)
             t.ok("are not signed" in err and
-                 p.user + "/hooks (core.hooksPath)" in err,
+                 "the hooks in ~/hooks (core.hooksPath)" in err,
                  f"{w.name} {options}: and the start says so", err)
 
 
