@@ -242,6 +242,7 @@ agents add x | 64 | Instead: a JSON file in ~/.ironcurtain/agents;
 agents list | 64 | Instead: icctl agents
 trust | 3 | no session is running (looked in ~/.ironcurtain/run). Start
 trust nothing | 3 | no session is running (looked in ~/.ironcurtain/run). Start
+trust project --digest 0123456789abcdef | 64 | Instead: icctl project trust --digest D
 unlock | 3 | no session is running (looked in ~/.ironcurtain/run). Start
 unlock anthropic | 64 | unlock takes no argument. To choose a session: icctl
 run claude-code --bogus | 64 | --bogus: no such option (icctl start --help); write a TASK
