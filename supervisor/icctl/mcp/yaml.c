@@ -302,23 +302,26 @@ yaml_alias(struct yaml *y)
 	return yaml_bad(y, "no anchor of this name precedes the alias");
 }
 
-/* Move the members that `map` does not have from one mapping of "<<" there. */
+/*
+ * Copy the members that `map` does not have from one mapping of "<<" there. The
+ * mapping itself stays whole: it may have an anchor, too.
+ */
 static bool
 yaml_merge_one(struct yaml *y, struct value *map, const struct value *from)
 {
-	struct value *v, *next;
+	struct value *copy;
 
 	if (from->type != VALUE_OBJECT) {
 		yaml_bad(y, "a merge key (<<) needs a mapping, or a list of "
 			    "mappings");
 		return false;
 	}
-	for (v = from->child; v != NULL; v = next) {
-		next = v->next;
+	for (const struct value *v = from->child; v != NULL; v = v->next) {
 		if (value_getspan(map, v->key) != NULL)
 			continue;
-		if (value_set(map, v->key, v) == -1) {
-			yaml_bad(y, "a mapping has too many keys");
+		copy = value_copy(y->pool, v);
+		if (copy == NULL || value_set(map, v->key, copy) == -1) {
+			yaml_bad(y, "its merge keys make it too large");
 			return false;
 		}
 	}
@@ -330,19 +333,15 @@ yaml_merge_one(struct yaml *y, struct value *map, const struct value *from)
  * several mappings, the first that has a key decides.
  */
 static struct value *
-yaml_merge(struct yaml *y, struct value *map, struct value *from)
+yaml_merge(struct yaml *y, struct value *map, const struct value *from)
 {
-	struct value *v, *next;
-
 	if (from == NULL)
 		return map;
 	if (from->type != VALUE_ARRAY)
 		return yaml_merge_one(y, map, from) ? map : NULL;
-	for (v = from->child; v != NULL; v = next) {
-		next = v->next;
+	for (const struct value *v = from->child; v != NULL; v = v->next)
 		if (!yaml_merge_one(y, map, v))
 			return NULL;
-	}
 	return map;
 }
 

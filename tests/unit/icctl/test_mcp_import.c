@@ -134,6 +134,9 @@ static const struct {
 	"{\"a\":{\"b\":1},\"c\":{\"b\":1,\"d\":2},"
 	"\"e\":{\"b\":1,\"d\":2}}",
 	NULL},
+    {"an anchor of what is merged",
+	"a:\n  <<: &x {b: 1, c: 2}\n  d: 3\ne: *x\n",
+	"{\"a\":{\"b\":1,\"c\":2,\"d\":3},\"e\":{\"b\":1,\"c\":2}}", NULL},
     {"an unknown alias", "a: *x\n", NULL, "line 1: no anchor of this name"},
     {"an alias of what contains it", "a: &x [*x]\n", NULL,
 	"line 1: no anchor of this name"},
