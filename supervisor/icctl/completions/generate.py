@@ -27,6 +27,8 @@ UNDRIVEN = ("acp", "task")
 LISTED = {"ID": "ids", "SESSION": "sessions", "AGENT": "agents",
           "PERSONA": "personas", "POLICY": "policies", "PAST": "past",
           "ENDED": "ended"}
+# Options that take the same in every command, whatever its usage calls it.
+ALIKE = {"--agent": "AGENT", "--persona": "PERSONA", "--policy": "POLICY"}
 # Commands that read what a session left, also after its end.
 READING = ("history", "logs", "diagnostics", "diff", "pull")
 FILES = {"FILE", "PATH"}
@@ -46,9 +48,7 @@ class Command:
         self.command = False    # takes -- and a command
 
     def option(self, name, kind=None, help_text="", excludes=()):
-        if name == "--persona":
-            kind = "PERSONA"
-        self.options.append((name, kind, help_text, excludes))
+        self.options.append((name, ALIKE.get(name, kind), help_text, excludes))
 
     def take(self, name, kind, excludes=()):
         """An option of a usage, which may name it twice."""

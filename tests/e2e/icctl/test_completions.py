@@ -138,6 +138,10 @@ PLACES = (
     (("attach", ""), ["one-runs"]),
     (("send", "--file", ""), ["a-file"]),
     (("start", "--policy", "re"), ["read-only", "record"]),
+    (("job", "add", "x", "--policy", "re"), ["read-only", "record"]),
+    (("job", "edit", "x", "--agent", "cod"), ["codex"]),
+    (("persona", "new", "x", "--agent", "cod"), ["codex"]),
+    (("persona", "new", "x", "--policy", "re"), ["read-only", "record"]),
 )
 
 
