@@ -99,6 +99,25 @@ settings_ls(const struct icctl *ctl)
 	return ICCTL_OK;
 }
 
+/*
+ * Say that the key is not set, or that there is none of this name: a file that
+ * has it would be refused.
+ */
+static void
+settings_missing(struct settings *s, const struct settings_key *k,
+    const char *text)
+{
+	struct fault fault = {""};
+
+	if (key_set(s->root, k, json_object_new_string(""), &fault) == 0 &&
+	    settings_check(s, settings_text(s->root), &fault) == -1 &&
+	    strstr(fault.text, ": unknown key") != NULL)
+		warnx("%s is not set: %s", text, fault.text);
+	else
+		warnx("%s is not set; man ironcurtain-config has its default",
+		    text);
+}
+
 static int
 settings_get(const struct icctl *ctl, const char *text)
 {
@@ -114,8 +133,7 @@ settings_get(const struct icctl *ctl, const char *text)
 	} else if (key_is_secret(&k)) {
 		warnx("%s may be a secret: icctl config edit shows it", text);
 	} else if (!key_get(s.root, &k, &v)) {
-		warnx("%s is not set; man ironcurtain-config has its default",
-		    text);
+		settings_missing(&s, &k, text);
 	} else {
 		rv = ICCTL_OK;
 		if (!ctl->json && json_object_is_type(v, json_type_string)) {
