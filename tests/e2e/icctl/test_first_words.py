@@ -89,7 +89,7 @@ WORDS = [
     ("config get model", 1, "not set"),
     ("config get limits.tmpMb", 1, "ironcurtain-config has its default"),
     ("config get limits.tmpMB", 1, "unknown key (did you mean tmpMb?)"),
-    ("config get auditRedactio", 1, "did you mean auditRedaction?"),
+    ("config get agentt", 1, "unknown key (did you mean agent?)"),
     ("resume", 64, "of this directory: icctl resume " + OLD),
     ("resume nothing", 3, "icctl ls"),
     ("logs", 0, "this is the last one, " + OLD),
