@@ -154,7 +154,8 @@ take(int argc, char **argv, int i)
 	g->len = row.len;
 	if (row.value == NULL) {
 		if (eq != NULL) {
-			warnx("%.*s takes no value", (int)len, word);
+			warnx("%.*s takes no value: leave out %s", (int)len,
+			    word, eq);
 			return -1;
 		}
 		g->value = "";

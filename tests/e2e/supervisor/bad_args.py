@@ -163,7 +163,7 @@ ARGS = [
      "icctl: no session is running (looked in {home}/run). Start one: icctl "
      "start"),
     ("a value for an option without one", ["icctl", "gc", "--dry-run=yes"],
-     64, "icctl: --dry-run takes no value"),
+     64, "icctl: --dry-run takes no value: leave out =yes"),
     ("an option after the file", ["icctl", "audit", "verify", "{work}/no",
                                   "--anchor={work}/a"], 1,
      "icctl: anchor {work}/a: No such file or directory"),
