@@ -24,7 +24,7 @@ UNSEEN = {"bpf"}
 
 # Tests whose subject is a limit of descriptors, which valgrind applies itself, and
 # after the call: see valgrind.sh.
-LIMITED = {"spare"}
+LIMITED = {"mitm_full", "spare"}
 
 
 def is_pure(program):

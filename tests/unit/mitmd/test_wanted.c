@@ -88,6 +88,7 @@ test_waits(void)
 	shut("other.example.net", PROTO_SHUT_DENIED);
 	text = rig_read_until(c, "(none)");
 	ok(strstr(text, " 403 other.example.net:443 stays closed") != NULL &&
+		rig_counted(&rig.denied, 1) &&
 		strcmp(rig.code, "host-denied") == 0,
 	    "denied: the others are refused, and it is recorded");
 	close(a);
@@ -130,7 +131,8 @@ test_refused(void)
 	fd = rig_dial();
 	rig_send(fd, "CONNECT early.example.net:443 HTTP/1.1\r\n\r\nx");
 	(void)rig_read_until(fd, "(none)");
-	ok(rig_closed && rig.wanted == 0 && strcmp(rig.code, "early") == 0,
+	ok(rig_closed && rig_counted(&rig.denied, n + 1) && rig.wanted == 0 &&
+		strcmp(rig.code, "early") == 0,
 	    "and one that does not wait for its answer");
 	close(fd);
 	ok(rig_alive(), "mitmd is content");
