@@ -96,31 +96,19 @@ out:
 static const char *
 jsonfile_hint(struct span text, const struct json_fail *f)
 {
-	size_t i;
-
-	switch (f->error) {
-	case JSON_SYNTAX:
+	if (f->error == JSON_SYNTAX)
 		return " (strings in double quotes, no comments, no comma "
 		       "before ] or })";
-	case JSON_UTF8:
-		if (f->at == 0 && span_starts(text, SPAN("\xef\xbb\xbf")))
-			return " (a byte order mark: save the file as UTF-8 "
-			       "without one)";
+	if (f->error == JSON_UTF8 && f->at == 0 &&
+	    span_starts(text, SPAN("\xef\xbb\xbf")))
+		return " (a byte order mark: save the file as UTF-8 without "
+		       "one)";
+	if (f->error != JSON_TRUNCATED)
 		return "";
-	case JSON_TRUNCATED:
-		for (i = 0; i < text.len; i++)
-			if (strchr(" \t\r\n", text.p[i]) == NULL)
-				return " (a bracket or quote is not closed)";
-		return " (it is empty: write {} at least)";
-	case JSON_OK:
-	case JSON_TRAILING:
-	case JSON_DUPLICATE:
-	case JSON_NUMBER:
-	case JSON_DEPTH:
-	case JSON_LIMIT:
-		break;
-	}
-	return "";
+	for (size_t i = 0; i < text.len; i++)
+		if (strchr(" \t\r\n", text.p[i]) == NULL)
+			return " (a bracket or quote is not closed)";
+	return " (it is empty: write {} at least)";
 }
 
 /* Set "FILE:LINE:COLUMN: reason", with bytes counted from 1. */
@@ -139,6 +127,18 @@ jsonfile_locate(const char *path, struct span text, const struct json_fail *f,
 	}
 	fault_set(fault, "%s:%zu:%zu: %s%s", path, line, column,
 	    json_strerror(f->error), jsonfile_hint(text, f));
+}
+
+/* Returns true if a name has a NUL: json-c would take what precedes it. */
+static bool
+jsonfile_hides(const struct value *v)
+{
+	for (v = v->child; v != NULL; v = v->next)
+		if ((v->key.len != 0 &&
+			memchr(v->key.p, '\0', v->key.len) != NULL) ||
+		    jsonfile_hides(v))
+			return true;
+	return false;
 }
 
 struct json_object *
@@ -160,6 +160,12 @@ jsonfile_parse(const char *path, struct span text, struct fault *fault)
 	}
 	if (v->type != VALUE_OBJECT) {
 		fault_set(fault, "%s:1:1: must be an object: {...}", path);
+		goto out;
+	}
+	if (jsonfile_hides(v)) {
+		fault_set(fault,
+		    "%s: the name of a member has \\u0000: write it without",
+		    path);
 		goto out;
 	}
 	if ((tok = json_tokener_new_ex(VALUE_MAX_DEPTH + 2)) == NULL) {
@@ -200,22 +206,17 @@ jsonfile_bad(const struct jsonfile *j, const char *where, const char *key,
 const char *
 jsonfile_kind(struct json_object *o)
 {
-	switch (json_object_get_type(o)) {
-	case json_type_null:
-		return "null";
-	case json_type_boolean:
-		return "a boolean";
-	case json_type_double:
-	case json_type_int:
-		return "a number";
-	case json_type_object:
-		return "an object";
-	case json_type_array:
-		return "an array";
-	case json_type_string:
-		return "a string";
-	}
-	return "nothing";
+	static const char *const kinds[] = {
+	    [json_type_null] = "null",
+	    [json_type_boolean] = "a boolean",
+	    [json_type_double] = "a number",
+	    [json_type_int] = "a number",
+	    [json_type_object] = "an object",
+	    [json_type_array] = "an array",
+	    [json_type_string] = "a string",
+	};
+
+	return kinds[json_object_get_type(o)];
 }
 
 int

@@ -126,7 +126,7 @@ def test_amelia(env, work):
              "upstream"),
             ("g.yaml", "profiles: {a: 1}\n", "must be an object"),
             ("h.json", "{", "h.json"),
-            ("i.yaml", "a: *b\n", "aliases"),
+            ("i.yaml", "a: *b\n", "no anchor of this name"),
             ("nothing.yaml", None, "nothing.yaml")):
         file = os.path.join(work, name)
         if text is not None:
