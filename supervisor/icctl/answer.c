@@ -113,6 +113,16 @@ icctl_no_arguments(int argc)
 	return argc == 1 ? 0 : words_usage();
 }
 
+int
+icctl_one_session(struct icctl *ctl, int argc, char **argv)
+{
+	if (argc > 2)
+		return words_usage();
+	if (argc == 2)
+		ctl->session = argv[1];
+	return 0;
+}
+
 json_object *
 icctl_hold_fetch(struct icctl *ctl, const char *id, bool say)
 {

@@ -62,7 +62,7 @@ COMMAND(send, "[--file FILE|-] [--schema FILE] MESSAGE",
     "--json prints the turn's events, one a line. --schema wants an answer\n"
     "that fits the JSON Schema in FILE, and prints it if it does; the agent\n"
     "is asked once to repair one that does not.", "icctl-session")
-COMMAND(interrupt, "",
+COMMAND(interrupt, "[SESSION]",
     "interrupt the turn of a conversation",
     "The agent is told to stop, and ended after 5 s.", "icctl-session")
 COMMAND(resume,
@@ -229,9 +229,9 @@ COMMAND(trust, "[SERVER [TOOL]] [--yes]",
     "inspect tools in quarantine, and allow them",
     "Shows how each tool changed, and asks. --yes, which needs a SERVER,\ndoes "
     "not ask.", "icctl-policy")
-COMMAND(status, "",
+COMMAND(status, "[SESSION]",
     "show what runs, what is in force, and counts", NULL, "icctl-session")
-COMMAND(stop, "",
+COMMAND(stop, "[SESSION]",
     "end the session",
     "The agent is stopped; workspace and log are kept.", "icctl-session")
 COMMAND(budget, "[set KEY VALUE|null]",

@@ -252,10 +252,8 @@ icctl_diagnostics(struct icctl *ctl, int argc, char **argv)
 	bool log = words_given("--log");
 	int r = ICCTL_OK;
 
-	if (argc > 2)
-		return words_usage();
-	if (argc == 2)
-		ctl->session = argv[1];
+	if ((r = icctl_one_session(ctl, argc, argv)) != 0)
+		return r;
 	if (log && ctl->session == NULL) {
 		warnx("--log is of a session: icctl diagnostics --log SESSION; "
 		      "icctl ls lists them");

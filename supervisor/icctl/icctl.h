@@ -115,6 +115,8 @@ json_object *icctl_request(const char *op, const char *id);
 json_object *icctl_command(struct icctl *, json_object *req, int *status);
 /* Returns 0, or an exit status after it printed the usage. */
 int icctl_no_arguments(int argc);
+/* Take [SESSION]. Returns 0, or an exit status after it printed the usage. */
+int icctl_one_session(struct icctl *, int argc, char **argv);
 /*
  * Make the terminal of this process its standard streams, wherever those lead.
  * Returns 0, or -1.

@@ -78,7 +78,7 @@
 	"icctl watch on a terminal, or icctl web for the browser"
 #define INSTEAD_LEAVES "Ctrl-] d leaves the screen of a session that goes on"
 #define INSTEAD_STOP							\
-	"icctl --session SESSION stop ends one that runs; icctl gc removes "	\
+	"icctl stop SESSION ends one that runs; icctl gc removes "		\
 	"those that ended long ago"
 #define INSTEAD_UNITS							\
 	"icctl start --systemd makes a unit of a session, icctl job a timer"

@@ -467,9 +467,8 @@ icctl_status(struct icctl *ctl, int argc, char **argv)
 	json_object *reply, *v;
 	int r;
 
-	if (argc != 1)
-		return words_usage();
-	if ((r = icctl_find(ctl)) != 0)
+	if ((r = icctl_one_session(ctl, argc, argv)) != 0 ||
+	    (r = icctl_find(ctl)) != 0)
 		return r;
 	/* Scripts ask by the exit status whether it runs. */
 	if (talk_ended(ctl))

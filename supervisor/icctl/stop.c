@@ -98,7 +98,7 @@ icctl_stop(struct icctl *ctl, int argc, char **argv)
 	bool ended = false;
 	int pidfd, r;
 
-	if ((r = icctl_no_arguments(argc)) != 0 ||
+	if ((r = icctl_one_session(ctl, argc, argv)) != 0 ||
 	    (r = icctl_find(ctl)) != 0)
 		return r;
 	/* The link in run/ goes with the session. */

@@ -200,7 +200,7 @@ def test_arguments(p):
     name = r.stdout.strip()
     p.told = {"session": name, "unit": f"icsupervisor@{name}.service"}
     t.ok(r.returncode == 0 and p.told["unit"] in r.stderr and
-         f"icctl --session {name} stop" in r.stderr,
+         f"icctl stop {name}" in r.stderr,
          "a person is told its id and what to do next",
          (r.stdout, r.stderr))
     h.wait_for(lambda: "before:" in p.icctl("history", "--json",

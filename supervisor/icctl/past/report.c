@@ -273,11 +273,8 @@ icctl_report(struct icctl *ctl, int argc, char **argv)
 	struct past_sessions all;
 	int dirfd, r;
 
-	if (argc > 2)
-		return words_usage();
-	if (argc == 2)
-		ctl->session = argv[1];
-	if ((r = past_newest(ctl)) != 0)
+	if ((r = icctl_one_session(ctl, argc, argv)) != 0 ||
+	    (r = past_newest(ctl)) != 0)
 		return r;
 	if ((r = past_list(ctl, &all)) != 0)
 		return r;

@@ -66,11 +66,8 @@ icctl_attach(struct icctl *ctl, int argc, char **argv)
 	const char *name;
 	int channel, rv;
 
-	if (argc > 2)
-		return words_usage();
-	if (argc == 2)
-		ctl->session = argv[1];
-	if ((rv = icctl_find(ctl)) != 0)
+	if ((rv = icctl_one_session(ctl, argc, argv)) != 0 ||
+	    (rv = icctl_find(ctl)) != 0)
 		return rv;
 	if ((o = attach_ask(ctl, &channel)) == NULL)
 		return ICCTL_NO_SESSION;

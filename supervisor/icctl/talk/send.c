@@ -448,7 +448,7 @@ icctl_interrupt(struct icctl *ctl, int argc, char **argv)
 	json_object *reply;
 	int status;
 
-	if ((status = icctl_no_arguments(argc)) != 0)
+	if ((status = icctl_one_session(ctl, argc, argv)) != 0)
 		return status;
 	reply = icctl_command(ctl, icctl_request("interrupt", NULL), &status);
 	if (reply == NULL)

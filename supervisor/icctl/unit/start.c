@@ -299,7 +299,7 @@ unit_told(struct icctl *ctl, const struct unit *u)
 		    "\n  icctl send --session %s MESSAGE\n"
 		    "  icctl watch\n"
 		    "  icctl attach %s\n"
-		    "  icctl --session %s stop\n"
+		    "  icctl stop %s\n"
 		    "  journalctl --user -u %s\n",
 		    id, id, id, u->name);
 	return ICCTL_OK;

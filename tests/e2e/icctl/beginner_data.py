@@ -73,11 +73,11 @@ logs nothing | 3 | no session has "nothing" in its id, and there is no
 history --all | 64 | no such option: --all (icctl history --help lists them)
 status --watch | 64 | Instead: icctl watch
 status -v | 64 | no such option: -v (icctl status --help lists them)
-status nothing | 64 | status takes no argument. To choose a session: icctl
-stop --all | 64 | Instead: icctl --session SESSION stop, for each of icctl
+status nothing | 3 | no session has "nothing" in its id
+stop --all | 64 | Instead: icctl stop SESSION, for each of icctl
 stop -9 | 64 | Instead: nothing: a session that does not end is killed
-stop all | 64 | Instead: icctl --session SESSION stop, for each of icctl
-kill all | 64 | Instead: icctl --session SESSION stop, for each of icctl
+stop all | 64 | Instead: icctl stop SESSION, for each of icctl
+kill all | 64 | Instead: icctl stop SESSION, for each of icctl
 rm all | 64 | Instead: icctl gc removes sessions that ended long ago
 rm -rf x | 64 | Instead: icctl gc removes sessions that ended long ago
 ls -l | 64 | Instead: icctl ls --all, or icctl ls --json
@@ -111,7 +111,7 @@ send --file nothing | 1 | nothing: No such file or directory
 send -- --help | 3 | no session is running (looked in ~/.ironcurtain/run). Start
 send hello world | 64 | world: one MESSAGE only, in quotes (icctl send --help)
 send --session nothing hello | 3 | no session has "nothing" in its id, and there is no
-interrupt all | 64 | interrupt takes no argument. To choose a session: icctl
+interrupt all | 3 | no session has "all" in its id
 budget 10 | 64 | usage: icctl budget [set KEY VALUE|null]
 budget set 10 | 64 | usage: icctl budget [set KEY VALUE|null]
 budget set cost 10 | 3 | no session is running (looked in ~/.ironcurtain/run). Start
@@ -456,7 +456,7 @@ help --json | 0 | "ok":true
 version x | 64 | version takes no argument
 detach | 64 | Ctrl-] d leaves the screen
 new-session -s x | 64 | Instead: icctl start
-kill-session -t x | 64 | icctl --session SESSION stop ends one
+kill-session -t x | 64 | icctl stop SESSION ends one
 list-sessions | 64 | Instead: icctl ls
 attach-session -t x | 64 | Instead: icctl attach SESSION
 send-keys hello | 64 | Instead: icctl send "MESSAGE"

@@ -219,7 +219,7 @@ def five(p):
         t.ok(r.returncode == 75 and
              "5 sessions run already: " in r.stdout + r.stderr,
              f"{name}: the sixth is refused", r)
-    r = p.icctl("--session", detached[0], "stop")
+    r = p.icctl("stop", detached[0])
     t.ok(r.returncode == 0, "one of them is stopped", r)
     h.wait_for(lambda: detached[0] not in os.listdir(
         os.path.join(p.home, "run")), "its end")

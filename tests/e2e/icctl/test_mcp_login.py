@@ -352,7 +352,7 @@ def test_state(work):
         lock.close()
         text = p.communicate(timeout=60 * h.PATIENCE)[0]
         t.equal(auth.revoked, ["rt-newer"], "what was renewed is revoked")
-        t.contains(text, f"icctl --session {os.path.basename(s.dir)} stop",
+        t.contains(text, f"icctl stop {os.path.basename(s.dir)}",
                    "logout says how a session is ended")
 
 

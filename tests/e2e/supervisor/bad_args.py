@@ -175,9 +175,11 @@ ARGS = [
     ("deny with a long text", ["icctl", "deny", "k3f9", "--because",
                                "x" * 501], 64,
      "icctl: --because takes at most 500 characters"),
-    ("status of something", ["icctl", "status", "now"], 64,
-     "icctl: status takes no argument. To choose a session: icctl --session "
-     "SESSION status"),
+    ("status of something", ["icctl", "status", "now"], 3,
+     'icctl: no session has "now" in its id, and there is no directory of that '
+     "name. Their ids: icctl ls"),
+    ("stop two", ["icctl", "stop", "a", "b"], 64,
+     "icctl: usage: icctl stop [SESSION]"),
     ("show everything", ["icctl", "show"], 64, "icctl: usage: icctl show ID [--full]"),
     ("watch with an argument", ["icctl", "watch", "x"], 64,
      "icctl: usage: icctl watch [--plain | --all]"),

@@ -278,7 +278,7 @@ end_one(const struct login *l, const char *dir)
 	const char *id = strrchr(dir, '/') + 1;
 
 	printf("Session %s has its token in memory, and may use it until it "
-	       "expires. To end that now: icctl --session %s stop\n",
+	       "expires. To end that now: icctl stop %s\n",
 	    id, id);
 }
 
