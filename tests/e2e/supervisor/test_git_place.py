@@ -207,8 +207,8 @@ def merges(p):
              "git checkout -q -b trunk main && echo 2 >f && "
              "git commit -qam changed && git merge -q --no-edit side"),
             ("a patch", "[apply]\n\twhitespace = fix\n",
-             "echo 'a  ' >f && git diff >../patch && git checkout -q f && "
-             "git apply ../patch && git commit -qam x"),
+             "echo 'a  ' >f && patch=$(git diff) && git checkout -q f && "
+             "echo \"$patch\" | git apply && git commit -qam x"),
             ("a rebase", "[rebase]\n\tupdateRefs = true\n",
              "git checkout -q -b top && echo 1 >a && git add a && "
              "git commit -qm a && git branch mid && echo 2 >b && git add b && "
@@ -218,7 +218,7 @@ def merges(p):
         w = World(p, name)
         w.put(".gitconfig", jane + settings)
         w.make(f="".join(f"{i}\n" for i in range(30)))
-        w.commands = commands.replace("../patch", "/tmp/patch")
+        w.commands = commands
         w.compare(clone=False)
 
 
