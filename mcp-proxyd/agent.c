@@ -243,22 +243,21 @@ void
 agents_after(void *arg)
 {
 	struct proxy *p = arg;
+	struct agent *a;
 	bool ended;
 
 	/* Closing a connection ends calls that another one waits for. */
 	do {
 		ended = p->ended;
 		p->ended = false;
-		for (size_t i = 0; i < p->agent_rows; i++) {
-			if (p->agents[i].fd != -1)
-				agent_turn(&p->agents[i], ended);
-		}
+		for (a = NULL; (a = agents_next(p, a)) != NULL;)
+			agent_turn(a, ended);
 	} while (p->ended);
 }
 
 void
 agents_caught_up(struct proxy *p)
 {
-	for (size_t i = 0; i < p->agent_rows; i++)
-		p->agents[i].dirty = true;
+	for (struct agent *a = NULL; (a = agents_next(p, a)) != NULL;)
+		a->dirty = true;
 }

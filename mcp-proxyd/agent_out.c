@@ -94,10 +94,8 @@ slow_due(struct loop_timer *t)
 	struct proxy *p = t->arg;
 	uint64_t now = loop_now(&p->w.loop), next = UINT64_MAX;
 
-	for (size_t i = 0; i < p->agent_rows; i++) {
-		struct agent *a = &p->agents[i];
-
-		if (a->fd == -1 || a->slow == 0)
+	for (struct agent *a = NULL; (a = agents_next(p, a)) != NULL;) {
+		if (a->slow == 0)
 			continue;
 		if (now >= a->slow) {
 			a->slow = 0;
@@ -139,13 +137,10 @@ agents_tick(struct proxy *p)
 {
 	uint64_t now = loop_now(&p->w.loop);
 
-	for (size_t i = 0; i < p->agent_rows; i++) {
-		struct agent *a = &p->agents[i];
-
-		if (a->fd != -1 && ((a->closing != 0 && now >= a->closing) ||
-				       (a->full != 0 && now >= a->full)))
+	for (struct agent *a = NULL; (a = agents_next(p, a)) != NULL;)
+		if ((a->closing != 0 && now >= a->closing) ||
+		    (a->full != 0 && now >= a->full))
 			a->doomed = true;
-	}
 }
 
 void

@@ -263,10 +263,9 @@ tell_level(struct proxy *p)
 {
 	struct msg_LOG_LEVEL m = {.level = PROTO_LEVEL_LAST};
 
-	for (size_t i = 0; i < p->agent_rows; i++)
-		if (p->agents[i].fd != -1 && p->agents[i].level != 0 &&
-		    p->agents[i].level - 1U < m.level)
-			m.level = (uint8_t)(p->agents[i].level - 1U);
+	for (struct agent *a = NULL; (a = agents_next(p, a)) != NULL;)
+		if (a->level != 0 && a->level - 1U < m.level)
+			m.level = (uint8_t)(a->level - 1U);
 	if (p->level == m.level + 1U)
 		return;
 	p->level = m.level + 1U;
@@ -346,7 +345,6 @@ parts_set(struct proxy *p, const struct msg_PARTS *m)
 	uint8_t part = m->list == PROTO_LIST_PROMPTS ? PROTO_PART_PROMPTS
 						     : PROTO_PART_RESOURCES;
 	struct buf *b = &p->lists[m->list];
-	struct agent *a;
 
 	if (m->text.len < 2 || m->text.p[0] != '[' ||
 	    m->text.p[m->text.len - 1] != ']' ||
@@ -360,12 +358,10 @@ parts_set(struct proxy *p, const struct msg_PARTS *m)
 	buf_addspan(b, m->text);
 	if (b->failed)
 		return -1;
-	for (size_t i = 0; i < p->agent_rows; i++) {
-		a = &p->agents[i];
-		if (a->fd != -1 && a->greeted)
+	for (struct agent *a = NULL; (a = agents_next(p, a)) != NULL;) {
+		if (a->greeted)
 			answer_list_changed(a, part);
-		if (a->fd != -1)
-			listen_changed(a, part);
+		listen_changed(a, part);
 	}
 	return 0;
 }
@@ -392,14 +388,10 @@ wants_notice(const struct agent *a, uint16_t server, uint8_t level)
 void
 parts_notice(struct proxy *p, uint16_t server, const struct msg_NOTICE *m)
 {
-	struct agent *a;
-
-	for (size_t i = 0; i < p->agent_rows; i++) {
-		a = &p->agents[i];
-		if (a->fd != -1 && wants_notice(a, server, m->level) &&
+	for (struct agent *a = NULL; (a = agents_next(p, a)) != NULL;)
+		if (wants_notice(a, server, m->level) &&
 		    buf_span(&a->out).len < LINES_READ)
 			answer_notice(a, proto_level_name(m->level),
 			    span_str(p->servers[server].name_text), m->logger,
 			    m->text);
-	}
 }

@@ -196,6 +196,20 @@ struct proxy {
 
 extern struct proxy proxy_env;
 
+/*
+ * Returns the first open connection behind `a`, or the first of all if that is
+ * NULL; or NULL.
+ */
+static inline struct agent *
+agents_next(struct proxy *p, struct agent *a)
+{
+	for (a = a == NULL ? p->agents : a + 1;
+	     a != p->agents + p->agent_rows; a++)
+		if (a->fd != -1)
+			return a;
+	return NULL;
+}
+
 /* serve.c */
 void proxy_serve(void) __attribute__((noreturn));
 /*

@@ -106,14 +106,11 @@ subs_last(struct agent *a, uint16_t server, const char *uri)
 
 	if (own == NULL || own->call != 0)
 		return false;
-	for (size_t i = 0; i < a->p->agent_rows; i++) {
-		if (a->p->agents[i].fd == -1)
-			continue;
-		LIST_FOREACH (s, &a->p->agents[i].subs, entry)
+	for (struct agent *b = NULL; (b = agents_next(a->p, b)) != NULL;)
+		LIST_FOREACH (s, &b->subs, entry)
 			if (s != own && s->server == server &&
 			    strcmp(s->uri, uri) == 0)
 				return false;
-	}
 	return true;
 }
 
@@ -188,14 +185,10 @@ sub_is(const char *own, struct span uri)
 void
 subs_updated(struct proxy *p, uint16_t server, struct span uri)
 {
-	struct agent *a;
 	struct sub *s;
 	struct call *c;
 
-	for (size_t i = 0; i < p->agent_rows; i++) {
-		a = &p->agents[i];
-		if (a->fd == -1)
-			continue;
+	for (struct agent *a = NULL; (a = agents_next(p, a)) != NULL;) {
 		LIST_FOREACH (s, &a->subs, entry)
 			if (s->server == server && sub_is(s->uri, uri))
 				sub_tell(a, s);
@@ -210,15 +203,11 @@ subs_updated(struct proxy *p, uint16_t server, struct span uri)
 void
 subs_tick(struct proxy *p)
 {
-	struct agent *a;
 	struct sub *s;
 
-	for (size_t i = 0; p->nupdates != 0 && i < p->agent_rows; i++) {
-		a = &p->agents[i];
-		if (a->fd == -1)
-			continue;
+	for (struct agent *a = NULL;
+	     p->nupdates != 0 && (a = agents_next(p, a)) != NULL;)
 		LIST_FOREACH (s, &a->subs, entry)
 			if (s->due)
 				sub_tell(a, s);
-	}
 }

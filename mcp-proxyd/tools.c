@@ -62,11 +62,11 @@ tools_set(struct proxy *p, const struct msg_TOOLS *m)
 	p->tools_known = true;
 	p->tools_complete = complete;
 	p->tools_ttl = m->ttl;
-	for (size_t i = 0; changed && i < p->agent_rows; i++) {
-		if (p->agents[i].fd != -1 && p->agents[i].listed)
-			answer_changed(&p->agents[i]);
-		if (p->agents[i].fd != -1)
-			listen_changed(&p->agents[i], 0);
+	for (struct agent *a = NULL;
+	     changed && (a = agents_next(p, a)) != NULL;) {
+		if (a->listed)
+			answer_changed(a);
+		listen_changed(a, 0);
 	}
 	for (size_t i = 0; complete && i < p->call_rows; i++) {
 		struct call *c = &p->calls[i];
