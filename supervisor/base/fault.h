@@ -11,6 +11,7 @@ enum fault_kind {
 	FAULT_BUSY,   /* another icsupervisor runs in the session directory */
 	FAULT_CONFIG, /* something that the user configured does not work */
 	FAULT_SCARCE, /* the system ran out of something: no file is wrong */
+	FAULT_KEY,    /* a file has a member of a name that is not known */
 };
 
 struct fault {

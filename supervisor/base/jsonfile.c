@@ -238,9 +238,10 @@ jsonfile_known(const struct jsonfile *j, struct json_object *o,
 			snprintf(list + strlen(list),
 			    sizeof(list) - strlen(list), "%s%s",
 			    i != 0 ? ", " : "", known[i]);
-		return jsonfile_bad(j, where, key,
-		    "unknown key%s. Known here: %s",
+		jsonfile_bad(j, where, key, "unknown key%s. Known here: %s",
 		    near_hint(key, known, hint), list);
+		j->fault->kind = FAULT_KEY;
+		return -1;
 	}
 	return 0;
 }
@@ -420,10 +421,9 @@ jsonfile_load(const char *path, struct fault *fault)
 void
 jsonfile_peek(const char *path, const char *key, char *dst, size_t cap)
 {
-	struct json_object *root;
 	struct fault ignored;
+	struct json_object *root = jsonfile_load(path, &ignored);
 
-	root = jsonfile_load(path, &ignored);
 	(void)strlcpy(dst, get_str(root, key, ""), cap);
 	json_object_put(root);
 }

@@ -139,10 +139,9 @@ find_at(const char *written, const char *host)
 bool
 prices_regional(const struct prices *ps, const char *host)
 {
-	for (unsigned i = 0; i < ps->nregional; i++) {
+	for (unsigned i = 0; i < ps->nregional; i++)
 		if (find_at(ps->regional[i].host, host))
 			return true;
-	}
 	return false;
 }
 

@@ -73,7 +73,7 @@ static int
 settings_ls(const struct icctl *ctl)
 {
 	const char *names[SETTINGS_DEPTH];
-	struct fault fault = {""};
+	struct fault fault;
 	char shown[ICCTL_PATH];
 	struct settings s;
 	unsigned lines = 0;
@@ -111,7 +111,7 @@ settings_missing(struct settings *s, const struct settings_key *k,
 
 	if (key_set(s->root, k, json_object_new_string(""), &fault) == 0 &&
 	    settings_check(s, settings_text(s->root), &fault) == -1 &&
-	    strstr(fault.text, ": unknown key") != NULL)
+	    fault.kind == FAULT_KEY)
 		warnx("%s is not set: %s", text, fault.text);
 	else
 		warnx("%s is not set; man ironcurtain-config has its default",
