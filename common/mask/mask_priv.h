@@ -161,9 +161,9 @@ bool mask_rows_next(struct mask_scan *, struct mask_area *);
  */
 bool mask_table_line(struct mask_scan *, size_t at);
 /*
- * Begin the rows of an INSERT or of an array of arrays, or
- * the lines of a COPY, whose columns have names. The name at `at` announces
- * them. Returns false if nothing of the kind is there.
+ * Begin the rows of an INSERT or of an array of arrays, or the lines of a COPY,
+ * whose columns have names. The name at `at` announces them. Returns false if
+ * nothing of the kind is there.
  */
 bool mask_table_begin(struct mask_scan *, size_t at, size_t end);
 

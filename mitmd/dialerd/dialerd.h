@@ -128,7 +128,8 @@ struct dialerd_env {
 	bool open;              /* keyds may be added in the session */
 	/* those of servers, of services, and of followd */
 	struct egress_list doors[PROTO_FOLLOWS + 1U];
-	bool door_set[PROTO_FOLLOWS + 1U]; /* it has rows */
+	/* The list has rows; to look at an empty one would touch its page. */
+	bool door_set[PROTO_FOLLOWS + 1U];
 	/* last id of a CONNECT_GO, or of a FOLLOW_DIAL */
 	uint32_t last[PROTO_FOLLOWS + 1U];
 	struct dials dials, dead_dials;

@@ -253,7 +253,7 @@ yaml_word(struct yaml *y, bool flow)
 	return span_of(start, (size_t)(last - start));
 }
 
-/* Take the name of an anchor or alias, and what stands before it. */
+/* Take the mark and the name of an anchor or alias. */
 static struct span
 yaml_name(struct yaml *y)
 {
@@ -502,7 +502,7 @@ yaml_text(struct yaml *y, int indent)
 	return value_new(y->pool, VALUE_ARRAY);
 }
 
-/* Take what yaml_below() does, without an anchor. */
+/* Take what follows a key or a dash, and its anchor, if it has one. */
 static struct value *
 yaml_below_value(struct yaml *y, size_t indent, bool key, unsigned depth)
 {

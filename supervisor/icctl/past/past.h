@@ -104,7 +104,8 @@ const char *past_project(
 /* when.c */
 /*
  * Read a day (2026-11-28), a time in RFC 3339, or how long ago (12h, 7d, 4w).
- * A day is its beginning, and of the option "--until" its end. Returns 0 with seconds since 1970, or -1 after it said why.
+ * A day means its beginning, or its end if the option is "--until". Returns 0
+ * with seconds since 1970, or -1 after it said why.
  */
 int past_when(const char *option, const char *text, int64_t *at);
 

@@ -54,12 +54,12 @@ enum entry_kind {
 	ENTRY_LEFT = 'x'   /* left out; `text` is the reason */
 };
 
-/* The mode of what was left out as it could not be kept, not by its name. */
+/* In place of a mode: it could not be kept, and is not left out by its name. */
 #define ENTRY_LACKS 1U
 
 struct entry {
 	enum entry_kind kind;
-	uint32_t mode; /* without setuid; of others than ENTRY_LEFT */
+	uint32_t mode; /* without setuid; of ENTRY_LEFT 0 or ENTRY_LACKS */
 	uint64_t size;
 	struct span path;
 	struct span text; /* a file's digest in hex, a link's target */
